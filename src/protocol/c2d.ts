@@ -1,0 +1,32 @@
+/** A cloud-to-device message: an acknowledgement or a notification. */
+export interface Reply {
+  readonly kind: 'acknowledgement' | 'notification';
+  /** The device it goes to, which need not be the one that asked (A11). */
+  readonly deviceId: string;
+  /** Derived, so that a device that sees a reply twice can tell (C1). */
+  readonly messageId: string;
+  /** System property: the request's when it is short printable ASCII (C1). */
+  readonly correlationId: string | undefined;
+  readonly properties: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+export const contentType = 'application/json';
+export const contentEncoding = 'utf-8';
+
+/** The hub's limit on one cloud-to-device message, in bytes as `sizeOf` counts them (C3). */
+export const maxReplyBytes = 65_536;
+
+/** Bytes as the hub counts them: body, system property values, application property names and values (C3). */
+export function sizeOf({ body, messageId, correlationId, properties }: Reply): number {
+  let bytes = Buffer.byteLength(body) + messageId.length + contentType.length + contentEncoding.length;
+  if (correlationId !== undefined) bytes += correlationId.length;
+  for (const [name, value] of Object.entries(properties)) bytes += Buffer.byteLength(name) + Buffer.byteLength(value);
+  return bytes;
+}
+
+export const fits = (reply: Reply): boolean => sizeOf(reply) <= maxReplyBytes;
+
+/** The system property holds at most 128 printable ASCII characters; a longer or stranger id is left to the application property (C1). */
+export const systemCorrelationId = (id: string | undefined): string | undefined =>
+  id !== undefined && /^[\x20-\x7e]{1,128}$/.test(id) ? id : undefined;

@@ -1,0 +1,17 @@
+/** The closed list of result codes an acknowledgement can carry; who is at fault decides whether a message is parked (G4). */
+export const resultCodes = {
+  ok: { fault: 'nobody' },
+  validation_error: { fault: 'device' },
+  platform_event_validation_error: { fault: 'device' },
+  not_authorized: { fault: 'device' },
+  http_response_error: { fault: 'device' },
+  operation_not_supported: { fault: 'device' },
+  decompression_error: { fault: 'device' },
+  response_too_large: { fault: 'device' },
+  delivery_failed: { fault: 'hub' },
+  timeout_exceeded: { fault: 'service' },
+  internal_platform_error: { fault: 'service' },
+} as const satisfies Record<string, { fault: 'nobody' | 'device' | 'hub' | 'service' }>;
+
+export type ResultCode = keyof typeof resultCodes;
+export type FailureCode = Exclude<ResultCode, 'ok'>;

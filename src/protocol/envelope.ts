@@ -1,0 +1,135 @@
+import { z } from 'zod';
+import { Rejection } from '../rejection.ts';
+import type { FailureCode } from './codes.ts';
+import { derivedId, type Generation } from './event.ts';
+import { faultsOf, path, text } from './fields.ts';
+import { maxPropertyBytes, type Properties, propertyBytes } from './properties.ts';
+
+/** When the device wants to hear the result (P1). */
+export type Ack = 'none' | 'positive' | 'negative' | 'all';
+
+/** What the answer to a message needs to know of it; readable even from a message that is refused. */
+export interface Envelope {
+  readonly generation: Generation;
+  /** The directly connected device, as stamped by the hub. */
+  readonly deviceId: string;
+  /** Derived id of the event (A2). */
+  readonly eventId: string;
+  /** `action` (V2) or `eventType` (V1) as sent; undefined when missing. */
+  readonly name: string | undefined;
+  readonly ack: Ack;
+  /** `correlationId` (V2) or `id` (V1, generated when absent). */
+  readonly correlationId: string | undefined;
+  readonly target: string;
+  /** Bound on the processing of the message (P2). */
+  readonly timeoutSeconds: number;
+  readonly properties: Properties;
+}
+
+export interface EnvelopeLimits {
+  readonly defaultTimeoutSeconds: number;
+  readonly maxTimeoutSeconds: number;
+}
+
+/** What differs between the two generations when a message is read. */
+interface Grammar {
+  readonly name: string;
+  readonly correlationId: string;
+  readonly invalid: FailureCode;
+  readonly common: (limits: EnvelopeLimits) => z.ZodType;
+}
+
+const timeout = ({ maxTimeoutSeconds }: EnvelopeLimits) =>
+  z
+    .string()
+    .refine(
+      (value) => /^[1-9]\d{0,8}$/.test(value) && Number(value) <= maxTimeoutSeconds,
+      `must be whole seconds from 1 to ${maxTimeoutSeconds}`,
+    );
+
+/*
+ * V2:  msgType = action   action   version = 2   correlationId   [ack] [target] [timeout] [content-encoding]
+ * V1:  svc-messagetype = platformEvent   eventType   [id] [ack] [target]
+ */
+const grammars: Record<Generation, Grammar> = {
+  V2: {
+    name: 'action',
+    correlationId: 'correlationId',
+    invalid: 'validation_error',
+    common: (limits) =>
+      z.object({
+        action: text,
+        version: z.literal('2', { error: ({ input }) => (input === undefined ? 'is required' : 'must be 2') }),
+        correlationId: text,
+        target: path.optional(),
+        timeout: timeout(limits).optional(),
+      }),
+  },
+  V1: {
+    name: 'eventType',
+    correlationId: 'id',
+    invalid: 'platform_event_validation_error',
+    common: () => z.object({ eventType: text, target: path.optional() }),
+  },
+};
+
+/** The code of every validation failure of a generation (result codes). */
+export const invalid = (generation: Generation): FailureCode => grammars[generation].invalid;
+
+const acks: Readonly<Record<string, Ack>> = {
+  '': 'none',
+  none: 'none',
+  positive: 'positive',
+  negative: 'negative',
+  all: 'all',
+  full: 'all',
+};
+
+/** Whether a result is to be acknowledged (P1). */
+export const wantsAck = (ack: Ack, success: boolean): boolean =>
+  ack === 'all' || ack === (success ? 'positive' : 'negative');
+
+/** Reads envelopes under fixed limits. The refusal, if any, is that of the first failing stage of R9. */
+export function createEnvelopeReader(limits: EnvelopeLimits) {
+  const common = { V2: grammars.V2.common(limits), V1: grammars.V1.common(limits) };
+
+  return function readEnvelope(
+    generation: Generation,
+    properties: Properties,
+    deviceId: string,
+    eventId: string,
+  ): { envelope: Envelope; refusal: Rejection | undefined } {
+    const grammar = grammars[generation];
+    const ack = Object.hasOwn(acks, (properties['ack'] ?? '').toLowerCase())
+      ? acks[(properties['ack'] ?? '').toLowerCase()]
+      : undefined;
+    const checked = common[generation].safeParse(properties);
+    const seconds = generation === 'V2' && checked.success ? properties['timeout'] : undefined;
+    const correlationId = properties[grammar.correlationId] || undefined;
+
+    const envelope: Envelope = {
+      generation,
+      deviceId,
+      eventId,
+      name: properties[grammar.name] || undefined,
+      ack: ack ?? 'all',
+      correlationId: correlationId ?? (generation === 'V1' ? derivedId(eventId, 'correlation') : undefined),
+      target: properties['target'] ?? '',
+      timeoutSeconds: seconds === undefined ? limits.defaultTimeoutSeconds : Number(seconds),
+      properties,
+    };
+
+    let refusal: Rejection | undefined;
+    if (propertyBytes(properties) > maxPropertyBytes) {
+      refusal = new Rejection(
+        'platform_event_validation_error',
+        `the message properties exceed the 32 kB header limit (${maxPropertyBytes} bytes of names and values)`,
+      );
+    } else if (ack === undefined) {
+      refusal = new Rejection(grammar.invalid, 'property ack must be none, positive, negative or all');
+    } else if (!checked.success) {
+      refusal = new Rejection(grammar.invalid, faultsOf(checked.error, 'property'));
+    }
+    return { envelope, refusal };
+  };
+}

@@ -1,0 +1,67 @@
+import { z } from 'zod';
+
+/** Formats of the values that the service itself reads, in headers and in bodies. Each error is the end of a sentence. */
+
+const required = (otherwise: string) => (issue: { input?: unknown }) =>
+  issue.input === undefined ? 'is required' : otherwise;
+
+/** Any text that is not empty. */
+export const text = z.string({ error: required('must be text') }).min(1, 'must not be empty');
+
+const guidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+export const isGuid = (value: unknown): value is string => typeof value === 'string' && guidForm.test(value);
+
+export const guid = z.string({ error: required('must be a GUID') }).regex(guidForm, 'must be a GUID');
+
+/**
+ * A model or type identifier: any name that stays one segment of a URL path even behind a proxy that decodes too
+ * much (D1). Case sensitive.
+ */
+const identifierForm = /^(?!\.{1,2}$)[^\p{Cc}\s/\\?#%@]{1,256}$/u;
+
+export const modelId = z
+  .string({ error: required('must be a model definition identifier') })
+  .regex(identifierForm, 'must be a model definition identifier: no spaces, control characters or any of / \\ ? # % @');
+
+export const defaultModel = 'svc.device';
+
+/** `typeId`, `typeId@major` or `typeId@major.minor.patch`. */
+export const typeRef = z
+  .string({ error: required('must be a type reference') })
+  .refine((value) => parseTypeRef(value) !== undefined, 'must be a type identifier, optionally with @ and a version');
+
+export interface TypeRef {
+  readonly typeId: string;
+  /** A major or a full version. */
+  readonly version: string | undefined;
+}
+
+export function parseTypeRef(value: unknown): TypeRef | undefined {
+  if (typeof value !== 'string') return undefined;
+  const [typeId = '', version, ...rest] = value.split('@');
+  if (rest.length > 0 || !identifierForm.test(typeId)) return undefined;
+  if (version !== undefined && !/^\d{1,9}(\.\d{1,9}\.\d{1,9})?$/.test(version)) return undefined;
+  return { typeId, version };
+}
+
+/** A connectivity path, relative to the directly connected device; the empty path is the device itself (P5). */
+export const path = z
+  .string({ error: required('must be text') })
+  .refine(isPath, 'must be identity names joined by /, without empty, . or .. names or control characters');
+
+function isPath(value: string): boolean {
+  if (value === '') return true;
+  return !/\p{Cc}/u.test(value) && value.split('/').every((name) => name !== '' && name !== '.' && name !== '..');
+}
+
+/** One sentence for everything that is wrong: `objectId must be a GUID; owner must be text`. */
+export function faultsOf(error: z.ZodError, what: 'property' | 'body'): string {
+  return error.issues
+    .map(({ path, message }) => {
+      const where = path.map((part) => (typeof part === 'number' ? `[${part}]` : String(part))).join('.');
+      if (where === '') return `${what} ${message}`;
+      return what === 'body' ? `body.${where} ${message}` : `property ${where} ${message}`;
+    })
+    .join('; ');
+}

@@ -1,0 +1,38 @@
+import { type Reply, systemCorrelationId } from './c2d.ts';
+import type { Envelope } from './envelope.ts';
+import { derivedId } from './event.ts';
+
+/** News of an object model for a device; the body is the backend's own text of the model (R5). */
+export interface Notification {
+  readonly kind: 'request-response' | 'publish-subscribe';
+  readonly eventType: 'Svc.InformationModel.ObjectModelCreated' | 'Svc.InformationModel.ObjectModelUpdated';
+  readonly deviceId: string;
+  readonly target: string;
+  readonly objectId: string;
+  readonly model: string;
+  readonly body: string;
+}
+
+/*
+ * svc-messagetype = platformEvent   eventType   id   objectId   model   target        body: the object model
+ * Always V1 format, whatever generation asked (A11).
+ */
+export function notify(envelope: Envelope, notification: Notification, index: number): Reply {
+  const { deviceId, eventType, objectId, model, target, body } = notification;
+  const id = envelope.correlationId;
+  return {
+    kind: 'notification',
+    deviceId,
+    messageId: derivedId(envelope.eventId, `reply ${index}`),
+    correlationId: systemCorrelationId(id),
+    properties: {
+      'svc-messagetype': 'platformEvent',
+      eventType,
+      ...(id === undefined ? {} : { id }),
+      objectId,
+      model,
+      target,
+    },
+    body,
+  };
+}
