@@ -5,14 +5,20 @@ import { invalid } from './envelope.ts';
 import type { Generation } from './event.ts';
 import { type Json, MalformedJson, readJson } from './json.ts';
 
-const encodings = new Map([
-  ['', undefined],
-  ['utf8', undefined],
-  ['utf-8', undefined],
-  ['identity', undefined],
+interface Compression {
+  readonly inflate: (data: Uint8Array, options: { maxOutputLength: number }) => Promise<Buffer>;
+  /** Whether the bytes are the compressed data itself and not base64 text of it. */
+  readonly isRaw: (bytes: Uint8Array) => boolean;
+}
+
+const encodings = new Map<string, Compression | 'none'>([
+  ['', 'none'],
+  ['utf8', 'none'],
+  ['utf-8', 'none'],
+  ['identity', 'none'],
   ['gzip', { inflate: promisify(gunzip), isRaw: isGzip }],
   ['deflate', { inflate: promisify(inflate), isRaw: isZlib }],
-] as const);
+]);
 
 /**
  * The body of a message as bytes of JSON text. V2 bodies may be compressed: raw, or as base64 text, quoted or not (R6).
@@ -31,11 +37,11 @@ export function decodeBody(
   }
   if (generation === 'V1' || contentEncoding === undefined) return bytes;
   const name = contentEncoding.toLowerCase();
-  if (!encodings.has(name as never)) {
+  const encoding = encodings.get(name);
+  if (encoding === undefined) {
     throw new Rejection('decompression_error', 'property content-encoding must be utf8, gzip or deflate');
   }
-  const encoding = encodings.get(name as never) as ReturnType<(typeof encodings)['get']>;
-  if (encoding === undefined) return bytes;
+  if (encoding === 'none') return bytes;
 
   const compressed = encoding.isRaw(bytes) ? bytes : fromBase64(bytes);
   if (compressed === undefined) {
