@@ -1,0 +1,97 @@
+import { serveAdmin } from './admin/serve.ts';
+import { createFaults, type Faults } from './faults.ts';
+import { serveBackend } from './http/backend.ts';
+import { informationModelRoutes } from './informationModel/routes.ts';
+import { createJournal, type Journal } from './journal.ts';
+import { principalManagerRoutes } from './principalManager/routes.ts';
+import { createTokens } from './tokens.ts';
+import { typeRegistryRoutes } from './typeRegistry/routes.ts';
+import { keepClient } from './world/client.ts';
+import { openWorld, type World } from './world/world.ts';
+
+export interface BackendsOptions {
+  /** Ports on the loopback interface; 0 or absent: a free one. */
+  readonly ports?: {
+    readonly informationModel?: number;
+    readonly typeRegistry?: number;
+    readonly principalManager?: number;
+    readonly admin?: number;
+  };
+  /** Keeps the world and the client's secret there, across restarts; in memory when absent. */
+  readonly directory?: string;
+  /** Life of an access token in seconds, 3600 when absent. */
+  readonly tokenLifetimeSeconds?: number;
+  /** Begins with the example world. */
+  readonly seed?: boolean;
+  /** How many calls the journal keeps, 10,000 when absent. */
+  readonly journalEntries?: number;
+}
+
+/** The three running backends. */
+export interface Backends {
+  readonly informationModelUrl: string;
+  readonly typeRegistryUrl: string;
+  readonly principalManagerUrl: string;
+  readonly adminUrl: string;
+  /** The OAuth 2 client-credentials endpoint and the one client it knows. */
+  readonly token: {
+    readonly url: string;
+    readonly clientId: string;
+    readonly clientSecret: string;
+    /** Makes every token that was issued invalid at once. */
+    revokeAll(): void;
+  };
+  readonly world: World;
+  readonly journal: Journal;
+  readonly faults: Faults;
+  /** Destroys every connection and frees the ports. */
+  close(): Promise<void>;
+}
+
+/** Starts information model, type registry, principal manager and their admin port on the loopback interface. */
+export async function startBackends(options: BackendsOptions = {}): Promise<Backends> {
+  const { ports = {}, directory, tokenLifetimeSeconds = 3600, seed = false, journalEntries = 10_000 } = options;
+  const world = openWorld(directory, seed);
+  const client = keepClient(directory);
+  const closing = new AbortController();
+  const surroundings = {
+    world,
+    tokens: createTokens(client, tokenLifetimeSeconds),
+    faults: createFaults(),
+    journal: createJournal(journalEntries),
+    closing: closing.signal,
+  };
+  const { tokens, faults, journal } = surroundings;
+
+  const starting = await Promise.allSettled([
+    serveBackend('informationModel', ports.informationModel ?? 0, informationModelRoutes(world), surroundings),
+    serveBackend('typeRegistry', ports.typeRegistry ?? 0, typeRegistryRoutes(world), surroundings),
+    serveBackend('principalManager', ports.principalManager ?? 0, principalManagerRoutes(world), surroundings),
+    serveAdmin(ports.admin ?? 0, surroundings),
+  ]);
+
+  async function close(): Promise<void> {
+    closing.abort();
+    await Promise.all(starting.map(async (start) => start.status === 'fulfilled' && start.value.close()));
+    world.close();
+  }
+
+  const [informationModel, typeRegistry, principalManager, admin] = starting.map((start) => {
+    return start.status === 'fulfilled' ? start.value.url : undefined;
+  });
+  if (!informationModel || !typeRegistry || !principalManager || !admin) {
+    await close();
+    throw starting.find((start) => start.status === 'rejected')?.reason;
+  }
+  return {
+    informationModelUrl: informationModel,
+    typeRegistryUrl: typeRegistry,
+    principalManagerUrl: principalManager,
+    adminUrl: admin,
+    token: { url: `${admin}/oauth2/token`, ...client, revokeAll: tokens.revokeAll },
+    world,
+    journal,
+    faults,
+    close,
+  };
+}

@@ -1,0 +1,91 @@
+import { z } from 'zod';
+
+export const backendNames = ['informationModel', 'typeRegistry', 'principalManager', 'token'] as const;
+export type BackendName = (typeof backendNames)[number];
+
+/** A fault as it is asked for. It strikes calls that match all of `backend`, `method`, `path` and `deviceId`. */
+export const faultSchema = z
+  .strictObject({
+    backend: z.enum(backendNames),
+    /** Any method when absent. */
+    method: z.enum(['GET', 'POST', 'PUT', 'DELETE']).optional(),
+    /** Decoded path without its query; `*` or `{name}` stand for one segment, a last `**` for the rest. Any when absent. */
+    path: z.string().optional(),
+    deviceId: z.string().optional(),
+    /** Calls it strikes before it wears off; for ever when absent. */
+    times: z.int().positive().optional(),
+    /** Waits this long (milliseconds) before anything else happens. */
+    delayMs: z.int().min(0).max(3_600_000).optional(),
+    /** Never answers; the call has no effect. */
+    hang: z.boolean().optional(),
+    /** Answers this status with an error body; no effect. */
+    status: z.int().min(200).max(599).optional(),
+    /** Further headers for `status` and `garbage`, such as `retry-after` or `location`. */
+    headers: z.record(z.string(), z.string()).optional(),
+    /** Answers text that is not JSON (status 200 unless given); no effect. */
+    garbage: z.boolean().optional(),
+    /** Resets the connection: before the effect, after it, or in the middle of its answer. */
+    reset: z.enum(['before', 'mid-body', 'after-effect']).optional(),
+    /** The effect happens and nothing is ever answered. */
+    lostAnswer: z.boolean().optional(),
+  })
+  .refine((f) => f.delayMs !== undefined || f.hang || f.status || f.garbage || f.reset || f.lostAnswer, {
+    message: 'a fault needs one of delayMs, hang, status, garbage, reset, lostAnswer',
+  });
+
+export type FaultRequest = z.input<typeof faultSchema>;
+
+/** A fault that waits for its calls; `struck` counts those it met. */
+export interface Fault extends FaultRequest {
+  readonly id: string;
+  struck: number;
+}
+
+/** A call as faults see it; `segments` are the decoded path's. */
+interface Target {
+  readonly backend: BackendName;
+  readonly method: string;
+  readonly path: string;
+  readonly deviceId: string | undefined;
+}
+
+function pathFits(pattern: string, path: string): boolean {
+  const segments = path.split('/');
+  const parts = pattern.split('/');
+  const open = parts.at(-1) === '**';
+  if (open ? segments.length < parts.length : segments.length !== parts.length) return false;
+  return parts.every((part, i) => part === '*' || part === '**' || /^\{.*\}$/.test(part) || part === segments[i]);
+}
+
+const fits = (fault: Fault, { backend, method, path, deviceId }: Target): boolean =>
+  fault.backend === backend &&
+  (fault.method === undefined || fault.method === method) &&
+  (fault.path === undefined || pathFits(fault.path, path)) &&
+  (fault.deviceId === undefined || fault.deviceId === deviceId);
+
+/** Misbehaviour on demand, per route. The oldest fault that fits a call strikes it. */
+export function createFaults() {
+  let faults: Fault[] = [];
+  let last = 0;
+  return {
+    /** Adds a fault and answers it with its id. A wrong shape throws a ZodError. */
+    add(request: FaultRequest): Fault {
+      const fault: Fault = { ...faultSchema.parse(request), id: `fault-${++last}`, struck: 0 };
+      faults.push(fault);
+      return fault;
+    },
+    /** The fault that strikes this call, if any; counts it. */
+    strike(target: Target): Fault | undefined {
+      const fault = faults.find((candidate) => fits(candidate, target));
+      if (fault && ++fault.struck === fault.times) faults = faults.filter((other) => other !== fault);
+      return fault;
+    },
+    /** Faults that still wait for calls. */
+    list: (): readonly Fault[] => faults,
+    clear(): void {
+      faults = [];
+    },
+  };
+}
+
+export type Faults = ReturnType<typeof createFaults>;

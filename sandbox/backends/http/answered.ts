@@ -1,0 +1,27 @@
+import { Problem, problemBody } from './problem.ts';
+import type { Answer } from './routes.ts';
+
+/** Tells a defect of the sandbox on standard error. */
+export function report(error: unknown): void {
+  process.stderr.write(`${error instanceof Error ? error.stack : error}\n`);
+}
+
+/** The answer of `handle`, or the error body of the problem it throws. Defects pass. */
+export function orRefusal(handle: () => Answer): Answer {
+  try {
+    return handle();
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    return { status: error.status, body: problemBody(error) };
+  }
+}
+
+/** As `orRefusal`; a defect is answered with 500 and its stack goes to standard error. */
+export function answered(handle: () => Answer): Answer {
+  try {
+    return orRefusal(handle);
+  } catch (error) {
+    report(error);
+    return { status: 500, body: problemBody(new Problem(500, 'Internal error', 'the sandbox has a defect')) };
+  }
+}

@@ -1,0 +1,98 @@
+import { members, scalar } from '../json.ts';
+import type { TypeVersion } from '../typeRegistry/types.ts';
+import type { Change } from '../world/storage.ts';
+import { createBucket } from './bucket.ts';
+import type { ObjectModel } from './objectModel.ts';
+import { createReferences } from './referenceStore.ts';
+
+/** GUIDs are equal whatever the case of their letters. */
+export const objectKey = (tenant: string, objectId: string): string => `${objectId.toLowerCase()} ${tenant}`;
+
+/** One key per unique group whose properties all have a value: (tenant, model, leader, values). */
+export function groupKeys(tenant: string, type: TypeVersion, properties: string): string[] {
+  const keys: string[] = [];
+  if (type.groups.size === 0) return keys;
+  const values = members(properties);
+  for (const [leader, names] of type.groups) {
+    const texts = names.map((name) => scalar(values.get(name) ?? 'null')?.text);
+    if (texts.every((text) => text !== undefined)) keys.push(JSON.stringify([tenant, type.model, leader, ...texts]));
+  }
+  return keys;
+}
+
+interface Entry {
+  readonly object: ObjectModel;
+  readonly groupKeys: readonly string[];
+}
+
+/** The object models of all tenants: by id, by unique group, by type and values. No look-up walks over the world. */
+export function createObjects(record: (change: Change) => void) {
+  const byId = new Map<string, Map<string, Entry>>();
+  const byGroup = new Map<string, ObjectModel>();
+  const byType = new Map<string, ReturnType<typeof createBucket>>();
+  const references = createReferences(record);
+  let count = 0;
+
+  function bucketOf(tenant: string, model: string, typeId: string) {
+    const key = JSON.stringify([tenant, model, typeId]);
+    const bucket = byType.get(key) ?? createBucket();
+    byType.set(key, bucket);
+    return bucket;
+  }
+
+  function forget({ object, groupKeys: keys }: Entry): void {
+    for (const key of keys) byGroup.delete(key);
+    bucketOf(object.tenant, object.model, object.type.typeId).remove(object);
+    count--;
+  }
+
+  function place(object: ObjectModel): void {
+    const id = objectKey(object.tenant, object.objectId);
+    const models = byId.get(id) ?? new Map<string, Entry>();
+    const before = models.get(object.model);
+    if (before) forget(before);
+    const keys = groupKeys(object.tenant, object.type, object.properties);
+    for (const key of keys) byGroup.set(key, object);
+    bucketOf(object.tenant, object.model, object.type.typeId).add(object);
+    byId.set(id, models.set(object.model, { object, groupKeys: keys }));
+    count++;
+  }
+
+  const objects = {
+    references,
+    get: (tenant: string, objectId: string, model: string): ObjectModel | undefined =>
+      byId.get(objectKey(tenant, objectId))?.get(model)?.object,
+    /** All models that share an object id. */
+    siblings: (tenant: string, objectId: string): ObjectModel[] =>
+      Array.from(byId.get(objectKey(tenant, objectId))?.values() ?? [], ({ object }) => object),
+    /** Object models that already hold these unique values in a group of the type. */
+    holders: (tenant: string, type: TypeVersion, properties: string): ObjectModel[] =>
+      groupKeys(tenant, type, properties).flatMap((key) => byGroup.get(key) ?? []),
+    /** Object models of a type id (any version) with these property values: name → normal form (`scalar`). B2 */
+    find: (tenant: string, model: string, typeId: string, values: ReadonlyMap<string, string>): ObjectModel[] =>
+      byType.get(JSON.stringify([tenant, model, typeId]))?.find(values) ?? [],
+    /** Puts an object model in place of its predecessor. The caller has checked every rule. */
+    put(object: ObjectModel): ObjectModel {
+      place(object);
+      record({ kind: 'object', ...object, type: object.type.ref });
+      return object;
+    },
+    get count(): number {
+      return count;
+    },
+    list: (): ObjectModel[] => [...byId.values()].flatMap((models) => Array.from(models.values(), (e) => e.object)),
+    restore: place,
+    dump: (): Change[] => [
+      ...objects.list().map((object): Change => ({ kind: 'object', ...object, type: object.type.ref })),
+      ...references.dump(),
+    ],
+    clear(): void {
+      for (const map of [byId, byGroup, byType]) map.clear();
+      references.clear();
+      count = 0;
+    },
+  };
+  return objects;
+}
+
+export type Objects = ReturnType<typeof createObjects>;

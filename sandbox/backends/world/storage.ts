@@ -1,0 +1,97 @@
+import {
+  appendFileSync,
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+
+/** A change of the world, as it is kept on disk. */
+export type Change =
+  | {
+      readonly kind: 'principal';
+      readonly id: string;
+      readonly identity: string;
+      readonly device: string;
+      readonly tenant: string;
+      readonly parentId: string | null;
+      readonly path: string;
+      readonly attributes: readonly (readonly [string, string])[];
+    }
+  | { readonly kind: 'principal-deleted'; readonly id: string }
+  | { readonly kind: 'type'; readonly tenant: string | null; readonly model: string; readonly text: string }
+  | {
+      readonly kind: 'object';
+      readonly tenant: string;
+      readonly objectId: string;
+      readonly model: string;
+      readonly name?: string;
+      readonly type: string;
+      readonly properties: string;
+      readonly variables: string;
+      readonly version: number;
+      readonly owner?: { readonly id: string; readonly path: string };
+    }
+  | {
+      readonly kind: 'reference';
+      readonly tenant: string;
+      readonly objectId: string;
+      readonly model: string;
+      readonly name: string;
+      readonly to: { readonly objectId: string; readonly model: string };
+      readonly attributes: string;
+    }
+  | {
+      readonly kind: 'answer';
+      readonly id: string;
+      readonly fingerprint: string;
+      readonly status: number;
+      readonly body?: string;
+    };
+
+const FILE = 'world.jsonl';
+
+/** The complete lines of the file; a last line that a crash left unfinished never happened. */
+function readLines(file: string): string[] {
+  if (!existsSync(file)) return [];
+  return readFileSync(file, 'utf8').split('\n').slice(0, -1);
+}
+
+/**
+ * Keeps the world's changes in an append-only file: one line per call, so that a call's changes are there together or
+ * not at all. Without a directory nothing is kept.
+ */
+export function createStorage(directory: string | undefined) {
+  const file = directory === undefined ? undefined : join(directory, FILE);
+  let pending: Change[] = [];
+  let open: number | undefined;
+
+  return {
+    record: (change: Change): void => void pending.push(change),
+    /** Writes what a call has changed; it survives the end of this process from here on. */
+    commit(): void {
+      if (open !== undefined && pending.length > 0) appendFileSync(open, `${JSON.stringify(pending)}\n`);
+      pending = [];
+    },
+    /** The changes kept so far, oldest first. */
+    load: (): Change[] => (file === undefined ? [] : readLines(file).flatMap((line): Change[] => JSON.parse(line))),
+    /** Begins a new file that holds `dump` only, replacing the old one in one step. */
+    start(dump: readonly Change[]): void {
+      pending = [];
+      if (file === undefined || directory === undefined) return;
+      mkdirSync(directory, { recursive: true, mode: 0o700 });
+      writeFileSync(`${file}.new`, dump.map((change) => `${JSON.stringify([change])}\n`).join(''), { mode: 0o600 });
+      if (open !== undefined) closeSync(open);
+      renameSync(`${file}.new`, file);
+      open = openSync(file, 'a');
+    },
+    close(): void {
+      if (open !== undefined) closeSync(open);
+      open = undefined;
+    },
+  };
+}
