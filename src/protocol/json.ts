@@ -158,6 +158,12 @@ function keyOf(text: string, start: number, end: number): string {
 
 const join = (path: string, key: string): string => (path === '' ? key : `${path}.${key}`);
 
+/** One outermost member, as written; undefined when there is none. */
+export function memberOf(json: Json, key: string): Json | undefined {
+  const member = json.members.get(key);
+  return member && parseJson(json.text.slice(member.start, member.end));
+}
+
 /** The text with one outermost member set to `valueText`; nothing else changes (R5). A new member becomes the first. */
 export function withMember(json: Json, key: string, valueText: string): string {
   const member = json.members.get(key);

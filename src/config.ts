@@ -1,0 +1,374 @@
+import { existsSync, readFileSync } from 'node:fs';
+import convict from 'convict';
+import { settingFormats } from './settingFormats.ts';
+
+convict.addFormats(settingFormats);
+
+const kibibyte = 1024;
+const mebibyte = 1024 * kibibyte;
+
+/** Every setting: what it does, its format, its default and its environment name. Secrets come from the environment only. */
+export const schema = {
+  hub: {
+    eventsConnectionString: {
+      doc: 'Connection string of the hub’s built-in event endpoint (Event Hub-compatible), with `EntityPath` and a listen right.',
+      format: 'events-connection-string',
+      default: '',
+      env: 'HUB_EVENTS_CONNECTION_STRING',
+      sensitive: true,
+    },
+    serviceConnectionString: {
+      doc: 'Connection string of the hub itself with the service connect right, for replies to devices.',
+      format: 'service-connection-string',
+      default: '',
+      env: 'HUB_SERVICE_CONNECTION_STRING',
+      sensitive: true,
+    },
+    consumerGroup: {
+      doc: 'Consumer group that belongs to this service alone.',
+      format: 'text',
+      default: '$Default',
+      env: 'HUB_CONSUMER_GROUP',
+    },
+    deviceIdProperty: {
+      doc: 'System property in which the hub stamps the id of the sending device (R1).',
+      format: 'text',
+      default: 'iothub-connection-device-id',
+      env: 'HUB_DEVICE_ID_PROPERTY',
+    },
+    startPosition: {
+      doc: 'Where a partition without a checkpoint is read from: `earliest` or `latest` (G1).',
+      format: ['earliest', 'latest'],
+      default: 'earliest',
+      env: 'HUB_START_POSITION',
+    },
+    batchSize: {
+      doc: 'Most events the hub client hands over at once.',
+      format: 'count',
+      default: 100,
+      env: 'HUB_BATCH_SIZE',
+    },
+    prefetch: {
+      doc: 'Most events the hub client holds for each partition.',
+      format: 'count',
+      default: 300,
+      env: 'HUB_PREFETCH',
+    },
+    maxWaitSeconds: {
+      doc: 'Longest silence of a partition, in seconds, before the hub client reports that it is alive.',
+      format: 'count',
+      default: 2,
+      env: 'HUB_MAX_WAIT_SECONDS',
+    },
+  },
+  backends: {
+    informationModelUrl: {
+      doc: 'Base URL of the information model service.',
+      format: 'base-url',
+      default: '',
+      env: 'INFORMATION_MODEL_URL',
+      sensitive: true,
+    },
+    typeRegistryUrl: {
+      doc: 'Base URL of the type definition registry.',
+      format: 'base-url',
+      default: '',
+      env: 'TYPE_REGISTRY_URL',
+      sensitive: true,
+    },
+    principalManagerUrl: {
+      doc: 'Base URL of the principal manager.',
+      format: 'base-url',
+      default: '',
+      env: 'PRINCIPAL_MANAGER_URL',
+      sensitive: true,
+    },
+    token: {
+      doc: 'Fixed bearer token for the backends; instead of the token endpoint.',
+      format: String,
+      default: '',
+      env: 'BACKENDS_TOKEN',
+      sensitive: true,
+    },
+    tokenUrl: {
+      doc: 'OAuth2 token endpoint (client credentials) that issues the bearer tokens for the backends.',
+      format: 'optional-url',
+      default: '',
+      env: 'BACKENDS_TOKEN_URL',
+      sensitive: true,
+    },
+    clientId: {
+      doc: 'Client id for the token endpoint.',
+      format: String,
+      default: '',
+      env: 'BACKENDS_CLIENT_ID',
+    },
+    clientSecret: {
+      doc: 'Client secret for the token endpoint.',
+      format: String,
+      default: '',
+      env: 'BACKENDS_CLIENT_SECRET',
+      sensitive: true,
+    },
+    tokenScope: {
+      doc: 'Scope to ask the token endpoint for; none when empty.',
+      format: String,
+      default: '',
+      env: 'BACKENDS_TOKEN_SCOPE',
+    },
+    attemptTimeoutSeconds: {
+      doc: 'Longest a single call to a backend may take before it is tried again, in seconds (B4).',
+      format: 'count',
+      default: 30,
+      env: 'BACKENDS_ATTEMPT_TIMEOUT_SECONDS',
+    },
+    maxAnswerBytes: {
+      doc: 'Largest answer of a backend that is read, in bytes.',
+      format: 'count',
+      default: 5 * mebibyte,
+      env: 'BACKENDS_MAX_ANSWER_BYTES',
+    },
+    connections: {
+      doc: 'Most connections to each backend.',
+      format: 'count',
+      default: 64,
+      env: 'BACKENDS_CONNECTIONS',
+    },
+    circuitFailures: {
+      doc: 'Failed attempts in a row, across devices, after which calls to a backend pause until a probe succeeds (B5).',
+      format: 'count',
+      default: 5,
+      env: 'BACKENDS_CIRCUIT_FAILURES',
+    },
+    typeCacheSeconds: {
+      doc: 'How long the latest version of a type is remembered, in seconds (B3).',
+      format: 'count',
+      default: 30,
+      env: 'BACKENDS_TYPE_CACHE_SECONDS',
+    },
+    identityCacheSeconds: {
+      doc: 'How long an identity look-up is remembered, in seconds (B3).',
+      format: 'count',
+      default: 10,
+      env: 'BACKENDS_IDENTITY_CACHE_SECONDS',
+    },
+  },
+  messages: {
+    defaultTimeoutSeconds: {
+      doc: 'Bound on the processing of a message that names none, in seconds (P2).',
+      format: 'count',
+      default: 300,
+      env: 'MESSAGES_DEFAULT_TIMEOUT_SECONDS',
+    },
+    maxTimeoutSeconds: {
+      doc: 'Largest `timeout` a message may ask for, in seconds (P2).',
+      format: 'count',
+      default: 900,
+      env: 'MESSAGES_MAX_TIMEOUT_SECONDS',
+    },
+    maxInflatedBytes: {
+      doc: 'Largest body a compressed message may inflate to, in bytes (R6).',
+      format: 'count',
+      default: 4 * mebibyte,
+      env: 'MESSAGES_MAX_INFLATED_BYTES',
+    },
+  },
+  replies: {
+    maxWaitSeconds: {
+      doc: 'How long a reply waits out a full device queue or a throttling hub before it is dropped, in seconds (C4).',
+      format: 'count',
+      default: 60,
+      env: 'REPLIES_MAX_WAIT_SECONDS',
+    },
+    sendTimeoutSeconds: {
+      doc: 'How long the hub may take to settle one reply before the connection is replaced, in seconds.',
+      format: 'count',
+      default: 10,
+      env: 'REPLIES_SEND_TIMEOUT_SECONDS',
+    },
+    maxInFlight: {
+      doc: 'Most replies that wait for the hub’s answer at once.',
+      format: 'count',
+      default: 256,
+      env: 'REPLIES_MAX_IN_FLIGHT',
+    },
+  },
+  delivery: {
+    maxMessages: {
+      doc: 'Most messages in work at once; beyond it the rest stays in the hub (G2).',
+      format: 'count',
+      default: 1000,
+      env: 'DELIVERY_MAX_MESSAGES',
+    },
+    maxBytes: {
+      doc: 'Most bytes of message bodies in work at once (G2).',
+      format: 'count',
+      default: 64 * mebibyte,
+      env: 'DELIVERY_MAX_BYTES',
+    },
+    drainSeconds: {
+      doc: 'How long a stop waits for the messages in work, in seconds (G3).',
+      format: 'count',
+      default: 25,
+      env: 'DELIVERY_DRAIN_SECONDS',
+    },
+  },
+  checkpoints: {
+    store: {
+      doc: 'Where progress is kept: `file` (one instance) or `memory` (tests; refused in production).',
+      format: ['file', 'memory'],
+      default: 'file',
+      env: 'CHECKPOINTS_STORE',
+    },
+    directory: {
+      doc: 'Folder of the `file` store; it must survive a restart.',
+      format: 'text',
+      default: '.data/checkpoints',
+      env: 'CHECKPOINTS_DIRECTORY',
+    },
+    everyMessages: {
+      doc: 'A partition’s progress is written after this many messages …',
+      format: 'count',
+      default: 100,
+      env: 'CHECKPOINTS_EVERY_MESSAGES',
+    },
+    everySeconds: {
+      doc: '… or after this many seconds, whichever comes first.',
+      format: 'count',
+      default: 5,
+      env: 'CHECKPOINTS_EVERY_SECONDS',
+    },
+  },
+  http: {
+    host: {
+      doc: 'Address that `/livez` and `/readyz` listen on.',
+      format: 'text',
+      default: '0.0.0.0',
+      env: 'HTTP_HOST',
+    },
+    port: {
+      doc: 'Port that `/livez` and `/readyz` listen on; 0 takes a free one.',
+      format: 'tcp-port',
+      default: 8080,
+      env: 'HTTP_PORT',
+    },
+  },
+  log: {
+    level: {
+      doc: 'Least level that is logged.',
+      format: ['trace', 'debug', 'info', 'warn', 'error', 'fatal'],
+      default: 'info',
+      env: 'LOG_LEVEL',
+    },
+  },
+} satisfies convict.Schema<unknown>;
+
+const typed = () => convict(schema);
+export type Settings = ReturnType<ReturnType<typeof typed>['getProperties']>;
+
+/** The settings are unusable; `problems` has one line for each thing to mend, without any value of a secret. */
+export class ConfigurationError extends Error {
+  override readonly name = 'ConfigurationError';
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[]) {
+    super(problems.join('\n'));
+    this.problems = problems;
+  }
+}
+
+/**
+ * Reads the settings: defaults, then the file of the environment (`config/<NODE_ENV>.json`, or `CONFIG_FILE`), then
+ * environment variables. An empty variable counts as not set.
+ * @param directory holds the files of the environments
+ * @throws ConfigurationError naming every problem at once
+ */
+export function readSettings(env: NodeJS.ProcessEnv, directory: string): Settings {
+  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
+  const config = convict(schema, { env: given, args: [] });
+  const problems: string[] = [];
+
+  const environment = given['NODE_ENV'] ?? 'development';
+  const file = given['CONFIG_FILE'] ?? `${directory}/${environment}.json`;
+  if (given['CONFIG_FILE'] !== undefined || existsSync(file)) {
+    const values = readFile(file, problems);
+    for (const path of secretPaths()) {
+      if (has(values, path)) problems.push(`${path} is a secret: set ${envOf(path)} and remove it from ${file}`);
+    }
+    if (problems.length === 0) config.load(values);
+  }
+  try {
+    config.validate({ allowed: 'strict' });
+  } catch (error) {
+    problems.push(...(error as Error).message.split('\n').map(named));
+  }
+  const settings = config.getProperties();
+  const { token, tokenUrl, clientId, clientSecret } = settings.backends;
+  if (token === '' && tokenUrl === '') {
+    problems.push(
+      'backends.token: set BACKENDS_TOKEN, or BACKENDS_TOKEN_URL with BACKENDS_CLIENT_ID and BACKENDS_CLIENT_SECRET',
+    );
+  } else if (tokenUrl !== '' && (clientId === '' || clientSecret === '')) {
+    problems.push('backends.tokenUrl: needs BACKENDS_CLIENT_ID and BACKENDS_CLIENT_SECRET beside it');
+  }
+  if (environment === 'production' && settings.checkpoints.store === 'memory') {
+    problems.push(
+      'checkpoints.store: memory forgets all progress at a restart; production needs CHECKPOINTS_STORE=file',
+    );
+  }
+  if (problems.length > 0) throw new ConfigurationError(problems);
+  return settings;
+}
+
+/** One setting as the documentation shows it. */
+export interface SettingDoc {
+  readonly path: string;
+  readonly env: string;
+  readonly doc: string;
+  readonly default: string;
+  readonly secret: boolean;
+}
+
+/** Every setting in the order of the schema, for README and `.env.example`. */
+export function settingDocs(): SettingDoc[] {
+  return Object.entries(schema).flatMap(([group, members]) =>
+    Object.entries(members).map(([name, { doc, env, default: fallback, ...more }]) => ({
+      path: `${group}.${name}`,
+      env,
+      doc,
+      default: String(fallback),
+      secret: 'sensitive' in more && more.sensitive && !/url/i.test(name),
+    })),
+  );
+}
+
+const secretPaths = () => settingDocs().flatMap(({ path, secret }) => (secret ? [path] : []));
+const envOf = (path: string) => settingDocs().find((setting) => setting.path === path)?.env;
+
+/** Convict names the setting; whoever deploys the service wants its environment variable. */
+function named(problem: string): string {
+  const path = problem.split(':', 1)[0] ?? '';
+  const env = envOf(path);
+  return env === undefined
+    ? problem
+    : `${env}${problem.slice(path.length).replace(/: value was "\[Sensitive\]"$/, '')} (${path})`;
+}
+
+function readFile(file: string, problems: string[]): Record<string, unknown> {
+  try {
+    const values: unknown = JSON.parse(readFileSync(file, 'utf8'));
+    if (typeof values === 'object' && values !== null && !Array.isArray(values)) return { ...values };
+    problems.push(`${file} must hold a JSON object`);
+  } catch (error) {
+    problems.push(
+      `${file} cannot be read as JSON: ${error instanceof SyntaxError ? 'not well-formed' : (error as Error).message}`,
+    );
+  }
+  return {};
+}
+
+function has(values: Record<string, unknown>, path: string): boolean {
+  const [group = '', name = ''] = path.split('.');
+  const members = values[group];
+  return typeof members === 'object' && members !== null && name in members;
+}

@@ -1,0 +1,79 @@
+import { fits, type Reply } from '../protocol/c2d.ts';
+import type { DropReason, Refusal } from './serviceConnection.ts';
+
+/** What became of a reply: with the hub, dropped for good, or left undecided because the service stops. */
+export type Delivery = 'delivered' | 'stopped' | { readonly dropped: DropReason };
+
+/** Hands replies to the hub. The caller keeps the order of one device by awaiting; devices do not wait for each other. */
+export interface Sender {
+  /** Never rejects. */
+  send(reply: Reply): Promise<Delivery>;
+  /** Ends all waiting: what is not with the hub by now stays undecided. */
+  stop(): void;
+}
+
+interface SenderOptions {
+  /** Sends once; answers why the hub did not take the reply. */
+  readonly sendOnce: (reply: Reply) => Promise<Refusal | undefined>;
+  /** How long one reply waits out a full queue or throttling (C4). */
+  readonly maxWaitMs: number;
+  /** Most replies that wait for the hub's answer at once. */
+  readonly maxInFlight: number;
+  /** A number from 0 to 1, for jitter. */
+  readonly random: () => number;
+  readonly now: () => number;
+}
+
+const firstPauseMs = 100;
+const longestPauseMs = 5_000;
+
+export function createSender({ sendOnce, maxWaitMs, maxInFlight, random, now }: SenderOptions): Sender {
+  let inFlight = 0;
+  let stopped = false;
+  const queue: (() => void)[] = [];
+  const sleepers = new Set<() => void>();
+
+  async function oneOfMany(reply: Reply): Promise<Refusal | undefined> {
+    if (inFlight >= maxInFlight) await new Promise<void>((resolve) => queue.push(resolve));
+    inFlight += 1;
+    try {
+      return await sendOnce(reply);
+    } finally {
+      inFlight -= 1;
+      queue.shift()?.();
+    }
+  }
+
+  const pause = (ms: number) =>
+    new Promise<void>((resolve) => {
+      const wake = () => {
+        clearTimeout(timer);
+        sleepers.delete(wake);
+        resolve();
+      };
+      const timer = setTimeout(wake, ms);
+      sleepers.add(wake);
+    });
+
+  return {
+    async send(reply) {
+      if (!fits(reply)) return { dropped: 'too_large' };
+      let patience = maxWaitMs;
+      for (let attempt = 0; !stopped; attempt += 1) {
+        const began = now();
+        const refusal = await oneOfMany(reply);
+        if (refusal === undefined) return 'delivered';
+        if (refusal.kind === 'never') return { dropped: refusal.reason };
+        if (!stopped) await pause(Math.min(firstPauseMs * 2 ** attempt, longestPauseMs) * (0.5 + random() / 2));
+        // While there is no line to the hub at all, no reply of anybody is given up (D2).
+        if (refusal.kind === 'later') patience -= now() - began;
+        if (patience <= 0) return { dropped: refusal.reason };
+      }
+      return 'stopped';
+    },
+    stop() {
+      stopped = true;
+      for (const wake of [...sleepers]) wake();
+    },
+  };
+}

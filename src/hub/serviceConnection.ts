@@ -1,0 +1,178 @@
+import { Client } from 'azure-iothub';
+import type { Log } from '../log.ts';
+import { contentEncoding, contentType, type Reply } from '../protocol/c2d.ts';
+import { Message } from './serviceSdk.ts';
+
+/** Why the hub did not take a reply. `connection`: nobody's fault but the line's; `later`: worth another try; `never`: final. */
+export interface Refusal {
+  readonly kind: 'connection' | 'later' | 'never';
+  readonly reason: DropReason;
+}
+
+export type DropReason =
+  | 'hub_unavailable'
+  | 'queue_full'
+  | 'throttled'
+  | 'unanswered'
+  | 'not_taken'
+  | 'unknown_device'
+  | 'too_large'
+  | 'refused';
+
+/** The line to the hub's service endpoint, replaced whenever it stops answering. */
+export interface ServiceConnection {
+  /** Sends one reply once. Answers why the hub did not take it, or undefined when it did. Never rejects. */
+  send(reply: Reply): Promise<Refusal | undefined>;
+  /** Connects, unless that has happened. Never rejects. */
+  open(): Promise<void>;
+  isOpen(): boolean;
+  close(): Promise<void>;
+}
+
+interface Line {
+  readonly client: Client;
+  /** Settles when the client is connected. */
+  readonly opened: Promise<unknown>;
+  /** Settles when the first send is over: many first sends at once would attach a link each (SDK trap). */
+  first: Promise<unknown> | undefined;
+  readonly replaceAt: number;
+  retired: boolean;
+}
+
+/** The client stops renewing its one-hour token for good after one failure: leave it before that matters (SDK trap). */
+const lineLifeMs = 40 * 60_000;
+
+const noRetry = { shouldRetry: () => false, nextRetryTimeout: () => -1 };
+
+export function createServiceConnection(connectionString: string, answerWithinMs: number, log: Log): ServiceConnection {
+  let current: Line | undefined;
+  let open = false;
+
+  function line(): Line {
+    if (current && Date.now() < current.replaceAt) return current;
+    if (current) retire(current);
+    const client = Client.fromConnectionString(connectionString);
+    client.setRetryPolicy(noRetry);
+    client.on('disconnect', () => {
+      if (current?.client === client) retire(current);
+    });
+    current = { client, opened: client.open(), first: undefined, replaceAt: Date.now() + lineLifeMs, retired: false };
+    return current;
+  }
+
+  /** Takes a line out of use; what is under way on it may still be answered. */
+  function retire(line: Line) {
+    if (line.retired) return;
+    line.retired = true;
+    if (current === line) {
+      current = undefined;
+      open = false;
+    }
+    setTimeout(() => void line.client.close().catch(ignoreLateFailure), answerWithinMs).unref();
+  }
+
+  const ignoreLateFailure = (error: Error) =>
+    log.debug({ err: error }, 'a retired hub connection did not close cleanly');
+
+  /** Connected within the limit; the client by itself would try silently for minutes (SDK trap). */
+  async function connected(line: Line): Promise<boolean> {
+    try {
+      const answer = await within(line.opened, answerWithinMs);
+      if (answer === late) throw new Error('the hub did not answer in time');
+      if (!open) log.info('connected to the hub’s service endpoint');
+      open = true;
+      return true;
+    } catch (error) {
+      log.warn({ err: error }, 'cannot connect to the hub’s service endpoint');
+      retire(line);
+      return false;
+    }
+  }
+
+  async function attempt(line: Line, reply: Reply): Promise<Refusal | undefined> {
+    try {
+      const answer = await within(line.client.send(reply.deviceId, toMessage(reply)), answerWithinMs);
+      if (answer === late) {
+        log.warn({ device: reply.deviceId }, 'the hub left a reply unanswered; replacing the connection');
+        retire(line);
+        return { kind: 'later', reason: 'unanswered' };
+      }
+      // Released and modified deliveries resolve too, without a result (SDK trap).
+      return answer.result ? undefined : { kind: 'later', reason: 'not_taken' };
+    } catch (error) {
+      const refusal = refusalOf(error as Error);
+      if (refusal.kind === 'connection') retire(line);
+      return refusal;
+    }
+  }
+
+  return {
+    async send(reply) {
+      const used = line();
+      if (!(await connected(used))) return { kind: 'connection', reason: 'hub_unavailable' };
+      if (used.first !== undefined) {
+        await used.first;
+        return attempt(used, reply);
+      }
+      const sending = attempt(used, reply);
+      used.first = sending;
+      return sending;
+    },
+    async open() {
+      await connected(line());
+    },
+    isOpen: () => open,
+    async close() {
+      const last = current;
+      current = undefined;
+      open = false;
+      if (last) await within(last.client.close(), 2_000).catch(ignoreLateFailure);
+    },
+  };
+}
+
+const late = Symbol('late');
+
+async function within<T>(promise: Promise<T>, ms: number): Promise<T | typeof late> {
+  let timer: NodeJS.Timeout | undefined;
+  const limit = new Promise<typeof late>((resolve) => {
+    timer = setTimeout(resolve, ms, late);
+  });
+  try {
+    return await Promise.race([promise, limit]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function toMessage({ body, messageId, correlationId, properties }: Reply): Message {
+  const message = new Message(body);
+  message.messageId = messageId;
+  if (correlationId !== undefined) message.correlationId = correlationId;
+  message.contentType = contentType;
+  message.contentEncoding = contentEncoding;
+  for (const [name, value] of Object.entries(properties)) message.properties.add(name, value);
+  return message;
+}
+
+/** The client's error names, from the AMQP conditions the hub answers with (C4). */
+const refusals: Readonly<Record<string, Refusal>> = {
+  DeviceMaximumQueueDepthExceededError: { kind: 'later', reason: 'queue_full' },
+  ThrottlingError: { kind: 'later', reason: 'throttled' },
+  IotHubQuotaExceededError: { kind: 'later', reason: 'throttled' },
+  InternalServerError: { kind: 'later', reason: 'not_taken' },
+  DeviceNotFoundError: { kind: 'never', reason: 'unknown_device' },
+  MessageTooLargeError: { kind: 'never', reason: 'too_large' },
+  ServiceUnavailableError: { kind: 'connection', reason: 'hub_unavailable' },
+  NotConnectedError: { kind: 'connection', reason: 'hub_unavailable' },
+  UnauthorizedError: { kind: 'connection', reason: 'hub_unavailable' },
+};
+
+function refusalOf(error: Error & { amqpError?: { condition?: unknown } }): Refusal {
+  const known = refusals[error.constructor.name];
+  if (known) return known;
+  // Any other answer of the hub is final; an error without one is the line's.
+  return error.amqpError?.condition === undefined
+    ? { kind: 'connection', reason: 'hub_unavailable' }
+    : { kind: 'never', reason: 'refused' };
+}

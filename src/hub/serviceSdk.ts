@@ -1,0 +1,6 @@
+/**
+ * What `azure-iothub` needs for a message with properties but does not export at its entry: the one place that reaches
+ * into its folders.
+ */
+export * as errors from 'azure-iothub/dist/common-core/errors.js';
+export { Message } from 'azure-iothub/dist/common-core/message.js';

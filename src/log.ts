@@ -1,0 +1,23 @@
+import { type DestinationStream, type LevelWithSilent, type Logger, pino } from 'pino';
+
+export type Log = Logger;
+
+/** Structured log lines on standard output, one JSON object each (G5). */
+export function createLog(level: LevelWithSilent, destination?: DestinationStream): Log {
+  const options = {
+    level,
+    base: null,
+    timestamp: pino.stdTimeFunctions.isoTime,
+    formatters: { level: (label: string) => ({ level: label }) },
+    serializers: { err: errorFields },
+  };
+  return destination ? pino(options, destination) : pino(options);
+}
+
+/** Nothing but these fields: errors of HTTP and hub clients carry requests, and with them tokens (G5). */
+function errorFields(error: unknown): unknown {
+  if (!(error instanceof Error)) return { message: String(error) };
+  const { name, message, stack, cause } = error;
+  const code = 'code' in error && typeof error.code === 'string' ? { code: error.code } : {};
+  return { type: name, message, ...code, stack, ...(cause === undefined ? {} : { cause: errorFields(cause) }) };
+}

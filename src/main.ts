@@ -1,0 +1,49 @@
+import { fileURLToPath } from 'node:url';
+import { ConfigurationError, readSettings, type Settings } from './config.ts';
+import { createLog, type Log } from './log.ts';
+import { startService } from './service.ts';
+
+/** Starts the service; stops it on SIGTERM or SIGINT, at once on a second one. */
+
+const configDirectory = fileURLToPath(new URL('../config', import.meta.url));
+
+const settings = settingsOrExit();
+const log = createLog(settings.log.level as Parameters<typeof createLog>[0]);
+process.on('uncaughtException', (error) => endOf(log, error, 'uncaught exception'));
+process.on('unhandledRejection', (error) => endOf(log, error, 'unhandled rejection'));
+
+try {
+  const service = await startService(settings, log);
+  let stopping = false;
+  const stop = (signal: NodeJS.Signals) => {
+    if (stopping) process.exit(1);
+    stopping = true;
+    log.info({ signal }, 'stopping: finishing the messages in work; a second signal ends at once');
+    service.stop().then(
+      () => process.exit(0),
+      (error) => endOf(log, error, 'could not stop cleanly'),
+    );
+  };
+  process.on('SIGTERM', stop);
+  process.on('SIGINT', stop);
+} catch (error) {
+  endOf(log, error, 'could not start');
+}
+
+function settingsOrExit(): Settings {
+  try {
+    return readSettings(process.env, configDirectory);
+  } catch (error) {
+    if (!(error instanceof ConfigurationError)) throw error;
+    process.stderr.write(
+      `The service cannot start with these settings:\n${error.problems.map((problem) => `  - ${problem}\n`).join('')}\n` +
+        'README.md and .env.example list every setting. No IoT hub at hand? `npm run sandbox` starts one on this machine.\n',
+    );
+    process.exit(1);
+  }
+}
+
+function endOf(log: Log, error: unknown, what: string): never {
+  log.fatal({ err: error }, what);
+  process.exit(1);
+}

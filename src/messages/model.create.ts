@@ -1,0 +1,34 @@
+import { z } from 'zod';
+import { createOrUpdate, type Identity } from '../objectModel/createOrUpdate.ts';
+import { configurationNews } from '../objectModel/subscribers.ts';
+import { derivedId } from '../protocol/event.ts';
+import { isGuid, modelId, parseTypeRef, path } from '../protocol/fields.ts';
+import type { Json } from '../protocol/json.ts';
+import { action, done } from './card.ts';
+
+/** Create or update an object model. */
+export const modelCreate = action('model.create', {
+  headers: z.object({ owner: path.default('') }),
+  reads: ['objectId', 'model', 'type', 'version', 'properties'],
+  needs: ['informationModel', 'typeRegistry', 'principalManager'],
+  failureFields: { relatedModels: [] }, // A3
+
+  async handle({ envelope, headers: { owner }, json }, backends) {
+    const identity = identify(json, envelope.eventId);
+    const registered = await createOrUpdate({ generation: 'V2', owner, identity, body: json }, backends);
+    const { objectId, relatedModels } = registered;
+    return done({ objectId, relatedModels }, { notifications: await configurationNews(registered, backends) });
+  },
+});
+
+/** A body that lacks what a look-up needs is left to the information model, which refuses it (A1). */
+function identify({ value, members }: Json, eventId: string): Identity {
+  const { objectId, model, type } = Object(value) as Record<string, unknown>;
+  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+  return {
+    objectId: isGuid(objectId) ? objectId : undefined,
+    model: modelId.safeParse(model).data,
+    type: parseTypeRef(type),
+    derivedId: isObject && !members.has('objectId') ? derivedId(eventId, 'object') : undefined,
+  };
+}

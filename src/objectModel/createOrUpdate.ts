@@ -1,0 +1,118 @@
+import type { BoundBackends } from '../backends/backends.ts';
+import { Refusal } from '../backends/refusal.ts';
+import { invalid } from '../protocol/envelope.ts';
+import type { Generation } from '../protocol/event.ts';
+import { isGuid, parseTypeRef, type TypeRef } from '../protocol/fields.ts';
+import { type Json, withMember } from '../protocol/json.ts';
+import { Rejection } from '../rejection.ts';
+import { locate, type Registered, registered } from './storedModel.ts';
+import { hasValues, uniqueValues } from './uniqueValues.ts';
+
+/** What a device asks for with `model.create` or `Svc.Device.Created`. */
+export interface Registration {
+  /** Connectivity path of the owner. */
+  readonly owner: string;
+  readonly generation: Generation;
+  /** Which model it is about, as far as the request tells. */
+  readonly identity: Identity;
+  /** The request's body; it is sent with only `objectId` or `version` put in. */
+  readonly body: Json;
+}
+
+/** How a model is found: by `objectId` and `model`, else by type id and unique properties. */
+export interface Identity {
+  readonly objectId: string | undefined;
+  readonly model: string | undefined;
+  readonly type: TypeRef | undefined;
+  /** Given to the object if the request creates it without naming an `objectId` (A2). */
+  readonly derivedId: string | undefined;
+}
+
+const mostRaces = 5;
+
+/**
+ * Creates the object model, or claims it if nobody owns it and updates it (A1).
+ * @throws Rejection for everything the service or a backend objects to
+ */
+export async function createOrUpdate(registration: Registration, backends: BoundBackends): Promise<Registered> {
+  const { identity, body } = registration;
+  const { informationModel } = backends;
+  const ownerId = await resolveOwner(registration.owner, backends);
+  const found = await lookUp(registration, backends);
+  // The repeat of a message that had created it: creating again gives the first answer again (A2).
+  const isOurs = found !== undefined && locate(found).objectId === identity.derivedId;
+  if (found !== undefined && !isOurs) return update(found);
+
+  try {
+    const { derivedId } = identity;
+    const text = derivedId === undefined ? body.text : withMember(body, 'objectId', JSON.stringify(derivedId));
+    return registered(await informationModel.createModel(ownerId, text), true);
+  } catch (error) {
+    if (!(error instanceof Refusal) || error.status !== 409) throw error;
+    return afterConflict(error);
+  }
+
+  /** Somebody was faster: update theirs, unless it is our own of an earlier delivery, or of another type (A1, A2). */
+  async function afterConflict(conflict: Refusal): Promise<Registered> {
+    const named = conflict.meta['objectId'];
+    const objectId = isGuid(named) ? named : (identity.objectId ?? identity.derivedId);
+    const theirs = parseTypeRef(conflict.meta['type']);
+    if (objectId === undefined || identity.model === undefined) throw conflict;
+    if (theirs !== undefined && theirs.typeId !== identity.type?.typeId) throw conflict;
+    const existing = await informationModel.getModel(objectId, identity.model);
+    if (existing === undefined) throw conflict;
+    const isOurs = objectId === identity.derivedId && locate(existing).ownerId === ownerId;
+    return isOurs ? registered(existing, true) : update(existing);
+  }
+
+  async function update(existing: Json): Promise<Registered> {
+    let stored = existing;
+    for (let race = 1; ; race += 1) {
+      const at = locate(stored);
+      if (at.ownerId === undefined) await informationModel.claim(at.objectId, at.model, ownerId);
+      try {
+        const text = withMember(body, 'version', at.version);
+        return registered(await informationModel.replaceModel(at.objectId, at.model, text), false);
+      } catch (error) {
+        if (!(error instanceof Refusal) || error.status !== 409 || race === mostRaces) throw error;
+        const again = await informationModel.getModel(at.objectId, at.model);
+        if (again === undefined) throw error;
+        stored = again;
+      }
+    }
+  }
+}
+
+async function resolveOwner(owner: string, { principalManager }: BoundBackends): Promise<string> {
+  const principal = await principalManager.resolve(owner);
+  if (principal) return principal.id;
+  const why =
+    owner === ''
+      ? 'the principal manager has no identity for this device'
+      : 'property owner names no identity that is connected through this device';
+  throw new Rejection('http_response_error', why);
+}
+
+async function lookUp(
+  { generation, identity, body }: Registration,
+  backends: BoundBackends,
+): Promise<Json | undefined> {
+  const { objectId, model, type } = identity;
+  if (model === undefined) return undefined;
+  if (objectId !== undefined) return backends.informationModel.getModel(objectId, model);
+  if (type === undefined) return undefined;
+
+  const definition = await backends.typeRegistry.getType(model, type.typeId, type.version);
+  const names = definition?.uniqueProperties ?? [];
+  const twice = names.find((name) => body.duplicates.some((path) => path.startsWith(`properties.${name}`)));
+  if (twice !== undefined) throw new Rejection(invalid(generation), `body.properties.${twice} occurs twice`);
+  const values = names.length === 0 ? undefined : uniqueValues(body, names);
+  if (values === undefined) return undefined;
+  const hits = await backends.informationModel.query(model, type.typeId, values);
+  return hits.find((hit) => isOf(hit, model, type) && hasValues(hit, values)); // B2
+}
+
+const isOf = (hit: Json, model: string, { typeId }: TypeRef): boolean => {
+  const at = locate(hit);
+  return at.model === model && parseTypeRef(at.type)?.typeId === typeId;
+};

@@ -1,0 +1,20 @@
+/** What the service has done since its start; plain numbers, so that counting costs next to nothing. */
+export interface Counters {
+  /** Events of the hub that are not ours. */
+  skipped: number;
+  /** Messages of ours without the hub's stamp: nobody to attribute them to (R1). */
+  unattributed: number;
+  succeeded: number;
+  failed: number;
+  repliesDelivered: number;
+  repliesDropped: number;
+}
+
+export const createCounters = (): Counters => ({
+  skipped: 0,
+  unattributed: 0,
+  succeeded: 0,
+  failed: 0,
+  repliesDelivered: 0,
+  repliesDropped: 0,
+});

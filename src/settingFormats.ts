@@ -1,0 +1,79 @@
+import type convict from 'convict';
+
+/** What a setting's value must look like. No message repeats the value: it may be a secret. */
+
+const wholeNumber = (text: string): number => (/^\d+$/.test(text) ? Number(text) : Number.NaN);
+
+function require(condition: boolean, message: string): asserts condition {
+  if (!condition) throw new Error(message);
+}
+
+/** `Key=value;Key=value`: a value may contain `=`. */
+function parts(connectionString: unknown): Map<string, string> {
+  const text = typeof connectionString === 'string' ? connectionString : '';
+  return new Map(
+    text.split(';').flatMap((part) => {
+      const at = part.indexOf('=');
+      return at < 0 ? [] : [[part.slice(0, at).trim(), part.slice(at + 1).trim()] as const];
+    }),
+  );
+}
+
+function requireParts(value: unknown, names: readonly string[], what: string): Map<string, string> {
+  require(value !== '', `is not set; it is ${what}`);
+  const found = parts(value);
+  const missing = names.filter((name) => !found.get(name));
+  require(missing.length === 0, `is no ${what}: ${missing.join(', ')} missing`);
+  return found;
+}
+
+const isLoopback = (host: string): boolean => /^(localhost|127(\.\d{1,3}){3}|::1|\[::1\])$/.test(host);
+
+const isHttpUrl = (value: unknown): boolean => {
+  const url = typeof value === 'string' && URL.canParse(value) ? new URL(value) : undefined;
+  return (
+    /^https?:$/.test(url?.protocol ?? '') && url?.username === '' && url.password === '' && !url.search && !url.hash
+  );
+};
+
+export const settingFormats: Record<string, convict.Format> = {
+  count: {
+    validate: (value) => require(Number.isSafeInteger(value) && value > 0, 'must be a whole number above 0'),
+    coerce: wholeNumber,
+  },
+  'tcp-port': {
+    validate: (value) =>
+      require(Number.isInteger(value) && value >= 0 && value < 65_536, 'must be a port from 0 to 65535'),
+    coerce: wholeNumber,
+  },
+  text: {
+    validate: (value) => require(typeof value === 'string' && value !== '', 'must not be empty'),
+  },
+  'base-url': {
+    validate(value) {
+      require(value !== '', 'is not set; it is the base URL of a backend');
+      require(isHttpUrl(value), 'must be an http or https URL without credentials, query or fragment');
+    },
+  },
+  'optional-url': {
+    validate: (value) =>
+      require(value === '' || isHttpUrl(value), 'must be an http or https URL without credentials or query'),
+  },
+  'events-connection-string': {
+    validate(value) {
+      const what = 'connection string of the hub’s event endpoint';
+      const found = requireParts(value, ['Endpoint', 'SharedAccessKeyName', 'SharedAccessKey', 'EntityPath'], what);
+      const endpoint = found.get('Endpoint') ?? '';
+      require(URL.canParse(endpoint) && endpoint.startsWith('sb://'), `is no ${what}: Endpoint must begin with sb://`);
+      // The client would send its token in clear to any host (SDK trap).
+      require(found.get('UseDevelopmentEmulator') !== 'true' ||
+        isLoopback(
+          new URL(endpoint.replace(/^sb:/, 'http:')).hostname,
+        ), 'has UseDevelopmentEmulator=true, which means no encryption: allowed for a hub on this machine only');
+    },
+  },
+  'service-connection-string': {
+    validate: (value) =>
+      void requireParts(value, ['HostName', 'SharedAccessKeyName', 'SharedAccessKey'], 'connection string of the hub'),
+  },
+};
