@@ -1,0 +1,143 @@
+import type { JournalEntry as BackendCall } from '../backends/journal.ts';
+import type { Device, Reply } from '../device/device.ts';
+import { type Printer, silent } from '../print.ts';
+import type { Sandbox } from '../sandbox.ts';
+import { showMessage, unpack } from '../showMessage.ts';
+import { differences } from './pattern.ts';
+import { type ExpectedReply, type Step, steps } from './steps.ts';
+
+/** What happened in one step, seen from the device and from the backends. */
+export interface Exchange {
+  step: Step;
+  sent: { properties: Record<string, string>; body: Buffer };
+  calls: BackendCall[];
+  replies: Reply[];
+  /** How this differs from what the step expects; empty when it does not. */
+  problems: string[];
+}
+
+/** A reply is missing, is not as it has to be, or did not come from the service. */
+export class DemonstrationFailed extends Error {
+  override name = 'DemonstrationFailed';
+}
+
+export interface DemonstrationOptions {
+  printer?: Printer;
+  /** How long to wait for each reply, in milliseconds. */
+  waitMs?: number;
+  signal?: AbortSignal;
+}
+
+/** Has devices of the sandbox go through all steps and prints what they see. Rejects with `DemonstrationFailed`. */
+export async function demonstrate(
+  sandbox: Sandbox,
+  { printer = silent, waitMs = 15_000, signal }: DemonstrationOptions = {},
+): Promise<Exchange[]> {
+  const devices = new Map<string, Device>();
+  const exchanges: Exchange[] = [];
+  const hangUp = () => Promise.all([...devices.values()].map((device) => device.close()));
+  signal?.addEventListener('abort', hangUp);
+  try {
+    for (const step of steps) {
+      signal?.throwIfAborted();
+      const device = devices.get(step.device) ?? (await sandbox.connect(step.device));
+      devices.set(step.device, device);
+      const exchange = await perform(step, device, sandbox, exchanges, waitMs);
+      exchanges.push(exchange);
+      show(exchange, printer);
+      if (exchange.problems.length > 0) {
+        throw new DemonstrationFailed(
+          `“${step.title}” went wrong:\n${exchange.problems.map((text) => `  - ${text}`).join('\n')}`,
+        );
+      }
+    }
+    return exchanges;
+  } finally {
+    signal?.removeEventListener('abort', hangUp);
+    await hangUp();
+  }
+}
+
+async function perform(
+  step: Step,
+  device: Device,
+  { hub, backends, state }: Sandbox,
+  earlier: Exchange[],
+  waitMs: number,
+): Promise<Exchange> {
+  const hubMark = hub.journal.list().at(-1)?.index ?? -1;
+  const backendMark = backends.journal.last;
+  const request = step.request(earlier);
+  const sent = { properties: request.properties, body: Buffer.from(JSON.stringify(request.body)) };
+  await device.send(sent.properties, sent.body);
+
+  const replies: Reply[] = [];
+  while (replies.length < step.replies.length) {
+    const reply = await device.next(waitMs);
+    if (!reply) break;
+    replies.push(reply);
+  }
+
+  const policy = /SharedAccessKeyName=([^;]+)/.exec(
+    state.service.environment['HUB_SERVICE_CONNECTION_STRING'] ?? '',
+  )?.[1];
+  const fromService = new Set(
+    hub.journal
+      .list({ since: hubMark, deviceId: device.id, kind: 'c2d' })
+      .flatMap((entry) => (entry.kind === 'c2d' && entry.policy === policy ? [entry.system.messageId] : [])),
+  );
+  const problems = step.replies.flatMap((expected, index) => {
+    const reply = replies[index];
+    if (!reply) return [`reply ${index + 1} of ${step.replies.length} did not come within ${waitMs / 1000} s`];
+    const stranger = fromService.has(reply.messageId) ? [] : [`reply ${index + 1} was not sent by the service`];
+    return [...stranger, ...compare(reply, expected).map((text) => `reply ${index + 1}: ${text}`)];
+  });
+  return {
+    step,
+    sent,
+    calls: backends.journal.entries({ since: backendMark, deviceId: device.id }),
+    replies,
+    problems,
+  };
+}
+
+function compare(reply: Reply, expected: ExpectedReply): string[] {
+  const text = unpack(reply).toString('utf8');
+  let body: unknown;
+  try {
+    body = JSON.parse(text);
+  } catch {
+    return [`the body is not JSON: ${JSON.stringify(text)}`];
+  }
+  return [
+    ...differences(reply.properties, expected.properties, 'properties'),
+    ...differences(body, expected.body, 'body'),
+  ];
+}
+
+const names = {
+  informationModel: 'information model',
+  typeRegistry: 'type registry',
+  principalManager: 'principal manager',
+  token: 'token endpoint',
+};
+
+function show({ step, sent, calls, replies, problems }: Exchange, printer: Printer): void {
+  const { line, paint } = printer;
+  line(`\n${paint('bold', step.title)}\n`);
+  line(`  ${step.device} sends`);
+  showMessage(printer, sent);
+  if (calls.length > 0) line('\n  the service asks');
+  for (const { backend, method, path, status } of calls) {
+    line(
+      `    ${paint('cyan', names[backend].padEnd(17))}  ${method.padEnd(4)} ${path}  ${paint('dim', String(status))}`,
+    );
+  }
+  for (const reply of replies) {
+    line(`\n  ${step.device} receives`);
+    showMessage(printer, reply);
+  }
+  const verdict =
+    problems.length === 0 ? paint('green', '✓ every reply is as expected') : paint('red', '✗ not as expected');
+  line(`\n  ${verdict}\n`);
+}

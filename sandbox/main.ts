@@ -1,0 +1,172 @@
+import { once } from 'node:events';
+import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { BuildFailed } from './build.ts';
+import { DemonstrationFailed, demonstrate } from './demonstration/demonstrate.ts';
+import { createPrinter, type Printer } from './print.ts';
+import { AlreadyRunning, type Sandbox, startSandbox } from './sandbox.ts';
+import { answers, ServiceFailed, tail } from './serviceProcess.ts';
+import { sandboxDirectory } from './state.ts';
+
+const help = `Starts a hub, the backends and the service on this machine, shows a device's exchange with them, and stays up.
+
+  npm run sandbox -- [options]
+
+  --exit          end after the demonstration: exit code 0 if every expected reply came from the service
+  --no-service    leave the service out, so that it can be started in a debugger
+  --json          print the state (what .sandbox/state.json holds: it has keys) on stdout, and everything else on stderr
+  --directory D   where state, keys and logs go, default .sandbox; a second sandbox needs one of its own
+  --help
+
+  Ports, each a free one unless given:
+  --amqp-port N  --amqps-port N  --mqtts-port N  --hub-admin-port N                                 the hub
+  --information-model-port N  --type-registry-port N  --principal-manager-port N  --backends-admin-port N
+  --service-port N                                                                the service's health checks`;
+
+class UsageError extends Error {
+  override name = 'UsageError';
+}
+
+/** Errors that say all there is to say; any other deserves its stack. */
+const expected = [AlreadyRunning, BuildFailed, DemonstrationFailed, ServiceFailed, UsageError];
+
+const interrupt = new AbortController();
+const { signal } = interrupt;
+
+process.exitCode = await main();
+
+async function main(): Promise<number> {
+  let options: Options | undefined;
+  let sandbox: Sandbox | undefined;
+  try {
+    options = readArguments();
+    const printer = createPrinter(options.json ? process.stderr : process.stdout);
+    if (options.help) {
+      printer.line(help);
+      return 0;
+    }
+    listenForInterrupt(printer);
+    printer.progress('The sandbox starts');
+    sandbox = await startSandbox({ ...options, printer, signal });
+    if (options.json) process.stdout.write(`${JSON.stringify(sandbox.state, undefined, 2)}\n`);
+    await Promise.race([run(sandbox, options, printer), interruption(), death(sandbox)]);
+    printer.progress('The sandbox ends');
+    return 0;
+  } catch (error) {
+    if (signal.aborted) return options?.exit ? 1 : 0;
+    process.stderr.write(`\n${explain(error)}\n`);
+    return 1;
+  } finally {
+    await sandbox?.close();
+  }
+}
+
+/** Resolves when all is done that was asked for: after the demonstration with `exit`, never without. */
+async function run(sandbox: Sandbox, { exit, service, directory }: Options, printer: Printer): Promise<void> {
+  if (exit) {
+    // Without a service nobody will answer, but that is for the demonstration to find out.
+    await demonstrate(sandbox, { printer, signal, waitMs: service ? 15_000 : 5_000 });
+    return;
+  }
+  if (!service) {
+    printer.line(`\nThe service is yours to start, for example with:\n
+  npm run build && (set -a; . ${sandbox.state.service.environmentFile}; node --inspect dist/main.js)\n`);
+    while (!(await answers(sandbox.state.service.readyzUrl))) await sleep(500, undefined, { signal });
+    printer.progress('Your service is ready');
+  }
+  await demonstrate(sandbox, { printer, signal });
+  printer.progress(`The sandbox stays up: every host, port and key is in ${join(directory, 'state.json')}`);
+  printer.line(`
+  Send as a device   npm run device -- model.create sandbox/examples/model.create.json
+  What the hub saw   ${sandbox.state.hub.adminUrl}
+  The backends       ${sandbox.state.backends.adminUrl}
+  The service's log  ${sandbox.state.service.logFile}
+  End                Ctrl-C\n`);
+  await interruption();
+}
+
+/** Rejects when a person wants to end. */
+async function interruption(): Promise<never> {
+  if (!signal.aborted) await once(signal, 'abort');
+  throw signal.reason;
+}
+
+/** Rejects when the service has ended, which it should not. */
+async function death({ service, state }: Sandbox): Promise<never> {
+  const ending = await (service?.exited ?? interruption());
+  throw new ServiceFailed(`The service ended: ${ending.reason}.${await tail(state.service.logFile)}`);
+}
+
+function explain(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const code = 'code' in error ? String(error.code) : '';
+  const plain = expected.some((kind) => error instanceof kind) || /^(ERR_PARSE_ARGS_|EADDRINUSE|EACCES)/.test(code);
+  return plain ? error.message : (error.stack ?? error.message);
+}
+
+type Options = ReturnType<typeof readArguments>;
+
+function readArguments() {
+  const port = { type: 'string' } as const;
+  const { values } = parseArgs({
+    options: {
+      exit: { type: 'boolean', default: false },
+      'no-service': { type: 'boolean', default: false },
+      json: { type: 'boolean', default: false },
+      directory: { type: 'string', default: sandboxDirectory },
+      help: { type: 'boolean', default: false },
+      'amqp-port': port,
+      'amqps-port': port,
+      'mqtts-port': port,
+      'hub-admin-port': port,
+      'information-model-port': port,
+      'type-registry-port': port,
+      'principal-manager-port': port,
+      'backends-admin-port': port,
+      'service-port': port,
+    },
+  });
+  const number = (name: Extract<keyof typeof values, `${string}-port`>) => {
+    const value = Number(values[name] ?? 0);
+    if (!Number.isInteger(value) || value < 0 || value > 65_535) throw new UsageError(`--${name} takes a port number`);
+    return value;
+  };
+  return {
+    exit: values.exit,
+    service: !values['no-service'],
+    json: values.json,
+    directory: resolve(process.env['INIT_CWD'] ?? '.', values.directory),
+    help: values.help,
+    ports: {
+      hub: {
+        amqp: number('amqp-port'),
+        amqps: number('amqps-port'),
+        mqtts: number('mqtts-port'),
+        admin: number('hub-admin-port'),
+      },
+      backends: {
+        informationModel: number('information-model-port'),
+        typeRegistry: number('type-registry-port'),
+        principalManager: number('principal-manager-port'),
+        admin: number('backends-admin-port'),
+      },
+      service: number('service-port'),
+    },
+  };
+}
+
+/** The first Ctrl-C ends everything in order; a second one, a second later or more, at once. */
+function listenForInterrupt(printer: Printer): void {
+  let first = 0;
+  const end = () => {
+    if (first === 0) {
+      first = performance.now();
+      printer.line();
+      interrupt.abort();
+    } else if (performance.now() - first > 1_000) {
+      process.exit(130);
+    }
+  };
+  process.on('SIGINT', end).on('SIGTERM', end);
+}

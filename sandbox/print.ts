@@ -1,0 +1,31 @@
+import { styleText } from 'node:util';
+
+type Style = Parameters<typeof styleText>[0];
+
+/** Writes for a person: progress with the time that has passed, and colours where there is somebody to see them. */
+export interface Printer {
+  /** One line of progress, with the seconds since the printer was made. */
+  progress(text: string): void;
+  line(text?: string): void;
+  paint(style: Style, text: string): string;
+}
+
+export function createPrinter(stream: NodeJS.WriteStream = process.stdout): Printer {
+  const start = performance.now();
+  const colours = stream.isTTY && !process.env['NO_COLOR'];
+  const paint = (style: Style, text: string) => (colours ? styleText(style, text, { validateStream: false }) : text);
+
+  return {
+    progress(text) {
+      const seconds = ((performance.now() - start) / 1000).toFixed(1).padStart(6);
+      stream.write(`${paint('dim', `${seconds} s`)}  ${text}\n`);
+    },
+    line(text = '') {
+      stream.write(`${text}\n`);
+    },
+    paint,
+  };
+}
+
+/** A printer that says nothing, for tests. */
+export const silent: Printer = { progress: () => {}, line: () => {}, paint: (_style, text) => text };

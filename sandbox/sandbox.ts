@@ -1,0 +1,209 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type Backends, startBackends } from './backends/backends.ts';
+import { buildService } from './build.ts';
+import { connectDevice, type Device } from './device/device.ts';
+import { introduceDevice } from './device/introduce.ts';
+import { type Hub, startHub } from './hub/hub.ts';
+import { type Printer, silent } from './print.ts';
+import { freePort, type ServiceProcess, startService } from './serviceProcess.ts';
+import { isRunning, publishState, readState, removeState, type SandboxState, sandboxDirectory } from './state.ts';
+
+/** The devices that exist from the start, in the hub as in the principal manager. */
+const residents = ['pump-1', 'pump-2', 'gateway-1', 'rival-1'];
+
+export interface SandboxPorts {
+  hub?: { amqp?: number; amqps?: number; mqtts?: number; admin?: number };
+  backends?: { informationModel?: number; typeRegistry?: number; principalManager?: number; admin?: number };
+  service?: number;
+}
+
+export interface SandboxOptions {
+  /** Where state, keys, checkpoints and logs go; default `.sandbox` in the project. */
+  directory?: string;
+  /** 0 or absent: a free one. */
+  ports?: SandboxPorts;
+  /** `false` leaves the service out: its environment and port are prepared for one that is started by hand. */
+  service?: boolean;
+  /** A folder with a built service (`dist/main.js`, `node_modules`); default the project, which is built first. */
+  serviceDirectory?: string;
+  /** Default `node dist/main.js`. */
+  serviceCommand?: readonly string[];
+  /** Added to the service's environment. */
+  environment?: Readonly<Record<string, string>>;
+  printer?: Printer;
+  /** Gives up while it starts. */
+  signal?: AbortSignal;
+}
+
+/** A hub, the backends and the service on this machine. */
+export interface Sandbox {
+  state: SandboxState;
+  hub: Hub;
+  backends: Backends;
+  /** The process that runs now, or ran last; `undefined` before the first one. */
+  readonly service: ServiceProcess | undefined;
+  /** Starts the service (again, after it was stopped or killed). */
+  startService(): Promise<ServiceProcess>;
+  /** A connected device; one that nobody knows yet is introduced to hub and principal manager first. */
+  connect(deviceId: string): Promise<Device>;
+  /** Ends the service, then closes every port and removes the state file. */
+  close(): Promise<void>;
+}
+
+/** Another sandbox uses the same directory. */
+export class AlreadyRunning extends Error {
+  override name = 'AlreadyRunning';
+}
+
+/** Rejects with `AlreadyRunning`, `BuildFailed` or `ServiceFailed`, and then leaves nothing behind. */
+export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
+  const { directory = sandboxDirectory, ports = {}, serviceDirectory, serviceCommand, printer = silent } = options;
+  await refuseCompany(directory);
+  const logFile = join(directory, 'service.log');
+  const checkpoints = join(directory, 'checkpoints');
+  await mkdir(directory, { recursive: true, mode: 0o700 });
+  await Promise.all([logFile, checkpoints].map((path) => rm(path, { recursive: true, force: true })));
+
+  const closers: (() => Promise<void>)[] = [];
+  const close = async () => {
+    for (let next = closers.pop(); next; next = closers.pop()) await next();
+  };
+
+  try {
+    const hub = await startHub({
+      directory: join(directory, 'hub'),
+      devices: residents.map((deviceId) => ({ deviceId })),
+      ...(ports.hub && { ports: ports.hub }),
+    });
+    closers.push(() => hub.close());
+    printer.progress(
+      `The hub listens on ${hub.hostName}: MQTT ${hub.ports.mqtts}, AMQP ${hub.ports.amqp} and ${hub.ports.amqps} (TLS)`,
+    );
+
+    const backends = await startBackends({ seed: true, ...(ports.backends && { ports: ports.backends }) });
+    closers.push(() => backends.close());
+    printer.progress('The backends listen: information model, type registry, principal manager');
+
+    const { token } = backends;
+    const url = `http://127.0.0.1:${ports.service || (await freePort())}`;
+    const state: SandboxState = {
+      pid: process.pid,
+      startedAt: new Date().toISOString(),
+      hub: {
+        name: hub.name,
+        hostName: hub.hostName,
+        ports: hub.ports,
+        caFile: hub.caFile,
+        adminUrl: hub.adminUrl,
+        eventsConnectionString: hub.eventsConnectionString,
+        serviceConnectionString: hub.serviceConnectionString,
+        devices: Object.fromEntries(residents.map((id) => [id, hub.deviceConnectionString(id)])),
+        introductionSecret: randomBytes(32).toString('base64'),
+      },
+      backends: {
+        informationModelUrl: backends.informationModelUrl,
+        typeRegistryUrl: backends.typeRegistryUrl,
+        principalManagerUrl: backends.principalManagerUrl,
+        adminUrl: backends.adminUrl,
+        token: { url: token.url, clientId: token.clientId, clientSecret: token.clientSecret },
+      },
+      service: {
+        url,
+        livezUrl: `${url}/livez`,
+        readyzUrl: `${url}/readyz`,
+        logFile,
+        environment: { ...serviceEnvironment(hub, backends, url, checkpoints), ...options.environment },
+        environmentFile: join(directory, 'service.env'),
+      },
+    };
+    await writeEnvironment(state.service.environmentFile, state.service.environment);
+    closers.push(() => rm(state.service.environmentFile, { force: true }));
+
+    let service: ServiceProcess | undefined;
+    closers.push(async () => service?.stop());
+    const start = async () => {
+      service = await startService({
+        environment: state.service.environment,
+        readyzUrl: state.service.readyzUrl,
+        logFile,
+        ...(serviceDirectory && { directory: serviceDirectory }),
+        ...(serviceCommand && { command: serviceCommand }),
+        ...(options.signal && { signal: options.signal }),
+      });
+      state.service.pid = service.pid;
+      return service;
+    };
+    if (options.service !== false) {
+      if (!serviceDirectory) {
+        const took = await buildService();
+        printer.progress(`The service is built (${(took / 1000).toFixed(1)} s)`);
+      }
+      const { pid, readyAfterMs } = await start();
+      printer.progress(
+        `The service is ready after ${(readyAfterMs / 1000).toFixed(1)} s (process ${pid}, log ${logFile})`,
+      );
+    }
+
+    await publishState(state, directory);
+    closers.push(() => removeState(directory));
+
+    return {
+      state,
+      hub,
+      backends,
+      get service() {
+        return service;
+      },
+      startService: start,
+      async connect(id) {
+        const { connectionString } = await introduceDevice(id, state);
+        return connectDevice({ id, connectionString, caFile: hub.caFile });
+      },
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** Everything the service is told; it is told nothing else. */
+function serviceEnvironment(hub: Hub, backends: Backends, url: string, checkpoints: string): Record<string, string> {
+  return {
+    NODE_ENV: 'production',
+    HUB_EVENTS_CONNECTION_STRING: hub.eventsConnectionString,
+    HUB_SERVICE_CONNECTION_STRING: hub.serviceConnectionString,
+    HUB_CONSUMER_GROUP: '$Default',
+    INFORMATION_MODEL_URL: backends.informationModelUrl,
+    TYPE_REGISTRY_URL: backends.typeRegistryUrl,
+    PRINCIPAL_MANAGER_URL: backends.principalManagerUrl,
+    BACKENDS_TOKEN_URL: backends.token.url,
+    BACKENDS_CLIENT_ID: backends.token.clientId,
+    BACKENDS_CLIENT_SECRET: backends.token.clientSecret,
+    CHECKPOINTS_STORE: 'file',
+    CHECKPOINTS_DIRECTORY: checkpoints,
+    HTTP_HOST: '127.0.0.1',
+    HTTP_PORT: new URL(url).port,
+    LOG_LEVEL: 'info',
+    NODE_EXTRA_CA_CERTS: hub.caFile,
+  };
+}
+
+/** In the form that a shell, `node --env-file` and a debugger's `envFile` read alike. */
+async function writeEnvironment(file: string, environment: Readonly<Record<string, string>>): Promise<void> {
+  const lines = Object.entries(environment).map(([name, value]) => `${name}='${value}'\n`);
+  await writeFile(file, lines.join(''), { mode: 0o600 });
+}
+
+async function refuseCompany(directory: string): Promise<void> {
+  const state = await readState(directory);
+  if (!state) return;
+  if (await isRunning(state)) {
+    throw new AlreadyRunning(
+      `A sandbox runs here already, since ${state.startedAt} (process ${state.pid}). End it with Ctrl-C where it was started, or with: kill ${state.pid}`,
+    );
+  }
+  await removeState(directory);
+}

@@ -1,0 +1,124 @@
+import { spawn } from 'node:child_process';
+import { open, readFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { projectDirectory } from './state.ts';
+
+/** How a process ended; `reason` says it in words. */
+export interface Ending {
+  code: number | null;
+  signal: NodeJS.Signals | null;
+  reason: string;
+}
+
+/** The service as it runs in production: a process of its own that knows nothing but its environment. */
+export interface ServiceProcess {
+  pid: number;
+  /** Milliseconds from the start to the first successful readiness check. */
+  readyAfterMs: number;
+  /** Settles when the process has ended, whoever ended it. */
+  exited: Promise<Ending>;
+  /** Asks it to stop (SIGTERM), as an orchestrator would; SIGKILL after `graceMs` (default 30 s). */
+  stop(graceMs?: number): Promise<void>;
+  /** SIGKILL. */
+  kill(): Promise<void>;
+}
+
+export interface ServiceProcessOptions {
+  /** Its whole environment, but for the few variables that an operating system needs to start a program. */
+  environment: Readonly<Record<string, string>>;
+  readyzUrl: string;
+  /** stdout and stderr are appended here. */
+  logFile: string;
+  /** The folder to start it in, default the project. */
+  directory?: string;
+  /** Default `node dist/main.js`. */
+  command?: readonly string[];
+  /** Default 20 s. */
+  readyWithinMs?: number;
+  /** Gives up waiting, and ends the process again. */
+  signal?: AbortSignal;
+}
+
+/** What went wrong and the last lines the service wrote. */
+export class ServiceFailed extends Error {
+  override name = 'ServiceFailed';
+}
+
+/** Starts the service and waits until it is ready. Rejects with `ServiceFailed` when it ends before, or takes too long. */
+export async function startService(options: ServiceProcessOptions): Promise<ServiceProcess> {
+  const { environment, readyzUrl, logFile, directory = projectDirectory, readyWithinMs = 20_000 } = options;
+  const [program = 'node', ...args] = options.command ?? ['node', 'dist/main.js'];
+  const start = performance.now();
+  const log = await open(logFile, 'a', 0o600);
+  const child = spawn(program === 'node' ? process.execPath : program, args, {
+    cwd: directory,
+    env: { ...inherited(), ...environment },
+    stdio: ['ignore', log.fd, log.fd],
+  });
+  let ending: Ending | undefined;
+  const exited = new Promise<Ending>((resolve) => {
+    child.once('error', (error) => resolve({ code: null, signal: null, reason: error.message }));
+    child.once('exit', (code, signal) => resolve({ code, signal, reason: signal ?? `exit code ${code}` }));
+  }).then((how) => (ending = how));
+  await log.close();
+
+  async function end(signal: NodeJS.Signals, graceMs: number) {
+    child.kill(signal);
+    const impatience = setTimeout(() => child.kill('SIGKILL'), graceMs);
+    await exited;
+    clearTimeout(impatience);
+  }
+
+  while (!(await answers(readyzUrl))) {
+    if (ending)
+      throw new ServiceFailed(`The service ended before it was ready: ${ending.reason}.${await tail(logFile)}`);
+    if (options.signal?.aborted) {
+      await end('SIGKILL', 0);
+      throw options.signal.reason;
+    }
+    if (performance.now() - start > readyWithinMs) {
+      await end('SIGKILL', 0);
+      throw new ServiceFailed(`The service was not ready within ${readyWithinMs / 1000} s.${await tail(logFile)}`);
+    }
+    await sleep(25);
+  }
+
+  return {
+    pid: child.pid ?? 0,
+    readyAfterMs: performance.now() - start,
+    exited,
+    stop: (graceMs = 30_000) => end('SIGTERM', graceMs),
+    kill: () => end('SIGKILL', 0),
+  };
+}
+
+/** Whether a GET of this address is answered with 2xx. */
+export async function answers(url: string): Promise<boolean> {
+  try {
+    return (await fetch(url, { signal: AbortSignal.timeout(2_000) })).ok;
+  } catch {
+    return false;
+  }
+}
+
+/** The end of the service's log, as a paragraph to put below an error. */
+export async function tail(logFile: string, lines = 20): Promise<string> {
+  const written = (await readFile(logFile, 'utf8')).trimEnd().split('\n').slice(-lines).join('\n');
+  return written ? `\nThe last lines of ${logFile}:\n\n${written}\n` : `\n${logFile} is empty.`;
+}
+
+/** A TCP port that was free a moment ago. */
+export async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  if (!address || typeof address === 'string') throw new Error('No free TCP port');
+  return address.port;
+}
+
+function inherited(): Record<string, string> {
+  const names = ['PATH', 'HOME', 'TMPDIR', 'TEMP', 'SystemRoot'];
+  return Object.fromEntries(names.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : [])));
+}

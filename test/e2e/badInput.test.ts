@@ -1,0 +1,203 @@
+import { gzipSync } from 'node:zlib';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { Device } from '../../sandbox/device/device.ts';
+import type { Sandbox } from '../../sandbox/sandbox.ts';
+import { nextAck, startTestSandbox, v2 } from './testSandbox.ts';
+
+let sandbox: Sandbox;
+let device: Device;
+beforeAll(async () => {
+  sandbox = await startTestSandbox();
+  device = await sandbox.connect('pump-1');
+});
+afterAll(async () => {
+  await device?.close();
+  await sandbox?.close();
+});
+
+const good = { model: 'svc.device', type: 'pump', properties: { serial: 'GOOD-1' } };
+const json = (value: unknown) => Buffer.from(JSON.stringify(value));
+
+// Whatever a test has sent: the device's next message is handled as if nothing had happened, and no stray reply is in between.
+afterEach(async () => {
+  await device.send(v2('model.create', 'afterwards'), json(good));
+  const { ack, body } = await nextAck(device);
+  expect(ack.properties['correlationId']).toBe('afterwards');
+  expect(body).toMatchObject({ success: true, code: 'ok' });
+});
+
+interface Case {
+  it: string;
+  properties?: Record<string, string>;
+  without?: string;
+  body?: Buffer;
+  code: string;
+  details: RegExp;
+}
+
+describe('A body that cannot be read is refused with a reason', () => {
+  it.each<Case>([
+    { it: 'empty', body: Buffer.alloc(0), code: 'validation_error', details: /body/i },
+    { it: 'malformed JSON', body: Buffer.from('{"model":"svc.device",'), code: 'validation_error', details: /JSON/ },
+    { it: 'invalid UTF-8', body: Buffer.from('{"name":"\xff"}', 'latin1'), code: 'validation_error', details: /UTF-8/ },
+    {
+      it: 'a byte order mark',
+      body: Buffer.from('\ufeff{}'),
+      code: 'validation_error',
+      details: /byte order mark|BOM|JSON/i,
+    },
+    {
+      it: 'too deep',
+      body: Buffer.from(`${'['.repeat(65)}${']'.repeat(65)}`),
+      code: 'validation_error',
+      details: /64/,
+    },
+    { it: 'very deep', body: Buffer.from('['.repeat(100_000)), code: 'validation_error', details: /64|JSON/ },
+    {
+      it: 'a key twice',
+      body: Buffer.from('{"type":"pump","type":"sensor","model":"svc.device"}'),
+      code: 'validation_error',
+      details: /type/,
+    },
+    {
+      it: 'an unknown encoding',
+      properties: { 'content-encoding': 'br' },
+      body: json(good),
+      code: 'decompression_error',
+      details: /br|encoding/,
+    },
+    {
+      it: 'damaged compression',
+      properties: { 'content-encoding': 'gzip' },
+      body: Buffer.from('H4sIAAAA'),
+      code: 'decompression_error',
+      details: /gzip|compress/i,
+    },
+    {
+      it: 'a compression bomb',
+      properties: { 'content-encoding': 'gzip' },
+      body: gzipSync(Buffer.alloc(16 << 20, ' ')),
+      code: 'decompression_error',
+      details: /4194304|4 MiB|large|limit/i,
+    },
+  ])('$it', refuses);
+});
+
+describe('Properties that break a rule are refused with a reason', () => {
+  it.each<Case>([
+    { it: 'no action', without: 'action', code: 'validation_error', details: /action/ },
+    {
+      it: 'an unknown action',
+      properties: { action: 'model.destroy' },
+      code: 'operation_not_supported',
+      details: /model\.destroy|action/,
+    },
+    {
+      it: 'an action named like a method of all objects',
+      properties: { action: 'constructor' },
+      code: 'operation_not_supported',
+      details: /constructor|action/,
+    },
+    { it: 'no version', without: 'version', code: 'validation_error', details: /version/ },
+    { it: 'another version', properties: { version: '3' }, code: 'validation_error', details: /version/ },
+    { it: 'no correlation id', without: 'correlationId', code: 'validation_error', details: /correlationId/ },
+    { it: 'an unknown ack', properties: { ack: 'perhaps' }, code: 'validation_error', details: /ack/ },
+    {
+      it: 'a timeout that is not a number',
+      properties: { timeout: 'soon' },
+      code: 'validation_error',
+      details: /timeout/,
+    },
+    { it: 'a timeout of zero', properties: { timeout: '0' }, code: 'validation_error', details: /timeout/ },
+    {
+      it: 'a target with a way up',
+      properties: { target: 'edge/../rival' },
+      code: 'validation_error',
+      details: /target/,
+    },
+    {
+      it: 'an owner with an empty segment',
+      properties: { owner: 'edge//sensor' },
+      code: 'validation_error',
+      details: /owner/,
+    },
+    {
+      it: 'an owner with a control character',
+      properties: { owner: 'edge\u0000' },
+      code: 'validation_error',
+      details: /owner/,
+    },
+    {
+      it: 'an owner nobody knows',
+      properties: { owner: 'nobody' },
+      code: 'http_response_error',
+      details: /owner|identity/i,
+    },
+    {
+      it: 'a header over 32 kB',
+      properties: { padding: 'x'.repeat(32_768) },
+      code: 'platform_event_validation_error',
+      details: /32 ?kB/i,
+    },
+  ])('$it', refuses);
+});
+
+describe('A hostile object id is refused before any backend sees it', () => {
+  it.each(['../B', '..%2fB', 'a/b', '%2e%2e', '', 'x\r\nHost: y', '00000000-0000-4000-8000-000000000000/owner'])(
+    '%j',
+    async (objectId) => {
+      const mark = sandbox.backends.journal.last;
+      await refuses({ it: '', body: json({ ...good, objectId }), code: 'validation_error', details: /objectId/ });
+      const touched = sandbox.backends.journal
+        .entries({ since: mark })
+        .filter(({ path }) => path.startsWith('/objects/'));
+      expect(touched).toEqual([]);
+    },
+  );
+});
+
+describe('What looks dangerous and is allowed is carried unchanged', () => {
+  it('line breaks in a correlation id', async () => {
+    await device.send(v2('model.create', 'a\r\nx-svc-device-id: rival-1'), json(good));
+    const { ack, body } = await nextAck(device);
+    expect(ack.properties['correlationId']).toBe('a\r\nx-svc-device-id: rival-1');
+    expect(ack.correlationId).toBeUndefined();
+    expect(body).toMatchObject({ success: true, code: 'ok' });
+  });
+
+  it('a property named __proto__', async () => {
+    await device.send({ ...v2('model.create', 'proto'), ['__proto__']: 'x', constructor: 'y' }, json(good));
+    expect((await nextAck(device)).body).toMatchObject({ success: true, code: 'ok' });
+  });
+
+  it('a body with a __proto__ key, which changes nothing and counts as one more unknown key', async () => {
+    const body =
+      '{"__proto__":{"objectId":"not a guid","type":"sensor"},"model":"svc.device","type":"pump","properties":{"serial":"GOOD-1"}}';
+    await device.send(v2('model.create', 'proto'), Buffer.from(body));
+    expect((await nextAck(device)).body.details).not.toMatch(/guid|sensor/i);
+  });
+
+  it('more than one mistake at once, all of them named', async () => {
+    await device.send({ ...v2('model.create', 'both'), version: '1', timeout: '-1' }, json(good));
+    const { details } = (await nextAck(device)).body;
+    expect(details).toContain('version');
+    expect(details).toContain('timeout');
+  });
+});
+
+describe('Nobody is answered who did not ask', () => {
+  it.each(['none', 'positive', ''])('with ack %j a failure stays silent', async (ack) => {
+    await device.send({ ...v2('model.create', 'silent'), ack }, Buffer.from('not json'));
+  });
+});
+
+async function refuses({ properties, without = '', body = json(good), code, details }: Case): Promise<void> {
+  const sent: Record<string, string> = { ...v2('model.create', 'bad'), ...properties };
+  delete sent[without];
+  await device.send(sent, body);
+  const { ack, body: answer, notifications } = await nextAck(device);
+  expect(notifications).toEqual([]);
+  expect(answer).toMatchObject({ success: false, code, details: expect.stringMatching(details) });
+  expect(answer.details).not.toMatch(/\bat .*\.(js|ts):\d|https?:/);
+  expect(ack.properties['correlationId']).toBe(sent['correlationId']);
+}

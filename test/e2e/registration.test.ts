@@ -1,0 +1,93 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { demonstrate } from '../../sandbox/demonstration/demonstrate.ts';
+import type { Sandbox } from '../../sandbox/sandbox.ts';
+import { bodyOf, nextAck, startTestSandbox, v2 } from './testSandbox.ts';
+
+let sandbox: Sandbox;
+beforeAll(async () => {
+  sandbox = await startTestSandbox();
+});
+afterAll(() => sandbox?.close());
+
+describe('A device that registers itself with model.create', () => {
+  it('gets every reply that the demonstration expects, from the service', async () => {
+    const exchanges = await demonstrate(sandbox);
+    expect(exchanges.map(({ problems }) => problems)).toEqual(exchanges.map(() => []));
+    const objects = exchanges.flatMap(({ replies }) => {
+      const { objectId } = bodyOf(replies.at(-1) ?? fail()) as { objectId?: string };
+      return objectId ?? [];
+    });
+    expect(new Set(objects).size).toBe(1);
+  });
+
+  it('has its body handed to the information model byte for byte, but for the generated object id', async () => {
+    const body =
+      '{ "model":"svc.device","type":"pump" ,"properties":{"serial":"B-1","runningHours":9007199254740993,"maximumPressure":1.0}}';
+    const mark = sandbox.backends.journal.last;
+    const device = await sandbox.connect('pump-2');
+    await device.send(v2('model.create', 'bytes'), Buffer.from(body));
+    const { body: answer } = await nextAck(device);
+    await device.close();
+    const create = sandbox.backends.journal
+      .entries({ since: mark })
+      .find(({ method, path }) => method === 'POST' && path.startsWith('/object?'));
+    expect(answer).toMatchObject({ success: true, code: 'ok' });
+    expect(
+      create?.body
+        .replace(`"objectId":"${answer.objectId}"`, '')
+        .replace(/,(?=})|(?<={),/g, '')
+        .replace(/\s/g, ''),
+    ).toBe(body.replace(/\s/g, ''));
+    expect(create?.body).toContain(
+      '"properties":{"serial":"B-1","runningHours":9007199254740993,"maximumPressure":1.0}',
+    );
+  });
+
+  it('may have an id that looks like a path, and still is nobody but itself', async () => {
+    for (const id of ['..', 'pump%2F..%2Frival-1', "a:b@c=$(d)'?*", '%00']) {
+      const device = await sandbox.connect(id);
+      await device.send(
+        v2('model.create', `hostile ${id}`),
+        Buffer.from(JSON.stringify({ model: 'svc.device', type: 'pump', properties: { serial: id } })),
+      );
+      const { ack, body, notifications } = await nextAck(device);
+      await device.close();
+      expect(body, id).toMatchObject({ success: true, code: 'ok' });
+      expect(ack.properties['correlationId']).toBe(`hostile ${id}`);
+      expect(bodyOf(notifications[0] ?? fail())).toMatchObject({ path: id });
+    }
+  });
+
+  it('cannot claim what another tenant owns, and learns nothing about it', async () => {
+    const rival = await sandbox.connect('rival-1');
+    const pump = await sandbox.connect('pump-1');
+    const body = { model: 'svc.device', type: 'pump', properties: { serial: 'T-1', location: 'a secret place' } };
+    await pump.send(v2('model.create', 'mine'), Buffer.from(JSON.stringify(body)));
+    const { objectId } = (await nextAck(pump)).body;
+    await rival.send(v2('model.create', 'theirs'), Buffer.from(JSON.stringify({ ...body, objectId })));
+    const { notifications, body: answer } = await nextAck(rival);
+    await Promise.all([rival.close(), pump.close()]);
+    const said = JSON.stringify([answer, notifications.map(bodyOf)]);
+    expect(said).not.toContain('secret');
+    const stored = sandbox.backends.journal
+      .entries({ deviceId: 'pump-1' })
+      .filter(({ answer: text }) => text?.includes('T-1'));
+    expect(stored.length).toBeGreaterThan(0);
+  });
+});
+
+describe('The service', () => {
+  it('sends its replies with the unmodified service client, over TLS, under its own policy', async () => {
+    const { environment } = sandbox.state.service;
+    const port = new URL(`tls://${/HostName=([^;]+)/.exec(environment['HUB_SERVICE_CONNECTION_STRING'] ?? '')?.[1]}`)
+      .port;
+    expect(Number(port)).toBe(sandbox.hub.ports.amqps);
+    const sent = sandbox.hub.journal.list({ kind: 'c2d' });
+    expect(sent.length).toBeGreaterThan(0);
+    expect(new Set(sent.map((entry) => entry.kind === 'c2d' && entry.policy))).toEqual(new Set(['service']));
+  });
+});
+
+function fail(): never {
+  throw new Error('nothing there');
+}

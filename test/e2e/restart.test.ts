@@ -1,0 +1,58 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Sandbox } from '../../sandbox/sandbox.ts';
+import { nextAck, startTestSandbox, v2 } from './testSandbox.ts';
+
+let sandbox: Sandbox;
+beforeAll(async () => {
+  // Checkpoints are written when the service stops, and not before: a crash then always repeats.
+  sandbox = await startTestSandbox({
+    environment: { CHECKPOINTS_EVERY_MESSAGES: '100000', CHECKPOINTS_EVERY_SECONDS: '3600' },
+  });
+});
+afterAll(() => sandbox?.close());
+
+const pump = (serial: string) =>
+  Buffer.from(JSON.stringify({ model: 'svc.device', type: 'pump', properties: { serial } }));
+const anonymous = Buffer.from(
+  JSON.stringify({ model: 'svc.device', type: 'sensor', properties: { quantity: 'flow' } }),
+);
+
+describe('A service that is stopped and started again', () => {
+  it('resumes after the last message it has handled, and repeats none', async () => {
+    const device = await sandbox.connect('pump-1');
+    await device.send(v2('model.create', 'before'), pump('R-1'));
+    await nextAck(device);
+    await sandbox.service?.stop();
+    expect((await sandbox.service?.exited)?.code).toBe(0);
+
+    const mark = sandbox.backends.journal.last;
+    await device.send(v2('model.create', 'meanwhile'), pump('R-2'));
+    await sandbox.startService();
+    const { ack } = await nextAck(device);
+    await device.close();
+
+    expect(ack.properties['correlationId']).toBe('meanwhile');
+    const asked = sandbox.backends.journal.entries({ since: mark }).map(({ headers }) => headers['x-correlation-id']);
+    expect(asked).toContain('meanwhile');
+    expect(asked).not.toContain('before');
+  });
+});
+
+describe('A service that is killed before it wrote a checkpoint', () => {
+  it('handles the message again without a second effect, and gives the reply the same message id', async () => {
+    const device = await sandbox.connect('pump-2');
+    await device.send(v2('model.create', 'crash'), anonymous);
+    const first = await nextAck(device);
+    await sandbox.service?.kill();
+    await sandbox.startService();
+    const second = await nextAck(device);
+    await device.close();
+
+    expect(second.body).toEqual(first.body);
+    expect(second.ack.messageId).toBe(first.ack.messageId);
+    const created = sandbox.backends.journal
+      .entries({ deviceId: 'pump-2' })
+      .filter(({ method, path, status }) => method === 'POST' && path.startsWith('/object?') && status === 201);
+    expect(new Set(created.map(({ answer }) => answer)).size).toBe(1);
+  });
+});

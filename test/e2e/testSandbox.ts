@@ -1,0 +1,58 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import type { Device, Reply } from '../../sandbox/device/device.ts';
+import { type Sandbox, type SandboxOptions, startSandbox } from '../../sandbox/sandbox.ts';
+import { unpack } from '../../sandbox/showMessage.ts';
+
+/** A sandbox with free ports and a folder of its own, which goes away with it. */
+export async function startTestSandbox(options: SandboxOptions = {}): Promise<Sandbox & { directory: string }> {
+  const directory = await mkdtemp(join(tmpdir(), 'sandbox-'));
+  const discard = () => rm(directory, { recursive: true, force: true });
+  const sandbox = await startSandbox({ directory, ...options }).catch(async (error) => {
+    await discard();
+    throw error;
+  });
+  return Object.assign(sandbox, {
+    directory,
+    close: ((close) => async () => {
+      await close();
+      await discard();
+    })(sandbox.close),
+  });
+}
+
+/** Properties of a V2 request that wants to hear about its result. */
+export function v2(action: string, correlationId: string): Record<string, string> {
+  return { msgType: 'action', action, version: '2', correlationId, ack: 'all' };
+}
+
+/** The next reply; fails the test when there is none. */
+export async function nextReply(device: Device): Promise<Reply> {
+  const reply = await device.next(15_000);
+  expect(reply, 'a reply').toBeDefined();
+  return reply as Reply;
+}
+
+/** The next acknowledgement, and the notifications that came before it. */
+export async function nextAck(device: Device): Promise<{ notifications: Reply[]; ack: Reply; body: AckBody }> {
+  const notifications: Reply[] = [];
+  for (;;) {
+    const reply = await nextReply(device);
+    if (reply.properties['msgType'] === 'ack') return { notifications, ack: reply, body: bodyOf(reply) as AckBody };
+    notifications.push(reply);
+  }
+}
+
+export interface AckBody {
+  success: boolean;
+  code: string;
+  details: string;
+  objectId?: string;
+  relatedModels?: unknown[];
+}
+
+export function bodyOf(reply: Reply): unknown {
+  return JSON.parse(unpack(reply).toString('utf8'));
+}
