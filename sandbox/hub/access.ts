@@ -1,0 +1,128 @@
+import type { Policy, Right } from './policies.ts';
+import { Refusal } from './refusal.ts';
+import type { Device, Registry } from './registry.ts';
+import { isSignedWith, type KeyEncoding, parseSas, type SasToken } from './sas.ts';
+
+/** What a verified service token allows: the rights of its policy, below `path`, until `expiresAt` (ms since 1970). */
+export interface Claim {
+  policy: string;
+  rights: ReadonlySet<Right>;
+  path: readonly string[];
+  expiresAt: number;
+}
+
+/** A device that proved who it is. */
+export interface DeviceLogin {
+  device: Device;
+  moduleId: string | undefined;
+  /** Text of the stamp `iothub-connection-auth-method`. */
+  authMethod: string;
+  expiresAt: number;
+}
+
+/** The only place that believes a token. */
+export interface Access {
+  /** Verify a token that a service client puts for `audience`. Refuses with `amqp:unauthorized-access`. */
+  claim(token: string, audience: string): Claim;
+  /** Verify the token that a device gives as its password. Refuses with `amqp:unauthorized-access`. */
+  login(deviceId: string, moduleId: string | undefined, token: string): DeviceLogin;
+}
+
+interface Resource {
+  host: string;
+  path: readonly string[];
+  encoding: KeyEncoding;
+}
+
+/** Token checks of the hub `hubName`: signature, expiry, host, and that the token's resource covers what it is used for. */
+export function createAccess(options: {
+  hubName: string;
+  policies: ReadonlyMap<string, Policy>;
+  registry: Registry;
+  now: () => number;
+}): Access {
+  const { hubName, policies, registry, now } = options;
+  const hosts = new Set([
+    'localhost',
+    '127.0.0.1',
+    '::1',
+    `${hubName}.azure-devices.net`.toLowerCase(),
+    `${hubName}.servicebus.windows.net`.toLowerCase(),
+  ]);
+
+  const open = (text: string): { token: SasToken; resource: Resource; expiresAt: number } => {
+    const token = parseSas(text);
+    if (!token) throw unauthorized('The token is not a shared access signature.');
+    const resource = parseResource(token.resource);
+    if (!hosts.has(resource.host)) throw unauthorized('The token is for another host.');
+    const expiresAt = Number(token.expiry) * 1000;
+    if (expiresAt <= now()) throw unauthorized('The token has expired.');
+    return { token, resource, expiresAt };
+  };
+
+  const policyOf = (token: SasToken, encoding: KeyEncoding): Policy => {
+    const policy = policies.get(token.keyName ?? '');
+    if (!policy || !isSignedWith(token, policy.key, encoding))
+      throw unauthorized('The signature of the token is wrong, or its policy is unknown.');
+    return policy;
+  };
+
+  return {
+    claim(text, audience) {
+      const { token, resource, expiresAt } = open(text);
+      const policy = policyOf(token, resource.encoding);
+      const wanted = parseResource(/%2f/i.test(audience) ? decode(audience) : audience);
+      if (!hosts.has(wanted.host) || !covers(resource.path, wanted.path))
+        throw unauthorized('The token does not cover the audience it is put for.');
+      return { policy: policy.name, rights: policy.rights, path: resource.path, expiresAt };
+    },
+
+    login(deviceId, moduleId, text) {
+      const device = registry.get(deviceId);
+      if (!device) throw unauthorized('There is no device of this id.');
+      const { token, resource, expiresAt } = open(text);
+      const identity = ['devices', deviceId, ...(moduleId === undefined ? [] : ['modules', moduleId])];
+      if (token.keyName === undefined) {
+        if (identity.length !== resource.path.length || !identity.every((part, i) => part === resource.path[i]))
+          throw unauthorized('The token is for another device.');
+        if (!isSignedWith(token, device.primaryKey, 'base64') && !isSignedWith(token, device.secondaryKey, 'base64'))
+          throw unauthorized('The signature of the token is wrong.');
+        return { device, moduleId, authMethod: authMethod('device'), expiresAt };
+      }
+      const policy = policyOf(token, 'base64');
+      if (!policy.rights.has('deviceConnect')) throw unauthorized('The policy of the token lets no device connect.');
+      if (!resource.path.every((part, i) => part === identity[i]))
+        throw unauthorized('The token is for another device.');
+      return { device, moduleId, authMethod: authMethod('hub'), expiresAt };
+    },
+  };
+}
+
+/** Whether a token for the resource `path` may be used for `wanted`: path prefixes, without regard to case. */
+export function covers(path: readonly string[], wanted: readonly string[]): boolean {
+  return path.length <= wanted.length && path.every((part, i) => part.toLowerCase() === wanted[i]?.toLowerCase());
+}
+
+// sb://host[:port]/hub/ConsumerGroups/… (Event Hubs: the key's text signs) or host[:port]/devices/… (IoT Hub: its bytes sign)
+function parseResource(text: string): Resource {
+  const scheme = /^[a-z]+:\/\//i.exec(text)?.[0] ?? '';
+  const [authority = '', ...path] = text.slice(scheme.length).split('/');
+  const host = authority.replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1');
+  return { host: host.toLowerCase(), path: path.filter(Boolean), encoding: scheme ? 'utf8' : 'base64' };
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    throw unauthorized('The audience is not percent-encoded as it should be.');
+  }
+}
+
+function authMethod(scope: 'device' | 'hub'): string {
+  return JSON.stringify({ scope, type: 'sas', issuer: 'iothub', acceptingIpFilterRule: null });
+}
+
+function unauthorized(description: string): Refusal {
+  return new Refusal('amqp:unauthorized-access', description);
+}

@@ -1,0 +1,29 @@
+import type { Access } from '../access.ts';
+import { Refusal } from '../refusal.ts';
+import type { Node } from './peer.ts';
+import { requestNode } from './requests.ts';
+
+// operation=put-token, type=servicebus.windows.net:sastoken, name=<audience>, body = the token
+
+/** `$cbs`: a client proves with a token what it may do on this connection. */
+export function cbsNode(access: Access): Node {
+  return requestNode('$cbs', ({ application_properties: asked = {}, body }, { claims }) => {
+    const { operation, type, name } = asked;
+    if (operation !== 'put-token' || typeof name !== 'string' || typeof body !== 'string')
+      return { status: 400, description: 'A put-token request has a name and a token.', condition: 'amqp:not-allowed' };
+    if (type !== 'servicebus.windows.net:sastoken')
+      return {
+        status: 400,
+        description: 'Only shared access signatures are known.',
+        condition: 'amqp:not-implemented',
+      };
+    try {
+      claims.put(name, access.claim(body, name));
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      return { status: 401, description: error.message, condition: error.condition };
+    }
+    // Event Hubs answers 202; IoT Hub 200, and its client takes nothing else for success
+    return /^[a-z]+:\/\//i.test(name) ? { status: 202, description: 'Accepted' } : { status: 200, description: 'OK' };
+  });
+}

@@ -1,0 +1,136 @@
+import rhea, { type Sender } from 'rhea';
+import type { PartitionLog } from '../partitionLog.ts';
+import { Refusal } from '../refusal.ts';
+import { parseFilter } from './filter.ts';
+import type { Owners } from './owners.ts';
+import { type Node, type Peer, refuse, transferCount, transferLimit } from './peer.ts';
+
+const { wrap_long, wrap_timestamp } = rhea.types;
+const address = /^(?<hub>[^/]+)\/ConsumerGroups\/(?<group>[^/]+)\/Partitions\/(?<partition>[^/]+)$/i;
+const selectorName = 'apache.org:selector-filter:string';
+const metricName = 'com.microsoft:enable-receiver-runtime-metric';
+const socketBacklog = 1024 * 1024;
+
+/** Where events are received: `HUB/ConsumerGroups/GROUP/Partitions/N`. Consumer group names have no case. */
+export function consumerNode(options: {
+  hubName: string;
+  consumerGroups: readonly string[];
+  partitions: readonly PartitionLog[];
+  owners: Owners;
+  now: () => number;
+}): Node {
+  const { hubName, partitions, owners, now } = options;
+  const groups = new Set(options.consumerGroups.map((group) => group.toLowerCase()));
+
+  const open = (sender: Sender, peer: Peer): void => {
+    const { hub = '', group = '', partition } = address.exec(sender.source.address)?.groups ?? {};
+    if (hub.toLowerCase() !== hubName.toLowerCase() || !groups.has(group.toLowerCase()))
+      throw new Refusal('amqp:not-found', 'There is no such event hub or consumer group.');
+    const log = partitions.find(({ id }) => String(id) === partition);
+    if (!log) throw new Refusal('com.microsoft:argument-out-of-range', 'There is no such partition.');
+    const path = sender.source.address.split('/');
+    const authorised = () => peer.claims.find('listen', path) !== undefined;
+    if (!authorised()) throw expired();
+
+    const selector: unknown = sender.source.filter?.[selectorName]?.value;
+    const start = parseFilter(selector);
+    const epoch = sender.properties?.['com.microsoft:epoch'];
+    const leave = owners.admit(`${group}/${partition}`.toLowerCase(), {
+      epoch: epoch === undefined || epoch === null ? undefined : Number(epoch),
+      stolen: (refusal) => end(refusal),
+    });
+    const stop = stream(sender, peer, log, log.find(start), () => authorised() || void end(expired()));
+    const finish = () => {
+      leave();
+      stop();
+      sender.session.off('session_close', finish);
+      peer.socket.off('close', finish);
+    };
+    const end = (refusal: Refusal): void => {
+      finish();
+      refuse(sender, refusal);
+    };
+    sender.on('sender_close', finish);
+    sender.session.setMaxListeners(0).on('session_close', finish);
+    peer.socket.on('close', finish);
+    const { address: from, filter } = sender.source;
+    sender.set_source(filter ? { address: from, filter } : { address: from });
+    sender.set_target({ address: sender.target?.address ?? '' });
+  };
+
+  /** Send events from `position` on, as far as credit and socket allow, now and whenever there is more of either. */
+  const stream = (
+    sender: Sender,
+    peer: Peer,
+    log: PartitionLog,
+    start: number,
+    allowed: () => unknown,
+  ): (() => void) => {
+    const metric = [sender.desired_capabilities].flat().includes(metricName);
+    let position = start;
+    let sent = 0; // transfers handed to rhea, which counts only those that have left
+    let running = true;
+
+    const pump = (): void => {
+      if (!running || position >= log.next() || !allowed()) return;
+      position = Math.max(position, log.first());
+      sent = Math.max(sent, transferCount(sender));
+      const { socket } = peer;
+      socket.cork();
+      process.nextTick(() => socket.uncork()); // after rhea has written the frames of this turn
+      let room = socketBacklog - socket.writableLength;
+      for (; room > 0 && sent < transferLimit(sender) && sender.sendable(); sent += 1, position += 1) {
+        const event = log.at(position);
+        if (!event) break;
+        sender.send(metric ? withMetric(event.bytes, log) : event.bytes, undefined, 0);
+        room -= event.bytes.length;
+      }
+      if (room <= 0) setImmediate(pump); // or on 'drain', if the socket is what holds it up
+    };
+
+    sender.on('sendable', pump);
+    sender.on('sender_draining', () => {
+      pump();
+      sender.set_drained(true);
+    });
+    peer.socket.on('drain', pump);
+    const unwatch = log.watch(pump);
+    return () => {
+      running = false;
+      unwatch();
+      peer.socket.off('drain', pump);
+    };
+  };
+
+  // delivery annotations come first in a message, so they can be set before the bytes that are there already
+  const withMetric = (bytes: Buffer, log: PartitionLog): Buffer => {
+    const last = log.last();
+    const section = rhea.message.encode({
+      delivery_annotations: {
+        last_enqueued_sequence_number: wrap_long(log.next() - 1),
+        last_enqueued_offset: String(last?.offset ?? -1),
+        last_enqueued_time_utc: wrap_timestamp(last?.enqueuedTime ?? 0),
+        runtime_info_retrieval_time_utc: wrap_timestamp(now()),
+      },
+      body: noBody,
+    });
+    return Buffer.concat([section, bytes]);
+  };
+
+  return {
+    serve(sender, peer) {
+      try {
+        open(sender, peer);
+      } catch (error) {
+        if (!(error instanceof Refusal)) throw error;
+        refuse(sender, error);
+      }
+    },
+  };
+}
+
+const noBody = { collect_sections: () => undefined };
+
+function expired(): Refusal {
+  return new Refusal('amqp:unauthorized-access', 'No token on this connection gives the right to listen here.');
+}

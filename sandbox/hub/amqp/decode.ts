@@ -1,0 +1,42 @@
+import rhea from 'rhea';
+import type { Message, SystemProperties } from '../message.ts';
+import { Refusal } from '../refusal.ts';
+import type { Incoming } from './peer.ts';
+
+/** An AMQP message as the hub's own: text properties and the bytes of the body. Refuses a body that is not binary or text. */
+export function fromAmqp(incoming: Incoming): Message {
+  const properties: Record<string, string> = Object.create(null);
+  for (const [name, value] of Object.entries(incoming.application_properties ?? {})) properties[name] = text(value);
+  const system: SystemProperties = {};
+  const fields = {
+    messageId: incoming.message_id,
+    correlationId: incoming.correlation_id,
+    userId: incoming.user_id,
+    to: incoming.to,
+    contentType: incoming.content_type,
+    contentEncoding: incoming.content_encoding,
+    expiryTime: incoming.absolute_expiry_time,
+    creationTime: incoming.creation_time,
+  };
+  for (const [name, value] of Object.entries(fields))
+    if (value !== undefined && value !== null) system[name as keyof SystemProperties] = text(value);
+  return { system, properties, body: bytes(incoming.body) };
+}
+
+function text(value: unknown): string {
+  if (value === null || value === undefined) return '';
+  if (value instanceof Date) return value.toISOString();
+  if (Buffer.isBuffer(value)) return value.length === 16 ? rhea.uuid_to_string(value) : value.toString('utf8');
+  return String(value);
+}
+
+// a data section has `content`: one buffer, or several; a value section is the value itself; always a copy, since what
+// rhea gives is a slice of a receive buffer
+function bytes(body: unknown): Buffer {
+  const content = (body as { content?: unknown } | undefined)?.content ?? body;
+  if (content === undefined || content === null) return Buffer.alloc(0);
+  if (Buffer.isBuffer(content)) return Buffer.from(content);
+  if (typeof content === 'string') return Buffer.from(content);
+  if (Array.isArray(content) && content.every(Buffer.isBuffer)) return Buffer.concat(content);
+  throw new Refusal('com.microsoft:argument-error', 'The body of a message is binary.');
+}

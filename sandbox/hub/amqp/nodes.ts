@@ -1,0 +1,35 @@
+import type { Access } from '../access.ts';
+import type { Devicebound } from '../devicebound.ts';
+import type { Events } from '../events.ts';
+import { cbsNode } from './cbs.ts';
+import { consumerNode } from './consumer.ts';
+import { deviceboundNode } from './devicebound.ts';
+import { managementNode } from './management.ts';
+import { createOwners } from './owners.ts';
+import { producerNode } from './producer.ts';
+import type { Directory } from './server.ts';
+
+/** The AMQP nodes of a hub, the same on every port. */
+export function createDirectory(hub: {
+  name: string;
+  consumerGroups: readonly string[];
+  access: Access;
+  events: Events;
+  devicebound: Devicebound;
+  now: () => number;
+}): Directory {
+  const { name, consumerGroups, access, events, devicebound, now } = hub;
+  const { partitions } = events;
+  const cbs = cbsNode(access);
+  const management = managementNode({ name, createdAt: new Date(now()), partitions });
+  const consumer = consumerNode({ hubName: name, consumerGroups, partitions, owners: createOwners(), now });
+  const producer = producerNode(name, events);
+  const toDevices = deviceboundNode(devicebound);
+
+  return (address, direction) => {
+    if (address === '$cbs') return cbs;
+    if (address.endsWith('$management')) return management;
+    if (direction === 'serve') return consumer;
+    return /^\/?messages\/devicebound$/i.test(address) ? toDevices : producer;
+  };
+}

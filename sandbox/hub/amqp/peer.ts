@@ -1,0 +1,45 @@
+import type { Socket } from 'node:net';
+import type { Message as AmqpMessage, Receiver, Sender } from 'rhea';
+import type { Refusal } from '../refusal.ts';
+import type { Claims } from './claims.ts';
+
+/** One AMQP connection as the nodes see it. */
+export interface Peer {
+  socket: Socket;
+  claims: Claims;
+  /** Links on which answers of the request nodes can go back, by node, link name and target address. */
+  replies: Map<string, Sender>;
+}
+
+/** A place that links attach to. Both answer nothing: a link that is refused is closed with the reason. */
+export interface Node {
+  /** A client attached to receive. */
+  serve?(sender: Sender, peer: Peer): void;
+  /** A client attached to send. */
+  accept?(receiver: Receiver, peer: Peer): void;
+}
+
+/** What a client sent, as rhea decodes it. Application properties may be of any AMQP type. */
+export type Incoming = AmqpMessage & { application_properties?: Record<string, unknown> };
+
+/** Close a link and say why. */
+export function refuse(link: Sender | Receiver, { condition, message }: Refusal): void {
+  link.close({ condition, description: message });
+}
+
+/** The parts of rhea's sending link that its typings leave out. Both count transfers, as the AMQP specification defines. */
+export interface SenderState {
+  credit: number;
+  delivery_count: number;
+}
+
+/** How many transfers the receiver at the other end has allowed since the link was attached. */
+export function transferLimit(sender: Sender): number {
+  const { credit, delivery_count } = sender as unknown as SenderState;
+  return credit + delivery_count;
+}
+
+/** How many transfers have left, drained credit included. */
+export function transferCount(sender: Sender): number {
+  return (sender as unknown as SenderState).delivery_count;
+}

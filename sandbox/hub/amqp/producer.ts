@@ -1,0 +1,72 @@
+import rhea, { type EventContext } from 'rhea';
+import { exact, placeAnnotations } from '../deviceEvent.ts';
+import type { Events } from '../events.ts';
+import type { PartitionLog } from '../partitionLog.ts';
+import { Refusal } from '../refusal.ts';
+import { type Incoming, type Node, refuse } from './peer.ts';
+
+const address = /^(?<hub>[^/]+)(\/Partitions\/(?<partition>[^/]+))?$/i;
+const batchFormat = 0x80013700;
+
+/**
+ * `HUB` or `HUB/Partitions/N`: where producers send events, singly or in batches. Needs the right to send. Without a
+ * partition in the address the partition key decides, or else turns are taken. Such events carry no identity stamps.
+ */
+export function producerNode(hubName: string, events: Events): Node {
+  let turn = 0;
+
+  const choose = (partition: string | undefined, key: unknown): PartitionLog => {
+    const { partitions } = events;
+    if (partition === undefined && typeof key === 'string') return events.partitionOf(key);
+    const log = partition === undefined ? partitions[turn++ % partitions.length] : partitions[Number(partition)];
+    if (!log) throw new Refusal('com.microsoft:argument-out-of-range', 'There is no such partition.');
+    return log;
+  };
+
+  return {
+    accept(receiver, { claims }) {
+      const path = receiver.target.address.split('/');
+      const { hub = '', partition } = address.exec(receiver.target.address)?.groups ?? {};
+      const authorised = () => claims.find('send', path) !== undefined;
+      const unauthorised = new Refusal('amqp:unauthorized-access', 'No token here gives the right to send.');
+      if (hub.toLowerCase() !== hubName.toLowerCase())
+        return refuse(receiver, new Refusal('amqp:not-found', 'There is no such event hub.'));
+      if (!authorised()) return refuse(receiver, unauthorised);
+      if (partition !== undefined && !events.partitions.some(({ id }) => String(id) === partition))
+        return refuse(receiver, new Refusal('com.microsoft:argument-out-of-range', 'There is no such partition.'));
+
+      receiver.set_target({ address: receiver.target.address });
+      receiver.on('message', (context: EventContext) => {
+        if (!authorised()) return refuse(receiver, unauthorised);
+        const { delivery } = context;
+        const envelope = unpack(context);
+        const key = envelope.annotations['x-opt-partition-key'];
+        const log = choose(partition, key);
+        for (const event of envelope.events)
+          log.append((place) => {
+            const message_annotations = { ...withoutStamps(event.message_annotations), ...placeAnnotations(place) };
+            return exact(rhea.message.encode({ ...event, message_annotations }));
+          });
+        delivery?.accept();
+      });
+    },
+  };
+}
+
+// a batch is one message of format 0x80013700 whose data sections are the encoded events
+function unpack({ message, delivery }: EventContext): { annotations: Record<string, unknown>; events: Incoming[] } {
+  if (delivery?.format !== batchFormat) {
+    const single = message as Incoming;
+    return { annotations: single.message_annotations ?? {}, events: [single] };
+  }
+  const batch = rhea.message.decode(message as unknown as Buffer);
+  const sections = [batch['body'].content].flat() as Buffer[];
+  return {
+    annotations: batch['message_annotations'] ?? {},
+    events: sections.map((bytes) => rhea.message.decode(bytes) as unknown as Incoming),
+  };
+}
+
+function withoutStamps(annotations: Record<string, unknown> = {}): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(annotations).filter(([name]) => !name.startsWith('iothub-')));
+}

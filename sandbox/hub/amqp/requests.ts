@@ -1,0 +1,49 @@
+import rhea, { type Message as AmqpMessage, type EventContext } from 'rhea';
+import type { Incoming, Node, Peer } from './peer.ts';
+
+/** An answer: a status as in HTTP, its text, the error condition if it is a failure, and a body. */
+export interface Answer {
+  status: number;
+  description: string;
+  condition?: string;
+  body?: unknown;
+}
+
+/**
+ * A node of requests and answers, such as $cbs and $management. The answer goes to the link that `reply_to` names (its
+ * name or target address), or else to the connection's latest link from this node: azure-iothub names none of its own.
+ */
+export function requestNode(name: string, answer: (request: Incoming, peer: Peer) => Answer): Node {
+  return {
+    serve(sender, peer) {
+      const target = (sender.target as { address?: string } | undefined)?.address;
+      sender.set_source({ address: name });
+      sender.set_target({ address: target ?? name });
+      for (const key of [name, `${name} ${sender.name}`, `${name} ${target}`]) peer.replies.set(key, sender);
+      sender.on('sender_close', () => {
+        for (const [key, link] of peer.replies) if (link === sender) peer.replies.delete(key);
+      });
+    },
+
+    accept(receiver, peer) {
+      receiver.set_target({ address: name });
+      receiver.on('message', ({ message, delivery }: EventContext) => {
+        const request = message as Incoming;
+        const link = peer.replies.get(`${name} ${request.reply_to}`) ?? peer.replies.get(name);
+        delivery?.accept();
+        link?.send(envelope(request, answer(request, peer)));
+      });
+    },
+  };
+}
+
+function envelope(request: Incoming, { status, description, condition, body }: Answer): AmqpMessage {
+  const application_properties: Record<string, unknown> = {
+    'status-code': rhea.types.wrap_int(status),
+    'status-description': description,
+  };
+  if (condition !== undefined) application_properties['error-condition'] = rhea.types.wrap_symbol(condition);
+  const answer: AmqpMessage = { application_properties, body };
+  if (request.message_id !== undefined) answer.correlation_id = request.message_id;
+  return answer;
+}

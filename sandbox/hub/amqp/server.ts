@@ -1,0 +1,77 @@
+import type { Socket } from 'node:net';
+import rhea, { type Connection, type EventContext, type Receiver, type Sender } from 'rhea';
+import { Refusal } from '../refusal.ts';
+import { createClaims } from './claims.ts';
+import { type Node, type Peer, refuse } from './peer.ts';
+
+/** The AMQP 1.0 side of the hub: give it sockets, plain or TLS, and it serves them. */
+export interface AmqpServer {
+  accept(socket: Socket): void;
+  /** Close every connection, saying that the hub stops. */
+  close(): void;
+}
+
+/** What links find at an address; undefined when there is nothing of that name. */
+export type Directory = (address: string, direction: 'serve' | 'accept') => Node | undefined;
+
+const idleTimeoutMs = 60_000;
+
+/** An AMQP server with the nodes of `directory`. SASL ANONYMOUS is accepted and so is no SASL layer at all. */
+export function createAmqpServer(containerId: string, directory: Directory, now: () => number): AmqpServer {
+  const container = rhea.create_container({ id: containerId });
+  const connections = new Map<Socket, Connection>();
+  // whatever a peer sends, the worst that happens is the end of its own connection
+  for (const event of [
+    'error',
+    'protocol_error',
+    'connection_error',
+    'session_error',
+    'receiver_error',
+    'sender_error',
+    'disconnected',
+  ])
+    container.on(event, () => undefined);
+
+  const attach = (link: Sender | Receiver, address: unknown, peer: Peer, direction: 'serve' | 'accept'): void => {
+    const node = typeof address === 'string' ? directory(address, direction) : undefined;
+    if (direction === 'serve' && node?.serve) node.serve(link as Sender, peer);
+    else if (direction === 'accept' && node?.accept) node.accept(link as Receiver, peer);
+    else refuse(link, new Refusal('amqp:not-found', 'There is nothing at this address.'));
+  };
+
+  return {
+    accept(socket) {
+      socket.setNoDelay(true);
+      socket.setMaxListeners(0);
+      const connection = container.create_connection({
+        container_id: containerId,
+        idle_time_out: idleTimeoutMs,
+        max_frame_size: 65_536,
+        channel_max: 1023,
+        sender_options: { snd_settle_mode: 1 },
+        receiver_options: { autoaccept: false, credit_window: 1000, max_message_size: 1024 * 1024 },
+        port: 0,
+      });
+      const peer: Peer = { socket, claims: createClaims(now), replies: new Map() };
+      connections.set(socket, connection);
+      connection.on('sender_open', ({ sender }: EventContext) => {
+        if (sender) attach(sender, sender.source?.address, peer, 'serve');
+      });
+      connection.on('receiver_open', ({ receiver }: EventContext) => {
+        if (receiver) attach(receiver, receiver.target?.address, peer, 'accept');
+      });
+      socket.on('close', () => {
+        connections.delete(socket);
+        connection['eof'](); // rhea hears of an end, not of a reset: its timers must stop all the same
+      });
+      connection['accept'](socket);
+    },
+
+    close() {
+      for (const [socket, connection] of connections) {
+        connection.close({ condition: 'amqp:connection:forced', description: 'The hub stops.' });
+        setImmediate(() => socket.destroySoon());
+      }
+    },
+  };
+}

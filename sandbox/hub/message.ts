@@ -1,0 +1,29 @@
+/** The system properties a message can have, in either direction. Times are ISO 8601. */
+export interface SystemProperties {
+  messageId?: string;
+  correlationId?: string;
+  userId?: string;
+  to?: string;
+  contentType?: string;
+  contentEncoding?: string;
+  expiryTime?: string;
+  creationTime?: string;
+  subject?: string;
+  interfaceId?: string;
+  outputName?: string;
+}
+
+/** A message as the hub handles it: the body's bytes and text properties. Property bags have no prototype. */
+export interface Message {
+  system: SystemProperties;
+  properties: Record<string, string>;
+  body: Buffer;
+}
+
+/** Size of a message as the hub counts it, in bytes: body, system property values, application property names and values. */
+export function messageSize({ system, properties, body }: Message): number {
+  let size = body.length;
+  for (const value of Object.values(system)) size += Buffer.byteLength(value);
+  for (const name in properties) size += Buffer.byteLength(name) + Buffer.byteLength(properties[name] ?? '');
+  return size;
+}

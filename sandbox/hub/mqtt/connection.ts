@@ -1,0 +1,109 @@
+import type { Socket } from 'node:net';
+import { type IConnectPacket, type Packet, parser, writeToStream } from 'mqtt-packet';
+import type { DeviceLogin } from '../access.ts';
+import { maxEventSize } from '../events.ts';
+import { Refusal } from '../refusal.ts';
+import { readIdentity } from './identity.ts';
+import type { MqttHub } from './server.ts';
+import { createSession, Misconduct, type Session } from './session.ts';
+
+/** One device's connection. */
+export interface MqttConnection {
+  /** Close it; `reason` goes to the journal. */
+  end(reason: string): void;
+}
+
+const connectTimeoutMs = 30_000;
+const lingerMs = 1000;
+const maxKeepAliveSeconds = 1767;
+const maxPacketSize = maxEventSize + 65_535 + 16;
+const maxTimerMs = 2 ** 31 - 1;
+const refused = { wrongProtocol: 1, notAuthorised: 5 };
+
+/** Serve a device on this socket, from its CONNECT packet to the end. Nothing it sends can hurt anybody else. */
+export function serve(socket: Socket, hub: MqttHub): MqttConnection {
+  let login: DeviceLogin | undefined;
+  let session: Session | undefined;
+  let clientId = '';
+  let ended = false;
+  let silence = setTimeout(() => end('no CONNECT packet came'), connectTimeoutMs);
+  let expiry: NodeJS.Timeout | undefined;
+
+  const send = (packet: Packet): void => {
+    if (socket.writable) writeToStream(packet, socket);
+  };
+
+  const end = (reason: string): void => {
+    if (ended) return;
+    ended = true;
+    clearTimeout(silence);
+    clearTimeout(expiry);
+    session?.stop();
+    if (hub.connections.get(clientId) === connection) hub.connections.delete(clientId);
+    if (login) hub.journal.add({ kind: 'disconnected', deviceId: login.device.deviceId, protocol: 'mqtt', reason });
+    socket.destroySoon();
+    socket.setTimeout(lingerMs, () => socket.destroy());
+  };
+  const connection: MqttConnection = { end };
+
+  const endWhenExpired = (expiresAt: number): void => {
+    const left = expiresAt - hub.now();
+    if (left <= 0) end('the token expired');
+    else expiry = setTimeout(endWhenExpired, Math.min(left, maxTimerMs), expiresAt);
+  };
+
+  const admit = (packet: IConnectPacket): void => {
+    if (packet.protocolVersion !== 4) throw new Refusal('amqp:not-implemented', 'Only MQTT 3.1.1 is served.');
+    const { deviceId, moduleId } = readIdentity(packet);
+    login = hub.access.login(deviceId, moduleId, packet.password?.toString('utf8') ?? '');
+    clientId = packet.clientId;
+    hub.connections.get(clientId)?.end('the device connected again');
+    hub.connections.set(clientId, connection);
+    hub.journal.add({ kind: 'connected', deviceId: login.device.deviceId, protocol: 'mqtt' });
+    session = createSession({ login, clientId, clean: packet.clean === true, hub, send });
+    send({ cmd: 'connack', returnCode: 0, sessionPresent: session.present });
+    clearTimeout(silence);
+    const keepAliveMs = Math.min(packet.keepalive || maxKeepAliveSeconds, maxKeepAliveSeconds) * 1000;
+    silence = setTimeout(() => end('nothing came within one and a half times the keep-alive'), keepAliveMs * 1.5);
+    endWhenExpired(login.expiresAt);
+    session.start();
+  };
+
+  const connect = (packet: IConnectPacket): void => {
+    try {
+      admit(packet);
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      const reason = error.message;
+      hub.journal.add({ kind: 'refused', deviceId: packet.clientId.slice(0, 128), protocol: 'mqtt', reason });
+      const returnCode = error.condition === 'amqp:not-implemented' ? refused.wrongProtocol : refused.notAuthorised;
+      send({ cmd: 'connack', returnCode, sessionPresent: false });
+      end(reason);
+    }
+  };
+
+  const handle = (packet: Packet): void => {
+    if (ended) return;
+    silence.refresh();
+    if (packet.cmd === 'connect' && !session) connect(packet);
+    else if (packet.cmd === 'disconnect') end('the device disconnected');
+    else if (packet.cmd === 'pingreq' && session) send({ cmd: 'pingresp' });
+    else if (session) session.handle(packet);
+    else end(`${packet.cmd} came before connect`);
+  };
+
+  const packets = parser({ protocolVersion: 4 });
+  packets.on('packet', handle);
+  packets.on('error', () => end('a packet was malformed'));
+  socket.on('data', (chunk) => {
+    if (ended) return;
+    try {
+      if (packets.parse(chunk) > maxPacketSize) end('a packet was too large');
+    } catch (error) {
+      end(error instanceof Misconduct ? error.message : `a packet could not be handled: ${error}`);
+    }
+  });
+  socket.on('error', () => end('the connection broke'));
+  socket.on('close', () => end('the connection closed'));
+  return connection;
+}

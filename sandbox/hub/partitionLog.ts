@@ -1,0 +1,90 @@
+/** One event of a partition: the encoded AMQP message is made once and sent as it is to every receiver. */
+export interface LoggedEvent {
+  sequenceNumber: number;
+  /** Byte position in the partition; on the wire an opaque string. */
+  offset: number;
+  /** Milliseconds since 1970. */
+  enqueuedTime: number;
+  bytes: Buffer;
+}
+
+/** Where a new event will stand: what its annotations must say. */
+export type EventPlace = Omit<LoggedEvent, 'bytes'>;
+
+/** Where a receiver starts: at the first event that comes after (or, inclusive, at) the value; `latest` skips all there is. */
+export type StartPosition =
+  | { by: 'offset' | 'sequenceNumber' | 'enqueuedTime'; value: number; inclusive: boolean }
+  | { by: 'latest' };
+
+/** An append-only log with a cap: the oldest events go when there are more than the retention allows. */
+export interface PartitionLog {
+  readonly id: number;
+  /** Append the event that `encode` makes for its place. */
+  append(encode: (place: EventPlace) => Buffer): LoggedEvent;
+  at(sequenceNumber: number): LoggedEvent | undefined;
+  /** Sequence number of the first event to deliver for a start position; it may be that of an event yet to come. */
+  find(start: StartPosition): number;
+  /** Sequence number of the oldest event kept, or of the next one when there is none. */
+  first(): number;
+  /** Sequence number that the next event will have. */
+  next(): number;
+  last(): LoggedEvent | undefined;
+  /** Call `listener` after every append; the answer ends it. */
+  watch(listener: () => void): () => void;
+}
+
+/** A partition in memory that keeps the last `retention` events. */
+export function createPartitionLog(id: number, retention: number, now: () => number): PartitionLog {
+  // events[head] is the oldest kept; the emptied front is cut off when it makes up half of the array
+  let events: (LoggedEvent | undefined)[] = [];
+  let head = 0;
+  let first = 0;
+  let size = 0;
+  let lastTime = 0;
+  const listeners = new Set<() => void>();
+
+  const next = () => first + events.length - head;
+  const at = (sequenceNumber: number) => (sequenceNumber < first ? undefined : events[head + sequenceNumber - first]);
+
+  return {
+    id,
+    append(encode) {
+      lastTime = Math.max(lastTime, now()); // enqueued times never go back, whatever the clock does
+      const place = { sequenceNumber: next(), offset: size, enqueuedTime: lastTime };
+      const event = { ...place, bytes: encode(place) };
+      size += event.bytes.length;
+      events.push(event);
+      if (events.length - head > retention) {
+        events[head] = undefined;
+        head += 1;
+        first += 1;
+        if (head > 1024 && head * 2 > events.length) {
+          events = events.slice(head);
+          head = 0;
+        }
+      }
+      for (const listener of listeners) listener();
+      return event;
+    },
+    at,
+    find(start) {
+      if (start.by === 'latest') return next();
+      let low = first;
+      let high = next();
+      while (low < high) {
+        const middle = Math.floor((low + high) / 2);
+        const value = at(middle)?.[start.by] ?? 0;
+        if (start.inclusive ? value >= start.value : value > start.value) high = middle;
+        else low = middle + 1;
+      }
+      return low;
+    },
+    first: () => first,
+    next,
+    last: () => at(next() - 1),
+    watch(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  };
+}

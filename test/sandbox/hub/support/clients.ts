@@ -1,0 +1,145 @@
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import {
+  EventHubConsumerClient,
+  type EventPosition,
+  type ReceivedEventData,
+  type SubscribeOptions,
+  type Subscription,
+} from '@azure/event-hubs';
+import device from 'azure-iot-device';
+import mqtt from 'azure-iot-device-mqtt';
+import iothub from 'azure-iothub';
+import type { Hub } from '../../../../sandbox/hub/hub.ts';
+
+/** The official device client over MQTT, trusting the hub's authority; not yet open. */
+export async function deviceClient(hub: Hub, deviceId: string, connectionString?: string): Promise<device.Client> {
+  const text = connectionString ?? hub.deviceConnectionString(deviceId);
+  const client = device.Client.fromConnectionString(text, mqtt.Mqtt);
+  client.setRetryPolicy({ shouldRetry: () => false, nextRetryTimeout: () => 0 });
+  await client.setOptions({ ca: readFileSync(hub.caFile, 'utf8') });
+  return client;
+}
+
+/** A message for the official device client. */
+export function deviceMessage(body: string | Buffer, properties: Record<string, string> = {}): device.Message {
+  const message = new device.Message(body);
+  for (const [name, value] of Object.entries(properties)) message.properties.add(name, value);
+  return message;
+}
+
+/** The next message that the official device client gets. */
+export async function nextMessage(client: device.Client): Promise<device.Message> {
+  const [message] = await once(client, 'message');
+  return message as device.Message;
+}
+
+/** What the official event client received, and the errors it met. */
+export interface Listening {
+  events: ReceivedEventData[];
+  errors: (Error & { code?: string })[];
+  /** Resolves when there are at least so many events. */
+  has(count: number): Promise<ReceivedEventData[]>;
+  /** Resolves with the first error. */
+  failed(): Promise<Error & { code?: string }>;
+  stop(): Promise<void>;
+}
+
+/** Subscribe with the official event client: to one partition, or to all. */
+export function listenToEvents(
+  hub: Hub,
+  options: {
+    startPosition: EventPosition;
+    partition?: string;
+    group?: string;
+    connectionString?: string;
+    ownerLevel?: number;
+    track?: boolean;
+  },
+): Listening {
+  const { startPosition, partition, group = '$Default', connectionString = hub.eventsConnectionString } = options;
+  const client = new EventHubConsumerClient(group, connectionString, {
+    retryOptions: { maxRetries: 0, retryDelayInMs: 100, timeoutInMs: 5000 },
+  });
+  const events: ReceivedEventData[] = [];
+  const errors: (Error & { code?: string })[] = [];
+  const waiting = new Set<() => void>();
+  const changed = () => {
+    for (const check of waiting) check();
+  };
+  const handlers = {
+    processEvents: async (batch: ReceivedEventData[]) => {
+      events.push(...batch);
+      changed();
+    },
+    processError: async (error: Error) => {
+      errors.push(error);
+      changed();
+    },
+  };
+  const settings: SubscribeOptions = {
+    startPosition,
+    maxBatchSize: 10,
+    maxWaitTimeInSeconds: 1,
+    skipParsingBodyAsJson: true,
+    ...(options.ownerLevel === undefined ? {} : { ownerLevel: options.ownerLevel }),
+    ...(options.track ? { trackLastEnqueuedEventProperties: true } : {}),
+  };
+  const subscription: Subscription =
+    partition === undefined ? client.subscribe(handlers, settings) : client.subscribe(partition, handlers, settings);
+  const until = <T>(found: () => T | undefined): Promise<T> =>
+    new Promise((resolve) => {
+      const check = () => {
+        const value = found();
+        if (value === undefined) return;
+        waiting.delete(check);
+        resolve(value);
+      };
+      waiting.add(check);
+      check();
+    });
+  return {
+    events,
+    errors,
+    has: (count) => until(() => (events.length >= count ? events : undefined)),
+    failed: () => until(() => errors[0]),
+    async stop() {
+      await subscription.close();
+      await client.close();
+    },
+  };
+}
+
+/** The official service client with all but its addressing real: it trusts the hub's authority, in this process. */
+export function serviceClient(hub: Hub, connectionString = hub.serviceConnectionString, plain = false): iothub.Client {
+  const overrides = plain
+    ? { policyOverride: { host: '127.0.0.1', port: hub.ports.amqp, transport: 'tcp' } }
+    : { sslOptions: { ca: readFileSync(hub.caFile, 'utf8') } };
+  class Trusting extends iothub.Amqp {
+    constructor(config: iothub.Client.TransportConfigOptions) {
+      super(config);
+      const base = Reflect.get(this, '_amqp') as { connect(config: object, done: () => void): void };
+      const connect = base.connect.bind(base);
+      base.connect = (settings, done) => connect({ ...settings, ...overrides }, done);
+    }
+  }
+  const client = iothub.Client.fromConnectionString(connectionString, Trusting);
+  client.setRetryPolicy({ shouldRetry: () => false, nextRetryTimeout: () => 0 });
+  return client;
+}
+
+type ServiceMessage = Parameters<iothub.Client['send']>[1];
+
+/** A message for the official service client, which exports no class of its own for it. */
+export function serviceMessage(
+  body: string | Buffer,
+  settings: { messageId?: string; correlationId?: string; properties?: Record<string, string> } = {},
+): ServiceMessage {
+  const message = new device.Message(body);
+  if (settings.messageId !== undefined) message.messageId = settings.messageId;
+  if (settings.correlationId !== undefined) message.correlationId = settings.correlationId;
+  message.contentType = 'application/json';
+  message.contentEncoding = 'utf-8';
+  for (const [name, value] of Object.entries(settings.properties ?? {})) message.properties.add(name, value);
+  return message as unknown as ServiceMessage;
+}
