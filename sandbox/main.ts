@@ -65,7 +65,8 @@ async function main(): Promise<number> {
 /** Resolves when all is done that was asked for: after the demonstration with `exit`, never without. */
 async function run(sandbox: Sandbox, { exit, service, directory }: Options, printer: Printer): Promise<void> {
   if (exit) {
-    // Without a service nobody will answer, but that is for the demonstration to find out.
+    // Without a service nobody should answer, but that is for the demonstration to find out.
+    if (!service) printer.progress('There is no service: the demonstration waits 5 s for a reply, and then fails');
     await demonstrate(sandbox, { printer, signal, waitMs: service ? 15_000 : 5_000 });
     return;
   }

@@ -88,7 +88,10 @@ async function perform(
   );
   const problems = step.replies.flatMap((expected, index) => {
     const reply = replies[index];
-    if (!reply) return [`reply ${index + 1} of ${step.replies.length} did not come within ${waitMs / 1000} s`];
+    if (!reply) {
+      const nobody = state.service.pid ? '' : '; the sandbox was started without a service';
+      return [`reply ${index + 1} of ${step.replies.length} did not come within ${waitMs / 1000} s${nobody}`];
+    }
     const stranger = fromService.has(reply.messageId) ? [] : [`reply ${index + 1} was not sent by the service`];
     return [...stranger, ...compare(reply, expected).map((text) => `reply ${index + 1}: ${text}`)];
   });

@@ -1,0 +1,184 @@
+import { execFile, spawn } from 'node:child_process';
+import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Sandbox } from '../../sandbox/sandbox.ts';
+import { projectDirectory, readState, type SandboxState } from '../../sandbox/state.ts';
+import { startTestSandbox } from './testSandbox.ts';
+
+interface Ended {
+  code: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+/** Runs one of the project's programs to its end. */
+function run(program: string, args: string[], input = ''): Promise<Ended> {
+  return new Promise((resolve, reject) => {
+    const options = { cwd: projectDirectory, env: { PATH: process.env['PATH'] } };
+    const child = execFile(
+      process.execPath,
+      ['--import', 'tsx', program, ...args],
+      options,
+      (error, stdout, stderr) => {
+        if (error && typeof error.code !== 'number') reject(error);
+        else resolve({ code: child.exitCode, stdout, stderr });
+      },
+    );
+    child.stdin?.end(input);
+  });
+}
+
+const example = (name: string) => join(projectDirectory, 'sandbox', 'examples', name);
+
+let sandbox: Sandbox & { directory: string };
+let folder: string;
+beforeAll(async () => {
+  [sandbox, folder] = await Promise.all([startTestSandbox(), mkdtemp(join(tmpdir(), 'commands-'))]);
+});
+afterAll(async () => {
+  await sandbox?.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+describe('npm run device', () => {
+  const device = (args: string[], input?: string) =>
+    run('sandbox/device/main.ts', ['--directory', sandbox.directory, ...args], input);
+
+  it('ends with 0 after a successful acknowledgement, and shows what was sent and what came back', async () => {
+    const { code, stdout } = await device(['model.create', example('model.create.json')]);
+    expect(stdout).toContain('pump-1 sends');
+    expect(stdout).toContain('Svc.InformationModel.ObjectModelCreated');
+    expect(stdout).toMatch(/"success": true/);
+    expect(code).toBe(0);
+  });
+
+  it('sends the bytes of the file as they are', async () => {
+    const sent = sandbox.hub.journal.list({ kind: 'd2c', deviceId: 'pump-1' }).at(-1);
+    expect(sent?.kind === 'd2c' && sent.body).toEqual(await readFile(example('model.create.json')));
+  });
+
+  it('ends with 1 after a failed acknowledgement', async () => {
+    const { code, stdout } = await device(['model.create', example('model.create-mistakes.json')]);
+    expect(stdout).toMatch(/"code": "validation_error"/);
+    expect(code).toBe(1);
+  });
+
+  it('ends with 2 when no acknowledgement comes in time', async () => {
+    const { code, stdout } = await device(['--wait', '0.2', '--ack', 'positive', 'model.create', '-'], 'no json');
+    expect(stdout).toContain('not well-formed JSON');
+    expect(stdout).toContain('No acknowledgement within 0.2 s');
+    expect(code).toBe(2);
+  });
+
+  it('ends with 3 when there is no such file', async () => {
+    const { code, stderr } = await device(['model.create', 'nowhere.json']);
+    expect(stderr).toContain('nowhere.json');
+    expect(code).toBe(3);
+  });
+
+  it('introduces a device that nobody knows, once', async () => {
+    const args = ['--id', 'newcomer', '--prop', 'target=x', 'model.create', '-'];
+    const body = JSON.stringify({ model: 'svc.device', type: 'sensor', properties: { quantity: 'flow' } });
+    const first = await device(args, body);
+    expect(first.stdout).toContain('newcomer: it has been introduced');
+    expect(first.code, first.stdout).toBe(0);
+    const second = await device(args, body);
+    expect(second.stdout).not.toContain('introduced');
+    expect(second.code, second.stdout).toBe(0);
+  });
+
+  it('says what to do when no sandbox runs', async () => {
+    const { code, stderr } = await run('sandbox/device/main.ts', [
+      '--directory',
+      folder,
+      'model.create',
+      example('model.create.json'),
+    ]);
+    expect(stderr).toContain('npm run sandbox');
+    expect(code).toBe(3);
+  });
+});
+
+describe('npm run sandbox', () => {
+  it('refuses to start beside another one in the same folder', async () => {
+    const { code, stderr } = await run('sandbox/main.ts', ['--directory', sandbox.directory, '--exit']);
+    expect(stderr).toContain(`process ${process.pid}`);
+    expect(code).toBe(1);
+  });
+
+  it('shows the demonstration, ends with 0 and leaves no state behind; with --json only the state is on stdout', async () => {
+    const directory = join(folder, 'json');
+    const { code, stdout, stderr } = await run('sandbox/main.ts', ['--directory', directory, '--exit', '--json']);
+    expect(stderr).toContain('A pump registers itself');
+    expect(code, stderr).toBe(0);
+    const state: SandboxState = JSON.parse(stdout);
+    expect(await readState(directory)).toBeUndefined();
+    for (const url of [state.hub.adminUrl, state.backends.adminUrl, state.service.livezUrl]) {
+      await expect(fetch(url)).rejects.toThrow();
+    }
+    expect(() => process.kill(state.service.pid ?? 0, 0)).toThrow('ESRCH');
+  });
+
+  it('fails with --no-service --exit, and says that nobody answered', async () => {
+    const { code, stderr } = await run('sandbox/main.ts', [
+      '--directory',
+      join(folder, 'none'),
+      '--no-service',
+      '--exit',
+    ]);
+    expect(stderr).toContain('started without a service');
+    expect(code).toBe(1);
+  });
+
+  it('ends with 1 and the words of the service when the service does not start', async () => {
+    const occupied = new URL(sandbox.state.service.url).port;
+    const args = ['--directory', join(folder, 'occupied'), '--exit', '--service-port', occupied];
+    const { code, stderr } = await run('sandbox/main.ts', args);
+    expect(stderr).toContain('EADDRINUSE');
+    expect(code).toBe(1);
+  });
+
+  it('takes over from one that was killed, keeps its secrets from other users, and ends in order when told to', async () => {
+    const directory = join(folder, 'told');
+    await mkdir(directory);
+    await writeFile(join(directory, 'state.json'), JSON.stringify({ ...sandbox.state, pid: 2 ** 22 + 1 }));
+    const { pid, stop } = start(['--directory', directory, '--no-service']);
+    await expect.poll(async () => (await readState(directory))?.pid, { timeout: 15_000 }).toBe(pid);
+    for (const file of ['state.json', 'service.env']) {
+      expect((await stat(join(directory, file))).mode & 0o077, file).toBe(0);
+    }
+    expect(await stop('SIGTERM')).toMatchObject({ code: 0 });
+    expect(await readState(directory)).toBeUndefined();
+  });
+
+  it('ends with 1 and the words of the service when the service dies', async () => {
+    const directory = join(folder, 'died');
+    const { ended } = start(['--directory', directory]);
+    await expect.poll(() => readState(directory), { timeout: 15_000 }).toBeDefined();
+    process.kill((await readState(directory))?.service.pid ?? 0, 'SIGKILL');
+    const { code, stderr } = await ended;
+    expect(stderr).toContain('The service ended: SIGKILL');
+    expect(code).toBe(1);
+  });
+});
+
+/** Starts a sandbox that stays up until it is stopped. */
+function start(args: string[]) {
+  const child = spawn(process.execPath, ['--import', 'tsx', 'sandbox/main.ts', ...args], {
+    cwd: projectDirectory,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  const stderr = text(child.stderr);
+  const ended = new Promise<number | null>((resolve) => child.once('exit', resolve)).then(async (code) => ({
+    code,
+    stderr: await stderr,
+  }));
+  const stop = (signal: NodeJS.Signals) => {
+    child.kill(signal);
+    return ended;
+  };
+  return { pid: child.pid, ended, stop };
+}
