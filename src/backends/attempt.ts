@@ -1,0 +1,61 @@
+import type { Axios } from 'axios';
+import type { Deadline } from './deadline.ts';
+import type { TokenSource } from './token.ts';
+import { TransportFailure } from './transport.ts';
+
+/** What one attempt brought back, whatever its status. */
+export interface Reply {
+  readonly status: number;
+  readonly data: Buffer;
+  readonly retryAfter: string | undefined;
+  /** The token that was used: it must not show up in texts. */
+  readonly token: string;
+}
+
+/** One HTTP request as it goes out, but for its token. */
+export interface Outgoing {
+  readonly method: string;
+  /** Path and query, encoded. */
+  readonly path: string;
+  readonly body?: string | undefined;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+export type Attempt = (outgoing: Outgoing, timeoutMs: number, deadline: Deadline) => Promise<Reply | TransportFailure>;
+
+/**
+ * Sends a request once. A 401 makes it renew the token and send it once more: the token may have expired early.
+ * @param name of the backend, in words
+ */
+export function createAttempt(axios: Axios, tokens: TokenSource, name: string): Attempt {
+  async function transmit(outgoing: Outgoing, timeoutMs: number, token: string): Promise<Reply> {
+    const { method, path, body, headers } = outgoing;
+    const {
+      status,
+      data,
+      headers: answered,
+    } = await axios.request<Buffer>({
+      method,
+      url: path,
+      data: body,
+      timeout: timeoutMs,
+      headers: { authorization: `Bearer ${token}`, ...headers },
+    });
+    return { status, data, retryAfter: answered['retry-after'] as string | undefined, token };
+  }
+
+  return async (outgoing, timeoutMs, deadline) => {
+    const waitingFor = `an access token for the ${name}`;
+    try {
+      const known = tokens.token();
+      const token = typeof known === 'string' ? known : await deadline.race(known, waitingFor);
+      const reply = await transmit(outgoing, timeoutMs, token);
+      if (reply.status !== 401) return reply;
+      const renewed = await deadline.race(tokens.renew(token), waitingFor);
+      return renewed === token ? reply : await transmit(outgoing, timeoutMs, renewed);
+    } catch (error) {
+      if (error instanceof TransportFailure) return error;
+      throw error;
+    }
+  };
+}

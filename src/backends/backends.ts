@@ -1,0 +1,131 @@
+import type { AxiosAdapter } from 'axios';
+import { createCache } from './cache.ts';
+import type { Log } from './circuit.ts';
+import { type BackendSettings, type Call, createBackend } from './http.ts';
+import { type InformationModel, informationModel } from './informationModel.ts';
+import { type Principal, type PrincipalManager, principalManager } from './principalManager.ts';
+import { clientCredentials, staticToken, type TokenSource } from './token.ts';
+import { type TypeDefinition, type TypeRegistry, typeRegistry } from './typeRegistry.ts';
+
+/** The backends as one message sees them. */
+export interface BoundBackends {
+  readonly informationModel: InformationModel;
+  readonly typeRegistry: TypeRegistry;
+  readonly principalManager: PrincipalManager;
+}
+
+export type BackendName = keyof BoundBackends;
+
+export interface Backends {
+  bind(call: Call): BoundBackends;
+  /**
+   * Undefined when all that is needed is there; else resolves when it is (true), or when the service closes (false). A
+   * message waits for it before it starts (B5).
+   */
+  ready(needs: readonly BackendName[]): Promise<boolean> | undefined;
+  states(): Readonly<Record<BackendName, 'closed' | 'open'>>;
+  close(): Promise<void>;
+}
+
+interface Settings {
+  readonly informationModelUrl: string;
+  readonly typeRegistryUrl: string;
+  readonly principalManagerUrl: string;
+  /** Fixed bearer token; the token endpoint is used when it is empty. */
+  readonly token: string;
+  readonly tokenUrl: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+  readonly tokenScope: string;
+  readonly attemptTimeoutSeconds: number;
+  readonly maxAnswerBytes: number;
+  readonly connections: number;
+  readonly circuitFailures: number;
+  readonly typeCacheSeconds: number;
+  readonly identityCacheSeconds: number;
+}
+
+/** What tests put in the place of network and chance. */
+interface Replacements {
+  readonly adapter?: AxiosAdapter;
+  readonly random?: () => number;
+}
+
+const pacing = { backOffMs: 100, maxBackOffMs: 10_000, probeMs: 1000, maxProbeMs: 15_000 };
+const tokenTimeoutMs = 10_000;
+/** A few hundred bytes each. */
+const cacheEntries = 50_000;
+const nobody = '00000000-0000-0000-0000-000000000000';
+
+/** The three backends, each with connections and a circuit of its own. */
+export function createBackends(settings: Settings, log: Log, { adapter, random }: Replacements = {}): Backends {
+  const tokens = tokenSource(settings, log);
+  const types = createCache<TypeDefinition>(cacheEntries);
+  const identities = createCache<Principal>(cacheEntries);
+  const shared: BackendSettings = {
+    ...pacing,
+    attemptTimeoutMs: settings.attemptTimeoutSeconds * 1000,
+    maxAnswerBytes: settings.maxAnswerBytes,
+    connections: settings.connections,
+    circuitFailures: settings.circuitFailures,
+  };
+  const common = { settings: shared, tokens, log, adapter, random };
+  const backends = {
+    informationModel: createBackend({
+      ...common,
+      name: 'information model',
+      url: settings.informationModelUrl,
+      probe: `/objects/${nobody}/models/svc.device`,
+    }),
+    typeRegistry: createBackend({
+      ...common,
+      name: 'type registry',
+      url: settings.typeRegistryUrl,
+      probe: '/modelDefinitions/svc.device/types/none',
+    }),
+    principalManager: createBackend({
+      ...common,
+      name: 'principal manager',
+      url: settings.principalManagerUrl,
+      probe: '/devices?device=none',
+    }),
+  };
+  const waitingFor = (name: BackendName) => backends[name].circuit.untilClosed();
+
+  async function allReady(needs: readonly BackendName[]): Promise<boolean> {
+    for (;;) {
+      const out = needs.map(waitingFor).filter((waiting) => waiting !== undefined);
+      if (out.length === 0) return true;
+      if ((await Promise.all(out)).includes(false)) return false;
+    }
+  }
+
+  return {
+    bind: (call) => ({
+      informationModel: informationModel(backends.informationModel.bind(call)),
+      typeRegistry: typeRegistry(backends.typeRegistry.bind(call), call, types, settings.typeCacheSeconds * 1000),
+      principalManager: principalManager(
+        backends.principalManager.bind(call),
+        call,
+        identities,
+        settings.identityCacheSeconds * 1000,
+      ),
+    }),
+    ready: (needs) => (needs.some((name) => waitingFor(name) !== undefined) ? allReady(needs) : undefined),
+    states: () => ({
+      informationModel: backends.informationModel.circuit.state(),
+      typeRegistry: backends.typeRegistry.circuit.state(),
+      principalManager: backends.principalManager.circuit.state(),
+    }),
+    async close() {
+      const { informationModel, typeRegistry, principalManager } = backends;
+      await Promise.all([informationModel, typeRegistry, principalManager, tokens].map((one) => one.close()));
+    },
+  };
+}
+
+function tokenSource(settings: Settings, log: Log): TokenSource {
+  if (settings.token !== '') return staticToken(settings.token);
+  const { tokenUrl, clientId, clientSecret, tokenScope: scope } = settings;
+  return clientCredentials({ tokenUrl, clientId, clientSecret, scope, timeoutMs: tokenTimeoutMs, log });
+}

@@ -1,0 +1,89 @@
+import type { Deadline } from './deadline.ts';
+
+/** Who asks, and how long they can wait for somebody else's look-up of the same thing. */
+interface Asker {
+  readonly deviceId: string;
+  readonly deadline: Deadline;
+}
+
+/** What a backend has answered to a device before (B3). */
+export interface Cache<T> {
+  /**
+   * What is remembered, or what `load` brings. Devices that ask at the same time share one look-up; if that fails, each
+   * does its own. `undefined` is never remembered.
+   * @param ttlMs how long the answer holds; it may be Infinity
+   */
+  get(asker: Asker, key: string, ttlMs: number, load: () => Promise<T | undefined>): Promise<T | undefined>;
+  /** Drops all that was answered to a device, also what is still on its way. */
+  forget(deviceId: string): void;
+}
+
+interface Entry<T> {
+  readonly value?: T;
+  readonly expires: number;
+  readonly flight?: Promise<T | undefined>;
+}
+
+/**
+ * Answers are kept for each device apart: what a device may see depends on its tenant, which this service does not know.
+ * So no device can learn, or be led astray by, an answer given to another. The devices that have been silent longest
+ * make room.
+ */
+export function createCache<T>(maxEntries: number): Cache<T> {
+  const devices = new Map<string, Map<string, Entry<T>>>();
+  let size = 0;
+
+  function forget(deviceId: string) {
+    size -= devices.get(deviceId)?.size ?? 0;
+    devices.delete(deviceId);
+  }
+
+  function keep(deviceId: string, entries: Map<string, Entry<T>>, key: string, entry: Entry<T>) {
+    if (!entries.has(key)) size += 1;
+    entries.set(key, entry);
+    while (size > maxEntries) {
+      const [longestSilent] = devices.keys();
+      if (longestSilent === undefined || longestSilent === deviceId) break;
+      forget(longestSilent);
+    }
+  }
+
+  async function look(deviceId: string, key: string, ttlMs: number, load: () => Promise<T | undefined>) {
+    const entries = devices.get(deviceId) ?? new Map<string, Entry<T>>();
+    devices.set(deviceId, entries);
+    const flight = load();
+    keep(deviceId, entries, key, { flight, expires: 0 });
+    let value: T | undefined;
+    try {
+      value = await flight;
+    } finally {
+      // Forgotten in the meantime: this answer may be the outdated one.
+      if (devices.get(deviceId) === entries) {
+        if (value !== undefined) entries.set(key, { value, expires: performance.now() + ttlMs });
+        else {
+          entries.delete(key);
+          size -= 1;
+          if (entries.size === 0) devices.delete(deviceId);
+        }
+      }
+    }
+    return value;
+  }
+
+  return {
+    async get({ deviceId, deadline }, key, ttlMs, load) {
+      const entries = devices.get(deviceId);
+      const known = entries?.get(key);
+      if (entries !== undefined && known?.value !== undefined && known.expires > performance.now()) {
+        devices.delete(deviceId);
+        devices.set(deviceId, entries);
+        return known.value;
+      }
+      if (known?.flight === undefined) return look(deviceId, key, ttlMs, load);
+      const shared = known.flight.catch(() => undefined);
+      const value = await deadline.race(shared, 'the same look-up by another message');
+      return value ?? load();
+    },
+    forget,
+  };
+}

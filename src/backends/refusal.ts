@@ -1,0 +1,59 @@
+import { z } from 'zod';
+import { readJson } from '../protocol/json.ts';
+import { Rejection } from '../rejection.ts';
+
+/** A backend's answer that this request cannot be served: HTTP status 4xx. Thrown, unless the caller expects it. */
+export class Refusal extends Rejection {
+  readonly status: number;
+  /** What the backend adds for machines: after a 409 on create, `objectId` and `type` of the object that exists. */
+  readonly meta: Readonly<Record<string, unknown>>;
+
+  constructor(status: number, details: string, meta: Readonly<Record<string, unknown>>) {
+    super(status === 403 ? 'not_authorized' : 'http_response_error', details);
+    this.status = status;
+    this.meta = meta;
+  }
+}
+
+const maxTextLength = 300;
+
+const errorBody = z.object({
+  errors: z.tuple(
+    [
+      z.object({
+        title: z.string().optional().catch(undefined),
+        detail: z.string().optional().catch(undefined),
+        meta: z.record(z.string(), z.unknown()).catch({}),
+      }),
+    ],
+    z.unknown(),
+  ),
+});
+
+/**
+ * Puts a 4xx answer into words: the operation, the status, and the backend's own title and detail.
+ * @param operation the backend and what it was asked to do
+ * @param secret never to be repeated, should the backend have done so
+ */
+export function refusalOf(operation: string, status: number, answer: Buffer, secret: string): Refusal {
+  const { title, detail, meta } = firstError(answer);
+  const words = readable([title, detail].filter(Boolean).join(': ').replaceAll(secret, '…'));
+  return new Refusal(status, `${operation} failed with HTTP ${status}${words && `: ${words}`}`, meta);
+}
+
+function firstError(answer: Buffer): z.infer<typeof errorBody>['errors'][0] {
+  const nothing = { title: undefined, detail: undefined, meta: {} };
+  try {
+    return errorBody.safeParse(readJson(answer).value).data?.errors[0] ?? nothing;
+  } catch {
+    return nothing;
+  }
+}
+
+function readable(text: string): string {
+  const clean = text
+    .replace(/\bhttps?:\/\/\S+/gi, '…')
+    .replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')
+    .trim();
+  return clean.length <= maxTextLength ? clean : `${clean.slice(0, maxTextLength - 1).replace(/\p{Surrogate}$/u, '')}…`;
+}

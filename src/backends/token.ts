@@ -1,0 +1,110 @@
+import { Axios, type AxiosAdapter } from 'axios';
+import { z } from 'zod';
+import type { Log } from './circuit.ts';
+import { createTransport, TransportFailure } from './transport.ts';
+
+/** Where the bearer token of backend calls comes from. */
+export interface TokenSource {
+  /**
+   * The token to use now; a promise only while there is none.
+   * @throws TransportFailure `no access token`
+   */
+  token(): string | Promise<string>;
+  /** A token to use instead of one that a backend has refused; the same again when there is no other. */
+  renew(refused: string): Promise<string>;
+  close(): Promise<void>;
+}
+
+/** A token that never changes. */
+export const staticToken = (token: string): TokenSource => ({
+  token: () => token,
+  renew: async () => token,
+  close: async () => {},
+});
+
+interface ClientCredentials {
+  readonly tokenUrl: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+  /** None when empty. */
+  readonly scope: string;
+  readonly timeoutMs: number;
+  readonly log: Log;
+  /** Takes the place of the network. */
+  readonly adapter?: AxiosAdapter | undefined;
+}
+
+const answer = z.object({
+  access_token: z.string().regex(/^[\x21-\x7e]+$/),
+  expires_in: z.coerce.number().positive().default(300),
+});
+
+/** A token is renewed in the background when this share of its life is over. */
+const renewAt = 0.8;
+const retryMs = 5000;
+const maxAnswerBytes = 64 * 1024;
+
+/** Tokens from an OAuth2 token endpoint (client credentials). One request at a time, whoever asks. */
+export function clientCredentials(options: ClientCredentials): TokenSource {
+  const { tokenUrl, clientId, clientSecret, scope, timeoutMs, log } = options;
+  const { origin, pathname, search } = new URL(tokenUrl);
+  const { adapter, close } = options.adapter
+    ? { adapter: options.adapter, close: async () => {} }
+    : createTransport(origin, { connections: 1, attemptTimeoutMs: timeoutMs });
+  const axios = new Axios({ adapter, maxContentLength: maxAnswerBytes });
+  const form = new URLSearchParams({
+    grant_type: 'client_credentials',
+    client_id: clientId,
+    client_secret: clientSecret,
+    ...(scope !== '' && { scope }),
+  }).toString();
+
+  let current: { readonly token: string; readonly expires: number } | undefined;
+  let nextRenewal = 0;
+  let flight: Promise<string> | undefined;
+
+  async function request(): Promise<string> {
+    const { status, data } = await axios.request<Buffer>({
+      method: 'POST',
+      url: pathname + search,
+      data: form,
+      timeout: timeoutMs,
+      headers: { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json' },
+    });
+    if (status !== 200) throw new Error(`the token endpoint answered with HTTP ${status}`);
+    const { access_token: token, expires_in: seconds } = answer.parse(JSON.parse(data.toString()));
+    const now = performance.now();
+    current = { token, expires: now + seconds * 1000 };
+    nextRenewal = now + seconds * 1000 * renewAt;
+    return token;
+  }
+
+  function fetchToken(): Promise<string> {
+    flight ??= request()
+      .catch((error: unknown) => {
+        nextRenewal = performance.now() + retryMs;
+        // What a parser says may quote the answer, and with it a token.
+        const cause = error instanceof SyntaxError || error instanceof z.ZodError ? 'unreadable answer' : error;
+        log.warn({ cause: cause instanceof Error ? cause.message : cause }, 'no access token for the backends');
+        throw new TransportFailure('no access token', false);
+      })
+      .finally(() => {
+        flight = undefined;
+      });
+    return flight;
+  }
+
+  return {
+    token() {
+      const now = performance.now();
+      if (current === undefined || now >= current.expires) return fetchToken();
+      // The token in hand is good for a while yet: nobody waits for its successor, or minds if it fails to come now.
+      if (now >= nextRenewal && flight === undefined) fetchToken().catch(() => undefined);
+      return current.token;
+    },
+    async renew(refused) {
+      return current !== undefined && current.token !== refused ? current.token : fetchToken();
+    },
+    close,
+  };
+}

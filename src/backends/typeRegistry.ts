@@ -1,0 +1,66 @@
+import { z } from 'zod';
+import { parseJson } from '../protocol/json.ts';
+import type { Cache } from './cache.ts';
+import type { Call, Send } from './http.ts';
+import { agreesIn } from './meaning.ts';
+import { path } from './path.ts';
+
+/** As much of a type definition as the service reads. */
+export type TypeDefinition = z.infer<typeof typeDefinition>;
+
+const typeVersion = z.object({ typeId: z.string(), version: z.string() });
+/** `uniqueProperties`: effective, those of the base types included. */
+const typeDefinition = typeVersion.extend({ uniqueProperties: z.array(z.string()) });
+
+export type TypeRegistry = ReturnType<typeof typeRegistry>;
+
+/** @param latestMs how long the latest version, or the latest of a major version, is taken for granted (B3) */
+export function typeRegistry(send: Send, call: Call, cache: Cache<TypeDefinition>, latestMs: number) {
+  const at = (model: string, typeId: string, version: string | undefined) =>
+    version === undefined
+      ? path`/modelDefinitions/${model}/types/${typeId}`
+      : path`/modelDefinitions/${model}/types/${typeId}/versions/${version}`;
+  const read = { operation: 'read type definition', method: 'GET', expect: [404] } as const;
+
+  return {
+    /**
+     * Undefined when there is no such type.
+     * @param version full or major; undefined for the latest
+     */
+    getType(model: string, typeId: string, version: string | undefined): Promise<TypeDefinition | undefined> {
+      const isFull = version !== undefined && /^\d+\.\d+\.\d+$/.test(version);
+      const key = JSON.stringify([model, typeId, version]);
+      return cache.get(call, key, isFull ? Number.POSITIVE_INFINITY : latestMs, async () => {
+        const request = { ...read, path: at(model, typeId, version) };
+        return (await send({ ...request, read: ({ value }) => typeDefinition.parse(value) })).value;
+      });
+    },
+
+    /**
+     * Creates a type version. After a lost answer, an existing version that says what was sent is taken for our own (B4).
+     * @throws Refusal 409 when the version exists
+     */
+    async createType(model: string, body: string): Promise<{ typeId: string; version: string }> {
+      try {
+        const { value, refusal, lost } = await send({
+          operation: 'create type definition',
+          method: 'POST',
+          path: path`/modelDefinitions/${model}/types`,
+          body,
+          expect: [409],
+          read: (answer) => typeVersion.parse(answer.value),
+        });
+        if (!refusal) return value;
+        const sent = parseJson(body);
+        const named = typeVersion.safeParse(sent.value).data;
+        if (!lost || named === undefined) throw refusal;
+        const request = { ...read, path: at(model, named.typeId, named.version) };
+        const { value: stored } = await send({ ...request, read: (answer) => answer });
+        if (stored && [...sent.members.keys()].every((key) => agreesIn(key, sent, stored))) return named;
+        throw refusal;
+      } finally {
+        cache.forget(call.deviceId);
+      }
+    },
+  };
+}
