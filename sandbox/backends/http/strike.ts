@@ -28,12 +28,13 @@ export function send(response: ServerResponse, entry: JournalEntry, answer: Answ
 
 const cut = (response: ServerResponse): void => void response.socket?.resetAndDestroy();
 
-/** Sends the first half of an answer that says it is whole. */
+/** Sends the first half of an answer that says it is whole, and closes once the half has left. */
 function sendHalf(response: ServerResponse, entry: JournalEntry, { status, body = '' }: Answer): void {
   entry.answer = body;
   const bytes = Buffer.from(body);
+  if (bytes.length < 2) return cut(response);
   response.writeHead(status, { 'content-type': 'application/json', 'content-length': bytes.length });
-  response.write(bytes.subarray(0, bytes.length / 2), () => cut(response));
+  response.write(bytes.subarray(0, bytes.length / 2), () => response.destroy());
 }
 
 /**

@@ -1,0 +1,243 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { guid, startTestBackends, type TestBackends } from './client.ts';
+
+let test: TestBackends;
+beforeAll(async () => {
+  test = await startTestBackends();
+});
+beforeEach(() => test.backends.world.reset());
+afterAll(() => test.close());
+
+const pump = { model: 'svc.device', type: 'pump', properties: { serial: 'A1' } };
+const create = (body: unknown, device = 'pump-1', query = '') => test.as(device).im('POST', `/object${query}`, body);
+const idOf = (deviceId: string) => test.backends.world.principals.device(deviceId)?.id ?? '';
+
+describe('creating an object model', () => {
+  it('answers it with version 1, the full type version, its owner and the bytes that were sent', async () => {
+    const properties = '{ "serial":"A1","runningHours":12345678901234567890, "maximumPressure":1.0}';
+    const { status, text } = await create(
+      `{"name":"P","objectId":"${guid(1)}","model":"svc.device","type":"pump","properties":${properties},"variables":{"pressure":1e400}}`,
+    );
+    expect(status).toBe(201);
+    expect(text).toBe(
+      `{"name":"P","objectId":"${guid(1)}","model":"svc.device","type":"pump@2.0.0","properties":${properties},` +
+        `"variables":{"pressure":1e400},"version":1,"ownerId":"${idOf('pump-1')}","path":"pump-1",` +
+        '"relatedModels":[{"model":"svc.configuration","success":true,"code":"ok","details":"","created":true}]}',
+    );
+  });
+
+  it('generates a missing object id, another one each time', async () => {
+    const sensor = { model: 'svc.device', type: 'sensor', properties: { quantity: 'temperature' } };
+    const ids = await Promise.all([create(sensor), create(sensor)]);
+    expect(new Set(ids.map(({ json }) => (json as { objectId: string }).objectId)).size).toBe(2);
+  });
+
+  it('takes the latest type version when none is given, the latest of a major, or the one that is named', async () => {
+    const typeOf = async (type: string, serial: string) =>
+      ((await create({ ...pump, type, properties: { serial } })).json as { type: string }).type;
+    await test.admin('POST', '/types', {
+      typeId: 'fan',
+      version: '1.2.0',
+      properties: { serial: { dataType: 'string' } },
+    });
+    await test.admin('POST', '/types', {
+      typeId: 'fan',
+      version: '1.10.0',
+      properties: { serial: { dataType: 'string' } },
+    });
+    await test.admin('POST', '/types', {
+      typeId: 'fan',
+      version: '2.0.0',
+      properties: { serial: { dataType: 'string' } },
+    });
+    expect(await typeOf('fan', 'a')).toBe('fan@2.0.0');
+    expect(await typeOf('fan@1', 'b')).toBe('fan@1.10.0');
+    expect(await typeOf('fan@1.2.0', 'c')).toBe('fan@1.2.0');
+  });
+
+  it('belongs to the identity that the query names', async () => {
+    const sensor = { model: 'svc.device', type: 'sensor', properties: { quantity: 'temperature' } };
+    const owner = test.backends.world.principals.list().find(({ path }) => path === 'gateway-1/edge/sensor-1');
+    const { json } = await create(sensor, 'gateway-1', `?owner=${owner?.id}`);
+    expect(json).toMatchObject({ ownerId: owner?.id, path: 'gateway-1/edge/sensor-1' });
+  });
+
+  it('refuses an owner of another device with 403, an unknown one and one of another tenant with 404', async () => {
+    expect((await create(pump, 'pump-1', `?owner=${idOf('pump-2')}`)).status).toBe(403);
+    expect((await create(pump, 'pump-1', `?owner=${guid(99)}`)).status).toBe(404);
+    expect((await create(pump, 'pump-1', `?owner=${idOf('rival-1')}`)).status).toBe(404);
+    expect(test.backends.world.objects.count).toBe(1);
+  });
+
+  it('refuses the same object id and model with 409 and names the existing one', async () => {
+    await create({ ...pump, objectId: guid(1) });
+    const again = await create({ ...pump, objectId: guid(1).toUpperCase(), properties: { serial: 'A2' } });
+    expect(again.status).toBe(409);
+    expect(again.error?.meta).toEqual({ objectId: guid(1), type: 'pump@2.0.0' });
+  });
+
+  it.each([
+    ['the same value', { ...pump }],
+    ['a wrapped value', { ...pump, properties: { serial: { value: 'A1' } } }],
+    ['another version of the type', { ...pump, type: 'pump@1' }],
+    ['a subtype in the same unique group', { ...pump, type: 'booster-pump' }],
+  ])('refuses unique values that are taken with 409: %s', async (_, body) => {
+    await create({ ...pump, objectId: guid(1) });
+    const { status, error } = await create(body);
+    expect(status).toBe(409);
+    expect(error?.meta).toEqual({ objectId: guid(1), type: 'pump@2.0.0' });
+  });
+
+  it('lets types of different unique groups, and different tenants, use the same values', async () => {
+    await create(pump);
+    expect((await create({ ...pump, type: 'boiler' })).status).toBe(201);
+    expect((await create(pump, 'rival-1')).status).toBe(201);
+  });
+
+  it('refuses unique values that another device holds with 403 and says nothing about them', async () => {
+    await create({ ...pump, objectId: guid(1) });
+    const { status, text } = await create(pump, 'pump-2');
+    expect(status).toBe(403);
+    expect(text).not.toContain(guid(1));
+    expect(text).not.toContain('A1');
+  });
+
+  it('compares unique numbers at any size', async () => {
+    const mixer = (position: string) =>
+      create(`{"model":"svc.device","type":"mixer","properties":{"plant":"north","position":${position}}}`);
+    expect((await mixer('9007199254740992')).status).toBe(201);
+    expect((await mixer('9007199254740993')).status).toBe(201);
+    expect((await mixer('9007199254740993.0')).status).toBe(409);
+  });
+
+  it('leaves an object model that lacks a unique value out of the group', async () => {
+    const incomplete = { model: 'svc.device', type: 'mixer', properties: { plant: 'north' } };
+    expect((await create(incomplete)).status).toBe(201);
+    expect((await create(incomplete)).status).toBe(201);
+  });
+
+  it.each([
+    ['a missing mandatory property', { ...pump, properties: {} }, '$.properties.serial'],
+    ['a mandatory property that is null', { ...pump, properties: { serial: null } }, '$.properties.serial'],
+    ['a property of another data type', { ...pump, properties: { serial: 1 } }, '$.properties.serial'],
+    ['a fraction for an integer', { ...pump, properties: { serial: 'A1', runningHours: 1.5 } }, 'runningHours'],
+    ['a property the type does not declare', { ...pump, properties: { serial: 'A1', Serial: 'x' } }, 'Serial'],
+    [
+      'a property that only a newer version has',
+      { ...pump, type: 'pump@1', properties: { serial: 'A1', runningHours: 1 } },
+      'runningHours',
+    ],
+    ['a variable of another data type', { ...pump, variables: { pressure: 'high' } }, '$.variables.pressure'],
+    ['an unknown type', { ...pump, type: 'submarine' }, '$.type'],
+    ['an unknown major version', { ...pump, type: 'pump@7' }, '$.type'],
+    ['a type reference that is none', { ...pump, type: 'pump@latest' }, '$.type'],
+    ['a type id in other letters', { ...pump, type: 'Pump' }, '$.type'],
+    ['a type of another model', { ...pump, model: 'svc.configuration' }, '$.type'],
+    ['a missing type', { model: 'svc.device' }, '$.type'],
+    ['a missing model', { type: 'pump', properties: { serial: 'A1' } }, '$.model'],
+    ['an object id that is no GUID', { ...pump, objectId: '../pump' }, '$.objectId'],
+    ['properties that are no object', { ...pump, properties: ['serial'] }, '$.properties'],
+    ['a name that is no string', { ...pump, name: 7 }, '$.name'],
+  ])('refuses %s with 400 and names the place', async (_, body, place) => {
+    const { status, error } = await create(body);
+    expect(status).toBe(400);
+    expect(error?.detail).toContain(place);
+    expect(test.backends.world.objects.count).toBe(1);
+  });
+
+  it('takes the object id from the path, and svc.device when no model is given', async () => {
+    const { im } = test.as('pump-1');
+    const { json, status } = await im('POST', `/objects/${guid(5)}`, { type: 'pump', properties: { serial: 'A1' } });
+    expect(status).toBe(201);
+    expect(json).toMatchObject({ objectId: guid(5), model: 'svc.device', version: 1 });
+    const differing = await im('POST', `/objects/${guid(6)}`, { ...pump, objectId: guid(7) });
+    expect(differing.error?.detail).toContain('$.objectId');
+    expect((await im('POST', '/objects/no-guid', pump)).status).toBe(400);
+  });
+
+  it('accepts inherited properties of a base type and its rules', async () => {
+    const booster = {
+      model: 'svc.device',
+      type: 'booster-pump',
+      properties: { serial: 'B1', stages: 3, runningHours: 1 },
+    };
+    expect((await create(booster)).status).toBe(201);
+    const bare = await create({ ...booster, properties: { stages: 3 } });
+    expect(bare.error?.detail).toContain('serial');
+  });
+});
+
+describe('related models', () => {
+  const read = (objectId: string, model: string, device = 'pump-1') =>
+    test.as(device).im('GET', `/objects/${objectId}/models/${model}`);
+
+  it('are created with the object id, name and owner, the defaults and the mapped properties', async () => {
+    await create({ ...pump, objectId: guid(1), name: 'North' });
+    expect((await read(guid(1), 'svc.configuration')).json).toEqual({
+      name: 'North',
+      objectId: guid(1),
+      model: 'svc.configuration',
+      type: 'pump.settings@1.0.0',
+      properties: { reportInterval: 60, unit: 'bar', serial: 'A1' },
+      variables: {},
+      version: 1,
+      ownerId: idOf('pump-1'),
+      path: 'pump-1',
+    });
+  });
+
+  it('copy mapped values as the bytes that were sent', async () => {
+    await create(
+      `{"objectId":"${guid(1)}","model":"svc.device","type":"pump","properties":{"serial":{ "value":"A\\u0031"}}}`,
+    );
+    expect((await read(guid(1), 'svc.configuration')).text).toContain('"serial":{ "value":"A\\u0031"}');
+  });
+
+  it('are found by object id, and then left as they are', async () => {
+    const settings = {
+      model: 'svc.configuration',
+      type: 'pump.settings',
+      properties: { serial: 'other', unit: 'psi' },
+    };
+    await create({ ...settings, objectId: guid(1) });
+    const { json } = await create({ ...pump, objectId: guid(1) });
+    expect(json).toMatchObject({
+      relatedModels: [{ model: 'svc.configuration', success: true, code: 'ok', details: '', created: false }],
+    });
+    expect((await read(guid(1), 'svc.configuration')).json).toMatchObject({ version: 1, properties: { unit: 'psi' } });
+  });
+
+  it('are found by their unique mapping, under whatever object id', async () => {
+    const settings = { model: 'svc.configuration', type: 'pump.settings', properties: { serial: 'A1' } };
+    await create({ ...settings, objectId: guid(2) });
+    const { json } = await create({ ...pump, objectId: guid(1) });
+    expect(json).toMatchObject({ relatedModels: [{ success: true, created: false }] });
+    expect((await read(guid(1), 'svc.configuration')).status).toBe(404);
+  });
+
+  it('fail alone, each with its reason', async () => {
+    const { status, json } = await create({ ...pump, type: 'boiler', objectId: guid(1) });
+    expect(status).toBe(201);
+    expect(json).toMatchObject({
+      version: 1,
+      relatedModels: [
+        { model: 'svc.configuration', success: false, code: 'validation_error', created: false },
+        { model: 'svc.maintenance', success: false, code: 'http_response_error', created: false },
+      ],
+    });
+    expect((await read(guid(1), 'svc.configuration')).status).toBe(404);
+  });
+
+  it('of another device are not touched', async () => {
+    const settings = { model: 'svc.configuration', type: 'pump.settings', properties: { serial: 'A1' } };
+    await create({ ...settings, objectId: guid(2) }, 'pump-2');
+    const { json } = await create({ ...pump, objectId: guid(1) });
+    expect(json).toMatchObject({ relatedModels: [{ success: false, code: 'not_authorized', created: false }] });
+    expect(JSON.stringify(json)).not.toContain(guid(2));
+  });
+
+  it('are none for a type that has none', async () => {
+    const { json } = await create({ model: 'svc.device', type: 'sensor', properties: { quantity: 'flow' } });
+    expect(json).toMatchObject({ relatedModels: [] });
+  });
+});
