@@ -44,6 +44,7 @@ export function createPartition<A extends Arriving>(options: PartitionOptions<A>
   const lanes = createLanes();
   const watermark = createWatermark<Position>();
   let written: Position | undefined;
+  let running = 0;
   let unwritten = 0;
   let writing: Promise<void> | undefined;
   let timer: NodeJS.Timeout | undefined;
@@ -90,12 +91,14 @@ export function createPartition<A extends Arriving>(options: PartitionOptions<A>
       charged += more;
       budget.grow(more);
     };
+    running += 1;
     lanes.run(deviceId, async () => {
       const handled = await dispatch(arrival, charge);
       if (handled) finish();
+      running -= 1;
       budget.give(charged);
       progress();
-      if (watermark.pending() === 0) idle?.();
+      if (running === 0) idle?.();
     });
   }
 
@@ -114,7 +117,7 @@ export function createPartition<A extends Arriving>(options: PartitionOptions<A>
     },
     async drain(limitMs) {
       closing = true;
-      if (watermark.pending() > 0) {
+      if (running > 0) {
         let limit: NodeJS.Timeout | undefined;
         await Promise.race([
           new Promise<void>((resolve) => {

@@ -1,0 +1,131 @@
+import { randomBytes } from 'node:crypto';
+import { gunzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { acknowledge } from '../../src/protocol/acknowledgement.ts';
+import { fits, maxReplyBytes, sizeOf } from '../../src/protocol/c2d.ts';
+import { createEnvelopeReader } from '../../src/protocol/envelope.ts';
+import { textProperties } from '../../src/protocol/properties.ts';
+
+const eventId = '6f9619ff-8b86-5011-b42d-00cf4fc964ff';
+const now = new Date('2026-01-02T03:04:05.678Z');
+const read = createEnvelopeReader({ defaultTimeoutSeconds: 300, maxTimeoutSeconds: 900 });
+const v2 = (properties: Record<string, unknown> = {}) =>
+  read(
+    'V2',
+    textProperties({ msgType: 'action', action: 'model.create', version: 2, correlationId: 'c1', ...properties }),
+    'd1',
+    eventId,
+  ).envelope;
+const v1 = () =>
+  read(
+    'V1',
+    textProperties({ 'svc-messagetype': 'platformEvent', eventType: 'Svc.Device.Created', id: 'i1' }),
+    'd1',
+    eventId,
+  ).envelope;
+const result = { success: true, code: 'ok', details: '', fields: {}, properties: {}, detailsKey: 'details' } as const;
+const noise = (bytes: number) => randomBytes(bytes).toString('base64');
+
+describe('a V2 acknowledgement', () => {
+  it('has these properties and no others', () => {
+    const reply = acknowledge(v2({ target: 'edge' }), { ...result, fields: { objectId: 'o1' } }, 0, now);
+    expect(reply.properties).toEqual({
+      msgType: 'ack',
+      action: 'model.create',
+      version: '2',
+      correlationId: 'c1',
+      target: 'edge',
+      timestamp: '2026-01-02T03:04:05.678Z',
+    });
+    expect(reply.body).toBe('{"success":true,"code":"ok","details":"","objectId":"o1"}');
+    expect(reply).toMatchObject({ deviceId: 'd1', correlationId: 'c1' });
+  });
+
+  it('leaves out the correlationId the request did not have', () => {
+    const reply = acknowledge(v2({ correlationId: undefined }), result, 0, now);
+    expect(reply.properties).not.toHaveProperty('correlationId');
+    expect(reply.correlationId).toBeUndefined();
+  });
+
+  it.each(['é', 'two\r\nlines', 'x'.repeat(129)])(
+    'sends a correlationId like %j as application property only',
+    (correlationId) => {
+      const reply = acknowledge(v2({ correlationId }), result, 0, now);
+      expect(reply.properties['correlationId']).toBe(correlationId);
+      expect(reply.correlationId).toBeUndefined();
+    },
+  );
+
+  it('has the message id of the event and its place among the replies', () => {
+    const [first, again, second] = [0, 0, 1].map((index) => acknowledge(v2(), result, index, now).messageId);
+    expect(first).toBe(again);
+    expect(first).not.toBe(second);
+  });
+
+  it('is compressed when the request was', () => {
+    const reply = acknowledge(v2({ 'content-encoding': 'GZIP' }), result, 0, now);
+    expect(reply.properties['content-encoding']).toBe('gzip');
+    expect(gunzipSync(Buffer.from(reply.body, 'base64')).toString()).toBe('{"success":true,"code":"ok","details":""}');
+  });
+
+  it('is not compressed because the request was deflated', () => {
+    expect(acknowledge(v2({ 'content-encoding': 'deflate' }), result, 0, now).properties).not.toHaveProperty(
+      'content-encoding',
+    );
+  });
+
+  it('is plain at the limit of 65,536 bytes, and compressed one byte beyond', () => {
+    const empty = sizeOf(acknowledge(v2(), { ...result, fields: { x: '' } }, 0, now));
+    const atLimit = acknowledge(v2(), { ...result, fields: { x: 'y'.repeat(maxReplyBytes - empty) } }, 0, now);
+    expect(sizeOf(atLimit)).toBe(maxReplyBytes);
+    expect(atLimit.properties).not.toHaveProperty('content-encoding');
+    const beyond = acknowledge(v2(), { ...result, fields: { x: 'y'.repeat(maxReplyBytes - empty + 1) } }, 0, now);
+    expect(beyond.properties['content-encoding']).toBe('gzip');
+    expect(fits(beyond)).toBe(true);
+  });
+
+  it('has its details cut when compression is not enough, then those of the related models', () => {
+    const open = ({ body }: { body: string }) => JSON.parse(gunzipSync(Buffer.from(body, 'base64')).toString());
+    const cut = acknowledge(v2(), { ...result, details: noise(70_000) }, 0, now);
+    expect(fits(cut)).toBe(true);
+    expect(open(cut).details).toHaveLength(257);
+
+    const relatedModels = Array.from({ length: 20 }, () => ({
+      model: 'm',
+      success: false,
+      code: 'x',
+      details: noise(5_000),
+    }));
+    const both = acknowledge(v2(), { ...result, details: noise(70_000), fields: { relatedModels } }, 0, now);
+    expect(fits(both)).toBe(true);
+    expect(open(both).relatedModels).toHaveLength(20);
+    expect(open(both).relatedModels[0].details).toHaveLength(65);
+  });
+});
+
+describe('a V1 acknowledgement', () => {
+  it('has no timestamp', () => {
+    expect(
+      acknowledge(v1(), { ...result, properties: { objectId: 'o1', model: 'svc.device' } }, 0, now).properties,
+    ).toEqual({
+      'svc-messagetype': 'platformEventAck',
+      eventType: 'Svc.Device.Created',
+      id: 'i1',
+      target: '',
+      objectId: 'o1',
+      model: 'svc.device',
+    });
+  });
+
+  it('is never compressed: its details are cut instead', () => {
+    const reply = acknowledge(v1(), { ...result, details: 'y'.repeat(70_000) }, 0, now);
+    expect(reply.properties).not.toHaveProperty('content-encoding');
+    expect(JSON.parse(reply.body).details).toHaveLength(257);
+  });
+});
+
+it('the key of the details is the card’s', () => {
+  expect(acknowledge(v2(), { ...result, detailsKey: 'detail' }, 0, now).body).toBe(
+    '{"success":true,"code":"ok","detail":""}',
+  );
+});

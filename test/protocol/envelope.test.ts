@@ -1,0 +1,140 @@
+import { describe, expect, it } from 'vitest';
+import { createEnvelopeReader, wantsAck } from '../../src/protocol/envelope.ts';
+import { textProperties } from '../../src/protocol/properties.ts';
+
+const read = createEnvelopeReader({ defaultTimeoutSeconds: 300, maxTimeoutSeconds: 900 });
+const v2 = (properties: Record<string, unknown>) =>
+  read(
+    'V2',
+    textProperties({ msgType: 'action', action: 'model.create', version: 2, correlationId: 'c1', ...properties }),
+    'd1',
+    'e1',
+  );
+const v1 = (properties: Record<string, unknown>) =>
+  read(
+    'V1',
+    textProperties({ 'svc-messagetype': 'platformEvent', eventType: 'Svc.Device.Created', ...properties }),
+    'd1',
+    '6f9619ff-8b86-5011-b42d-00cf4fc964ff',
+  );
+
+describe('a V2 envelope', () => {
+  it('has the defaults of an action that names nothing optional', () => {
+    const { envelope, refusal } = v2({});
+    expect(refusal).toBeUndefined();
+    expect(envelope).toMatchObject({
+      name: 'model.create',
+      ack: 'none',
+      correlationId: 'c1',
+      target: '',
+      timeoutSeconds: 300,
+    });
+  });
+
+  it.each([
+    ['', 'none'],
+    ['none', 'none'],
+    ['Positive', 'positive'],
+    ['NEGATIVE', 'negative'],
+    ['all', 'all'],
+    ['Full', 'all'],
+  ])('reads ack %j as %s', (ack, expected) => {
+    expect(v2({ ack })).toMatchObject({ envelope: { ack: expected }, refusal: undefined });
+  });
+
+  it.each(['yes', 'true', 'constructor', '__proto__'])(
+    'refuses ack %s and counts it as all for that one answer',
+    (ack) => {
+      expect(v2({ ack })).toMatchObject({
+        envelope: { ack: 'all' },
+        refusal: { code: 'validation_error', details: 'property ack must be none, positive, negative or all' },
+      });
+    },
+  );
+
+  it.each([
+    [{ version: '2' }, undefined],
+    [{ version: 1 }, 'property version must be 2'],
+    [{ version: '2.0' }, 'property version must be 2'],
+    [{ version: undefined }, 'property version is required'],
+    [{ action: undefined }, 'property action is required'],
+    [{ correlationId: undefined }, 'property correlationId is required'],
+    [{ correlationId: '' }, 'property correlationId must not be empty'],
+    [{ correlationId: 'not a guid' }, undefined],
+    [{ correlationId: 'two\r\nlines' }, undefined],
+    [{ timeout: '900' }, undefined],
+    [{ timeout: '901' }, 'property timeout must be whole seconds from 1 to 900'],
+    [{ timeout: '0' }, 'property timeout must be whole seconds from 1 to 900'],
+    [{ timeout: '1.5' }, 'property timeout must be whole seconds from 1 to 900'],
+    [{ target: 'edge/sensor-1' }, undefined],
+    [{ target: '../other' }, expect.stringContaining('property target must be identity names joined by /')],
+    [{ target: 'a//b' }, expect.stringContaining('property target')],
+    [{ target: 'a\u0000b' }, expect.stringContaining('property target')],
+    [{ version: 1, timeout: 'x' }, 'property version must be 2; property timeout must be whole seconds from 1 to 900'],
+  ])('with %j: %s', (properties, details) => {
+    expect(v2(properties).refusal?.details).toEqual(details);
+    if (details !== undefined) expect(v2(properties).refusal?.code).toBe('validation_error');
+  });
+
+  it('copies target and correlationId even when the message is refused', () => {
+    expect(v2({ version: 3, target: 'edge' }).envelope).toMatchObject({ target: 'edge', correlationId: 'c1' });
+  });
+
+  it('checks the ack before the common properties', () => {
+    expect(v2({ ack: 'x', version: 3 }).refusal?.details).toMatch(/^property ack/);
+  });
+});
+
+describe('the header limit of 32,768 bytes', () => {
+  const base = { msgType: 'action', action: 'model.create', version: '2', correlationId: 'c1' };
+  const used = Object.entries(base).reduce((sum, [name, value]) => sum + name.length + value.length, 0);
+
+  it('is met exactly', () => {
+    expect(v2({ x: 'y'.repeat(32_768 - used - 1) }).refusal).toBeUndefined();
+  });
+
+  it('counts bytes of UTF-8, and names the 32 kB limit one byte beyond, for both generations', () => {
+    for (const { refusal } of [v2({ x: 'ü'.repeat((32_768 - used) / 2) }), v1({ x: 'y'.repeat(32_768) })]) {
+      expect(refusal).toMatchObject({
+        code: 'platform_event_validation_error',
+        details: expect.stringContaining('32 kB header limit'),
+      });
+    }
+  });
+
+  it('comes before every other check', () => {
+    expect(v2({ ack: 'x', version: 3, x: 'y'.repeat(32_768) }).refusal?.details).toContain('32 kB');
+  });
+});
+
+describe('a V1 envelope', () => {
+  it('has an id generated from the event when the device sends none', () => {
+    const { envelope } = v1({});
+    expect(envelope.correlationId).toMatch(/^[0-9a-f-]{36}$/);
+    expect(v1({}).envelope.correlationId).toBe(envelope.correlationId);
+    expect(v1({ id: 'mine' }).envelope.correlationId).toBe('mine');
+  });
+
+  it('has the default timeout whatever the device says', () => {
+    expect(v1({ timeout: '5' })).toMatchObject({ envelope: { timeoutSeconds: 300 }, refusal: undefined });
+  });
+
+  it('is refused with the code of its generation', () => {
+    expect(v1({ ack: 'x' }).refusal?.code).toBe('platform_event_validation_error');
+    expect(v1({ eventType: undefined }).refusal?.details).toBe('property eventType is required');
+  });
+});
+
+it('answers as the truth table says', () => {
+  const table = (['none', 'positive', 'negative', 'all'] as const).map((ack) => [
+    ack,
+    wantsAck(ack, true),
+    wantsAck(ack, false),
+  ]);
+  expect(table).toEqual([
+    ['none', false, false],
+    ['positive', true, false],
+    ['negative', false, true],
+    ['all', true, true],
+  ]);
+});

@@ -1,0 +1,87 @@
+import { describe, expect, it } from 'vitest';
+import { classify, derivedId, eventId, senderOf } from '../../src/protocol/event.ts';
+import { hubEvent } from '../support/events.ts';
+
+describe('classification looks at two properties, in this order', () => {
+  it.each([
+    [{ msgType: 'action' }, 'V2'],
+    [{ msgType: 'action', 'svc-messagetype': 'platformEvent' }, 'V2'],
+    [{ msgType: 'ack', 'svc-messagetype': 'platformEvent' }, undefined],
+    [{ msgType: '', 'svc-messagetype': 'platformEvent' }, undefined],
+    [{ 'svc-messagetype': 'platformEvent', eventType: 'Svc.Device.Created' }, 'V1'],
+    [{ 'svc-messagetype': 'platformEvent' }, 'V1'],
+    [{ 'svc-messagetype': 'platformEvent', eventType: 'Svc.InformationModel.ObjectModelUpdated' }, undefined],
+    [{ 'svc-messagetype': 'platformEventAck' }, undefined],
+    [{ MsgType: 'action' }, undefined],
+    [{ temperature: 21 }, undefined],
+    [{}, undefined],
+  ])('%j is %s', (properties, generation) => {
+    expect(classify(hubEvent({ properties }))).toBe(generation);
+  });
+
+  it('never looks at the body', () => {
+    const event = { ...hubEvent({ properties: { msgType: 'telemetry' } }) };
+    Object.defineProperty(event, 'body', {
+      get() {
+        throw new Error('touched');
+      },
+    });
+    expect(classify(event)).toBeUndefined();
+  });
+
+  it.each(['twinChangeEvents', 'deviceLifecycleEvents', 'deviceJobLifecycleEvents', 'deviceConnectionStateEvents'])(
+    'skips %s, which devices do not send',
+    (source) => {
+      const event = hubEvent({
+        properties: { msgType: 'action' },
+        systemProperties: { 'iothub-message-source': source },
+      });
+      expect(classify(event)).toBeUndefined();
+    },
+  );
+
+  it('reads events without a message source', () => {
+    expect(classify({ ...hubEvent({ properties: { msgType: 'action' } }), systemProperties: {} })).toBe('V2');
+  });
+
+  it('is not fooled by a polluted prototype of the property bag', () => {
+    expect(classify(hubEvent({ properties: Object.create({ msgType: 'action' }) }))).toBeUndefined();
+  });
+});
+
+describe('the sender', () => {
+  it('is the hub’s stamp among the system properties', () => {
+    expect(senderOf(hubEvent({ device: 'd1' }), 'iothub-connection-device-id')).toBe('d1');
+  });
+
+  it('is never taken from application properties', () => {
+    const event = hubEvent({ device: undefined, properties: { 'iothub-connection-device-id': 'forged' } });
+    expect(senderOf({ ...event, systemProperties: {} }, 'iothub-connection-device-id')).toBeUndefined();
+  });
+});
+
+describe('derived ids', () => {
+  const origin = { hub: 'hub', partition: '0' };
+
+  it('are the same for the same event, however often it is delivered', () => {
+    expect(eventId(hubEvent(), origin, 'd1')).toBe(eventId(hubEvent(), origin, 'd1'));
+  });
+
+  it('differ with hub, partition, sequence number, enqueued time and device', () => {
+    const ids = [
+      eventId(hubEvent(), origin, 'd1'),
+      eventId(hubEvent(), { ...origin, hub: 'other' }, 'd1'),
+      eventId(hubEvent(), { ...origin, partition: '1' }, 'd1'),
+      eventId(hubEvent({ sequenceNumber: 8 }), origin, 'd1'),
+      eventId({ ...hubEvent(), enqueuedTimeUtc: new Date(0) }, origin, 'd1'),
+      eventId(hubEvent(), origin, 'd2'),
+    ];
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  it('are version 5 GUIDs, one for each purpose', () => {
+    const id = eventId(hubEvent(), origin, 'd1');
+    expect(derivedId(id, 'object')).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-5[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+    expect(derivedId(id, 'object')).not.toBe(derivedId(id, 'reply 0'));
+  });
+});

@@ -1,0 +1,70 @@
+import { describe, expect, it } from 'vitest';
+import { guid, modelId, parseTypeRef, path } from '../../src/protocol/fields.ts';
+
+const accepts = (schema: { safeParse(value: unknown): { success: boolean } }, value: unknown) =>
+  schema.safeParse(value).success;
+
+it.each([
+  ['6f9619ff-8b86-d011-b42d-00cf4fc964ff', true],
+  ['6F9619FF-8B86-D011-B42D-00CF4FC964FF', true],
+  ['6f9619ff8b86d011b42d00cf4fc964ff', false],
+  ['{6f9619ff-8b86-d011-b42d-00cf4fc964ff}', false],
+  ['6f9619ff-8b86-d011-b42d-00cf4fc964ff/../x', false],
+  ['6f9619ff-8b86-d011-b42d-00cf4fc964ff\n', false],
+  ['../..', false],
+  ['%2e%2e%2f', false],
+  ['', false],
+  [7, false],
+])('%j is a GUID: %s', (value, expected) => {
+  expect(accepts(guid, value)).toBe(expected);
+});
+
+it.each([
+  ['svc.device', true],
+  ['Pumpe-für_Öl', true],
+  ['.', false],
+  ['..', false],
+  ['../svc.device', false],
+  ['a/b', false],
+  ['a\\b', false],
+  ['a%2fb', false],
+  ['a?b', false],
+  ['a b', false],
+  ['a\r\nb', false],
+  ['', false],
+  ['x'.repeat(257), false],
+])('%j is a model definition identifier: %s', (value, expected) => {
+  expect(accepts(modelId, value)).toBe(expected);
+});
+
+describe('a type reference', () => {
+  it.each([
+    ['pump', { typeId: 'pump', version: undefined }],
+    ['pump@2', { typeId: 'pump', version: '2' }],
+    ['pump@2.0.1', { typeId: 'pump', version: '2.0.1' }],
+  ])('%s is read', (value, expected) => {
+    expect(parseTypeRef(value)).toEqual(expected);
+  });
+
+  it.each(['', '@1', 'pump@', 'pump@1.2', 'pump@1.2.3.4', 'pump@latest', 'pump@1@2', 'a/b@1', '..', 7, null])(
+    '%j is none',
+    (value) => {
+      expect(parseTypeRef(value)).toBeUndefined();
+    },
+  );
+});
+
+it.each([
+  ['', true],
+  ['edge', true],
+  ['edge/sensor 1', true],
+  ['edge/%2f', true],
+  ['/edge', false],
+  ['edge/', false],
+  ['edge//sensor', false],
+  ['.', false],
+  ['edge/../other', false],
+  ['edge\tsensor', false],
+])('%j is a connectivity path: %s', (value, expected) => {
+  expect(accepts(path, value)).toBe(expected);
+});

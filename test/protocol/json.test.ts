@@ -1,0 +1,112 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  MalformedJson,
+  maxJsonDepth,
+  memberOf,
+  parseJson,
+  readJson,
+  withMember,
+  withoutMember,
+} from '../../src/protocol/json.ts';
+
+const bytes = (text: string) => Buffer.from(text);
+
+describe('readJson', () => {
+  it.each([
+    ['no bytes', Buffer.alloc(0), 'is empty, expected JSON'],
+    ['bytes that are no UTF-8', Buffer.from([0x22, 0xff, 0x22]), 'is not valid UTF-8'],
+    ['an overlong encoding', Buffer.from([0x22, 0xc0, 0xaf, 0x22]), 'is not valid UTF-8'],
+    ['a byte order mark', bytes('\ufeff{}'), 'begins with a byte order mark'],
+    ['an unfinished object', bytes('{"a":1'), 'is not well-formed JSON'],
+    ['a stray comma', bytes('{"a":1,}'), 'is not well-formed JSON'],
+    ['a single quote', bytes("{'a':1}"), 'is not well-formed JSON'],
+    ['a NaN', bytes('{"a":NaN}'), 'is not well-formed JSON'],
+  ])('refuses %s', (_what, body, why) => {
+    expect(() => readJson(body)).toThrow(MalformedJson);
+    expect(() => readJson(body)).toThrow(why);
+  });
+
+  it('does not quote the text it refuses: it may hold a secret', () => {
+    expect(() => readJson(bytes('{"publicKey": s3cret}'))).toThrow(expect.not.stringContaining('s3cret'));
+  });
+
+  it(`reads ${maxJsonDepth} levels of nesting and refuses one more`, () => {
+    const nested = (levels: number) => bytes('['.repeat(levels) + ']'.repeat(levels));
+    expect(readJson(nested(maxJsonDepth)).value).toBeInstanceOf(Array);
+    expect(() => readJson(nested(maxJsonDepth + 1))).toThrow('nested more than 64 levels');
+  });
+
+  it('survives nesting far beyond the limit', () => {
+    expect(() => readJson(bytes('['.repeat(100_000) + ']'.repeat(100_000)))).toThrow('nested more than 64 levels');
+  });
+
+  it('keeps the text as it was written', () => {
+    const text = '{ "b": 12345678901234567890, "a": 1.0, "2": 1e400, "1": -0 }';
+    expect(readJson(bytes(text)).text).toBe(text);
+  });
+});
+
+describe('duplicate keys', () => {
+  it.each([
+    ['{"type":"a","type":"b"}', ['type']],
+    ['{"type":"a","ty\\u0070e":"b"}', ['type']],
+    ['{"properties":{"serial":1,"serial":2}}', ['properties.serial']],
+    ['{"a":{"x":1},"b":{"x":1}}', []],
+    ['{"list":[{"x":1,"x":2}]}', []],
+    ['{"a":"{\\"a\\":1,\\"a\\":2}"}', []],
+    ['{"a":{"b":1},"a":{"b":2}}', ['a']],
+    ['{"__proto__":1,"__proto__":2}', ['__proto__']],
+  ])('of %s are %j', (text, expected) => {
+    expect(parseJson(text).duplicates).toEqual(expected);
+  });
+});
+
+describe('editing one member', () => {
+  it('changes these characters only', () => {
+    const json = parseJson('{ "a" : 1.0 ,\n "version" : 3 , "z":{"version":9} }');
+    expect(withMember(json, 'version', '12345678901234567890')).toBe(
+      '{ "a" : 1.0 ,\n "version" : 12345678901234567890 , "z":{"version":9} }',
+    );
+  });
+
+  it('puts a new member first', () => {
+    expect(withMember(parseJson('{"a":1}'), 'b', '2')).toBe('{"b":2,"a":1}');
+    expect(withMember(parseJson('{ }'), 'b', '2')).toBe('{"b":2 }');
+  });
+
+  it.each([
+    ['{"a":1,"b":2,"c":3}', 'a', '{"b":2,"c":3}'],
+    ['{"a":1, "b":2, "c":3}', 'b', '{"a":1, "c":3}'],
+    ['{"a":1, "b":2 }', 'b', '{"a":1 }'],
+    ['{"b":[1,2]}', 'b', '{}'],
+    ['{"a":1}', 'b', '{"a":1}'],
+  ])('removes from %s the member %s', (text, key, expected) => {
+    expect(withoutMember(parseJson(text), key)).toBe(expected);
+  });
+
+  it('agrees with JSON.parse on any document', () => {
+    const key = fc.string({ unit: 'binary' });
+    fc.assert(
+      fc.property(
+        fc.dictionary(key, fc.jsonValue({ maxDepth: 5 })),
+        key,
+        fc.jsonValue(),
+        fc.nat(4),
+        (object, name, value, indent) => {
+          fc.pre(name !== '__proto__');
+          const json = parseJson(JSON.stringify(object, null, indent));
+          for (const one of json.members.keys()) expect(memberOf(json, one)?.value).toEqual(JSON.parse(json.text)[one]);
+          expect(json.members.size).toBe(Object.keys(JSON.parse(json.text)).length);
+          expect(JSON.parse(withMember(json, name, JSON.stringify(value)))).toEqual({
+            ...JSON.parse(json.text),
+            [name]: JSON.parse(JSON.stringify(value)),
+          });
+          const { [name]: _gone, ...rest } = JSON.parse(json.text);
+          expect(JSON.parse(withoutMember(json, name))).toEqual(rest);
+        },
+      ),
+      { numRuns: 500 },
+    );
+  });
+});
