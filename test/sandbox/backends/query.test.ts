@@ -1,0 +1,84 @@
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { guid, startTestBackends, type TestBackends } from './client.ts';
+
+let test: TestBackends;
+beforeAll(async () => {
+  test = await startTestBackends();
+});
+afterAll(() => test.close());
+
+const pump = { model: 'svc.device', type: 'pump', properties: { serial: 'A1', location: 'hall' } };
+
+beforeEach(async () => {
+  test.backends.world.reset();
+  await test.as('pump-1').im('POST', '/object', { ...pump, objectId: guid(1) });
+});
+
+async function find(query: object, device = 'pump-1'): Promise<string[]> {
+  const { json } = await test.as(device).im('POST', '/query', { model: 'svc.device', type: 'pump', ...query });
+  return (json as { data: { objectId: string }[] }).data.map(({ objectId }) => objectId);
+}
+
+it('finds an object model by its unique value, plain or wrapped', async () => {
+  expect(await find({ properties: { serial: 'A1' } })).toEqual([guid(1)]);
+  expect(await find({ properties: { serial: { value: 'A1' } } })).toEqual([guid(1)]);
+});
+
+it('finds object models whatever version of the type they have', async () => {
+  await test
+    .as('pump-1')
+    .im('POST', '/object', { ...pump, type: 'pump@1', objectId: guid(2), properties: { serial: 'A2' } });
+  expect(await find({ properties: { serial: 'A2' } })).toEqual([guid(2)]);
+});
+
+it('finds neither other types, nor other models, nor other values', async () => {
+  expect(await find({ type: 'booster-pump', properties: { serial: 'A1' } })).toEqual([]);
+  expect(await find({ model: 'svc.configuration', properties: { serial: 'A1' } })).toEqual([]);
+  expect(await find({ type: 'submarine', properties: { serial: 'A1' } })).toEqual([]);
+  expect(await find({ properties: { serial: 'a1' } })).toEqual([]);
+  expect(await find({ properties: { serial: 'A1', location: 'yard' } })).toEqual([]);
+});
+
+it('follows every update: found by the new values, no longer by the old ones', async () => {
+  expect(await find({ properties: { location: 'hall' } })).toEqual([guid(1)]);
+  await test.as('pump-1').im('PUT', `/objects/${guid(1)}/models/svc.device`, {
+    type: 'pump',
+    version: 1,
+    properties: { serial: 'A1', location: 'yard' },
+  });
+  expect(await find({ properties: { location: 'hall' } })).toEqual([]);
+  expect(await find({ properties: { location: 'yard' } })).toEqual([guid(1)]);
+});
+
+it('answers the same however many sets of names have been asked for before', async () => {
+  const properties = { serial: 'A1', location: 'hall', a: 1, b: 1, c: 1 };
+  const names = Object.entries(properties);
+  for (let mask = 1; mask < 32; mask++) {
+    const asked = Object.fromEntries(names.filter((_, i) => mask & (1 << i)));
+    expect(await find({ properties: asked })).toEqual(mask < 4 ? [guid(1)] : []);
+  }
+});
+
+it('shows a device its own object models and those nobody owns, never those of others', async () => {
+  expect(await find({ properties: { serial: 'A1' } }, 'pump-2')).toEqual([]);
+  expect(await find({ properties: { serial: 'A1' } }, 'rival-1')).toEqual([]);
+  expect(await find({ properties: { serial: 'SPARE-1' } }, 'pump-2')).toHaveLength(1);
+  expect(await find({ properties: { serial: 'SPARE-1' } }, 'rival-1')).toHaveLength(0);
+});
+
+it('shows a gateway what the identities connected through it own', async () => {
+  const owner = test.backends.world.principals.list().find(({ path }) => path === 'gateway-1/edge');
+  const body = { ...pump, objectId: guid(4), properties: { serial: 'G1' } };
+  await test.as('gateway-1').im('POST', `/object?owner=${owner?.id}`, body);
+  expect(await find({ properties: { serial: 'G1' } }, 'gateway-1')).toEqual([guid(4)]);
+});
+
+it.each([
+  ['a type with a version', { model: 'svc.device', type: 'pump@1', properties: { serial: 'A1' } }],
+  ['no properties', { model: 'svc.device', type: 'pump', properties: {} }],
+  ['a value that is an object', { model: 'svc.device', type: 'pump', properties: { serial: { a: 1 } } }],
+  ['a value that is null', { model: 'svc.device', type: 'pump', properties: { serial: null } }],
+  ['no model', { type: 'pump', properties: { serial: 'A1' } }],
+])('refuses %s with 400', async (_, body) => {
+  expect((await test.as('pump-1').im('POST', '/query', body)).status).toBe(400);
+});

@@ -1,0 +1,134 @@
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { guid, startTestBackends, type TestBackends } from './client.ts';
+
+let test: TestBackends;
+beforeAll(async () => {
+  test = await startTestBackends();
+});
+afterAll(() => test.close());
+
+const OUT = `/objects/${guid(1)}/models/svc.device/references/out`;
+const to = (n: number) => ({ objectId: guid(n), model: 'svc.device' });
+const write = (body: unknown, device = 'pump-1') => test.as(device).im('POST', OUT, body);
+const read = async () => (await test.as('pump-1').im('GET', OUT)).json;
+
+/** 1, 2: pumps of pump-1; 3: its sensor; 4: a pump of pump-2; 5: a pump of rival-1. */
+beforeEach(async () => {
+  test.backends.world.reset();
+  const pump = (device: string, n: number) =>
+    test.as(device).im('POST', '/object', {
+      objectId: guid(n),
+      model: 'svc.device',
+      type: 'pump',
+      properties: { serial: `A${n}` },
+    });
+  await pump('pump-1', 1);
+  await pump('pump-1', 2);
+  await pump('pump-2', 4);
+  await pump('rival-1', 5);
+  const sensor = { objectId: guid(3), model: 'svc.device', type: 'sensor', properties: { quantity: 'flow' } };
+  await test.as('pump-1').im('POST', '/object', sensor);
+});
+
+it('creates references with 201 and lists them in order of creation', async () => {
+  const { status, json } = await write([
+    { name: 'feeds', to: to(2), attributes: { isContained: true } },
+    { name: 'contains', to: to(3) },
+  ]);
+  const expected = [
+    { name: 'feeds', to: to(2), attributes: { isContained: true } },
+    { name: 'contains', to: to(3), attributes: {} },
+  ];
+  expect(status).toBe(201);
+  expect(json).toEqual({ data: expected });
+  expect(await read()).toEqual({ data: expected });
+});
+
+it('updates the attributes of one that has the same name and target, and answers 200 when none is new', async () => {
+  await write([{ name: 'feeds', to: to(2), attributes: { a: 1 } }]);
+  expect((await write([{ name: 'feeds', to: to(2), attributes: { b: 2 } }])).status).toBe(200);
+  expect(await read()).toEqual({ data: [{ name: 'feeds', to: to(2), attributes: { b: 2 } }] });
+  await write([{ name: 'feeds', to: to(2) }]);
+  expect(await read()).toEqual({ data: [{ name: 'feeds', to: to(2), attributes: { b: 2 } }] });
+});
+
+it('takes another name or another target for another reference', async () => {
+  await write([{ name: 'feeds', to: to(2) }]);
+  expect(
+    (
+      await write([
+        { name: 'contains', to: to(2) },
+        { name: 'feeds', to: to(3) },
+      ])
+    ).status,
+  ).toBe(201);
+  expect(await read()).toMatchObject({ data: [{}, {}, {}] });
+});
+
+it('keeps attributes as the bytes that were sent', async () => {
+  await write(
+    `[{"name":"feeds","to":{"objectId":"${guid(2)}","model":"svc.device"},"attributes":{ "n":12345678901234567890,"m":1.0}}]`,
+  );
+  expect((await test.as('pump-1').im('GET', OUT)).text).toContain('"attributes":{ "n":12345678901234567890,"m":1.0}');
+});
+
+it('knows the reference names of base types', async () => {
+  const booster = { objectId: guid(6), model: 'svc.device', type: 'booster-pump', properties: { serial: 'B' } };
+  const { im } = test.as('pump-1');
+  await im('POST', '/object', booster);
+  const { status } = await im('POST', `/objects/${guid(6)}/models/svc.device/references/out`, [
+    { name: 'feeds', to: to(1) },
+  ]);
+  expect(status).toBe(201);
+});
+
+it.each([
+  ['a name the type does not declare', [{ name: 'likes', to: to(2) }], 400],
+  ['a target that does not exist', [{ name: 'feeds', to: to(9) }], 404],
+  ['a target in another model', [{ name: 'feeds', to: { ...to(2), model: 'svc.other' } }], 404],
+  ['a target of another tenant', [{ name: 'feeds', to: to(5) }], 404],
+  ['a target of another device', [{ name: 'feeds', to: to(4) }], 403],
+  ['a missing name', [{ to: to(2) }], 400],
+  ['a missing target', [{ name: 'feeds' }], 400],
+  ['attributes that are no object', [{ name: 'feeds', to: to(2), attributes: [] }], 400],
+  ['a single reference outside an array', { name: 'feeds', to: to(2) }, 400],
+  ['an element that is no object', ['feeds'], 400],
+  [
+    'a parent reference whose name the parent does not declare',
+    [{ name: 'mounted', to: to(2), attributes: { isParent: true } }],
+    400,
+  ],
+])('refuses %s, and creates none of the others either', async (_, body, status) => {
+  const whole = Array.isArray(body) ? [{ name: 'feeds', to: to(3) }, ...body] : body;
+  expect((await write(whole)).status).toBe(status);
+  expect(await read()).toEqual({ data: [] });
+});
+
+it("takes the name of a parent reference from the parent's type", async () => {
+  const out = `/objects/${guid(3)}/models/svc.device/references/out`;
+  const { im } = test.as('pump-1');
+  expect((await im('POST', out, [{ name: 'contains', to: to(1), attributes: { isParent: true } }])).status).toBe(201);
+  expect((await im('POST', out, [{ name: 'contains', to: to(1), attributes: { isParent: false } }])).status).toBe(400);
+});
+
+it('writes nothing for an empty list', async () => {
+  const { status, json } = await write([]);
+  expect([status, json]).toEqual([200, { data: [] }]);
+});
+
+it("leaves out targets that have become another device's", async () => {
+  const { world } = test.backends;
+  const spare = world.objects.list().find(({ owner }) => owner === undefined);
+  const target = { objectId: spare?.objectId, model: 'svc.device' };
+  await write([{ name: 'feeds', to: target }]);
+  expect(await read()).toMatchObject({ data: [{ to: target }] });
+  const ownerId = world.principals.device('pump-2')?.id;
+  await test.as('pump-2').im('PUT', `/objects/${spare?.objectId}/models/svc.device/owner`, { ownerId });
+  expect(await read()).toEqual({ data: [] });
+});
+
+it('refuses more than 1,000 references', async () => {
+  const many = Array.from({ length: 1001 }, () => ({ name: 'feeds', to: to(2) }));
+  expect((await write(many)).status).toBe(400);
+  expect((await write(many.slice(1))).status).toBe(201);
+});

@@ -1,0 +1,205 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { guid, startTestBackends, type TestBackends } from './client.ts';
+
+let test: TestBackends;
+beforeAll(async () => {
+  test = await startTestBackends();
+});
+afterAll(() => test.close());
+
+const PUMP = `/objects/${guid(1)}/models/svc.device`;
+const pump = { model: 'svc.device', type: 'pump@1', properties: { serial: 'A1', location: 'hall' } };
+const put = (body: unknown, device = 'pump-1') => test.as(device).im('PUT', PUMP, body);
+const stored = async () => (await test.as('pump-1').im('GET', PUMP)).json as { version: number; type: string };
+
+beforeEach(async () => {
+  test.backends.world.reset();
+  await test
+    .as('pump-1')
+    .im('POST', '/object', { ...pump, objectId: guid(1), name: 'North', variables: { pressure: 3 } });
+});
+
+describe('replacing an object model', () => {
+  it('replaces properties and variables fully, keeps name and owner, and adds 1 to the version', async () => {
+    const { status, json } = await put({ type: 'pump', version: 1, properties: { serial: 'A1', maximumPressure: 9 } });
+    expect(status).toBe(200);
+    expect(json).toMatchObject({ name: 'North', version: 2, path: 'pump-1', variables: {} });
+    expect(json).toHaveProperty('properties', { serial: 'A1', maximumPressure: 9 });
+  });
+
+  it('answers the bytes that were sent', async () => {
+    const properties = '{"maximumPressure":1.0,  "serial":"A1"}';
+    const { text } = await put(
+      `{"version":1,"type":"pump","properties":${properties},"variables":{"pressure":1e-400}}`,
+    );
+    expect(text).toContain(`"properties":${properties},"variables":{"pressure":1e-400},"version":2`);
+  });
+
+  it('takes the ids of the path, whatever the body says', async () => {
+    const body = { type: 'pump', version: 1, properties: { serial: 'A1' }, objectId: guid(9), model: 'svc.other' };
+    expect((await put(body)).json).toMatchObject({ objectId: guid(1), model: 'svc.device', version: 2 });
+  });
+
+  it.each([0, 2, 9007199254740992])(
+    'refuses version %d with 409 when 1 is stored, and tells the stored one',
+    async (version) => {
+      const { status, error } = await put({ type: 'pump', version, properties: { serial: 'A1' } });
+      expect(status).toBe(409);
+      expect(error?.meta).toEqual({ version: 1 });
+      expect((await stored()).version).toBe(1);
+    },
+  );
+
+  it.each([
+    ['no version', { type: 'pump', properties: { serial: 'A1' } }, '$.version'],
+    ['a version that is no whole number', { type: 'pump', version: 1.5, properties: { serial: 'A1' } }, '$.version'],
+    ['a version as text', { type: 'pump', version: '1', properties: { serial: 'A1' } }, '$.version'],
+    ['no type', { version: 1, properties: { serial: 'A1' } }, '$.type'],
+    ['a changed unique property', { type: 'pump', version: 1, properties: { serial: 'A2' } }, '$.properties.serial'],
+    ['a dropped unique property', { type: 'pump', version: 1, properties: {} }, '$.properties.serial'],
+    ['another type without its version', { type: 'booster-pump', version: 1, properties: { serial: 'A1' } }, '$.type'],
+    ['a type of another unique group', { type: 'gateway@1', version: 1, properties: { serial: 'A1' } }, '$.type'],
+    ['a type without unique group', { type: 'sensor@1', version: 1, properties: { quantity: 'x' } }, '$.type'],
+    ['an unknown type', { type: 'submarine@1', version: 1, properties: { serial: 'A1' } }, '$.type'],
+    ['an unknown version of its type', { type: 'pump@7', version: 1, properties: { serial: 'A1' } }, '$.type'],
+    [
+      'a value of another data type',
+      { type: 'pump', version: 1, properties: { serial: 'A1', location: 1 } },
+      'location',
+    ],
+    [
+      'a property of a newer type version',
+      { type: 'pump', version: 1, properties: { serial: 'A1', runningHours: 1 } },
+      'runningHours',
+    ],
+  ])('refuses %s with 400, and nothing changes', async (_, body, place) => {
+    const { status, error } = await put(body);
+    expect(status).toBe(400);
+    expect(error?.detail).toContain(place);
+    expect((await stored()).version).toBe(1);
+  });
+
+  it('accepts a unique value that is only wrapped or written in another way', async () => {
+    const { status } = await put({ type: 'pump', version: 1, properties: { serial: { value: 'A1' } } });
+    expect(status).toBe(200);
+  });
+
+  it('keeps the type version when the type is given without one', async () => {
+    const { json } = await put({ type: 'pump', version: 1, properties: { serial: 'A1' } });
+    expect(json).toMatchObject({ type: 'pump@1.0.0' });
+  });
+
+  it('moves to another version of the type, up and down, when it is named', async () => {
+    await put({ type: 'pump@2', version: 1, properties: { serial: 'A1', runningHours: 7 } });
+    expect(await stored()).toMatchObject({ version: 2, type: 'pump@2.0.0' });
+    await put({ type: 'pump@1.0.0', version: 2, properties: { serial: 'A1' } });
+    expect(await stored()).toMatchObject({ version: 3, type: 'pump@1.0.0' });
+  });
+
+  it('moves to a subtype in the same unique group and back', async () => {
+    const booster = await put({ type: 'booster-pump@1', version: 1, properties: { serial: 'A1', stages: 2 } });
+    expect(booster.json).toMatchObject({ type: 'booster-pump@1.0.0', version: 2 });
+    expect((await put({ type: 'pump@2', version: 2, properties: { serial: 'A1' } })).status).toBe(200);
+  });
+
+  it('refuses to turn an object model that is in no unique group into another type', async () => {
+    const { im } = test.as('pump-1');
+    const sensor = `/objects/${guid(2)}/models/svc.device`;
+    await im('POST', '/object', {
+      objectId: guid(2),
+      model: 'svc.device',
+      type: 'sensor',
+      properties: { quantity: 'x' },
+    });
+    const { status, error } = await im('PUT', sensor, { type: 'pump@2', version: 1, properties: { serial: 'A2' } });
+    expect([status, error?.title]).toEqual([400, 'Invalid modification']);
+  });
+
+  it('sets a unique value once when there was none, unless another object model has it', async () => {
+    const { im } = test.as('pump-1');
+    const mixer = { model: 'svc.device', type: 'mixer', properties: { plant: 'north' } };
+    await im('POST', '/object', { ...mixer, objectId: guid(3) });
+    await im('POST', '/object', { ...mixer, properties: { plant: 'north', position: 1 } });
+    const set = (position: number, version: number) =>
+      im('PUT', `/objects/${guid(3)}/models/svc.device`, {
+        type: 'mixer',
+        version,
+        properties: { plant: 'north', position },
+      });
+    expect((await set(1, 1)).error?.title).toBe('Invalid modification');
+    expect((await set(2, 1)).status).toBe(200);
+    expect((await set(3, 2)).status).toBe(400);
+  });
+
+  it('creates related models that are missing and answers what became of them', async () => {
+    await test.admin('POST', '/types?model=svc.service', { typeId: 'pump.log', version: '1.0.0' });
+    await test.admin('POST', '/types', {
+      typeId: 'logged-pump',
+      version: '1.0.0',
+      baseTypes: ['pump@2.0.0'],
+      relatedModels: { 'svc.service': { type: 'pump.log' } },
+    });
+    const { json } = await put({ type: 'logged-pump@1', version: 1, properties: { serial: 'A1' } });
+    expect(json).toMatchObject({
+      relatedModels: [
+        { model: 'svc.configuration', success: true, created: false },
+        { model: 'svc.service', success: true, created: true },
+      ],
+    });
+    expect((await test.as('pump-1').im('GET', `/objects/${guid(1)}/models/svc.service`)).status).toBe(200);
+  });
+
+  it('is 404 for an object model that does not exist', async () => {
+    const { im } = test.as('pump-1');
+    const body = { type: 'pump', version: 1, properties: { serial: 'A1' } };
+    expect((await im('PUT', `/objects/${guid(9)}/models/svc.device`, body)).status).toBe(404);
+    expect((await im('PUT', `/objects/${guid(1)}/models/svc.Device`, body)).status).toBe(404);
+  });
+});
+
+describe('claiming an object model', () => {
+  const spare = () => test.backends.world.objects.list().find(({ owner }) => owner === undefined);
+  const at = () => `/objects/${spare()?.objectId}/models/svc.device`;
+  const idOf = (path: string) => test.backends.world.principals.list().find((p) => p.path === path)?.id;
+
+  it('lets a device of the tenant read it, and write it only after the claim', async () => {
+    const { im } = test.as('pump-2');
+    const path = at();
+    const body = { type: 'pump', version: 1, properties: { serial: 'SPARE-1' } };
+    expect((await im('GET', path)).status).toBe(200);
+    expect((await im('PUT', path, body)).status).toBe(403);
+    expect((await im('PUT', `${path}/owner`, { ownerId: idOf('pump-2') })).status).toBe(204);
+    const { json } = await im('GET', path);
+    expect(json).toMatchObject({ version: 1, ownerId: idOf('pump-2'), path: 'pump-2' });
+    expect((await im('PUT', path, body)).json).toMatchObject({ version: 2, ownerId: idOf('pump-2') });
+  });
+
+  it('answers the same owner again with 204, another one with 409', async () => {
+    const path = `${at()}/owner`;
+    const gateway = test.as('gateway-1');
+    expect((await gateway.im('PUT', path, { ownerId: idOf('gateway-1/edge') })).status).toBe(204);
+    expect((await gateway.im('PUT', path, { ownerId: idOf('gateway-1/edge') })).status).toBe(204);
+    expect((await gateway.im('PUT', path, { ownerId: idOf('gateway-1') })).status).toBe(409);
+    expect((await test.as('pump-1').im('PUT', path, { ownerId: idOf('pump-1') })).status).toBe(409);
+  });
+
+  it('refuses a claim for an identity of another device with 403, for an unknown one with 404', async () => {
+    const path = `${at()}/owner`;
+    const { im } = test.as('pump-1');
+    expect((await im('PUT', path, { ownerId: idOf('pump-2') })).status).toBe(403);
+    expect((await im('PUT', path, { ownerId: idOf('rival-1') })).status).toBe(404);
+    expect((await im('PUT', path, { ownerId: guid(9) })).status).toBe(404);
+    expect((await im('PUT', path, {})).status).toBe(400);
+    expect((await test.as('rival-1').im('PUT', path, { ownerId: idOf('rival-1') })).status).toBe(404);
+    expect(spare()).toBeDefined();
+  });
+
+  it('lets only the same device take over what a deleted identity owned', async () => {
+    const gateway = test.as('gateway-1');
+    const path = `${at()}/owner`;
+    await gateway.im('PUT', path, { ownerId: idOf('gateway-1/edge/sensor-1') });
+    await gateway.pm('DELETE', `/devices/${idOf('gateway-1/edge/sensor-1')}`);
+    expect((await test.as('pump-1').im('PUT', path, { ownerId: idOf('pump-1') })).status).toBe(409);
+    expect((await gateway.im('PUT', path, { ownerId: idOf('gateway-1/edge') })).status).toBe(204);
+  });
+});
