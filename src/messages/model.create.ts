@@ -21,14 +21,17 @@ export const modelCreate = action('model.create', {
   },
 });
 
+const nobody: Identity = { objectId: undefined, model: undefined, type: undefined, derivedId: undefined };
+
 /** A body that lacks what a look-up needs is left to the information model, which refuses it (A1). */
 function identify({ value, members }: Json, eventId: string): Identity {
-  const { objectId, model, type } = Object(value) as Record<string, unknown>;
-  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return nobody;
+  const { objectId, model, type } = value as Record<string, unknown>;
+  if (members.has('objectId') && !isGuid(objectId)) return nobody;
   return {
     objectId: isGuid(objectId) ? objectId : undefined,
     model: modelId.safeParse(model).data,
     type: parseTypeRef(type),
-    derivedId: isObject && !members.has('objectId') ? derivedId(eventId, 'object') : undefined,
+    derivedId: objectId === undefined ? derivedId(eventId, 'object') : undefined,
   };
 }

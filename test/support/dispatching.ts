@@ -1,0 +1,81 @@
+import { createBackends } from '../../src/backends/backends.ts';
+import { readSettings } from '../../src/config.ts';
+import { createDispatch } from '../../src/dispatch.ts';
+import type { Delivery } from '../../src/hub/sender.ts';
+import { createLog } from '../../src/log.ts';
+import { createCounters } from '../../src/operations/counters.ts';
+import type { Reply } from '../../src/protocol/c2d.ts';
+import { classify, type HubEvent, senderOf } from '../../src/protocol/event.ts';
+import { type Script, scriptedBackend } from './scriptedBackend.ts';
+
+/** The moment at which every test message is answered. */
+export const now = new Date('2026-01-02T03:04:06.789Z');
+
+export const bearerToken = 'the-bearer-token-of-the-tests';
+
+const environment = {
+  HUB_EVENTS_CONNECTION_STRING: 'Endpoint=sb://hub.example/;SharedAccessKeyName=n;SharedAccessKey=k;EntityPath=hub',
+  HUB_SERVICE_CONNECTION_STRING: 'HostName=hub.example;SharedAccessKeyName=n;SharedAccessKey=k',
+  INFORMATION_MODEL_URL: 'http://im.example',
+  TYPE_REGISTRY_URL: 'http://tr.example',
+  PRINCIPAL_MANAGER_URL: 'http://pm.example',
+  BACKENDS_TOKEN: bearerToken,
+};
+
+/** The defaults of every setting. */
+export const settings = readSettings(environment, 'no-such-directory');
+
+export interface Dispatched {
+  readonly handled: boolean;
+  /** What was handed to the hub, in order. */
+  readonly replies: readonly Reply[];
+  readonly logged: readonly Record<string, unknown>[];
+  /** Everything that was written to the log, as text. */
+  readonly logText: string;
+  readonly counters: Readonly<Record<string, number>>;
+  readonly charged: number;
+}
+
+/**
+ * Runs one event through the whole service but hub and backends.
+ * @param deliver what becomes of each reply
+ */
+export async function dispatchEvent(
+  event: HubEvent,
+  script: Script,
+  deliver: (reply: Reply) => Delivery = () => 'delivered',
+): Promise<Dispatched> {
+  const backend = scriptedBackend(script);
+  const lines: string[] = [];
+  const log = createLog('debug', { write: (line) => void lines.push(line) });
+  const backends = createBackends(settings.backends, log, { adapter: backend.adapter, random: () => 0 });
+  const counters = createCounters();
+  const replies: Reply[] = [];
+  const sender = {
+    async send(reply: Reply) {
+      replies.push(reply);
+      return deliver(reply);
+    },
+    stop() {},
+  };
+  const dispatch = createDispatch({ backends, sender, counters, log, limits: settings.messages, now: () => now });
+  const generation = classify(event);
+  const deviceId = senderOf(event, settings.hub.deviceIdProperty);
+  if (generation === undefined || deviceId === undefined) throw new Error('this event never reaches dispatch');
+
+  let charged = 0;
+  const arrival = { event, generation, deviceId, origin: { hub: 'hub', partition: '0' } };
+  const handled = await dispatch(arrival, (bytes) => {
+    charged += bytes;
+  });
+  await backends.close();
+  backend.verify();
+  return {
+    handled,
+    replies,
+    logged: lines.map((line) => JSON.parse(line)),
+    logText: lines.join(''),
+    counters: { ...counters },
+    charged,
+  };
+}

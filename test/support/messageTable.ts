@@ -1,0 +1,99 @@
+import { describe, expect, it } from 'vitest';
+import { findCard } from '../../src/messages/index.ts';
+import type { Generation } from '../../src/protocol/event.ts';
+import { dispatchEvent, now } from './dispatching.ts';
+import { hubEvent } from './events.ts';
+import type { Script } from './scriptedBackend.ts';
+
+/** One message, what the backends are asked, and everything the devices get. */
+export interface Row {
+  /** A sentence of the specification. */
+  readonly it: string;
+  /** Properties beside or instead of those of every message; undefined takes one away. */
+  readonly properties?: Readonly<Record<string, unknown>>;
+  /** Text and bytes go out as they are, anything else as JSON. */
+  readonly body?: unknown;
+  /** Exactly these calls, in this order. */
+  readonly backend?: Script;
+  /** Body of the acknowledgement; undefined when there must be none. */
+  readonly ack: Readonly<Record<string, unknown>> | undefined;
+  /** Properties of the acknowledgement beside or instead of those of every acknowledgement. */
+  readonly ackProperties?: Readonly<Record<string, unknown>>;
+  /** Before the acknowledgement, in this order. Text is compared character by character. */
+  readonly notifications?: readonly { device?: string; properties: Readonly<Record<string, string>>; body: unknown }[];
+}
+
+const requestProperties = {
+  V2: (name: string) => ({
+    msgType: 'action',
+    action: name,
+    version: 2,
+    correlationId: 'c-1',
+    ack: 'all',
+    target: 'edge',
+  }),
+  V1: (name: string) => ({
+    'svc-messagetype': 'platformEvent',
+    eventType: name,
+    id: 'c-1',
+    ack: 'all',
+    target: 'edge',
+  }),
+};
+
+const acknowledgementProperties = {
+  V2: (name: string) => ({
+    msgType: 'ack',
+    action: name,
+    version: '2',
+    correlationId: 'c-1',
+    target: 'edge',
+    timestamp: now.toISOString(),
+  }),
+  V1: (name: string) => ({ 'svc-messagetype': 'platformEventAck', eventType: name, id: 'c-1', target: 'edge' }),
+};
+
+/** Runs the rows of one message's table through the whole service but hub and backends; equality is exact. */
+export function messageTable(
+  generation: Generation,
+  name: string,
+  groups: Readonly<Record<string, readonly Row[]>>,
+): void {
+  describe(name, () => {
+    it('has a card', () => expect(findCard(generation, name)?.name).toBe(name));
+    for (const [group, rows] of Object.entries(groups)) {
+      describe(group, () => {
+        for (const row of rows) it(row.it, () => check(generation, name, row));
+      });
+    }
+  });
+}
+
+async function check(generation: Generation, name: string, row: Row) {
+  const properties = present({ ...requestProperties[generation](name), ...row.properties });
+  const { replies, handled } = await dispatchEvent(hubEvent({ properties, body: row.body }), row.backend ?? []);
+  expect(handled).toBe(true);
+
+  const expected = (row.notifications ?? []).map(({ device = 'd1', properties, body }) => ({
+    kind: 'notification',
+    deviceId: device,
+    properties: { 'svc-messagetype': 'platformEvent', id: 'c-1', ...properties },
+    body,
+  }));
+  const received = replies.map(({ kind, deviceId, properties, body }, index) => ({
+    kind,
+    deviceId,
+    properties,
+    body: typeof expected[index]?.body === 'string' ? body : JSON.parse(body),
+  }));
+  const acknowledgement = row.ack && {
+    kind: 'acknowledgement',
+    deviceId: 'd1',
+    properties: present({ ...acknowledgementProperties[generation](name), ...row.ackProperties }),
+    body: row.ack,
+  };
+  expect(received).toEqual(acknowledgement ? [...expected, acknowledgement] : expected);
+}
+
+const present = (bag: Readonly<Record<string, unknown>>) =>
+  Object.fromEntries(Object.entries(bag).filter(([, value]) => value !== undefined));

@@ -1,0 +1,44 @@
+/** What the scripted backends of the message tables answer, written once. */
+
+/** Principals: the device itself, and an identity connected through it. */
+export const P = '11111111-1111-4111-8111-111111111111';
+export const Q = '22222222-2222-4222-8222-222222222222';
+/** Objects. */
+export const A = 'aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa';
+export const B = 'bbbbbbbb-bbbb-4bbb-8bbb-bbbbbbbbbbbb';
+/** What the service derives for the event of the tables (A2). */
+export const derivedObjectId = '78cd15df-cdb1-5e1f-aadc-511773aa1657';
+
+export const device = {
+  call: 'GET /devices?device=d1',
+  reply: [200, { data: [{ id: P, identity: 'd1', path: 'd1', parentId: null }] }],
+} as const;
+export const edgeIdentity = {
+  call: 'GET /devices?device=d1&path=edge%2Fsensor-1',
+  reply: [200, { data: [{ id: Q, identity: 'sensor-1', path: 'd1/edge/sensor-1', parentId: P }] }],
+} as const;
+
+export const pumpType = {
+  call: 'GET /modelDefinitions/svc.device/types/pump',
+  reply: [200, { model: 'svc.device', typeId: 'pump', version: '1.0.0', uniqueProperties: ['serial'] }],
+} as const;
+
+/** An error answer of a backend. */
+export const problem = (status: number, title: string, meta: object = {}) =>
+  [status, { errors: [{ code: String(status), title, detail: 'as it is', id: A, meta }] }] as const;
+
+/** A stored pump, owned by the device. */
+export const pump = (more: object = {}) => ({
+  objectId: A,
+  model: 'svc.device',
+  type: 'pump@1.0.0',
+  properties: { serial: 'FP-1' },
+  variables: {},
+  version: 1,
+  ownerId: P,
+  path: 'd1',
+  ...more,
+});
+
+export const noConfiguration = (objectId: string) =>
+  ({ call: `GET /objects/${objectId}/models/svc.configuration`, reply: problem(404, 'Not found') }) as const;
