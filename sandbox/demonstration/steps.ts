@@ -43,7 +43,7 @@ export const steps: readonly Step[] = [
     replies: [
       {
         properties: acknowledgement('model.create', 'mistake'),
-        body: { success: false, code: 'validation_error', details: /objectId/, relatedModels: [] },
+        body: { success: false, code: 'http_response_error', details: /objectId must be a GUID/, relatedModels: [] },
       },
     ],
   },

@@ -62,7 +62,7 @@ describe('npm run device', () => {
 
   it('ends with 1 after a failed acknowledgement', async () => {
     const { code, stdout } = await device(['model.create', example('model.create-mistakes.json')]);
-    expect(stdout).toMatch(/"code": "validation_error"/);
+    expect(stdout).toMatch(/"success": false/);
     expect(code).toBe(1);
   });
 
