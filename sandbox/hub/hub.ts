@@ -81,7 +81,11 @@ export async function startHub(options: HubOptions): Promise<Hub> {
   const events = createEvents({ count, retention, journal, now });
   const devicebound = createDevicebound({ registry, journal, strict: options.strictProperties ?? false, now });
   const consumerGroups = ['$Default', ...(options.consumerGroups ?? [])];
-  const amqp = createAmqpServer(name, createDirectory({ name, consumerGroups, access, events, devicebound, now }), now);
+  const amqp = createAmqpServer(
+    name,
+    createDirectory({ name, consumerGroups, access, events, devicebound, journal, now }),
+    now,
+  );
   const mqtt = createMqttServer({ access, events, devicebound, journal, registry, now });
   for (const { deviceId, primaryKey } of options.devices ?? []) registry.create(deviceId, { primaryKey });
 

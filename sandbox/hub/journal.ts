@@ -12,7 +12,10 @@ export type Happening =
   | { kind: 'connected'; deviceId: string; protocol: 'mqtt' }
   | { kind: 'disconnected'; deviceId: string; protocol: 'mqtt'; reason: string }
   /** Somebody was turned away; `deviceId` is whom it claimed to be. */
-  | { kind: 'refused'; deviceId: string; protocol: 'amqp' | 'mqtt'; reason: string };
+  | { kind: 'refused'; deviceId: string; protocol: 'mqtt'; reason: string }
+  /** A client began, or ended, to receive events at this address. */
+  | { kind: 'receiver-opened'; address: string; policy: string }
+  | { kind: 'receiver-closed'; address: string; reason: string };
 
 /** How a queued message ends: taken by the device, too old, delivered in vain too often, or its device deleted. */
 export type C2dOutcome = 'completed' | 'expired' | 'undeliverable' | 'device-deleted';
@@ -46,8 +49,8 @@ export function createJournal(now: () => number, capacity: number): Journal {
       const found: JournalEntry[] = [];
       for (let index = Math.max(since + 1, next - capacity, 0); index < next; index++) {
         const entry = ring[index % capacity];
-        if (entry && (deviceId ?? entry.deviceId) === entry.deviceId && (kind ?? entry.kind) === entry.kind)
-          found.push(entry);
+        const of = entry && 'deviceId' in entry ? entry.deviceId : undefined;
+        if (entry && (deviceId ?? of) === of && (kind ?? entry.kind) === entry.kind) found.push(entry);
       }
       return found;
     },

@@ -1,12 +1,13 @@
 import rhea, { type Sender } from 'rhea';
+import type { Journal } from '../journal.ts';
 import type { PartitionLog } from '../partitionLog.ts';
 import { Refusal } from '../refusal.ts';
 import { parseFilter } from './filter.ts';
 import type { Owners } from './owners.ts';
-import { type Node, type Peer, refuse, transferCount, transferLimit } from './peer.ts';
+import { type Node, notFound, type Peer, refuse, transferCount, transferLimit } from './peer.ts';
 
 const { wrap_long, wrap_timestamp } = rhea.types;
-const address = /^(?<hub>[^/]+)\/ConsumerGroups\/(?<group>[^/]+)\/Partitions\/(?<partition>[^/]+)$/i;
+const form = /^(?<hub>[^/]+)\/ConsumerGroups\/(?<group>[^/]+)\/Partitions\/(?<partition>[^/]+)$/i;
 const selectorName = 'apache.org:selector-filter:string';
 const metricName = 'com.microsoft:enable-receiver-runtime-metric';
 const socketBacklog = 1024 * 1024;
@@ -17,45 +18,47 @@ export function consumerNode(options: {
   consumerGroups: readonly string[];
   partitions: readonly PartitionLog[];
   owners: Owners;
+  journal: Journal;
   now: () => number;
 }): Node {
-  const { hubName, partitions, owners, now } = options;
+  const { hubName, partitions, owners, journal, now } = options;
   const groups = new Set(options.consumerGroups.map((group) => group.toLowerCase()));
 
   const open = (sender: Sender, peer: Peer): void => {
-    const { hub = '', group = '', partition } = address.exec(sender.source.address)?.groups ?? {};
-    if (hub.toLowerCase() !== hubName.toLowerCase() || !groups.has(group.toLowerCase()))
-      throw new Refusal('amqp:not-found', 'There is no such event hub or consumer group.');
+    const { address, filter } = sender.source;
+    const { hub = '', group = '', partition } = form.exec(address)?.groups ?? {};
+    if (hub.toLowerCase() !== hubName.toLowerCase() || !groups.has(group.toLowerCase())) throw notFound(address);
     const log = partitions.find(({ id }) => String(id) === partition);
     if (!log) throw new Refusal('com.microsoft:argument-out-of-range', 'There is no such partition.');
-    const path = sender.source.address.split('/');
-    const authorised = () => peer.claims.find('listen', path) !== undefined;
-    if (!authorised()) throw expired();
-
-    const selector: unknown = sender.source.filter?.[selectorName]?.value;
-    const start = parseFilter(selector);
-    const epoch = sender.properties?.['com.microsoft:epoch'];
+    const claim = () => peer.claims.find('listen', address.split('/'));
+    const { policy } = claim() ?? raise(unauthorised());
+    const start = parseFilter(filter?.[selectorName]?.value);
+    const epoch: unknown = sender.properties?.['com.microsoft:epoch'];
     const leave = owners.admit(`${group}/${partition}`.toLowerCase(), {
-      epoch: epoch === undefined || epoch === null ? undefined : Number(epoch),
+      epoch: typeof epoch === 'number' ? epoch : undefined,
       stolen: (refusal) => end(refusal),
     });
-    const stop = stream(sender, peer, log, log.find(start), () => authorised() || void end(expired()));
-    const finish = () => {
+    const stop = stream(sender, peer, log, log.find(start), () => claim() !== undefined || end(unauthorised()));
+    const finish = (reason: string): void => {
       leave();
       stop();
-      sender.session.off('session_close', finish);
-      peer.socket.off('close', finish);
+      sender.session.off('session_close', gone);
+      peer.socket.off('close', gone);
+      journal.add({ kind: 'receiver-closed', address, reason });
     };
-    const end = (refusal: Refusal): void => {
-      finish();
+    const gone = () => finish('the client left');
+    const end = (refusal: Refusal): false => {
+      sender.off('sender_close', gone);
+      finish(refusal.message);
       refuse(sender, refusal);
+      return false;
     };
-    sender.on('sender_close', finish);
-    sender.session.setMaxListeners(0).on('session_close', finish);
-    peer.socket.on('close', finish);
-    const { address: from, filter } = sender.source;
-    sender.set_source(filter ? { address: from, filter } : { address: from });
+    sender.on('sender_close', gone);
+    sender.session.setMaxListeners(0).on('session_close', gone);
+    peer.socket.on('close', gone);
+    sender.set_source(filter ? { address, filter } : { address });
     sender.set_target({ address: sender.target?.address ?? '' });
+    journal.add({ kind: 'receiver-opened', address, policy });
   };
 
   /** Send events from `position` on, as far as credit and socket allow, now and whenever there is more of either. */
@@ -131,6 +134,10 @@ export function consumerNode(options: {
 
 const noBody = { collect_sections: () => undefined };
 
-function expired(): Refusal {
+function unauthorised(): Refusal {
   return new Refusal('amqp:unauthorized-access', 'No token on this connection gives the right to listen here.');
+}
+
+function raise(refusal: Refusal): never {
+  throw refusal;
 }

@@ -1,6 +1,6 @@
 import rhea from 'rhea';
 import type { PartitionLog } from '../partitionLog.ts';
-import type { Node } from './peer.ts';
+import { type Node, notFound } from './peer.ts';
 import { type Answer, requestNode } from './requests.ts';
 
 const { wrap_array, wrap_int, wrap_long, wrap_timestamp } = rhea.types;
@@ -12,11 +12,13 @@ const shortString = 0xa1;
 export function managementNode(hub: { name: string; createdAt: Date; partitions: readonly PartitionLog[] }): Node {
   return requestNode('$management', ({ application_properties: asked = {} }, { claims }) => {
     const { operation, name, type, partition } = asked;
+    if (String(name).toLowerCase() !== hub.name.toLowerCase()) {
+      const { condition, message } = notFound(String(name));
+      return failure(404, condition, message);
+    }
     if (!claims.find('listen', [hub.name, '$management']))
       return failure(401, 'amqp:unauthorized-access', 'No token on this connection gives the right to listen.');
     if (operation !== 'READ') return failure(400, 'amqp:not-implemented', 'Only READ is known.');
-    if (String(name).toLowerCase() !== hub.name.toLowerCase())
-      return failure(404, 'amqp:not-found', 'There is no event hub of this name.');
     if (type === 'com.microsoft:eventhub') return { status: 200, description: 'OK', body: describeHub() };
     if (type !== 'com.microsoft:partition')
       return failure(400, 'amqp:not-implemented', 'Only event hubs and partitions can be read.');

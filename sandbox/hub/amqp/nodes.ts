@@ -1,6 +1,7 @@
 import type { Access } from '../access.ts';
 import type { Devicebound } from '../devicebound.ts';
 import type { Events } from '../events.ts';
+import type { Journal } from '../journal.ts';
 import { cbsNode } from './cbs.ts';
 import { consumerNode } from './consumer.ts';
 import { deviceboundNode } from './devicebound.ts';
@@ -16,13 +17,14 @@ export function createDirectory(hub: {
   access: Access;
   events: Events;
   devicebound: Devicebound;
+  journal: Journal;
   now: () => number;
 }): Directory {
-  const { name, consumerGroups, access, events, devicebound, now } = hub;
+  const { name, consumerGroups, access, events, devicebound, journal, now } = hub;
   const { partitions } = events;
   const cbs = cbsNode(access);
   const management = managementNode({ name, createdAt: new Date(now()), partitions });
-  const consumer = consumerNode({ hubName: name, consumerGroups, partitions, owners: createOwners(), now });
+  const consumer = consumerNode({ hubName: name, consumerGroups, partitions, owners: createOwners(), journal, now });
   const producer = producerNode(name, events);
   const toDevices = deviceboundNode(devicebound);
 

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import type { Message as AmqpMessage, Receiver, Sender } from 'rhea';
-import type { Refusal } from '../refusal.ts';
+import { Refusal } from '../refusal.ts';
 import type { Claims } from './claims.ts';
 
 /** One AMQP connection as the nodes see it. */
@@ -25,6 +25,11 @@ export type Incoming = AmqpMessage & { application_properties?: Record<string, u
 /** Close a link and say why. */
 export function refuse(link: Sender | Receiver, { condition, message }: Refusal): void {
   link.close({ condition, description: message });
+}
+
+/** The refusal of an address where there is nothing, in the words by which the event client knows it. */
+export function notFound(address: string): Refusal {
+  return new Refusal('amqp:not-found', `The messaging entity '${address}' could not be found.`);
 }
 
 /** The parts of rhea's sending link that its typings leave out. Both count transfers, as the AMQP specification defines. */

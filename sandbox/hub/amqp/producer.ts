@@ -3,7 +3,7 @@ import { exact, placeAnnotations } from '../deviceEvent.ts';
 import type { Events } from '../events.ts';
 import type { PartitionLog } from '../partitionLog.ts';
 import { Refusal } from '../refusal.ts';
-import { type Incoming, type Node, refuse } from './peer.ts';
+import { type Incoming, type Node, notFound, refuse } from './peer.ts';
 
 const address = /^(?<hub>[^/]+)(\/Partitions\/(?<partition>[^/]+))?$/i;
 const batchFormat = 0x80013700;
@@ -29,8 +29,7 @@ export function producerNode(hubName: string, events: Events): Node {
       const { hub = '', partition } = address.exec(receiver.target.address)?.groups ?? {};
       const authorised = () => claims.find('send', path) !== undefined;
       const unauthorised = new Refusal('amqp:unauthorized-access', 'No token here gives the right to send.');
-      if (hub.toLowerCase() !== hubName.toLowerCase())
-        return refuse(receiver, new Refusal('amqp:not-found', 'There is no such event hub.'));
+      if (hub.toLowerCase() !== hubName.toLowerCase()) return refuse(receiver, notFound(receiver.target.address));
       if (!authorised()) return refuse(receiver, unauthorised);
       if (partition !== undefined && !events.partitions.some(({ id }) => String(id) === partition))
         return refuse(receiver, new Refusal('com.microsoft:argument-out-of-range', 'There is no such partition.'));

@@ -1,8 +1,7 @@
 import type { Socket } from 'node:net';
 import rhea, { type Connection, type EventContext, type Receiver, type Sender } from 'rhea';
-import { Refusal } from '../refusal.ts';
 import { createClaims } from './claims.ts';
-import { type Node, type Peer, refuse } from './peer.ts';
+import { type Node, notFound, type Peer, refuse } from './peer.ts';
 
 /** The AMQP 1.0 side of the hub: give it sockets, plain or TLS, and it serves them. */
 export interface AmqpServer {
@@ -36,7 +35,7 @@ export function createAmqpServer(containerId: string, directory: Directory, now:
     const node = typeof address === 'string' ? directory(address, direction) : undefined;
     if (direction === 'serve' && node?.serve) node.serve(link as Sender, peer);
     else if (direction === 'accept' && node?.accept) node.accept(link as Receiver, peer);
-    else refuse(link, new Refusal('amqp:not-found', 'There is nothing at this address.'));
+    else refuse(link, notFound(String(address)));
   };
 
   return {

@@ -1,0 +1,241 @@
+import { EventHubConsumerClient, EventHubProducerClient } from '@azure/event-hubs';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { type Listening, listenToEvents } from './support/clients.ts';
+import { connectedDevice, publishPacket } from './support/device.ts';
+import { freshHub } from './support/hub.ts';
+
+const bodies = (listening: { events: { body: Buffer }[] }) => listening.events.map(({ body }) => body.toString());
+const quick = { retryOptions: { maxRetries: 0, timeoutInMs: 5000 } };
+
+let hub: Awaited<ReturnType<typeof freshHub>>;
+let clock = 0;
+let partition = '';
+
+beforeAll(async () => {
+  clock = Date.now();
+  hub = await freshHub({
+    devices: [{ deviceId: 'pump-1' }, { deviceId: 'pump-2' }],
+    consumerGroups: ['second'],
+    now: () => clock,
+  });
+  const device = await connectedDevice(hub, 'pump-1');
+  for (const body of ['e0', 'e1', 'e2', 'e3']) {
+    clock += 1000;
+    device.send(publishPacket('devices/pump-1/messages/events/', body));
+    await device.next('puback');
+  }
+  device.socket.destroy();
+  partition = String(hub.journal.list({ kind: 'd2c' }).map((entry) => entry.kind === 'd2c' && entry.partition)[0]);
+});
+afterAll(() => hub.stop());
+
+const log = () => hub.partitions[Number(partition)];
+const listen = (options: Parameters<typeof listenToEvents>[1]): Listening => {
+  const listening = listenToEvents(hub, { partition, ...options });
+  onTestFinished(() => listening.stop());
+  return listening;
+};
+/** Resolves when the next receiver has been let in. */
+const nextReceiver = () =>
+  new Promise<void>((resolve) => {
+    const unwatch = hub.journal.watch(({ kind }) => {
+      if (kind !== 'receiver-opened') return;
+      unwatch();
+      resolve();
+    });
+  });
+const client = (connectionString = hub.eventsConnectionString, group = '$Default') => {
+  const made = new EventHubConsumerClient(group, connectionString, quick);
+  onTestFinished(() => made.close());
+  return made;
+};
+
+describe('start positions', () => {
+  test('the earliest gives every event, in order', async () => {
+    const listening = listen({ startPosition: { offset: '-1' } });
+    const events = await listening.has(4);
+    expect(bodies(listening)).toEqual(['e0', 'e1', 'e2', 'e3']);
+    expect(events.map(({ sequenceNumber }) => sequenceNumber)).toEqual([0, 1, 2, 3]);
+  });
+  test('the latest gives only what comes afterwards', async () => {
+    const opened = nextReceiver();
+    const listening = listen({ startPosition: { offset: '@latest' } });
+    await opened;
+    const device = await connectedDevice(hub, 'pump-1');
+    device.send(publishPacket('devices/pump-1/messages/events/', 'e4'));
+    await listening.has(1);
+    device.socket.destroy();
+    expect(bodies(listening)).toEqual(['e4']);
+  });
+  test('an offset gives what comes after it', async () => {
+    const offset = String(log()?.at(1)?.offset);
+    const listening = listen({ startPosition: { offset } });
+    await listening.has(3);
+    expect(bodies(listening)).toEqual(['e2', 'e3', 'e4']);
+  });
+  test('an inclusive offset gives the event there as well', async () => {
+    const offset = String(log()?.at(3)?.offset);
+    const listening = listen({ startPosition: { offset, isInclusive: true } });
+    await listening.has(2);
+    expect(bodies(listening)).toEqual(['e3', 'e4']);
+  });
+  test('a sequence number gives what comes after it', async () => {
+    const listening = listen({ startPosition: { sequenceNumber: 2 } });
+    await listening.has(2);
+    expect(bodies(listening)).toEqual(['e3', 'e4']);
+  });
+  test('an inclusive sequence number gives the event of that number as well', async () => {
+    const listening = listen({ startPosition: { sequenceNumber: 2, isInclusive: true } });
+    await listening.has(3);
+    expect(bodies(listening)).toEqual(['e2', 'e3', 'e4']);
+  });
+  test('an enqueued time gives what came later', async () => {
+    const enqueuedOn = log()?.at(2)?.enqueuedTime ?? 0;
+    const listening = listen({ startPosition: { enqueuedOn } });
+    await listening.has(2);
+    expect(bodies(listening)).toEqual(['e3', 'e4']);
+  });
+});
+
+describe('what the hub tells about itself', () => {
+  test('the event hub and its partitions', async () => {
+    const properties = await client().getEventHubProperties();
+    expect(properties).toMatchObject({ name: 'sandbox-hub', partitionIds: ['0', '1', '2', '3'] });
+  });
+  test('a partition: how far it reaches', async () => {
+    const last = log()?.last();
+    expect(await client().getPartitionProperties(partition)).toMatchObject({
+      eventHubName: 'sandbox-hub',
+      partitionId: partition,
+      beginningSequenceNumber: 0,
+      lastEnqueuedSequenceNumber: last?.sequenceNumber,
+      lastEnqueuedOffset: String(last?.offset),
+      lastEnqueuedOnUtc: new Date(last?.enqueuedTime ?? 0),
+      isEmpty: false,
+    });
+  });
+  test('a partition that does not exist is out of range', async () => {
+    await expect(client().getPartitionProperties('4')).rejects.toMatchObject({ code: 'ArgumentOutOfRangeError' });
+  });
+  test('an event hub that does not exist is not found', async () => {
+    const other = hub.eventsConnectionString.replace('EntityPath=sandbox-hub', 'EntityPath=other');
+    await expect(client(other).getEventHubProperties()).rejects.toMatchObject({
+      code: 'MessagingEntityNotFoundError',
+    });
+  });
+  test('the runtime metric comes with each event when it is asked for', async () => {
+    const seen: unknown[] = [];
+    const consumer = client();
+    const subscription = consumer.subscribe(
+      partition,
+      {
+        processEvents: async (events, { lastEnqueuedEventProperties }) => {
+          if (events.length > 0) seen.push(lastEnqueuedEventProperties);
+        },
+        processError: async () => undefined,
+      },
+      {
+        startPosition: { offset: '-1' },
+        trackLastEnqueuedEventProperties: true,
+        maxBatchSize: 1,
+        maxWaitTimeInSeconds: 1,
+      },
+    );
+    await expect.poll(() => seen.length).toBeGreaterThan(0);
+    await subscription.close();
+    const last = log()?.last();
+    expect(seen[0]).toMatchObject({
+      sequenceNumber: last?.sequenceNumber,
+      offset: String(last?.offset),
+      enqueuedOn: new Date(last?.enqueuedTime ?? 0),
+    });
+  });
+});
+
+describe('owner levels', () => {
+  test('a receiver with the same owner level takes the partition from the one before', async () => {
+    const first = listen({ startPosition: { offset: '-1' }, ownerLevel: 1 });
+    await first.has(1);
+    const second = listen({ startPosition: { offset: '-1' }, ownerLevel: 1 });
+    expect(await first.failed()).toMatchObject({ code: 'ReceiverDisconnectedError' });
+    await second.has(1);
+    expect(second.errors).toEqual([]);
+  });
+  test('a receiver with a lower owner level is refused', async () => {
+    const first = listen({ startPosition: { offset: '-1' }, ownerLevel: 2 });
+    await first.has(1);
+    const second = listen({ startPosition: { offset: '-1' }, ownerLevel: 1 });
+    expect(await second.failed()).toMatchObject({ code: 'ReceiverDisconnectedError' });
+    expect(first.errors).toEqual([]);
+  });
+  test('a receiver without an owner level is refused while there is one with', async () => {
+    const first = listen({ startPosition: { offset: '-1' }, ownerLevel: 1 });
+    await first.has(1);
+    const second = listen({ startPosition: { offset: '-1' } });
+    expect(await second.failed()).toMatchObject({ code: 'ReceiverDisconnectedError' });
+  });
+  test('consumer groups do not disturb each other', async () => {
+    const first = listen({ startPosition: { offset: '-1' }, ownerLevel: 2 });
+    const second = listen({ startPosition: { offset: '-1' }, ownerLevel: 1, group: 'second' });
+    await Promise.all([first.has(1), second.has(1)]);
+    expect([...first.errors, ...second.errors]).toEqual([]);
+  });
+  test('a partition is free again when its owner leaves', async () => {
+    const first = listen({ startPosition: { offset: '-1' }, ownerLevel: 5 });
+    await first.has(1);
+    await first.stop();
+    const second = listen({ startPosition: { offset: '-1' }, ownerLevel: 1 });
+    await second.has(1);
+    expect(second.errors).toEqual([]);
+  });
+});
+
+describe('refusals', () => {
+  test('a wrong key is refused', async () => {
+    const wrong = hub.eventsConnectionString.replace(/SharedAccessKey=[^;]*/, 'SharedAccessKey=d3Jvbmc=');
+    const listening = listen({ startPosition: { offset: '-1' }, connectionString: wrong });
+    expect(await listening.failed()).toMatchObject({ code: 'UnauthorizedError' });
+    expect(listening.events).toEqual([]);
+  });
+  test('a policy without the right to listen is refused', async () => {
+    const connectionString = hub.eventHubConnectionString('device');
+    const listening = listen({ startPosition: { offset: '-1' }, connectionString });
+    expect(await listening.failed()).toMatchObject({ code: 'UnauthorizedError' });
+  });
+  test('an unknown consumer group is not found', async () => {
+    const listening = listen({ startPosition: { offset: '-1' }, group: 'unheard-of' });
+    expect(await listening.failed()).toMatchObject({ code: 'MessagingEntityNotFoundError' });
+  });
+  test('an unknown partition is out of range', async () => {
+    const listening = listen({ startPosition: { offset: '-1' }, partition: '9' });
+    expect(await listening.failed()).toMatchObject({ code: 'ArgumentOutOfRangeError' });
+  });
+});
+
+describe('producers', () => {
+  const producer = (policy: string) => {
+    const made = new EventHubProducerClient(hub.eventHubConnectionString(policy), quick);
+    onTestFinished(() => made.close());
+    return made;
+  };
+  test('a batch lands in its partition, event by event, and cannot carry identity stamps', async () => {
+    const sender = producer('iothubowner');
+    const other = String((Number(partition) + 1) % 4);
+    const batch = await sender.createBatch({ partitionId: other });
+    batch.tryAdd({ body: { n: 1 }, properties: { kind: 'made' } });
+    batch.tryAdd({
+      body: { n: 2 },
+      bodyType: 'data',
+      messageAnnotations: { 'iothub-connection-device-id': 'pump-1' },
+    } as never);
+    await sender.sendBatch(batch);
+    const listening = listen({ startPosition: { offset: '-1' }, partition: other });
+    const [first, second] = await listening.has(2);
+    expect(bodies(listening)).toEqual(['{"n":1}', '{"n":2}']);
+    expect(first?.properties).toEqual({ kind: 'made' });
+    expect(second?.systemProperties?.['iothub-connection-device-id']).toBeUndefined();
+  });
+  test('a policy without the right to send is refused', async () => {
+    await expect(producer('service').sendBatch([{ body: 1 }])).rejects.toMatchObject({ code: 'UnauthorizedError' });
+  });
+});
