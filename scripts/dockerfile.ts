@@ -23,11 +23,16 @@ interface Stage {
   environment: Record<string, string>;
 }
 
+/** A step of the Dockerfile can't be done; the message has the words of the command. */
+export class StepFailed extends Error {
+  override name = 'StepFailed';
+}
+
 /** These say how a container runs, which needs an engine. */
 const needsEngine = ['USER', 'EXPOSE', 'STOPSIGNAL', 'LABEL'];
 
 /** One instruction a line: comments dropped, continued lines joined. */
-export function readDockerfile(text: string): Instruction[] {
+function readDockerfile(text: string): Instruction[] {
   const lines = text
     .replace(/^\s*#.*\n/gm, '')
     .replace(/\\\n/g, ' ')
@@ -73,7 +78,7 @@ export async function followDockerfile(context: string, root: string, say: (step
       const target = paths.pop() ?? '.';
       for (const path of paths) {
         if (!from && !visible.includes(path))
-          throw new Error(`.dockerignore hides ${path}, which the Dockerfile copies`);
+          throw new StepFailed(`.dockerignore hides ${path}, which the Dockerfile copies`);
         const source = from ? join(stages.get(from)?.root ?? '', path) : join(context, path);
         await cp(source, target.endsWith('/') ? join(here, target, basename(path)) : join(here, target), {
           recursive: true,
@@ -82,19 +87,26 @@ export async function followDockerfile(context: string, root: string, say: (step
       }
     } else if (verb === 'RUN') {
       say(argument);
-      await promisify(execFile)('sh', ['-c', argument], {
-        cwd: here,
-        env: { ...cleanEnvironment(), ...stage.environment },
-      });
+      await run(argument, here, stage.environment);
     } else if (verb === 'CMD') {
       command = JSON.parse(argument);
     } else if (verb === 'HEALTHCHECK') {
       healthCheck = JSON.parse(argument.slice(argument.indexOf('[')));
     } else if (!needsEngine.includes(verb)) {
-      throw new Error(`${verb} is not understood here`);
+      throw new StepFailed(`${verb} is not understood here`);
     }
   }
   return { directory: join(stage.root, stage.workdir), environment: stage.environment, command, healthCheck };
+}
+
+async function run(command: string, cwd: string, environment: Readonly<Record<string, string>>): Promise<void> {
+  try {
+    await promisify(execFile)('sh', ['-c', command], { cwd, env: { ...cleanEnvironment(), ...environment } });
+  } catch (error) {
+    const said =
+      error instanceof Error && 'stderr' in error && 'stdout' in error ? [error.stdout, error.stderr] : [error];
+    throw new StepFailed(`RUN ${command} failed:\n${said.join('\n').trim()}`);
+  }
 }
 
 /** What a build may see of this machine: where programs are and how to reach the package registry, but no package of this project. */

@@ -13,7 +13,7 @@ import { demonstrate } from '../sandbox/demonstration/demonstrate.ts';
 import { createPrinter } from '../sandbox/print.ts';
 import { startSandbox } from '../sandbox/sandbox.ts';
 import { projectDirectory } from '../sandbox/state.ts';
-import { followDockerfile, type Image } from './dockerfile.ts';
+import { followDockerfile, type Image, StepFailed } from './dockerfile.ts';
 
 const limits = { readyMs: 2_000, idleMegabytes: 150 };
 const printer = createPrinter();
@@ -23,6 +23,12 @@ try {
   const packages = await provePackages(image.directory);
   printer.progress(`${packages} packages, none of them only for development`);
   await proveService(image);
+  printer.progress('The image is proven');
+} catch (error) {
+  process.exitCode = 1;
+  process.stderr.write(
+    `\n${error instanceof StepFailed ? error.message : error instanceof Error ? error.stack : error}\n`,
+  );
 } finally {
   await rm(directory, { recursive: true, force: true });
 }

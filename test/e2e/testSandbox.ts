@@ -29,7 +29,7 @@ export function v2(action: string, correlationId: string): Record<string, string
 }
 
 /** The next reply; fails the test when there is none. */
-export async function nextReply(device: Device): Promise<Reply> {
+async function nextReply(device: Device): Promise<Reply> {
   const reply = await device.next(15_000);
   expect(reply, 'a reply').toBeDefined();
   return reply as Reply;

@@ -1,0 +1,41 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { type SettingDoc, settingDocs } from '../src/config.ts';
+
+/**
+ * The pages that list the settings, written from the schema: the table between the markers of README.md, and
+ * `.env.example`. `npm run docs` rewrites them; a test fails when they are behind.
+ */
+
+const begin = '<!-- settings: written by `npm run docs` -->';
+const end = '<!-- /settings -->';
+
+const shown = ({ secret, default: fallback }: SettingDoc): string =>
+  secret ? 'secret' : fallback === '' ? '' : `\`${fallback}\``;
+
+/** README with its table of settings renewed. */
+export function withSettingsTable(readme: string): string {
+  const rows = settingDocs().map((setting) => `| \`${setting.env}\` | ${setting.doc} | ${shown(setting)} |`);
+  const table = ['| variable | what it does | default |', '|---|---|---|', ...rows].join('\n');
+  const [head, rest] = split(readme, begin);
+  const [, tail] = split(rest, end);
+  return `${head}${begin}\n\n${table}\n\n${end}${tail}`;
+}
+
+/** `.env.example`: what has to be set stands open, the rest is commented out with its default. */
+export function envExample(): string {
+  const lines = settingDocs().map(({ env, doc, default: fallback }) =>
+    fallback === '' ? `# ${doc}\n${env}=\n` : `# ${doc}\n#${env}=${fallback}\n`,
+  );
+  return `# Copy to .env and start with: node --env-file=.env dist/main.js\n# An empty value counts as not set.\n\n${lines.join('\n')}`;
+}
+
+function split(text: string, marker: string): [string, string] {
+  const at = text.indexOf(marker);
+  if (at < 0) throw new Error(`README.md lacks the line ${marker}`);
+  return [text.slice(0, at), text.slice(at + marker.length)];
+}
+
+if (process.argv[1] === import.meta.filename) {
+  writeFileSync('README.md', withSettingsTable(readFileSync('README.md', 'utf8')));
+  writeFileSync('.env.example', envExample());
+}
