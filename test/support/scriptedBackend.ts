@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { AxiosAdapter, AxiosResponse, InternalAxiosRequestConfig } from 'axios';
 import { TransportFailure } from '../../src/backends/transport.ts';
 
-/** Status, body (text goes out as it is, anything else as JSON) and headers; or what else can happen to a request. */
+/** Status, body (text and bytes go out as they are, anything else as JSON) and headers; or what else can happen to a request. */
 export type ScriptedReply =
   | readonly [status: number, body?: unknown, headers?: Readonly<Record<string, string>>]
   | 'lost'
@@ -113,7 +113,8 @@ async function replyTo(reply: ScriptedReply, config: InternalAxiosRequestConfig)
     throw new TransportFailure('no answer in time', true);
   }
   const [status, body, headers = {}] = reply;
-  const data = Buffer.from(body === undefined ? '' : typeof body === 'string' ? body : JSON.stringify(body));
+  const isRaw = typeof body === 'string' || body instanceof Uint8Array;
+  const data = Buffer.from(isRaw ? body : body === undefined ? '' : JSON.stringify(body));
   if (data.length > (config.maxContentLength ?? data.length)) throw new TransportFailure('answer too large', true);
   return { status, statusText: '', headers: { ...headers }, data, config };
 }

@@ -8,7 +8,7 @@ import { type ObjectModel, printObject } from '../informationModel/objectModel.t
 import { printReference } from '../informationModel/referenceStore.ts';
 import { createUnowned } from '../informationModel/unowned.ts';
 import { printMembers } from '../json.ts';
-import type { Principal } from '../principalManager/principals.ts';
+import { checkName, type Principal } from '../principalManager/principals.ts';
 import type { TypeVersion } from '../typeRegistry/types.ts';
 
 /** An administrator's call. */
@@ -84,6 +84,7 @@ export function adminRoutes({ world, faults, journal }: Surroundings): Route<Adm
   /** Creates what is missing; a device of another tenant is a conflict. */
   function bootstrap({ text }: AdminCall): Answer {
     const { deviceId, tenant, children = [] } = parse(deviceSchema, text);
+    for (const name of children.flatMap((path) => path.split('/'))) checkName(name, 'a segment of children');
     const known = principals.device(deviceId);
     if (known && tenant !== undefined && known.tenant !== tenant) {
       throw conflict('Already exists', 'the device belongs to another tenant');

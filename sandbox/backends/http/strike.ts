@@ -32,7 +32,10 @@ const cut = (response: ServerResponse): void => void response.socket?.resetAndDe
 function sendHalf(response: ServerResponse, entry: JournalEntry, { status, body = '' }: Answer): void {
   entry.answer = body;
   const bytes = Buffer.from(body);
-  if (bytes.length < 2) return cut(response);
+  if (bytes.length < 2) {
+    cut(response);
+    return;
+  }
   response.writeHead(status, { 'content-type': 'application/json', 'content-length': bytes.length });
   response.write(bytes.subarray(0, bytes.length / 2), () => response.destroy());
 }

@@ -1,0 +1,152 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { guid, http, startTestBackends, type TestBackends } from './client.ts';
+
+let test: TestBackends;
+const S1 = guid(1);
+const S2 = guid(2);
+
+/** pump-2 owns 1 (with settings and a reference to 2) and 2; everybody else wants at them. */
+beforeAll(async () => {
+  test = await startTestBackends();
+  const { im } = test.as('pump-2');
+  const pump = (objectId: string, serial: string) => ({
+    objectId,
+    model: 'svc.device',
+    type: 'pump',
+    properties: { serial },
+  });
+  await im('POST', '/object', { ...pump(S1, 'SECRET-1'), name: 'SECRET-NAME' });
+  await im('POST', '/object', pump(S2, 'SECRET-2'));
+  const to = { objectId: S2, model: 'svc.device' };
+  await im('POST', `/objects/${S1}/models/svc.device/references/out`, [{ name: 'feeds', to, attributes: {} }]);
+});
+afterAll(() => test.close());
+
+const idOf = (path: string) => test.backends.world.principals.list().find((p) => p.path === path)?.id;
+const device = `/objects/${S1}/models/svc.device`;
+const settings = `/objects/${S1}/models/svc.configuration`;
+const update = { type: 'pump', version: 1, properties: { serial: 'SECRET-1' } };
+
+/** Every way to another device's things: backend, method, path, body. */
+const attempts: [string, 'im' | 'pm', string, () => string, unknown][] = [
+  ['reads an object model', 'im', 'GET', () => device, undefined],
+  ['reads a related model', 'im', 'GET', () => settings, undefined],
+  ['reads references', 'im', 'GET', () => `${device}/references/out`, undefined],
+  ['replaces an object model', 'im', 'PUT', () => device, update],
+  ['replaces a related model', 'im', 'PUT', () => settings, { ...update, type: 'pump.settings' }],
+  ['writes references', 'im', 'POST', () => `${device}/references/out`, []],
+  [
+    'creates over an object model',
+    'im',
+    'POST',
+    () => '/object',
+    { objectId: S1, model: 'svc.device', type: 'pump', properties: { serial: 'X' } },
+  ],
+  [
+    'creates another model of the object',
+    'im',
+    'POST',
+    () => `/objects/${S1}`,
+    { model: 'svc.configuration', type: 'gateway.settings' },
+  ],
+  [
+    'creates with unique values that are taken',
+    'im',
+    'POST',
+    () => '/object',
+    { model: 'svc.device', type: 'pump', properties: { serial: 'SECRET-1' } },
+  ],
+  [
+    'creates for an owner',
+    'im',
+    'POST',
+    () => `/object?owner=${idOf('pump-2')}`,
+    { model: 'svc.device', type: 'pump', properties: { serial: 'X' } },
+  ],
+  ['updates an identity', 'pm', 'PUT', () => `/devices/${idOf('pump-2')}`, { publicKey: 'x' }],
+  ['updates an identity behind a device', 'pm', 'PUT', () => `/devices/${idOf('gateway-1/edge')}`, { publicKey: 'x' }],
+  ['deletes an identity', 'pm', 'DELETE', () => `/devices/${idOf('gateway-1/edge/sensor-1')}`, undefined],
+];
+
+const state = () => JSON.stringify([test.backends.world.objects.dump(), test.backends.world.principals.dump()]);
+
+describe('a device that does what is not its right', () => {
+  it.each(attempts)(
+    '%s of another device of its tenant: 403, nothing changes, nothing leaks',
+    async (_, backend, method, path, body) => {
+      const before = state();
+      const { status, text } = await test.as('pump-1')[backend](method, path(), body);
+      expect(status).toBe(403);
+      expect(text).not.toContain('SECRET');
+      expect(state()).toBe(before);
+    },
+  );
+
+  it.each(attempts.filter(([what]) => !what.startsWith('creates')))(
+    '%s of another tenant: 404, as if it did not exist',
+    async (_, backend, method, path, body) => {
+      const before = state();
+      const { status, text } = await test.as('rival-1')[backend](method, path(), body);
+      expect(status).toBe(404);
+      expect(text).not.toContain('SECRET');
+      expect(state()).toBe(before);
+    },
+  );
+
+  it('claims what another device owns: 409, nothing changes', async () => {
+    const before = state();
+    const { status, text } = await test.as('pump-1').im('PUT', `${device}/owner`, { ownerId: idOf('pump-1') });
+    expect(status).toBe(409);
+    expect(text).not.toContain('pump-2');
+    expect(state()).toBe(before);
+  });
+
+  it.each([
+    '/objects/../objects/x',
+    `/objects/${S1}/models/..%2f..`,
+    `/objects/..%2F${S1}/models/svc.device`,
+    '/objects/%00/models/svc.device',
+    '/objects/__proto__/models/constructor',
+  ])('asks for the hostile path %s: found nowhere', async (path) => {
+    const { status } = await test.as('pump-1').im('GET', path, undefined, { described: false });
+    expect(status).toBe(404);
+  });
+
+  it('asks with a path that is not percent-encoded: 400', async () => {
+    expect((await test.as('pump-1').im('GET', '/objects/%zz/models/m', undefined, { described: false })).status).toBe(
+      400,
+    );
+  });
+
+  it('uses its own object ids beside the same ones of another tenant', async () => {
+    const body = { objectId: S1, model: 'svc.device', type: 'pump', properties: { serial: 'SECRET-1' } };
+    expect((await test.as('rival-1').im('POST', '/object', body)).status).toBe(201);
+    expect((await test.as('pump-2').im('GET', device)).json).toMatchObject({ name: 'SECRET-NAME', path: 'pump-2' });
+  });
+});
+
+describe('who is calling', () => {
+  const raw = (headers: Record<string, string>, path = device) =>
+    http(test.backends.informationModelUrl, 'GET', path, undefined, headers);
+  const authorization = () => `Bearer ${test.token}`;
+
+  it('is 401 without a token, with an unknown one and with another scheme, before anything else is looked at', async () => {
+    for (const headers of [{}, { authorization: 'Bearer x' }, { authorization: `Basic ${test.token}` }]) {
+      expect((await raw(headers)).status).toBe(401);
+      expect((await raw(headers, '/nowhere')).status).toBe(401);
+    }
+  });
+
+  it('is 400 without the device header, 403 for a device without identity', async () => {
+    expect((await raw({ authorization: authorization() })).status).toBe(400);
+    expect((await raw({ authorization: authorization(), 'x-svc-device-id': 'nobody' })).status).toBe(403);
+    expect((await raw({ authorization: authorization(), 'x-svc-device-id': '%zz' })).status).toBe(400);
+  });
+
+  it('is read percent-encoded', async () => {
+    const deviceId = 'pümp 1%2F?&#';
+    await test.admin('POST', '/devices', { deviceId });
+    const { status, json } = await test.as(deviceId).pm('GET', `/devices?device=${encodeURIComponent(deviceId)}`);
+    expect([status, json]).toMatchObject([200, { data: [{ identity: deviceId, path: deviceId }] }]);
+  });
+});

@@ -1,0 +1,130 @@
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { guid, startTestBackends, type TestBackends } from './client.ts';
+
+let test: TestBackends;
+beforeAll(async () => {
+  test = await startTestBackends({ journalEntries: 5 });
+});
+beforeEach(() => test.backends.world.reset());
+afterAll(() => test.close());
+
+const data = async (path: string) => ((await test.admin('GET', path)).json as { data: unknown[] }).data;
+
+it('says what is here', async () => {
+  const { json } = await test.admin('GET', '/');
+  expect(Object.keys((json as { routes: object }).routes)).toContain('POST /faults');
+});
+
+it('bootstraps a device once, with identities below it, in the tenant that is named', async () => {
+  const body = { deviceId: 'new-1', tenant: 'globex', children: ['edge/camera', 'edge/door'] };
+  expect((await test.admin('POST', '/devices', body)).status).toBe(201);
+  expect((await test.admin('POST', '/devices', { deviceId: 'new-1' })).status).toBe(200);
+  expect((await test.admin('POST', '/devices', { deviceId: 'new-1', tenant: 'acme' })).status).toBe(409);
+  const { json } = await test.as('new-1').pm('GET', '/devices?device=new-1&path=edge&identity=door');
+  expect(json).toMatchObject({ data: [{ path: 'new-1/edge/door' }] });
+});
+
+it.each([
+  ['a slash', { deviceId: 'a/b' }],
+  ['dots', { deviceId: '..' }],
+  ['nothing', { deviceId: '' }],
+  ['no id', {}],
+  ['an unknown member', { deviceId: 'a', owner: 'x' }],
+  ['an empty segment below it', { deviceId: 'a', children: ['x//y'] }],
+])('refuses a device with %s, whole', async (_, body) => {
+  const before = test.backends.world.principals.list().length;
+  expect((await test.admin('POST', '/devices', body)).status).toBe(400);
+  expect(test.backends.world.principals.list()).toHaveLength(before);
+});
+
+it('creates types for all tenants or for one', async () => {
+  const fan = { typeId: 'fan', version: '1.0.0' };
+  expect((await test.admin('POST', '/types?tenant=acme', fan)).status).toBe(201);
+  expect((await test.as('rival-1').tr('GET', '/modelDefinitions/svc.device/types/fan')).status).toBe(404);
+  expect((await test.admin('POST', '/types?model=svc.other', fan)).status).toBe(201);
+  expect((await test.as('rival-1').tr('GET', '/modelDefinitions/svc.other/types/fan')).status).toBe(200);
+  expect((await test.admin('POST', '/types?tenant=nobody', fan)).status).toBe(400);
+});
+
+it('creates object models that nobody owns', async () => {
+  const body = { objectId: guid(1), model: 'svc.device', type: 'pump', properties: { serial: 'S' } };
+  expect((await test.admin('POST', '/objects?tenant=globex', body)).status).toBe(201);
+  expect((await test.admin('POST', '/objects?tenant=globex', { ...body, objectId: guid(2) })).status).toBe(409);
+  expect((await test.as('rival-1').im('GET', `/objects/${guid(1)}/models/svc.device`)).json).not.toHaveProperty(
+    'ownerId',
+  );
+});
+
+it('shows the world', async () => {
+  const { im } = test.as('pump-1');
+  const sensor = { objectId: guid(1), model: 'svc.device', type: 'sensor', properties: { quantity: 'flow' } };
+  await im('POST', '/object', sensor);
+  const to = { objectId: guid(1), model: 'svc.device' };
+  await im('POST', `/objects/${guid(1)}/models/svc.device/references/out`, [{ name: 'parent', to }]);
+  expect(await data('/world/objects')).toContainEqual(
+    expect.objectContaining({
+      ...sensor,
+      type: 'sensor@1.0.0',
+      tenant: 'acme',
+      references: [{ name: 'parent', to, attributes: {} }],
+    }),
+  );
+  expect(await data('/world/types')).toContainEqual(expect.objectContaining({ tenant: null, typeId: 'booster-pump' }));
+  expect(await data('/world/principals')).toContainEqual(
+    expect.objectContaining({ path: 'gateway-1/edge', tenant: 'acme' }),
+  );
+});
+
+it('tells the latest calls, after a number and of a device, never their tokens', async () => {
+  const mark = test.backends.journal.last;
+  await test.as('pump-1').im('POST', '/query', '{"model":"m", "type":"t","properties":{"a":1}}', {
+    headers: { 'x-correlation-id': 'c%201', traceparent: '00-1', 'idempotency-key': 'i' },
+  });
+  await test.as('pump-2').pm('GET', '/devices?device=pump-2');
+  expect(await data(`/journal?since=${mark}`)).toHaveLength(2);
+  expect(await data(`/journal?since=${mark}&deviceId=pump-1`)).toEqual([
+    {
+      sequence: mark + 1,
+      at: expect.any(String),
+      backend: 'informationModel',
+      deviceId: 'pump-1',
+      method: 'POST',
+      path: '/query',
+      headers: {
+        'x-svc-device-id': 'pump-1',
+        'x-correlation-id': 'c%201',
+        traceparent: '00-1',
+        'idempotency-key': 'i',
+      },
+      body: '{"model":"m", "type":"t","properties":{"a":1}}',
+      status: 200,
+      answer: '{"data":[]}',
+    },
+  ]);
+  for (let i = 0; i < 9; i++) await test.as('pump-2').pm('GET', '/devices?device=pump-2');
+  expect(await data('/journal')).toHaveLength(5);
+  expect((await test.admin('GET', '/journal?since=x')).status).toBe(400);
+});
+
+it('adds, lists and removes faults', async () => {
+  const added = await test.admin('POST', '/faults', { backend: 'typeRegistry', status: 500 });
+  expect(added.status).toBe(201);
+  expect(await data('/faults')).toEqual([added.json]);
+  expect((await test.admin('POST', '/faults', { backend: 'other', status: 500 })).error?.detail).toContain('$.backend');
+  expect((await test.admin('DELETE', '/faults')).status).toBe(204);
+  expect(await data('/faults')).toEqual([]);
+});
+
+it('resets the world and removes faults', async () => {
+  await test.admin('POST', '/devices', { deviceId: 'new-1' });
+  await test.admin('POST', '/faults', { backend: 'typeRegistry', status: 500 });
+  expect((await test.admin('POST', '/reset')).status).toBe(204);
+  expect(test.backends.world.principals.device('new-1')).toBeUndefined();
+  expect(test.backends.world.principals.device('pump-1')).toBeDefined();
+  expect(await data('/faults')).toEqual([]);
+});
+
+it('needs no token, and knows no other routes', async () => {
+  expect((await test.admin('GET', '/nowhere')).status).toBe(404);
+  expect((await test.admin('PUT', '/faults', {})).status).toBe(405);
+});

@@ -1,0 +1,68 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { BODY_LIMIT } from '../../../sandbox/backends/http/listen.ts';
+import { startTestBackends, type TestBackends } from './client.ts';
+
+let test: TestBackends;
+beforeAll(async () => {
+  test = await startTestBackends();
+});
+afterAll(() => test.close());
+
+const post = (body: unknown) => test.as('pump-1').im('POST', '/object', body);
+const sensor = '{"model":"svc.device","type":"sensor","properties":{"quantity":"flow"}}';
+
+it.each([
+  ['nothing', ''],
+  ['half an object', '{"model":'],
+  ['JSON with a comment', '{} // x'],
+  ['two values', '{}{}'],
+  ['a byte order mark', Buffer.from(`\ufeff${sensor}`)],
+  ['bytes that are not UTF-8', Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])],
+  ['UTF-16', Buffer.from(sensor, 'utf16le')],
+  ['a list', '[]'],
+  ['null', 'null'],
+  [
+    'a member that is given twice',
+    '{"model":"svc.device","type":"sensor","properties":{"quantity":"a"},"type":"pump"}',
+  ],
+  [
+    'a property that is given twice',
+    '{"model":"svc.device","type":"sensor","properties":{"quantity":"a","quantity":"b"}}',
+  ],
+  ['control characters in a model', '{"model":"svc\\u0000device","type":"sensor"}'],
+])('refuses %s as a body with 400', async (_, body) => {
+  const { status, error } = await post(body);
+  expect([status, error?.code, error?.title]).toEqual([400, '400', 'Validation failed']);
+});
+
+it('treats __proto__ and constructor as names like any other', async () => {
+  const body = '{"model":"svc.device","type":"sensor","properties":{"quantity":"a","__proto__":"x"}}';
+  expect((await post(body)).error?.detail).toContain('$.properties.__proto__');
+  expect((await post('{"model":"svc.device","type":"constructor","__proto__":{"type":"sensor"}}')).status).toBe(400);
+});
+
+it('survives any depth of nesting', async () => {
+  const deep = '['.repeat(100_000) + ']'.repeat(100_000);
+  expect((await post(`{"model":"svc.device","type":"sensor","properties":{"quantity":${deep}}}`)).status).toBe(400);
+  expect((await post(sensor.replace('}}', `},"ignored":${deep}}`))).status).toBe(201);
+});
+
+it('accepts white space around and inside', async () => {
+  expect((await post(`\n ${sensor.replaceAll(':', ' : ')} \r\n`)).status).toBe(201);
+});
+
+it('refuses a body over the limit with 413, and serves the next call', async () => {
+  expect((await post(Buffer.alloc(BODY_LIMIT + 1, 0x20))).status).toBe(413);
+  expect((await post(sensor)).status).toBe(201);
+});
+
+it('is 404 on unknown routes and 405 with the wrong method, in the shape of every error', async () => {
+  const { im } = test.as('pump-1');
+  const undescribed = { described: false };
+  const unknown = await im('GET', '/objects', undefined, undescribed);
+  expect([unknown.status, unknown.error?.code]).toEqual([404, '404']);
+  const wrong = await im('DELETE', '/object', undefined, undescribed);
+  expect([wrong.status, wrong.error?.detail]).toEqual([405, 'the route knows POST']);
+  expect((await im('GET', '/objects//models/svc.device', undefined, undescribed)).status).toBe(404);
+  expect(unknown.error?.id).toMatch(/^[0-9a-f-]{36}$/);
+});

@@ -1,0 +1,145 @@
+import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
+import type { FaultRequest } from '../../../sandbox/backends/faults.ts';
+import { fetchToken, guid, startTestBackends, type TestBackends } from './client.ts';
+
+let test: TestBackends;
+beforeAll(async () => {
+  test = await startTestBackends();
+});
+beforeEach(() => test.admin('POST', '/reset'));
+afterAll(() => test.close());
+
+const sensor = { model: 'svc.device', type: 'sensor', properties: { quantity: 'flow' } };
+const undescribed = { described: false };
+const create = (device = 'pump-1') => test.as(device).im('POST', '/object', sensor, undescribed);
+const count = () => test.backends.world.objects.count;
+const add = (fault: Omit<FaultRequest, 'backend'>) =>
+  test.backends.faults.add({ backend: 'informationModel', ...fault });
+const lastEntry = () => test.backends.journal.entries().at(-1);
+
+/** Makes a call that nobody will answer; resolves once the backend has decided about it. */
+async function callInVain(): Promise<void> {
+  const { journal } = test.backends;
+  const mark = journal.last;
+  const outcome = vi.fn();
+  create().then(outcome, outcome);
+  await vi.waitFor(() => expect(journal.last).toBe(mark + 1));
+  expect(outcome).not.toHaveBeenCalled();
+}
+
+it('answers a status instead of the effect, with the headers that were asked for', async () => {
+  add({ status: 503, headers: { 'retry-after': '7' }, times: 1 });
+  const before = count();
+  const { status, headers, error } = await create();
+  expect([status, headers['retry-after'], error?.code, count()]).toEqual([503, '7', '503', before]);
+  expect((await create()).status).toBe(201);
+});
+
+it('answers garbage, as success or with a status', async () => {
+  add({ garbage: true, times: 1 });
+  add({ garbage: true, status: 502, times: 1 });
+  const before = count();
+  const first = await create();
+  expect([first.status, first.text.startsWith('<html>')]).toEqual([200, true]);
+  expect((await create()).status).toBe(502);
+  expect(count()).toBe(before);
+});
+
+it.each([
+  ['before the effect', 'before', 0],
+  ['after the effect', 'after-effect', 1],
+  ['in the middle of the answer', 'mid-body', 1],
+] as const)('resets the connection %s', async (_, reset, effects) => {
+  add({ reset, times: 1 });
+  const before = count();
+  await expect(create()).rejects.toThrow();
+  expect(count()).toBe(before + effects);
+  expect((await create()).status).toBe(201);
+});
+
+it('sends half of the answer before it resets in the middle', async () => {
+  add({ reset: 'mid-body', times: 1 });
+  const outcome = await create().catch((error: NodeJS.ErrnoException) => error.message);
+  expect(outcome).toBe('aborted');
+});
+
+it('lets the effect happen and loses the answer', async () => {
+  add({ lostAnswer: true, times: 1 });
+  const before = count();
+  await callInVain();
+  expect(count()).toBe(before + 1);
+  expect(lastEntry()).toMatchObject({ status: null, answer: expect.stringContaining('"version":1') });
+});
+
+it('hangs without effect', async () => {
+  add({ hang: true, times: 1 });
+  const before = count();
+  await callInVain();
+  expect(count()).toBe(before);
+  expect(lastEntry()).toMatchObject({ status: null, answer: null });
+});
+
+it('delays, and answers then', async () => {
+  add({ delayMs: 1, times: 1 });
+  expect((await create()).status).toBe(201);
+});
+
+it('strikes only the route, method and device it is meant for, and as often as asked', async () => {
+  const at = `/objects/${guid(1)}/models/svc.device`;
+  await test.as('pump-1').im('POST', '/object', { ...sensor, objectId: guid(1) });
+  add({ method: 'GET', path: '/objects/{objectId}/models/{model}', deviceId: 'pump-1', status: 500, times: 2 });
+  const get = (device: string, path: string) => test.as(device).im('GET', path, undefined, undescribed);
+  expect((await create()).status).toBe(201);
+  expect((await get('pump-2', at)).status).toBe(403);
+  expect((await get('pump-1', `${at}/references/out`)).status).toBe(200);
+  expect([(await get('pump-1', at)).status, (await get('pump-1', at)).status]).toEqual([500, 500]);
+  expect((await get('pump-1', at)).status).toBe(200);
+});
+
+it.each([
+  ['/objects/**', '/objects/a/models/b/references/out', true],
+  ['/objects/**', '/object', false],
+  ['/objects/*/models/svc.device', '/objects/a/models/svc.device', true],
+  ['/objects/*/models/svc.device', '/objects/a/models/svc.configuration', false],
+  ['/query', '/query', true],
+])('matches the pattern %s with %s: %s', (path, asked, struck) => {
+  add({ path, status: 500 });
+  const target = { backend: 'informationModel', method: 'GET', path: asked, deviceId: undefined } as const;
+  expect(test.backends.faults.strike(target) !== undefined).toBe(struck);
+});
+
+it('strikes in the order in which faults were added', async () => {
+  add({ status: 500, times: 1 });
+  add({ status: 502, times: 1 });
+  expect([(await create()).status, (await create()).status, (await create()).status]).toEqual([500, 502, 201]);
+});
+
+it('strikes the token endpoint', async () => {
+  test.backends.faults.add({ backend: 'token', status: 503, times: 1 });
+  await expect(fetchToken(test.backends)).resolves.toBeUndefined();
+  await expect(fetchToken(test.backends)).resolves.toMatch(/./);
+});
+
+it('notes in the journal which fault struck', async () => {
+  const { id } = add({ status: 500, times: 1 });
+  await create();
+  expect(lastEntry()).toMatchObject({ fault: id, status: 500 });
+});
+
+it('refuses a fault that does nothing or asks for the unknown', () => {
+  expect(() => add({ path: '/query' })).toThrow('a fault needs one of');
+  expect(() => add({ status: 42 })).toThrow();
+  expect(() => add({ times: 0, hang: true })).toThrow();
+});
+
+it('ends hanging calls when the backends close', async () => {
+  const other = await startTestBackends();
+  other.backends.faults.add({ backend: 'principalManager', hang: true });
+  other.backends.faults.add({ backend: 'informationModel', delayMs: 3_600_000 });
+  const pm = other.as('pump-1').pm('GET', '/devices?device=pump-1', undefined, undescribed);
+  const im = other.as('pump-1').im('POST', '/object', sensor, undescribed);
+  const outcomes = Promise.allSettled([pm, im]);
+  await vi.waitFor(() => expect(other.backends.journal.entries()).toHaveLength(3));
+  await other.close();
+  expect((await outcomes).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+});

@@ -1,0 +1,90 @@
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { guid, startTestBackends, type TestBackends } from './client.ts';
+
+let test: TestBackends;
+beforeAll(async () => {
+  test = await startTestBackends();
+});
+beforeEach(() => test.backends.world.reset());
+afterAll(() => test.close());
+
+const key = { headers: { 'idempotency-key': 'k1' } };
+const sensor = { model: 'svc.device', type: 'sensor', properties: { quantity: 'flow' } };
+const count = () => test.backends.world.objects.count;
+
+it('answers a repeated mutation as the first, to the byte, without a second effect', async () => {
+  const { im } = test.as('pump-1');
+  const first = await im('POST', '/object', sensor, key);
+  const before = count();
+  const again = await im('POST', '/object', sensor, key);
+  expect([again.status, again.text]).toEqual([201, first.text]);
+  expect(count()).toBe(before);
+});
+
+it('answers a repeated deletion with 204 again', async () => {
+  const { pm } = test.as('gateway-1');
+  const id = test.backends.world.principals.list().find(({ identity }) => identity === 'sensor-1')?.id;
+  expect((await pm('DELETE', `/devices/${id}`, undefined, key)).status).toBe(204);
+  expect((await pm('DELETE', `/devices/${id}`, undefined, key)).status).toBe(204);
+  expect((await pm('DELETE', `/devices/${id}`)).status).toBe(404);
+});
+
+it('answers a repeated update as the first although the version has moved on', async () => {
+  const { im } = test.as('pump-1');
+  const at = `/objects/${guid(1)}/models/svc.device`;
+  await im('POST', '/object', { ...sensor, objectId: guid(1) });
+  const body = { ...sensor, version: 1 };
+  expect((await im('PUT', at, body, key)).json).toMatchObject({ version: 2 });
+  expect((await im('PUT', at, body, key)).json).toMatchObject({ version: 2 });
+  expect((await im('PUT', at, body)).status).toBe(409);
+});
+
+it('repeats a refusal, too', async () => {
+  const { im } = test.as('pump-1');
+  const at = `/objects/${guid(1)}/models/svc.device`;
+  const body = { ...sensor, version: 1 };
+  const first = await im('PUT', at, body, key);
+  await im('POST', '/object', { ...sensor, objectId: guid(1) });
+  const again = await im('PUT', at, body, key);
+  expect([first.status, again.text]).toEqual([404, first.text]);
+});
+
+it.each([
+  ['another body', '/object', { ...sensor, name: 'x' }],
+  ['another path', `/objects/${guid(1)}`, sensor],
+  ['another query', `/object?owner=${guid(2)}`, sensor],
+])('refuses the key with %s by 422', async (_, path, body) => {
+  const { im } = test.as('pump-1');
+  await im('POST', '/object', sensor, key);
+  const before = count();
+  expect((await im('POST', path, body, key)).status).toBe(422);
+  expect(count()).toBe(before);
+});
+
+it('keeps the keys of different devices and different backends apart', async () => {
+  expect((await test.as('pump-1').im('POST', '/object', sensor, key)).status).toBe(201);
+  expect((await test.as('pump-2').im('POST', '/object', sensor, key)).status).toBe(201);
+  const id = test.backends.world.principals.device('pump-1')?.id;
+  expect((await test.as('pump-1').pm('PUT', `/devices/${id}`, {}, key)).status).toBe(200);
+});
+
+it('asks for the caller before it repeats anything', async () => {
+  await test.as('pump-1').im('POST', '/object', sensor, key);
+  const headers = { ...key.headers, authorization: 'Bearer expired' };
+  expect((await test.as('pump-1').im('POST', '/object', sensor, { headers })).status).toBe(401);
+});
+
+it('has one effect when both requests are under way at once', async () => {
+  const { im } = test.as('pump-1');
+  const before = count();
+  const [a, b] = await Promise.all([im('POST', '/object', sensor, key), im('POST', '/object', sensor, key)]);
+  expect(a?.text).toBe(b?.text);
+  expect(count()).toBe(before + 1);
+});
+
+it('refuses an empty key and one over 255 characters', async () => {
+  for (const value of ['', 'k'.repeat(256)]) {
+    const { status } = await test.as('pump-1').im('POST', '/object', sensor, { headers: { 'idempotency-key': value } });
+    expect(status).toBe(400);
+  }
+});

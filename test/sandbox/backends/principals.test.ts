@@ -1,0 +1,131 @@
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { guid, startTestBackends, type TestBackends } from './client.ts';
+
+let test: TestBackends;
+beforeAll(async () => {
+  test = await startTestBackends();
+});
+beforeEach(() => test.backends.world.reset());
+afterAll(() => test.close());
+
+const resolve = (query: string, device = 'gateway-1') => test.as(device).pm('GET', `/devices?${query}`);
+const principal = (path: string) => test.backends.world.principals.list().find((p) => p.path === path);
+const idOf = (path: string) => principal(path)?.id ?? '';
+
+it.each([
+  ['device=gateway-1', 'gateway-1'],
+  ['device=gateway-1&path=', 'gateway-1'],
+  ['device=gateway-1&path=edge', 'gateway-1/edge'],
+  ['device=gateway-1&path=edge/sensor-1', 'gateway-1/edge/sensor-1'],
+  ['device=gateway-1&path=edge%2Fsensor-1', 'gateway-1/edge/sensor-1'],
+  ['device=gateway-1&identity=edge', 'gateway-1/edge'],
+  ['device=gateway-1&path=edge&identity=sensor-2', 'gateway-1/edge/sensor-2'],
+])('resolves %s to %s', async (query, path) => {
+  const found = principal(path);
+  const { id, identity, parentId } = found ?? {};
+  expect((await resolve(query)).json).toEqual({ data: [{ id, identity, path, parentId }] });
+});
+
+it.each([
+  ['path=nobody'],
+  ['path=edge/nobody'],
+  ['path=nobody/edge'],
+  ['identity=edge/sensor-1'],
+  ['identity=edge%2Fsensor-1'],
+  ['path=edge&identity=..'],
+  ['path=edge&identity=.'],
+  ['path=edge&identity='],
+  ['identity=Edge'],
+])('reaches nothing by %s', async (query) => {
+  expect((await resolve(`device=gateway-1&${query}`)).json).toEqual({ data: [] });
+});
+
+it.each([['edge/..'], ['./edge'], ['edge//sensor-1'], ['/edge'], ['edge/'], ['ed%0Age']])(
+  'refuses the path %s with 400',
+  async (path) => {
+    expect((await resolve(`device=gateway-1&path=${path}`)).status).toBe(400);
+  },
+);
+
+it('refuses a query parameter that is given twice, for readers would disagree', async () => {
+  expect((await resolve('device=gateway-1&path=edge&path=')).status).toBe(400);
+});
+
+it("refuses to resolve another device's identities, existing or not, with the same 403", async () => {
+  for (const device of ['pump-1', 'rival-1', 'nobody', '']) {
+    expect((await resolve(`device=${device}`)).status).toBe(403);
+  }
+});
+
+it('sets attributes, removes those that are null and keeps those that are absent', async () => {
+  const { pm } = test.as('gateway-1');
+  const path = `/devices/${idOf('gateway-1/edge')}`;
+  expect((await pm('PUT', path, { identity: 'edge', publicKey: 'k1', note: 1 })).json).toEqual({
+    id: idOf('gateway-1/edge'),
+    identity: 'edge',
+    path: 'gateway-1/edge',
+    parentId: idOf('gateway-1'),
+  });
+  await pm('PUT', path, { publicKey: 'k2' });
+  expect([...(principal('gateway-1/edge')?.attributes ?? [])]).toEqual([
+    ['publicKey', '"k2"'],
+    ['note', '1'],
+  ]);
+  await pm('PUT', path, { note: null });
+  expect([...(principal('gateway-1/edge')?.attributes ?? [])]).toEqual([['publicKey', '"k2"']]);
+});
+
+it('updates the device itself', async () => {
+  expect((await test.as('gateway-1').pm('PUT', `/devices/${idOf('gateway-1')}`, { publicKey: 'k' })).status).toBe(200);
+});
+
+it.each([
+  ['another identity', { identity: 'core' }],
+  ['an identity that is no string', { identity: 1 }],
+  ['a public key that is no string', { publicKey: { a: 1 } }],
+  ['an id', { id: guid(1) }],
+  ['a path', { path: 'rival-1' }],
+  ['a tenant', { tenant: 'globex' }],
+  ['a list', []],
+])('refuses %s in an update with 400', async (_, body) => {
+  const before = principal('gateway-1/edge');
+  expect((await test.as('gateway-1').pm('PUT', `/devices/${idOf('gateway-1/edge')}`, body)).status).toBe(400);
+  expect(principal('gateway-1/edge')).toBe(before);
+});
+
+it('deletes an identity once; then it is 404 and its name is free', async () => {
+  const { pm } = test.as('gateway-1');
+  const path = `/devices/${idOf('gateway-1/edge/sensor-1')}`;
+  const { status, text } = await pm('DELETE', path);
+  expect([status, text]).toEqual([204, '']);
+  expect((await pm('DELETE', path)).status).toBe(404);
+  expect((await resolve('device=gateway-1&path=edge/sensor-1')).json).toEqual({ data: [] });
+  await test.admin('POST', '/devices', { deviceId: 'gateway-1', children: ['edge/sensor-1'] });
+  expect((await resolve('device=gateway-1&path=edge/sensor-1')).json).toMatchObject({
+    data: [{ identity: 'sensor-1' }],
+  });
+});
+
+it('refuses to delete an identity that others are connected through, until they are gone', async () => {
+  const { pm } = test.as('gateway-1');
+  const edge = `/devices/${idOf('gateway-1/edge')}`;
+  expect((await pm('DELETE', edge)).status).toBe(409);
+  for (const name of ['sensor-1', 'sensor-2']) await pm('DELETE', `/devices/${idOf(`gateway-1/edge/${name}`)}`);
+  expect((await pm('DELETE', edge)).status).toBe(204);
+});
+
+it('refuses to delete a directly connected device with 403', async () => {
+  expect((await test.as('gateway-1').pm('DELETE', `/devices/${idOf('gateway-1')}`)).status).toBe(403);
+  expect(principal('gateway-1')).toBeDefined();
+});
+
+it("keeps a deleted owner's object models with its device", async () => {
+  const { pm, im } = test.as('gateway-1');
+  const owner = idOf('gateway-1/edge/sensor-1');
+  const sensor = { objectId: guid(1), model: 'svc.device', type: 'sensor', properties: { quantity: 'flow' } };
+  await im('POST', `/object?owner=${owner}`, sensor);
+  await pm('DELETE', `/devices/${owner}`);
+  const at = `/objects/${guid(1)}/models/svc.device`;
+  expect((await im('GET', at)).json).toMatchObject({ ownerId: owner, path: 'gateway-1/edge/sensor-1' });
+  expect((await test.as('pump-1').im('GET', at)).status).toBe(403);
+});

@@ -1,0 +1,186 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { startTestBackends, type TestBackends } from './client.ts';
+
+let test: TestBackends;
+beforeAll(async () => {
+  test = await startTestBackends();
+});
+beforeEach(() => test.backends.world.reset());
+afterAll(() => test.close());
+
+const TYPES = '/modelDefinitions/svc.device/types';
+const text = { dataType: 'string' };
+const create = (definition: unknown, device = 'pump-1') => test.as(device).tr('POST', TYPES, definition);
+const read = (path: string, device = 'pump-1') => test.as(device).tr('GET', `${TYPES}/${path}`);
+const versionOf = async (path: string) => ((await read(path)).json as { version?: string }).version;
+
+describe('reading types', () => {
+  it('answers the highest version by number, not by text and not by age', async () => {
+    for (const version of ['1.2.0', '1.10.0', '2.0.1', '1.9.9']) await create({ typeId: 'fan', version });
+    expect(await versionOf('fan')).toBe('2.0.1');
+    expect(await versionOf('fan/versions/1')).toBe('1.10.0');
+    expect(await versionOf('fan/versions/1.9.9')).toBe('1.9.9');
+  });
+
+  it('is 404 for unknown types, versions and models, and 400 for what is no version', async () => {
+    expect((await read('fan')).status).toBe(404);
+    expect((await read('pump/versions/7')).status).toBe(404);
+    expect((await read('pump/versions/1.0.1')).status).toBe(404);
+    expect((await test.as('pump-1').tr('GET', '/modelDefinitions/svc.other/types/pump')).status).toBe(404);
+    for (const version of ['latest', '1.0', '01', '-1', '1.0.0.0', '%2e%2e']) {
+      expect((await read(`pump/versions/${version}`)).status).toBe(400);
+    }
+  });
+
+  it('tells the unique properties of a type, those of its base types included', async () => {
+    expect((await read('booster-pump')).json).toMatchObject({ uniqueProperties: ['serial'] });
+    expect((await read('sensor')).json).toMatchObject({ uniqueProperties: [] });
+    await create({ typeId: 'twin', version: '1.0.0', baseTypes: ['booster-pump@1.0.0'], unique: ['stages'] });
+    expect((await read('twin')).json).toMatchObject({ uniqueProperties: ['serial', 'stages'] });
+  });
+
+  it('shows the types of a tenant to that tenant only', async () => {
+    expect((await read('mixer', 'pump-2')).status).toBe(200);
+    expect((await read('mixer', 'rival-1')).status).toBe(404);
+    expect((await read('pump', 'rival-1')).status).toBe(200);
+    expect((await create({ typeId: 'mixer', version: '1.0.0' }, 'rival-1')).status).toBe(201);
+    expect((await read('mixer', 'pump-1')).json).toMatchObject({ unique: ['plant', 'position'] });
+  });
+});
+
+describe('creating types', () => {
+  it('answers what was sent, to the byte, with the model and the unique properties', async () => {
+    const sent =
+      '{"typeId":"fan","version":"1.0.0","properties":{ "rpm":{"dataType":"number","default":1.0}},"note":12345678901234567890}';
+    const { status, text } = await create(sent);
+    expect(status).toBe(201);
+    const answer = `${sent.slice(0, -1)},"model":"svc.device","uniqueProperties":[]}`;
+    expect(text).toBe(answer);
+    expect((await read('fan')).text).toBe(answer);
+  });
+
+  it('refuses a type id and version that exist with 409, even with the same content', async () => {
+    const fan = { typeId: 'fan', version: '1.0.0' };
+    await create(fan);
+    const { status, error } = await create(fan);
+    expect(status).toBe(409);
+    expect(error?.meta).toEqual(fan);
+    expect((await create({ ...fan, properties: { a: text } })).status).toBe(409);
+    expect((await read('fan')).json).not.toHaveProperty('properties');
+  });
+
+  it("refuses a tenant's version of a type that all tenants know with 403", async () => {
+    expect(
+      (await create({ typeId: 'pump', version: '3.0.0', unique: ['serial'], properties: { serial: text } })).status,
+    ).toBe(403);
+    expect(await versionOf('pump')).toBe('2.0.0');
+  });
+
+  const fan = { typeId: 'fan', version: '1.0.0' };
+  it.each([
+    ['no type id', { version: '1.0.0' }, '$.typeId'],
+    ['an @ in the type id', { ...fan, typeId: 'a@b' }, '$.typeId'],
+    ['a version of two numbers', { ...fan, version: '1.0' }, '$.version'],
+    ['a version with a leading zero', { ...fan, version: '1.01.0' }, '$.version'],
+    ['an unknown data type', { ...fan, properties: { rpm: { dataType: 'float' } } }, '$.properties.rpm.dataType'],
+    ['a property without data type', { ...fan, properties: { rpm: {} } }, '$.properties.rpm.dataType'],
+    [
+      'isMandatory as text',
+      { ...fan, variables: { rpm: { dataType: 'number', isMandatory: 'yes' } } },
+      '$.variables.rpm.isMandatory',
+    ],
+    [
+      'a default of another data type',
+      { ...fan, properties: { rpm: { dataType: 'integer', default: 1.5 } } },
+      '$.properties.rpm.default',
+    ],
+    ['a base type without version', { ...fan, baseTypes: ['pump'] }, '$.baseTypes[0]'],
+    ['an unknown base type', { ...fan, baseTypes: ['pump@2.0.0', 'pump@9.0.0'] }, '$.baseTypes[1]'],
+    ['a unique name that is no property', { ...fan, unique: ['serial'] }, '$.unique[0]'],
+    ['a unique name twice', { ...fan, unique: ['a', 'a'], properties: { a: text } }, '$.unique[1]'],
+    ["a unique name of a base type's group", { ...fan, baseTypes: ['pump@2.0.0'], unique: ['serial'] }, '$.unique[0]'],
+    [
+      'another data type than the base type',
+      { ...fan, baseTypes: ['pump@2.0.0'], properties: { serial: { dataType: 'integer' } } },
+      '$.properties.serial',
+    ],
+    [
+      'a method input without data type',
+      { ...fan, methods: { start: { input: { speed: {} } } } },
+      '$.methods.start.input.speed.dataType',
+    ],
+    [
+      'a related model without type',
+      { ...fan, relatedModels: { 'svc.configuration': {} } },
+      '$.relatedModels.svc.configuration.type',
+    ],
+    [
+      'a mapping from what is no property',
+      { ...fan, relatedModels: { m: { type: 't', uniqueMapping: { serial: 'serial' } } } },
+      '$.relatedModels.m.uniqueMapping.serial',
+    ],
+    ['another model than the path', { ...fan, model: 'svc.configuration' }, '$.model'],
+    ['references as a list', { ...fan, references: ['parent'] }, '$.references'],
+  ])('refuses %s with 400 and its JSON path', async (_, definition, path) => {
+    const { status, error } = await create(definition);
+    expect(status).toBe(400);
+    expect(error?.detail).toContain(path);
+    expect((await read('fan')).status).toBe(404);
+  });
+
+  it('lists every fault of the shape', async () => {
+    const { error } = await create({ version: 1, properties: { rpm: { dataType: 'float' } } });
+    expect(error?.meta).toEqual({ paths: ['$.typeId', '$.version', '$.properties.rpm.dataType'] });
+  });
+});
+
+describe('unique groups across versions', () => {
+  const plant = { typeId: 'plant', version: '1.0.0', unique: ['name'], properties: { name: text, town: text } };
+  const site = { typeId: 'site', version: '1.0.0', unique: ['code'], properties: { code: text } };
+  const leaf = { typeId: 'leaf', version: '1.0.0', baseTypes: ['plant@1.0.0'] };
+  const pair = { typeId: 'pair', version: '1.0.0', unique: ['a', 'b'], properties: { a: text, b: text } };
+  const shed = { typeId: 'shed', version: '1.0.0', properties: { code: text } };
+
+  beforeEach(async () => {
+    for (const definition of [plant, site, leaf, pair, shed]) expect((await create(definition)).status).toBe(201);
+    await create({ ...plant, version: '2.0.0' });
+  });
+
+  it.each([
+    ['the leader drops a unique property', { ...plant, version: '3.0.0', unique: ['town'] }],
+    ['the leader adds a unique property', { ...plant, version: '3.0.0', unique: ['name', 'town'] }],
+    ['the leader moves to no group', { typeId: 'plant', version: '3.0.0', properties: plant.properties }],
+    ['a subtype moves to no group', { typeId: 'leaf', version: '2.0.0' }],
+    ['a subtype moves to another group', { ...leaf, version: '2.0.0', baseTypes: ['site@1.0.0'] }],
+    [
+      'a subtype takes the unique property over as its own',
+      { typeId: 'leaf', version: '2.0.0', unique: ['name'], properties: { name: text } },
+    ],
+    ['a type without group begins to declare one', { ...shed, version: '2.0.0', unique: ['code'] }],
+    [
+      'base types change without a new major version',
+      { ...leaf, version: '1.1.0', baseTypes: ['plant@1.0.0', 'shed@1.0.0'] },
+    ],
+    ['an older version is added that the next one would leave', { ...shed, version: '0.9.0', unique: ['code'] }],
+  ])('refuses the version when %s', async (_, definition) => {
+    const { status, error } = await create(definition);
+    expect([status, error?.title]).toEqual([400, 'Invalid modification']);
+  });
+
+  it.each([
+    [
+      'the leader only adds a property',
+      { ...plant, version: '1.1.0', properties: { ...plant.properties, size: text } },
+    ],
+    ['a subtype takes another version of its base type', { ...leaf, version: '1.1.0', baseTypes: ['plant@2.0.0'] }],
+    [
+      'a new major version has a further base type inside the group',
+      { ...leaf, version: '2.0.0', baseTypes: ['plant@2.0.0', 'shed@1.0.0'] },
+    ],
+    ['a new base type brings a further group', { ...leaf, version: '2.0.0', baseTypes: ['plant@1.0.0', 'site@1.0.0'] }],
+    ['a new base type brings the first group', { ...shed, version: '2.0.0', baseTypes: ['site@1.0.0'] }],
+    ['the unique properties come in another order', { ...pair, version: '2.0.0', unique: ['b', 'a'] }],
+  ])('accepts the version when %s', async (_, definition) => {
+    expect((await create(definition)).status).toBe(201);
+  });
+});
