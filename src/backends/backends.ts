@@ -1,7 +1,8 @@
 import type { AxiosAdapter } from 'axios';
 import { createCache } from './cache.ts';
+import type { Call } from './call.ts';
 import type { Log } from './circuit.ts';
-import { type BackendSettings, type Call, createBackend } from './http.ts';
+import { type BackendSettings, createBackend } from './http.ts';
 import { type InformationModel, informationModel } from './informationModel.ts';
 import { type Principal, type PrincipalManager, principalManager } from './principalManager.ts';
 import { clientCredentials, staticToken, type TokenSource } from './token.ts';

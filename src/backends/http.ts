@@ -1,57 +1,16 @@
-import { randomUUID } from 'node:crypto';
 import { Axios, type AxiosAdapter } from 'axios';
 import { derivedId } from '../protocol/event.ts';
-import { type Json, readJson } from '../protocol/json.ts';
 import { Rejection } from '../rejection.ts';
+import { createAnswers } from './answer.ts';
 import { createAttempt, type Outgoing, type Reply } from './attempt.ts';
 import { createBackOff } from './backOff.ts';
+import type { Call, Send } from './call.ts';
 import { type Circuit, createCircuit, type Log } from './circuit.ts';
-import { createDeadline, type Deadline, timeoutExceeded } from './deadline.ts';
+import { createDeadline, timeoutExceeded } from './deadline.ts';
 import { deviceHeader, headerValue } from './headers.ts';
-import { type Refusal, refusalOf } from './refusal.ts';
+import { hidesEffect, isHealthy, isOutage, isPassing } from './status.ts';
 import type { TokenSource } from './token.ts';
 import { createTransport, TransportFailure } from './transport.ts';
-
-/** On whose behalf, and within what time, a message calls the backends. */
-export interface Call {
-  readonly deviceId: string;
-  readonly correlationId: string;
-  /** W3C trace context. */
-  readonly traceparent: string;
-  readonly deadline: Deadline;
-  /** A GUID that is the same whenever the hub delivers the same event again. */
-  readonly idempotencySeed: string;
-}
-
-export interface Request<T> {
-  /** What it does, in words for `details` and logs: `replace object model`. */
-  readonly operation: string;
-  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
-  /** Path and query, encoded. */
-  readonly path: string;
-  /** Goes out exactly as it is (R5). */
-  readonly body?: string;
-  /** Whether it may change something; by default everything but GET does. */
-  readonly mutates?: boolean;
-  /** 4xx statuses that the caller wants to see instead of a thrown Refusal. */
-  readonly expect?: readonly number[];
-  /** Makes sense of the answer's body; what it throws on is garbage. Without it the body is not read. */
-  readonly read?: (body: Json) => T;
-}
-
-export type Answer<T> = (
-  | { readonly value: T; readonly refusal: undefined }
-  | { readonly value: undefined; readonly refusal: Refusal }
-) & {
-  /** An earlier attempt at this mutation may have had its effect: its answer was lost (B4). */
-  readonly lost: boolean;
-};
-
-/**
- * Calls a backend, as often as it takes (B4).
- * @throws Rejection not_authorized, http_response_error, response_too_large, timeout_exceeded, internal_platform_error
- */
-export type Send = <T = undefined>(request: Request<T>) => Promise<Answer<T>>;
 
 export interface Backend {
   /** The backend as one message sees it. */
@@ -94,11 +53,6 @@ const maxServerErrors = 3;
 /** A shorter time-out, of a message that is nearly over, says nothing about the backend. */
 const tellingTimeoutMs = 1000;
 
-const passing = new Set([401, 408, 425, 429, 500, 502, 503, 504]);
-const outage = new Set([401, 502, 503, 504]);
-/** The backend, or what stands before it, may have done its work all the same. */
-const effectUnknown = new Set([500, 502, 504]);
-
 export function createBackend({ name, url, probe, tokens, settings, log, adapter, random }: BackendOptions): Backend {
   const { attemptTimeoutMs, maxAnswerBytes } = settings;
   const transport = adapter ? { adapter, close: async () => {} } : createTransport(url, settings);
@@ -113,50 +67,29 @@ export function createBackend({ name, url, probe, tokens, settings, log, adapter
     log,
     async probe() {
       const deadline = createDeadline(attemptTimeoutMs / 1000);
-      const reply = await attempt({ method: 'GET', path: probe, headers: {} }, attemptTimeoutMs, deadline).catch(
-        () => undefined,
-      );
-      return reply !== undefined && 'status' in reply && reply.status < 500 && !passing.has(reply.status);
+      try {
+        const reply = await attempt({ method: 'GET', path: probe, headers: {} }, attemptTimeoutMs, deadline);
+        return !(reply instanceof TransportFailure) && isHealthy(reply.status);
+      } catch {
+        return false;
+      }
     },
   });
+  const { incident, answerOf } = createAnswers(name, log);
   let tokenRefused = false;
-
-  /** The device learns an incident id; what it stands for is in the log only. */
-  function incident(operation: string, cause: string, status?: number): Rejection {
-    const id = randomUUID();
-    log.error({ incident: id, backend: name, operation, status, cause }, 'backend call failed');
-    return new Rejection('internal_platform_error', `internal error, incident ${id}`);
-  }
 
   /** Tells the circuit, and whoever has to mend our access, what an attempt says about the backend. */
   function observe(reply: Reply | TransportFailure, deviceId: string, timeoutMs: number) {
     if (reply instanceof TransportFailure) {
+      if (reply.fault === 'answer too large') return;
       const telling = reply.fault !== 'no answer in time' || timeoutMs >= Math.min(tellingTimeoutMs, attemptTimeoutMs);
       if (telling) circuit.failed(deviceId, reply.fault);
       return;
     }
     if (reply.status === 401 && !tokenRefused) log.error({ backend: name }, 'backend refuses our access token');
     tokenRefused = reply.status === 401;
-    if (outage.has(reply.status)) circuit.failed(deviceId, `HTTP ${reply.status}`);
-    else if (reply.status < 500 && !passing.has(reply.status)) circuit.succeeded();
-  }
-
-  function answerOf<T>(
-    { operation, expect, read }: Request<T>,
-    { status, data, token }: Reply,
-    lost: boolean,
-  ): Answer<T> {
-    if (status >= 400 && status < 500) {
-      const refusal = refusalOf(`${name}: ${operation}`, status, data, token);
-      if (!expect?.includes(status)) throw refusal;
-      return { value: undefined, refusal, lost };
-    }
-    if (status < 200 || status >= 300) throw incident(operation, `HTTP ${status}`, status);
-    try {
-      return { value: read?.(readJson(data)) as T, refusal: undefined, lost };
-    } catch (error) {
-      throw incident(operation, `unreadable answer: ${error instanceof Error ? error.message : error}`, status);
-    }
+    if (isOutage(reply.status)) circuit.failed(deviceId, `HTTP ${reply.status}`);
+    else if (isHealthy(reply.status)) circuit.succeeded();
   }
 
   function bind({ deviceId, correlationId, traceparent, deadline, idempotencySeed }: Call): Send {
@@ -191,7 +124,9 @@ export function createBackend({ name, url, probe, tokens, settings, log, adapter
         for (let out = circuit.untilClosed(); out; out = circuit.untilClosed()) await deadline.race(out, waitingFor());
         const timeoutMs = Math.min(attemptTimeoutMs, deadline.remaining());
         if (timeoutMs === 0) throw timeoutExceeded(waitingFor());
-        const reply = await attempt(outgoing, timeoutMs, deadline);
+        const reply = await attempt(outgoing, timeoutMs, deadline).catch((error: unknown) => {
+          throw error instanceof Rejection ? error : incident(operation, error);
+        });
         observe(reply, deviceId, timeoutMs);
 
         let retryAfter: string | undefined;
@@ -207,13 +142,13 @@ export function createBackend({ name, url, probe, tokens, settings, log, adapter
         } else {
           const { status } = reply;
           if (status === 500) serverErrors += 1;
-          if (!passing.has(status) || serverErrors === maxServerErrors) {
+          if (!isPassing(status) || serverErrors === maxServerErrors) {
             if (mutates) answered.set(route, ordinal + 1);
             return answerOf(request, reply, lost);
           }
           failure = `HTTP ${status}`;
           retryAfter = reply.retryAfter;
-          lost ||= mutates && effectUnknown.has(status);
+          lost ||= mutates && hidesEffect(status);
         }
         const pause = backOff(retry, retryAfter);
         if (pause >= deadline.remaining()) throw timeoutExceeded(waitingFor());

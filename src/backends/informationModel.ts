@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { defaultModel, parseTypeRef } from '../protocol/fields.ts';
+import { defaultModel } from '../protocol/fields.ts';
 import { type Json, memberOf, parseJson } from '../protocol/json.ts';
 import { Rejection } from '../rejection.ts';
+import type { Send } from './call.ts';
 import { elementsOf } from './elements.ts';
-import type { Send } from './http.ts';
-import { agreesIn } from './meaning.ts';
+import { fieldsOf, isCreatedBy, isReplacedBy } from './ownWork.ts';
 import { path } from './path.ts';
 import type { Refusal } from './refusal.ts';
 
@@ -63,12 +63,9 @@ export function informationModel(send: Send) {
       });
       if (!refusal) return value;
       if (!lost) throw refusal;
-      const sent = fieldsOf(parseJson(body));
-      const { objectId: named = refusal.meta['objectId'], model = defaultModel, type } = sent;
-      return ownWork(refusal, objectId ?? named, model, (stored) => {
-        const found = fieldsOf(stored);
-        return found['ownerId'] === ownerId && parseTypeRef(found['type'])?.typeId === parseTypeRef(type)?.typeId;
-      });
+      const sent = parseJson(body);
+      const { objectId: named = refusal.meta['objectId'], model = defaultModel } = fieldsOf(sent);
+      return ownWork(refusal, objectId ?? named, model, (stored) => isCreatedBy(sent, ownerId, stored));
     },
 
     /**
@@ -154,27 +151,4 @@ function objectModel(json: Json): Json {
 function objectModelWithRelated(json: Json): Json {
   related.parse(json.value);
   return json;
-}
-
-const fieldsOf = (json: Json | undefined): Readonly<Record<string, unknown>> => Object(json?.value);
-
-function isReplacedBy(sent: Json, stored: Json): boolean {
-  const [given, found] = [fieldsOf(sent), fieldsOf(stored)];
-  const [before, after] = [versionOf(sent), versionOf(stored)];
-  const wanted = parseTypeRef(given['type']);
-  const type = parseTypeRef(found['type']);
-  return (
-    before !== undefined &&
-    after === before + 1n &&
-    type?.typeId === wanted?.typeId &&
-    (wanted?.version === undefined || `${type?.version}.`.startsWith(`${wanted.version}.`)) &&
-    (given['name'] === undefined || found['name'] === given['name']) &&
-    agreesIn('properties', sent, stored, '{}') &&
-    agreesIn('variables', sent, stored, '{}')
-  );
-}
-
-function versionOf(json: Json): bigint | undefined {
-  const text = memberOf(json, 'version')?.text ?? '';
-  return /^\d{1,40}$/.test(text) ? BigInt(text) : undefined;
 }

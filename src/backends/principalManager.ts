@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Cache } from './cache.ts';
-import type { Call, Send } from './http.ts';
+import type { Call, Send } from './call.ts';
 import { path } from './path.ts';
 
 /** An identity of a device, or of one connected through it. */

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { parseJson } from '../protocol/json.ts';
 import type { Cache } from './cache.ts';
-import type { Call, Send } from './http.ts';
-import { agreesIn } from './meaning.ts';
+import type { Call, Send } from './call.ts';
+import { isDefinedBy } from './ownWork.ts';
 import { path } from './path.ts';
 
 /** As much of a type definition as the service reads. */
@@ -56,7 +56,7 @@ export function typeRegistry(send: Send, call: Call, cache: Cache<TypeDefinition
         if (!lost || named === undefined) throw refusal;
         const request = { ...read, path: at(model, named.typeId, named.version) };
         const { value: stored } = await send({ ...request, read: (answer) => answer });
-        if (stored && [...sent.members.keys()].every((key) => agreesIn(key, sent, stored))) return named;
+        if (stored && isDefinedBy(sent, stored)) return named;
         throw refusal;
       } finally {
         cache.forget(call.deviceId);

@@ -1,0 +1,217 @@
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import type { Delivery } from '../src/hub/sender.ts';
+import { bearerToken, dispatchEvent } from './support/dispatching.ts';
+import { hubEvent } from './support/events.ts';
+import type { Script } from './support/scriptedBackend.ts';
+import { A, device, noConfiguration, P, problem, pump } from './support/world.ts';
+
+const properties = { msgType: 'action', action: 'model.create', version: 2, correlationId: 'c-1', ack: 'all' };
+const pumpBody = { objectId: A, model: 'svc.device', type: 'pump', properties: { serial: 'FP-1' } };
+const success = [
+  device,
+  { call: `GET /objects/${A}/models/svc.device`, reply: problem(404, 'Not found') },
+  { call: `POST /object?owner=${P}`, reply: [201, pump()] },
+  noConfiguration(A),
+] as const;
+
+const answerTo = async (event: ReturnType<typeof hubEvent>) => {
+  const { replies, handled } = await dispatchEvent(event, []);
+  expect(handled).toBe(true);
+  expect(replies).toHaveLength(1);
+  return JSON.parse(replies[0]?.body ?? '');
+};
+
+describe('a bad message gets a clear failed acknowledgement', () => {
+  it.each([
+    ['an empty body', { body: Buffer.alloc(0) }, 'body is empty, expected JSON'],
+    ['a body that is no JSON', { body: '{"model":' }, 'body is not well-formed JSON, it ends too early'],
+    ['a body that is no UTF-8', { body: Buffer.from([0x22, 0xe9, 0x22]) }, 'body is not valid UTF-8'],
+    ['a body nested too deep', { body: '['.repeat(65) + ']'.repeat(65) }, 'body is nested more than 64 levels deep'],
+    [
+      'an action that is none of ours',
+      { properties: { action: 'model.query' } },
+      'action is not one of this service',
+      'operation_not_supported',
+    ],
+    [
+      'an action named like a property of every object',
+      { properties: { action: 'constructor' } },
+      'action is not one of this service',
+      'operation_not_supported',
+    ],
+    ['a missing action', { properties: { action: undefined } }, 'property action is required'],
+    ['another version', { properties: { version: '3' } }, 'property version must be 2'],
+    [
+      'several faults at once',
+      { properties: { version: '3', timeout: 'soon', target: '..' } },
+      /^property version .*; property target .*; property timeout /,
+    ],
+    ['an unknown ack', { properties: { ack: 'maybe' } }, 'property ack must be none, positive, negative or all'],
+    [
+      'an unknown content-encoding',
+      { properties: { 'content-encoding': 'br' } },
+      'property content-encoding must be utf8, gzip or deflate',
+      'decompression_error',
+    ],
+    [
+      'a header over 32 kB',
+      { properties: { x: 'y'.repeat(33_000) } },
+      /32 kB header limit/,
+      'platform_event_validation_error',
+    ],
+  ])('%s', async (_what, given, details, code = 'validation_error') => {
+    const event = hubEvent({
+      body: pumpBody,
+      ...given,
+      properties: { ...properties, ...('properties' in given ? given.properties : {}) },
+    });
+    const answer = await answerTo(event);
+    expect(answer).toMatchObject({ success: false, code });
+    expect(answer.details).toMatch(details);
+  });
+
+  it('keys like __proto__ are only text to the service, and reach the backend as sent', async () => {
+    const body = `{"__proto__":{"objectId":"${A}"},"constructor":1,"model":"svc.device","type":"__proto__"}`;
+    const { replies } = await dispatchEvent(hubEvent({ properties, body }), [
+      device,
+      { call: 'GET /modelDefinitions/svc.device/types/__proto__', reply: problem(404, 'Not found') },
+      {
+        call: `POST /object?owner=${P}`,
+        body: `{"objectId":"78cd15df-cdb1-5e1f-aadc-511773aa1657",${body.slice(1)}`,
+        reply: problem(400, 'Unknown type'),
+      },
+    ]);
+    expect(JSON.parse(replies[0]?.body ?? '')).toMatchObject({ success: false, code: 'http_response_error' });
+  });
+
+  it('a hostile device id changes no path and no header of a call', async () => {
+    const hostile = 'd1/../d2?x=1\r\nx-evil: 1';
+    const encoded = encodeURIComponent(hostile);
+    await dispatchEvent(
+      hubEvent({ properties: { ...properties, correlationId: 'a\r\nb: c' }, body: pumpBody, device: hostile }),
+      [
+        {
+          call: `GET /devices?device=${encoded}`,
+          headers: { 'x-svc-device-id': encoded, 'x-correlation-id': 'a%0D%0Ab%3A%20c' },
+          reply: [200, { data: [] }],
+        },
+      ],
+    );
+  });
+});
+
+describe('an acknowledgement that is not asked for is not sent', () => {
+  it.each([
+    ['none', true, 0],
+    ['none', false, 0],
+    ['positive', true, 1],
+    ['positive', false, 0],
+    ['negative', true, 0],
+    ['negative', false, 1],
+    ['all', true, 1],
+    ['all', false, 1],
+    ['nonsense', false, 1],
+  ])('ack %s, success %s: %i', async (ack, succeeds, expected) => {
+    for (const delivery of ['delivered', { dropped: 'unknown_device' }] as Delivery[]) {
+      const event = hubEvent({
+        properties: { ...properties, ack, ...(succeeds ? {} : { version: 1 }) },
+        body: pumpBody,
+      });
+      const { replies, handled, logged } = await dispatchEvent(event, succeeds ? success : [], () => delivery);
+      expect(replies).toHaveLength(expected);
+      expect(handled).toBe(true);
+      const dropped = expected === 1 && delivery !== 'delivered';
+      expect(logged).toMatchObject([
+        {
+          msg: 'handled',
+          level: dropped ? 'warn' : 'info',
+          ...(dropped && { dropped: [{ reason: 'unknown_device' }] }),
+        },
+      ]);
+    }
+  });
+});
+
+describe('compression', () => {
+  it('is undone before the body is read, and charged to the bytes in work', async () => {
+    const body = gzipSync(JSON.stringify(pumpBody)).toString('base64');
+    const event = hubEvent({ properties: { ...properties, 'content-encoding': 'gzip' }, body });
+    const { replies, charged } = await dispatchEvent(event, success);
+    expect(charged).toBe(JSON.stringify(pumpBody).length);
+    expect(replies[0]?.properties['content-encoding']).toBe('gzip');
+    expect(JSON.parse(gunzipSync(Buffer.from(replies[0]?.body ?? '', 'base64')).toString())).toMatchObject({
+      success: true,
+    });
+  });
+});
+
+describe('a backend that is not there', () => {
+  it('is waited for up to the timeout of the message, then named', async () => {
+    const event = hubEvent({ properties: { ...properties, timeout: 1 }, body: pumpBody });
+    const { replies, logged } = await dispatchEvent(event, [{ call: device.call, reply: 'hang' }]);
+    expect(JSON.parse(replies[0]?.body ?? '')).toMatchObject({
+      success: false,
+      code: 'timeout_exceeded',
+      details: expect.stringContaining('principal manager'),
+    });
+    expect(logged.at(-1)).toMatchObject({ code: 'timeout_exceeded' });
+  });
+
+  it('that answers garbage is our trouble: the device gets an incident id that stands in the log', async () => {
+    const { replies, logged } = await dispatchEvent(hubEvent({ properties, body: pumpBody }), [
+      { call: device.call, reply: [200, '<html>'] },
+    ]);
+    const { code, details } = JSON.parse(replies[0]?.body ?? '');
+    expect(code).toBe('internal_platform_error');
+    const incident = /[0-9a-f-]{36}/.exec(details)?.[0];
+    expect(logged[0]).toMatchObject({ level: 'error', incident });
+  });
+});
+
+describe('a message that cannot be handled to its end', () => {
+  it('is not counted as handled when the service stops before its replies are out', async () => {
+    const { handled, logged } = await dispatchEvent(hubEvent({ properties, body: pumpBody }), success, () => 'stopped');
+    expect(handled).toBe(false);
+    expect(logged).toEqual([]);
+  });
+});
+
+describe('the log', () => {
+  it('has one line for a handled message', async () => {
+    const { logged, counters } = await dispatchEvent(hubEvent({ properties, body: pumpBody }), success);
+    expect(logged).toEqual([
+      {
+        level: 'info',
+        time: expect.any(String),
+        device: 'd1',
+        message: 'model.create',
+        code: 'ok',
+        correlationId: 'c-1',
+        partition: '0',
+        sequenceNumber: 7,
+        ms: expect.any(Number),
+        replies: 1,
+        msg: 'handled',
+      },
+    ]);
+    expect(counters).toMatchObject({ succeeded: 1, failed: 0, repliesDelivered: 1 });
+  });
+
+  it('holds no body, no key and no token, whatever happens', async () => {
+    const secret = 's3cret-public-key';
+    const body = { ...pumpBody, publicKey: secret };
+    const failing = { call: device.call, reply: [500, secret] } as const;
+    const outcomes: Script[] = [
+      success,
+      [failing, failing, failing],
+      [{ call: device.call, reply: [200, `{"data":"${secret}"}`] }],
+      [{ call: device.call, reply: [400, { errors: [{ title: `Bearer ${bearerToken}`, detail: 'x' }] }] }],
+    ];
+    for (const script of outcomes) {
+      const { logText, replies } = await dispatchEvent(hubEvent({ properties, body }), script);
+      expect(logText + JSON.stringify(replies)).not.toContain(secret);
+      expect(logText + JSON.stringify(replies)).not.toContain(bearerToken);
+    }
+  });
+});
