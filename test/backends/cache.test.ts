@@ -1,0 +1,132 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { createCache } from '../../src/backends/cache.ts';
+import { createDeadline } from '../../src/backends/deadline.ts';
+import { rejection } from './harness.ts';
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const asker = (deviceId = 'd1', seconds = 300) => ({ deviceId, deadline: createDeadline(seconds) });
+
+/** A look-up that the test answers by hand. */
+function lookUp() {
+  let answer: (value: string | undefined) => void = () => {};
+  let fail: (error: Error) => void = () => {};
+  const load = vi.fn(
+    () =>
+      new Promise<string | undefined>((resolve, reject) => {
+        answer = resolve;
+        fail = reject;
+      }),
+  );
+  return { load, answer: (value: string | undefined) => answer(value), fail: (error: Error) => fail(error) };
+}
+
+describe('the cache', () => {
+  it('remembers an answer for its time', async () => {
+    const cache = createCache<string>(10);
+    let version = 0;
+    const load = async () => {
+      version += 1;
+      return `v${version}`;
+    };
+    const get = () => cache.get(asker(), 'k', 1000, load);
+    expect(await get()).toBe('v1');
+    vi.advanceTimersByTime(999);
+    expect(await get()).toBe('v1');
+    vi.advanceTimersByTime(1);
+    expect(await get()).toBe('v2');
+  });
+
+  it('remembers an answer for good when told so', async () => {
+    const cache = createCache<string>(10);
+    await cache.get(asker(), 'k', Number.POSITIVE_INFINITY, async () => 'v1');
+    vi.advanceTimersByTime(365 * 86_400_000);
+    expect(await cache.get(asker(), 'k', Number.POSITIVE_INFINITY, async () => 'v2')).toBe('v1');
+  });
+
+  it('never gives one device what another was answered', async () => {
+    const cache = createCache<string>(10);
+    await cache.get(asker('d1'), 'k', 1000, async () => 'of d1');
+    expect(await cache.get(asker('d2'), 'k', 1000, async () => 'of d2')).toBe('of d2');
+  });
+
+  it('does not remember what is not there', async () => {
+    const cache = createCache<string>(10);
+    expect(await cache.get(asker(), 'k', 1000, async () => undefined)).toBe(undefined);
+    expect(await cache.get(asker(), 'k', 1000, async () => 'now')).toBe('now');
+  });
+
+  it('does not remember a failure', async () => {
+    const cache = createCache<string>(10);
+    const failing = cache.get(asker(), 'k', 1000, async () => {
+      throw new Error('out');
+    });
+    await expect(failing).rejects.toThrow('out');
+    expect(await cache.get(asker(), 'k', 1000, async () => 'now')).toBe('now');
+  });
+
+  it('asks once for all who ask at the same time', async () => {
+    const cache = createCache<string>(10);
+    const { load, answer } = lookUp();
+    const all = [1, 2, 3].map(() => cache.get(asker(), 'k', 1000, load));
+    answer('v1');
+    expect(await Promise.all(all)).toEqual(['v1', 'v1', 'v1']);
+    expect(load).toHaveBeenCalledTimes(1);
+  });
+
+  it('lets nobody fail because of another whose time is over', async () => {
+    const cache = createCache<string>(10);
+    const { load, fail } = lookUp();
+    const hasty = cache.get(asker('d1', 1), 'k', 1000, load);
+    const patient = cache.get(asker('d1'), 'k', 1000, async () => 'own');
+    fail(new Error('the time of the message was over'));
+    await expect(hasty).rejects.toThrow('over');
+    expect(await patient).toBe('own');
+  });
+
+  it('keeps nobody waiting for another beyond their own time', async () => {
+    const cache = createCache<string>(10);
+    const { load, answer } = lookUp();
+    const patient = cache.get(asker(), 'k', 1000, load);
+    const hasty = rejection(cache.get(asker('d1', 1), 'k', 1000, load));
+    await vi.advanceTimersByTimeAsync(1000);
+    expect((await hasty).code).toBe('timeout_exceeded');
+    answer('v1');
+    expect(await patient).toBe('v1');
+  });
+
+  it('forgets all of a device, and of that device only', async () => {
+    const cache = createCache<string>(10);
+    for (const device of ['d1', 'd2']) await cache.get(asker(device), 'k', 1000, async () => 'old');
+    cache.forget('d1');
+    expect(await cache.get(asker('d1'), 'k', 1000, async () => 'new')).toBe('new');
+    expect(await cache.get(asker('d2'), 'k', 1000, async () => 'new')).toBe('old');
+  });
+
+  it('does not remember an answer that was on its way when it was told to forget', async () => {
+    const cache = createCache<string>(10);
+    const { load, answer } = lookUp();
+    const early = cache.get(asker(), 'k', 1000, load);
+    cache.forget('d1');
+    answer('outdated');
+    expect(await early).toBe('outdated');
+    expect(await cache.get(asker(), 'k', 1000, async () => 'fresh')).toBe('fresh');
+  });
+
+  it('makes room by forgetting the device that has been silent longest', async () => {
+    const cache = createCache<string>(2);
+    const load = async () => 'old';
+    await cache.get(asker('d1'), 'k', 1000, load);
+    await cache.get(asker('d2'), 'k', 1000, load);
+    await cache.get(asker('d1'), 'k', 1000, load);
+    await cache.get(asker('d3'), 'k', 1000, load);
+    const now = async () => 'new';
+    expect(await cache.get(asker('d1'), 'k', 1000, now)).toBe('old');
+    expect(await cache.get(asker('d2'), 'k', 1000, now)).toBe('new');
+  });
+});

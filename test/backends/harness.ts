@@ -1,0 +1,83 @@
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { onTestFinished } from 'vitest';
+import { type Backends, createBackends } from '../../src/backends/backends.ts';
+import type { Call } from '../../src/backends/call.ts';
+import { createDeadline } from '../../src/backends/deadline.ts';
+import { Rejection } from '../../src/rejection.ts';
+import { type Script, type ScriptedBackend, scriptedBackend } from '../support/scriptedBackend.ts';
+
+export const settings = {
+  informationModelUrl: 'http://im.invalid',
+  typeRegistryUrl: 'http://tr.invalid',
+  principalManagerUrl: 'http://pm.invalid',
+  token: 'static-token',
+  tokenUrl: '',
+  clientId: '',
+  clientSecret: '',
+  tokenScope: '',
+  attemptTimeoutSeconds: 30,
+  maxAnswerBytes: 5000,
+  connections: 4,
+  circuitFailures: 5,
+  typeCacheSeconds: 30,
+  identityCacheSeconds: 10,
+};
+
+/** A log that keeps its lines. */
+export function recordingLog() {
+  const lines: { level: string; fields: Record<string, unknown>; message: string }[] = [];
+  const at = (level: string) => (fields: object, message: string) => {
+    lines.push({ level, fields: { ...fields }, message });
+  };
+  return { lines, info: at('info'), warn: at('warn'), error: at('error') };
+}
+
+export const callOf = (changes: Partial<Call> = {}): Call => ({
+  deviceId: 'd1',
+  correlationId: 'c-1',
+  traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
+  idempotencySeed: 'd3f3b7c6-52a1-5c0e-9c39-6f6f4f2e7a11',
+  deadline: createDeadline(300),
+  ...changes,
+});
+
+export interface Scripted {
+  readonly backends: Backends;
+  readonly script: ScriptedBackend;
+  readonly log: ReturnType<typeof recordingLog>;
+}
+
+/** The real clients over a script; chance is always its largest. Checks at the end that all was called as scripted. */
+export function scripted(script: Script, changes: Partial<typeof settings> = {}): Scripted {
+  const played = scriptedBackend(script);
+  const log = recordingLog();
+  const backends = createBackends({ ...settings, ...changes }, log, { adapter: played.adapter, random: () => 1 });
+  onTestFinished(async () => {
+    await backends.close();
+    played.verify();
+  });
+  return { backends, script: played, log };
+}
+
+/** A real HTTP server on a free port, gone after the test. */
+export async function serve(listener: RequestListener): Promise<string> {
+  const server = createServer(listener);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+/** What a promise is rejected with; nothing else will do. */
+export async function rejection(promise: Promise<unknown>): Promise<Rejection> {
+  try {
+    await promise;
+  } catch (error) {
+    if (error instanceof Rejection) return error;
+    throw error;
+  }
+  throw new Error('expected a Rejection');
+}

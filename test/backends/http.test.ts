@@ -1,0 +1,215 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { createBackends } from '../../src/backends/backends.ts';
+import { Refusal } from '../../src/backends/refusal.ts';
+import type { ScriptedReply } from '../support/scriptedBackend.ts';
+import { callOf, recordingLog, rejection, scripted, settings } from './harness.ts';
+
+const get = 'GET /objects/o1/models/svc.device';
+const put = 'PUT /objects/o1/models/svc.device';
+const stored = { objectId: 'o1', model: 'svc.device', type: 'pump@1.0.0', version: 1 };
+const ok: ScriptedReply = [200, stored];
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+/** Starts a call and lets all the time pass that it wants. */
+async function settled<T>(work: Promise<T>): Promise<T> {
+  work.catch(() => undefined);
+  await vi.runAllTimersAsync();
+  return work;
+}
+
+describe('a call to a backend', () => {
+  it('says for whom it is made, and to whom it belongs', async () => {
+    const { backends, script } = scripted([{ call: get, reply: ok }]);
+    await backends.bind(callOf()).informationModel.getModel('o1', 'svc.device');
+    expect(script.calls[0]?.headers).toEqual({
+      authorization: 'Bearer static-token',
+      'x-svc-device-id': 'd1',
+      'x-correlation-id': 'c-1',
+      traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
+    });
+  });
+
+  it('percent-encodes what stands in headers and cuts a long correlation id, but no character of it', async () => {
+    const { backends, script } = scripted([{ call: get, reply: ok }]);
+    const call = callOf({ deviceId: 'd 1\r\nx-evil: 1', correlationId: `a${'€'.repeat(100)}` });
+    await backends.bind(call).informationModel.getModel('o1', 'svc.device');
+    const headers = script.calls[0]?.headers;
+    expect(headers?.['x-svc-device-id']).toBe('d%201%0D%0Ax-evil%3A%201');
+    const correlationId = headers?.['x-correlation-id'] ?? '';
+    expect(correlationId.length).toBeLessThanOrEqual(512);
+    expect(decodeURIComponent(correlationId)).toBe(`a${'€'.repeat(56)}`);
+  });
+
+  it('is not made for a device whose id would have to be cut', async () => {
+    const { backends } = scripted([]);
+    const { informationModel } = backends.bind(callOf({ deviceId: 'ü'.repeat(100) }));
+    expect((await rejection(informationModel.getModel('o1', 'svc.device'))).code).toBe('validation_error');
+  });
+
+  it('carries a body and its type byte for byte', async () => {
+    const body = '{"version": 1, "properties": {"n": 12345678901234567890, "x": 1.0}}';
+    const { backends } = scripted([{ call: put, headers: { 'content-type': 'application/json' }, body, reply: ok }]);
+    await backends.bind(callOf()).informationModel.replaceModel('o1', 'svc.device', body);
+  });
+
+  it.each(['.', '..', '', '\ud800'])(
+    'refuses %j in a path, where encoding could not keep it in its place',
+    async (segment) => {
+      const { backends } = scripted([]);
+      const { informationModel } = backends.bind(callOf());
+      expect((await rejection(informationModel.getModel('o1', segment))).code).toBe('validation_error');
+    },
+  );
+
+  it('keeps hostile names inside their segment', async () => {
+    const { backends } = scripted([{ call: 'GET /objects/..%2Fo2/models/a%2Fb%252f%3Fx%3D1%23', reply: [404] }]);
+    await backends.bind(callOf()).informationModel.getModel('../o2', 'a/b%2f?x=1#');
+  });
+});
+
+describe('an idempotency key', () => {
+  const keysOf = (calls: readonly { headers: Readonly<Record<string, string>> }[]) =>
+    calls.map(({ headers }) => headers['idempotency-key']);
+
+  it('stands on calls that change something, and on no other', async () => {
+    const { backends, script } = scripted([
+      { call: get, reply: ok },
+      { call: 'POST /query', reply: [200, { data: [] }] },
+      { call: put, reply: ok },
+    ]);
+    const { informationModel } = backends.bind(callOf());
+    await informationModel.getModel('o1', 'svc.device');
+    await informationModel.query('svc.device', 'pump', new Map());
+    await informationModel.replaceModel('o1', 'svc.device', '{}');
+    expect(keysOf(script.calls)).toEqual([undefined, undefined, expect.stringMatching(/^[0-9a-f-]{36}$/)]);
+  });
+
+  it('is the same for each attempt, and another for the next change of the same thing', async () => {
+    const { backends, script } = scripted([
+      { call: put, reply: [503] },
+      { call: put, reply: ok },
+      { call: put, reply: [409] },
+      { call: put, reply: ok },
+      { call: `${put}/owner`, reply: [204] },
+    ]);
+    const { informationModel } = backends.bind(callOf());
+    await settled(informationModel.replaceModel('o1', 'svc.device', '{"version":1}'));
+    await rejection(informationModel.replaceModel('o1', 'svc.device', '{"version":2}'));
+    await informationModel.replaceModel('o1', 'svc.device', '{"version":3}');
+    await informationModel.claim('o1', 'svc.device', 'p1');
+    const [first, again, second, third, claim] = keysOf(script.calls);
+    expect(again).toBe(first);
+    expect(new Set([first, second, third, claim]).size).toBe(4);
+  });
+
+  it('is the same when the whole message is repeated, and differs between messages', async () => {
+    const { backends, script } = scripted([put, put, put].map((call) => ({ call, reply: ok })));
+    const another = '00000000-0000-5000-8000-000000000000';
+    for (const call of [callOf(), callOf(), callOf({ idempotencySeed: another })]) {
+      await backends.bind(call).informationModel.replaceModel('o1', 'svc.device', '{}');
+    }
+    const [first, repeated, other] = keysOf(script.calls);
+    expect(repeated).toBe(first);
+    expect(other).not.toBe(first);
+  });
+});
+
+describe('the outcome of a call', () => {
+  it.each([
+    [400, 'http_response_error'],
+    [403, 'not_authorized'],
+    [404, 'http_response_error'],
+    [409, 'http_response_error'],
+    [410, 'http_response_error'],
+    [422, 'http_response_error'],
+    [301, 'internal_platform_error'],
+    [304, 'internal_platform_error'],
+    [501, 'internal_platform_error'],
+    [505, 'internal_platform_error'],
+  ])('of HTTP %i is %s, at once', async (status, code) => {
+    const { backends } = scripted([{ call: 'POST /objects/o1/models/m/references/out', reply: [status] }]);
+    const { informationModel } = backends.bind(callOf());
+    expect((await rejection(informationModel.addReferences('o1', 'm', '[]'))).code).toBe(code);
+  });
+
+  it('of a refusal names the operation, the status and the backend’s own words, and nothing it must not', async () => {
+    const detail = `pump\u0000\r\nA1 static-token see https://im.invalid/errors?x=1 ${'x'.repeat(400)}`;
+    const { backends } = scripted([
+      {
+        call: put,
+        reply: [409, { errors: [{ code: '409', title: 'Version mismatch', detail, meta: { version: 4 } }] }],
+      },
+    ]);
+    const { informationModel } = backends.bind(callOf());
+    const refusal = await rejection(informationModel.replaceModel('o1', 'svc.device', '{}'));
+    expect(refusal).toBeInstanceOf(Refusal);
+    expect((refusal as Refusal).meta).toEqual({ version: 4 });
+    const head = 'information model: replace object model failed with HTTP 409: Version mismatch: pump A1 … see … xxx';
+    expect(refusal.details.startsWith(head)).toBe(true);
+    expect(refusal.details.length).toBeLessThan(370);
+  });
+
+  it.each([
+    ['no body', ''],
+    ['text', 'Bad Request'],
+    ['other JSON', '{"error":"x"}'],
+    ['no errors', '{"errors":[]}'],
+    ['fields of the wrong kind', '{"errors":[{"title":1,"detail":null,"meta":7}]}'],
+    ['hostile keys', '{"errors":[{"__proto__":{"title":"x"}}]}'],
+  ])('of a refusal with %s is the bare status', async (_, body) => {
+    const { backends } = scripted([{ call: put, reply: [400, body] }]);
+    const refusal = await rejection(backends.bind(callOf()).informationModel.replaceModel('o1', 'svc.device', '{}'));
+    expect(refusal.details).toBe('information model: replace object model failed with HTTP 400');
+  });
+
+  it.each([
+    ['no JSON', '<html>'],
+    ['nothing', ''],
+    ['half a JSON text', '{"objectId":'],
+    ['invalid UTF-8', Buffer.from([0x22, 0xff, 0x22])],
+    ['another thing', '{"hello":"world"}'],
+    ['an object model without a version', '{"objectId":"o1","model":"svc.device"}'],
+  ])('of an answer that is %s is an incident, whose cause only the log knows', async (_, body) => {
+    const { backends, log } = scripted([{ call: get, reply: [200, body] }]);
+    const refusal = await rejection(backends.bind(callOf()).informationModel.getModel('o1', 'svc.device'));
+    expect(refusal.code).toBe('internal_platform_error');
+    const incident = /^internal error, incident ([0-9a-f-]{36})$/.exec(refusal.details)?.[1];
+    expect(log.lines).toEqual([
+      {
+        level: 'error',
+        message: 'backend call failed',
+        fields: {
+          incident,
+          backend: 'information model',
+          operation: 'read object model',
+          status: 200,
+          cause: expect.any(String),
+        },
+      },
+    ]);
+  });
+
+  it('of an answer over the limit is response_too_large', async () => {
+    const { backends } = scripted([{ call: get, reply: [200, { ...stored, x: 'x'.repeat(5000) }] }]);
+    const refusal = await rejection(backends.bind(callOf()).informationModel.getModel('o1', 'svc.device'));
+    expect(refusal.code).toBe('response_too_large');
+    expect(refusal.details).toBe('information model: read object model was answered with over 5000 bytes');
+  });
+
+  it('of a failure nobody foresaw is an incident', async () => {
+    const log = recordingLog();
+    const adapter = async () => {
+      throw new TypeError('nobody\n  foresaw this');
+    };
+    const { informationModel } = createBackends(settings, log, { adapter }).bind(callOf());
+    const refusal = await rejection(informationModel.getModel('o1', 'svc.device'));
+    expect(refusal.code).toBe('internal_platform_error');
+    expect(log.lines[0]?.fields['cause']).toBe('nobody foresaw this');
+  });
+});

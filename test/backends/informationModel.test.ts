@@ -1,0 +1,248 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { Refusal } from '../../src/backends/refusal.ts';
+import { parseJson } from '../../src/protocol/json.ts';
+import type { Script } from '../support/scriptedBackend.ts';
+import { callOf, rejection, scripted } from './harness.ts';
+
+const o1 = '/objects/o1/models/svc.device';
+const model = { objectId: 'o1', model: 'svc.device', type: 'pump@1.2.0', properties: {}, variables: {}, version: 1 };
+
+const clientOf = (script: Script) => scripted(script).backends.bind(callOf()).informationModel;
+
+describe('the information model', () => {
+  it('gives an object model in the backend’s own text', async () => {
+    const text = '{"objectId":"o1", "model":"m","version":12345678901234567890,"properties":{"2":1.0,"1":1e400}}';
+    const informationModel = clientOf([{ call: 'GET /objects/o1/models/m', reply: [200, text] }]);
+    expect((await informationModel.getModel('o1', 'm'))?.text).toBe(text);
+  });
+
+  it('gives nothing for an object model that is not there', async () => {
+    expect(await clientOf([{ call: `GET ${o1}`, reply: [404] }]).getModel('o1', 'svc.device')).toBe(undefined);
+  });
+
+  it('creates an object model for its owner', async () => {
+    const informationModel = clientOf([
+      { call: 'POST /object?owner=p%2F1', body: '{"type":"pump"}', reply: [201, { ...model, relatedModels: [] }] },
+    ]);
+    expect((await informationModel.createModel('p/1', '{"type":"pump"}')).value).toEqual({
+      ...model,
+      relatedModels: [],
+    });
+  });
+
+  it('creates an object model under an objectId that the body need not have', async () => {
+    const informationModel = clientOf([{ call: 'POST /objects/o1?owner=p1', reply: [201, model] }]);
+    expect((await informationModel.createModel('p1', '{"type":"pump"}', 'o1')).value).toEqual(model);
+  });
+
+  it('tells which object model stands in the way of a new one', async () => {
+    const meta = { objectId: 'o2', type: 'valve@1.0.0' };
+    const informationModel = clientOf([
+      { call: 'POST /object?owner=p1', reply: [409, { errors: [{ code: '409', title: 'Exists', meta }] }] },
+    ]);
+    const refusal = await rejection(informationModel.createModel('p1', '{}'));
+    expect(refusal).toBeInstanceOf(Refusal);
+    expect(refusal).toMatchObject({ status: 409, meta, code: 'http_response_error' });
+  });
+
+  it('claims an object model', async () => {
+    await clientOf([{ call: `PUT ${o1}/owner`, body: '{"ownerId":"p1"}', reply: [204] }]).claim(
+      'o1',
+      'svc.device',
+      'p1',
+    );
+  });
+
+  it('does not claim what is another’s', async () => {
+    const informationModel = clientOf([{ call: `PUT ${o1}/owner`, reply: [409] }]);
+    const { code, details } = await rejection(informationModel.claim('o1', 'svc.device', 'p1'));
+    expect([code, details]).toEqual(['not_authorized', 'information model: claim object model failed with HTTP 409']);
+  });
+
+  it('gives the outgoing references of an object model', async () => {
+    const reference = { name: 'contains', to: { objectId: 'o2', model: 'svc.device' } };
+    const data = [{ ...reference, attributes: { isContained: true } }, reference];
+    const informationModel = clientOf([{ call: `GET ${o1}/references/out`, reply: [200, { data }] }]);
+    expect(await informationModel.references('o1', 'svc.device')).toEqual([data[0], { ...reference, attributes: {} }]);
+  });
+
+  it('gives no references for an object model that is not there', async () => {
+    const informationModel = clientOf([{ call: `GET ${o1}/references/out`, reply: [404] }]);
+    expect(await informationModel.references('o1', 'svc.device')).toBe(undefined);
+  });
+
+  it.each([200, 201, 204])('creates references, HTTP %i', async (status) => {
+    const informationModel = clientOf([
+      { call: `POST ${o1}/references/out`, body: '[ ]', reply: [status, 'whatever'] },
+    ]);
+    await informationModel.addReferences('o1', 'svc.device', '[ ]');
+  });
+
+  it('is asked for the values of unique properties as they are written, and gives each hit its own text', async () => {
+    const hit = '{"objectId":"o1","model":"m","version":1,"properties":{"n":1.0}}';
+    const informationModel = clientOf([
+      {
+        call: 'POST /query',
+        body: '{"model":"m","type":"pump","properties":{"serial":12345678901234567890,"a\\"b":"x"}}',
+        reply: [200, `{"data":[${hit}, ${hit}]}`],
+      },
+    ]);
+    const values = new Map([
+      ['serial', parseJson('12345678901234567890')],
+      ['a"b', parseJson('"x"')],
+    ]);
+    expect((await informationModel.query('m', 'pump', values)).map(({ text }) => text)).toEqual([hit, hit]);
+  });
+
+  it.each(['{}', '{"data":{}}', '{"data":[1]}', '{"data":[{"objectId":"o1"}]}'])(
+    'that answers a query with %s has not answered it',
+    async (text) => {
+      const informationModel = clientOf([{ call: 'POST /query', reply: [200, text] }]);
+      expect((await rejection(informationModel.query('m', 'pump', new Map()))).code).toBe('internal_platform_error');
+    },
+  );
+});
+
+describe('after a lost answer', () => {
+  beforeEach(() => {
+    vi.useFakeTimers();
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  async function settled<T>(work: Promise<T>): Promise<T> {
+    work.catch(() => undefined);
+    await vi.runAllTimersAsync();
+    return work;
+  }
+
+  const create = 'POST /object?owner=p1';
+  const sent = '{"objectId":"o1","model":"svc.device","type":"pump@1"}';
+  const owned = { ...model, ownerId: 'p1' };
+
+  it('a change that the repeat then makes is simply done', async () => {
+    const informationModel = clientOf([
+      { call: create, reply: 'lost' },
+      { call: create, reply: [201, model] },
+    ]);
+    expect((await settled(informationModel.createModel('p1', sent))).value).toEqual(model);
+  });
+
+  it('an object model of the same type and owner is our own creation', async () => {
+    const informationModel = clientOf([
+      { call: create, reply: 'lost' },
+      { call: create, reply: [409] },
+      { call: `GET ${o1}`, reply: [200, owned] },
+    ]);
+    expect((await settled(informationModel.createModel('p1', sent))).value).toEqual(owned);
+  });
+
+  it.each([
+    ['of another type', { ...owned, type: 'valve@1.2.0' }],
+    ['of another owner', { ...owned, ownerId: 'p2' }],
+    ['of nobody', model],
+  ])('an object model %s is not our own creation', async (_, found) => {
+    const meta = { objectId: 'o1' };
+    const informationModel = clientOf([
+      { call: create, reply: 'lost' },
+      { call: create, reply: [409, { errors: [{ title: 'Exists', meta }] }] },
+      { call: `GET ${o1}`, reply: [200, found] },
+    ]);
+    expect(await rejection(settled(informationModel.createModel('p1', sent)))).toMatchObject({ status: 409, meta });
+  });
+
+  it('the object model that a 409 names is looked at when the request named none', async () => {
+    const informationModel = clientOf([
+      { call: create, reply: 'lost' },
+      { call: create, reply: [409, { errors: [{ meta: { objectId: 'o1' } }] }] },
+      { call: `GET ${o1}`, reply: [200, owned] },
+    ]);
+    expect((await settled(informationModel.createModel('p1', '{"type":"pump"}'))).value).toEqual(owned);
+  });
+
+  it('an object model that is not there was not created', async () => {
+    const informationModel = clientOf([
+      { call: create, reply: [502] },
+      { call: create, reply: [409] },
+      { call: `GET ${o1}`, reply: [404] },
+    ]);
+    expect(await rejection(settled(informationModel.createModel('p1', sent)))).toMatchObject({ status: 409 });
+  });
+
+  const replace = '{"version":1,"type":"pump@1","properties":{"n":9007199254740993,"a":{"x":1,"y":2}}}';
+  const replaced = (changes: string) => `{"objectId":"o1","model":"svc.device",${changes}}`;
+
+  it.each([
+    ['written alike', '"version":2,"type":"pump@1.2.0","properties":{"n":9007199254740993,"a":{"x":1,"y":2}}'],
+    [
+      'in other words',
+      '"type":"pump@1.2.0","variables":{},"properties":{"a":{"y":2.0,"x":1e0},"n":9007199254740993.0},"version":2',
+    ],
+  ])('what was sent, %s and one version higher, is our own change', async (_, stored) => {
+    const informationModel = clientOf([
+      { call: `PUT ${o1}`, reply: 'lost' },
+      { call: `PUT ${o1}`, reply: [409] },
+      { call: `GET ${o1}`, reply: [200, replaced(stored)] },
+    ]);
+    const { text } = await settled(informationModel.replaceModel('o1', 'svc.device', replace));
+    expect(text).toBe(replaced(stored));
+  });
+
+  const properties = '"properties":{"n":9007199254740993,"a":{"x":1,"y":2}}';
+  it.each([
+    ['two versions higher', `"version":3,"type":"pump@1.2.0",${properties}`],
+    ['of the same version', `"version":1,"type":"pump@1.2.0",${properties}`],
+    ['of another type', `"version":2,"type":"valve@1.2.0",${properties}`],
+    ['of another major version', `"version":2,"type":"pump@11.2.0",${properties}`],
+    [
+      'with a number that only JavaScript takes for the same',
+      `"version":2,"type":"pump@1.2.0",${properties.replace('3,', '2,')}`,
+    ],
+    ['with a property more', `"version":2,"type":"pump@1.2.0",${properties.replace('{"n"', '{"m":1,"n"')}`],
+    ['with variables', `"version":2,"type":"pump@1.2.0","variables":{"v":1},${properties}`],
+  ])('what is stored %s is another’s change', async (_, stored) => {
+    const informationModel = clientOf([
+      { call: `PUT ${o1}`, reply: 'lost' },
+      { call: `PUT ${o1}`, reply: [409] },
+      { call: `GET ${o1}`, reply: [200, replaced(stored)] },
+    ]);
+    const refusal = await rejection(settled(informationModel.replaceModel('o1', 'svc.device', replace)));
+    expect(refusal).toMatchObject({ status: 409 });
+  });
+
+  it('a name that was sent must be there too', async () => {
+    const stored = `${replaced(`"version":2,"type":"pump@1.2.0","name":"b",${properties}`)}`;
+    const informationModel = clientOf([
+      { call: `PUT ${o1}`, reply: 'lost' },
+      { call: `PUT ${o1}`, reply: [409] },
+      { call: `GET ${o1}`, reply: [200, stored] },
+    ]);
+    const work = informationModel.replaceModel('o1', 'svc.device', replace.replace('{', '{"name":"a",'));
+    expect(await rejection(settled(work))).toMatchObject({ status: 409 });
+  });
+
+  it('a version beyond what JavaScript can count is compared all the same', async () => {
+    const stored = replaced('"version":9007199254740993,"type":"pump@1.0.0"');
+    const informationModel = clientOf([
+      { call: `PUT ${o1}`, reply: 'lost' },
+      { call: `PUT ${o1}`, reply: [409] },
+      { call: `GET ${o1}`, reply: [200, stored] },
+    ]);
+    const body = '{"version":9007199254740992,"type":"pump"}';
+    expect((await settled(informationModel.replaceModel('o1', 'svc.device', body))).text).toBe(stored);
+  });
+
+  it.each([
+    ['p1', undefined],
+    ['p2', 'not_authorized'],
+  ])('a claim of what %s owns ends with %s', async (ownerId, code) => {
+    const informationModel = clientOf([
+      { call: `PUT ${o1}/owner`, reply: 'lost' },
+      { call: `PUT ${o1}/owner`, reply: [409] },
+      { call: `GET ${o1}`, reply: [200, { ...model, ownerId }] },
+    ]);
+    const outcome = await settled(informationModel.claim('o1', 'svc.device', 'p1').catch((error: unknown) => error));
+    expect((outcome as { code?: string } | undefined)?.code).toBe(code);
+  });
+});

@@ -1,0 +1,105 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { callOf, rejection, scripted } from './harness.ts';
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const device = { id: 'p1', identity: 'd1', path: 'd1', parentId: null };
+const edge = { id: 'p2', identity: 'edge', path: 'd1/edge', parentId: 'p1' };
+
+describe('the principal manager', () => {
+  it.each([
+    ['the device itself', '', undefined, 'GET /devices?device=d1'],
+    ['a connected identity', 'edge/sensor 1', undefined, 'GET /devices?device=d1&path=edge%2Fsensor%201'],
+    ['a child of the device', '', 'edge', 'GET /devices?device=d1&identity=edge'],
+    ['a child of an identity', 'edge', 'sensor', 'GET /devices?device=d1&path=edge&identity=sensor'],
+    ['a name with a slash, which stays one name', '', 'a/b', 'GET /devices?device=d1&identity=a%2Fb'],
+    ['a name that would climb a path', '', '..', 'GET /devices?device=d1&identity=..'],
+    ['a name that would add a parameter', '', 'x&device=d2', 'GET /devices?device=d1&identity=x%26device%3Dd2'],
+  ])('resolves %s', async (_, path, identity, call) => {
+    const { backends } = scripted([{ call, reply: [200, { data: [edge] }] }]);
+    expect(await backends.bind(callOf()).principalManager.resolve(path, identity)).toEqual(edge);
+  });
+
+  it('gives nothing for an identity that is not there, and asks again the next time', async () => {
+    const call = 'GET /devices?device=d1&path=edge';
+    const { backends } = scripted([
+      { call, reply: [200, { data: [] }] },
+      { call, reply: [200, { data: [edge] }] },
+    ]);
+    const { principalManager } = backends.bind(callOf());
+    expect(await principalManager.resolve('edge')).toBe(undefined);
+    expect(await principalManager.resolve('edge')).toEqual(edge);
+  });
+
+  it.each([
+    ['two identities', { data: [device, edge] }],
+    ['an identity without an id', { data: [{ ...edge, id: '' }] }],
+    ['no list', {}],
+  ])('that answers with %s has not answered', async (_, body) => {
+    const { backends } = scripted([{ call: 'GET /devices?device=d1', reply: [200, body] }]);
+    expect((await rejection(backends.bind(callOf()).principalManager.resolve(''))).code).toBe(
+      'internal_platform_error',
+    );
+  });
+
+  it('is asked again after a short while', async () => {
+    const call = 'GET /devices?device=d1';
+    const { backends } = scripted([
+      { call, reply: [200, { data: [device] }] },
+      { call, reply: [200, { data: [] }] },
+    ]);
+    const resolve = () => backends.bind(callOf()).principalManager.resolve('');
+    expect([await resolve(), await resolve()]).toEqual([device, device]);
+    vi.advanceTimersByTime(10_000);
+    expect(await resolve()).toBe(undefined);
+  });
+
+  it.each([
+    ['updated', 'PUT /devices/p2', [200, 'whatever']],
+    ['updated in vain', 'PUT /devices/p2', [403]],
+    ['deleted', 'DELETE /devices/p2', [204]],
+  ] as [string, string, [number, string?]][])(
+    'is asked again once an identity of the device was %s',
+    async (_, call, reply) => {
+      const { backends } = scripted([
+        { call: 'GET /devices?device=d1&path=edge', reply: [200, { data: [edge] }] },
+        { call, reply },
+        { call: 'GET /devices?device=d1&path=edge', reply: [200, { data: [] }] },
+      ]);
+      const { principalManager } = backends.bind(callOf());
+      await principalManager.resolve('edge');
+      const change = call.startsWith('PUT')
+        ? principalManager.updateIdentity('p2', '{}')
+        : principalManager.deleteIdentity('p2');
+      await change.catch(() => undefined);
+      expect(await principalManager.resolve('edge')).toBe(undefined);
+    },
+  );
+
+  it('is given the body of an update unchanged', async () => {
+    const body = '{ "identity":"edge", "publicKey":"k" }';
+    const { backends } = scripted([{ call: 'PUT /devices/p2', body, reply: [200] }]);
+    await backends.bind(callOf()).principalManager.updateIdentity('p2', body);
+  });
+
+  it('refuses to delete what is gone', async () => {
+    const { backends } = scripted([{ call: 'DELETE /devices/p2', reply: [404] }]);
+    const refusal = await rejection(backends.bind(callOf()).principalManager.deleteIdentity('p2'));
+    expect(refusal).toMatchObject({ status: 404, code: 'http_response_error' });
+  });
+
+  it('has done its work when an identity is gone after a lost answer', async () => {
+    const { backends } = scripted([
+      { call: 'DELETE /devices/p2', reply: 'lost' },
+      { call: 'DELETE /devices/p2', reply: [404] },
+    ]);
+    const work = backends.bind(callOf()).principalManager.deleteIdentity('p2');
+    await vi.runAllTimersAsync();
+    await work;
+  });
+});

@@ -1,0 +1,143 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { createDeadline } from '../../src/backends/deadline.ts';
+import type { ScriptedReply } from '../support/scriptedBackend.ts';
+import { callOf, rejection, scripted, type settings } from './harness.ts';
+
+const get = 'GET /objects/o1/models/svc.device';
+const put = 'PUT /objects/o1/models/svc.device';
+const ok: ScriptedReply = [200, { objectId: 'o1', model: 'svc.device', type: 'pump@1.0.0', version: 1 }];
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+/** Reads a model from a backend that replies like this, one reply an attempt; all the time it wants passes. */
+async function read(
+  replies: readonly ScriptedReply[],
+  { seconds = 300, ...changes }: { seconds?: number } & Partial<typeof settings> = {},
+) {
+  const { backends, script, log } = scripted(
+    replies.map((reply) => ({ call: get, reply })),
+    { circuitFailures: 100, ...changes },
+  );
+  const began = Date.now();
+  const work = backends
+    .bind(callOf({ deadline: createDeadline(seconds) }))
+    .informationModel.getModel('o1', 'svc.device');
+  const ended = work.then(
+    () => Date.now() - began,
+    () => Date.now() - began,
+  );
+  await vi.runAllTimersAsync();
+  return { work, ms: await ended, attempts: script.calls.length, log };
+}
+
+describe('a passing failure', () => {
+  it.each([[[408]], [[425]], [[429]], [[502]], [[503]], [[504]], ['refused'], ['lost'], ['hang']] as [ScriptedReply][])(
+    'such as %j is tried again',
+    async (failure) => {
+      const { work, attempts } = await read([failure, failure, ok]);
+      expect((await work)?.value).toMatchObject({ objectId: 'o1' });
+      expect(attempts).toBe(3);
+    },
+  );
+
+  it('is tried again at growing intervals, of which chance takes a part, up to a longest', async () => {
+    const { ms } = await read([...Array.from({ length: 9 }, (): ScriptedReply => [503]), ok]);
+    expect(ms).toBe(100 + 200 + 400 + 800 + 1600 + 3200 + 6400 + 10_000 + 10_000);
+  });
+
+  it.each([
+    ['seconds', () => '7', 7100],
+    ['a date', () => new Date(Date.now() + 5000).toUTCString(), 5100],
+    ['a date that is past', () => new Date(0).toUTCString(), 100],
+    ['nonsense', () => 'soon', 100],
+  ])('is tried again no sooner than Retry-After asks: %s', async (_, value, expected) => {
+    vi.setSystemTime(new Date('2030-01-01T00:00:00Z'));
+    const { ms } = await read([[429, undefined, { 'retry-after': value() }], ok]);
+    expect(ms).toBe(expected);
+  });
+
+  it('ends a message when its time is over, and says what it waited for and why', async () => {
+    const refusal = await rejection((await read([[503], [503], 'refused', [504]], { seconds: 1 })).work);
+    expect(refusal.code).toBe('timeout_exceeded');
+    expect(refusal.details).toBe(
+      'the time of the message was over while waiting for the information model to read object model; ' +
+        'the last attempt ended with: HTTP 504',
+    );
+  });
+
+  it('ends a message at once when the backend asks to wait beyond its time', async () => {
+    const { work, ms } = await read([[503, undefined, { 'retry-after': '3600' }]]);
+    expect((await rejection(work)).code).toBe('timeout_exceeded');
+    expect(ms).toBe(0);
+  });
+
+  it('does not let an attempt outlast the message', async () => {
+    const { work, ms } = await read(['hang'], { seconds: 2 });
+    const { code, details } = await rejection(work);
+    expect([code, details]).toEqual(['timeout_exceeded', expect.stringContaining('no answer in time')]);
+    expect(ms).toBe(2000);
+  });
+
+  it('does not let an attempt outlast its own limit', async () => {
+    expect((await read(['hang', ok], { attemptTimeoutSeconds: 3 })).ms).toBe(3100);
+  });
+});
+
+describe('HTTP 500', () => {
+  it('is tried three times, then it is an incident', async () => {
+    const { work, attempts, log } = await read([[500], [503], [500], [500]]);
+    expect((await rejection(work)).code).toBe('internal_platform_error');
+    expect(attempts).toBe(4);
+    expect(log.lines.map(({ fields }) => [fields['status'], fields['cause']])).toEqual([[500, 'HTTP 500']]);
+  });
+
+  it('that passes is forgotten', async () => {
+    expect((await (await read([[500], [500], ok])).work)?.value).toMatchObject({ objectId: 'o1' });
+  });
+});
+
+describe('HTTP 401', () => {
+  it('is our trouble: tried again, with one alert, and never blamed on the device', async () => {
+    const { work, log, attempts } = await read([[401], [401], [401], ok]);
+    await work;
+    expect(attempts).toBe(4);
+    expect(log.lines).toEqual([
+      { level: 'error', fields: { backend: 'information model' }, message: 'backend refuses our access token' },
+    ]);
+  });
+
+  it('to the end of the message is timeout_exceeded', async () => {
+    const refusal = await rejection((await read([[401], [401], [401], [401]], { seconds: 1 })).work);
+    expect([refusal.code, refusal.details]).toEqual(['timeout_exceeded', expect.stringContaining('HTTP 401')]);
+  });
+});
+
+describe('a change whose answer may have been lost', () => {
+  it.each([
+    ['lost', true],
+    ['hang', true],
+    [[500], true],
+    [[502], true],
+    [[504], true],
+    ['refused', false],
+    [[503], false],
+    [[429], false],
+    [[408], false],
+    [[401], false],
+  ] as [ScriptedReply, boolean][])('after %j: is what follows read back? %j', async (failure, readsBack) => {
+    const { backends, script } = scripted([
+      { call: put, reply: failure },
+      { call: put, reply: [409] },
+      ...(readsBack ? [{ call: get, reply: ok }] : []),
+    ]);
+    const work = rejection(backends.bind(callOf()).informationModel.replaceModel('o1', 'svc.device', '{"version":5}'));
+    await vi.runAllTimersAsync();
+    expect((await work).code).toBe('http_response_error');
+    expect(script.calls.length).toBe(readsBack ? 3 : 2);
+  });
+});

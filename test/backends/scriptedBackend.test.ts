@@ -1,0 +1,93 @@
+import { Axios } from 'axios';
+import { describe, expect, it } from 'vitest';
+import { TransportFailure } from '../../src/backends/transport.ts';
+import { type Script, scriptedBackend } from '../support/scriptedBackend.ts';
+
+function play(script: Script) {
+  const { adapter, verify, calls } = scriptedBackend(script);
+  const axios = new Axios({ adapter });
+  const call = (method: string, url: string, data?: string, headers = {}) =>
+    axios.request<Buffer>({ method, url, data, headers }).then(
+      ({ status, data }) => [status, data.toString()],
+      (error: unknown) => (error instanceof TransportFailure ? error.fault : 'unexpected'),
+    );
+  return { call, verify, calls };
+}
+
+describe('a scripted backend', () => {
+  it('answers what is scripted, and has nothing to say when all came as expected', async () => {
+    const { call, verify, calls } = play([
+      { call: 'GET /a?x=1', headers: { 'x-a': '1', 'x-b': /^b/ }, reply: [200, { a: 1 }] },
+      { call: 'PUT /a', body: { b: [1], a: 2 }, reply: [204] },
+      { call: 'PUT /a', body: '{"a": 2}', reply: [200, '1.0'] },
+      { call: 'GET /lost', reply: 'lost' },
+      { call: 'GET /refused', reply: 'refused' },
+    ]);
+    expect(await call('GET', '/a?x=1', undefined, { 'X-A': '1', 'x-b': 'bb' })).toEqual([200, '{"a":1}']);
+    expect(await call('PUT', '/a', '{"a":2,"b":[1]}')).toEqual([204, '']);
+    expect(await call('PUT', '/a', '{"a": 2}')).toEqual([200, '1.0']);
+    expect(await call('GET', '/lost')).toBe('connection lost');
+    expect(await call('GET', '/refused')).toBe('connection refused');
+    verify();
+    expect(calls.map(({ call }) => call)).toEqual(['GET /a?x=1', 'PUT /a', 'PUT /a', 'GET /lost', 'GET /refused']);
+  });
+
+  it('takes calls that come together in any order, and waits for all of them', async () => {
+    const { call, verify } = play([
+      {
+        together: [
+          { call: 'GET /a', reply: [200] },
+          { call: 'GET /b', reply: [201] },
+        ],
+      },
+      { call: 'GET /c', reply: [202] },
+    ]);
+    expect(await call('GET', '/b')).toEqual([201, '']);
+    expect(await call('GET', '/c')).toBe('unexpected');
+    expect(await call('GET', '/a')).toEqual([200, '']);
+    expect(await call('GET', '/c')).toEqual([202, '']);
+    expect(verify).toThrow('unexpected: GET /c (expected: GET /a)');
+  });
+
+  it('tells calls of the same name in a group apart by their bodies', async () => {
+    const { call, verify } = play([
+      {
+        together: [
+          { call: 'POST /a', body: '1', reply: [201] },
+          { call: 'POST /a', body: '2', reply: [202] },
+        ],
+      },
+    ]);
+    expect(await call('POST', '/a', '2')).toEqual([202, '']);
+    expect(await call('POST', '/a', '1')).toEqual([201, '']);
+    verify();
+  });
+
+  it.each([
+    ['missing', [], 'missing: GET /a'],
+    ['of another path', [['GET', '/b']], 'unexpected: GET /b (expected: GET /a)'],
+    ['of another method', [['DELETE', '/a']], 'unexpected: DELETE /a (expected: GET /a)'],
+    [
+      'one too many',
+      [
+        ['GET', '/a', '1'],
+        ['GET', '/a'],
+      ],
+      'unexpected: GET /a (expected: no further call)',
+    ],
+    ['of another body', [['GET', '/a', '1.0']], 'different: GET /a has body 1.0, expected 1'],
+    ['without its header', [['GET', '/a', '1', 'no']], 'different: GET /a has header x-a (none), expected 1'],
+  ])('reports a call that is %s', async (_, made, report) => {
+    const { call, verify } = play([{ call: 'GET /a', body: '1', headers: { 'x-a': '1' }, reply: [200] }]);
+    for (const [method = '', url = '', body, header] of made) {
+      await call(method, url, body, header === 'no' ? {} : { 'x-a': '1' });
+    }
+    expect(verify).toThrow(report);
+  });
+
+  it('reports a body that is not the scripted JSON', async () => {
+    const { call, verify } = play([{ call: 'PUT /a', body: { a: 1 }, reply: [200] }]);
+    await call('PUT', '/a', '{"a":1,"b":2}');
+    expect(verify).toThrow('different: PUT /a has body {"a":1,"b":2}, expected {"a":1}');
+  });
+});

@@ -1,0 +1,180 @@
+import type { AxiosAdapter } from 'axios';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { createBackends } from '../../src/backends/backends.ts';
+import { clientCredentials, staticToken } from '../../src/backends/token.ts';
+import { TransportFailure } from '../../src/backends/transport.ts';
+import { callOf, recordingLog, serve, settings } from './harness.ts';
+
+const secret = 's3cret/value';
+
+interface Asked {
+  readonly method: string | undefined;
+  readonly url: string | undefined;
+  readonly form: Record<string, string>;
+}
+
+/** A token source over an endpoint that gives these answers in turn; each is awaited, so a test can hold it back. */
+function source(answers: ([number, unknown] | Promise<[number, unknown]> | TransportFailure)[], scope = '') {
+  const asked: Asked[] = [];
+  const log = recordingLog();
+  const adapter: AxiosAdapter = async (config) => {
+    const { method, url, data } = config;
+    asked.push({ method, url, form: Object.fromEntries(new URLSearchParams(data)) });
+    const answer = await answers[asked.length - 1];
+    if (answer === undefined) throw new Error('one request too many');
+    if (answer instanceof TransportFailure) throw answer;
+    const [status, body] = answer;
+    const text = typeof body === 'string' ? body : JSON.stringify(body);
+    return { status, statusText: '', headers: {}, data: Buffer.from(text), config };
+  };
+  const tokenUrl = 'https://login.invalid/tenant/oauth2/token?v=2';
+  const tokens = clientCredentials({
+    tokenUrl,
+    clientId: 'id',
+    clientSecret: secret,
+    scope,
+    timeoutMs: 1000,
+    log,
+    adapter,
+  });
+  return { tokens, asked, log };
+}
+
+const issued = (name: string, seconds = 100): [number, unknown] => [200, { access_token: name, expires_in: seconds }];
+
+describe('a static token', () => {
+  it('is there at once and stays the same', async () => {
+    const tokens = staticToken('t');
+    expect([tokens.token(), await tokens.renew('t')]).toEqual(['t', 't']);
+  });
+});
+
+describe('client credentials', () => {
+  beforeEach(() => {
+    vi.useFakeTimers();
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  it('are exchanged for a token with one form post', async () => {
+    const { tokens, asked } = source([issued('t1')], 'backends/.default');
+    expect(await tokens.token()).toBe('t1');
+    expect(asked).toEqual([
+      {
+        method: 'post',
+        url: '/tenant/oauth2/token?v=2',
+        form: {
+          grant_type: 'client_credentials',
+          client_id: 'id',
+          client_secret: secret,
+          scope: 'backends/.default',
+        },
+      },
+    ]);
+  });
+
+  it('bring a token that is then there without waiting', async () => {
+    const { tokens, asked } = source([issued('t1')]);
+    await tokens.token();
+    expect(tokens.token()).toBe('t1');
+    expect(asked[0]?.form).not.toHaveProperty('scope');
+  });
+
+  it('are sent once, whoever asks at the same time', async () => {
+    const { tokens, asked } = source([issued('t1')]);
+    expect(await Promise.all([tokens.token(), tokens.token(), tokens.renew('old')])).toEqual(['t1', 't1', 't1']);
+    expect(asked.length).toBe(1);
+  });
+
+  it('are used again before the token expires, while the old one still serves', async () => {
+    const { tokens } = source([issued('t1'), issued('t2')]);
+    await tokens.token();
+    vi.advanceTimersByTime(79_999);
+    expect(tokens.token()).toBe('t1');
+    await vi.advanceTimersByTimeAsync(1);
+    expect(tokens.token()).toBe('t1');
+    await vi.advanceTimersByTimeAsync(0);
+    expect(tokens.token()).toBe('t2');
+  });
+
+  it('that fail in the background are tried again a little later', async () => {
+    const { tokens, asked, log } = source([issued('t1'), [503, ''], issued('t2')]);
+    await tokens.token();
+    await vi.advanceTimersByTimeAsync(80_000);
+    for (let i = 0; i < 3; i += 1) {
+      expect(tokens.token()).toBe('t1');
+      await vi.advanceTimersByTimeAsync(0);
+    }
+    expect(asked.length).toBe(2);
+    await vi.advanceTimersByTimeAsync(5000);
+    expect(tokens.token()).toBe('t1');
+    await vi.advanceTimersByTimeAsync(0);
+    expect(tokens.token()).toBe('t2');
+    expect(log.lines).toEqual([
+      {
+        level: 'warn',
+        fields: { cause: 'the token endpoint answered with HTTP 503' },
+        message: 'no access token for the backends',
+      },
+    ]);
+  });
+
+  it('are waited for when the token has expired', async () => {
+    const { tokens } = source([issued('t1'), issued('t2')]);
+    await tokens.token();
+    vi.advanceTimersByTime(100_000);
+    expect(await tokens.token()).toBe('t2');
+  });
+
+  it('are used at once when a backend refuses the token, unless there is another already', async () => {
+    const { tokens, asked } = source([issued('t1'), issued('t2')]);
+    await tokens.token();
+    expect(await tokens.renew('t1')).toBe('t2');
+    expect(await tokens.renew('t1')).toBe('t2');
+    expect(asked.length).toBe(2);
+  });
+
+  it.each([
+    ['a refusal', [401, { error: 'invalid_client', error_description: secret }]],
+    ['no JSON', [200, `token=${secret}`]],
+    ['no token', [200, { token_type: 'Bearer' }]],
+    ['a token that fits no header', [200, { access_token: 'a\nb' }]],
+    ['no connection', new TransportFailure('connection refused', false)],
+  ] as [string, [number, unknown] | TransportFailure][])(
+    'that meet %s fail like a connection, and tell nothing of the secret',
+    async (_, answer) => {
+      const { tokens, log } = source([answer]);
+      const failure = await Promise.resolve(tokens.token()).catch((error: unknown) => error);
+      expect(failure).toBeInstanceOf(TransportFailure);
+      expect(failure).toMatchObject({ fault: 'no access token', sent: false });
+      expect(`${JSON.stringify(log.lines)} ${(failure as Error).stack} ${(failure as Error).cause}`).not.toContain(
+        secret,
+      );
+    },
+  );
+});
+
+describe('tokens and backends together, over HTTP', () => {
+  it('a token that a backend no longer takes is renewed once and the call repeated, without a word to anybody', async () => {
+    let count = 0;
+    const tokenUrl = await serve((_, response) => {
+      count += 1;
+      response.end(JSON.stringify({ access_token: `t${count}`, expires_in: 3600 }));
+    });
+    const seen: (string | undefined)[] = [];
+    const informationModelUrl = await serve(({ headers: { authorization } }, response) => {
+      seen.push(authorization);
+      response.writeHead(authorization === 'Bearer t2' ? 404 : 401).end();
+    });
+    const log = recordingLog();
+    const oauth = { token: '', tokenUrl: `${tokenUrl}/token`, clientId: 'id', clientSecret: secret };
+    const backends = createBackends({ ...settings, ...oauth, informationModelUrl }, log);
+    onTestFinished(() => backends.close());
+    const { informationModel } = backends.bind(callOf());
+    expect(await informationModel.getModel('o1', 'm')).toBe(undefined);
+    expect(await informationModel.getModel('o1', 'm')).toBe(undefined);
+    expect(seen).toEqual(['Bearer t1', 'Bearer t2', 'Bearer t2']);
+    expect([count, log.lines]).toEqual([2, []]);
+  });
+});

@@ -1,0 +1,210 @@
+import type { IncomingMessage } from 'node:http';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { Axios } from 'axios';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createTransport, TransportFailure } from '../../src/backends/transport.ts';
+import { serve } from './harness.ts';
+
+function client(url: string, { connections = 4, attemptTimeoutMs = 5000 } = {}) {
+  const transport = createTransport(url, { connections, attemptTimeoutMs });
+  onTestFinished(() => transport.close());
+  const axios = new Axios({ adapter: transport.adapter, maxContentLength: 1000 });
+  return (method: string, url: string, more: object = {}) => axios.request<Buffer>({ method, url, ...more });
+}
+
+/** A server that speaks TCP only: it does to the socket what the test says. */
+async function serveTcp(onRequest: (socket: Socket) => void): Promise<string> {
+  const server = createServer((socket) => {
+    socket.on('error', () => socket.destroy());
+    socket.once('data', () => onRequest(socket));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+async function failure(promise: Promise<unknown>): Promise<TransportFailure> {
+  try {
+    await promise;
+  } catch (error) {
+    if (error instanceof TransportFailure) return error;
+    throw error;
+  }
+  throw new Error('expected a TransportFailure');
+}
+
+async function textOf(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString();
+}
+
+describe('the transport', () => {
+  it('sends method, path below the base path, headers and body bytes as they are', async () => {
+    const seen: unknown[] = [];
+    const url = await serve(async (request, response) => {
+      const { authorization, 'content-type': type, 'user-agent': agent } = request.headers;
+      seen.push([request.method, request.url, authorization, type, agent, await textOf(request)]);
+      response.end('{"a":1.0}');
+    });
+    const request = client(`${url}/v1/`);
+    const body = '{ "serial": 12345678901234567890, "ü": 1.0 }';
+    const headers = { authorization: 'Bearer t', 'content-type': 'application/json' };
+    const { status, data } = await request('PUT', '/objects/a%2Fb?x=1', { data: body, headers });
+    expect(seen).toEqual([['PUT', '/v1/objects/a%2Fb?x=1', 'Bearer t', 'application/json', undefined, body]]);
+    expect([status, data.toString()]).toEqual([200, '{"a":1.0}']);
+  });
+
+  it('resolves with any status and passes Retry-After on', async () => {
+    const url = await serve((_, response) => response.writeHead(503, { 'retry-after': '7' }).end());
+    const { status, headers, data } = await client(url)('GET', '/');
+    expect([status, headers['retry-after'], data.length]).toEqual([503, '7', 0]);
+  });
+
+  it('does not follow a redirect', async () => {
+    let requests = 0;
+    const url = await serve((_, response) => {
+      requests += 1;
+      response.writeHead(302, { location: '/elsewhere' }).end();
+    });
+    expect((await client(url)('GET', '/')).status).toBe(302);
+    expect(requests).toBe(1);
+  });
+
+  it('uses connections again', async () => {
+    const ports = new Set<number | undefined>();
+    const url = await serve((request, response) => {
+      ports.add(request.socket.remotePort);
+      response.end('{}');
+    });
+    const request = client(url);
+    for (let i = 0; i < 20; i += 1) await request('GET', '/');
+    // While one is being handed back, undici may open a second.
+    expect(ports.size).toBeLessThanOrEqual(2);
+  });
+
+  it('joins an answer that comes in pieces', async () => {
+    const url = await serve(async (_, response) => {
+      for (const piece of ['{"a"', ':', '1}']) {
+        response.write(piece);
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+      response.end();
+    });
+    expect((await client(url)('GET', '/')).data.toString()).toBe('{"a":1}');
+  });
+
+  it('calls a refused connection by its name, and the request unsent', async () => {
+    const closed = await new Promise<string>((resolve) => {
+      const server = createServer();
+      server.listen(0, '127.0.0.1', () => {
+        const { port } = server.address() as AddressInfo;
+        server.close(() => resolve(`http://127.0.0.1:${port}`));
+      });
+    });
+    const { fault, sent } = await failure(client(closed)('POST', '/', { data: '{}' }));
+    expect([fault, sent]).toEqual(['connection refused', false]);
+  });
+
+  it('calls a name that does not resolve no connection', async () => {
+    const { fault, sent } = await failure(client('http://nowhere.invalid')('GET', '/'));
+    expect([fault, sent]).toEqual(['no connection', false]);
+  });
+
+  it('knows that a request may have been seen when the connection breaks before the answer', async () => {
+    const url = await serveTcp((socket) => socket.resetAndDestroy());
+    const { fault, sent } = await failure(client(url)('POST', '/', { data: '{}' }));
+    expect([fault, sent]).toEqual(['connection lost', true]);
+  });
+
+  it('does not take half an answer for an answer', async () => {
+    const url = await serveTcp((socket) => {
+      socket.write('HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\n{"a"', () => socket.resetAndDestroy());
+    });
+    const { fault, sent } = await failure(client(url)('GET', '/'));
+    expect([fault, sent]).toEqual(['connection lost', true]);
+  });
+
+  it('does not take an answer that ends early for an answer', async () => {
+    const url = await serveTcp((socket) => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\n{"a"'));
+    expect((await failure(client(url)('GET', '/'))).fault).toBe('connection lost');
+  });
+
+  it('takes what is not HTTP for a lost connection', async () => {
+    const url = await serveTcp((socket) => socket.end('220 smtp.example ESMTP\r\n'));
+    expect((await failure(client(url)('GET', '/'))).fault).toBe('connection lost');
+  });
+
+  it('gives up an attempt that gets no answer in time', async () => {
+    const url = await serve(() => {});
+    const { fault, sent } = await failure(client(url, { attemptTimeoutMs: 40 })('POST', '/', { data: '{}' }));
+    expect([fault, sent]).toEqual(['no answer in time', true]);
+  });
+
+  it('gives up an answer that trickles in for ever', async () => {
+    const url = await serve((_, response) => {
+      const drip = setInterval(() => response.write(' '), 10);
+      response.on('close', () => clearInterval(drip));
+    });
+    expect((await failure(client(url, { attemptTimeoutMs: 60 })('GET', '/'))).fault).toBe('no answer in time');
+  });
+
+  it('keeps to a limit of its own when a request has one', async () => {
+    const url = await serve(() => {});
+    expect((await failure(client(url)('GET', '/', { timeout: 30 }))).fault).toBe('no answer in time');
+  });
+
+  it('gives up a request that is still queued as unsent, and never sends it', async () => {
+    const paths: (string | undefined)[] = [];
+    const finish: (() => void)[] = [];
+    const url = await serve((request, response) => {
+      paths.push(request.url);
+      finish.push(() => response.end());
+    });
+    const request = client(url, { connections: 1 });
+    const first = request('GET', '/first');
+    const { fault, sent } = await failure(request('POST', '/queued', { data: '{}', timeout: 30 }));
+    expect([fault, sent]).toEqual(['no answer in time', false]);
+    finish[0]?.();
+    await first;
+    const third = request('GET', '/third');
+    while (finish.length < 2) await new Promise((resolve) => setImmediate(resolve));
+    finish[1]?.();
+    await third;
+    expect(paths).toEqual(['/first', '/third']);
+  });
+
+  it.each([
+    ['announced', { 'content-length': '1001' }],
+    ['unannounced', { 'transfer-encoding': 'chunked' }],
+  ])('refuses an answer over its limit that is %s', async (_, headers) => {
+    const url = await serve((_, response) => response.writeHead(200, headers).end('x'.repeat(1001)));
+    expect((await failure(client(url)('GET', '/'))).fault).toBe('answer too large');
+  });
+
+  it('reads an answer of exactly the limit', async () => {
+    const url = await serve((_, response) => response.end('x'.repeat(1000)));
+    expect((await client(url)('GET', '/')).data.length).toBe(1000);
+  });
+
+  it('does not retry what can never be sent: such a failure is no TransportFailure', async () => {
+    const url = await serve((_, response) => response.end());
+    const promise = client(url)('GET', '/', { headers: { authorization: 'Bearer €' } });
+    await expect(promise).rejects.not.toBeInstanceOf(TransportFailure);
+  });
+
+  it('breaks off what is under way when it is closed', async () => {
+    let arrived = () => {};
+    const arrival = new Promise<void>((resolve) => {
+      arrived = resolve;
+    });
+    const url = await serve(() => arrived());
+    const transport = createTransport(url, { connections: 1, attemptTimeoutMs: 5000 });
+    const request = failure(new Axios({ adapter: transport.adapter }).request({ method: 'GET', url: '/' }));
+    await arrival;
+    await transport.close();
+    expect((await request).fault).toBe('connection lost');
+  });
+});

@@ -1,0 +1,116 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { callOf, rejection, scripted } from './harness.ts';
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const types = '/modelDefinitions/svc.device/types';
+const pump = (version: string) => ({ typeId: 'pump', version, uniqueProperties: ['serial'], properties: {} });
+
+describe('the type registry', () => {
+  it.each([
+    ['the latest version', undefined, `GET ${types}/pump`],
+    ['the latest of a major version', '1', `GET ${types}/pump/versions/1`],
+    ['a full version', '1.2.0', `GET ${types}/pump/versions/1.2.0`],
+  ])('is asked for %s', async (_, version, call) => {
+    const { typeRegistry } = scripted([{ call, reply: [200, pump('1.2.0')] }]).backends.bind(callOf());
+    expect(await typeRegistry.getType('svc.device', 'pump', version)).toEqual({
+      typeId: 'pump',
+      version: '1.2.0',
+      uniqueProperties: ['serial'],
+    });
+  });
+
+  it('gives nothing for a type that is not there, and asks again the next time', async () => {
+    const call = `GET ${types}/pump/versions/1.0.0`;
+    const { backends } = scripted([
+      { call, reply: [404] },
+      { call, reply: [200, pump('1.0.0')] },
+    ]);
+    const { typeRegistry } = backends.bind(callOf());
+    expect(await typeRegistry.getType('svc.device', 'pump', '1.0.0')).toBe(undefined);
+    expect(await typeRegistry.getType('svc.device', 'pump', '1.0.0')).toMatchObject({ version: '1.0.0' });
+  });
+
+  it('that does not tell the unique properties has not answered', async () => {
+    const { backends } = scripted([{ call: `GET ${types}/pump`, reply: [200, { typeId: 'pump', version: '1.0.0' }] }]);
+    const failure = await rejection(backends.bind(callOf()).typeRegistry.getType('svc.device', 'pump', undefined));
+    expect(failure.code).toBe('internal_platform_error');
+  });
+
+  it('is asked for a full version once, for the latest again after a while', async () => {
+    const { backends } = scripted([
+      { call: `GET ${types}/pump/versions/1.0.0`, reply: [200, pump('1.0.0')] },
+      { call: `GET ${types}/pump`, reply: [200, pump('1.0.0')] },
+      { call: `GET ${types}/pump`, reply: [200, pump('2.0.0')] },
+    ]);
+    const read = async () => {
+      const { typeRegistry } = backends.bind(callOf());
+      const full = await typeRegistry.getType('svc.device', 'pump', '1.0.0');
+      const latest = await typeRegistry.getType('svc.device', 'pump', undefined);
+      return [full?.version, latest?.version];
+    };
+    expect(await read()).toEqual(['1.0.0', '1.0.0']);
+    vi.advanceTimersByTime(29_999);
+    expect(await read()).toEqual(['1.0.0', '1.0.0']);
+    vi.advanceTimersByTime(1);
+    expect(await read()).toEqual(['1.0.0', '2.0.0']);
+  });
+
+  it('is asked for each device apart: another tenant’s type of the same name is another type', async () => {
+    const call = `GET ${types}/pump/versions/1.0.0`;
+    const { backends } = scripted([
+      { call, headers: { 'x-svc-device-id': 'd1' }, reply: [200, pump('1.0.0')] },
+      { call, headers: { 'x-svc-device-id': 'd2' }, reply: [404] },
+    ]);
+    const read = (deviceId: string) =>
+      backends.bind(callOf({ deviceId })).typeRegistry.getType('svc.device', 'pump', '1.0.0');
+    expect(await read('d1')).toMatchObject({ uniqueProperties: ['serial'] });
+    expect(await read('d2')).toBe(undefined);
+  });
+
+  it('creates a type version, whose device no longer holds the old one for the latest', async () => {
+    const body = '{"typeId":"pump", "version":"2.0.0"}';
+    const { backends } = scripted([
+      { call: `GET ${types}/pump`, reply: [200, pump('1.0.0')] },
+      { call: `POST ${types}`, body, reply: [201, { typeId: 'pump', version: '2.0.0' }] },
+      { call: `GET ${types}/pump`, reply: [200, pump('2.0.0')] },
+    ]);
+    const { typeRegistry } = backends.bind(callOf());
+    await typeRegistry.getType('svc.device', 'pump', undefined);
+    expect(await typeRegistry.createType('svc.device', body)).toEqual({ typeId: 'pump', version: '2.0.0' });
+    expect(await typeRegistry.getType('svc.device', 'pump', undefined)).toMatchObject({ version: '2.0.0' });
+  });
+
+  it('refuses a type version that exists', async () => {
+    const { backends } = scripted([{ call: `POST ${types}`, reply: [409] }]);
+    const refusal = await rejection(backends.bind(callOf()).typeRegistry.createType('svc.device', '{}'));
+    expect(refusal).toMatchObject({ status: 409, code: 'http_response_error' });
+  });
+
+  it.each([
+    [
+      'says what was sent',
+      { typeId: 'pump', version: '2.0.0', unique: [], properties: { a: { dataType: 'string' } } },
+      true,
+    ],
+    ['says something else', { typeId: 'pump', version: '2.0.0', properties: { a: { dataType: 'integer' } } }, false],
+    ['says less', { typeId: 'pump', version: '2.0.0' }, false],
+  ])('after a lost answer, a version that exists and %s: is it ours? %3$j', async (_, stored, isOurs) => {
+    const body = '{"typeId":"pump","version":"2.0.0","properties":{"a":{"dataType":"string"}}}';
+    const { backends } = scripted([
+      { call: `POST ${types}`, reply: 'lost' },
+      { call: `POST ${types}`, reply: [409] },
+      { call: `GET ${types}/pump/versions/2.0.0`, reply: [200, stored] },
+    ]);
+    const work = backends.bind(callOf()).typeRegistry.createType('svc.device', body);
+    const outcome = work.catch((error: unknown) => error);
+    await vi.runAllTimersAsync();
+    const ours = { typeId: 'pump', version: '2.0.0' };
+    expect(await outcome).toMatchObject(isOurs ? ours : { status: 409 });
+  });
+});
