@@ -79,14 +79,14 @@ export function createDispatch({ backends, sender, counters, log, limits, now }:
   }
 
   /** Whatever else goes wrong is ours, and the device learns only where to find it in the log. */
-  function rejectionOf(error: unknown, envelope: Envelope): Rejection {
+  function rejectionOf(error: unknown, { deviceId }: Arrival): Rejection {
     if (error instanceof Rejection) return error;
     const incident = randomUUID();
-    log.error({ err: error, incident, device: envelope.deviceId, message: envelope.name }, 'unforeseen failure');
+    log.error({ err: error, incident, device: deviceId }, 'unforeseen failure');
     return new Rejection('internal_platform_error', `incident ${incident}`);
   }
 
-  return async function dispatch(arrival, charge) {
+  async function answer(arrival: Arrival, charge: (bytes: number) => void): Promise<boolean> {
     const { event, generation, deviceId, origin } = arrival;
     const id = eventId(event, origin, deviceId);
     const { envelope, refusal } = readEnvelope(generation, textProperties(event.properties ?? {}), deviceId, id);
@@ -105,7 +105,7 @@ export function createDispatch({ backends, sender, counters, log, limits, now }:
         outcome = await handle(card, envelope, arrival, charge);
         failure = outcome.failure;
       } catch (error) {
-        failure = rejectionOf(error, envelope);
+        failure = rejectionOf(error, arrival);
       }
     }
     const handledMs = performance.now() - began;
@@ -153,5 +153,12 @@ export function createDispatch({ backends, sender, counters, log, limits, now }:
       'handled',
     );
     return true;
-  };
+  }
+
+  return (arrival, charge) =>
+    answer(arrival, charge).catch((error) => {
+      rejectionOf(error, arrival);
+      counters.failed += 1;
+      return true;
+    });
 }

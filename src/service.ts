@@ -7,7 +7,7 @@ import { createCheckpointStore } from './hub/checkpointStore.ts';
 import { createConsumer } from './hub/consumer.ts';
 import { cureHubSdks } from './hub/sdkCures.ts';
 import { createSender } from './hub/sender.ts';
-import { createServiceConnection } from './hub/serviceConnection.ts';
+import { createServiceConnection, newServiceClient } from './hub/serviceConnection.ts';
 import type { Log } from './log.ts';
 import { createCounters } from './operations/counters.ts';
 import { startOperationsServer } from './operations/http.ts';
@@ -29,7 +29,11 @@ export async function startService(settings: Settings, log: Log): Promise<Servic
   const hubName = /EntityPath=([^;]+)/.exec(hub.eventsConnectionString)?.[1] ?? '';
   const counters = createCounters();
   const backends = createBackends(settings.backends, log.child({ part: 'backends' }));
-  const connection = createServiceConnection(hub.serviceConnectionString, replies.sendTimeoutSeconds * 1000, log);
+  const connection = createServiceConnection(
+    () => newServiceClient(hub.serviceConnectionString),
+    replies.sendTimeoutSeconds * 1000,
+    log,
+  );
   const sender = createSender({
     sendOnce: connection.send,
     maxWaitMs: replies.maxWaitSeconds * 1000,

@@ -44,14 +44,18 @@ const lineLifeMs = 40 * 60_000;
 
 const noRetry = { shouldRetry: () => false, nextRetryTimeout: () => -1 };
 
-export function createServiceConnection(connectionString: string, answerWithinMs: number, log: Log): ServiceConnection {
+/**
+ * @param newClient a client that is not open yet
+ * @param answerWithinMs how long the hub may take to connect, and to settle one reply
+ */
+export function createServiceConnection(newClient: () => Client, answerWithinMs: number, log: Log): ServiceConnection {
   let current: Line | undefined;
   let open = false;
 
   function line(): Line {
     if (current && Date.now() < current.replaceAt) return current;
     if (current) retire(current);
-    const client = Client.fromConnectionString(connectionString);
+    const client = newClient();
     client.setRetryPolicy(noRetry);
     client.on('disconnect', () => {
       if (current?.client === client) retire(current);
@@ -130,6 +134,8 @@ export function createServiceConnection(connectionString: string, answerWithinMs
     },
   };
 }
+
+export const newServiceClient = (connectionString: string): Client => Client.fromConnectionString(connectionString);
 
 const late = Symbol('late');
 

@@ -1,0 +1,159 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { EventHubProducerClient } from '@azure/event-hubs';
+import { Receiver } from 'rhea-promise';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { type Hub, startHub } from '../../sandbox/hub/hub.ts';
+import { createBudget } from '../../src/hub/budget.ts';
+import { createCheckpointFile } from '../../src/hub/checkpointFile.ts';
+import { createCheckpointStore } from '../../src/hub/checkpointStore.ts';
+import { type Consumer, createConsumer } from '../../src/hub/consumer.ts';
+import { cureHubSdks } from '../../src/hub/sdkCures.ts';
+import { createLog } from '../../src/log.ts';
+import type { HubEvent } from '../../src/protocol/event.ts';
+
+cureHubSdks();
+
+const prefetch = 50;
+const directory = mkdtempSync(join(tmpdir(), 'consumer-'));
+let hub: Hub;
+let producer: EventHubProducerClient;
+let consumer: Consumer | undefined;
+
+beforeAll(async () => {
+  hub = await startHub({ directory, partitions: 1, consumerGroups: ['one', 'two', 'three', 'four'] });
+  producer = new EventHubProducerClient(hub.eventHubConnectionString('iothubowner'));
+});
+afterEach(() => consumer?.stop());
+afterAll(async () => {
+  await producer.close();
+  await hub.close();
+  rmSync(directory, { recursive: true });
+});
+
+const send = (...bodies: string[]) => producer.sendBatch(bodies.map((body) => ({ body: Buffer.from(body) })));
+
+/** Reads the hub as the service does; every event is handled by `handle`. */
+function read(
+  consumerGroup: string,
+  handle: (event: HubEvent) => Promise<boolean>,
+  store = createCheckpointStore(),
+  maxMessages = 100,
+) {
+  consumer = createConsumer({
+    connectionString: hub.eventsConnectionString,
+    consumerGroup,
+    startPosition: 'earliest',
+    batchSize: 10,
+    prefetch,
+    maxWaitSeconds: 1,
+    drainMs: 2_000,
+    store,
+    log: createLog('silent'),
+    partition: () => ({
+      budget: createBudget({ maxMessages, maxBytes: 1_000_000 }),
+      arrivalOf: (event) => ({ event, deviceId: deviceOf(event) }),
+      dispatch: ({ event }) => handle(event),
+      everyMessages: 1,
+      everyMs: 1_000,
+    }),
+  });
+  consumer.start();
+  return consumer;
+}
+
+/** `backlog 7` comes of a device of its own; everything else of one. */
+const deviceOf = (event: HubEvent) => (textOf(event).startsWith('backlog') ? textOf(event) : 'd1');
+
+const textOf = ({ body }: HubEvent) => Buffer.from(body as Uint8Array).toString();
+
+describe('the consumer, with the official client against the sandbox hub', () => {
+  it('starts at the earliest event when there is no checkpoint, and leaves bodies as the bytes they are', async () => {
+    await send('{"big":12345678901234567890}', 'no JSON at all');
+    const seen: string[] = [];
+    read('one', async (event) => {
+      seen.push(textOf(event));
+      return true;
+    });
+    await vi.waitFor(() => expect(seen).toEqual(['{"big":12345678901234567890}', 'no JSON at all']), 5_000);
+    expect(consumer?.isReading()).toBe(true);
+  });
+
+  it('resumes after the last message handled to its end', async () => {
+    const store = () => createCheckpointStore(createCheckpointFile(join(directory, 'resume')));
+    const marks = ['r1', 'r2', 'r3'];
+    await send(...marks);
+    const firstRun: string[] = [];
+    read(
+      'two',
+      async (event) => {
+        firstRun.push(textOf(event));
+        return textOf(event) !== 'r3';
+      },
+      store(),
+    );
+    await vi.waitFor(() => expect(firstRun.at(-1)).toBe('r3'), 5_000);
+    await consumer?.stop();
+
+    const secondRun: string[] = [];
+    read(
+      'two',
+      async (event) => {
+        secondRun.push(textOf(event));
+        return true;
+      },
+      store(),
+    );
+    await vi.waitFor(() => expect(secondRun).toEqual(['r3']), 5_000);
+  });
+
+  it('never grants the hub more credit than the prefetch, however slowly events trickle in', async () => {
+    const granted = Receiver.prototype.addCredit;
+    let most = 0;
+    Receiver.prototype.addCredit = function record(this: Receiver, credit: number) {
+      granted.call(this, credit);
+      if (this.source.address?.includes('/Partitions/')) most = Math.max(most, this.credit);
+    };
+    try {
+      const seen: string[] = [];
+      read('three', async (event) => {
+        seen.push(textOf(event));
+        return true;
+      });
+      for (let index = 0; index < 20; index += 1) {
+        await send(`trickle ${index}`);
+        await vi.waitFor(() => expect(seen).toContain(`trickle ${index}`), { timeout: 5_000, interval: 2 });
+      }
+      expect(most).toBeGreaterThan(0);
+      expect(most).toBeLessThanOrEqual(prefetch);
+    } finally {
+      Receiver.prototype.addCredit = granted;
+    }
+  });
+
+  it('leaves in the hub what the budget does not allow in', async () => {
+    const started: string[] = [];
+    let release = () => {};
+    const gate = new Promise<boolean>((resolve) => {
+      release = () => resolve(true);
+    });
+    await send(...Array.from({ length: 200 }, (_, index) => `backlog ${index}`));
+    const own = (event: HubEvent) => textOf(event).startsWith('backlog');
+    read(
+      'four',
+      async (event) => {
+        if (!own(event)) return true;
+        started.push(textOf(event));
+        return gate;
+      },
+      createCheckpointStore(),
+      5,
+    );
+    await vi.waitFor(() => expect(started).toHaveLength(5), 5_000);
+    await send('one more');
+    expect(started).toHaveLength(5);
+    release();
+    await vi.waitFor(() => expect(started).toContain('backlog 199'), 5_000);
+  });
+});
