@@ -14,6 +14,7 @@ export interface AmqpServer {
 export type Directory = (address: string, direction: 'serve' | 'accept') => Node | undefined;
 
 const idleTimeoutMs = 60_000;
+const maxFrameSize = 65_536;
 
 /** An AMQP server with the nodes of `directory`. SASL ANONYMOUS is accepted and so is no SASL layer at all. */
 export function createAmqpServer(containerId: string, directory: Directory, now: () => number): AmqpServer {
@@ -45,7 +46,7 @@ export function createAmqpServer(containerId: string, directory: Directory, now:
       const connection = container.create_connection({
         container_id: containerId,
         idle_time_out: idleTimeoutMs,
-        max_frame_size: 65_536,
+        max_frame_size: maxFrameSize,
         channel_max: 1023,
         sender_options: { snd_settle_mode: 1 },
         receiver_options: { autoaccept: false, credit_window: 1000, max_message_size: 1024 * 1024 },
@@ -64,6 +65,10 @@ export function createAmqpServer(containerId: string, directory: Directory, now:
         connection['eof'](); // rhea hears of an end, not of a reset: its timers must stop all the same
       });
       connection['accept'](socket);
+      // rhea would wait for the rest of a frame of any announced size
+      socket.on('data', () => {
+        if (connection['frame_size'] > maxFrameSize) socket.destroy();
+      });
     },
 
     close() {

@@ -1,0 +1,122 @@
+import iothub from 'azure-iothub';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { type Access, createAccess } from '../../../sandbox/hub/access.ts';
+import type { Policy } from '../../../sandbox/hub/policies.ts';
+import { createRegistry, type Registry } from '../../../sandbox/hub/registry.ts';
+import { isSignedWith, parseSas, signSas } from '../../../sandbox/hub/sas.ts';
+
+const key = Buffer.from('a key of thirty-two bytes length').toString('base64');
+const otherKey = Buffer.from('another key of as many bytes or so').toString('base64');
+const now = 1_700_000_000_000;
+const later = now / 1000 + 60;
+const unauthorized = expect.objectContaining({ condition: 'amqp:unauthorized-access' });
+
+describe('shared access signatures', () => {
+  test('one that the official client signed is recognised', () => {
+    const token = iothub.SharedAccessSignature.create('hub.example', 'service', key, later);
+    const parsed = parseSas(token.toString());
+    expect(parsed).toMatchObject({ resource: 'hub.example', keyName: 'service', expiry: String(later) });
+    expect(parsed && isSignedWith(parsed, key, 'base64')).toBe(true);
+  });
+  test('the key is text for Event Hubs and base64 for IoT Hub', () => {
+    const parsed = parseSas(signSas('sb://h/x', key, 'utf8', later, 'p'));
+    expect(parsed && isSignedWith(parsed, key, 'utf8')).toBe(true);
+    expect(parsed && isSignedWith(parsed, key, 'base64')).toBe(false);
+  });
+  test.each([
+    ['', 'nothing'],
+    ['Bearer x', 'another kind of token'],
+    ['SharedAccessSignature sr=a&sig=b', 'no expiry'],
+    ['SharedAccessSignature sr=a&se=1', 'no signature'],
+    ['SharedAccessSignature sr=a&sig=b&se=soon', 'an expiry that is no number'],
+    ['SharedAccessSignature sr=a&sig=b&se=1&se=2', 'two expiries'],
+    ['SharedAccessSignature sr=%&sig=b&se=1', 'a stray percent sign'],
+  ])('%j is none: %s', (text) => {
+    expect(parseSas(text)).toBeUndefined();
+  });
+});
+
+describe('access', () => {
+  let registry: Registry;
+  let access: Access;
+  beforeEach(() => {
+    registry = createRegistry(() => now);
+    registry.create('d1', { primaryKey: key });
+    const policies = new Map<string, Policy>([
+      ['service', { name: 'service', key, rights: new Set(['serviceConnect', 'listen']) }],
+      ['device', { name: 'device', key: otherKey, rights: new Set(['deviceConnect']) }],
+    ]);
+    access = createAccess({ hubName: 'Hub', policies, registry, now: () => now });
+  });
+
+  const service = (resource: string, expiry = later, signer = key, name = 'service') =>
+    signSas(resource, signer, resource.includes('://') ? 'utf8' : 'base64', expiry, name);
+
+  test('a token covers what lies below its resource, without regard to case or port', () => {
+    const audience = 'sb://127.0.0.1:5672/hub/consumergroups/$default/partitions/0';
+    expect(access.claim(service('sb://127.0.0.1:9/Hub'), audience)).toMatchObject({
+      policy: 'service',
+      path: ['Hub'],
+      expiresAt: later * 1000,
+    });
+  });
+  test('the audience may be percent-encoded', () => {
+    expect(access.claim(service('localhost'), 'localhost%3a5671%2fmessages').policy).toBe('service');
+  });
+  test.each(['localhost', 'hub.azure-devices.net', 'LOCALHOST:5671'])('%s is a name of the hub', (host) => {
+    expect(access.claim(service(host), host).policy).toBe('service');
+  });
+  test.each([
+    ['a sibling', 'sb://localhost/hub/a', 'sb://localhost/hub/b'],
+    ['what lies above', 'sb://localhost/hub/a', 'sb://localhost/hub'],
+    ['a name that only begins the same', 'sb://localhost/hub/a', 'sb://localhost/hub/ab'],
+    ['another host', 'sb://elsewhere/hub', 'sb://elsewhere/hub'],
+  ])('a token does not cover %s', (_, resource, audience) => {
+    expect(() => access.claim(service(resource), audience)).toThrow(unauthorized);
+  });
+  test('a token ends at its expiry, to the second', () => {
+    expect(() => access.claim(service('localhost', now / 1000), 'localhost')).toThrow(unauthorized);
+    expect(access.claim(service('localhost', now / 1000 + 1), 'localhost')).toBeDefined();
+  });
+  test('a token with a wrong signature or an unknown policy is refused', () => {
+    expect(() => access.claim(service('localhost', later, otherKey), 'localhost')).toThrow(unauthorized);
+    expect(() => access.claim(service('localhost', later, key, 'nobody'), 'localhost')).toThrow(unauthorized);
+  });
+  test('changing the expiry of a token breaks it', () => {
+    const token = service('localhost').replace(`se=${later}`, `se=${later + 1}`);
+    expect(() => access.claim(token, 'localhost')).toThrow(unauthorized);
+  });
+  test('either key of a device opens for it, and tells its auth method', () => {
+    const secondary = registry.get('d1')?.secondaryKey ?? '';
+    for (const signer of [key, secondary]) {
+      const login = access.login('d1', undefined, signSas('localhost/devices/d1', signer, 'base64', later));
+      expect(login).toMatchObject({ device: { deviceId: 'd1' }, expiresAt: later * 1000 });
+      expect(JSON.parse(login.authMethod)).toMatchObject({ scope: 'device', type: 'sas', issuer: 'iothub' });
+    }
+  });
+  test("a device's id is compared with regard to case", () => {
+    expect(() => access.login('d1', undefined, signSas('localhost/devices/D1', key, 'base64', later))).toThrow(
+      unauthorized,
+    );
+  });
+  test('a policy logs a device in with the scope of the hub, if it may', () => {
+    const token = service('localhost/devices', later, otherKey, 'device');
+    expect(JSON.parse(access.login('d1', undefined, token).authMethod)).toMatchObject({ scope: 'hub' });
+    expect(() => access.login('d1', undefined, service('localhost'))).toThrow(unauthorized);
+  });
+  test('a token for a module does not open for its device', () => {
+    const token = signSas('localhost/devices/d1/modules/m', key, 'base64', later);
+    expect(() => access.login('d1', undefined, token)).toThrow(unauthorized);
+    expect(access.login('d1', 'm', token).moduleId).toBe('m');
+  });
+  test('no refusal repeats anything of the token', () => {
+    const token = service('localhost', later, otherKey);
+    const signature = /sig=([^&]+)/.exec(token)?.[1] ?? '';
+    try {
+      access.claim(token, 'localhost');
+      expect.unreachable();
+    } catch (error) {
+      expect(String(error)).not.toContain(signature);
+    }
+  });
+});

@@ -1,0 +1,121 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import { createDevicebound, type Delivery, type Devicebound, limits } from '../../../sandbox/hub/devicebound.ts';
+import { createJournal, type Journal } from '../../../sandbox/hub/journal.ts';
+import { type Message, messageSize } from '../../../sandbox/hub/message.ts';
+import { createRegistry, type Registry } from '../../../sandbox/hub/registry.ts';
+
+let now = 0;
+let registry: Registry;
+let journal: Journal;
+let devicebound: Devicebound;
+beforeEach(() => {
+  now = Date.UTC(2030, 0, 1);
+  registry = createRegistry(() => now);
+  journal = createJournal(() => now, 1000);
+  devicebound = createDevicebound({ registry, journal, strict: false, now: () => now });
+  registry.create('d1');
+});
+
+const message = (id: string, system: Message['system'] = {}): Message => ({
+  system: { messageId: id, ...system },
+  properties: {},
+  body: Buffer.from(id),
+});
+const send = (...ids: string[]) => {
+  for (const id of ids) devicebound.enqueue('d1', message(id), 'service');
+};
+const pending = () => devicebound.pending('d1').map(({ system }) => system.messageId);
+const settled = () =>
+  journal
+    .list({ kind: 'c2d-settled' })
+    .map((entry) => entry.kind === 'c2d-settled' && [entry.messageId, entry.outcome]);
+const listen = () => {
+  const got: Delivery[] = [];
+  const stop = devicebound.listen('d1', (delivery) => got.push(delivery));
+  return { got, stop, ids: () => got.map((delivery) => delivery.message.system.messageId) };
+};
+
+describe('the queue of a device', () => {
+  test('is delivered in order, each message once, also while some are not completed', () => {
+    send('a');
+    const device = listen();
+    send('b', 'c');
+    expect(device.ids()).toEqual(['a', 'b', 'c']);
+  });
+  test('holds a message until it is completed', () => {
+    send('a', 'b');
+    const device = listen();
+    device.got[0]?.complete();
+    device.got[0]?.complete();
+    expect(pending()).toEqual(['b']);
+    expect(settled()).toEqual([['a', 'completed']]);
+  });
+  test('gives again, in order and counted, what was not completed when the device went away', () => {
+    send('a', 'b', 'c');
+    const first = listen();
+    first.got[1]?.complete();
+    first.stop();
+    const second = listen();
+    expect(second.ids()).toEqual(['a', 'c']);
+    expect(second.got.map(({ deliveryCount }) => deliveryCount)).toEqual([2, 2]);
+  });
+  test('has one listener: the second gets what the first had', () => {
+    send('a');
+    const first = listen();
+    const second = listen();
+    first.stop();
+    send('b');
+    expect(first.ids()).toEqual(['a']);
+    expect(second.ids()).toEqual(['a', 'b']);
+  });
+  test('gives a message up after ten deliveries', () => {
+    send('a');
+    for (let i = 0; i < limits.deliveries; i++) listen().stop();
+    expect(listen().ids()).toEqual([]);
+    expect(settled()).toEqual([['a', 'undeliverable']]);
+  });
+  test('drops a message after an hour, or at the time that it says itself', () => {
+    send('a');
+    devicebound.enqueue('d1', message('b', { expiryTime: new Date(now + 1000).toISOString() }), 'service');
+    devicebound.enqueue('d1', message('c', { expiryTime: new Date(now + 7_200_000).toISOString() }), 'service');
+    now += 1000;
+    listen().stop();
+    expect(settled()).toEqual([['b', 'expired']]);
+    now += 3_599_000;
+    expect(listen().ids()).toEqual(['c']);
+    expect(settled()).toEqual([
+      ['b', 'expired'],
+      ['a', 'expired'],
+    ]);
+  });
+  test('counts expired messages no longer when it is full', () => {
+    for (let i = 0; i < limits.pending; i++) send(String(i));
+    now += limits.timeToLiveMs;
+    send('new');
+    expect(pending()).toEqual(['new']);
+  });
+  test('counts delivered messages until they are completed', () => {
+    for (let i = 0; i < limits.pending; i++) send(String(i));
+    const device = listen();
+    expect(() => send('more')).toThrow(expect.objectContaining({ condition: 'amqp:resource-limit-exceeded' }));
+    device.got[0]?.complete();
+    send('more');
+    expect(pending()).toHaveLength(limits.pending);
+  });
+  test('goes with the device', () => {
+    send('a');
+    registry.delete('d1');
+    registry.create('d1');
+    expect(listen().ids()).toEqual([]);
+    expect(settled()).toEqual([['a', 'device-deleted']]);
+  });
+});
+
+test('a message is as large as its body, its system values and its property names and values in UTF-8', () => {
+  const size = messageSize({
+    system: { messageId: 'abc', contentType: 'é' },
+    properties: { é: 'xy', z: '' },
+    body: Buffer.alloc(10),
+  });
+  expect(size).toBe(10 + 3 + 2 + 2 + 2 + 1);
+});

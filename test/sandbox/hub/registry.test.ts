@@ -1,0 +1,73 @@
+import { describe, expect, test } from 'vitest';
+import { stableHash } from '../../../sandbox/hub/events.ts';
+import { createJournal } from '../../../sandbox/hub/journal.ts';
+import { createRegistry } from '../../../sandbox/hub/registry.ts';
+
+describe('device ids', () => {
+  const accepted = (id: string) => {
+    try {
+      createRegistry(() => 0).create(id);
+      return true;
+    } catch {
+      return false;
+    }
+  };
+  test.each(['a', 'A'.repeat(128), "-.%_*?!(),:=@$'", '0'])('%j is allowed', (id) => {
+    expect(accepted(id)).toBe(true);
+  });
+  test.each(['', 'A'.repeat(129), 'a/b', 'a b', 'a#', 'a+', 'é', 'a\n', '"', '\\'])('%j is not', (id) => {
+    expect(accepted(id)).toBe(false);
+  });
+  test('differ by case', () => {
+    const registry = createRegistry(() => 0);
+    registry.create('a');
+    registry.create('A');
+    expect(registry.list().map(({ deviceId }) => deviceId)).toEqual(['a', 'A']);
+  });
+  test('cannot be taken twice', () => {
+    const registry = createRegistry(() => 0);
+    registry.create('a');
+    expect(() => registry.create('a')).toThrow(
+      expect.objectContaining({ condition: 'com.microsoft:device-already-exists' }),
+    );
+  });
+});
+
+test('a device that is created again is another generation', () => {
+  const registry = createRegistry(() => 0);
+  const first = registry.create('a').generationId;
+  expect(registry.delete('a')).toBe(true);
+  expect(registry.delete('a')).toBe(false);
+  expect(registry.create('a').generationId).not.toBe(first);
+});
+
+test.each(['', 'not base64!', Buffer.alloc(15).toString('base64'), Buffer.alloc(65).toString('base64')])(
+  'a device cannot have the key %j',
+  (primaryKey) => {
+    expect(() => createRegistry(() => 0).create('a', { primaryKey })).toThrow('base64 text of 16 to 64 bytes');
+  },
+);
+
+test('the hash that chooses the partition never changes', () => {
+  expect(['', 'a', 'foobar'].map(stableHash)).toEqual([0x811c9dc5, 0xe40c292c, 0xbf9cf968]);
+});
+
+describe('the journal', () => {
+  const filled = (count: number, capacity: number) => {
+    const journal = createJournal(() => 5, capacity);
+    for (let i = 0; i < count; i++) journal.add({ kind: 'connected', deviceId: `d${i % 2}`, protocol: 'mqtt' });
+    return journal;
+  };
+  test('keeps the latest entries, numbered on', () => {
+    expect(
+      filled(5, 3)
+        .list()
+        .map(({ index }) => index),
+    ).toEqual([2, 3, 4]);
+  });
+  test('can be asked for what came since, of one device, of one kind', () => {
+    const journal = filled(6, 100);
+    expect(journal.list({ since: 2, deviceId: 'd1' }).map(({ index }) => index)).toEqual([3, 5]);
+    expect(journal.list({ kind: 'd2c' })).toEqual([]);
+  });
+});
