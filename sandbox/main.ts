@@ -38,10 +38,11 @@ process.exitCode = await main();
 
 async function main(): Promise<number> {
   let options: Options | undefined;
+  let printer = createPrinter();
   let sandbox: Sandbox | undefined;
   try {
     options = readArguments();
-    const printer = createPrinter(options.json ? process.stderr : process.stdout);
+    if (options.json) printer = createPrinter(process.stderr);
     if (options.help) {
       printer.line(help);
       return 0;
@@ -51,13 +52,13 @@ async function main(): Promise<number> {
     sandbox = await startSandbox({ ...options, printer, signal });
     if (options.json) process.stdout.write(`${JSON.stringify(sandbox.state, undefined, 2)}\n`);
     await Promise.race([run(sandbox, options, printer), interruption(), death(sandbox)]);
-    printer.progress('The sandbox ends');
     return 0;
   } catch (error) {
     if (signal.aborted) return options?.exit ? 1 : 0;
     process.stderr.write(`\n${explain(error)}\n`);
     return 1;
   } finally {
+    if (sandbox) printer.progress('The sandbox ends');
     await sandbox?.close();
   }
 }

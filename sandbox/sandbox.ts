@@ -7,7 +7,7 @@ import { connectDevice, type Device } from './device/device.ts';
 import { introduceDevice } from './device/introduce.ts';
 import { type Hub, startHub } from './hub/hub.ts';
 import { type Printer, silent } from './print.ts';
-import { freePort, type ServiceProcess, startService } from './serviceProcess.ts';
+import { answers, freePort, type ServiceProcess, startService } from './serviceProcess.ts';
 import { isRunning, publishState, readState, removeState, type SandboxState, sandboxDirectory } from './state.ts';
 
 /** The devices that exist from the start, in the hub as in the principal manager. */
@@ -60,7 +60,7 @@ export class AlreadyRunning extends Error {
 /** Rejects with `AlreadyRunning`, `BuildFailed` or `ServiceFailed`, and then leaves nothing behind. */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   const { directory = sandboxDirectory, ports = {}, serviceDirectory, serviceCommand, printer = silent } = options;
-  await refuseCompany(directory);
+  await refuseCompany(directory, printer);
   const logFile = join(directory, 'service.log');
   const checkpoints = join(directory, 'checkpoints');
   await mkdir(directory, { recursive: true, mode: 0o700 });
@@ -197,13 +197,16 @@ async function writeEnvironment(file: string, environment: Readonly<Record<strin
   await writeFile(file, lines.join(''), { mode: 0o600 });
 }
 
-async function refuseCompany(directory: string): Promise<void> {
+async function refuseCompany(directory: string, printer: Printer): Promise<void> {
   const state = await readState(directory);
   if (!state) return;
   if (await isRunning(state)) {
     throw new AlreadyRunning(
       `A sandbox runs here already, since ${state.startedAt} (process ${state.pid}). End it with Ctrl-C where it was started, or with: kill ${state.pid}`,
     );
+  }
+  if (state.service.pid && (await answers(state.service.livezUrl))) {
+    printer.progress(`A service is left of a sandbox that was killed; it can be ended with: kill ${state.service.pid}`);
   }
   await removeState(directory);
 }

@@ -1,8 +1,9 @@
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Sandbox } from '../../sandbox/sandbox.ts';
+import { answers, startService } from '../../sandbox/serviceProcess.ts';
 import { nextAck, startTestSandbox, v2 } from './testSandbox.ts';
 
-let sandbox: Sandbox;
+let sandbox: Awaited<ReturnType<typeof startTestSandbox>>;
 beforeAll(async () => {
   // Checkpoints are written when the service stops, and not before: a crash then always repeats.
   sandbox = await startTestSandbox({
@@ -54,5 +55,17 @@ describe('A service that is killed before it wrote a checkpoint', () => {
       .entries({ deviceId: 'pump-2' })
       .filter(({ method, path, status }) => method === 'POST' && path.startsWith('/object?') && status === 201);
     expect(new Set(created.map(({ answer }) => answer)).size).toBe(1);
+  });
+});
+
+describe('A service that does not trust the authority of the hub', () => {
+  it('is never ready, because its connection for replies is verified', async () => {
+    await sandbox.service?.stop();
+    const { environment, readyzUrl, livezUrl } = sandbox.state.service;
+    const { NODE_EXTRA_CA_CERTS: _, ...distrustful } = environment;
+    const logFile = join(sandbox.directory, 'distrustful.log');
+    const start = startService({ environment: distrustful, readyzUrl, logFile, readyWithinMs: 3_000 });
+    await expect.poll(() => answers(livezUrl), { timeout: 3_000 }).toBe(true);
+    await expect(start).rejects.toThrow('not ready within 3 s');
   });
 });
