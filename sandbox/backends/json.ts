@@ -87,7 +87,7 @@ function normalNumber(raw: string): string {
 }
 
 /** A property's value without its `{"value": x}` wrapping. B2 */
-export function unwrap(raw: string): string {
+function unwrap(raw: string): string {
   if (raw[0] !== '{') return raw;
   const inner = members(raw, 'a property value');
   return (inner.size === 1 ? inner.get('value') : undefined) ?? raw;

@@ -57,7 +57,7 @@ export async function serveBackend(
     const caller: Caller = callerOf(world.principals, deviceId);
     const run = () => route.handle({ caller, params, query: new URLSearchParams(query), text });
     const key = request.headers['idempotency-key'];
-    if (method === 'GET' || typeof key !== 'string') return run();
+    if (method === 'GET' || route.isSafe || typeof key !== 'string') return run();
     const mutation = { backend, deviceId: caller.deviceId, key, method, path: url, text };
     return world.idempotency.once(mutation, () => orRefusal(run));
   }

@@ -21,6 +21,8 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 export interface Route<C = Call> {
   readonly method: Method;
   readonly path: string;
+  /** A POST that changes nothing: it takes no idempotency key. */
+  readonly isSafe?: true;
   handle(call: C): Answer;
 }
 

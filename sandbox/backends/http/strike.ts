@@ -60,8 +60,9 @@ export async function strike(
     return send(response, entry, { status: fault.status ?? 200, body: GARBAGE }, headers);
   }
   if (fault.status !== undefined) {
-    const problem = new Problem(fault.status, 'Fault on demand', 'the sandbox was asked to answer this');
-    return send(response, entry, { status: fault.status, body: problemBody(problem) }, fault.headers);
+    const { status, headers } = fault;
+    const body = problemBody(new Problem(status, 'Fault on demand', 'the sandbox was asked to answer this'));
+    return send(response, entry, status === 204 ? { status } : { status, body }, headers);
   }
   const answer = decide();
   if (fault.reset === 'mid-body') return sendHalf(response, entry, answer);

@@ -41,7 +41,7 @@ export function readNew(
 }
 
 /** Refuses unique values that are taken: 409 names the object model that has them, 403 when it is another device's. */
-export function checkUnique({ objects }: World, caller: Caller, type: TypeVersion, properties: string): void {
+function checkUnique({ objects }: World, caller: Caller, type: TypeVersion, properties: string): void {
   for (const holder of objects.holders(caller.tenant, type, properties)) {
     if (!isReadable(holder, caller)) throw forbidden('the unique properties belong to an object of another device');
     throw conflict('Already exists', 'an object model with these unique properties exists', {

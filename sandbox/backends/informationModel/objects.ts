@@ -6,10 +6,10 @@ import type { ObjectModel } from './objectModel.ts';
 import { createReferences } from './referenceStore.ts';
 
 /** GUIDs are equal whatever the case of their letters. */
-export const objectKey = (tenant: string, objectId: string): string => `${objectId.toLowerCase()} ${tenant}`;
+const objectKey = (tenant: string, objectId: string): string => `${objectId.toLowerCase()} ${tenant}`;
 
 /** One key per unique group whose properties all have a value: (tenant, model, leader, values). */
-export function groupKeys(tenant: string, type: TypeVersion, properties: string): string[] {
+function groupKeys(tenant: string, type: TypeVersion, properties: string): string[] {
   const keys: string[] = [];
   if (type.groups.size === 0) return keys;
   const values = members(properties);
@@ -20,14 +20,9 @@ export function groupKeys(tenant: string, type: TypeVersion, properties: string)
   return keys;
 }
 
-interface Entry {
-  readonly object: ObjectModel;
-  readonly groupKeys: readonly string[];
-}
-
 /** The object models of all tenants: by id, by unique group, by type and values. No look-up walks over the world. */
 export function createObjects(record: (change: Change) => void) {
-  const byId = new Map<string, Map<string, Entry>>();
+  const byId = new Map<string, Map<string, ObjectModel>>();
   const byGroup = new Map<string, ObjectModel>();
   const byType = new Map<string, ReturnType<typeof createBucket>>();
   const references = createReferences(record);
@@ -40,31 +35,26 @@ export function createObjects(record: (change: Change) => void) {
     return bucket;
   }
 
-  function forget({ object, groupKeys: keys }: Entry): void {
-    for (const key of keys) byGroup.delete(key);
-    bucketOf(object.tenant, object.model, object.type.typeId).remove(object);
-    count--;
-  }
-
   function place(object: ObjectModel): void {
     const id = objectKey(object.tenant, object.objectId);
-    const models = byId.get(id) ?? new Map<string, Entry>();
+    const models = byId.get(id) ?? new Map<string, ObjectModel>();
     const before = models.get(object.model);
-    if (before) forget(before);
-    const keys = groupKeys(object.tenant, object.type, object.properties);
-    for (const key of keys) byGroup.set(key, object);
+    if (before) bucketOf(before.tenant, before.model, before.type.typeId).remove(before);
+    else count++;
+    // Unique values never change and groups are never left, so that the predecessor's keys are all among these.
+    for (const key of groupKeys(object.tenant, object.type, object.properties)) byGroup.set(key, object);
     bucketOf(object.tenant, object.model, object.type.typeId).add(object);
-    byId.set(id, models.set(object.model, { object, groupKeys: keys }));
-    count++;
+    byId.set(id, models.set(object.model, object));
   }
 
   const objects = {
     references,
     get: (tenant: string, objectId: string, model: string): ObjectModel | undefined =>
-      byId.get(objectKey(tenant, objectId))?.get(model)?.object,
+      byId.get(objectKey(tenant, objectId))?.get(model),
     /** All models that share an object id. */
-    siblings: (tenant: string, objectId: string): ObjectModel[] =>
-      Array.from(byId.get(objectKey(tenant, objectId))?.values() ?? [], ({ object }) => object),
+    siblings: (tenant: string, objectId: string): ObjectModel[] => [
+      ...(byId.get(objectKey(tenant, objectId))?.values() ?? []),
+    ],
     /** Object models that already hold these unique values in a group of the type. */
     holders: (tenant: string, type: TypeVersion, properties: string): ObjectModel[] =>
       groupKeys(tenant, type, properties).flatMap((key) => byGroup.get(key) ?? []),
@@ -80,7 +70,7 @@ export function createObjects(record: (change: Change) => void) {
     get count(): number {
       return count;
     },
-    list: (): ObjectModel[] => [...byId.values()].flatMap((models) => Array.from(models.values(), (e) => e.object)),
+    list: (): ObjectModel[] => [...byId.values()].flatMap((models) => [...models.values()]),
     restore: place,
     dump: (): Change[] => [
       ...objects.list().map((object): Change => ({ kind: 'object', ...object, type: object.type.ref })),

@@ -19,6 +19,6 @@ export function informationModelRoutes(world: World): Route[] {
     { method: 'PUT', path: `${OBJECT}/owner`, handle: (call) => claimObject(world, call) },
     { method: 'POST', path: `${OBJECT}/references/out`, handle: (call) => writeReferences(world, call) },
     { method: 'GET', path: `${OBJECT}/references/out`, handle: (call) => readReferences(world, call) },
-    { method: 'POST', path: '/query', handle: (call) => query(world, call) },
+    { method: 'POST', path: '/query', isSafe: true, handle: (call) => query(world, call) },
   ];
 }

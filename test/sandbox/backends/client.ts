@@ -25,7 +25,7 @@ export type Send = (method: string, path: string, body?: unknown, extra?: Extra)
 
 type Backend = 'informationModel' | 'typeRegistry' | 'principalManager';
 
-export const agent = new Agent({ keepAlive: true });
+const agent = new Agent({ keepAlive: true });
 
 /** One HTTP call, its path sent exactly as given. Rejects when the connection ends before the answer does. */
 export function http(

@@ -69,11 +69,14 @@ describe('creating an object model', () => {
     expect(test.backends.world.objects.count).toBe(1);
   });
 
-  it('refuses the same object id and model with 409 and names the existing one', async () => {
-    await create({ ...pump, objectId: guid(1) });
-    const again = await create({ ...pump, objectId: guid(1).toUpperCase(), properties: { serial: 'A2' } });
+  it('refuses the same object id and model with 409 and names the existing one, whatever the case of its letters', async () => {
+    const objectId = 'abcdefab-0000-4000-8000-000000000001';
+    await create({ ...pump, objectId });
+    const again = await create({ ...pump, objectId: objectId.toUpperCase(), properties: { serial: 'A2' } });
     expect(again.status).toBe(409);
-    expect(again.error?.meta).toEqual({ objectId: guid(1), type: 'pump@2.0.0' });
+    expect(again.error?.meta).toEqual({ objectId, type: 'pump@2.0.0' });
+    const { json } = await test.as('pump-1').im('GET', `/objects/${objectId.toUpperCase()}/models/svc.device`);
+    expect(json).toMatchObject({ objectId });
   });
 
   it.each([

@@ -63,7 +63,7 @@ it.each([
 
 it('keeps the keys of different devices and different backends apart', async () => {
   expect((await test.as('pump-1').im('POST', '/object', sensor, key)).status).toBe(201);
-  expect((await test.as('pump-2').im('POST', '/object', sensor, key)).status).toBe(201);
+  expect((await test.as('pump-2').im('POST', '/object', sensor, key)).json).toMatchObject({ path: 'pump-2' });
   const id = test.backends.world.principals.device('pump-1')?.id;
   expect((await test.as('pump-1').pm('PUT', `/devices/${id}`, {}, key)).status).toBe(200);
 });
@@ -80,6 +80,14 @@ it('has one effect when both requests are under way at once', async () => {
   const [a, b] = await Promise.all([im('POST', '/object', sensor, key), im('POST', '/object', sensor, key)]);
   expect(a?.text).toBe(b?.text);
   expect(count()).toBe(before + 1);
+});
+
+it('gives a key no meaning on a query, which changes nothing', async () => {
+  const { im } = test.as('pump-1');
+  const query = { model: 'svc.device', type: 'sensor', properties: { quantity: 'flow' } };
+  expect((await im('POST', '/query', query, key)).json).toEqual({ data: [] });
+  await im('POST', '/object', sensor);
+  expect((await im('POST', '/query', query, key)).json).toMatchObject({ data: [{ version: 1 }] });
 });
 
 it('refuses an empty key and one over 255 characters', async () => {

@@ -27,6 +27,11 @@ describe('replacing an object model', () => {
     expect(json).toHaveProperty('properties', { serial: 'A1', maximumPressure: 9 });
   });
 
+  it('takes a new name when one is given', async () => {
+    const { json } = await put({ type: 'pump', version: 1, name: 'South', properties: { serial: 'A1' } });
+    expect(json).toMatchObject({ name: 'South' });
+  });
+
   it('answers the bytes that were sent', async () => {
     const properties = '{"maximumPressure":1.0,  "serial":"A1"}';
     const { text } = await put(
