@@ -30,21 +30,19 @@ export function encodeDeviceEvent(
   if (system.interfaceId !== undefined) annotations['iothub-interface-id'] = system.interfaceId;
   if (system.outputName !== undefined) annotations['iothub-outputname'] = system.outputName;
 
-  return exact(
-    rhea.message.encode({
-      message_annotations: annotations,
-      message_id: system.messageId,
-      user_id: system.userId === undefined ? undefined : Buffer.from(system.userId),
-      to: system.to,
-      correlation_id: system.correlationId,
-      content_type: system.contentType,
-      content_encoding: system.contentEncoding,
-      absolute_expiry_time: time(system.expiryTime),
-      creation_time: time(system.creationTime),
-      application_properties: properties,
-      body: data_section(body),
-    }),
-  );
+  return rhea.message.encode({
+    message_annotations: annotations,
+    message_id: system.messageId,
+    user_id: system.userId === undefined ? undefined : Buffer.from(system.userId),
+    to: system.to,
+    correlation_id: system.correlationId,
+    content_type: system.contentType,
+    content_encoding: system.contentEncoding,
+    absolute_expiry_time: time(system.expiryTime),
+    creation_time: time(system.creationTime),
+    application_properties: properties,
+    body: data_section(body),
+  });
 }
 
 /** The annotations that tell a receiver where an event stands in its partition. */
@@ -54,11 +52,6 @@ export function placeAnnotations(place: EventPlace): Record<string, unknown> {
     'x-opt-offset': String(place.offset),
     'x-opt-enqueued-time': wrap_timestamp(place.enqueuedTime),
   };
-}
-
-/** A copy without the spare room that the encoder leaves: what is kept in memory is what is sent. */
-export function exact(bytes: Buffer): Buffer {
-  return Buffer.from(bytes);
 }
 
 function time(text: string | undefined): Date | undefined {

@@ -33,6 +33,7 @@ export async function listenWith(server: Server, port: number): Promise<Listener
     server.once('error', reject);
     server.listen(port, '127.0.0.1', () => {
       server.off('error', reject);
+      server.on('error', () => undefined); // a socket that could not be accepted; the others can
       resolve();
     });
   });

@@ -42,13 +42,13 @@ export function consumerNode(options: {
     const finish = (reason: string): void => {
       leave();
       stop();
+      sender.off('sender_close', gone);
       sender.session.off('session_close', gone);
       peer.socket.off('close', gone);
       journal.add({ kind: 'receiver-closed', address, reason });
     };
     const gone = () => finish('the client left');
     const end = (refusal: Refusal): false => {
-      sender.off('sender_close', gone);
       finish(refusal.message);
       refuse(sender, refusal);
       return false;

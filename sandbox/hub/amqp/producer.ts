@@ -1,5 +1,5 @@
 import rhea, { type EventContext } from 'rhea';
-import { exact, placeAnnotations } from '../deviceEvent.ts';
+import { placeAnnotations } from '../deviceEvent.ts';
 import type { Events } from '../events.ts';
 import type { PartitionLog } from '../partitionLog.ts';
 import { Refusal } from '../refusal.ts';
@@ -44,7 +44,7 @@ export function producerNode(hubName: string, events: Events): Node {
         for (const event of envelope.events)
           log.append((place) => {
             const message_annotations = { ...withoutStamps(event.message_annotations), ...placeAnnotations(place) };
-            return exact(rhea.message.encode({ ...event, message_annotations }));
+            return rhea.message.encode({ ...event, message_annotations });
           });
         delivery?.accept();
       });
