@@ -33,7 +33,7 @@ export type Answer<T> = (
   | { readonly value: T; readonly refusal: undefined }
   | { readonly value: undefined; readonly refusal: Refusal }
 ) & {
-  /** An earlier attempt at this mutation may have had its effect: its answer was lost (B4). */
+  /** An earlier attempt may have had its effect: its answer was lost (B4). */
   readonly lost: boolean;
 };
 

@@ -138,7 +138,7 @@ export function createBackend({ name, url, probe, tokens, settings, log, adapter
             );
           }
           failure = reply.fault;
-          lost ||= mutates && reply.sent;
+          lost ||= reply.sent;
         } else {
           const { status } = reply;
           if (status === 500) serverErrors += 1;
@@ -148,7 +148,7 @@ export function createBackend({ name, url, probe, tokens, settings, log, adapter
           }
           failure = `HTTP ${status}`;
           retryAfter = reply.retryAfter;
-          lost ||= mutates && hidesEffect(status);
+          lost ||= hidesEffect(status);
         }
         const pause = backOff(retry, retryAfter);
         if (pause >= deadline.remaining()) throw timeoutExceeded(waitingFor());

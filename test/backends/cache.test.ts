@@ -118,6 +118,17 @@ describe('the cache', () => {
     expect(await cache.get(asker(), 'k', 1000, async () => 'fresh')).toBe('fresh');
   });
 
+  it('keeps what it learned since it was told to forget, whatever was on its way then', async () => {
+    const cache = createCache<string>(10);
+    const { load, answer } = lookUp();
+    const early = cache.get(asker(), 'k', 1000, load);
+    cache.forget('d1');
+    await cache.get(asker(), 'k', 1000, async () => 'fresh');
+    answer(undefined);
+    expect(await early).toBe(undefined);
+    expect(await cache.get(asker(), 'k', 1000, async () => 'again')).toBe('fresh');
+  });
+
   it('makes room by forgetting the device that has been silent longest', async () => {
     const cache = createCache<string>(2);
     const load = async () => 'old';

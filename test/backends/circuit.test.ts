@@ -162,6 +162,7 @@ describe('the circuit of a backend', () => {
     ['HTTP 500', [500]],
     ['HTTP 429', [429]],
     ['HTTP 404', [404]],
+    ['an answer that is too large', [200, 'x'.repeat(5001)]],
   ] as [string, ScriptedReply][])('does not open for %s', async (_, reply) => {
     const calls = Array.from({ length: 2 }, () => ({ call: model, reply }));
     const { backends } = scripted(calls, { circuitFailures: 1 });

@@ -119,17 +119,17 @@ describe('HTTP 401', () => {
 
 describe('a change whose answer may have been lost', () => {
   it.each([
-    ['lost', true],
-    ['hang', true],
-    [[500], true],
-    [[502], true],
-    [[504], true],
-    ['refused', false],
-    [[503], false],
-    [[429], false],
-    [[408], false],
-    [[401], false],
-  ] as [ScriptedReply, boolean][])('after %j: is what follows read back? %j', async (failure, readsBack) => {
+    ['may have been its own work, so what is stored is read back', 'lost', true],
+    ['may have been its own work, so what is stored is read back', 'hang', true],
+    ['may have been its own work, so what is stored is read back', [500], true],
+    ['may have been its own work, so what is stored is read back', [502], true],
+    ['may have been its own work, so what is stored is read back', [504], true],
+    ['is what it says', 'refused', false],
+    ['is what it says', [503], false],
+    ['is what it says', [429], false],
+    ['is what it says', [408], false],
+    ['is what it says', [401], false],
+  ] as [string, ScriptedReply, boolean][])('meets a conflict that %s, after %j', async (_, failure, readsBack) => {
     const { backends, script } = scripted([
       { call: put, reply: failure },
       { call: put, reply: [409] },

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { Axios } from 'axios';
@@ -137,10 +138,14 @@ describe('the transport', () => {
     expect((await failure(client(url)('GET', '/'))).fault).toBe('connection lost');
   });
 
-  it('gives up an attempt that gets no answer in time', async () => {
-    const url = await serve(() => {});
+  it('gives up an attempt that gets no answer in time, and its connection with it', async () => {
+    let disconnected: Promise<unknown> | undefined;
+    const url = await serve((request) => {
+      disconnected = once(request.socket, 'close');
+    });
     const { fault, sent } = await failure(client(url, { attemptTimeoutMs: 40 })('POST', '/', { data: '{}' }));
     expect([fault, sent]).toEqual(['no answer in time', true]);
+    await disconnected;
   });
 
   it('gives up an answer that trickles in for ever', async () => {
@@ -176,11 +181,13 @@ describe('the transport', () => {
     expect(paths).toEqual(['/first', '/third']);
   });
 
-  it.each([
-    ['announced', { 'content-length': '1001' }],
-    ['unannounced', { 'transfer-encoding': 'chunked' }],
-  ])('refuses an answer over its limit that is %s', async (_, headers) => {
-    const url = await serve((_, response) => response.writeHead(200, headers).end('x'.repeat(1001)));
+  it('refuses an answer that announces to go over its limit, without waiting for it', async () => {
+    const url = await serve((_, response) => response.writeHead(200, { 'content-length': '1001' }).flushHeaders());
+    expect((await failure(client(url)('GET', '/'))).fault).toBe('answer too large');
+  });
+
+  it('refuses an answer as soon as it goes over its limit', async () => {
+    const url = await serve((_, response) => response.writeHead(200).write('x'.repeat(1001)));
     expect((await failure(client(url)('GET', '/'))).fault).toBe('answer too large');
   });
 

@@ -94,13 +94,17 @@ describe('the type registry', () => {
 
   it.each([
     [
-      'says what was sent',
+      'says what was sent is our own',
       { typeId: 'pump', version: '2.0.0', unique: [], properties: { a: { dataType: 'string' } } },
       true,
     ],
-    ['says something else', { typeId: 'pump', version: '2.0.0', properties: { a: { dataType: 'integer' } } }, false],
-    ['says less', { typeId: 'pump', version: '2.0.0' }, false],
-  ])('after a lost answer, a version that exists and %s: is it ours? %3$j', async (_, stored, isOurs) => {
+    [
+      'says something else is another’s',
+      { typeId: 'pump', version: '2.0.0', properties: { a: { dataType: 'integer' } } },
+      false,
+    ],
+    ['says less is another’s', { typeId: 'pump', version: '2.0.0' }, false],
+  ])('after a lost answer, a version that exists and %s', async (_, stored, isOurs) => {
     const body = '{"typeId":"pump","version":"2.0.0","properties":{"a":{"dataType":"string"}}}';
     const { backends } = scripted([
       { call: `POST ${types}`, reply: 'lost' },

@@ -1,0 +1,121 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Backends as Reference, startBackends } from '../../sandbox/backends/backends.ts';
+import { type Backends, createBackends } from '../../src/backends/backends.ts';
+import { Refusal } from '../../src/backends/refusal.ts';
+import { parseJson } from '../../src/protocol/json.ts';
+import { callOf, recordingLog, rejection, settings } from './harness.ts';
+
+let reference: Reference;
+let backends: Backends;
+const log = recordingLog();
+const o1 = '5f0c1d52-6f0b-4c57-8f43-0d7f0a8a5d01';
+
+beforeAll(async () => {
+  reference = await startBackends({ seed: true });
+  const { informationModelUrl, typeRegistryUrl, principalManagerUrl, token } = reference;
+  const { url: tokenUrl, clientId, clientSecret } = token;
+  const urls = { informationModelUrl, typeRegistryUrl, principalManagerUrl };
+  const oauth = { token: '', tokenUrl, clientId, clientSecret };
+  backends = createBackends({ ...settings, ...urls, ...oauth, maxAnswerBytes: 1 << 20 }, log, { random: () => 0 });
+});
+afterAll(async () => {
+  await backends.close();
+  await reference.close();
+});
+
+let messages = 0;
+
+/** The backends as a new message of the device sees them. */
+function as(deviceId: string) {
+  messages += 1;
+  const idempotencySeed = `00000000-0000-5000-8000-${String(messages).padStart(12, '0')}`;
+  return backends.bind(callOf({ deviceId, idempotencySeed }));
+}
+
+const numberOf = (text: string) => new Map([['serial', parseJson(text)]]);
+
+describe('the clients and the reference backends', () => {
+  it('agree on how an identity is resolved, changed and deleted', async () => {
+    const { principalManager } = as('gateway-1');
+    const edge = await principalManager.resolve('edge');
+    expect(edge).toMatchObject({ identity: 'edge', path: 'gateway-1/edge' });
+    const sensor = await principalManager.resolve('edge', 'sensor-2');
+    expect(sensor).toMatchObject({ parentId: edge?.id });
+    expect(await principalManager.resolve('', 'edge/sensor-2')).toBe(undefined);
+    await principalManager.updateIdentity(sensor?.id ?? '', '{"identity":"sensor-2","publicKey":"k"}');
+    await principalManager.deleteIdentity(sensor?.id ?? '');
+    expect(await principalManager.resolve('edge', 'sensor-2')).toBe(undefined);
+    expect(await rejection(principalManager.deleteIdentity(sensor?.id ?? ''))).toMatchObject({ status: 404 });
+  });
+
+  it('agree on how types are read and created', async () => {
+    const { typeRegistry } = as('pump-1');
+    expect(await typeRegistry.getType('svc.device', 'booster-pump', '1')).toEqual({
+      typeId: 'booster-pump',
+      version: '1.0.0',
+      uniqueProperties: ['serial'],
+    });
+    expect(await typeRegistry.getType('svc.device', 'no-such-type', undefined)).toBe(undefined);
+    const body = JSON.stringify({ typeId: 'lamp', version: '1.0.0', properties: {} });
+    expect(await typeRegistry.createType('svc.device', body)).toEqual({ typeId: 'lamp', version: '1.0.0' });
+    expect(await rejection(as('pump-1').typeRegistry.createType('svc.device', body))).toMatchObject({ status: 409 });
+  });
+
+  it('agree on how an object model is created, found, replaced and refused', async () => {
+    const { informationModel, principalManager } = as('pump-1');
+    const owner = (await principalManager.resolve(''))?.id ?? '';
+    const properties = '{"serial":"A-1","runningHours":9007199254740993,"maximumPressure":1.0}';
+    const body = `{"objectId":"${o1}","model":"svc.device","type":"pump@2","properties":${properties}}`;
+    const created = await informationModel.createModel(owner, body);
+    expect(created.text).toContain(`"properties":${properties}`);
+    expect(created.value).toMatchObject({
+      relatedModels: [{ model: 'svc.configuration', success: true, created: true }],
+    });
+    const [hit] = await informationModel.query('svc.device', 'pump', numberOf('"A-1"'));
+    expect(hit?.text).toBe((await informationModel.getModel(o1, 'svc.device'))?.text);
+
+    const replacement = `{"type":"pump@2","version":1,"properties":${properties.replace('993', '995')}}`;
+    expect((await informationModel.replaceModel(o1, 'svc.device', replacement)).text).toContain('9007199254740995');
+    const behind = await rejection(informationModel.replaceModel(o1, 'svc.device', replacement));
+    expect(behind).toMatchObject({ status: 409, code: 'http_response_error' });
+    const taken = body.replace(o1, o1.replace('5f', '6f'));
+    const refusal = await rejection(informationModel.createModel(owner, taken));
+    expect(refusal).toBeInstanceOf(Refusal);
+    expect((refusal as Refusal).meta).toMatchObject({ objectId: o1, type: expect.stringMatching(/^pump@/) });
+
+    const reference = { name: 'feeds', to: { objectId: o1, model: 'svc.device' }, attributes: { isContained: true } };
+    await informationModel.addReferences(o1, 'svc.device', JSON.stringify([reference]));
+    expect(await informationModel.references(o1, 'svc.device')).toEqual([reference]);
+  });
+
+  it('agree on how an object model that nobody owns is claimed', async () => {
+    const { informationModel, principalManager } = as('pump-2');
+    const [spare] = await informationModel.query('svc.device', 'pump', numberOf('"SPARE-1"'));
+    const objectId = String(Object(spare?.value).objectId);
+    await informationModel.claim(objectId, 'svc.device', (await principalManager.resolve(''))?.id ?? '');
+    const other = as('pump-1');
+    const otherId = (await other.principalManager.resolve(''))?.id ?? '';
+    const refusal = await rejection(other.informationModel.claim(objectId, 'svc.device', otherId));
+    expect(refusal.code).toBe('not_authorized');
+  });
+
+  it('keep devices apart', async () => {
+    expect((await rejection(as('pump-2').informationModel.getModel(o1, 'svc.device'))).code).toBe('not_authorized');
+    expect(await as('rival-1').informationModel.getModel(o1, 'svc.device')).toBe(undefined);
+    expect(await as('rival-1').typeRegistry.getType('svc.device', 'mixer', '1.0.0')).toBe(undefined);
+    expect((await rejection(as('stranger').principalManager.resolve(''))).code).toBe('not_authorized');
+  });
+
+  it('survive answers that are lost after the change was made', async () => {
+    reference.faults.add({ backend: 'informationModel', method: 'PUT', reset: 'after-effect', times: 1 });
+    const body = '{"type":"pump@2","version":2,"properties":{"serial":"A-1"}}';
+    const { value } = await as('pump-1').informationModel.replaceModel(o1, 'svc.device', body);
+    expect(value).toMatchObject({ version: 3 });
+  });
+
+  it('survive the loss of every token', async () => {
+    reference.token.revokeAll();
+    expect(await as('pump-1').informationModel.getModel(o1, 'svc.device')).toBeDefined();
+    expect(log.lines).toEqual([]);
+  });
+});

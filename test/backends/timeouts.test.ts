@@ -1,0 +1,63 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { createBackOff } from '../../src/backends/backOff.ts';
+import { createTimeouts } from '../../src/backends/timeouts.ts';
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+describe('time-outs', () => {
+  it('call back once each, when their time is over, from a single timer', () => {
+    const timeouts = createTimeouts(1000);
+    const began = performance.now();
+    const expired: [string, number][] = [];
+    for (const name of ['a', 'b', 'c']) {
+      timeouts.start(1000, () => expired.push([name, performance.now() - began]));
+      vi.advanceTimersByTime(100);
+    }
+    expect(vi.getTimerCount()).toBe(1);
+    vi.advanceTimersByTime(10_000);
+    expect(expired).toEqual([
+      ['a', 1000],
+      ['b', 1100],
+      ['c', 1200],
+    ]);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it('that are cancelled never call back', () => {
+    const timeouts = createTimeouts(1000);
+    const expired = vi.fn();
+    const cancel = [timeouts.start(1000, expired), timeouts.start(20, expired)];
+    for (const one of cancel) one();
+    vi.advanceTimersByTime(10_000);
+    expect(expired).not.toHaveBeenCalled();
+  });
+
+  it('of another length are kept just as exactly', () => {
+    const timeouts = createTimeouts(1000);
+    const expired = vi.fn();
+    timeouts.start(1000, () => {});
+    timeouts.start(20, expired);
+    vi.advanceTimersByTime(19);
+    expect(expired).not.toHaveBeenCalled();
+    vi.advanceTimersByTime(1);
+    expect(expired).toHaveBeenCalledOnce();
+  });
+});
+
+describe('the back-off', () => {
+  it.each([
+    [0, 0, undefined, 0],
+    [0.5, 0, undefined, 50],
+    [0.5, 3, undefined, 400],
+    [0.5, 60, undefined, 500],
+    [0, 0, '2', 2000],
+    [0.5, 0, '2', 2050],
+  ])('by chance %d, at retry %i, asked for %s s, is %i ms', (chance, retry, retryAfter, ms) => {
+    expect(createBackOff(100, 1000, () => chance)(retry, retryAfter)).toBe(ms);
+  });
+});
