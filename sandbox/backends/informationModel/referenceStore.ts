@@ -9,7 +9,8 @@ export interface Reference {
   readonly attributes: string;
 }
 
-type Source = Pick<ObjectModel, 'tenant' | 'objectId' | 'model'>;
+/** The object model that a reference goes out from. */
+export type Source = Pick<ObjectModel, 'tenant' | 'objectId' | 'model'>;
 
 const sourceKey = ({ tenant, objectId, model }: Source): string =>
   JSON.stringify([tenant, objectId.toLowerCase(), model]);

@@ -1,20 +1,17 @@
 import { z } from 'zod';
 import { invalid } from '../http/problem.ts';
-import { parseSelector, parseVersion } from './version.ts';
+import { parseVersion, readTypeRef } from './version.ts';
 
 const dataType = z.enum(['string', 'integer', 'number', 'boolean', 'file']);
 export type DataType = z.infer<typeof dataType>;
 
 const name = z.string().min(1).max(256);
 const description = z.string().optional();
+const typeRef = z.string().refine((text) => readTypeRef(text), 'must be a type id, optionally with @ and a version');
 const fullRef = z.string().refine((text) => {
-  const [typeId, version, ...more] = text.split('@');
-  return typeId !== '' && more.length === 0 && parseVersion(version ?? '') !== undefined;
+  const selector = readTypeRef(text)?.selector;
+  return typeof selector === 'object' && 'exact' in selector;
 }, 'must be <typeId>@<version>');
-const typeRef = z.string().refine((text) => {
-  const [typeId, version, ...more] = text.split('@');
-  return typeId !== '' && more.length === 0 && (version === undefined || parseSelector(version) !== undefined);
-}, 'must be a type id, optionally followed by @ and a version');
 
 const field = z.looseObject({ dataType, isMandatory: z.boolean().optional(), description });
 const input = z.looseObject({ dataType, description });

@@ -32,13 +32,17 @@ export interface TypeRef {
   readonly selector: Selector;
 }
 
-/** Reads a type reference; `where` names the place in the refusal (400). */
-export function parseTypeRef(text: string, where: string): TypeRef {
+/** Reads a type reference; `undefined` for any other text. */
+export function readTypeRef(text: string): TypeRef | undefined {
   const at = text.indexOf('@');
   const typeId = at < 0 ? text : text.slice(0, at);
   const selector = at < 0 ? 'latest' : parseSelector(text.slice(at + 1));
-  if (typeId === '' || selector === undefined) {
-    throw invalid(`${where} must be a type id, optionally followed by @ and a major or full version`);
-  }
-  return { typeId, selector };
+  return typeId === '' || selector === undefined ? undefined : { typeId, selector };
+}
+
+/** As `readTypeRef`; any other text is refused (400), `where` names its place. */
+export function parseTypeRef(text: string, where: string): TypeRef {
+  const ref = readTypeRef(text);
+  if (!ref) throw invalid(`${where} must be a type id, optionally followed by @ and a major or full version`);
+  return ref;
 }

@@ -9,49 +9,22 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import type { Answer } from '../http/routes.ts';
+import type { ObjectModel } from '../informationModel/objectModel.ts';
+import type { Reference, Source } from '../informationModel/referenceStore.ts';
+import type { Principal } from '../principalManager/principals.ts';
 
 /** A change of the world, as it is kept on disk. */
 export type Change =
-  | {
-      readonly kind: 'principal';
-      readonly id: string;
-      readonly identity: string;
-      readonly device: string;
-      readonly tenant: string;
-      readonly parentId: string | null;
-      readonly path: string;
-      readonly attributes: readonly (readonly [string, string])[];
-    }
+  | ({ readonly kind: 'principal'; readonly attributes: readonly (readonly [string, string])[] } & Omit<
+      Principal,
+      'attributes'
+    >)
   | { readonly kind: 'principal-deleted'; readonly id: string }
   | { readonly kind: 'type'; readonly tenant: string | null; readonly model: string; readonly text: string }
-  | {
-      readonly kind: 'object';
-      readonly tenant: string;
-      readonly objectId: string;
-      readonly model: string;
-      readonly name?: string;
-      readonly type: string;
-      readonly properties: string;
-      readonly variables: string;
-      readonly version: number;
-      readonly owner?: { readonly id: string; readonly path: string };
-    }
-  | {
-      readonly kind: 'reference';
-      readonly tenant: string;
-      readonly objectId: string;
-      readonly model: string;
-      readonly name: string;
-      readonly to: { readonly objectId: string; readonly model: string };
-      readonly attributes: string;
-    }
-  | {
-      readonly kind: 'answer';
-      readonly id: string;
-      readonly fingerprint: string;
-      readonly status: number;
-      readonly body?: string;
-    };
+  | ({ readonly kind: 'object'; readonly type: string } & Omit<ObjectModel, 'type'>)
+  | ({ readonly kind: 'reference' } & Source & Reference)
+  | ({ readonly kind: 'answer'; readonly id: string; readonly fingerprint: string } & Answer);
 
 const FILE = 'world.jsonl';
 
