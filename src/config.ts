@@ -172,6 +172,24 @@ export const schema = {
       default: 4 * mebibyte,
       env: 'MESSAGES_MAX_INFLATED_BYTES',
     },
+    maxVersionGap: {
+      doc: 'Most updates that one message makes up for when the stored version is behind its own (A4).',
+      format: 'count',
+      default: 100,
+      env: 'MESSAGES_MAX_VERSION_GAP',
+    },
+    maxSyncModels: {
+      doc: 'Most object models that one SyncModel fetches (A10).',
+      format: 'count',
+      default: 200,
+      env: 'MESSAGES_MAX_SYNC_MODELS',
+    },
+    maxSyncBytes: {
+      doc: 'Most bytes of object models that one SyncModel fetches (A10).',
+      format: 'count',
+      default: 8 * mebibyte,
+      env: 'MESSAGES_MAX_SYNC_BYTES',
+    },
   },
   replies: {
     maxWaitSeconds: {

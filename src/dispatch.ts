@@ -2,13 +2,14 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import type { Backends } from './backends/backends.ts';
 import { createDeadline } from './backends/deadline.ts';
 import type { Sender } from './hub/sender.ts';
+import type { DropReason } from './hub/serviceConnection.ts';
 import type { Log } from './log.ts';
-import type { Card, Outcome } from './messages/card.ts';
+import type { Card, CardLimits, Outcome } from './messages/card.ts';
 import { findCard } from './messages/index.ts';
 import type { Counters } from './operations/counters.ts';
 import { acknowledge } from './protocol/acknowledgement.ts';
 import { decodeBody, readBody } from './protocol/body.ts';
-import type { Reply } from './protocol/c2d.ts';
+import { fits, maxReplyBytes, type Reply } from './protocol/c2d.ts';
 import { createEnvelopeReader, type Envelope, type EnvelopeLimits, invalid, wantsAck } from './protocol/envelope.ts';
 import { eventId, type Generation, type HubEvent, type Origin } from './protocol/event.ts';
 import { faultsOf } from './protocol/fields.ts';
@@ -29,7 +30,7 @@ interface DispatchOptions {
   readonly sender: Sender;
   readonly counters: Counters;
   readonly log: Log;
-  readonly limits: EnvelopeLimits & { readonly maxInflatedBytes: number };
+  readonly limits: EnvelopeLimits & CardLimits & { readonly maxInflatedBytes: number };
   readonly now: () => Date;
 }
 
@@ -48,6 +49,7 @@ export function createDispatch({ backends, sender, counters, log, limits, now }:
     envelope: Envelope,
     { event }: Arrival,
     charge: (bytes: number) => void,
+    heard: (body: unknown) => void,
   ): Promise<Outcome> {
     const { generation, properties } = envelope;
     if (card === undefined) {
@@ -61,7 +63,11 @@ export function createDispatch({ backends, sender, counters, log, limits, now }:
 
     const bytes = await decodeBody(event.body, generation, properties['content-encoding'], limits.maxInflatedBytes);
     if (bytes !== event.body) charge(bytes.byteLength);
+    if (bytes.byteLength > card.maxBodyBytes) {
+      throw new Rejection(invalid(generation), `body has ${bytes.byteLength} bytes; the limit is ${card.maxBodyBytes}`);
+    }
     const json = readBody(bytes, generation);
+    heard(json.value);
     const twice = json.duplicates.filter((path) => card.reads.includes(path));
     if (twice.length > 0)
       throw new Rejection(invalid(generation), twice.map((path) => `body.${path} occurs twice`).join('; '));
@@ -75,7 +81,7 @@ export function createDispatch({ backends, sender, counters, log, limits, now }:
       idempotencySeed: envelope.eventId,
       deadline: createDeadline(envelope.timeoutSeconds),
     };
-    return card.handle({ envelope, headers: headers.data, json, body: body?.data }, backends.bind(call));
+    return card.handle({ envelope, headers: headers.data, json, body: body?.data }, backends.bind(call), limits);
   }
 
   /** Whatever else goes wrong is ours, and the device learns only where to find it in the log. */
@@ -98,11 +104,14 @@ export function createDispatch({ backends, sender, counters, log, limits, now }:
     }
 
     const began = performance.now();
+    let body: unknown;
     let outcome: Outcome | undefined;
     let failure = refusal;
     if (failure === undefined) {
       try {
-        outcome = await handle(card, envelope, arrival, charge);
+        outcome = await handle(card, envelope, arrival, charge, (value) => {
+          body = value;
+        });
         failure = outcome.failure;
       } catch (error) {
         failure = rejectionOf(error, arrival);
@@ -110,30 +119,49 @@ export function createDispatch({ backends, sender, counters, log, limits, now }:
     }
     const handledMs = performance.now() - began;
 
-    const replies: Reply[] = (outcome?.notifications ?? []).map((one, index) => notify(envelope, one, index));
+    const dropped: { kind: Reply['kind']; device: string; reason: DropReason }[] = [];
+    let sent = 0;
+    /** False when the service stops before it is decided whether the hub takes the reply. */
+    async function send(reply: Reply): Promise<boolean> {
+      const delivery = await sender.send(reply);
+      if (delivery === 'delivered') sent += 1;
+      else if (delivery !== 'stopped')
+        dropped.push({ kind: reply.kind, device: reply.deviceId, reason: delivery.dropped });
+      return delivery !== 'stopped';
+    }
+
+    const notifications = (outcome?.notifications ?? []).map((one, index) => notify(envelope, one, index));
+    const mustDeliver = outcome?.mustDeliver ?? false;
+    if (mustDeliver && !notifications.every(fits)) {
+      failure = new Rejection(
+        'response_too_large',
+        `a notification is larger than the hub's limit of ${maxReplyBytes} bytes`,
+      );
+    } else {
+      for (const notification of notifications) {
+        if (!(await send(notification))) return false;
+        if (mustDeliver && dropped.length > 0) {
+          failure = new Rejection('delivery_failed', `a notification could not be delivered: ${dropped[0]?.reason}`);
+          break;
+        }
+      }
+    }
+
     const success = failure === undefined;
     if (wantsAck(envelope.ack, success)) {
+      const echo = card?.echo(envelope.properties, body);
       const result = {
         success,
         code: failure?.code ?? 'ok',
         details: failure?.details ?? '',
-        fields: failure ? { ...card?.failureFields, ...failure.fields } : (outcome?.fields ?? {}),
-        properties: outcome?.properties ?? {},
+        fields: { ...echo?.fields, ...outcome?.fields, ...failure?.fields },
+        properties: { ...echo?.properties, ...outcome?.properties },
         detailsKey: card?.detailsKey ?? 'details',
       } as const;
-      replies.push(acknowledge(envelope, result, replies.length, now()));
+      if (!(await send(acknowledge(envelope, result, notifications.length, now())))) return false;
     }
-
-    const dropped: { kind: Reply['kind']; device: string; reason: string }[] = [];
-    for (const reply of replies) {
-      const delivery = await sender.send(reply);
-      if (delivery === 'stopped') return false;
-      if (delivery === 'delivered') counters.repliesDelivered += 1;
-      else {
-        counters.repliesDropped += 1;
-        dropped.push({ kind: reply.kind, device: reply.deviceId, reason: delivery.dropped });
-      }
-    }
+    counters.repliesDelivered += sent;
+    counters.repliesDropped += dropped.length;
 
     if (success) counters.succeeded += 1;
     else counters.failed += 1;
@@ -147,8 +175,9 @@ export function createDispatch({ backends, sender, counters, log, limits, now }:
         partition: origin.partition,
         sequenceNumber: event.sequenceNumber,
         ms: Math.round(handledMs),
-        replies: replies.length - dropped.length,
+        replies: sent,
         ...(dropped.length > 0 && { dropped }),
+        ...(outcome && outcome.remarks.length > 0 && { remarks: outcome.remarks }),
       },
       'handled',
     );

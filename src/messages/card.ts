@@ -4,6 +4,7 @@ import type { Envelope } from '../protocol/envelope.ts';
 import type { Generation } from '../protocol/event.ts';
 import type { Json } from '../protocol/json.ts';
 import type { Notification } from '../protocol/notification.ts';
+import type { Properties } from '../protocol/properties.ts';
 import type { Rejection } from '../rejection.ts';
 
 /** A message whose properties and body have passed the card's checks. */
@@ -24,8 +25,27 @@ export interface Outcome {
   readonly properties: Readonly<Record<string, string>>;
   /** In the order in which they are sent, before the acknowledgement (A12). */
   readonly notifications: readonly Notification[];
+  /** The notifications are the point of the request: it fails when one cannot be delivered (C3, C4). */
+  readonly mustDeliver: boolean;
   /** The request failed although there is something to notify (A9). */
   readonly failure: Rejection | undefined;
+  /** What an operator should know beside the result, for the log line. */
+  readonly remarks: readonly string[];
+}
+
+/** What an acknowledgement repeats of the request. */
+export interface Echo {
+  readonly fields?: Readonly<Record<string, unknown>>;
+  readonly properties?: Readonly<Record<string, string>>;
+}
+
+/** Bounds on what one message may set in motion; settings. */
+export interface CardLimits {
+  /** Updates that close the gap between a request's version and the stored one (A4). */
+  readonly maxVersionGap: number;
+  /** Object models that one SyncModel fetches, and their size in bytes (A10). */
+  readonly maxSyncModels: number;
+  readonly maxSyncBytes: number;
 }
 
 /**
@@ -38,50 +58,61 @@ export interface Card {
   readonly headers: z.ZodType;
   /** Checks on the body; most actions leave them to the backend. */
   readonly body: z.ZodType | undefined;
+  /** Largest body after decompression, in bytes. */
+  readonly maxBodyBytes: number;
   /** Dotted paths of the body's keys that the service itself reads: none may occur twice (R5). */
   readonly reads: readonly string[];
   /** Backends without which the message is not started (B5). */
   readonly needs: readonly BackendName[];
-  /** Body fields that a failed acknowledgement has as well. */
-  readonly failureFields: Readonly<Record<string, unknown>>;
+  /** spec: identity.delete uses the key "detail" */
   readonly detailsKey: 'details' | 'detail';
-  handle(request: Request, backends: BoundBackends): Promise<Outcome>;
+  /** What the acknowledgement of a failure repeats; the body is undefined when it could not be read. */
+  echo(properties: Properties, body: unknown): Echo;
+  handle(request: Request, backends: BoundBackends, limits: CardLimits): Promise<Outcome>;
 }
 
-interface Definition<H extends z.ZodType, B extends z.ZodType> {
+interface Definition<H extends z.ZodType, B extends z.ZodType>
+  extends Partial<Pick<Card, 'maxBodyBytes' | 'reads' | 'detailsKey' | 'echo'>>,
+    Pick<Card, 'needs'> {
   readonly headers: H;
   readonly body?: B;
-  readonly reads?: readonly string[];
-  readonly needs: readonly BackendName[];
-  readonly failureFields?: Readonly<Record<string, unknown>>;
-  readonly detailsKey?: 'details' | 'detail';
-  handle(request: Request<z.infer<H>, z.infer<B>>, backends: BoundBackends): Promise<Outcome>;
+  handle(request: Request<z.infer<H>, z.infer<B>>, backends: BoundBackends, limits: CardLimits): Promise<Outcome>;
 }
 
 /** A card for a V2 action. */
 export const action = <H extends z.ZodType, B extends z.ZodType>(name: string, definition: Definition<H, B>): Card =>
   card('V2', name, definition);
 
+/** A card for a V1 platform event. */
+export const event = <H extends z.ZodType, B extends z.ZodType>(name: string, definition: Definition<H, B>): Card =>
+  card('V1', name, definition);
+
 function card<H extends z.ZodType, B extends z.ZodType>(
   generation: Generation,
   name: string,
-  { headers, body, reads = [], needs, failureFields = {}, detailsKey = 'details', handle }: Definition<H, B>,
+  { handle, ...definition }: Definition<H, B>,
 ): Card {
   return {
+    body: undefined,
+    maxBodyBytes: Number.POSITIVE_INFINITY,
+    reads: [],
+    detailsKey: 'details',
+    echo: () => ({}),
+    ...definition,
     generation,
     name,
-    headers,
-    body,
-    reads,
-    needs,
-    failureFields,
-    detailsKey,
-    handle: (request, backends) => handle(request as Request<z.infer<H>, z.infer<B>>, backends),
+    handle: (request, backends, limits) => handle(request as Request<z.infer<H>, z.infer<B>>, backends, limits),
   };
 }
 
-/** The outcome of a request that succeeded. */
+/** The outcome of a request that has come to its end. */
 export const done = (
   fields: Outcome['fields'] = {},
-  { properties = {}, notifications = [], failure }: Partial<Omit<Outcome, 'fields'>> = {},
-): Outcome => ({ fields, properties, notifications, failure });
+  {
+    properties = {},
+    notifications = [],
+    mustDeliver = false,
+    failure,
+    remarks = [],
+  }: Partial<Omit<Outcome, 'fields'>> = {},
+): Outcome => ({ fields, properties, notifications, mustDeliver, failure, remarks });

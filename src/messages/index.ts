@@ -1,9 +1,27 @@
 import type { Generation } from '../protocol/event.ts';
 import type { Card } from './card.ts';
+import { identityDelete } from './identity.delete.ts';
+import { identityUpdate } from './identity.update.ts';
 import { modelCreate } from './model.create.ts';
+import { modelUpdate } from './model.update.ts';
+import { referenceCreate } from './reference.create.ts';
+import { typeCreate } from './type.create.ts';
+import { deviceCreated } from './v1/Svc.Device.Created.ts';
+import { deviceSyncModel } from './v1/Svc.Device.SyncModel.ts';
+import { deviceUpdated } from './v1/Svc.Device.Updated.ts';
 
 /** The catalogue: every message the service understands, by its name on the wire. */
-export const catalogue: readonly Card[] = [modelCreate];
+export const catalogue: readonly Card[] = [
+  modelCreate,
+  modelUpdate,
+  typeCreate,
+  referenceCreate,
+  identityUpdate,
+  identityDelete,
+  deviceCreated,
+  deviceUpdated,
+  deviceSyncModel,
+];
 
 const cards = {
   V2: new Map(catalogue.filter(({ generation }) => generation === 'V2').map((card) => [card.name, card])),

@@ -11,7 +11,7 @@ export const modelCreate = action('model.create', {
   headers: z.object({ owner: path.default('') }),
   reads: ['objectId', 'model', 'type', 'version', 'properties'],
   needs: ['informationModel', 'typeRegistry', 'principalManager'],
-  failureFields: { relatedModels: [] }, // A3
+  echo: () => ({ fields: { relatedModels: [] } }), // A3
 
   async handle({ envelope, headers: { owner }, json }, backends) {
     const identity = identify(json, envelope.eventId);

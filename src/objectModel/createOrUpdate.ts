@@ -44,9 +44,7 @@ export async function createOrUpdate(registration: Registration, backends: Bound
   if (found !== undefined && !isOurs) return update(found);
 
   try {
-    const { derivedId } = identity;
-    const text = derivedId === undefined ? body.text : withMember(body, 'objectId', JSON.stringify(derivedId));
-    return registered(await informationModel.createModel(ownerId, text), true);
+    return registered(await create(registration, ownerId, backends), true);
   } catch (error) {
     if (!(error instanceof Refusal) || error.status !== 409) throw error;
     return afterConflict(error);
@@ -81,6 +79,17 @@ export async function createOrUpdate(registration: Registration, backends: Bound
       }
     }
   }
+}
+
+/** V2 creates with the id in the body, V1 with the id in the path; V1 bodies need not name their model. */
+function create({ generation, identity, body }: Registration, ownerId: string, { informationModel }: BoundBackends) {
+  const { objectId, derivedId, model } = identity;
+  if (generation === 'V2') {
+    const text = derivedId === undefined ? body.text : withMember(body, 'objectId', JSON.stringify(derivedId));
+    return informationModel.createModel(ownerId, text);
+  }
+  const text = body.members.has('model') ? body.text : withMember(body, 'model', JSON.stringify(model));
+  return informationModel.createModel(ownerId, text, objectId ?? derivedId);
 }
 
 async function resolveOwner(owner: string, { principalManager }: BoundBackends): Promise<string> {

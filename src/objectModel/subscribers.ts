@@ -20,7 +20,6 @@ export async function configurationNews(
   const [deviceId = '', ...target] = path.split('/');
   return [
     {
-      kind: 'publish-subscribe',
       eventType: createdModels.includes(configurationModel)
         ? 'Svc.InformationModel.ObjectModelCreated'
         : 'Svc.InformationModel.ObjectModelUpdated',

@@ -5,8 +5,16 @@ import { z } from 'zod';
 const required = (otherwise: string) => (issue: { input?: unknown }) =>
   issue.input === undefined ? 'is required' : otherwise;
 
-/** Any text that is not empty. */
+/** Any text that is not empty: a name, a correlation id. */
 export const text = z.string({ error: required('must be text') }).min(1, 'must not be empty');
+
+/** A body of which these members are checked; others are the backend's business. */
+export const jsonObject = <Shape extends z.ZodRawShape>(shape: Shape) =>
+  z.object(shape, { error: 'must be a JSON object' });
+
+export const integer = z
+  .number({ error: required('must be an integer') })
+  .refine(Number.isInteger, 'must be an integer');
 
 const guidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 

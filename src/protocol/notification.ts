@@ -4,7 +4,6 @@ import { derivedId } from './event.ts';
 
 /** News of an object model for a device; the body is the backend's own text of the model (R5). */
 export interface Notification {
-  readonly kind: 'request-response' | 'publish-subscribe';
   readonly eventType: 'Svc.InformationModel.ObjectModelCreated' | 'Svc.InformationModel.ObjectModelUpdated';
   readonly deviceId: string;
   readonly target: string;

@@ -1,0 +1,20 @@
+import { z } from 'zod';
+import { jsonObject, path, text } from '../protocol/fields.ts';
+import { action, done } from './card.ts';
+import { unknownIdentity } from './identity.update.ts';
+
+/** Delete an identity that is connected through the device. */
+export const identityDelete = action('identity.delete', {
+  headers: z.object({ parent: path.default('') }),
+  body: jsonObject({ identity: text }), // A8
+  reads: ['identity'],
+  needs: ['principalManager'],
+  detailsKey: 'detail',
+
+  async handle({ headers: { parent }, body: { identity } }, { principalManager }) {
+    const principal = await principalManager.resolve(parent, identity);
+    if (principal === undefined) throw unknownIdentity();
+    await principalManager.deleteIdentity(principal.id);
+    return done({ parent, identity });
+  },
+});

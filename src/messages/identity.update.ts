@@ -1,0 +1,27 @@
+import { z } from 'zod';
+import { jsonObject, path, text } from '../protocol/fields.ts';
+import { Rejection } from '../rejection.ts';
+import { action, done } from './card.ts';
+
+/** Update the device's own identity, or one that is connected through it. */
+export const identityUpdate = action('identity.update', {
+  headers: z.object({ parent: path.default('') }),
+  body: jsonObject({ identity: text.optional() }),
+  reads: ['identity'],
+  needs: ['principalManager'],
+  echo: ({ context }) => (context === undefined ? {} : { properties: { context } }), // P4
+
+  async handle({ headers: { parent }, body: { identity }, json }, { principalManager }) {
+    // spec: parent is relevant only when identity is given
+    const principal = await (identity === undefined
+      ? principalManager.resolve('')
+      : principalManager.resolve(parent, identity));
+    if (principal === undefined) throw unknownIdentity();
+    await principalManager.updateIdentity(principal.id, json.text);
+    return done({ parent, identity: identity ?? '' });
+  },
+});
+
+/** The same words whether the identity does not exist or is somebody else's. */
+export const unknownIdentity = (): Rejection =>
+  new Rejection('http_response_error', 'the principal manager knows no such identity below this device');

@@ -1,0 +1,17 @@
+import { z } from 'zod';
+import { replace } from '../objectModel/replace.ts';
+import { locate } from '../objectModel/storedModel.ts';
+import { defaultModel, guid, modelId } from '../protocol/fields.ts';
+import { action, done } from './card.ts';
+
+/** Replace the properties and variables of an existing object model. */
+export const modelUpdate = action('model.update', {
+  headers: z.object({ objectId: guid, model: modelId.default(defaultModel) }),
+  reads: ['version'],
+  needs: ['informationModel'],
+
+  async handle({ headers: { objectId, model }, json }, backends, { maxVersionGap }) {
+    const stored = await replace({ generation: 'V2', objectId, model, body: json, maxVersionGap }, backends);
+    return done({ objectId, model, version: Number(locate(stored).version) });
+  },
+});

@@ -1,0 +1,16 @@
+import { z } from 'zod';
+import { defaultModel, modelId } from '../protocol/fields.ts';
+import { action, done } from './card.ts';
+
+/** Create a type definition. */
+export const typeCreate = action('type.create', {
+  headers: z.object({ model: modelId.default(defaultModel) }),
+  maxBodyBytes: 65_536, // A6
+  reads: ['typeId', 'version'],
+  needs: ['typeRegistry'],
+
+  async handle({ headers: { model }, json }, { typeRegistry }) {
+    const { typeId, version } = await typeRegistry.createType(model, json.text);
+    return done({ typeId, model, version });
+  },
+});

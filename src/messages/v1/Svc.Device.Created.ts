@@ -1,0 +1,63 @@
+import { z } from 'zod';
+import type { BoundBackends } from '../../backends/backends.ts';
+import { createOrUpdate } from '../../objectModel/createOrUpdate.ts';
+import { linkParent } from '../../objectModel/parent.ts';
+import { requestedNews } from '../../objectModel/requestedNews.ts';
+import { configurationNews } from '../../objectModel/subscribers.ts';
+import { derivedId } from '../../protocol/event.ts';
+import { defaultModel, guid, jsonObject, parseTypeRef, path, text, typeRef } from '../../protocol/fields.ts';
+import { Rejection } from '../../rejection.ts';
+import { done, event } from '../card.ts';
+import { echoSubject, subjectFields, subjectOf } from './subject.ts';
+
+const parent = z.object({ objectId: guid, reference: text }, { error: 'must be an object' });
+
+/** Create or update an object model, optionally with a reference to its parent. */
+export const deviceCreated = event('Svc.Device.Created', {
+  headers: z.object({ ...subjectFields, owner: path.default('') }),
+  body: jsonObject({ ...subjectFields, type: typeRef, parent: parent.optional() }),
+  reads: ['objectId', 'model', 'type', 'version', 'properties', 'parent', 'parent.objectId', 'parent.reference'],
+  needs: ['informationModel', 'typeRegistry', 'principalManager'],
+  // spec: objectId is not sent in an unsuccessful acknowledgement
+  echo(properties, body) {
+    const { objectId: _, ...known } = echoSubject(properties, body, defaultModel).properties;
+    return { properties: known, fields: { relatedModels: [] } };
+  },
+
+  async handle({ envelope, headers, body, json }, backends) {
+    const { objectId, model = defaultModel } = subjectOf(headers, body);
+    const identity = {
+      objectId,
+      model,
+      type: parseTypeRef(body.type),
+      derivedId: objectId === undefined ? derivedId(envelope.eventId, 'object') : undefined,
+    };
+    const registration = { generation: 'V1', owner: headers.owner, identity, body: json } as const;
+    const registered = await createOrUpdate(registration, backends);
+    const failure = body.parent && (await failureToLink(registered, body.parent, backends));
+    const configuration = failure ? [] : await configurationNews(registered, backends);
+    return done(
+      { relatedModels: registered.relatedModels },
+      {
+        properties: failure ? {} : { objectId: registered.objectId, model },
+        notifications: [requestedNews(registered, envelope), ...configuration],
+        failure,
+      },
+    );
+  },
+});
+
+/** A failed parent reference fails the request, whose model is there all the same (A9). */
+async function failureToLink(
+  child: { objectId: string; model: string },
+  { objectId, reference }: z.infer<typeof parent>,
+  backends: BoundBackends,
+): Promise<Rejection | undefined> {
+  try {
+    await linkParent(child, { objectId, name: reference }, backends);
+    return undefined;
+  } catch (error) {
+    if (error instanceof Rejection) return error;
+    throw error;
+  }
+}

@@ -1,0 +1,70 @@
+import { z } from 'zod';
+import { collect } from '../../objectModel/collect.ts';
+import { requestedNews } from '../../objectModel/requestedNews.ts';
+import { jsonObject } from '../../protocol/fields.ts';
+import { Rejection } from '../../rejection.ts';
+import { done, event } from '../card.ts';
+import { echoSubject, subjectFields, subjectOf } from './subject.ts';
+
+// A10: real devices send every option; false, null, [] and [null] are as good as absent
+const flag = z
+  .boolean({ error: 'must be true or false' })
+  .nullish()
+  .transform((value) => value === true);
+const names = z
+  .array(z.string({ error: 'must be text' }).nullable(), { error: 'must be an array of texts' })
+  .nullish()
+  .transform((values) => (values ?? []).filter((value) => value !== null));
+
+/** Fetch object models, with children and related models, back to the device. */
+export const deviceSyncModel = event('Svc.Device.SyncModel', {
+  headers: z.object(subjectFields),
+  body: jsonObject({
+    ...subjectFields,
+    hierarchical: flag,
+    contained: flag,
+    recursive: flag,
+    references: names,
+    related: names,
+  }),
+  reads: ['objectId', 'model', 'hierarchical', 'contained', 'recursive', 'references', 'related'],
+  needs: ['informationModel'],
+  echo: (properties, body) => echoSubject(properties, body),
+
+  async handle({ envelope, headers, body }, backends, limits) {
+    const { objectId, model } = subjectOf(headers, body);
+    if (objectId === undefined || model === undefined) {
+      const missing = [...(objectId ? [] : ['objectId']), ...(model ? [] : ['model'])];
+      throw new Rejection(
+        'platform_event_validation_error',
+        `${missing.join(' and ')} must be given, as property or in the body`,
+      );
+    }
+    refuseContradictions(body);
+    const { models, missing } = await collect({ ...body, objectId, model }, limits, backends);
+    return done(
+      {},
+      {
+        notifications: models.map((one) => requestedNews({ ...one, created: false }, envelope)),
+        mustDeliver: true,
+        remarks: missing,
+      },
+    );
+  },
+});
+
+interface Options {
+  readonly hierarchical: boolean;
+  readonly contained: boolean;
+  readonly recursive: boolean;
+  readonly references: readonly string[];
+}
+
+function refuseContradictions({ hierarchical, contained, recursive, references }: Options): void {
+  const given = Object.entries({ hierarchical, contained, recursive, references: references.length > 0 });
+  const names = given.flatMap(([name, isGiven]) => (isGiven ? [name] : []));
+  const allowed = names.length <= 1 || (!hierarchical && !contained); // recursive may accompany references
+  if (!allowed) {
+    throw new Rejection('platform_event_validation_error', `body.${names.join(' and body.')} are mutually exclusive`);
+  }
+}

@@ -1,0 +1,43 @@
+import { guid, isGuid, modelId } from '../../protocol/fields.ts';
+import { Rejection } from '../../rejection.ts';
+import type { Echo } from '../card.ts';
+
+/** The object model that a V1 event is about: named in the properties, in the body, or in both alike (A9). */
+export interface Subject {
+  readonly objectId: string | undefined;
+  readonly model: string | undefined;
+}
+
+/** Schema members for properties and for bodies. */
+export const subjectFields = { objectId: guid.optional(), model: modelId.optional() };
+
+type Named = { readonly objectId?: string | undefined; readonly model?: string | undefined };
+
+/** @throws Rejection when properties and body disagree */
+export function subjectOf(headers: Named, body: Named): Subject {
+  const faults = (['objectId', 'model'] as const).filter((key) => {
+    const [inProperties, inBody] = [headers[key], body[key]];
+    if (inProperties === undefined || inBody === undefined) return false;
+    return key === 'objectId' ? inProperties.toLowerCase() !== inBody.toLowerCase() : inProperties !== inBody;
+  });
+  if (faults.length > 0) {
+    const details = faults.map((key) => `property ${key} and body.${key} must be the same`).join('; ');
+    throw new Rejection('platform_event_validation_error', details);
+  }
+  return { objectId: headers.objectId ?? body.objectId, model: headers.model ?? body.model };
+}
+
+/**
+ * What acknowledgements of V1 events repeat, as far as it is readable: also of requests that were refused.
+ * @param otherwise the model of a request that names none
+ */
+export function echoSubject(
+  properties: Named,
+  body: unknown,
+  otherwise?: string,
+): Echo & { properties: Record<string, string> } {
+  const named = Object(body) as Record<string, unknown>;
+  const objectId = [properties.objectId, named['objectId']].find(isGuid);
+  const model = modelId.safeParse(properties.model ?? named['model'] ?? otherwise).data;
+  return { properties: { ...(objectId && { objectId }), ...(model && { model }) } };
+}

@@ -1,0 +1,104 @@
+import type { BoundBackends } from '../backends/backends.ts';
+import type { Reference } from '../backends/informationModel.ts';
+import type { Json } from '../protocol/json.ts';
+import { Rejection } from '../rejection.ts';
+
+/** What to fetch for `Svc.Device.SyncModel`, from which model on. */
+export interface Collection {
+  readonly objectId: string;
+  readonly model: string;
+  /** Follow every reference. */
+  readonly hierarchical: boolean;
+  /** Follow the references that say the child is contained. */
+  readonly contained: boolean;
+  /** Follow the references of these names. */
+  readonly references: readonly string[];
+  /** Do the same for every child. */
+  readonly recursive: boolean;
+  /** Models of the same objects to fetch as well. */
+  readonly related: readonly string[];
+}
+
+export interface Collected {
+  readonly objectId: string;
+  readonly model: string;
+  readonly stored: Json;
+}
+
+const together = 8;
+
+/**
+ * Fetches a model, its children over outgoing references within the same model id, and their related models, each once,
+ * level by level (A10).
+ * @returns the models, parents before children, and in words what was not there
+ * @throws Rejection when the model itself is not there, when something must not be read, or beyond the limits
+ */
+export async function collect(
+  collection: Collection,
+  limits: { readonly maxSyncModels: number; readonly maxSyncBytes: number },
+  { informationModel }: BoundBackends,
+): Promise<{ models: Collected[]; missing: string[] }> {
+  const { model, related, recursive } = collection;
+  const models: Collected[] = [];
+  const missing: string[] = [];
+  const visited = new Set<string>();
+  let bytes = 0;
+
+  async function fetchAll(wanted: readonly Omit<Collected, 'stored'>[]): Promise<Collected[]> {
+    const fresh = wanted.filter((one) => {
+      const key = JSON.stringify([one.objectId.toLowerCase(), one.model]);
+      return !visited.has(key) && visited.add(key);
+    });
+    if (visited.size > limits.maxSyncModels) throw tooLarge(`more than ${limits.maxSyncModels} object models`);
+    const fetched = await inOrder(fresh, async (one) => {
+      const stored = await informationModel.getModel(one.objectId, one.model);
+      bytes += stored === undefined ? 0 : Buffer.byteLength(stored.text);
+      if (bytes > limits.maxSyncBytes) throw tooLarge(`more than ${limits.maxSyncBytes} bytes of object models`);
+      return stored;
+    });
+    return fresh.flatMap((one, index) => {
+      const stored = fetched[index];
+      if (stored === undefined) missing.push(`${one.model} of ${one.objectId} is not there`);
+      return stored === undefined ? [] : [{ ...one, stored }];
+    });
+  }
+
+  async function childrenOf(parents: readonly Collected[]): Promise<Omit<Collected, 'stored'>[]> {
+    const references = await inOrder(parents, ({ objectId }) => informationModel.references(objectId, model));
+    const children = references.flatMap((all) => all ?? []).filter((one) => leadsOn(collection, one));
+    return children.flatMap(({ to }) => (to.model === model ? [{ objectId: to.objectId, model }] : []));
+  }
+
+  let level = await fetchAll([{ objectId: collection.objectId, model }]);
+  if (level.length === 0)
+    throw new Rejection('http_response_error', 'information model: there is no such object model');
+  for (let depth = 0; level.length > 0; depth += 1) {
+    const beside = await fetchAll(level.flatMap(({ objectId }) => related.map((name) => ({ objectId, model: name }))));
+    for (const one of level) models.push(one, ...beside.filter(({ objectId }) => objectId === one.objectId));
+    const goesOn = leadsAnywhere(collection) && (recursive || depth === 0);
+    level = goesOn ? await fetchAll(await childrenOf(level)) : [];
+  }
+  return { models, missing };
+}
+
+const leadsAnywhere = ({ hierarchical, contained, references }: Collection): boolean =>
+  hierarchical || contained || references.length > 0;
+
+function leadsOn({ hierarchical, contained, references }: Collection, { name, attributes }: Reference): boolean {
+  if (hierarchical) return true;
+  if (contained) return attributes['isContained'] === true || attributes['isContainment'] === true;
+  return references.includes(name);
+}
+
+const tooLarge = (what: string) => new Rejection('response_too_large', `the request would fetch ${what}`);
+
+/** Runs a few reads at a time; answers in the order of the input. */
+async function inOrder<In, Out>(inputs: readonly In[], read: (input: In) => Promise<Out>): Promise<Out[]> {
+  const answers: Out[] = [];
+  let next = 0;
+  async function worker() {
+    for (let index = next++; index < inputs.length; index = next++) answers[index] = await read(inputs[index] as In);
+  }
+  await Promise.all(Array.from({ length: Math.min(together, inputs.length) }, worker));
+  return answers;
+}

@@ -1,0 +1,71 @@
+import type { BoundBackends } from '../backends/backends.ts';
+import { Refusal } from '../backends/refusal.ts';
+import { invalid } from '../protocol/envelope.ts';
+import type { Generation } from '../protocol/event.ts';
+import { type Json, memberOf, withMember } from '../protocol/json.ts';
+import { Rejection } from '../rejection.ts';
+import { locate } from './storedModel.ts';
+
+/** What a device asks for with `model.update` or `Svc.Device.Updated`. */
+export interface Replacement {
+  readonly generation: Generation;
+  readonly objectId: string;
+  readonly model: string;
+  /** The request's body; only its `version` is ever changed, to close a gap. */
+  readonly body: Json;
+  /** Largest gap between the request's version and the stored one that is closed. */
+  readonly maxVersionGap: number;
+}
+
+const mostRaces = 5;
+
+/**
+ * Replaces properties and variables of an object model. When the stored version is behind the request's, the update is
+ * repeated until the stored version is the request's + 1 (A4).
+ * @returns the object model as stored afterwards
+ * @throws Rejection when the request's version is behind, too far ahead, or a backend refuses
+ */
+export async function replace(replacement: Replacement, { informationModel }: BoundBackends): Promise<Json> {
+  const { objectId, model, body } = replacement;
+  let text = body.text;
+  for (let races = 0; ; ) {
+    try {
+      const stored = await informationModel.replaceModel(objectId, model, text);
+      const { version } = locate(stored);
+      if (text === body.text || BigInt(version) > requested(body, undefined)) return stored;
+      text = withMember(body, 'version', version);
+    } catch (error) {
+      if (!(error instanceof Refusal) || error.status !== 409 || races === mostRaces) throw error;
+      races += 1;
+      text = withMember(body, 'version', await storedVersion(replacement, informationModel, error));
+    }
+  }
+}
+
+/** The version to go on from. @throws the refusal when the request is behind it */
+async function storedVersion(
+  { generation, objectId, model, body, maxVersionGap }: Replacement,
+  informationModel: BoundBackends['informationModel'],
+  refusal: Refusal,
+): Promise<string> {
+  const wanted = requested(body, refusal);
+  const stored = await informationModel.getModel(objectId, model);
+  if (stored === undefined) throw refusal;
+  const { version } = locate(stored);
+  const gap = wanted - BigInt(version);
+  if (gap < 0n) throw refusal;
+  if (gap > BigInt(maxVersionGap)) {
+    throw new Rejection(
+      invalid(generation),
+      `body.version is ${gap} ahead of the stored version ${version}; at most ${maxVersionGap} updates are made up for`,
+    );
+  }
+  return version;
+}
+
+/** The request's version. @throws the refusal when it is no integer: then nothing can be compared */
+function requested(body: Json, refusal: Refusal | undefined): bigint {
+  const text = memberOf(body, 'version')?.text ?? '';
+  if (/^-?\d{1,40}$/.test(text)) return BigInt(text);
+  throw refusal ?? new Error('a version that is no integer was accepted');
+}
