@@ -76,6 +76,13 @@ describe('a passing failure', () => {
     expect(ms).toBe(0);
   });
 
+  it('is not even met by a message whose time is over', async () => {
+    const { backends } = scripted([]);
+    const { informationModel } = backends.bind(callOf({ deadline: createDeadline(1) }));
+    vi.advanceTimersByTime(2000);
+    expect((await rejection(informationModel.getModel('o1', 'svc.device'))).code).toBe('timeout_exceeded');
+  });
+
   it('does not let an attempt outlast the message', async () => {
     const { work, ms } = await read(['hang'], { seconds: 2 });
     const { code, details } = await rejection(work);
