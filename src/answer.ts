@@ -1,0 +1,86 @@
+import type { Delivery, Sender } from './hub/sender.ts';
+import type { Card, Outcome } from './messages/card.ts';
+import { acknowledge } from './protocol/acknowledgement.ts';
+import { fits, maxReplyBytes, type Reply } from './protocol/c2d.ts';
+import { type Envelope, wantsAck } from './protocol/envelope.ts';
+import { notify } from './protocol/notification.ts';
+import { Rejection } from './rejection.ts';
+
+/** What is known of a message when it has been handled or refused. */
+export interface Handled {
+  readonly envelope: Envelope;
+  readonly card: Card | undefined;
+  /** As far as it could be read. */
+  readonly body: unknown;
+  /** Of a card that came to its end. */
+  readonly outcome: Outcome | undefined;
+  readonly failure: Rejection | undefined;
+}
+
+/** What the device was told. */
+export interface Answered {
+  /** Why the request failed, if it did: a notification that cannot be delivered may be the reason. */
+  readonly failure: Rejection | undefined;
+  /** Replies that are with the hub. */
+  readonly sent: number;
+  readonly dropped: readonly { readonly kind: Reply['kind']; readonly device: string; readonly reason: string }[];
+}
+
+class Stopped extends Error {}
+
+/**
+ * Sends what there is to say: notifications first, then the acknowledgement if the device wants one (A12).
+ * @returns undefined when the service stops before the hub has decided on every reply
+ */
+export async function answer(handled: Handled, sender: Sender, now: Date): Promise<Answered | undefined> {
+  const { envelope, outcome } = handled;
+  const dropped: Answered['dropped'][number][] = [];
+  let sent = 0;
+
+  async function send(reply: Reply): Promise<Delivery> {
+    const delivery = await sender.send(reply);
+    if (delivery === 'stopped') throw new Stopped();
+    if (delivery === 'delivered') sent += 1;
+    else dropped.push({ kind: reply.kind, device: reply.deviceId, reason: delivery.dropped });
+    return delivery;
+  }
+
+  /** The failure that undelivered notifications are, where they are the point of the request (C3, C4). */
+  async function sendNotifications(notifications: readonly Reply[]): Promise<Rejection | undefined> {
+    const mustDeliver = outcome?.mustDeliver ?? false;
+    if (mustDeliver && !notifications.every(fits)) {
+      return new Rejection('response_too_large', `a notification is larger than the hub's ${maxReplyBytes} bytes`);
+    }
+    for (const notification of notifications) {
+      const delivery = await send(notification);
+      if (mustDeliver && delivery !== 'delivered') {
+        return new Rejection('delivery_failed', 'a notification could not be handed to the hub');
+      }
+    }
+    return undefined;
+  }
+
+  try {
+    const notifications = (outcome?.notifications ?? []).map((one, index) => notify(envelope, one, index));
+    const failure = (await sendNotifications(notifications)) ?? handled.failure;
+    if (wantsAck(envelope.ack, failure === undefined)) {
+      await send(acknowledge(envelope, resultOf({ ...handled, failure }), notifications.length, now));
+    }
+    return { failure, sent, dropped };
+  } catch (error) {
+    if (error instanceof Stopped) return undefined;
+    throw error;
+  }
+}
+
+function resultOf({ envelope, card, body, outcome, failure }: Handled) {
+  const echo = card?.echo(envelope.properties, body);
+  return {
+    success: failure === undefined,
+    code: failure?.code ?? 'ok',
+    details: failure?.details ?? '',
+    fields: { ...echo?.fields, ...outcome?.fields, ...failure?.fields },
+    properties: { ...echo?.properties, ...outcome?.properties },
+    detailsKey: card?.detailsKey ?? 'details',
+  } as const;
+}
