@@ -24,7 +24,10 @@ export interface DeviceLogin {
 export interface Access {
   /** Verify a token that a service client puts for `audience`. Refuses with `amqp:unauthorized-access`. */
   claim(token: string, audience: string): Claim;
-  /** Verify the token that a device gives as its password. Refuses with `amqp:unauthorized-access`. */
+  /**
+   * Verify the token that a device gives as its password. Refuses with `amqp:unauthorized-access`. Modules have no
+   * identities of their own yet: one signs with the key of its device.
+   */
   login(deviceId: string, moduleId: string | undefined, token: string): DeviceLogin;
 }
 

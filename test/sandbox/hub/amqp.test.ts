@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import rhea, { type Connection, type EventContext, type Message, type Receiver, type Sender } from 'rhea';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
@@ -9,14 +10,15 @@ import { freshHub } from './support/hub.ts';
 // Frame-level checks with a bare AMQP client: what the official ones are too well-behaved to try.
 
 let hub: Awaited<ReturnType<typeof freshHub>>;
+const retention = 5000;
 let lead = 0;
 beforeEach(async () => {
   lead = 0;
-  hub = await freshHub({ devices: [{ deviceId: 'pump-1' }], partitions: 1, now: () => Date.now() + lead });
+  hub = await freshHub({ devices: [{ deviceId: 'pump-1' }], partitions: 1, retention, now: () => Date.now() + lead });
 });
 afterEach(() => hub.stop());
 
-const open = async (): Promise<Connection> => {
+const open = async (tls = false): Promise<Connection> => {
   const container = rhea.create_container();
   for (const name of [
     'disconnected',
@@ -27,7 +29,10 @@ const open = async (): Promise<Connection> => {
     'sender_error',
   ])
     container.on(name, () => undefined);
-  const connection = container.connect({ port: hub.ports.amqp, host: '127.0.0.1', reconnect: false });
+  const ca = readFileSync(hub.caFile);
+  const connection = tls
+    ? container.connect({ port: hub.ports.amqps, host: 'localhost', reconnect: false, transport: 'tls', ca })
+    : container.connect({ port: hub.ports.amqp, host: '127.0.0.1', reconnect: false });
   onTestFinished(() => connection.close());
   await once(connection, 'connection_open');
   return connection;
@@ -66,6 +71,11 @@ const publish = async (bodies: string[]) => {
     await device.next('puback');
   }
   device.socket.destroy();
+};
+/** Append events whose bodies are their numbers. */
+const append = (count: number) => {
+  for (let i = 0; i < count; i++)
+    hub.partitions[0]?.append(() => rhea.message.encode({ body: rhea.message.data_section(Buffer.from(String(i))) }));
 };
 const refusal = async (link: Sender | Receiver, event: string) => {
   await once(link, event);
@@ -107,10 +117,7 @@ describe('credit', () => {
   });
   test('more events than a session can hold at once all arrive, in order', async () => {
     const count = 5000;
-    const [log] = hub.partitions;
-    const login = { message_annotations: {} };
-    for (let i = 0; i < count; i++)
-      log?.append(() => rhea.message.encode({ ...login, body: rhea.message.data_section(Buffer.from(String(i))) }));
+    append(count);
     const connection = await open();
     await putToken(connection, 'events');
     const receiver = connection.open_receiver({ source: partition, credit_window: 0 });
@@ -120,6 +127,23 @@ describe('credit', () => {
     receiver.add_credit(count);
     await expect.poll(() => bodies.length, { timeout: 5000 }).toBe(count);
     expect(bodies).toEqual([...Array(count).keys()]);
+  });
+  test('a receiver that the retention has overtaken goes on with the oldest event there is', async () => {
+    append(1);
+    const connection = await open();
+    await putToken(connection, 'events');
+    const receiver = connection.open_receiver({ source: partition, credit_window: 0 });
+    await once(receiver, 'receiver_open');
+    append(retention + 10);
+    receiver.add_credit(1);
+    expect((await next(receiver)).body.content.toString()).toBe('10');
+  });
+  test('events can be received over TLS as well', async () => {
+    await publish(['a']);
+    const connection = await open(true);
+    expect(await putToken(connection, 'events')).toBe(202);
+    const receiver = connection.open_receiver(partition);
+    expect((await next(receiver)).body.content.toString()).toBe('a');
   });
 });
 

@@ -129,6 +129,17 @@ describe('connecting', () => {
     await device.closed;
     expect(hub.journal.list({ kind: 'disconnected' })).toMatchObject([{ deviceId: 'pump-1' }]);
   });
+  test('a device that pings in time stays connected', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const device = await connectedDevice(hub, 'pump-1', { keepalive: 20 });
+    for (let i = 0; i < 3; i++) {
+      vi.advanceTimersByTime(29_000);
+      device.send({ cmd: 'pingreq' });
+      await device.next('pingresp');
+    }
+    vi.useRealTimers();
+    expect(hub.isConnected('pump-1')).toBe(true);
+  });
   test('a client that never says CONNECT is disconnected', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const device = await rawDevice(hub);
