@@ -1,32 +1,12 @@
 import { once } from 'node:events';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import { BuildFailed } from './build.ts';
 import { DemonstrationFailed, demonstrate } from './demonstration/demonstrate.ts';
+import { help, type Options, readArguments, UsageError } from './options.ts';
 import { createPrinter, type Printer } from './print.ts';
 import { AlreadyRunning, type Sandbox, startSandbox } from './sandbox.ts';
 import { answers, ServiceFailed, tail } from './serviceProcess.ts';
-import { sandboxDirectory } from './state.ts';
-
-const help = `Starts a hub, the backends and the service on this machine, shows a device's exchange with them, and stays up.
-
-  npm run sandbox -- [options]
-
-  --exit          end after the demonstration: exit code 0 if every expected reply came from the service
-  --no-service    leave the service out, so that it can be started in a debugger
-  --json          print the state (what .sandbox/state.json holds: it has keys) on stdout, and everything else on stderr
-  --directory D   where state, keys and logs go, default .sandbox; a second sandbox needs one of its own
-  --help
-
-  Ports, each a free one unless given:
-  --amqp-port N  --amqps-port N  --mqtts-port N  --hub-admin-port N                                 the hub
-  --information-model-port N  --type-registry-port N  --principal-manager-port N  --backends-admin-port N
-  --service-port N                                                                the service's health checks`;
-
-class UsageError extends Error {
-  override name = 'UsageError';
-}
 
 /** Errors that say all there is to say; any other deserves its stack. */
 const expected = [AlreadyRunning, BuildFailed, DemonstrationFailed, ServiceFailed, UsageError];
@@ -105,57 +85,6 @@ function explain(error: unknown): string {
   const code = 'code' in error ? String(error.code) : '';
   const plain = expected.some((kind) => error instanceof kind) || /^(ERR_PARSE_ARGS_|EADDRINUSE|EACCES)/.test(code);
   return plain ? error.message : (error.stack ?? error.message);
-}
-
-type Options = ReturnType<typeof readArguments>;
-
-function readArguments() {
-  const port = { type: 'string' } as const;
-  const { values } = parseArgs({
-    options: {
-      exit: { type: 'boolean', default: false },
-      'no-service': { type: 'boolean', default: false },
-      json: { type: 'boolean', default: false },
-      directory: { type: 'string', default: sandboxDirectory },
-      help: { type: 'boolean', default: false },
-      'amqp-port': port,
-      'amqps-port': port,
-      'mqtts-port': port,
-      'hub-admin-port': port,
-      'information-model-port': port,
-      'type-registry-port': port,
-      'principal-manager-port': port,
-      'backends-admin-port': port,
-      'service-port': port,
-    },
-  });
-  const number = (name: Extract<keyof typeof values, `${string}-port`>) => {
-    const value = Number(values[name] ?? 0);
-    if (!Number.isInteger(value) || value < 0 || value > 65_535) throw new UsageError(`--${name} takes a port number`);
-    return value;
-  };
-  return {
-    exit: values.exit,
-    service: !values['no-service'],
-    json: values.json,
-    directory: resolve(process.env['INIT_CWD'] ?? '.', values.directory),
-    help: values.help,
-    ports: {
-      hub: {
-        amqp: number('amqp-port'),
-        amqps: number('amqps-port'),
-        mqtts: number('mqtts-port'),
-        admin: number('hub-admin-port'),
-      },
-      backends: {
-        informationModel: number('information-model-port'),
-        typeRegistry: number('type-registry-port'),
-        principalManager: number('principal-manager-port'),
-        admin: number('backends-admin-port'),
-      },
-      service: number('service-port'),
-    },
-  };
 }
 
 /** The first Ctrl-C ends everything in order; a second one, a second later or more, at once. */

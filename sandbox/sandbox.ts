@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Backends, startBackends } from './backends/backends.ts';
 import { buildService } from './build.ts';
@@ -7,6 +7,7 @@ import { connectDevice, type Device } from './device/device.ts';
 import { introduceDevice } from './device/introduce.ts';
 import { type Hub, startHub } from './hub/hub.ts';
 import { type Printer, silent } from './print.ts';
+import { serviceEnvironment, writeEnvironment } from './serviceEnvironment.ts';
 import { answers, freePort, type ServiceProcess, startService } from './serviceProcess.ts';
 import { isRunning, publishState, readState, removeState, type SandboxState, sandboxDirectory } from './state.ts';
 
@@ -167,34 +168,6 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     await close();
     throw error;
   }
-}
-
-/** Everything the service is told; it is told nothing else. */
-function serviceEnvironment(hub: Hub, backends: Backends, url: string, checkpoints: string): Record<string, string> {
-  return {
-    NODE_ENV: 'production',
-    HUB_EVENTS_CONNECTION_STRING: hub.eventsConnectionString,
-    HUB_SERVICE_CONNECTION_STRING: hub.serviceConnectionString,
-    HUB_CONSUMER_GROUP: '$Default',
-    INFORMATION_MODEL_URL: backends.informationModelUrl,
-    TYPE_REGISTRY_URL: backends.typeRegistryUrl,
-    PRINCIPAL_MANAGER_URL: backends.principalManagerUrl,
-    BACKENDS_TOKEN_URL: backends.token.url,
-    BACKENDS_CLIENT_ID: backends.token.clientId,
-    BACKENDS_CLIENT_SECRET: backends.token.clientSecret,
-    CHECKPOINTS_STORE: 'file',
-    CHECKPOINTS_DIRECTORY: checkpoints,
-    HTTP_HOST: '127.0.0.1',
-    HTTP_PORT: new URL(url).port,
-    LOG_LEVEL: 'info',
-    NODE_EXTRA_CA_CERTS: hub.caFile,
-  };
-}
-
-/** In the form that a shell, `node --env-file` and a debugger's `envFile` read alike. */
-async function writeEnvironment(file: string, environment: Readonly<Record<string, string>>): Promise<void> {
-  const lines = Object.entries(environment).map(([name, value]) => `${name}='${value}'\n`);
-  await writeFile(file, lines.join(''), { mode: 0o600 });
 }
 
 async function refuseCompany(directory: string, printer: Printer): Promise<void> {
