@@ -58,7 +58,7 @@ export async function serveBackend(
     const run = () => route.handle({ caller, params, query: new URLSearchParams(query), text });
     const key = request.headers['idempotency-key'];
     if (method === 'GET' || route.isSafe || typeof key !== 'string') return run();
-    const mutation = { backend, deviceId: caller.deviceId, key, method, path: url, text };
+    const mutation = { backend, deviceId: caller.deviceId, key, method, path: url };
     return world.idempotency.once(mutation, () => orRefusal(run));
   }
 

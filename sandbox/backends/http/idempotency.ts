@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { Change } from '../world/storage.ts';
 import { invalid, Problem } from './problem.ts';
 import type { Answer } from './routes.ts';
@@ -10,11 +9,10 @@ export interface Mutation {
   readonly key: string;
   readonly method: string;
   readonly path: string;
-  readonly text: string;
 }
 
 interface Remembered {
-  readonly fingerprint: string;
+  readonly request: string;
   readonly answer: Answer;
 }
 
@@ -35,29 +33,30 @@ export function createIdempotency(record: (change: Change) => void) {
 
   return {
     /**
-     * Runs `handle` unless the same mutation ran before: then its answer (whatever it was) is given again.
-     * The key with another request → 422.
+     * Runs `handle` unless the same mutation ran before: then its answer (whatever it was) is given again. The body is
+     * not compared: a caller that repeats itself may have read a newer version in between. The key with another method
+     * or path → 422.
      */
-    once({ backend, deviceId, key, method, path, text }: Mutation, handle: () => Answer): Answer {
+    once({ backend, deviceId, key, method, path }: Mutation, handle: () => Answer): Answer {
       if (key === '' || key.length > LONGEST_KEY)
         throw invalid(`idempotency-key must have 1 to ${LONGEST_KEY} characters`);
       const id = JSON.stringify([backend, deviceId, key]);
-      const fingerprint = createHash('sha256').update(`${method} ${path}\n${text}`).digest('base64');
+      const request = `${method} ${path}`;
       const known = answers.get(id);
       if (known) {
-        if (known.fingerprint === fingerprint) return known.answer;
+        if (known.request === request) return known.answer;
         throw new Problem(422, 'Idempotency key reused', 'the idempotency-key was used for another request');
       }
       const answer = handle();
-      remember(id, { fingerprint, answer });
-      record({ kind: 'answer', id, fingerprint, ...answer });
+      remember(id, { request, answer });
+      record({ kind: 'answer', id, request, ...answer });
       return answer;
     },
-    restore({ id, fingerprint, status, body }: Extract<Change, { kind: 'answer' }>): void {
-      remember(id, { fingerprint, answer: body === undefined ? { status } : { status, body } });
+    restore({ id, request, status, body }: Extract<Change, { kind: 'answer' }>): void {
+      remember(id, { request, answer: body === undefined ? { status } : { status, body } });
     },
     dump: (): Change[] =>
-      Array.from(answers, ([id, { fingerprint, answer }]) => ({ kind: 'answer', id, fingerprint, ...answer })),
+      Array.from(answers, ([id, { request, answer }]) => ({ kind: 'answer', id, request, ...answer })),
     clear: () => answers.clear(),
   };
 }

@@ -24,7 +24,7 @@ export type Change =
   | { readonly kind: 'type'; readonly tenant: string | null; readonly model: string; readonly text: string }
   | ({ readonly kind: 'object'; readonly type: string } & Omit<ObjectModel, 'type'>)
   | ({ readonly kind: 'reference' } & Source & Reference)
-  | ({ readonly kind: 'answer'; readonly id: string; readonly fingerprint: string } & Answer);
+  | ({ readonly kind: 'answer'; readonly id: string; readonly request: string } & Answer);
 
 const FILE = 'world.jsonl';
 
