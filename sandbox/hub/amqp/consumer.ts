@@ -67,7 +67,7 @@ export function consumerNode(options: {
     peer: Peer,
     log: PartitionLog,
     start: number,
-    allowed: () => unknown,
+    allowed: () => boolean,
   ): (() => void) => {
     const metric = [sender.desired_capabilities].flat().includes(metricName);
     let position = start;
@@ -75,20 +75,30 @@ export function consumerNode(options: {
     let running = true;
 
     const pump = (): void => {
-      if (!running || position >= log.next() || !allowed()) return;
+      const { socket } = peer;
+      let room = socketBacklog - socket.writableLength; // none: the socket's 'drain' calls again
+      if (!running || room <= 0 || position >= log.next() || !allowed()) return;
       position = Math.max(position, log.first());
       sent = Math.max(sent, transferCount(sender));
-      const { socket } = peer;
       socket.cork();
       process.nextTick(() => socket.uncork()); // after rhea has written the frames of this turn
-      let room = socketBacklog - socket.writableLength;
       for (; room > 0 && sent < transferLimit(sender) && sender.sendable(); sent += 1, position += 1) {
         const event = log.at(position);
         if (!event) break;
         sender.send(metric ? withMetric(event.bytes, log) : event.bytes, undefined, 0);
         room -= event.bytes.length;
       }
-      if (room <= 0) setImmediate(pump); // or on 'drain', if the socket is what holds it up
+      if (room <= 0) later();
+    };
+
+    let waiting = false;
+    const later = (): void => {
+      if (waiting) return;
+      waiting = true;
+      setImmediate(() => {
+        waiting = false;
+        pump();
+      });
     };
 
     sender.on('sendable', pump);

@@ -41,7 +41,8 @@ export function createSession(options: {
   const deliverTopic = deviceboundTopic(deviceId);
   const unacknowledged = new Map<number, Delivery>();
   let packetId = 0;
-  let stopListening = (): void => undefined;
+  let quality: 0 | 1 = 1;
+  let stopListening: (() => void) | undefined;
   if (clean) hub.subscriptions.delete(clientId);
 
   const nextPacketId = (): number => {
@@ -50,24 +51,28 @@ export function createSession(options: {
     return packetId;
   };
 
-  const deliver = (delivery: Delivery, qos: 0 | 1): void => {
+  const deliver = (delivery: Delivery): void => {
     const topic = deliverTopic + formatBag(delivery.message);
     const { body: payload } = delivery.message;
     if (Buffer.byteLength(topic) > maxTopicBytes) return; // cannot be said in MQTT; it stays queued until it expires
-    if (qos === 0) {
-      send({ cmd: 'publish', topic, payload, qos, dup: false, retain: false });
+    if (quality === 0) {
+      send({ cmd: 'publish', topic, payload, qos: 0, dup: false, retain: false });
       delivery.complete();
       return;
     }
     const messageId = nextPacketId();
     unacknowledged.set(messageId, delivery);
-    send({ cmd: 'publish', topic, payload, qos, dup: delivery.deliveryCount > 1, retain: false, messageId });
+    send({ cmd: 'publish', topic, payload, qos: 1, dup: delivery.deliveryCount > 1, retain: false, messageId });
   };
 
   const listen = (qos: 0 | 1): void => {
-    stopListening();
-    unacknowledged.clear();
-    stopListening = hub.devicebound.listen(deviceId, (delivery) => deliver(delivery, qos));
+    quality = qos;
+    stopListening ??= hub.devicebound.listen(deviceId, deliver);
+  };
+
+  const stop = (): void => {
+    stopListening?.();
+    stopListening = undefined;
   };
 
   const accept = (topic: string, payload: string | Buffer, retain: boolean): void => {
@@ -107,7 +112,7 @@ export function createSession(options: {
 
   const unsubscribe = ({ unsubscriptions, messageId }: IUnsubscribePacket): void => {
     if (unsubscriptions.includes(`${deliverTopic}#`)) {
-      stopListening();
+      stop();
       hub.subscriptions.delete(clientId);
     }
     send({ cmd: 'unsuback', granted: [], ...(messageId === undefined ? {} : { messageId }) });
@@ -128,6 +133,6 @@ export function createSession(options: {
         unacknowledged.delete(packet.messageId ?? 0);
       } else throw new Misconduct(`it sent a ${packet.cmd} packet`);
     },
-    stop: () => stopListening(),
+    stop,
   };
 }

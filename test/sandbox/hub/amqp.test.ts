@@ -72,6 +72,7 @@ const publish = async (bodies: string[]) => {
   }
   device.socket.destroy();
 };
+const event4k = rhea.message.encode({ body: rhea.message.data_section(Buffer.alloc(4096)) });
 /** Append events whose bodies are their numbers. */
 const append = (count: number) => {
   for (let i = 0; i < count; i++)
@@ -137,6 +138,23 @@ describe('credit', () => {
     append(retention + 10);
     receiver.add_credit(1);
     expect((await next(receiver)).body.content.toString()).toBe('10');
+  });
+  test('a receiver that stops reading holds nobody up, and gets everything when it reads on', async () => {
+    const slow = await open();
+    await putToken(slow, 'events');
+    const receiver = slow.open_receiver({ source: partition, credit_window: 0 });
+    let received = 0;
+    receiver.on('message', () => received++);
+    await once(receiver, 'receiver_open');
+    receiver.add_credit(4000);
+    await putToken(slow, 'events'); // the credit has arrived
+    slow['socket'].pause();
+    for (let i = 0; i < 4000; i++) hub.partitions[0]?.append(() => event4k);
+    const other = await open();
+    expect(await putToken(other, 'events')).toBe(202);
+    expect(received).toBeLessThan(4000);
+    slow['socket'].resume();
+    await expect.poll(() => received, { timeout: 5000 }).toBe(4000);
   });
   test('events can be received over TLS as well', async () => {
     await publish(['a']);

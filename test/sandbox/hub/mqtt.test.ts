@@ -307,6 +307,19 @@ describe('subscribing', () => {
     expect((await device.next('publish')).qos).toBe(0);
     expect(hub.devicebound.pending('pump-1')).toEqual([]);
   });
+  test('subscribing once more brings nothing a second time', async () => {
+    queue('one');
+    const device = await connectedDevice(hub, 'pump-1');
+    await subscribe(device, 'pump-1');
+    await subscribe(device, 'pump-1');
+    const { messageId = 0 } = await device.next('publish');
+    device.send({ cmd: 'puback', messageId });
+    device.send({ cmd: 'pingreq' });
+    await device.next('pingresp');
+    expect(hub.devicebound.pending('pump-1')).toEqual([]);
+    queue('two');
+    expect((await device.next('publish')).payload.toString()).toBe('two');
+  });
   test('nothing comes before the device has subscribed, or after it has unsubscribed', async () => {
     const device = await connectedDevice(hub, 'pump-1');
     queue('early');
