@@ -8,7 +8,7 @@ const kibibyte = 1024;
 const mebibyte = 1024 * kibibyte;
 
 /** Every setting: what it does, its format, its default and its environment name. Secrets come from the environment only. */
-export const schema = {
+const schema = {
   hub: {
     eventsConnectionString: {
       doc: 'Connection string of the hub’s built-in event endpoint (Event Hub-compatible), with `EntityPath` and a listen right.',

@@ -88,6 +88,7 @@ export async function startService(settings: Settings, log: Log): Promise<Servic
 
   return {
     async stop() {
+      backends.release();
       await consumer.stop();
       sender.stop();
       await Promise.all([connection.close(), backends.close(), server.close()]);

@@ -1,10 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { readJson } from '../protocol/json.ts';
+import { maxJsonDepth, readJson } from '../protocol/json.ts';
 import { Rejection } from '../rejection.ts';
 import type { Reply } from './attempt.ts';
 import type { Answer, Request } from './call.ts';
 import type { Log } from './circuit.ts';
 import { refusalOf } from './refusal.ts';
+
+/** A model of the greatest depth stands two levels deeper in a list of models. */
+const deepestAnswer = maxJsonDepth + 2;
 
 /**
  * What the last reply of a call means to the caller.
@@ -30,7 +33,7 @@ export function createAnswers(name: string, log: Log) {
     }
     if (status < 200 || status >= 300) throw incident(operation, `HTTP ${status}`, status);
     try {
-      return { value: read?.(readJson(data)) as T, refusal: undefined, lost };
+      return { value: read?.(readJson(data, deepestAnswer)) as T, refusal: undefined, lost };
     } catch (error) {
       throw incident(operation, error, status);
     }

@@ -20,10 +20,12 @@ export type BackendName = keyof BoundBackends;
 export interface Backends {
   bind(call: Call): BoundBackends;
   /**
-   * Undefined when all that is needed is there; else resolves when it is (true), or when the service closes (false). A
+   * Undefined when all that is needed is there; else resolves when it is (true), or when the service stops (false). A
    * message waits for it before it starts (B5).
    */
   ready(needs: readonly BackendName[]): Promise<boolean> | undefined;
+  /** The service stops: who waits to start waits no longer. Calls under way go on. */
+  release(): void;
   states(): Readonly<Record<BackendName, 'closed' | 'open'>>;
   close(): Promise<void>;
 }
@@ -91,6 +93,8 @@ export function createBackends(settings: Settings, log: Log, { adapter, random }
       probe: '/devices?device=none',
     }),
   };
+  const waiting = new Set<(isReady: boolean) => void>();
+  let released = false;
   const waitingFor = (name: BackendName) => backends[name].circuit.untilClosed();
 
   async function allReady(needs: readonly BackendName[]): Promise<boolean> {
@@ -112,7 +116,21 @@ export function createBackends(settings: Settings, log: Log, { adapter, random }
         settings.identityCacheSeconds * 1000,
       ),
     }),
-    ready: (needs) => (needs.some((name) => waitingFor(name) !== undefined) ? allReady(needs) : undefined),
+    ready(needs) {
+      if (needs.every((name) => waitingFor(name) === undefined)) return undefined;
+      if (released) return Promise.resolve(false);
+      return new Promise((resolve) => {
+        waiting.add(resolve);
+        void allReady(needs).then((isReady) => {
+          waiting.delete(resolve);
+          resolve(isReady);
+        });
+      });
+    },
+    release() {
+      released = true;
+      for (const resolve of waiting) resolve(false);
+    },
     states: () => ({
       informationModel: backends.informationModel.circuit.state(),
       typeRegistry: backends.typeRegistry.circuit.state(),

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { defaultModel } from '../protocol/fields.ts';
 import { type Json, memberOf, parseJson } from '../protocol/json.ts';
+import { elementsOf } from '../protocol/jsonElements.ts';
 import { Rejection } from '../rejection.ts';
 import type { Send } from './call.ts';
-import { elementsOf } from './elements.ts';
 import { fieldsOf, isCreatedBy, isReplacedBy } from './ownWork.ts';
 import { path } from './path.ts';
 import type { Refusal } from './refusal.ts';

@@ -18,8 +18,9 @@ export const contentEncoding = 'utf-8';
 export const maxReplyBytes = 65_536;
 
 /** Bytes as the hub counts them: body, system property values, application property names and values (C3). */
-export function sizeOf({ body, messageId, correlationId, properties }: Reply): number {
-  let bytes = Buffer.byteLength(body) + messageId.length + contentType.length + contentEncoding.length;
+export function sizeOf({ body, deviceId, messageId, correlationId, properties }: Reply): number {
+  const to = `/devices/${encodeURIComponent(deviceId)}/messages/devicebound`;
+  let bytes = Buffer.byteLength(body) + to.length + messageId.length + contentType.length + contentEncoding.length;
   if (correlationId !== undefined) bytes += correlationId.length;
   for (const [name, value] of Object.entries(properties)) bytes += Buffer.byteLength(name) + Buffer.byteLength(value);
   return bytes;

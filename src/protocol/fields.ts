@@ -26,7 +26,7 @@ export const guid = z.string({ error: required('must be a GUID') }).regex(guidFo
  * A model or type identifier: any name that stays one segment of a URL path even behind a proxy that decodes too
  * much (D1). Case sensitive.
  */
-const identifierForm = /^(?!\.{1,2}$)[^\p{Cc}\s/\\?#%@]{1,256}$/u;
+const identifierForm = /^(?!\.{1,2}$)[^\p{Cc}\p{Cs}\s/\\?#%@]{1,256}$/u;
 
 export const modelId = z
   .string({ error: required('must be a model definition identifier') })
@@ -60,7 +60,9 @@ export const path = z
 
 function isPath(value: string): boolean {
   if (value === '') return true;
-  return !/\p{Cc}/u.test(value) && value.split('/').every((name) => name !== '' && name !== '.' && name !== '..');
+  return (
+    !/[\p{Cc}\p{Cs}]/u.test(value) && value.split('/').every((name) => name !== '' && name !== '.' && name !== '..')
+  );
 }
 
 /** One sentence for everything that is wrong: `objectId must be a GUID; owner must be text`. */

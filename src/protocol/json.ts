@@ -29,20 +29,20 @@ export class MalformedJson extends Error {
 }
 
 /**
- * Reads a JSON text: strict UTF-8, no byte order mark, nested at most 64 deep (R5).
+ * Reads a JSON text: strict UTF-8, no byte order mark, not nested too deep (R5).
  * @throws MalformedJson
  */
-export function readJson(bytes: Uint8Array): Json {
+export function readJson(bytes: Uint8Array, maxDepth?: number): Json {
   if (bytes.byteLength === 0) throw new MalformedJson('is empty, expected JSON');
   if (!isUtf8(bytes)) throw new MalformedJson('is not valid UTF-8');
-  return parseJson(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8'));
+  return parseJson(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8'), maxDepth);
 }
 
 /**
  * The same for a text that is already decoded.
  * @throws MalformedJson
  */
-export function parseJson(text: string): Json {
+export function parseJson(text: string, maxDepth = maxJsonDepth): Json {
   if (text.charCodeAt(0) === 0xfeff) throw new MalformedJson('begins with a byte order mark');
   let value: unknown;
   try {
@@ -51,7 +51,7 @@ export function parseJson(text: string): Json {
     // V8's own message quotes the text: it could carry a secret into a log.
     throw new MalformedJson(`is not well-formed JSON${whereItBreaks(error)}`);
   }
-  return { text, value, ...scan(text) };
+  return { text, value, ...scan(text, maxDepth) };
 }
 
 /** An array or object that is open while the walk is inside it. */
@@ -64,7 +64,7 @@ interface Level {
 }
 
 /** One walk over a text that JSON.parse has accepted: depth, keys that occur twice, where the outermost members stand. */
-function scan(text: string): Pick<Json, 'members' | 'duplicates'> {
+function scan(text: string, maxDepth: number): Pick<Json, 'members' | 'duplicates'> {
   const members = new Map<string, Member>();
   const duplicates: string[] = [];
   const levels: Level[] = [];
@@ -120,7 +120,7 @@ function scan(text: string): Pick<Json, 'members' | 'duplicates'> {
     }
     if (levels.length === 1 && valueAt < 0) valueAt = start;
     if (character === '{' || character === '[') {
-      if (levels.length === maxJsonDepth) throw new MalformedJson(`is nested more than ${maxJsonDepth} levels deep`);
+      if (levels.length === maxDepth) throw new MalformedJson(`is nested more than ${maxDepth} levels deep`);
       const isObject = character === '{';
       const parent = level ? (level.path === undefined ? undefined : join(level.path, level.key)) : '';
       level = { path: isObject ? parent : undefined, keys: isObject ? new Set() : undefined, key: '' };
@@ -161,7 +161,7 @@ const join = (path: string, key: string): string => (path === '' ? key : `${path
 /** One outermost member, as written; undefined when there is none. */
 export function memberOf(json: Json, key: string): Json | undefined {
   const member = json.members.get(key);
-  return member && parseJson(json.text.slice(member.start, member.end));
+  return member && parseJson(json.text.slice(member.start, member.end), Number.POSITIVE_INFINITY);
 }
 
 /** The text with one outermost member set to `valueText`; nothing else changes (R5). A new member becomes the first. */

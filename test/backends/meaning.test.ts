@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { elementsOf } from '../../src/backends/elements.ts';
 import { saysTheSame } from '../../src/backends/meaning.ts';
 import { parseJson } from '../../src/protocol/json.ts';
+import { elementsOf } from '../../src/protocol/jsonElements.ts';
 
 const same = (a: string, b: string) => saysTheSame(parseJson(a), parseJson(b));
 

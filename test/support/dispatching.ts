@@ -23,7 +23,7 @@ const environment = {
 };
 
 /** The defaults of every setting. */
-export const settings = readSettings(environment, 'no-such-directory');
+const settings = readSettings(environment, 'no-such-directory');
 
 export interface Dispatched {
   readonly handled: boolean;

@@ -1,4 +1,4 @@
-import { type Json, parseJson } from '../protocol/json.ts';
+import { type Json, parseJson } from './json.ts';
 
 /** The elements of a JSON array, each with its own text (R5). */
 export function elementsOf({ text, value }: Json): Json[] {
@@ -11,7 +11,7 @@ export function elementsOf({ text, value }: Json): Json[] {
     if (character === '"') at = closingQuote(text, at);
     else if (character === '{' || character === '[') depth += 1;
     else if (depth === 0 && (character === ',' || character === ']')) {
-      elements.push(parseJson(text.slice(start, at).trim()));
+      elements.push(parseJson(text.slice(start, at).trim(), Number.POSITIVE_INFINITY));
       if (character === ']') break;
       start = at + 1;
     } else if (character === '}' || character === ']') depth -= 1;

@@ -1,0 +1,42 @@
+import { connect } from 'node:net';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type OperationsServer, startOperationsServer } from '../../src/operations/http.ts';
+
+let server: OperationsServer;
+let missing: string[] = [];
+beforeAll(async () => {
+  server = await startOperationsServer('127.0.0.1', 0, () => missing);
+});
+afterAll(() => server.close());
+
+const get = async (path: string, method = 'GET') => {
+  const response = await fetch(`http://127.0.0.1:${server.port}${path}`, { method });
+  return [response.status, method === 'HEAD' ? undefined : await response.json()];
+};
+
+it('lives as long as it answers', async () => {
+  expect(await get('/livez')).toEqual([200, { status: 'alive' }]);
+});
+
+it('is ready when nothing is missing, and says what is otherwise', async () => {
+  missing = ['the hub’s service endpoint'];
+  expect(await get('/readyz?verbose')).toEqual([503, { status: 'not ready', waitingFor: missing }]);
+  missing = [];
+  expect(await get('/readyz')).toEqual([200, { status: 'ready' }]);
+  expect((await get('/readyz', 'HEAD'))[0]).toBe(200);
+});
+
+it('refuses everything else', async () => {
+  expect((await get('/'))[0]).toBe(404);
+  expect((await get('/readyz', 'POST'))[0]).toBe(405);
+});
+
+it('survives a target that is no path', async () => {
+  const answer = await new Promise<string>((resolve) => {
+    const socket = connect(server.port, '127.0.0.1', () =>
+      socket.write('GET // HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n'),
+    );
+    socket.on('data', (data) => resolve(String(data)));
+  });
+  expect(answer).toMatch(/^HTTP\/1\.1 404/);
+});

@@ -1,0 +1,77 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { catalogue } from '../src/messages/index.ts';
+
+/** What the code base looks like, held as rules. */
+
+const filesBelow = (folder: string): string[] =>
+  readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.ts'))
+    .map((file) => join(folder, file));
+
+const importsOf = (file: string): string[] =>
+  [...readFileSync(file, 'utf8').matchAll(/(?:from|import) '([^']+)'/g)].map(([, specifier = '']) =>
+    specifier.startsWith('.') ? relative('.', join(dirname(file), specifier)) : specifier,
+  );
+
+const imports = filesBelow('src').flatMap((file) => importsOf(file).map((target) => ({ file, target })));
+const offenders = (isOffence: (file: string, target: string) => boolean) =>
+  imports.filter(({ file, target }) => isOffence(file, target)).map(({ file, target }) => `${file} imports ${target}`);
+
+/** Where in the house a file lives; each room may only import from those before it. */
+const rooms = ['src/protocol/', 'src/backends/', 'src/objectModel/', 'src/messages/', 'src/'];
+const roomOf = (file: string) => rooms.findIndex((room) => file.startsWith(room));
+const outsideRooms = ['src/hub/', 'src/operations/', 'src/rejection.ts', 'src/log.ts'];
+const isOutside = (file: string) => outsideRooms.some((place) => file.startsWith(place));
+
+describe('every card', () => {
+  it('is in the catalogue, and its file has its name', () => {
+    const names = readdirSync('src/messages', { recursive: true, encoding: 'utf8' })
+      .map((file) => /(?:^|\/)(\w+(?:\.\w+)+)\.ts$/.exec(file)?.[1])
+      .filter((name) => name !== undefined);
+    expect(catalogue.map(({ name }) => name).sort()).toEqual(names.sort());
+  });
+
+  it.each(catalogue)('$name has a table', ({ name, generation }) => {
+    const folder = generation === 'V1' ? 'test/messages/v1' : 'test/messages';
+    expect(existsSync(join(folder, `${name}.test.ts`))).toBe(true);
+  });
+
+  it.each(catalogue)('$name has a row in README’s catalogue of messages', ({ name }) => {
+    expect(readFileSync('README.md', 'utf8')).toContain(`| \`${name}\` |`);
+  });
+});
+
+describe('imports', () => {
+  it('go from the formats outwards', () => {
+    const found = offenders(
+      (file, target) =>
+        target.startsWith('src/') && !isOutside(file) && !isOutside(target) && roomOf(target) > roomOf(file),
+    );
+    expect(found).toEqual([]);
+  });
+
+  it('of the hub’s SDKs stand in src/hub only', () => {
+    expect(
+      offenders((file, target) => /^(@azure\/|azure-iothub|rhea)/.test(target) && !file.startsWith('src/hub/')),
+    ).toEqual([]);
+  });
+
+  it('of the HTTP client stand in src/backends only', () => {
+    expect(offenders((file, target) => /^(axios|undici)/.test(target) && !file.startsWith('src/backends/'))).toEqual(
+      [],
+    );
+  });
+
+  it('of the service do not reach into the sandbox or the tests', () => {
+    expect(offenders((_, target) => /^(sandbox|test|scripts)\//.test(target))).toEqual([]);
+  });
+
+  it('of the sandbox do not reach into the service: it spells the wire by hand', () => {
+    const reaching = filesBelow('sandbox').filter((file) =>
+      importsOf(file).some((target) => target.startsWith('src/')),
+    );
+    expect(reaching).toEqual([]);
+  });
+});
