@@ -4,14 +4,14 @@ import type { Delivery } from '../src/hub/sender.ts';
 import { bearerToken, dispatchEvent } from './support/dispatching.ts';
 import { hubEvent } from './support/events.ts';
 import type { Script } from './support/scriptedBackend.ts';
-import { A, device, noConfiguration, P, problem, pump } from './support/world.ts';
+import { A, device, noConfiguration, P, problem, pumpAnswer } from './support/world.ts';
 
 const properties = { msgType: 'action', action: 'model.create', version: 2, correlationId: 'c-1', ack: 'all' };
 const pumpBody = { objectId: A, model: 'svc.device', type: 'pump', properties: { serial: 'FP-1' } };
 const success = [
   device,
   { call: `GET /objects/${A}/models/svc.device`, reply: problem(404, 'Not found') },
-  { call: `POST /object?owner=${P}`, reply: [201, pump()] },
+  { call: `POST /object?owner=${P}`, reply: [201, pumpAnswer()] },
   noConfiguration(A),
 ] as const;
 
@@ -205,7 +205,7 @@ describe('the log', () => {
     const outcomes: Script[] = [
       success,
       [failing, failing, failing],
-      [{ call: device.call, reply: [200, `{"data":"${secret}"}`] }],
+      [{ call: device.call, reply: [200, secret] }],
       [{ call: device.call, reply: [400, { errors: [{ title: `Bearer ${bearerToken}`, detail: 'x' }] }] }],
     ];
     for (const script of outcomes) {

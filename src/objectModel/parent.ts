@@ -1,4 +1,5 @@
 import type { BoundBackends } from '../backends/backends.ts';
+import type { Reference } from '../backends/informationModel.ts';
 import { Rejection } from '../rejection.ts';
 
 /**
@@ -13,17 +14,14 @@ export async function linkParent(
 ): Promise<void> {
   const references = (await informationModel.references(child.objectId, child.model)) ?? [];
   const existing = references.find(({ attributes }) => attributes['isParent'] === true);
+  const isWanted = ({ name, to }: Reference) =>
+    name === parent.name && to.objectId.toLowerCase() === parent.objectId.toLowerCase() && to.model === child.model;
   if (existing === undefined) {
     const to = { objectId: parent.objectId, model: child.model };
-    const reference = { name: parent.name, to, attributes: { isParent: true } };
-    await informationModel.addReferences(child.objectId, child.model, JSON.stringify([reference]));
-    return;
-  }
-  const isSame =
-    existing.name === parent.name &&
-    existing.to.objectId.toLowerCase() === parent.objectId.toLowerCase() &&
-    existing.to.model === child.model;
-  if (!isSame) {
+    const attributes = { ...references.find(isWanted)?.attributes, isParent: true };
+    const body = JSON.stringify([{ name: parent.name, to, attributes }]);
+    await informationModel.addReferences(child.objectId, child.model, body);
+  } else if (!isWanted(existing)) {
     throw new Rejection(
       'http_response_error',
       'body.parent differs from the parent that the model has: changing the parent is not supported',

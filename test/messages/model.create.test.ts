@@ -10,8 +10,10 @@ import {
   P,
   problem,
   pump,
+  pumpAnswer,
   pumpType,
   Q,
+  unownedPump,
 } from '../support/world.ts';
 
 const ok = (objectId: string, relatedModels: unknown[] = []) => ({
@@ -51,7 +53,7 @@ messageTable('V2', 'model.create', {
       backend: [
         device,
         absent,
-        { call: create, body: JSON.stringify(withId), reply: [201, pump()] },
+        { call: create, body: JSON.stringify(withId), reply: [201, pumpAnswer()] },
         noConfiguration(A),
       ],
       ack: ok(A),
@@ -66,7 +68,7 @@ messageTable('V2', 'model.create', {
         {
           call: create,
           body: `{"objectId":"${derivedObjectId}", "model":"svc.device","type":"pump","properties":{"serial":"FP-1","big":12345678901234567890,"x":1.0,"y":1e400,"2":0,"1":0} }`,
-          reply: [201, pump({ objectId: derivedObjectId })],
+          reply: [201, pumpAnswer({ objectId: derivedObjectId })],
         },
         noConfiguration(derivedObjectId),
       ],
@@ -81,7 +83,7 @@ messageTable('V2', 'model.create', {
           call: 'GET /modelDefinitions/svc.device/types/note',
           reply: [200, { model: 'svc.device', typeId: 'note', version: '1.0.0', uniqueProperties: [] }],
         },
-        { call: create, reply: [201, pump({ objectId: derivedObjectId, type: 'note@1.0.0' })] },
+        { call: create, reply: [201, pumpAnswer({ objectId: derivedObjectId, type: 'note@1.0.0' })] },
         noConfiguration(derivedObjectId),
       ],
       ack: ok(derivedObjectId),
@@ -102,7 +104,7 @@ messageTable('V2', 'model.create', {
       backend: [
         edgeIdentity,
         absent,
-        { call: `POST /object?owner=${Q}`, reply: [201, pump({ ownerId: Q, path: 'd1/edge/sensor-1' })] },
+        { call: `POST /object?owner=${Q}`, reply: [201, pumpAnswer({ ownerId: Q, path: 'd1/edge/sensor-1' })] },
         noConfiguration(A),
       ],
       ack: ok(A),
@@ -117,7 +119,7 @@ messageTable('V2', 'model.create', {
           call: create,
           reply: [
             201,
-            pump({
+            pumpAnswer({
               relatedModels: [
                 { model: 'svc.history', success: true, code: 'ok', details: '', created: true },
                 { model: 'svc.location', success: true, code: 'ok', details: '', created: false },
@@ -142,16 +144,22 @@ messageTable('V2', 'model.create', {
           call: create,
           reply: [
             201,
-            pump({
+            pumpAnswer({
               relatedModels: [
-                { model: 'svc.history', success: false, code: '400', details: 'no serial', created: false },
+                {
+                  model: 'svc.history',
+                  success: false,
+                  code: 'validation_error',
+                  details: 'no serial',
+                  created: false,
+                },
               ],
             }),
           ],
         },
         noConfiguration(A),
       ],
-      ack: ok(A, [{ model: 'svc.history', success: false, code: '400', details: 'no serial' }]),
+      ack: ok(A, [{ model: 'svc.history', success: false, code: 'validation_error', details: 'no serial' }]),
     },
   ],
   updated: [
@@ -161,7 +169,11 @@ messageTable('V2', 'model.create', {
       backend: [
         device,
         { call: readA, reply: [200, pump({ version: 4, type: 'tank@2.0.0' })] },
-        { call: putA, body: `{"version":4,${JSON.stringify(withId).slice(1)}`, reply: [200, pump({ version: 5 })] },
+        {
+          call: putA,
+          body: `{"version":4,${JSON.stringify(withId).slice(1)}`,
+          reply: [200, pumpAnswer({ version: 5 })],
+        },
         noConfiguration(A),
       ],
       ack: ok(A),
@@ -173,7 +185,7 @@ messageTable('V2', 'model.create', {
         device,
         pumpType,
         lookUp([pump({ version: 9, type: 'pump@3.1.0' })]),
-        { call: putA, body: { ...body, version: 9 }, reply: [200, pump({ version: 10 })] },
+        { call: putA, body: { ...body, version: 9 }, reply: [200, pumpAnswer({ version: 10 })] },
         noConfiguration(A),
       ],
       ack: ok(A),
@@ -185,7 +197,7 @@ messageTable('V2', 'model.create', {
         device,
         pumpType,
         lookUp([pump()]),
-        { call: putA, reply: [200, pump({ version: 2 })] },
+        { call: putA, reply: [200, pumpAnswer({ version: 2 })] },
         noConfiguration(A),
       ],
       ack: ok(A),
@@ -202,7 +214,7 @@ messageTable('V2', 'model.create', {
           pump({ objectId: B, properties: { serial: 'FP-2' } }),
           pump({ objectId: B, properties: {} }),
         ]),
-        { call: create, reply: [201, pump({ objectId: derivedObjectId })] },
+        { call: create, reply: [201, pumpAnswer({ objectId: derivedObjectId })] },
         noConfiguration(derivedObjectId),
       ],
       ack: ok(derivedObjectId),
@@ -214,7 +226,7 @@ messageTable('V2', 'model.create', {
         device,
         { ...pumpType, call: 'GET /modelDefinitions/svc.device/types/pump/versions/2.1.0' },
         lookUp([pump()]),
-        { call: putA, body: { ...body, type: 'pump@2.1.0', version: 1 }, reply: [200, pump({ version: 2 })] },
+        { call: putA, body: { ...body, type: 'pump@2.1.0', version: 1 }, reply: [200, pumpAnswer({ version: 2 })] },
         noConfiguration(A),
       ],
       ack: ok(A),
@@ -224,9 +236,9 @@ messageTable('V2', 'model.create', {
       body: withId,
       backend: [
         device,
-        { call: readA, reply: [200, pump({ ownerId: null, path: null })] },
+        { call: readA, reply: [200, unownedPump()] },
         { call: claimA, body: { ownerId: P }, reply: [204] },
-        { call: putA, body: { ...withId, version: 1 }, reply: [200, pump({ version: 2 })] },
+        { call: putA, body: { ...withId, version: 1 }, reply: [200, pumpAnswer({ version: 2 })] },
         noConfiguration(A),
       ],
       ack: ok(A),
@@ -240,7 +252,7 @@ messageTable('V2', 'model.create', {
         {
           call: putA,
           body: JSON.stringify({ ...withId, version: 77 }).replace('77', '9007199254740993'),
-          reply: [200, pump()],
+          reply: [200, pumpAnswer()],
         },
         noConfiguration(A),
       ],
@@ -272,7 +284,7 @@ messageTable('V2', 'model.create', {
       body: withId,
       backend: [
         device,
-        { call: readA, reply: [200, pump({ ownerId: null, path: null })] },
+        { call: readA, reply: [200, unownedPump()] },
         { call: claimA, reply: problem(409, 'Owned by another') },
       ],
       ack: failed(
@@ -356,7 +368,7 @@ messageTable('V2', 'model.create', {
         {
           call: create,
           body: `{"objectId":"${A}","model":"svc.device","type":"pump","variables":{"a":1,"a":2},"x":1,"x":2}`,
-          reply: [201, pump()],
+          reply: [201, pumpAnswer()],
         },
         noConfiguration(A),
       ],
@@ -372,7 +384,7 @@ messageTable('V2', 'model.create', {
         absent,
         { call: create, reply: problem(409, 'Exists', { objectId: A, type: 'pump@1.0.0' }) },
         { call: readA, reply: [200, pump({ version: 1 })] },
-        { call: putA, body: { ...withId, version: 1 }, reply: [200, pump({ version: 2 })] },
+        { call: putA, body: { ...withId, version: 1 }, reply: [200, pumpAnswer({ version: 2 })] },
         noConfiguration(A),
       ],
       ack: ok(A),
@@ -408,7 +420,7 @@ messageTable('V2', 'model.create', {
         device,
         pumpType,
         lookUp([pump({ objectId: derivedObjectId })]),
-        { call: create, reply: [201, pump({ objectId: derivedObjectId })] },
+        { call: create, reply: [201, pumpAnswer({ objectId: derivedObjectId })] },
         noConfiguration(derivedObjectId),
       ],
       ack: ok(derivedObjectId),
@@ -421,7 +433,7 @@ messageTable('V2', 'model.create', {
         { call: readA, reply: [200, pump({ version: 1 })] },
         { call: putA, body: { ...withId, version: 1 }, reply: problem(409, 'Version mismatch') },
         { call: readA, reply: [200, pump({ version: 2 })] },
-        { call: putA, body: { ...withId, version: 2 }, reply: [200, pump({ version: 3 })] },
+        { call: putA, body: { ...withId, version: 2 }, reply: [200, pumpAnswer({ version: 3 })] },
         noConfiguration(A),
       ],
       ack: ok(A),
@@ -450,7 +462,7 @@ messageTable('V2', 'model.create', {
         device,
         absent,
         { call: create, headers: { 'idempotency-key': /^[0-9a-f-]{36}$/ }, reply: 'lost' },
-        { call: create, headers: { 'idempotency-key': /^[0-9a-f-]{36}$/ }, reply: [201, pump()] },
+        { call: create, headers: { 'idempotency-key': /^[0-9a-f-]{36}$/ }, reply: [201, pumpAnswer()] },
         noConfiguration(A),
       ],
       ack: ok(A),
@@ -476,10 +488,13 @@ messageTable('V2', 'model.create', {
       backend: [
         device,
         { call: readA, reply: [200, pump({ path: 'gateway-1/edge/sensor-1' })] },
-        { call: putA, reply: [200, pump({ version: 2, path: 'gateway-1/edge/sensor-1' })] },
+        { call: putA, reply: [200, pumpAnswer({ version: 2, path: 'gateway-1/edge/sensor-1' })] },
         {
           call: `GET /objects/${A}/models/svc.configuration`,
-          reply: [200, `{ "objectId":"${A}","model":"svc.configuration","version":1.0e0, "x":12345678901234567890 }`],
+          reply: [
+            200,
+            `{ "objectId":"${A}","model":"svc.configuration","type":"pump.settings@1.0.0","properties":{"x":12345678901234567890}, "variables":{ },"version":1.0e0 }`,
+          ],
         },
       ],
       notifications: [
@@ -491,7 +506,7 @@ messageTable('V2', 'model.create', {
             model: 'svc.configuration',
             target: 'edge/sensor-1',
           },
-          body: `{ "objectId":"${A}","model":"svc.configuration","version":1.0e0, "x":12345678901234567890 }`,
+          body: `{ "objectId":"${A}","model":"svc.configuration","type":"pump.settings@1.0.0","properties":{"x":12345678901234567890}, "variables":{ },"version":1.0e0 }`,
         },
       ],
       ack: ok(A),
@@ -506,7 +521,7 @@ messageTable('V2', 'model.create', {
           call: create,
           reply: [
             201,
-            pump({
+            pumpAnswer({
               relatedModels: [{ model: 'svc.configuration', success: true, code: 'ok', details: '', created: true }],
             }),
           ],
@@ -534,7 +549,7 @@ messageTable('V2', 'model.create', {
         { call: `GET /objects/${A}/models/svc.configuration`, reply: [200, pump({ model: 'svc.configuration' })] },
         {
           call: `PUT /objects/${A}/models/svc.configuration`,
-          reply: [200, pump({ model: 'svc.configuration', version: 2 })],
+          reply: [200, pumpAnswer({ model: 'svc.configuration', version: 2 })],
         },
       ],
       ack: ok(A),
@@ -542,7 +557,7 @@ messageTable('V2', 'model.create', {
     {
       it: 'sends nothing when the model has no owner',
       body: withId,
-      backend: [device, absent, { call: create, reply: [201, pump({ ownerId: null, path: null })] }],
+      backend: [device, absent, { call: create, reply: [201, { ...unownedPump(), relatedModels: [] }] }],
       ack: ok(A),
     },
   ],

@@ -6,7 +6,8 @@ import { createLog } from '../../src/log.ts';
 import { createCounters } from '../../src/operations/counters.ts';
 import type { Reply } from '../../src/protocol/c2d.ts';
 import { classify, type HubEvent, senderOf } from '../../src/protocol/event.ts';
-import { type Script, scriptedBackend } from './scriptedBackend.ts';
+import { validateExchange } from './contracts.ts';
+import { type ReceivedCall, type Script, scriptedBackend } from './scriptedBackend.ts';
 
 /** The moment at which every test message is answered. */
 export const now = new Date('2026-01-02T03:04:06.789Z');
@@ -70,6 +71,9 @@ export async function dispatchEvent(
   });
   await backends.close();
   backend.verify();
+  const offences = backend.calls.flatMap(breachesOf);
+  if (offences.length > 0)
+    throw new Error(`calls or answers break the backends' contracts\n  ${offences.join('\n  ')}`);
   return {
     handled,
     replies,
@@ -78,4 +82,27 @@ export async function dispatchEvent(
     counters: { ...counters },
     charged,
   };
+}
+
+/** What a scripted exchange breaks of the backends' OpenAPI documents. Garbage on purpose is left alone. */
+function breachesOf({ call, headers, body, reply }: ReceivedCall): string[] {
+  if (!Array.isArray(reply)) return [];
+  const [method = '', path = ''] = call.split(' ');
+  const [status, answer] = reply;
+  if (status >= 500 || (typeof answer === 'string' && !answer.startsWith('{'))) return [];
+  const backend = path.startsWith('/devices')
+    ? 'principalManager'
+    : path.startsWith('/modelD')
+      ? 'typeRegistry'
+      : 'informationModel';
+  const exchange = {
+    backend,
+    method,
+    path,
+    requestHeaders: headers,
+    requestBody: body,
+    status,
+    responseBody: answer,
+  } as const;
+  return validateExchange(exchange).map((fault) => `${call}: ${fault}`);
 }

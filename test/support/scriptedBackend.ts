@@ -28,6 +28,8 @@ export interface ReceivedCall {
   readonly call: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | undefined;
+  /** What came of it; undefined when the script did not expect it. */
+  readonly reply: ScriptedReply | undefined;
 }
 
 export interface ScriptedBackend {
@@ -45,7 +47,7 @@ export function scriptedBackend(script: Script): ScriptedBackend {
   const calls: ReceivedCall[] = [];
   const faults: string[] = [];
 
-  function take(received: ReceivedCall): ScriptedCall | undefined {
+  function take(received: Omit<ReceivedCall, 'reply'>): ScriptedCall | undefined {
     while (groups[0]?.length === 0) groups.shift();
     const group = groups[0] ?? [];
     const named = group.filter(({ call }) => call === received.call);
@@ -64,8 +66,8 @@ export function scriptedBackend(script: Script): ScriptedBackend {
     calls,
     async adapter(config) {
       const received = receivedCall(config);
-      calls.push(received);
       const step = take(received);
+      calls.push({ ...received, reply: step?.reply });
       if (step === undefined) throw new Error(`the script expects no ${received.call} here`);
       return replyTo(step.reply, config);
     },
@@ -77,12 +79,12 @@ export function scriptedBackend(script: Script): ScriptedBackend {
   };
 }
 
-function receivedCall({ method, url, headers, data }: InternalAxiosRequestConfig): ReceivedCall {
+function receivedCall({ method, url, headers, data }: InternalAxiosRequestConfig): Omit<ReceivedCall, 'reply'> {
   const lowerCase = Object.entries({ ...headers }).map(([name, value]) => [name.toLowerCase(), String(value)]);
   return { call: `${method?.toUpperCase()} ${url}`, headers: Object.fromEntries(lowerCase), body: data };
 }
 
-function differences({ call, headers = {}, body }: ScriptedCall, received: ReceivedCall): string[] {
+function differences({ call, headers = {}, body }: ScriptedCall, received: Omit<ReceivedCall, 'reply'>): string[] {
   const found: string[] = [];
   for (const [name, expected] of Object.entries(headers)) {
     const actual = received.headers[name];

@@ -27,7 +27,7 @@ export const pumpType = {
 export const problem = (status: number, title: string, meta: object = {}) =>
   [status, { errors: [{ code: String(status), title, detail: 'as it is', id: A, meta }] }] as const;
 
-/** A stored pump, owned by the device. */
+/** A stored pump, owned by the device unless told otherwise. */
 export const pump = (more: object = {}) => ({
   objectId: A,
   model: 'svc.device',
@@ -39,6 +39,15 @@ export const pump = (more: object = {}) => ({
   path: 'd1',
   ...more,
 });
+
+/** A stored pump that nobody owns. */
+export function unownedPump(more: object = {}) {
+  const { ownerId: _owner, path: _path, ...rest } = pump(more);
+  return rest;
+}
+
+/** What the information model answers to a create or an update. */
+export const pumpAnswer = (more: object = {}) => ({ ...pump(more), relatedModels: [], ...more });
 
 export const noConfiguration = (objectId: string) =>
   ({ call: `GET /objects/${objectId}/models/svc.configuration`, reply: problem(404, 'Not found') }) as const;
