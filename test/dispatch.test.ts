@@ -206,7 +206,12 @@ describe('the log', () => {
       success,
       [failing, failing, failing],
       [{ call: device.call, reply: [200, secret] }],
-      [{ call: device.call, reply: [400, { errors: [{ title: `Bearer ${bearerToken}`, detail: 'x' }] }] }],
+      [
+        {
+          call: device.call,
+          reply: [400, { errors: [{ code: '400', title: `Bearer ${bearerToken}`, detail: 'x', id: A, meta: {} }] }],
+        },
+      ],
     ];
     for (const script of outcomes) {
       const { logText, replies } = await dispatchEvent(hubEvent({ properties, body }), script);
