@@ -20,7 +20,7 @@ function parts(connectionString: unknown): Map<string, string> {
 }
 
 function requireParts(value: unknown, names: readonly string[], what: string): Map<string, string> {
-  require(value !== '', `is not set; it is ${what}`);
+  require(value !== '', `is not set; it is the ${what}`);
   const found = parts(value);
   const missing = names.filter((name) => !found.get(name));
   require(missing.length === 0, `is no ${what}: ${missing.join(', ')} missing`);
