@@ -118,7 +118,9 @@ describe('an acknowledgement that is not asked for is not sent', () => {
         properties: { ...properties, ack, ...(succeeds ? {} : { version: 1 }) },
         body: pumpBody,
       });
-      const { replies, handled, logged } = await dispatchEvent(event, succeeds ? success : [], () => delivery);
+      const { replies, handled, logged } = await dispatchEvent(event, succeeds ? success : [], {
+        deliver: () => delivery,
+      });
       expect(replies).toHaveLength(expected);
       expect(handled).toBe(true);
       const dropped = expected === 1 && delivery !== 'delivered';
@@ -171,7 +173,9 @@ describe('a backend that is not there', () => {
 
 describe('a message that cannot be handled to its end', () => {
   it('is not counted as handled when the service stops before its replies are out', async () => {
-    const { handled, logged } = await dispatchEvent(hubEvent({ properties, body: pumpBody }), success, () => 'stopped');
+    const { handled, logged } = await dispatchEvent(hubEvent({ properties, body: pumpBody }), success, {
+      deliver: () => 'stopped',
+    });
     expect(handled).toBe(false);
     expect(logged).toEqual([]);
   });

@@ -3,8 +3,9 @@ import { readSettings } from '../../src/config.ts';
 import { createDispatch } from '../../src/dispatch.ts';
 import type { Delivery } from '../../src/hub/sender.ts';
 import { createLog } from '../../src/log.ts';
+import type { CardLimits } from '../../src/messages/card.ts';
 import { createCounters } from '../../src/operations/counters.ts';
-import type { Reply } from '../../src/protocol/c2d.ts';
+import { fits, type Reply } from '../../src/protocol/c2d.ts';
 import { classify, type HubEvent, senderOf } from '../../src/protocol/event.ts';
 import { validateExchange } from './contracts.ts';
 import { type ReceivedCall, type Script, scriptedBackend } from './scriptedBackend.ts';
@@ -37,14 +38,18 @@ export interface Dispatched {
   readonly charged: number;
 }
 
-/**
- * Runs one event through the whole service but hub and backends.
- * @param deliver what becomes of each reply
- */
+interface Circumstances {
+  /** What becomes of a reply. Undefined leaves it to its size, as the hub does. */
+  readonly deliver?: (reply: Reply) => Delivery | undefined;
+  /** Instead of the settings' defaults. */
+  readonly limits?: Partial<CardLimits> | undefined;
+}
+
+/** Runs one event through the whole service but hub and backends. */
 export async function dispatchEvent(
   event: HubEvent,
   script: Script,
-  deliver: (reply: Reply) => Delivery = () => 'delivered',
+  { deliver = () => undefined, limits }: Circumstances = {},
 ): Promise<Dispatched> {
   const backend = scriptedBackend(script);
   const lines: string[] = [];
@@ -55,11 +60,18 @@ export async function dispatchEvent(
   const sender = {
     async send(reply: Reply) {
       replies.push(reply);
-      return deliver(reply);
+      return deliver(reply) ?? (fits(reply) ? 'delivered' : { dropped: 'too_large' });
     },
     stop() {},
   };
-  const dispatch = createDispatch({ backends, sender, counters, log, limits: settings.messages, now: () => now });
+  const dispatch = createDispatch({
+    backends,
+    sender,
+    counters,
+    log,
+    limits: { ...settings.messages, ...limits },
+    now: () => now,
+  });
   const generation = classify(event);
   const deviceId = senderOf(event, settings.hub.deviceIdProperty);
   if (generation === undefined || deviceId === undefined) throw new Error('this event never reaches dispatch');

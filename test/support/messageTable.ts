@@ -1,4 +1,7 @@
+import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
+import type { Delivery } from '../../src/hub/sender.ts';
+import type { CardLimits } from '../../src/messages/card.ts';
 import { findCard } from '../../src/messages/index.ts';
 import type { Generation } from '../../src/protocol/event.ts';
 import { dispatchEvent, now } from './dispatching.ts';
@@ -13,14 +16,22 @@ export interface Row {
   readonly properties?: Readonly<Record<string, unknown>>;
   /** Text and bytes go out as they are, anything else as JSON. */
   readonly body?: unknown;
+  /** The device that sends; `d1` unless told otherwise. */
+  readonly device?: string;
   /** Exactly these calls, in this order. */
   readonly backend?: Script;
-  /** Body of the acknowledgement; undefined when there must be none. */
+  /** What becomes of each reply, in order; of those not named, the hub refuses only what is too large. */
+  readonly delivery?: readonly Delivery[];
+  /** Instead of the settings' defaults. */
+  readonly limits?: Partial<CardLimits>;
+  /** Body of the acknowledgement, decompressed if it says that it is `gzip`; undefined when there must be none. */
   readonly ack: Readonly<Record<string, unknown>> | undefined;
   /** Properties of the acknowledgement beside or instead of those of every acknowledgement. */
   readonly ackProperties?: Readonly<Record<string, unknown>>;
   /** Before the acknowledgement, in this order. Text is compared character by character. */
   readonly notifications?: readonly { device?: string; properties: Readonly<Record<string, string>>; body: unknown }[];
+  /** What the log line of the message says, among other things. */
+  readonly log?: Readonly<Record<string, unknown>>;
 }
 
 const requestProperties = {
@@ -70,13 +81,18 @@ export function messageTable(
 }
 
 async function check(generation: Generation, name: string, row: Row) {
+  const { device = 'd1', body, backend = [], delivery = [], limits } = row;
   const properties = present({ ...requestProperties[generation](name), ...row.properties });
-  const { replies, handled } = await dispatchEvent(hubEvent({ properties, body: row.body }), row.backend ?? []);
+  const outcomes = [...delivery];
+  const { replies, handled, logged } = await dispatchEvent(hubEvent({ properties, body, device }), backend, {
+    deliver: () => outcomes.shift(),
+    limits,
+  });
   expect(handled).toBe(true);
 
-  const expected = (row.notifications ?? []).map(({ device = 'd1', properties, body }) => ({
+  const expected = (row.notifications ?? []).map(({ device: to = device, properties, body }) => ({
     kind: 'notification',
-    deviceId: device,
+    deviceId: to,
     properties: { 'svc-messagetype': 'platformEvent', id: 'c-1', ...properties },
     body,
   }));
@@ -84,16 +100,21 @@ async function check(generation: Generation, name: string, row: Row) {
     kind,
     deviceId,
     properties,
-    body: typeof expected[index]?.body === 'string' ? body : JSON.parse(body),
+    body: typeof expected[index]?.body === 'string' ? body : JSON.parse(decompressed(properties, body)),
   }));
   const acknowledgement = row.ack && {
     kind: 'acknowledgement',
-    deviceId: 'd1',
+    deviceId: device,
     properties: present({ ...acknowledgementProperties[generation](name), ...row.ackProperties }),
     body: row.ack,
   };
   expect(received).toEqual(acknowledgement ? [...expected, acknowledgement] : expected);
+  if (row.log) expect(logged.at(-1)).toMatchObject({ msg: 'handled', ...row.log });
 }
+
+/** C3: base64 text of the compressed body, without quotes. */
+const decompressed = (properties: Readonly<Record<string, string>>, body: string): string =>
+  properties['content-encoding'] === 'gzip' ? gunzipSync(Buffer.from(body, 'base64')).toString() : body;
 
 const present = (bag: Readonly<Record<string, unknown>>) =>
   Object.fromEntries(Object.entries(bag).filter(([, value]) => value !== undefined));
