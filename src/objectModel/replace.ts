@@ -65,7 +65,8 @@ async function storedVersion(
 
 /** The request's version. @throws the refusal when it is no integer: then nothing can be compared */
 function requested(body: Json, refusal: Refusal | undefined): bigint {
-  const text = memberOf(body, 'version')?.text ?? '';
+  const { text = '', value } = memberOf(body, 'version') ?? {};
   if (/^-?\d{1,40}$/.test(text)) return BigInt(text);
+  if (Number.isSafeInteger(value)) return BigInt(value as number); // 4.0 is 4
   throw refusal ?? new Error('a version that is no integer was accepted');
 }

@@ -34,7 +34,8 @@ export interface Row {
   readonly log?: Readonly<Record<string, unknown>>;
 }
 
-const requestProperties = {
+/** What every request of the tables has. */
+export const requestProperties = {
   V2: (name: string) => ({
     msgType: 'action',
     action: name,
