@@ -20,6 +20,9 @@ const encodings = new Map<string, Compression | 'none'>([
   ['deflate', { inflate: promisify(inflate), isRaw: isZlib }],
 ]);
 
+/** The values of `content-encoding`, read without regard to case (R6). */
+export const contentEncodings: readonly string[] = [...encodings.keys()];
+
 /**
  * The body of a message as bytes of JSON text. V2 bodies may be compressed: raw, or as base64 text, quoted or not (R6).
  * @param maxInflated most bytes a compressed body may become

@@ -36,16 +36,16 @@ interface Grammar {
   readonly name: string;
   readonly correlationId: string;
   readonly invalid: FailureCode;
-  readonly common: (limits: EnvelopeLimits) => z.ZodType;
+  readonly common: (limits: EnvelopeLimits) => z.ZodObject;
 }
 
-const timeout = ({ maxTimeoutSeconds }: EnvelopeLimits) =>
-  z
+function timeout({ maxTimeoutSeconds }: EnvelopeLimits) {
+  const error = `must be whole seconds from 1 to ${maxTimeoutSeconds}`;
+  return z
     .string()
-    .refine(
-      (value) => /^[1-9]\d{0,8}$/.test(value) && Number(value) <= maxTimeoutSeconds,
-      `must be whole seconds from 1 to ${maxTimeoutSeconds}`,
-    );
+    .regex(/^[1-9]\d{0,8}$/, { error, abort: true })
+    .refine((value) => Number(value) <= maxTimeoutSeconds, error);
+}
 
 /*
  * V2:  msgType = action   action   version = 2   correlationId   [ack] [target] [timeout] [content-encoding]
@@ -73,6 +73,10 @@ const grammars: Record<Generation, Grammar> = {
   },
 };
 
+/** The schema of the properties that every request of a generation has, but for `ack`. */
+export const commonProperties = (generation: Generation, limits: EnvelopeLimits): z.ZodObject =>
+  grammars[generation].common(limits);
+
 /** The code of every validation failure of a generation (result codes). */
 export const invalid = (generation: Generation): FailureCode => grammars[generation].invalid;
 
@@ -85,13 +89,16 @@ const acks: Readonly<Record<string, Ack>> = {
   full: 'all',
 };
 
+/** The values of `ack`, read without regard to case (P1). */
+export const ackNames: readonly string[] = Object.keys(acks);
+
 /** Whether a result is to be acknowledged (P1). */
 export const wantsAck = (ack: Ack, success: boolean): boolean =>
   ack === 'all' || ack === (success ? 'positive' : 'negative');
 
 /** Reads envelopes under fixed limits. The refusal, if any, is that of the first failing stage of R9. */
 export function createEnvelopeReader(limits: EnvelopeLimits) {
-  const common = { V2: grammars.V2.common(limits), V1: grammars.V1.common(limits) };
+  const common = { V2: commonProperties('V2', limits), V1: commonProperties('V1', limits) };
 
   return function readEnvelope(
     generation: Generation,

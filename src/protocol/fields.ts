@@ -16,7 +16,7 @@ export const integer = z
   .number({ error: required('must be an integer') })
   .refine(Number.isInteger, 'must be an integer');
 
-const guidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+const guidForm = /^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$/;
 
 export const isGuid = (value: unknown): value is string => typeof value === 'string' && guidForm.test(value);
 
@@ -26,7 +26,9 @@ export const guid = z.string({ error: required('must be a GUID') }).regex(guidFo
  * A model or type identifier: any name that stays one segment of a URL path even behind a proxy that decodes too
  * much (D1). Case sensitive.
  */
-const identifierForm = /^(?!\.{1,2}$)[^\p{Cc}\p{Cs}\s/\\?#%@]{1,256}$/u;
+const identifier = String.raw`(?!\.{1,2}(?:@|$))[^\p{Cc}\p{Cs}\s/\\?#%@]{1,256}`;
+const identifierForm = new RegExp(`^${identifier}$`, 'u');
+const typeRefForm = new RegExp(String.raw`^(${identifier})(?:@(\d{1,9}(?:\.\d{1,9}\.\d{1,9})?))?$`, 'u');
 
 export const modelId = z
   .string({ error: required('must be a model definition identifier') })
@@ -37,7 +39,7 @@ export const defaultModel = 'svc.device';
 /** `typeId`, `typeId@major` or `typeId@major.minor.patch`. */
 export const typeRef = z
   .string({ error: required('must be a type reference') })
-  .refine((value) => parseTypeRef(value) !== undefined, 'must be a type identifier, optionally with @ and a version');
+  .regex(typeRefForm, 'must be a type identifier, optionally with @ and a version');
 
 export interface TypeRef {
   readonly typeId: string;
@@ -46,24 +48,19 @@ export interface TypeRef {
 }
 
 export function parseTypeRef(value: unknown): TypeRef | undefined {
-  if (typeof value !== 'string') return undefined;
-  const [typeId = '', version, ...rest] = value.split('@');
-  if (rest.length > 0 || !identifierForm.test(typeId)) return undefined;
-  if (version !== undefined && !/^\d{1,9}(\.\d{1,9}\.\d{1,9})?$/.test(version)) return undefined;
-  return { typeId, version };
+  const [, typeId, version] = (typeof value === 'string' && typeRefForm.exec(value)) || [];
+  return typeId === undefined ? undefined : { typeId, version };
 }
+
+const segment = String.raw`(?!\.{1,2}(?:/|$))[^\p{Cc}\p{Cs}/]+`;
 
 /** A connectivity path, relative to the directly connected device; the empty path is the device itself (P5). */
 export const path = z
   .string({ error: required('must be text') })
-  .refine(isPath, 'must be identity names joined by /, without empty, . or .. names or control characters');
-
-function isPath(value: string): boolean {
-  if (value === '') return true;
-  return (
-    !/[\p{Cc}\p{Cs}]/u.test(value) && value.split('/').every((name) => name !== '' && name !== '.' && name !== '..')
+  .regex(
+    new RegExp(`^(?:${segment}(?:/${segment})*)?$`, 'u'),
+    'must be identity names joined by /, without empty, . or .. names or control characters',
   );
-}
 
 /** One sentence for everything that is wrong: `objectId must be a GUID; owner must be text`. */
 export function faultsOf(error: z.ZodError, what: 'property' | 'body'): string {
