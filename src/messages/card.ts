@@ -17,10 +17,12 @@ export interface Request<Headers = unknown, Body = unknown> {
   readonly body: Body;
 }
 
+type Fields = Readonly<Record<string, unknown>>;
+
 /** What there is to say after a message has been handled. */
-export interface Outcome {
+export interface Outcome<F extends Fields = Fields> {
   /** Acknowledgement body beyond `success`, `code` and `details`. */
-  readonly fields: Readonly<Record<string, unknown>>;
+  readonly fields: F;
   /** Acknowledgement properties beyond the generation's own. */
   readonly properties: Readonly<Record<string, string>>;
   /** In the order in which they are sent, before the acknowledgement (A12). */
@@ -35,8 +37,17 @@ export interface Outcome {
 
 /** What an acknowledgement repeats of the request. */
 export interface Echo {
-  readonly fields?: Readonly<Record<string, unknown>>;
+  readonly fields?: Fields;
   readonly properties?: Readonly<Record<string, string>>;
+}
+
+/**
+ * What an acknowledgement holds beyond the three common fields of its body and the properties of its generation. It is a
+ * contract: types and documents follow from it, nothing is parsed with it.
+ */
+interface Acknowledged<F extends z.ZodRawShape = z.ZodRawShape> {
+  readonly fields?: F;
+  readonly properties?: z.ZodRawShape;
 }
 
 /** Bounds on what one message may set in motion; settings. */
@@ -55,7 +66,7 @@ export interface CardLimits {
 export interface Card {
   readonly name: string;
   readonly generation: Generation;
-  readonly headers: z.ZodType;
+  readonly headers: z.ZodObject;
   /** Checks on the body; most actions leave them to the backend. */
   readonly body: z.ZodType | undefined;
   /** Largest body after decompression, in bytes. */
@@ -66,31 +77,41 @@ export interface Card {
   readonly needs: readonly BackendName[];
   /** spec: identity.delete uses the key "detail" */
   readonly detailsKey: 'details' | 'detail';
+  readonly acknowledged: { readonly success: Acknowledged; readonly failure: Acknowledged };
   /** What the acknowledgement of a failure repeats; the body is undefined when it could not be read. */
   echo(properties: Properties, body: unknown): Echo;
   handle(request: Request, backends: BoundBackends, limits: CardLimits): Promise<Outcome>;
 }
 
-interface Definition<H extends z.ZodType, B extends z.ZodType>
+interface Definition<H extends z.ZodObject, B extends z.ZodType, F extends z.ZodRawShape>
   extends Partial<Pick<Card, 'maxBodyBytes' | 'reads' | 'detailsKey' | 'echo'>>,
     Pick<Card, 'needs'> {
   readonly headers: H;
   readonly body?: B;
-  handle(request: Request<z.infer<H>, z.infer<B>>, backends: BoundBackends, limits: CardLimits): Promise<Outcome>;
+  readonly acknowledged?: { readonly success?: Acknowledged<F>; readonly failure?: Acknowledged };
+  handle(
+    request: Request<z.infer<H>, z.infer<B>>,
+    backends: BoundBackends,
+    limits: CardLimits,
+  ): Promise<Outcome<z.infer<z.ZodObject<NoInfer<F>>>>>;
 }
 
 /** A card for a V2 action. */
-export const action = <H extends z.ZodType, B extends z.ZodType>(name: string, definition: Definition<H, B>): Card =>
-  card('V2', name, definition);
+export const action = <H extends z.ZodObject, B extends z.ZodType, F extends z.ZodRawShape = Record<never, never>>(
+  name: string,
+  definition: Definition<H, B, F>,
+): Card => card('V2', name, definition);
 
 /** A card for a V1 platform event. */
-export const event = <H extends z.ZodType, B extends z.ZodType>(name: string, definition: Definition<H, B>): Card =>
-  card('V1', name, definition);
+export const event = <H extends z.ZodObject, B extends z.ZodType, F extends z.ZodRawShape = Record<never, never>>(
+  name: string,
+  definition: Definition<H, B, F>,
+): Card => card('V1', name, definition);
 
-function card<H extends z.ZodType, B extends z.ZodType>(
+function card<H extends z.ZodObject, B extends z.ZodType, F extends z.ZodRawShape>(
   generation: Generation,
   name: string,
-  { handle, ...definition }: Definition<H, B>,
+  { handle, acknowledged, ...definition }: Definition<H, B, F>,
 ): Card {
   return {
     body: undefined,
@@ -99,6 +120,7 @@ function card<H extends z.ZodType, B extends z.ZodType>(
     detailsKey: 'details',
     echo: () => ({}),
     ...definition,
+    acknowledged: { success: {}, failure: {}, ...acknowledged },
     generation,
     name,
     handle: (request, backends, limits) => handle(request as Request<z.infer<H>, z.infer<B>>, backends, limits),
@@ -106,8 +128,8 @@ function card<H extends z.ZodType, B extends z.ZodType>(
 }
 
 /** The outcome of a request that has come to its end. */
-export const done = (
-  fields: Outcome['fields'] = {},
+export const done = <F extends Fields>(
+  fields: F,
   {
     properties = {},
     notifications = [],
@@ -115,4 +137,4 @@ export const done = (
     failure,
     remarks = [],
   }: Partial<Omit<Outcome, 'fields'>> = {},
-): Outcome => ({ fields, properties, notifications, mustDeliver, failure, remarks });
+): Outcome<F> => ({ fields, properties, notifications, mustDeliver, failure, remarks });

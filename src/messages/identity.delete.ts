@@ -10,6 +10,7 @@ export const identityDelete = action('identity.delete', {
   reads: ['identity'],
   needs: ['principalManager'],
   detailsKey: 'detail',
+  acknowledged: { success: { fields: { parent: path, identity: text } } },
 
   async handle({ headers: { parent }, body: { identity } }, { principalManager }) {
     const principal = await principalManager.resolve(parent, identity);

@@ -3,12 +3,18 @@ import { jsonObject, path, text } from '../protocol/fields.ts';
 import { Rejection } from '../rejection.ts';
 import { action, done } from './card.ts';
 
+const context = { context: z.string().optional() };
+
 /** Update the device's own identity, or one that is connected through it. */
 export const identityUpdate = action('identity.update', {
   headers: z.object({ parent: path.default('') }),
   body: jsonObject({ identity: text.optional() }),
   reads: ['identity'],
   needs: ['principalManager'],
+  acknowledged: {
+    success: { fields: { parent: path, identity: z.string() }, properties: context },
+    failure: { properties: context },
+  },
   echo: ({ context }) => (context === undefined ? {} : { properties: { context } }), // P4
 
   async handle({ headers: { parent }, body: { identity }, json }, { principalManager }) {

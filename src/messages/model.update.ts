@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { replace } from '../objectModel/replace.ts';
 import { locate } from '../objectModel/storedModel.ts';
-import { defaultModel, guid, modelId } from '../protocol/fields.ts';
+import { defaultModel, guid, integer, modelId } from '../protocol/fields.ts';
 import { action, done } from './card.ts';
 
 /** Replace the properties and variables of an existing object model. */
@@ -9,6 +9,7 @@ export const modelUpdate = action('model.update', {
   headers: z.object({ objectId: guid, model: modelId.default(defaultModel) }),
   reads: ['version'],
   needs: ['informationModel'],
+  acknowledged: { success: { fields: { objectId: guid, model: modelId, version: integer } } },
 
   async handle({ headers: { objectId, model }, json }, backends, { maxVersionGap }) {
     const stored = await replace({ generation: 'V2', objectId, model, body: json, maxVersionGap }, backends);

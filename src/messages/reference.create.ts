@@ -9,6 +9,6 @@ export const referenceCreate = action('reference.create', {
 
   async handle({ headers: { objectId, model }, json }, { informationModel }) {
     await informationModel.addReferences(objectId, model, json.text);
-    return done();
+    return done({});
   },
 });

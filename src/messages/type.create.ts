@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { defaultModel, modelId } from '../protocol/fields.ts';
+import { defaultModel, modelId, text } from '../protocol/fields.ts';
 import { action, done } from './card.ts';
 
 /** Create a type definition. */
@@ -8,6 +8,7 @@ export const typeCreate = action('type.create', {
   maxBodyBytes: 65_536, // A6
   reads: ['typeId', 'version'],
   needs: ['typeRegistry'],
+  acknowledged: { success: { fields: { typeId: text, model: modelId, version: text } } },
 
   async handle({ headers: { model }, json }, { typeRegistry }) {
     const { typeId, version } = await typeRegistry.createType(model, json.text);

@@ -49,6 +49,9 @@ export interface RelatedModel {
 
 const relatedModel = z.object({ model: z.string(), success: z.boolean(), code: z.string(), details: z.string() });
 
+/** Schema of what an acknowledgement tells of related models. */
+export const relatedModels: z.ZodType<readonly RelatedModel[]> = z.array(relatedModel);
+
 /** Splits an answer of the information model into the object model and the news of its related models (B1). */
 export function registered(answer: Json, created: boolean): Registered {
   const { relatedModels = [] } = Object(answer.value) as { relatedModels?: unknown };

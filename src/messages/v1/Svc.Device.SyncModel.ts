@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { collect } from '../../objectModel/collect.ts';
 import { requestedNews } from '../../objectModel/requestedNews.ts';
-import { jsonObject } from '../../protocol/fields.ts';
+import { guid, jsonObject, modelId } from '../../protocol/fields.ts';
 import { Rejection } from '../../rejection.ts';
 import { done, event } from '../card.ts';
 import { echoSubject, subjectFields, subjectOf } from './subject.ts';
@@ -29,6 +29,10 @@ export const deviceSyncModel = event('Svc.Device.SyncModel', {
   }),
   reads: ['objectId', 'model', 'hierarchical', 'contained', 'recursive', 'references', 'related'],
   needs: ['informationModel'],
+  acknowledged: {
+    success: { properties: { objectId: guid, model: modelId } },
+    failure: { properties: subjectFields },
+  },
   echo: (properties, body) => echoSubject(properties, body),
 
   async handle({ envelope, headers, body }, backends, limits) {

@@ -10,6 +10,10 @@ export const deviceUpdated = event('Svc.Device.Updated', {
   body: jsonObject({ ...subjectFields, type: typeRef, version: integer }),
   reads: ['objectId', 'model', 'type', 'version'],
   needs: ['informationModel'],
+  acknowledged: {
+    success: { fields: { version: integer }, properties: { objectId: guid, model: modelId } },
+    failure: { fields: { version: integer.optional() }, properties: subjectFields },
+  },
   echo(properties, body) {
     const { version } = Object(body) as { version?: unknown };
     return { ...echoSubject(properties, body, defaultModel), fields: Number.isInteger(version) ? { version } : {} }; // A5
