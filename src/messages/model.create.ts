@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { createOrUpdate, type Identity } from '../objectModel/createOrUpdate.ts';
+import { relatedModels } from '../objectModel/storedModel.ts';
 import { configurationNews } from '../objectModel/subscribers.ts';
 import { derivedId } from '../protocol/event.ts';
-import { isGuid, modelId, parseTypeRef, path } from '../protocol/fields.ts';
+import { guid, isGuid, modelId, parseTypeRef, path } from '../protocol/fields.ts';
 import type { Json } from '../protocol/json.ts';
 import { action, done } from './card.ts';
 
@@ -11,13 +12,17 @@ export const modelCreate = action('model.create', {
   headers: z.object({ owner: path.default('') }),
   reads: ['objectId', 'model', 'type', 'version', 'properties'],
   needs: ['informationModel', 'typeRegistry', 'principalManager'],
-  echo: () => ({ fields: { relatedModels: [] } }), // A3
+  acknowledged: {
+    success: { fields: { objectId: guid, relatedModels } },
+    failure: { fields: { relatedModels } }, // A3
+  },
+  echo: () => ({ fields: { relatedModels: [] } }),
 
   async handle({ envelope, headers: { owner }, json }, backends) {
     const identity = identify(json, envelope.eventId);
     const registered = await createOrUpdate({ generation: 'V2', owner, identity, body: json }, backends);
-    const { objectId, relatedModels } = registered;
-    return done({ objectId, relatedModels }, { notifications: await configurationNews(registered, backends) });
+    const { objectId } = registered;
+    return done({ objectId, relatedModels: registered.relatedModels }, await configurationNews(registered, backends));
   },
 });
 

@@ -53,7 +53,7 @@ export async function createOrUpdate(registration: Registration, backends: Bound
   /** Somebody was faster: update theirs, unless it is our own of an earlier delivery, or of another type (A1, A2). */
   async function afterConflict(conflict: Refusal): Promise<Registered> {
     const named = conflict.meta['objectId'];
-    const objectId = isGuid(named) ? named : (identity.objectId ?? identity.derivedId);
+    const objectId = identity.objectId ?? (isGuid(named) ? named : identity.derivedId);
     const theirs = parseTypeRef(conflict.meta['type']);
     if (objectId === undefined || identity.model === undefined) throw conflict;
     if (theirs !== undefined && theirs.typeId !== identity.type?.typeId) throw conflict;
@@ -113,7 +113,7 @@ async function lookUp(
 
   const definition = await backends.typeRegistry.getType(model, type.typeId, type.version);
   const names = definition?.uniqueProperties ?? [];
-  const twice = names.find((name) => body.duplicates.some((path) => path.startsWith(`properties.${name}`)));
+  const twice = names.find((name) => body.duplicates.some((path) => `${path}.`.startsWith(`properties.${name}.`)));
   if (twice !== undefined) throw new Rejection(invalid(generation), `body.properties.${twice} occurs twice`);
   const values = names.length === 0 ? undefined : uniqueValues(body, names);
   if (values === undefined) return undefined;

@@ -1,25 +1,32 @@
 import type { BoundBackends } from '../backends/backends.ts';
 import { defaultModel } from '../protocol/fields.ts';
 import type { Notification } from '../protocol/notification.ts';
+import { Rejection } from '../rejection.ts';
 import { locate, type Registered } from './storedModel.ts';
 
 const configurationModel = 'svc.configuration';
 
+interface News {
+  readonly notifications: readonly Notification[];
+  readonly remarks: readonly string[];
+}
+
 /**
  * The publish-subscribe notification of a registered `svc.device` model: the `svc.configuration` model of the same
- * object, for the device through which its owner is connected (A11).
+ * object, for the device through which its owner is connected (A11). The model is registered by now, which alone is
+ * success: a configuration that cannot be read is only remarked upon.
  */
 export async function configurationNews(
   { objectId, model, stored, createdModels }: Registered,
   { informationModel }: BoundBackends,
-): Promise<Notification[]> {
+): Promise<News> {
   const { path } = locate(stored);
-  if (model !== defaultModel || path === undefined) return [];
-  const configuration = await informationModel.getModel(objectId, configurationModel);
-  if (configuration === undefined) return [];
-  const [deviceId = '', ...target] = path.split('/');
-  return [
-    {
+  if (model !== defaultModel || path === undefined) return noNews;
+  try {
+    const configuration = await informationModel.getModel(objectId, configurationModel);
+    if (configuration === undefined) return noNews;
+    const [deviceId = '', ...target] = path.split('/');
+    const notification: Notification = {
       eventType: createdModels.includes(configurationModel)
         ? 'Svc.InformationModel.ObjectModelCreated'
         : 'Svc.InformationModel.ObjectModelUpdated',
@@ -28,6 +35,12 @@ export async function configurationNews(
       objectId,
       model: configurationModel,
       body: configuration.text,
-    },
-  ];
+    };
+    return { notifications: [notification], remarks: [] };
+  } catch (error) {
+    if (!(error instanceof Rejection)) throw error;
+    return { notifications: [], remarks: [`no notification of ${configurationModel}: ${error.details}`] };
+  }
 }
+
+export const noNews: News = { notifications: [], remarks: [] };

@@ -1,4 +1,6 @@
 import { expect } from 'vitest';
+import { everyAction } from '../support/everyAction.ts';
+import { idempotencyKey } from '../support/idempotencyKey.ts';
 import { messageTable } from '../support/messageTable.ts';
 import {
   A,
@@ -23,7 +25,7 @@ const ok = (objectId: string, relatedModels: unknown[] = []) => ({
   objectId,
   relatedModels,
 });
-const failed = (code: string, details: string) => ({ success: false, code, details, relatedModels: [] });
+const failed = (code: string, details: unknown) => ({ success: false, code, details, relatedModels: [] });
 
 const body = {
   model: 'svc.device',
@@ -44,8 +46,24 @@ const lookUp = (hits: unknown[]) =>
     reply: [200, { data: hits }],
   }) as const;
 const absent = { call: readA, reply: problem(404, 'Not found') } as const;
+const creates = { call: create, body: JSON.stringify(withId), reply: [201, pumpAnswer()] } as const;
+const readConfiguration = `GET /objects/${A}/models/svc.configuration`;
+const ownerFault =
+  'property owner must be identity names joined by /, without empty, . or .. names or control characters';
+const refusal = (operation: string, words: string) =>
+  failed('http_response_error', `information model: ${operation} object model failed with ${words}: as it is`);
+const forbidden = (words: string) => failed('not_authorized', `${words} failed with HTTP 403: Forbidden: as it is`);
 
 messageTable('V2', 'model.create', {
+  ...everyAction({
+    action: 'model.create',
+    body: withId,
+    backend: [device, absent, creates, noConfiguration(A)],
+    decisive: [device, absent, creates],
+    ack: ok(A),
+    failed,
+  }),
+
   created: [
     {
       it: 'creates a model that does not exist, with the objectId of the request',
@@ -108,6 +126,47 @@ messageTable('V2', 'model.create', {
         noConfiguration(A),
       ],
       ack: ok(A),
+    },
+    {
+      it: 'leaves a type that the registry does not know to the information model, which refuses it',
+      body,
+      backend: [
+        device,
+        { call: pumpType.call, reply: problem(404, 'Not found') },
+        { call: create, reply: problem(400, 'Validation failed') },
+      ],
+      ack: refusal('create', 'HTTP 400: Validation failed'),
+    },
+    {
+      it: 'hands owner names over as one value, whatever they contain',
+      properties: { owner: 'ed%2fge/ü&x=1' },
+      body: withId,
+      backend: [
+        {
+          call: 'GET /devices?device=d1&path=ed%252fge%2F%C3%BC%26x%3D1',
+          reply: [200, { data: [{ id: Q, identity: 'ü&x=1', path: 'd1/ed%2fge/ü&x=1', parentId: P }] }],
+        },
+        absent,
+        { call: `POST /object?owner=${Q}`, reply: [201, pumpAnswer({ ownerId: Q, path: 'd1/ed%2fge/ü&x=1' })] },
+        noConfiguration(A),
+      ],
+      ack: ok(A),
+    },
+    {
+      it: 'looks for unique numbers exactly as they are written',
+      body: '{"model":"svc.device","type":"pump","properties":{"serial":12345678901234567891}}',
+      backend: [
+        device,
+        pumpType,
+        {
+          call: 'POST /query',
+          body: '{"model":"svc.device","type":"pump","properties":{"serial":12345678901234567891}}',
+          reply: [200, JSON.stringify({ data: [pump()] }).replace('"FP-1"', '12345678901234567890')],
+        },
+        { call: create, reply: [201, pumpAnswer({ objectId: derivedObjectId })] },
+        noConfiguration(derivedObjectId),
+      ],
+      ack: ok(derivedObjectId),
     },
     {
       it: 'reports every related model, without saying which were created',
@@ -232,6 +291,65 @@ messageTable('V2', 'model.create', {
       ack: ok(A),
     },
     {
+      it: 'passes on a major type version as it is: the information model chooses',
+      body: { ...body, type: 'pump@2' },
+      backend: [
+        device,
+        { ...pumpType, call: 'GET /modelDefinitions/svc.device/types/pump/versions/2' },
+        lookUp([pump()]),
+        { call: putA, body: { ...body, type: 'pump@2', version: 1 }, reply: [200, pumpAnswer({ version: 2 })] },
+        noConfiguration(A),
+      ],
+      ack: ok(A),
+    },
+    {
+      it: 'claims an unowned model for the owner of the header',
+      properties: { owner: 'edge/sensor-1' },
+      body: withId,
+      backend: [
+        edgeIdentity,
+        { call: readA, reply: [200, unownedPump()] },
+        { call: claimA, body: { ownerId: Q }, reply: [204] },
+        { call: putA, reply: [200, pumpAnswer({ version: 2, ownerId: Q, path: 'd1/edge/sensor-1' })] },
+        noConfiguration(A),
+      ],
+      ack: ok(A),
+    },
+    {
+      it: 'claims no model that has an owner, whoever that is',
+      properties: { owner: 'edge/sensor-1' },
+      body: withId,
+      backend: [
+        edgeIdentity,
+        { call: readA, reply: [200, pump()] },
+        { call: putA, reply: [200, pumpAnswer({ version: 2 })] },
+        noConfiguration(A),
+      ],
+      ack: ok(A),
+    },
+    {
+      it: 'counts as success when an update could not create a related model',
+      body: withId,
+      backend: [
+        device,
+        { call: readA, reply: [200, pump()] },
+        {
+          call: putA,
+          reply: [
+            200,
+            pumpAnswer({
+              version: 2,
+              relatedModels: [
+                { model: 'svc.history', success: false, code: 'not_authorized', details: 'taken', created: false },
+              ],
+            }),
+          ],
+        },
+        noConfiguration(A),
+      ],
+      ack: ok(A, [{ model: 'svc.history', success: false, code: 'not_authorized', details: 'taken' }]),
+    },
+    {
       it: 'claims an unowned model before updating it',
       body: withId,
       backend: [
@@ -339,14 +457,60 @@ messageTable('V2', 'model.create', {
         'information model: create object model failed with HTTP 400: Validation failed: as it is',
       ),
     },
-    {
-      it: 'refuses an owner path with dots',
-      properties: { owner: '../d2' },
+    ...['../d2', 'edge/..', './edge', 'edge//sensor-1', '/edge', 'edge/', 'edge\u0000', 'edge\r\nx'].map((owner) => ({
+      it: `refuses an owner path with empty or climbing names or control characters: ${JSON.stringify(owner)}`,
+      properties: { owner },
       body: withId,
-      ack: failed(
-        'validation_error',
-        'property owner must be identity names joined by /, without empty, . or .. names or control characters',
-      ),
+      ack: failed('validation_error', ownerFault),
+    })),
+    ...['../svc.device', 'a/b', '%2f', '..', ''].map((model) => ({
+      it: `never puts a model into a path that would not stay one segment of it: ${JSON.stringify(model)}`,
+      body: { ...withId, model },
+      backend: [
+        device,
+        { call: create, body: JSON.stringify({ ...withId, model }), reply: problem(400, 'Validation failed') },
+      ],
+      ack: refusal('create', 'HTTP 400: Validation failed'),
+    })),
+    ...['../pump', 'a/b', 'pump@1/2', 'pump@..', ''].map((type) => ({
+      it: `never puts a type into a path that would not stay one segment of it: ${JSON.stringify(type)}`,
+      body: { ...body, type },
+      backend: [device, { call: create, reply: problem(400, 'Validation failed') }],
+      ack: refusal('create', 'HTTP 400: Validation failed'),
+    })),
+    {
+      it: 'is not authorized when the device may not read the type',
+      body,
+      backend: [device, { call: pumpType.call, reply: problem(403, 'Forbidden') }],
+      ack: forbidden('type registry: read type definition'),
+    },
+    {
+      it: 'is not authorized when the device may not look for models',
+      body,
+      backend: [device, pumpType, { ...lookUp([]), reply: problem(403, 'Forbidden') }],
+      ack: forbidden('information model: look up object model'),
+    },
+    {
+      it: 'is not authorized when the device may not claim the model',
+      body: withId,
+      backend: [
+        device,
+        { call: readA, reply: [200, unownedPump()] },
+        { call: claimA, reply: problem(403, 'Forbidden') },
+      ],
+      ack: forbidden('information model: claim object model'),
+    },
+    {
+      it: 'is not authorized when the device may not update the model',
+      body: withId,
+      backend: [device, { call: readA, reply: [200, pump()] }, { call: putA, reply: problem(403, 'Forbidden') }],
+      ack: forbidden('information model: replace object model'),
+    },
+    {
+      it: 'reports a model that was deleted before it could be updated',
+      body: withId,
+      backend: [device, { call: readA, reply: [200, pump()] }, { call: putA, reply: problem(404, 'Not found') }],
+      ack: refusal('replace', 'HTTP 404: Not found'),
     },
     ...['objectId', 'model', 'type', 'version', 'properties'].map((key) => ({
       it: `refuses a body in which ${key} occurs twice`,
@@ -356,6 +520,24 @@ messageTable('V2', 'model.create', {
     {
       it: 'refuses a unique property that occurs twice',
       body: '{"model":"svc.device","type":"pump","properties":{"serial":"FP-1","serial":"FP-2"}}',
+      backend: [device, pumpType],
+      ack: failed('validation_error', 'body.properties.serial occurs twice'),
+    },
+    {
+      it: 'does not mind a property that occurs twice and is only called like a unique one',
+      body: '{"model":"svc.device","type":"pump","properties":{"serial":"FP-1","serial2":1,"serial2":2}}',
+      backend: [
+        device,
+        pumpType,
+        lookUp([pump()]),
+        { call: putA, reply: [200, pumpAnswer({ version: 2 })] },
+        noConfiguration(A),
+      ],
+      ack: ok(A),
+    },
+    {
+      it: 'refuses a wrapped unique property that occurs twice',
+      body: '{"model":"svc.device","type":"pump","properties":{"serial":{"value":"FP-1","value":"FP-2"}}}',
       backend: [device, pumpType],
       ack: failed('validation_error', 'body.properties.serial occurs twice'),
     },
@@ -385,6 +567,75 @@ messageTable('V2', 'model.create', {
         { call: create, reply: problem(409, 'Exists', { objectId: A, type: 'pump@1.0.0' }) },
         { call: readA, reply: [200, pump({ version: 1 })] },
         { call: putA, body: { ...withId, version: 1 }, reply: [200, pumpAnswer({ version: 2 })] },
+        noConfiguration(A),
+      ],
+      ack: ok(A),
+    },
+    {
+      it: 'updates the model with the same unique properties that somebody else created a moment earlier',
+      body,
+      backend: [
+        device,
+        pumpType,
+        lookUp([]),
+        { call: create, reply: problem(409, 'Exists', { objectId: B, type: 'pump@2.0.0' }) },
+        { call: `GET /objects/${B}/models/svc.device`, reply: [200, pump({ objectId: B, version: 3 })] },
+        {
+          call: `PUT /objects/${B}/models/svc.device`,
+          body: { ...body, version: 3 },
+          reply: [200, pumpAnswer({ objectId: B, version: 4 })],
+        },
+        noConfiguration(B),
+      ],
+      ack: ok(B),
+    },
+    {
+      it: 'claims the model that somebody else created a moment earlier and nobody owns',
+      body: withId,
+      backend: [
+        device,
+        absent,
+        { call: create, reply: problem(409, 'Exists') },
+        { call: readA, reply: [200, unownedPump()] },
+        { call: claimA, body: { ownerId: P }, reply: [204] },
+        { call: putA, body: { ...withId, version: 1 }, reply: [200, pumpAnswer({ version: 2 })] },
+        noConfiguration(A),
+      ],
+      ack: ok(A),
+    },
+    {
+      it: 'updates no other object than the one it names, although that one has its unique properties',
+      body: withId,
+      backend: [
+        device,
+        absent,
+        { call: create, reply: problem(409, 'Exists', { objectId: B, type: 'pump@1.0.0' }) },
+        absent,
+      ],
+      ack: refusal('create', 'HTTP 409: Exists'),
+    },
+    {
+      it: 'reports a conflict with a model that is gone again',
+      body,
+      backend: [
+        device,
+        pumpType,
+        lookUp([]),
+        { call: create, reply: problem(409, 'Exists', { objectId: B, type: 'pump@1.0.0' }) },
+        { call: `GET /objects/${B}/models/svc.device`, reply: problem(404, 'Not found') },
+      ],
+      ack: refusal('create', 'HTTP 409: Exists'),
+    },
+    {
+      it: 'does not claim again what it has claimed before it lost a race',
+      body: withId,
+      backend: [
+        device,
+        { call: readA, reply: [200, unownedPump()] },
+        { call: claimA, body: { ownerId: P }, reply: [204] },
+        { call: putA, body: { ...withId, version: 1 }, reply: problem(409, 'Version mismatch') },
+        { call: readA, reply: [200, pump({ version: 2 })] },
+        { call: putA, body: { ...withId, version: 2 }, reply: [200, pumpAnswer({ version: 3 })] },
         noConfiguration(A),
       ],
       ack: ok(A),
@@ -461,11 +712,68 @@ messageTable('V2', 'model.create', {
       backend: [
         device,
         absent,
-        { call: create, headers: { 'idempotency-key': /^[0-9a-f-]{36}$/ }, reply: 'lost' },
-        { call: create, headers: { 'idempotency-key': /^[0-9a-f-]{36}$/ }, reply: [201, pumpAnswer()] },
+        { ...creates, headers: { 'idempotency-key': idempotencyKey(create) }, reply: 'lost' },
+        { ...creates, headers: { 'idempotency-key': idempotencyKey(create) } },
         noConfiguration(A),
       ],
       ack: ok(A),
+    },
+    {
+      it: 'reports success for its own creation when the repeat meets a model of its type and owner',
+      body: withId,
+      backend: [
+        device,
+        absent,
+        { ...creates, reply: 'lost' },
+        { ...creates, reply: problem(409, 'Exists', { objectId: A, type: 'pump@1.0.0' }) },
+        { call: readA, reply: [200, pump()] },
+        noConfiguration(A),
+      ],
+      ack: ok(A),
+    },
+    {
+      it: 'updates the model of another owner that the repeat meets',
+      body: withId,
+      backend: [
+        device,
+        absent,
+        { ...creates, reply: 'lost' },
+        { ...creates, reply: problem(409, 'Exists', { objectId: A, type: 'pump@1.0.0' }) },
+        { call: readA, reply: [200, pump({ ownerId: Q, path: 'd1/edge/sensor-1' })] },
+        { call: readA, reply: [200, pump({ ownerId: Q, path: 'd1/edge/sensor-1' })] },
+        { call: putA, body: { ...withId, version: 1 }, reply: [200, pumpAnswer({ version: 2, ownerId: Q })] },
+        noConfiguration(A),
+      ],
+      ack: ok(A),
+    },
+    {
+      it: 'goes on after its own claim when the repeat of the claim is refused',
+      body: withId,
+      backend: [
+        device,
+        { call: readA, reply: [200, unownedPump()] },
+        { call: claimA, headers: { 'idempotency-key': idempotencyKey(claimA) }, reply: 'lost' },
+        { call: claimA, headers: { 'idempotency-key': idempotencyKey(claimA) }, reply: problem(409, 'Owned') },
+        { call: readA, reply: [200, pump()] },
+        { call: putA, body: { ...withId, version: 1 }, reply: [200, pumpAnswer({ version: 2 })] },
+        noConfiguration(A),
+      ],
+      ack: ok(A),
+    },
+    {
+      it: 'is not authorized when the claim that met its own lost one is another’s',
+      body: withId,
+      backend: [
+        device,
+        { call: readA, reply: [200, unownedPump()] },
+        { call: claimA, reply: 'lost' },
+        { call: claimA, reply: problem(409, 'Owned by another') },
+        { call: readA, reply: [200, pump({ ownerId: Q })] },
+      ],
+      ack: failed(
+        'not_authorized',
+        'information model: claim object model failed with HTTP 409: Owned by another: as it is',
+      ),
     },
     {
       it: 'reports success for its own update when the repeat meets the version it has written itself',
@@ -542,6 +850,116 @@ messageTable('V2', 'model.create', {
       ack: ok(A, [{ model: 'svc.configuration', success: true, code: 'ok', details: '' }]),
     },
     {
+      it: 'says ObjectModelCreated when an update created the svc.configuration model',
+      body: withId,
+      backend: [
+        device,
+        { call: readA, reply: [200, pump()] },
+        {
+          call: putA,
+          reply: [
+            200,
+            pumpAnswer({
+              version: 2,
+              relatedModels: [{ model: 'svc.configuration', success: true, code: 'ok', details: '', created: true }],
+            }),
+          ],
+        },
+        { call: readConfiguration, reply: [200, pump({ model: 'svc.configuration' })] },
+      ],
+      notifications: [
+        {
+          properties: {
+            eventType: 'Svc.InformationModel.ObjectModelCreated',
+            objectId: A,
+            model: 'svc.configuration',
+            target: '',
+          },
+          body: pump({ model: 'svc.configuration' }),
+        },
+      ],
+      ack: ok(A, [{ model: 'svc.configuration', success: true, code: 'ok', details: '' }]),
+    },
+    {
+      it: 'sends the svc.configuration model also to a device that wants no acknowledgement',
+      properties: { ack: 'none', target: 'elsewhere' },
+      body: withId,
+      backend: [
+        device,
+        absent,
+        { call: create, reply: [201, pumpAnswer({ path: 'd1/edge' })] },
+        { call: readConfiguration, reply: [200, pump({ model: 'svc.configuration' })] },
+      ],
+      notifications: [
+        {
+          properties: {
+            eventType: 'Svc.InformationModel.ObjectModelUpdated',
+            objectId: A,
+            model: 'svc.configuration',
+            target: 'edge',
+          },
+          body: pump({ model: 'svc.configuration' }),
+        },
+      ],
+      ack: undefined,
+    },
+    ...(
+      [
+        ['is larger than the hub can carry', 'x'.repeat(65_536), [], 'too_large'],
+        ['cannot be delivered', 'x', [{ dropped: 'unknown_device' }], 'unknown_device'],
+      ] as const
+    ).map(([what, filler, delivery, reason]) => ({
+      it: `keeps its result when the notification ${what}`,
+      body: withId,
+      backend: [
+        device,
+        absent,
+        creates,
+        {
+          call: readConfiguration,
+          reply: [200, pump({ model: 'svc.configuration', properties: { filler } })] as const,
+        },
+      ],
+      delivery,
+      notifications: [
+        {
+          properties: {
+            eventType: 'Svc.InformationModel.ObjectModelUpdated',
+            objectId: A,
+            model: 'svc.configuration',
+            target: '',
+          },
+          body: pump({ model: 'svc.configuration', properties: { filler } }),
+        },
+      ],
+      ack: ok(A),
+      log: { code: 'ok', dropped: [{ kind: 'notification', device: 'd1', reason }] },
+    })),
+    {
+      it: 'counts as success when the svc.configuration model must not be read: it is only remarked upon',
+      body: withId,
+      backend: [device, absent, creates, { call: readConfiguration, reply: problem(403, 'Forbidden') }],
+      ack: ok(A),
+      log: {
+        code: 'ok',
+        remarks: [
+          'no notification of svc.configuration: information model: read object model failed with HTTP 403: Forbidden: as it is',
+        ],
+      },
+    },
+    {
+      it: 'counts as success when the information model fails over the svc.configuration model',
+      body: withId,
+      backend: [
+        device,
+        absent,
+        creates,
+        ...[1, 2, 3].map(() => ({ call: readConfiguration, reply: [500, 'out of order'] }) as const),
+      ],
+      ack: ok(A),
+      log: { code: 'ok', remarks: [expect.stringMatching(/^no notification of svc.configuration: .*incident/)] },
+    },
+    {
       it: 'sends nothing for another model than svc.device',
       body: { ...withId, model: 'svc.configuration' },
       backend: [
@@ -559,23 +977,6 @@ messageTable('V2', 'model.create', {
       body: withId,
       backend: [device, absent, { call: create, reply: [201, { ...unownedPump(), relatedModels: [] }] }],
       ack: ok(A),
-    },
-  ],
-  acknowledgement: [
-    { it: 'is not sent unless asked for', properties: { ack: undefined, version: 1 }, body: withId, ack: undefined },
-    {
-      it: 'is sent for a failure that lacks the correlationId, without it',
-      properties: { correlationId: undefined },
-      body: withId,
-      ack: failed('validation_error', 'property correlationId is required'),
-      ackProperties: { correlationId: undefined },
-    },
-    {
-      it: 'copies target and correlationId unchanged, whatever characters they have',
-      properties: { correlationId: 'c\r\n1: x', target: 'ü/%2f ' },
-      body: '{',
-      ack: failed('validation_error', expect.stringMatching(/^body is not well-formed JSON/)),
-      ackProperties: { correlationId: 'c\r\n1: x', target: 'ü/%2f ' },
     },
   ],
 });

@@ -123,7 +123,7 @@ export const faults: readonly Fault[] = [
   ),
   modelCreate(
     'forgets the publish-subscribe notification',
-    '{ notifications: await configurationNews(registered, backends) }',
+    'await configurationNews(registered, backends)',
     '{}',
     '?',
   ),
@@ -169,14 +169,14 @@ export const faults: readonly Fault[] = [
   ),
   created(
     'forgets the notification when the parent reference fails',
-    'notifications: [requestedNews(registered, envelope), ...configuration],',
-    'notifications: failure ? [] : [requestedNews(registered, envelope), ...configuration],',
+    'notifications: [requestedNews(registered, envelope), ...configuration.notifications],',
+    'notifications: failure ? [] : [requestedNews(registered, envelope), ...configuration.notifications],',
     '?',
   ),
   created(
     'notifies of the configuration before the requested model',
-    '[requestedNews(registered, envelope), ...configuration]',
-    '[...configuration, requestedNews(registered, envelope)]',
+    '[requestedNews(registered, envelope), ...configuration.notifications]',
+    '[...configuration.notifications, requestedNews(registered, envelope)]',
     '?',
   ),
   created('forgets the parent', 'body.parent && (await', 'body.parent === null && (await', '?'),
@@ -320,5 +320,5 @@ export const faults: readonly Fault[] = [
     '?',
   ),
   body('inflates without limit', '{ maxOutputLength: maxInflated }', '{ maxOutputLength: 1e9 }', '?'),
-  fields('lets paths climb', "name !== '..'", "name !== '...'", '?'),
+  fields('lets paths climb', String.raw`\.{1,2}(?:/|$)`, String.raw`\.(?:/|$)`, '?'),
 ];

@@ -3,9 +3,10 @@ import type { BoundBackends } from '../../backends/backends.ts';
 import { createOrUpdate } from '../../objectModel/createOrUpdate.ts';
 import { linkParent } from '../../objectModel/parent.ts';
 import { requestedNews } from '../../objectModel/requestedNews.ts';
-import { configurationNews } from '../../objectModel/subscribers.ts';
+import { relatedModels } from '../../objectModel/storedModel.ts';
+import { configurationNews, noNews } from '../../objectModel/subscribers.ts';
 import { derivedId } from '../../protocol/event.ts';
-import { defaultModel, guid, jsonObject, parseTypeRef, path, text, typeRef } from '../../protocol/fields.ts';
+import { defaultModel, guid, jsonObject, modelId, parseTypeRef, path, text, typeRef } from '../../protocol/fields.ts';
 import { Rejection } from '../../rejection.ts';
 import { done, event } from '../card.ts';
 import { echoSubject, subjectFields, subjectOf } from './subject.ts';
@@ -18,6 +19,10 @@ export const deviceCreated = event('Svc.Device.Created', {
   body: jsonObject({ ...subjectFields, type: typeRef, parent: parent.optional() }),
   reads: ['objectId', 'model', 'type', 'version', 'properties', 'parent', 'parent.objectId', 'parent.reference'],
   needs: ['informationModel', 'typeRegistry', 'principalManager'],
+  acknowledged: {
+    success: { fields: { relatedModels }, properties: { objectId: guid, model: modelId } },
+    failure: { fields: { relatedModels }, properties: { model: modelId.optional() } },
+  },
   // spec: objectId is not sent in an unsuccessful acknowledgement
   echo(properties, body) {
     const { objectId: _, ...known } = echoSubject(properties, body, defaultModel).properties;
@@ -35,12 +40,13 @@ export const deviceCreated = event('Svc.Device.Created', {
     const registration = { generation: 'V1', owner: headers.owner, identity, body: json } as const;
     const registered = await createOrUpdate(registration, backends);
     const failure = body.parent && (await failureToLink(registered, body.parent, backends));
-    const configuration = failure ? [] : await configurationNews(registered, backends);
+    const configuration = failure ? noNews : await configurationNews(registered, backends);
     return done(
       { relatedModels: registered.relatedModels },
       {
         properties: failure ? {} : { objectId: registered.objectId, model },
-        notifications: [requestedNews(registered, envelope), ...configuration],
+        notifications: [requestedNews(registered, envelope), ...configuration.notifications],
+        remarks: configuration.remarks,
         failure,
       },
     );
