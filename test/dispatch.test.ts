@@ -1,6 +1,5 @@
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import type { Delivery } from '../src/hub/sender.ts';
 import { bearerToken, dispatchEvent } from './support/dispatching.ts';
 import { hubEvent } from './support/events.ts';
 import type { Script } from './support/scriptedBackend.ts';
@@ -98,40 +97,6 @@ describe('a bad message gets a clear failed acknowledgement', () => {
         },
       ],
     );
-  });
-});
-
-describe('an acknowledgement that is not asked for is not sent', () => {
-  it.each([
-    ['none', true, 0],
-    ['none', false, 0],
-    ['positive', true, 1],
-    ['positive', false, 0],
-    ['negative', true, 0],
-    ['negative', false, 1],
-    ['all', true, 1],
-    ['all', false, 1],
-    ['nonsense', false, 1],
-  ])('ack %s, success %s: %i', async (ack, succeeds, expected) => {
-    for (const delivery of ['delivered', { dropped: 'unknown_device' }] as Delivery[]) {
-      const event = hubEvent({
-        properties: { ...properties, ack, ...(succeeds ? {} : { version: 1 }) },
-        body: pumpBody,
-      });
-      const { replies, handled, logged } = await dispatchEvent(event, succeeds ? success : [], {
-        deliver: () => delivery,
-      });
-      expect(replies).toHaveLength(expected);
-      expect(handled).toBe(true);
-      const dropped = expected === 1 && delivery !== 'delivered';
-      expect(logged).toMatchObject([
-        {
-          msg: 'handled',
-          level: dropped ? 'warn' : 'info',
-          ...(dropped && { dropped: [{ reason: 'unknown_device' }] }),
-        },
-      ]);
-    }
   });
 });
 
