@@ -1,16 +1,16 @@
 import { z } from 'zod';
-import { jsonObject, path, text } from '../protocol/fields.ts';
+import { identityName, jsonObject, path } from '../protocol/fields.ts';
 import { action, done } from './card.ts';
 import { unknownIdentity } from './identity.update.ts';
 
 /** Delete an identity that is connected through the device. */
 export const identityDelete = action('identity.delete', {
   headers: z.object({ parent: path.default('') }),
-  body: jsonObject({ identity: text }), // A8
+  body: jsonObject({ identity: identityName }), // A8
   reads: ['identity'],
   needs: ['principalManager'],
   detailsKey: 'detail',
-  acknowledged: { success: { fields: { parent: path, identity: text } } },
+  acknowledged: { success: { fields: { parent: path, identity: identityName } } },
 
   async handle({ headers: { parent }, body: { identity } }, { principalManager }) {
     const principal = await principalManager.resolve(parent, identity);

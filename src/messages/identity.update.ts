@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { jsonObject, path, text } from '../protocol/fields.ts';
+import { identityName, jsonObject, path } from '../protocol/fields.ts';
 import { Rejection } from '../rejection.ts';
 import { action, done } from './card.ts';
 
@@ -8,7 +8,7 @@ const context = { context: z.string().optional() };
 /** Update the device's own identity, or one that is connected through it. */
 export const identityUpdate = action('identity.update', {
   headers: z.object({ parent: path.default('') }),
-  body: jsonObject({ identity: text.optional() }),
+  body: jsonObject({ identity: identityName.optional() }),
   reads: ['identity'],
   needs: ['principalManager'],
   acknowledged: {

@@ -8,6 +8,9 @@ const required = (otherwise: string) => (issue: { input?: unknown }) =>
 /** Any text that is not empty: a name, a correlation id. */
 export const text = z.string({ error: required('must be text') }).min(1, 'must not be empty');
 
+/** One name of an identity, never split: it may contain anything that can be sent (P5). */
+export const identityName = text.refine((value) => value.isWellFormed(), 'must be Unicode text');
+
 /** A body of which these members are checked; others are the backend's business. */
 export const jsonObject = <Shape extends z.ZodRawShape>(shape: Shape) =>
   z.object(shape, { error: 'must be a JSON object' });

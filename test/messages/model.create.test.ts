@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
 import { everyAction } from '../support/everyAction.ts';
+import { hostileModels, hostilePaths, pathFault, shown } from '../support/hostileNames.ts';
 import { idempotencyKey } from '../support/idempotencyKey.ts';
 import { messageTable } from '../support/messageTable.ts';
 import {
@@ -48,8 +49,6 @@ const lookUp = (hits: unknown[]) =>
 const absent = { call: readA, reply: problem(404, 'Not found') } as const;
 const creates = { call: create, body: JSON.stringify(withId), reply: [201, pumpAnswer()] } as const;
 const readConfiguration = `GET /objects/${A}/models/svc.configuration`;
-const ownerFault =
-  'property owner must be identity names joined by /, without empty, . or .. names or control characters';
 const refusal = (operation: string, words: string) =>
   failed('http_response_error', `information model: ${operation} object model failed with ${words}: as it is`);
 const forbidden = (words: string) => failed('not_authorized', `${words} failed with HTTP 403: Forbidden: as it is`);
@@ -457,14 +456,14 @@ messageTable('V2', 'model.create', {
         'information model: create object model failed with HTTP 400: Validation failed: as it is',
       ),
     },
-    ...['../d2', 'edge/..', './edge', 'edge//sensor-1', '/edge', 'edge/', 'edge\u0000', 'edge\r\nx'].map((owner) => ({
-      it: `refuses an owner path with empty or climbing names or control characters: ${JSON.stringify(owner)}`,
+    ...hostilePaths.map((owner) => ({
+      it: `refuses an owner path with empty or climbing names or control characters: ${shown(owner)}`,
       properties: { owner },
       body: withId,
-      ack: failed('validation_error', ownerFault),
+      ack: failed('validation_error', `property owner ${pathFault}`),
     })),
-    ...['../svc.device', 'a/b', '%2f', '..', ''].map((model) => ({
-      it: `never puts a model into a path that would not stay one segment of it: ${JSON.stringify(model)}`,
+    ...hostileModels.map((model) => ({
+      it: `never puts a model into a path that would not stay one segment of it: ${shown(model)}`,
       body: { ...withId, model },
       backend: [
         device,

@@ -121,12 +121,7 @@ export const faults: readonly Fault[] = [
     '',
     '?',
   ),
-  modelCreate(
-    'forgets the publish-subscribe notification',
-    'await configurationNews(registered, backends)',
-    '{}',
-    '?',
-  ),
+  modelCreate('forgets the publish-subscribe notification', 'await configurationNews(registered, backends)', '{}', '?'),
   modelCreate('leaves relatedModels out of a failure', 'fields: { relatedModels: [] }', 'fields: {}', '?'),
   uniqueValues('does not unwrap unique values', 'return isWrapped ? memberOf', 'return value === null ? memberOf', '?'),
   storedModel(
@@ -156,8 +151,8 @@ export const faults: readonly Fault[] = [
   identityUpdate('loses the context', 'context === undefined ? {} : { properties: { context } }', '{}', '?'),
   identityDelete(
     'deletes the device when no identity is named',
-    'jsonObject({ identity: text })',
-    "jsonObject({ identity: text.default('') })",
+    'jsonObject({ identity: identityName })',
+    "jsonObject({ identity: identityName.default('') })",
     '?',
   ),
   identityDelete('spells the key "details"', "detailsKey: 'detail',", '', '?'),

@@ -1,0 +1,277 @@
+import { everyAction } from '../support/everyAction.ts';
+import { hostileIdentities, hostilePaths, pathFault, shown } from '../support/hostileNames.ts';
+import { idempotencyKey } from '../support/idempotencyKey.ts';
+import { messageTable, type Row } from '../support/messageTable.ts';
+import type { ScriptedCall } from '../support/scriptedBackend.ts';
+import { device, P, problem, Q } from '../support/world.ts';
+
+const sensor = { id: Q, identity: 'sensor-1', path: 'd1/edge/sensor-1', parentId: P };
+const resolve = 'GET /devices?device=d1&path=edge&identity=sensor-1';
+const finds = (call = resolve, found: object = sensor): ScriptedCall => ({ call, reply: [200, { data: [found] }] });
+const findsNothing = (call = resolve): ScriptedCall => ({ call, reply: [200, { data: [] }] });
+const put = `PUT /devices/${Q}`;
+const updates = (body: unknown, call = put): ScriptedCall => ({ call, body, reply: [200, sensor] });
+
+const properties = { parent: 'edge' };
+const body = { identity: 'sensor-1', publicKey: 'MIIB' };
+const ok = (parent = 'edge', identity = 'sensor-1') => ({ success: true, code: 'ok', details: '', parent, identity });
+const failed = (code: string, details: unknown) => ({ success: false, code, details });
+const unknown = failed('http_response_error', 'the principal manager knows no such identity below this device');
+const refusal = (words: string) =>
+  failed('http_response_error', `principal manager: update identity failed with ${words}: as it is`);
+const rejects = (it: string, given: Partial<Row>, details: string): Row => ({
+  it,
+  properties,
+  body,
+  ...given,
+  ack: failed('validation_error', details),
+});
+const longName = 'n'.repeat(70_000);
+
+messageTable('V2', 'identity.update', {
+  ...everyAction({
+    action: 'identity.update',
+    properties,
+    body,
+    backend: [finds(), updates(JSON.stringify(body))],
+    ack: ok(),
+    failed,
+  }),
+
+  update: [
+    {
+      it: 'updates an identity below the parent of the header, with the body as sent',
+      properties,
+      body,
+      backend: [finds(), updates(JSON.stringify(body))],
+      ack: ok(),
+    },
+    {
+      it: 'updates an identity right below the device when the header names no parent',
+      body,
+      backend: [
+        finds('GET /devices?device=d1&identity=sensor-1', { ...sensor, path: 'd1/sensor-1' }),
+        updates(JSON.stringify(body)),
+      ],
+      ack: ok(''),
+    },
+    {
+      it: 'takes an empty parent for the device itself',
+      properties: { parent: '' },
+      body,
+      backend: [finds('GET /devices?device=d1&identity=sensor-1'), updates(JSON.stringify(body))],
+      ack: ok(''),
+    },
+    {
+      it: 'updates the directly connected device itself when the body names no identity',
+      body: { publicKey: 'MIIB' },
+      backend: [device, updates('{"publicKey":"MIIB"}', `PUT /devices/${P}`)],
+      ack: ok('', ''),
+    },
+    {
+      it: 'makes nothing of the parent when the body names no identity, but repeats it',
+      properties,
+      body: { publicKey: 'MIIB' },
+      backend: [device, updates('{"publicKey":"MIIB"}', `PUT /devices/${P}`)],
+      ack: ok('edge', ''),
+    },
+    {
+      it: 'finds an identity several levels down',
+      properties: { parent: 'edge/line 1/ü' },
+      body,
+      backend: [
+        finds('GET /devices?device=d1&path=edge%2Fline%201%2F%C3%BC&identity=sensor-1'),
+        updates(JSON.stringify(body)),
+      ],
+      ack: ok('edge/line 1/ü'),
+    },
+    {
+      it: 'hands over the body byte for byte: 64-bit integers, 1.0, the order of keys, white space',
+      properties,
+      body: '{ "publicKey":"MI\\u0049B","2":12345678901234567890, "1":1.0,"x":1e400,"identity":"sensor-1"\n}',
+      backend: [
+        finds(),
+        updates('{ "publicKey":"MI\\u0049B","2":12345678901234567890, "1":1.0,"x":1e400,"identity":"sensor-1"\n}'),
+      ],
+      ack: ok(),
+    },
+    {
+      it: 'succeeds again with the same request',
+      properties,
+      body,
+      backend: [finds(), updates(JSON.stringify(body))],
+      ack: ok(),
+    },
+    {
+      it: 'sends no notification of the identity',
+      properties: { ...properties, ack: undefined },
+      body,
+      backend: [finds(), updates(JSON.stringify(body))],
+      ack: undefined,
+    },
+  ],
+
+  'acknowledgement, of its own': [
+    {
+      it: 'repeats the context of the request',
+      properties: { ...properties, context: 'user ü\r\n' },
+      body,
+      backend: [finds(), updates(JSON.stringify(body))],
+      ack: ok(),
+      ackProperties: { context: 'user ü\r\n' },
+    },
+    {
+      it: 'repeats the context of a request that fails',
+      properties: { ...properties, context: 'user' },
+      body,
+      backend: [findsNothing()],
+      ack: unknown,
+      ackProperties: { context: 'user' },
+    },
+    {
+      it: 'repeats the context of a request whose properties are refused',
+      properties: { version: 3, context: 'user' },
+      body,
+      ack: failed('validation_error', 'property version must be 2'),
+      ackProperties: { context: 'user' },
+    },
+    {
+      it: 'repeats the context beside a compressed body',
+      properties: { ...properties, context: 'user', 'content-encoding': 'gzip' },
+      body: 'not gzip',
+      ack: failed('decompression_error', 'body is neither gzip data nor base64 text of it'),
+      ackProperties: { context: 'user', 'content-encoding': 'gzip' },
+    },
+    {
+      it: 'is compressed without being asked when it would not fit otherwise',
+      properties,
+      body: { identity: longName },
+      backend: [
+        finds(`GET /devices?device=d1&path=edge&identity=${longName}`),
+        updates(JSON.stringify({ identity: longName })),
+      ],
+      ack: ok('edge', longName),
+      ackProperties: { 'content-encoding': 'gzip' },
+    },
+  ],
+
+  refused: [
+    {
+      it: 'refuses an identity that does not exist below the device',
+      properties,
+      body,
+      backend: [findsNothing()],
+      ack: unknown,
+    },
+    {
+      it: 'says the same of an identity that is connected through another device',
+      device: 'd2',
+      properties,
+      body,
+      backend: [
+        {
+          ...findsNothing('GET /devices?device=d2&path=edge&identity=sensor-1'),
+          headers: { 'x-svc-device-id': 'd2' },
+        },
+      ],
+      ack: unknown,
+    },
+    {
+      it: 'refuses a device that has no identity itself',
+      body: { publicKey: 'MIIB' },
+      backend: [findsNothing(device.call)],
+      ack: unknown,
+    },
+    {
+      it: 'reports what the principal manager refuses',
+      properties,
+      body: { ...body, publicKey: 7 },
+      backend: [
+        finds(),
+        { call: put, body: JSON.stringify({ ...body, publicKey: 7 }), reply: problem(400, 'Validation failed') },
+      ],
+      ack: refusal('HTTP 400: Validation failed'),
+    },
+    {
+      it: 'reports an identity that was deleted before it could be updated',
+      properties,
+      body,
+      backend: [finds(), { call: put, reply: problem(404, 'Not found') }],
+      ack: refusal('HTTP 404: Not found'),
+    },
+    ...[
+      ['', 'must not be empty'],
+      [7, 'must be text'],
+      [null, 'must be text'],
+      [['sensor-1'], 'must be text'],
+    ].map(([identity, fault]) =>
+      rejects(
+        `checks that the identity is text: ${JSON.stringify(identity)}`,
+        { body: { identity } },
+        `body.identity ${fault}`,
+      ),
+    ),
+    rejects(
+      'refuses an identity that is no Unicode text',
+      { body: '{"identity":"\\ud800"}' },
+      'body.identity must be Unicode text',
+    ),
+    rejects('refuses a body that is no object', { body: '["sensor-1"]' }, 'body must be a JSON object'),
+    rejects(
+      'refuses a body in which identity occurs twice',
+      { body: '{"identity":"sensor-1","identity":"sensor-2"}' },
+      'body.identity occurs twice',
+    ),
+    ...hostilePaths.map((parent) =>
+      rejects(
+        `refuses a parent with empty or climbing names or control characters: ${shown(parent)}`,
+        { properties: { parent } },
+        `property parent ${pathFault}`,
+      ),
+    ),
+    ...hostileIdentities.map(
+      ([identity, encoded]): Row => ({
+        it: `never splits an identity: ${shown(identity)} is one name`,
+        properties,
+        body: { identity },
+        backend: [findsNothing(`GET /devices?device=d1&path=edge&identity=${encoded}`)],
+        ack: unknown,
+      }),
+    ),
+    {
+      it: 'never splits a parent’s names any further than at its slashes',
+      properties: { parent: 'a%2fb&device=d2' },
+      body,
+      backend: [findsNothing('GET /devices?device=d1&path=a%252fb%26device%3Dd2&identity=sensor-1')],
+      ack: unknown,
+    },
+    {
+      it: 'reads no identity from a __proto__ key',
+      properties,
+      body: '{"__proto__":{"identity":"sensor-1"}}',
+      backend: [device, updates('{"__proto__":{"identity":"sensor-1"}}', `PUT /devices/${P}`)],
+      ack: ok('edge', ''),
+    },
+  ],
+
+  'lost answers': [
+    {
+      it: 'repeats an update whose answer was lost under the same idempotency key',
+      properties,
+      body,
+      backend: [
+        finds(),
+        { ...updates(JSON.stringify(body)), headers: { 'idempotency-key': idempotencyKey(put) }, reply: 'lost' },
+        { ...updates(JSON.stringify(body)), headers: { 'idempotency-key': idempotencyKey(put) } },
+      ],
+      ack: ok(),
+    },
+    {
+      it: 'repeats a look-up whose answer was lost',
+      properties,
+      body,
+      backend: [{ ...finds(), reply: 'lost' }, finds(), updates(JSON.stringify(body))],
+      ack: ok(),
+    },
+  ],
+});

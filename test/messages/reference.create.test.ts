@@ -1,0 +1,137 @@
+import { everyAction } from '../support/everyAction.ts';
+import { hostileModels, hostileObjectIds, modelFault, objectIdFault, shown } from '../support/hostileNames.ts';
+import { idempotencyKey } from '../support/idempotencyKey.ts';
+import { messageTable, type Row } from '../support/messageTable.ts';
+import type { ScriptedCall, ScriptedReply } from '../support/scriptedBackend.ts';
+import { A, B, problem } from '../support/world.ts';
+
+const post = `POST /objects/${A}/models/svc.device/references/out`;
+const properties = { objectId: A };
+const reference = { name: 'feeds', to: { objectId: B, model: 'svc.device' }, attributes: { isContained: true } };
+const body = [reference];
+const ok = { success: true, code: 'ok', details: '' };
+const failed = (code: string, details: unknown) => ({ success: false, code, details });
+const refusal = (words: string) =>
+  failed('http_response_error', `information model: create references failed with ${words}: as it is`);
+
+const creates: ScriptedCall = { call: post, body: JSON.stringify(body), reply: [201, { data: body }] };
+
+/** A row whose body goes to the information model as it is. */
+const passesOn = (it: string, body: unknown, reply: ScriptedReply, ack: Row['ack'] = ok): Row => ({
+  it,
+  properties,
+  body,
+  backend: [{ call: post, body: typeof body === 'string' ? body : JSON.stringify(body), reply }],
+  ack,
+});
+const rejects = (it: string, given: Partial<Row>, details: string): Row => ({
+  it,
+  body,
+  ...given,
+  ack: failed('validation_error', details),
+});
+
+messageTable('V2', 'reference.create', {
+  ...everyAction({ action: 'reference.create', properties, body, backend: [creates], ack: ok, failed }),
+
+  creation: [
+    passesOn('creates a reference that does not exist', body, [201, { data: body }]),
+    passesOn(
+      'updates the attributes of a reference that exists',
+      [{ ...reference, attributes: { isContained: false, order: 2 } }],
+      [200, { data: [{ ...reference, attributes: { isContained: false, order: 2 } }] }],
+    ),
+    passesOn('succeeds again with the same request', body, [200, { data: body }]),
+    passesOn(
+      'creates and updates several references with one call',
+      [reference, { ...reference, name: 'drains' }],
+      [201, { data: [reference, { ...reference, name: 'drains' }] }],
+    ),
+    passesOn('passes on an empty array', [], [200, { data: [] }]),
+    {
+      it: 'takes the source model from the header',
+      properties: { objectId: A, model: 'svc.configuration' },
+      body,
+      backend: [
+        {
+          call: `POST /objects/${A}/models/svc.configuration/references/out`,
+          body: JSON.stringify(body),
+          reply: [201, { data: body }],
+        },
+      ],
+      ack: ok,
+    },
+    passesOn(
+      'hands over the body byte for byte: 64-bit integers, 1.0, 1e400, the order of keys, white space',
+      `[ {"to":{"model":"svc.device","objectId":"${B}"},"name":"feeds", "attributes":{"2":12345678901234567890,"1":1.0,"x":1e400}}\n]`,
+      [201, { data: body }],
+    ),
+    {
+      it: 'sends no notification of the references',
+      properties: { ...properties, ack: undefined },
+      body,
+      backend: [creates],
+      ack: undefined,
+    },
+  ],
+
+  refused: [
+    passesOn('refuses a source that does not exist', body, problem(404, 'Not found'), refusal('HTTP 404: Not found')),
+    passesOn(
+      'refuses a name that the type of the source does not know',
+      [{ ...reference, name: 'likes' }],
+      problem(400, 'Invalid reference'),
+      refusal('HTTP 400: Invalid reference'),
+    ),
+    passesOn(
+      'leaves a body that is no array to the information model as it is',
+      JSON.stringify(reference),
+      problem(400, 'Validation failed'),
+      refusal('HTTP 400: Validation failed'),
+    ),
+    passesOn(
+      'leaves hostile names in the body to the information model as they are: none gets into a path',
+      [{ name: '../x', to: { objectId: `../${B}`, model: 'a/b' } }],
+      problem(400, 'Validation failed'),
+      refusal('HTTP 400: Validation failed'),
+    ),
+    rejects('must name the source object', {}, 'property objectId is required'),
+    ...hostileObjectIds.map((objectId) =>
+      rejects(
+        `never puts an objectId into a path that is no GUID: ${shown(objectId)}`,
+        { properties: { objectId } },
+        `property objectId ${objectIdFault}`,
+      ),
+    ),
+    ...hostileModels.map((model) =>
+      rejects(
+        `never puts a model into a path that would not stay one segment of it: ${shown(model)}`,
+        { properties: { objectId: A, model } },
+        `property model ${modelFault}`,
+      ),
+    ),
+  ],
+
+  'lost answers': [
+    {
+      it: 'repeats a call whose answer was lost under the same idempotency key: it changes nothing more',
+      properties,
+      body,
+      backend: [
+        { ...creates, headers: { 'idempotency-key': idempotencyKey(post) }, reply: 'lost' },
+        { ...creates, headers: { 'idempotency-key': idempotencyKey(post) }, reply: [200, { data: body }] },
+      ],
+      ack: ok,
+    },
+    {
+      it: 'reports what the repeat is refused for',
+      properties,
+      body,
+      backend: [
+        { ...creates, reply: 'lost' },
+        { ...creates, reply: problem(404, 'Not found') },
+      ],
+      ack: refusal('HTTP 404: Not found'),
+    },
+  ],
+});

@@ -1,0 +1,230 @@
+import { gzipSync } from 'node:zlib';
+import { everyAction } from '../support/everyAction.ts';
+import { hostileModels, modelFault, shown } from '../support/hostileNames.ts';
+import { idempotencyKey } from '../support/idempotencyKey.ts';
+import { messageTable, type Row } from '../support/messageTable.ts';
+import type { ScriptedReply } from '../support/scriptedBackend.ts';
+import { problem } from '../support/world.ts';
+
+const types = '/modelDefinitions/svc.device/types';
+const post = `POST ${types}`;
+const body = {
+  typeId: 'pump',
+  version: '1.0.0',
+  unique: ['serial'],
+  properties: { serial: { dataType: 'string', isMandatory: true, description: 'on the plate' } },
+  methods: { stop: { description: 'stops' } },
+  relatedModels: { 'svc.history': { type: 'pump.history', uniqueMapping: { serial: 'pumpSerial' } } },
+};
+const stored = { ...body, model: 'svc.device', uniqueProperties: ['serial'] };
+
+const ok = (more: object = {}) => ({
+  success: true,
+  code: 'ok',
+  details: '',
+  typeId: 'pump',
+  model: 'svc.device',
+  version: '1.0.0',
+  ...more,
+});
+const failed = (code: string, details: unknown) => ({ success: false, code, details });
+const refusal = (words: string) =>
+  failed('http_response_error', `type registry: create type definition failed with ${words}: as it is`);
+const tooLarge = (bytes: number) => failed('validation_error', `body has ${bytes} bytes, more than the limit of 65536`);
+
+/** A row with one creation. */
+const creates = (it: string, body: unknown, reply: ScriptedReply, ack: Row['ack']): Row => ({
+  it,
+  body,
+  backend: [{ call: post, ...(typeof body === 'string' && { body }), reply }],
+  ack,
+});
+const refuses = (it: string, title: string, body: object): Row =>
+  creates(it, JSON.stringify(body), problem(400, title), refusal(`HTTP 400: ${title}`));
+
+/** A type definition of so many bytes of UTF-8; the characters are fewer. */
+function definitionOf(bytes: number): string {
+  const [before, after] = [JSON.stringify(body).slice(0, -1), '}'];
+  const filler = bytes - before.length - ',"description":""'.length - after.length;
+  return `${before},"description":"ü${'x'.repeat(filler - 2)}"${after}`;
+}
+
+messageTable('V2', 'type.create', {
+  ...everyAction({
+    action: 'type.create',
+    body,
+    backend: [{ call: post, body: JSON.stringify(body), reply: [201, stored] }],
+    ack: ok(),
+    failed,
+  }),
+
+  creation: [
+    creates(
+      'creates the type definition in the registry and answers its typeId, model and version',
+      JSON.stringify(body),
+      [201, stored],
+      ok(),
+    ),
+    {
+      it: 'creates the type in the model definition that the header names',
+      properties: { model: 'svc.configuration' },
+      body,
+      backend: [
+        {
+          call: 'POST /modelDefinitions/svc.configuration/types',
+          body: JSON.stringify(body),
+          reply: [201, { ...stored, model: 'svc.configuration' }],
+        },
+      ],
+      ack: ok({ model: 'svc.configuration' }),
+    },
+    creates(
+      'creates a new version of a type that exists',
+      JSON.stringify({ ...body, version: '2.10.0' }),
+      [201, { ...stored, version: '2.10.0' }],
+      ok({ version: '2.10.0' }),
+    ),
+    creates(
+      'hands over the body byte for byte: 64-bit integers, 1.0, the order of keys, white space',
+      '{ "version":"1.0.0","typeId":"pump", "properties":{"2":{"dataType":"integer","default":12345678901234567890},"1":{"dataType":"number","default":1.0}}\n}',
+      [201, stored],
+      ok(),
+    ),
+    {
+      it: 'sends no notification of the type',
+      properties: { ack: undefined },
+      body,
+      backend: [{ call: post, reply: [201, stored] }],
+      ack: undefined,
+    },
+  ],
+
+  size: [
+    creates('accepts a type definition of exactly 65,536 bytes', definitionOf(65_536), [201, stored], ok()),
+    {
+      it: 'refuses a type definition of one byte more, and names the limit',
+      body: definitionOf(65_537),
+      ack: tooLarge(65_537),
+    },
+    {
+      it: 'counts the decompressed size: exactly 65,536 bytes pass',
+      properties: { 'content-encoding': 'gzip' },
+      body: gzipSync(definitionOf(65_536)),
+      backend: [{ call: post, body: definitionOf(65_536), reply: [201, stored] }],
+      ack: ok(),
+      ackProperties: { 'content-encoding': 'gzip' },
+    },
+    {
+      it: 'counts the decompressed size: one byte more is refused, however small it is compressed',
+      properties: { 'content-encoding': 'gzip' },
+      body: gzipSync(definitionOf(65_537)).toString('base64'),
+      ack: tooLarge(65_537),
+      ackProperties: { 'content-encoding': 'gzip' },
+    },
+    {
+      it: 'does not count the base64 text around a definition that is small enough',
+      properties: { 'content-encoding': 'gzip' },
+      body: gzipSync(definitionOf(65_536), { level: 0 }).toString('base64'),
+      backend: [{ call: post, body: definitionOf(65_536), reply: [201, stored] }],
+      ack: ok(),
+      ackProperties: { 'content-encoding': 'gzip' },
+    },
+    {
+      it: 'refuses what is larger than any message may become before it has been decompressed to its end',
+      properties: { 'content-encoding': 'gzip' },
+      body: gzipSync(Buffer.alloc(4_194_305)),
+      ack: failed('decompression_error', 'body is larger than 4194304 bytes when decompressed'),
+      ackProperties: { 'content-encoding': 'gzip' },
+    },
+  ],
+
+  refused: [
+    creates(
+      'rejects a type whose typeId and version exist already: a type version is never updated',
+      JSON.stringify(body),
+      problem(409, 'Exists', { typeId: 'pump', version: '1.0.0' }),
+      refusal('HTTP 409: Exists'),
+    ),
+    refuses('leaves a definition without typeId to the registry, which refuses it', 'Validation failed', {
+      version: '1.0.0',
+    }),
+    refuses('leaves a version that is not three numbers to the registry', 'Validation failed', {
+      ...body,
+      version: '1.0',
+    }),
+    refuses('refuses a change that drops a unique property', 'Invalid modification', { ...body, unique: [] }),
+    refuses('refuses a base type that changes the uniqueness group', 'Invalid modification', {
+      ...body,
+      version: '2.0.0',
+      baseTypes: ['note@1.0.0'],
+    }),
+    creates(
+      'leaves a body that is no object to the registry as it is',
+      '[1]',
+      problem(400, 'Validation failed'),
+      refusal('HTTP 400: Validation failed'),
+    ),
+    ...['typeId', 'version'].map((key) => ({
+      it: `refuses a body in which ${key} occurs twice`,
+      body: `{"${key}":"1.0.0","${key}":"1.0.1"}`,
+      ack: failed('validation_error', `body.${key} occurs twice`),
+    })),
+    ...hostileModels.map((model) => ({
+      it: `never puts a model into a path that would not stay one segment of it: ${shown(model)}`,
+      properties: { model },
+      body,
+      ack: failed('validation_error', `property model ${modelFault}`),
+    })),
+  ],
+
+  'lost answers': [
+    {
+      it: 'repeats a creation whose answer was lost under the same idempotency key',
+      body,
+      backend: [
+        { call: post, headers: { 'idempotency-key': idempotencyKey(post) }, reply: 'lost' },
+        { call: post, headers: { 'idempotency-key': idempotencyKey(post) }, reply: [201, stored] },
+      ],
+      ack: ok(),
+    },
+    {
+      it: 'reports success for its own creation when the repeat meets the version with the same content',
+      body,
+      backend: [
+        { call: post, reply: 'lost' },
+        { call: post, reply: problem(409, 'Exists') },
+        { call: `GET ${types}/pump/versions/1.0.0`, reply: [200, stored] },
+      ],
+      ack: ok(),
+    },
+    {
+      it: 'is rejected when the repeat meets the version with other content',
+      body,
+      backend: [
+        { call: post, reply: 'lost' },
+        { call: post, reply: problem(409, 'Exists') },
+        { call: `GET ${types}/pump/versions/1.0.0`, reply: [200, { ...stored, methods: {} }] },
+      ],
+      ack: refusal('HTTP 409: Exists'),
+    },
+    {
+      it: 'is rejected when the version that the repeat meets cannot be seen',
+      body,
+      backend: [
+        { call: post, reply: 'lost' },
+        { call: post, reply: problem(409, 'Exists') },
+        { call: `GET ${types}/pump/versions/1.0.0`, reply: problem(404, 'Not found') },
+      ],
+      ack: refusal('HTTP 409: Exists'),
+    },
+    {
+      it: 'does not read back when no answer was lost: what exists is not its own',
+      body,
+      backend: [
+        { call: post, reply: 'refused' },
+        { call: post, reply: problem(409, 'Exists') },
+      ],
+      ack: refusal('HTTP 409: Exists'),
+    },
+  ],
+});

@@ -1,0 +1,38 @@
+/** Names that would mean something else if they got where they are aimed, and what is said of them. */
+
+export const hostileObjectIds = ['../B', 'a/b', '%2f', '', '..', 'a\r\nb', '{aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa}'];
+export const objectIdFault = 'must be a GUID';
+
+const tooLong = 'm'.repeat(257);
+export const hostileModels = [
+  ...['../B', 'a/b', 'a\\b', '%2f', '', '.', '..', 'a b', 'a\r\nb', 'a?b', 'a#b', 'a@1', '\ud800', tooLong],
+];
+export const modelFault = 'must be a model definition identifier: no spaces, control characters or any of / \\ ? # % @';
+
+export const hostilePaths = [
+  '..',
+  '../d2',
+  'edge/..',
+  './edge',
+  'edge//sensor-1',
+  '/edge',
+  'edge/',
+  'a\u0000',
+  'a\r\nb',
+];
+export const pathFault = 'must be identity names joined by /, without empty, . or .. names or control characters';
+
+/** Names of identities, and how each goes out as one query value. */
+export const hostileIdentities = [
+  ['../B', '..%2FB'],
+  ['..', '..'],
+  ['a/b', 'a%2Fb'],
+  ['%2f', '%252f'],
+  ['a//b', 'a%2F%2Fb'],
+  ['s&path=edge', 's%26path%3Dedge'],
+  ['s\r\n', 's%0D%0A'],
+  ['ü ', '%C3%BC%20'],
+] as const;
+
+/** A name as it can stand in a row's title. */
+export const shown = (name: string): string => JSON.stringify(name).slice(0, 40);
