@@ -2,14 +2,16 @@ import type { JournalEntry as BackendCall } from '../backends/journal.ts';
 import type { Device, Reply } from '../device/device.ts';
 import { type Printer, silent } from '../print.ts';
 import type { Sandbox } from '../sandbox.ts';
-import { showMessage, unpack } from '../showMessage.ts';
+import { unpack } from '../showMessage.ts';
 import { differences } from './pattern.ts';
-import { type ExpectedReply, type Step, steps } from './steps.ts';
+import { show } from './show.ts';
+import type { ExpectedReply, Step } from './step.ts';
+import { steps } from './steps.ts';
 
 /** What happened in one step, seen from the device and from the backends. */
 export interface Exchange {
   step: Step;
-  sent: { properties: Record<string, string>; body: Buffer };
+  sent: { properties: Readonly<Record<string, string>>; body: Buffer };
   calls: BackendCall[];
   replies: Reply[];
   /** How this differs from what the step expects; empty when it does not. */
@@ -45,17 +47,22 @@ export async function demonstrate(
       const exchange = await perform(step, device, sandbox, exchanges, waitMs);
       exchanges.push(exchange);
       show(exchange, printer);
-      if (exchange.problems.length > 0) {
-        throw new DemonstrationFailed(
-          `“${step.title}” went wrong:\n${exchange.problems.map((text) => `  - ${text}`).join('\n')}`,
-        );
-      }
+      refuse(step.title, exchange.problems);
+    }
+    for (const [id, device] of devices) {
+      const surplus = await device.next(0);
+      if (surplus) refuse(`${id} is done`, ['there is a reply that nobody expects']);
     }
     return exchanges;
   } finally {
     signal?.removeEventListener('abort', hangUp);
     await hangUp();
   }
+}
+
+function refuse(title: string, problems: readonly string[]): void {
+  if (problems.length === 0) return;
+  throw new DemonstrationFailed(`“${title}” went wrong:\n${problems.map((text) => `  - ${text}`).join('\n')}`);
 }
 
 async function perform(
@@ -67,12 +74,12 @@ async function perform(
 ): Promise<Exchange> {
   const hubMark = hub.journal.list().at(-1)?.index ?? -1;
   const backendMark = backends.journal.last;
-  const request = step.request(earlier);
+  const { request, replies: expectedReplies } = step.exchange(earlier);
   const sent = { properties: request.properties, body: Buffer.from(JSON.stringify(request.body)) };
   await device.send(sent.properties, sent.body);
 
   const replies: Reply[] = [];
-  while (replies.length < step.replies.length) {
+  while (replies.length < expectedReplies.length) {
     const reply = await device.next(waitMs);
     if (!reply) break;
     replies.push(reply);
@@ -86,11 +93,11 @@ async function perform(
       .list({ since: hubMark, deviceId: device.id, kind: 'c2d' })
       .flatMap((entry) => (entry.kind === 'c2d' && entry.policy === policy ? [entry.system.messageId] : [])),
   );
-  const problems = step.replies.flatMap((expected, index) => {
+  const problems = expectedReplies.flatMap((expected, index) => {
     const reply = replies[index];
     if (!reply) {
       const nobody = state.service.pid ? '' : '; the sandbox was started without a service';
-      return [`reply ${index + 1} of ${step.replies.length} did not come within ${waitMs / 1000} s${nobody}`];
+      return [`reply ${index + 1} of ${expectedReplies.length} did not come within ${waitMs / 1000} s${nobody}`];
     }
     const stranger = fromService.has(reply.messageId) ? [] : [`reply ${index + 1} was not sent by the service`];
     return [...stranger, ...compare(reply, expected).map((text) => `reply ${index + 1}: ${text}`)];
@@ -116,31 +123,4 @@ function compare(reply: Reply, expected: ExpectedReply): string[] {
     ...differences(reply.properties, expected.properties, 'properties'),
     ...differences(body, expected.body, 'body'),
   ];
-}
-
-const names = {
-  informationModel: 'information model',
-  typeRegistry: 'type registry',
-  principalManager: 'principal manager',
-  token: 'token endpoint',
-};
-
-function show({ step, sent, calls, replies, problems }: Exchange, printer: Printer): void {
-  const { line, paint } = printer;
-  line(`\n${paint('bold', step.title)}\n`);
-  line(`  ${step.device} sends`);
-  showMessage(printer, sent);
-  if (calls.length > 0) line('\n  the service asks');
-  for (const { backend, method, path, status } of calls) {
-    line(
-      `    ${paint('cyan', names[backend].padEnd(17))}  ${method.padEnd(4)} ${path}  ${paint('dim', String(status))}`,
-    );
-  }
-  for (const reply of replies) {
-    line(`\n  ${step.device} receives`);
-    showMessage(printer, reply);
-  }
-  const verdict =
-    problems.length === 0 ? paint('green', '✓ every reply is as expected') : paint('red', '✗ not as expected');
-  line(`\n  ${verdict}\n`);
 }

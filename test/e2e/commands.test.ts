@@ -4,8 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { help } from '../../sandbox/device/options.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { projectDirectory, readState, type SandboxState } from '../../sandbox/state.ts';
+import { catalogue } from '../../src/messages/index.ts';
 import { startTestSandbox } from './testSandbox.ts';
 
 interface Ended {
@@ -77,6 +79,20 @@ describe('npm run device', () => {
     const { code, stderr } = await device(['model.create', 'nowhere.json']);
     expect(stderr).toContain('nowhere.json');
     expect(code).toBe(3);
+  });
+
+  const examples = [...help.matchAll(/^ {2}npm run device -- (.*\.json)$/gm)].map(([, line = '']) => line);
+
+  it('has an example of every message in its help', () => {
+    const sent = examples.map((line) => line.split(' ').at(-2));
+    expect(sent.sort()).toEqual(catalogue.map(({ name }) => name).sort());
+  });
+
+  it('sends them by hand, one after the other, and each succeeds', async () => {
+    for (const line of examples) {
+      const { code, stdout } = await device(line.split(' '));
+      expect(code, `${line}\n${stdout}`).toBe(0);
+    }
   });
 
   it('introduces a device that nobody knows, once', async () => {

@@ -2,11 +2,16 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'vitest';
+import type { Journal } from '../../sandbox/backends/journal.ts';
 import type { Device, Reply } from '../../sandbox/device/device.ts';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../sandbox/sandbox.ts';
 import { unpack } from '../../sandbox/showMessage.ts';
+import { validateExchange } from '../support/contracts.ts';
 
-/** A sandbox with free ports and a folder of its own, which goes away with it. */
+/**
+ * A sandbox with free ports and a folder of its own, which goes away with it. Its end fails the tests when the service
+ * and a backend have said something to each other that the backend's contract does not describe.
+ */
 export async function startTestSandbox(options: SandboxOptions = {}): Promise<Sandbox & { directory: string }> {
   const directory = await mkdtemp(join(tmpdir(), 'sandbox-'));
   const discard = () => rm(directory, { recursive: true, force: true });
@@ -19,7 +24,25 @@ export async function startTestSandbox(options: SandboxOptions = {}): Promise<Sa
     close: ((close) => async () => {
       await close();
       await discard();
+      expect(breaches(sandbox.backends.journal), 'what was said against the contracts').toEqual([]);
     })(sandbox.close),
+  });
+}
+
+/** What the calls of the backends have against their contracts. */
+function breaches(journal: Journal): string[] {
+  return journal.entries().flatMap(({ backend, method, path, headers, body, status, answer, fault }) => {
+    if (backend === 'token' || status === null || fault !== undefined) return [];
+    const exchange = {
+      backend,
+      method,
+      path,
+      requestHeaders: headers,
+      requestBody: body,
+      status,
+      responseBody: answer,
+    };
+    return validateExchange(exchange).map((text) => `${method} ${path} → ${status}: ${text}`);
   });
 }
 
