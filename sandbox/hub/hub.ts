@@ -3,14 +3,17 @@ import { createAdmin } from './admin.ts';
 import { createDirectory } from './amqp/nodes.ts';
 import { createAmqpServer } from './amqp/server.ts';
 import { ensureCertificates } from './certificates.ts';
+import { createConnections } from './connections.ts';
 import { createDevicebound, type Devicebound } from './devicebound.ts';
 import { createEvents } from './events.ts';
+import { createStandingFaults } from './faults/standing.ts';
 import { createJournal, type Journal } from './journal.ts';
 import { type Listener, listen, listenWith } from './listener.ts';
 import { createMqttServer } from './mqtt/server.ts';
 import type { PartitionLog } from './partitionLog.ts';
 import { ensurePolicies } from './policies.ts';
 import { createRegistry, type Registry } from './registry.ts';
+import { createTally } from './tally.ts';
 
 /** How to start a hub. Only `directory` is needed. */
 export interface HubOptions {
@@ -77,16 +80,31 @@ export async function startHub(options: HubOptions): Promise<Hub> {
   const [certificates, policies] = [await ensureCertificates(directory, now()), await ensurePolicies(directory)];
   const registry = createRegistry(now);
   const journal = createJournal(now, options.journalEntries ?? 10_000);
+  const everybody = createConnections();
+  const standing = createStandingFaults();
+  const tally = createTally();
   const access = createAccess({ hubName: name, policies, registry, now });
   const events = createEvents({ count, retention, journal, now });
   const devicebound = createDevicebound({ registry, journal, strict: options.strictProperties ?? false, now });
   const consumerGroups = ['$Default', ...(options.consumerGroups ?? [])];
-  const amqp = createAmqpServer(
-    name,
-    createDirectory({ name, consumerGroups, access, events, devicebound, journal, now }),
+  const amqp = createAmqpServer({
+    containerId: name,
+    directory: createDirectory({
+      name,
+      consumerGroups,
+      access,
+      events,
+      devicebound,
+      journal,
+      faults: standing,
+      tally,
+      now,
+    }),
+    connections: everybody,
+    faults: standing,
     now,
-  );
-  const mqtt = createMqttServer({ access, events, devicebound, journal, registry, now });
+  });
+  const mqtt = createMqttServer({ access, events, devicebound, journal, registry, faults: standing, everybody, now });
   for (const { deviceId, primaryKey } of options.devices ?? []) registry.create(deviceId, { primaryKey });
 
   const keyOf = (policy: string): string => {

@@ -1,48 +1,81 @@
-import { createServer, type Server, type Socket } from 'node:net';
+import { createServer, type Server, Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { createServer as createTlsServer } from 'node:tls';
 
 /** An open port on the loopback interface. */
 export interface Listener {
   port: number;
+  /** Take no more connections: they are refused. Those that are there stay. */
+  pause(): Promise<void>;
+  /** Listen again, on the same port. */
+  resume(): Promise<void>;
   /** Stop listening. Sockets get a moment to end by themselves, then they are destroyed; resolves when all are gone. */
   close(): Promise<void>;
 }
 
-const graceMs = 200;
+/** Says, before anything is read, that a connection is not to be served: it took the socket over. */
+export type Doorkeeper = (socket: Socket) => boolean;
 
-/** Listen on 127.0.0.1 (port 0: a free one), with TLS when there are credentials, and hand every socket to `accept`. */
+const graceMs = 200;
+// as many as connect at once when ten thousand devices come back
+const backlog = 4096;
+const host = '127.0.0.1';
+const rawSockets = new WeakMap<Duplex, Socket>();
+
+/**
+ * Listen on 127.0.0.1 (port 0: a free one), with TLS when there are credentials, and hand every socket to `accept` that
+ * the doorkeeper has not taken.
+ */
 export function listen(
   port: number,
   credentials: { key: string; cert: string } | undefined,
   accept: (socket: Socket) => void,
+  doorkeeper?: Doorkeeper,
 ): Promise<Listener> {
-  const server = credentials
-    ? createTlsServer({ ...credentials, minVersion: 'TLSv1.2', noDelay: true }, accept)
-    : createServer({ noDelay: true }, accept);
-  return listenWith(server, port);
+  if (!credentials) return listenWith(createServer({ noDelay: true }), port, doorkeeper, accept);
+  const server = createTlsServer({ ...credentials, minVersion: 'TLSv1.2', noDelay: true }, accept);
+  return listenWith(server, port, doorkeeper);
 }
 
 /** The same for a server that knows what to do with its sockets. */
-export async function listenWith(server: Server, port: number): Promise<Listener> {
-  const sockets = new Set<Socket>();
+export async function listenWith(
+  server: Server,
+  port: number,
+  doorkeeper: Doorkeeper = () => false,
+  accept: (socket: Socket) => void = () => undefined,
+): Promise<Listener> {
+  const sockets = new Map<string, Socket>();
+  const serve = server.listeners('connection') as ((socket: Socket) => void)[];
+  server.removeAllListeners('connection');
   server.on('connection', (socket: Socket) => {
-    sockets.add(socket);
-    socket.on('close', () => sockets.delete(socket));
+    const client = clientOf(socket);
+    sockets.set(client, socket);
+    socket.on('close', () => sockets.delete(client));
+    if (doorkeeper(socket)) return;
+    for (const next of serve) next.call(server, socket);
+    accept(socket);
   });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, '127.0.0.1', () => {
-      server.off('error', reject);
-      server.on('error', () => undefined); // a socket that could not be accepted; the others can
-      resolve();
-    });
+  server.on('secureConnection', (socket: Socket) => {
+    const raw = sockets.get(clientOf(socket));
+    if (raw) rawSockets.set(socket, raw);
   });
+  server.on('error', () => undefined); // a socket that could not be accepted; the others can
+  await open(server, port);
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('The server has no port.');
+  const { port: own } = address;
   return {
-    port: portOf(server),
+    port: own,
+    pause: () =>
+      new Promise((resolve) => {
+        server.close();
+        setImmediate(resolve);
+      }),
+    resume: () => open(server, own),
     close: () =>
       new Promise((resolve) => {
         const force = setTimeout(() => {
-          for (const socket of sockets) socket.destroy();
+          for (const socket of sockets.values()) socket.destroy();
         }, graceMs);
         server.close(() => {
           clearTimeout(force);
@@ -52,8 +85,21 @@ export async function listenWith(server: Server, port: number): Promise<Listener
   };
 }
 
-function portOf(server: Server): number {
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('The server has no port.');
-  return address.port;
+/** Break a connection with a RST, under its TLS layer if it has one. */
+export function reset(socket: Duplex): void {
+  const raw = rawSockets.get(socket) ?? socket;
+  if (raw instanceof Socket && !raw.destroyed) raw.resetAndDestroy();
+  socket.destroy();
+}
+
+const clientOf = (socket: Socket): string => `${socket.remoteAddress} ${socket.remotePort}`;
+
+function open(server: Server, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen({ port, host, backlog }, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
 }

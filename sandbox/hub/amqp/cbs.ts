@@ -1,4 +1,6 @@
 import type { Access } from '../access.ts';
+import { kindOfAudience } from '../connections.ts';
+import type { StandingFaults } from '../faults/standing.ts';
 import { Refusal } from '../refusal.ts';
 import type { Node } from './peer.ts';
 import { requestNode } from './requests.ts';
@@ -6,8 +8,8 @@ import { requestNode } from './requests.ts';
 // operation=put-token, type=servicebus.windows.net:sastoken, name=<audience>, body = the token
 
 /** `$cbs`: a client proves with a token what it may do on this connection. */
-export function cbsNode(access: Access): Node {
-  return requestNode('$cbs', ({ application_properties: asked = {}, body }, { claims }) => {
+export function cbsNode(access: Access, faults: StandingFaults, now: () => number): Node {
+  return requestNode('$cbs', ({ application_properties: asked = {}, body }, { claims, connection }) => {
     const { operation, type, name } = asked;
     if (operation !== 'put-token' || typeof name !== 'string' || typeof body !== 'string')
       return { status: 400, description: 'A put-token request has a name and a token.', condition: 'amqp:not-allowed' };
@@ -17,8 +19,17 @@ export function cbsNode(access: Access): Node {
         description: 'Only shared access signatures are known.',
         condition: 'amqp:not-implemented',
       };
+    const connections = kindOfAudience(name);
+    connection.kind ??= connections;
+    const refused = faults.strike('refuse-token', { connections });
+    if (refused?.fault.answer === 'silent') return undefined;
+    if (refused)
+      return { status: 401, description: 'A fault refuses this token.', condition: 'amqp:unauthorized-access' };
     try {
-      claims.put(name, access.claim(body, name));
+      const claim = access.claim(body, name);
+      const short = faults.strike('token-life', { connections });
+      if (short) claim.expiresAt = Math.min(claim.expiresAt, now() + short.fault.ms);
+      claims.put(name, claim);
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       return { status: 401, description: error.message, condition: error.condition };

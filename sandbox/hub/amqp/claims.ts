@@ -5,15 +5,40 @@ import type { Right } from '../policies.ts';
 export interface Claims {
   /** Keep a claim; a later one for the same audience replaces it (token renewal). */
   put(audience: string, claim: Claim): void;
+  /** Count every claim as expired. */
+  expire(): void;
+  /** The connection is gone: watch no more. */
+  end(): void;
   /** A claim, not expired, that gives `right` on the resource `path`. */
   find(right: Right, path: readonly string[]): Claim | undefined;
 }
 
-/** The claims of one connection. `now` gives milliseconds since 1970. */
-export function createClaims(now: () => number): Claims {
+const maxTimerMs = 2 ** 31 - 1;
+
+/** The claims of one connection. `now` gives milliseconds since 1970; `onExpiry` is called after one has expired. */
+export function createClaims(now: () => number, onExpiry: () => void): Claims {
   const claims = new Map<string, Claim>();
+  const timers = new Map<string, NodeJS.Timeout>();
+
+  const watch = (audience: string): void => {
+    clearTimeout(timers.get(audience));
+    const left = (claims.get(audience)?.expiresAt ?? now()) - now();
+    if (left <= 0) onExpiry();
+    else timers.set(audience, setTimeout(watch, Math.min(left, maxTimerMs), audience).unref());
+  };
+
   return {
-    put: (audience, claim) => void claims.set(audience, claim),
+    put(audience, claim) {
+      claims.set(audience, claim);
+      watch(audience);
+    },
+    expire() {
+      for (const claim of claims.values()) claim.expiresAt = 0;
+      onExpiry();
+    },
+    end() {
+      for (const timer of timers.values()) clearTimeout(timer);
+    },
     find(right, path) {
       for (const claim of claims.values())
         if (claim.rights.has(right) && claim.expiresAt > now() && covers(claim.path, path)) return claim;

@@ -1,8 +1,12 @@
 import rhea, { type Sender } from 'rhea';
+import type { Link } from '../connections.ts';
+import type { StandingFaults } from '../faults/standing.ts';
 import type { Journal } from '../journal.ts';
 import type { PartitionLog } from '../partitionLog.ts';
 import { Refusal } from '../refusal.ts';
+import type { Tally } from '../tally.ts';
 import { parseFilter } from './filter.ts';
+import { sendUnsettled } from './links.ts';
 import type { Owners } from './owners.ts';
 import { type Node, notFound, type Peer, refuse, transferCount, transferLimit } from './peer.ts';
 
@@ -19,12 +23,14 @@ export function consumerNode(options: {
   partitions: readonly PartitionLog[];
   owners: Owners;
   journal: Journal;
+  faults: StandingFaults;
+  tally: Tally;
   now: () => number;
 }): Node {
-  const { hubName, partitions, owners, journal, now } = options;
+  const { hubName, partitions, owners, journal, faults, tally, now } = options;
   const groups = new Set(options.consumerGroups.map((group) => group.toLowerCase()));
 
-  const open = (sender: Sender, peer: Peer): void => {
+  const open = (sender: Sender, peer: Peer, link: Link): void => {
     const { address, filter } = sender.source;
     const { hub = '', group = '', partition } = form.exec(address)?.groups ?? {};
     if (hub.toLowerCase() !== hubName.toLowerCase() || !groups.has(group.toLowerCase())) throw notFound(address);
@@ -38,10 +44,23 @@ export function consumerNode(options: {
       epoch: typeof epoch === 'number' ? epoch : undefined,
       stolen: (refusal) => end(refusal),
     });
-    const stop = stream(sender, peer, log, log.find(start), () => claim() !== undefined || end(unauthorised()));
+    const scope = { partition: String(log.id), group };
+    if (faults.strike('unsettled', scope)) sendUnsettled(sender);
+    const blocked = () => faults.strike('no-events', scope) !== undefined;
+    const allowed = () => !blocked() && (claim() !== undefined || end(unauthorised()));
+    const stop = stream(sender, peer, link, log, log.find(start), allowed);
+    const unwatch = faults.watch('no-events', () => link.resume?.());
+    link.allowed = () => claim() !== undefined;
+    link.receives = { partition: scope.partition, group };
+    const { detach } = link;
+    link.detach = (reason, closed) => {
+      finish(reason?.description ?? 'the hub detached it');
+      detach(reason, closed);
+    };
     const finish = (reason: string): void => {
       leave();
       stop();
+      unwatch();
       sender.off('sender_close', gone);
       sender.session.off('session_close', gone);
       peer.socket.off('close', gone);
@@ -65,6 +84,7 @@ export function consumerNode(options: {
   const stream = (
     sender: Sender,
     peer: Peer,
+    link: Link,
     log: PartitionLog,
     start: number,
     allowed: () => boolean,
@@ -85,7 +105,9 @@ export function consumerNode(options: {
       for (; room > 0 && sent < transferLimit(sender) && sender.sendable(); sent += 1, position += 1) {
         const event = log.at(position);
         if (!event) break;
-        sender.send(metric ? withMetric(event.bytes, log) : event.bytes, undefined, 0);
+        const { settled } = sender.send(metric ? withMetric(event.bytes, log) : event.bytes, undefined, 0);
+        tally.delivered += 1;
+        if (settled) tally.settled += 1;
         room -= event.bytes.length;
       }
       if (room <= 0) later();
@@ -106,7 +128,18 @@ export function consumerNode(options: {
       pump();
       sender.set_drained(true);
     });
+    sender.on('settled', () => {
+      tally.settled += 1;
+      later();
+    });
     peer.socket.on('drain', pump);
+    link.resume = pump;
+    link.rewind = (events) => {
+      const back = Math.min(events, position - log.first());
+      position -= back;
+      pump();
+      return back;
+    };
     const unwatch = log.watch(pump);
     return () => {
       running = false;
@@ -131,9 +164,9 @@ export function consumerNode(options: {
   };
 
   return {
-    serve(sender, peer) {
+    serve(sender, peer, link) {
       try {
-        open(sender, peer);
+        open(sender, peer, link);
       } catch (error) {
         if (!(error instanceof Refusal)) throw error;
         refuse(sender, error);

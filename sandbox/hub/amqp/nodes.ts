@@ -1,7 +1,9 @@
 import type { Access } from '../access.ts';
 import type { Devicebound } from '../devicebound.ts';
 import type { Events } from '../events.ts';
+import type { StandingFaults } from '../faults/standing.ts';
 import type { Journal } from '../journal.ts';
+import type { Tally } from '../tally.ts';
 import { cbsNode } from './cbs.ts';
 import { consumerNode } from './consumer.ts';
 import { deviceboundNode } from './devicebound.ts';
@@ -18,15 +20,26 @@ export function createDirectory(hub: {
   events: Events;
   devicebound: Devicebound;
   journal: Journal;
+  faults: StandingFaults;
+  tally: Tally;
   now: () => number;
 }): Directory {
-  const { name, consumerGroups, access, events, devicebound, journal, now } = hub;
+  const { name, consumerGroups, access, events, devicebound, journal, faults, tally, now } = hub;
   const { partitions } = events;
-  const cbs = cbsNode(access);
+  const cbs = cbsNode(access, faults, now);
   const management = managementNode({ name, createdAt: new Date(now()), partitions });
-  const consumer = consumerNode({ hubName: name, consumerGroups, partitions, owners: createOwners(), journal, now });
-  const producer = producerNode(name, events);
-  const toDevices = deviceboundNode(devicebound);
+  const consumer = consumerNode({
+    hubName: name,
+    consumerGroups,
+    partitions,
+    owners: createOwners(),
+    journal,
+    faults,
+    tally,
+    now,
+  });
+  const producer = producerNode(name, events, faults);
+  const toDevices = deviceboundNode(devicebound, faults);
 
   return (address, direction) => {
     if (address === '$cbs') return cbs;

@@ -1,22 +1,28 @@
 import type { Socket } from 'node:net';
-import type { Message as AmqpMessage, Receiver, Sender } from 'rhea';
+import type { Message as AmqpMessage, Delivery, Receiver, Sender } from 'rhea';
+import type { Connection, Link } from '../connections.ts';
+import type { Answers } from '../faults/answering.ts';
 import { Refusal } from '../refusal.ts';
 import type { Claims } from './claims.ts';
 
 /** One AMQP connection as the nodes see it. */
 export interface Peer {
   socket: Socket;
+  connection: Connection;
   claims: Claims;
   /** Links on which answers of the request nodes can go back, by node, link name and target address. */
   replies: Map<string, Sender>;
 }
 
-/** A place that links attach to. Both answer nothing: a link that is refused is closed with the reason. */
+/**
+ * A place that links attach to. Both answer nothing: a link that is refused is closed with the reason. `link` is what
+ * faults and counters see of it; a node adds what it knows.
+ */
 export interface Node {
   /** A client attached to receive. */
-  serve?(sender: Sender, peer: Peer): void;
+  serve?(sender: Sender, peer: Peer, link: Link): void;
   /** A client attached to send. */
-  accept?(receiver: Receiver, peer: Peer): void;
+  accept?(receiver: Receiver, peer: Peer, link: Link): void;
 }
 
 /** What a client sent, as rhea decodes it. Application properties may be of any AMQP type. */
@@ -25,6 +31,16 @@ export type Incoming = AmqpMessage & { application_properties?: Record<string, u
 /** Close a link and say why. */
 export function refuse(link: Sender | Receiver, { condition, message }: Refusal): void {
   link.close({ condition, description: message });
+}
+
+/** How the sender of this delivery is answered. */
+export function dispositions(delivery: Delivery | undefined): Answers {
+  return {
+    accept: () => delivery?.accept(),
+    reject: (condition, description) => delivery?.reject({ condition, description }),
+    release: () => delivery?.release(),
+    modify: () => delivery?.modified({ delivery_failed: true }),
+  };
 }
 
 /** The refusal of an address where there is nothing, in the words by which the event client knows it. */

@@ -1,9 +1,11 @@
 import rhea, { type EventContext } from 'rhea';
 import { placeAnnotations } from '../deviceEvent.ts';
 import type { Events } from '../events.ts';
+import { answer } from '../faults/answering.ts';
+import type { StandingFaults } from '../faults/standing.ts';
 import type { PartitionLog } from '../partitionLog.ts';
 import { Refusal } from '../refusal.ts';
-import { type Incoming, type Node, notFound, refuse } from './peer.ts';
+import { dispositions, type Incoming, type Node, notFound, refuse } from './peer.ts';
 
 const address = /^(?<hub>[^/]+)(\/Partitions\/(?<partition>[^/]+))?$/i;
 const batchFormat = 0x80013700;
@@ -12,7 +14,7 @@ const batchFormat = 0x80013700;
  * `HUB` or `HUB/Partitions/N`: where producers send events, singly or in batches. Needs the right to send. Without a
  * partition in the address the partition key decides, or else turns are taken. Such events carry no identity stamps.
  */
-export function producerNode(hubName: string, events: Events): Node {
+export function producerNode(hubName: string, events: Events, faults: StandingFaults): Node {
   let turn = 0;
 
   const choose = (partition: string | undefined, key: unknown): PartitionLog => {
@@ -24,7 +26,7 @@ export function producerNode(hubName: string, events: Events): Node {
   };
 
   return {
-    accept(receiver, { claims }) {
+    accept(receiver, { claims, connection }, link) {
       const path = receiver.target.address.split('/');
       const { hub = '', partition } = address.exec(receiver.target.address)?.groups ?? {};
       const authorised = () => claims.find('send', path) !== undefined;
@@ -34,19 +36,21 @@ export function producerNode(hubName: string, events: Events): Node {
       if (partition !== undefined && !events.partitions.some(({ id }) => String(id) === partition))
         return refuse(receiver, new Refusal('com.microsoft:argument-out-of-range', 'There is no such partition.'));
 
+      link.allowed = authorised;
       receiver.set_target({ address: receiver.target.address });
       receiver.on('message', (context: EventContext) => {
         if (!authorised()) return refuse(receiver, unauthorised);
-        const { delivery } = context;
-        const envelope = unpack(context);
-        const key = envelope.annotations['x-opt-partition-key'];
-        const log = choose(partition, key);
-        for (const event of envelope.events)
-          log.append((place) => {
-            const message_annotations = { ...withoutStamps(event.message_annotations), ...placeAnnotations(place) };
-            return rhea.message.encode({ ...event, message_annotations });
-          });
-        delivery?.accept();
+        const take = () => {
+          const envelope = unpack(context);
+          const log = choose(partition, envelope.annotations['x-opt-partition-key']);
+          for (const event of envelope.events)
+            log.append((place) => {
+              const message_annotations = { ...withoutStamps(event.message_annotations), ...placeAnnotations(place) };
+              return rhea.message.encode({ ...event, message_annotations });
+            });
+        };
+        const arrival = { kind: 'events', deviceId: undefined, connection, link } as const;
+        answer(faults, arrival, take, dispositions(context.delivery));
       });
     },
   };

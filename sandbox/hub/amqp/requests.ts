@@ -12,8 +12,9 @@ export interface Answer {
 /**
  * A node of requests and answers, such as $cbs and $management. The answer goes to the link that `reply_to` names (its
  * name or target address), or else to the connection's latest link from this node: azure-iothub names none of its own.
+ * Nothing goes back where there is no answer.
  */
-export function requestNode(name: string, answer: (request: Incoming, peer: Peer) => Answer): Node {
+export function requestNode(name: string, answer: (request: Incoming, peer: Peer) => Answer | undefined): Node {
   return {
     serve(sender, peer) {
       const target = (sender.target as { address?: string } | undefined)?.address;
@@ -31,7 +32,8 @@ export function requestNode(name: string, answer: (request: Incoming, peer: Peer
         const request = message as Incoming;
         const link = peer.replies.get(`${name} ${request.reply_to}`) ?? peer.replies.get(name);
         delivery?.accept();
-        link?.send(envelope(request, answer(request, peer)));
+        const answered = answer(request, peer);
+        if (answered) link?.send(envelope(request, answered));
       });
     },
   };

@@ -1,6 +1,10 @@
 import type { Socket } from 'node:net';
 import rhea, { type Connection, type EventContext, type Receiver, type Sender } from 'rhea';
+import { type Connections, kindOfAddress } from '../connections.ts';
+import type { StandingFaults } from '../faults/standing.ts';
+import { Refusal } from '../refusal.ts';
 import { createClaims } from './claims.ts';
+import { follow, grantCredit } from './links.ts';
 import { type Node, notFound, type Peer, refuse } from './peer.ts';
 
 /** The AMQP 1.0 side of the hub: give it sockets, plain or TLS, and it serves them. */
@@ -15,11 +19,19 @@ export type Directory = (address: string, direction: 'serve' | 'accept') => Node
 
 const idleTimeoutMs = 60_000;
 const maxFrameSize = 65_536;
+const expired = { condition: 'amqp:unauthorized-access', description: 'The token of this link has expired.' };
 
 /** An AMQP server with the nodes of `directory`. SASL ANONYMOUS is accepted and so is no SASL layer at all. */
-export function createAmqpServer(containerId: string, directory: Directory, now: () => number): AmqpServer {
+export function createAmqpServer(options: {
+  containerId: string;
+  directory: Directory;
+  connections: Connections;
+  faults: StandingFaults;
+  now: () => number;
+}): AmqpServer {
+  const { containerId, directory, connections, faults, now } = options;
   const container = rhea.create_container({ id: containerId });
-  const connections = new Map<Socket, Connection>();
+  const open = new Map<Socket, Connection>();
   // whatever a peer sends, the worst that happens is the end of its own connection
   for (const event of [
     'error',
@@ -33,10 +45,24 @@ export function createAmqpServer(containerId: string, directory: Directory, now:
     container.on(event, () => undefined);
 
   const attach = (link: Sender | Receiver, address: unknown, peer: Peer, direction: 'serve' | 'accept'): void => {
-    const node = typeof address === 'string' ? directory(address, direction) : undefined;
-    if (direction === 'serve' && node?.serve) node.serve(link as Sender, peer);
-    else if (direction === 'accept' && node?.accept) node.accept(link as Receiver, peer);
-    else refuse(link, notFound(String(address)));
+    if (typeof address !== 'string') {
+      refuse(link, notFound(String(address)));
+      return;
+    }
+    const { connection } = peer;
+    connection.kind ??= kindOfAddress(address);
+    const refused = faults.strike('refuse-link', { connections: connection.kind, address });
+    if (refused) {
+      refuse(link, new Refusal(refused.fault.condition ?? 'amqp:internal-error', 'A fault refuses this link.'));
+      return;
+    }
+    const node = directory(address, direction);
+    const entry = follow(link, address, connection);
+    if (direction === 'serve' && node?.serve) node.serve(link as Sender, peer, entry);
+    else if (direction === 'accept' && node?.accept) {
+      grantCredit(link as Receiver, address, faults);
+      node.accept(link as Receiver, peer, entry);
+    } else refuse(link, notFound(address));
   };
 
   return {
@@ -49,11 +75,25 @@ export function createAmqpServer(containerId: string, directory: Directory, now:
         max_frame_size: maxFrameSize,
         channel_max: 1023,
         sender_options: { snd_settle_mode: 1 },
-        receiver_options: { autoaccept: false, credit_window: 1000, max_message_size: 1024 * 1024 },
+        receiver_options: { autoaccept: false, credit_window: 0, max_message_size: 1024 * 1024 },
         port: 0,
       });
-      const peer: Peer = { socket, claims: createClaims(now), replies: new Map() };
-      connections.set(socket, connection);
+      const claims = createClaims(now, () => {
+        for (const link of [...entry.links]) if (link.allowed?.() === false) link.detach(expired, true);
+      });
+      const entry = connections.open({
+        protocol: 'amqp',
+        kind: undefined,
+        deviceId: undefined,
+        socket,
+        close(reason) {
+          connection.close(reason);
+          setImmediate(() => socket.destroySoon());
+        },
+        expire: claims.expire,
+      });
+      const peer: Peer = { socket, connection: entry, claims, replies: new Map() };
+      open.set(socket, connection);
       connection.on('sender_open', ({ sender }: EventContext) => {
         if (sender) attach(sender, sender.source?.address, peer, 'serve');
       });
@@ -61,7 +101,8 @@ export function createAmqpServer(containerId: string, directory: Directory, now:
         if (receiver) attach(receiver, receiver.target?.address, peer, 'accept');
       });
       socket.on('close', () => {
-        connections.delete(socket);
+        open.delete(socket);
+        claims.end();
         connection['eof'](); // rhea hears of an end, not of a reset: its timers must stop all the same
       });
       connection['accept'](socket);
@@ -72,7 +113,7 @@ export function createAmqpServer(containerId: string, directory: Directory, now:
     },
 
     close() {
-      for (const [socket, connection] of connections) {
+      for (const [socket, connection] of open) {
         connection.close({ condition: 'amqp:connection:forced', description: 'The hub stops.' });
         setImmediate(() => socket.destroySoon());
       }

@@ -45,6 +45,14 @@ export function serve(socket: Socket, hub: MqttHub): MqttConnection {
     socket.setTimeout(lingerMs, () => socket.destroy());
   };
   const connection: MqttConnection = { end };
+  const entry = hub.everybody.open({
+    protocol: 'mqtt',
+    kind: 'device',
+    deviceId: undefined,
+    socket,
+    close: (reason) => end(reason?.description ?? 'the hub closed it'),
+    expire: () => login && end('the token expired'),
+  });
 
   const endWhenExpired = (expiresAt: number): void => {
     const left = expiresAt - hub.now();
@@ -55,17 +63,23 @@ export function serve(socket: Socket, hub: MqttHub): MqttConnection {
   const admit = (packet: IConnectPacket): void => {
     if (packet.protocolVersion !== 4) throw new Refusal('amqp:not-implemented', 'Only MQTT 3.1.1 is served.');
     const { deviceId, moduleId } = readIdentity(packet);
+    entry.deviceId = deviceId;
+    const refused = hub.faults.strike('refuse-token', { connections: 'device', deviceId });
+    if (refused?.fault.answer === 'silent') return;
+    if (refused) throw new Refusal('amqp:unauthorized-access', 'A fault refuses this token.');
     login = hub.access.login(deviceId, moduleId, packet.password?.toString('utf8') ?? '');
+    const short = hub.faults.strike('token-life', { connections: 'device', deviceId });
+    const expiresAt = Math.min(login.expiresAt, hub.now() + (short?.fault.ms ?? Number.POSITIVE_INFINITY));
     clientId = packet.clientId;
     hub.connections.get(clientId)?.end('the device connected again');
     hub.connections.set(clientId, connection);
     hub.journal.add({ kind: 'connected', deviceId: login.device.deviceId, protocol: 'mqtt' });
-    session = createSession({ login, clientId, clean: packet.clean === true, hub, send });
+    session = createSession({ login, clientId, clean: packet.clean === true, hub, connection: entry, send });
     send({ cmd: 'connack', returnCode: 0, sessionPresent: session.present });
     clearTimeout(silence);
     const keepAliveMs = Math.min(packet.keepalive || maxKeepAliveSeconds, maxKeepAliveSeconds) * 1000;
     silence = setTimeout(() => end('nothing came within one and a half times the keep-alive'), keepAliveMs * 1.5);
-    endWhenExpired(login.expiresAt);
+    endWhenExpired(expiresAt);
     session.start();
   };
 

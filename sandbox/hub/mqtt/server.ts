@@ -1,7 +1,9 @@
 import type { Socket } from 'node:net';
 import type { Access } from '../access.ts';
+import type { Connections } from '../connections.ts';
 import type { Devicebound } from '../devicebound.ts';
 import type { Events } from '../events.ts';
+import type { StandingFaults } from '../faults/standing.ts';
 import type { Journal } from '../journal.ts';
 import type { Registry } from '../registry.ts';
 import { type MqttConnection, serve } from './connection.ts';
@@ -19,6 +21,9 @@ export interface MqttHub {
   events: Events;
   devicebound: Devicebound;
   journal: Journal;
+  faults: StandingFaults;
+  /** The hub's connections of all protocols. */
+  everybody: Connections;
   now: () => number;
   /** The connection of each device or module by client id; a new one ends the former. */
   connections: Map<string, MqttConnection>;

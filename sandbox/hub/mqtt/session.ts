@@ -1,7 +1,8 @@
 import type { IPublishPacket, ISubscribePacket, IUnsubscribePacket, Packet } from 'mqtt-packet';
 import type { DeviceLogin } from '../access.ts';
+import type { Connection } from '../connections.ts';
 import type { Delivery } from '../devicebound.ts';
-import { Refusal } from '../refusal.ts';
+import { answer } from '../faults/answering.ts';
 import type { MqttHub } from './server.ts';
 import { deviceboundTopic, eventsTopic, formatBag, parseBag } from './topics.ts';
 
@@ -33,9 +34,10 @@ export function createSession(options: {
   clientId: string;
   clean: boolean;
   hub: MqttHub;
+  connection: Connection;
   send: (packet: Packet) => void;
 }): Session {
-  const { login, clientId, clean, hub, send } = options;
+  const { login, clientId, clean, hub, connection, send } = options;
   const { deviceId } = login.device;
   const publishTopic = eventsTopic(deviceId, login.moduleId);
   const deliverTopic = deviceboundTopic(deviceId);
@@ -79,21 +81,21 @@ export function createSession(options: {
     if (!`${topic}/`.startsWith(publishTopic)) throw new Misconduct('it published to a topic that is not its own');
     const { system, properties } = parseBag(topic.slice(publishTopic.length));
     if (retain) properties['mqtt-retain'] = 'true';
-    try {
-      hub.events.accept(login, {
-        system,
-        properties,
-        body: typeof payload === 'string' ? Buffer.from(payload) : payload,
-      });
-    } catch (error) {
-      throw error instanceof Refusal ? new Misconduct(error.message) : error;
-    }
+    const body = typeof payload === 'string' ? Buffer.from(payload) : payload;
+    hub.events.accept(login, { system, properties, body });
   };
 
   const publish = ({ topic, qos, retain, payload, messageId }: IPublishPacket): void => {
     if (qos === 2) throw new Misconduct('quality of service 2 is not served');
-    if (!replies.test(topic)) accept(topic, payload, retain);
-    if (qos === 1 && messageId !== undefined) send({ cmd: 'puback', messageId });
+    const acknowledge = () => {
+      if (qos === 1 && messageId !== undefined) send({ cmd: 'puback', messageId });
+    };
+    if (replies.test(topic)) acknowledge();
+    else
+      answer(hub.faults, { kind: 'd2c', deviceId, connection }, () => accept(topic, payload, retain), {
+        accept: acknowledge,
+        reject: (condition, description) => connection.close({ condition, description }),
+      });
   };
 
   const subscribe = ({ subscriptions, messageId }: ISubscribePacket): void => {
