@@ -224,6 +224,36 @@ const schema = {
       default: 64 * mebibyte,
       env: 'DELIVERY_MAX_BYTES',
     },
+    partitionMessages: {
+      doc: 'Most messages of one partition in work at once (G2).',
+      format: 'count',
+      default: 500,
+      env: 'DELIVERY_PARTITION_MESSAGES',
+    },
+    partitionBytes: {
+      doc: 'Most bytes of message bodies of one partition in work at once (G2).',
+      format: 'count',
+      default: 32 * mebibyte,
+      env: 'DELIVERY_PARTITION_BYTES',
+    },
+    deviceMessages: {
+      doc: 'Most messages of one device that are kept in memory; the others wait on disk (G2).',
+      format: 'count',
+      default: 16,
+      env: 'DELIVERY_DEVICE_MESSAGES',
+    },
+    spoolDirectory: {
+      doc: 'Folder for the messages of devices that send faster than they can be served; need not survive anything.',
+      format: 'text',
+      default: '.data/spool',
+      env: 'DELIVERY_SPOOL_DIRECTORY',
+    },
+    spoolBytes: {
+      doc: 'Most bytes on disk for each partition; beyond it the partition waits.',
+      format: 'count',
+      default: 256 * mebibyte,
+      env: 'DELIVERY_SPOOL_BYTES',
+    },
     drainSeconds: {
       doc: 'How long a stop waits for the messages in work, in seconds (G3).',
       format: 'count',

@@ -2,16 +2,21 @@ import { createBackends } from './backends/backends.ts';
 import type { Settings } from './config.ts';
 import { createDispatch } from './dispatch.ts';
 import { createBudget } from './hub/budget.ts';
-import { createCheckpointFile } from './hub/checkpointFile.ts';
-import { createCheckpointStore } from './hub/checkpointStore.ts';
 import { createConsumer } from './hub/consumer.ts';
 import { cureHubSdks } from './hub/sdkCures.ts';
 import { createSender } from './hub/sender.ts';
 import { createServiceConnection, newServiceClient } from './hub/serviceConnection.ts';
+import { openSpool } from './hub/spool.ts';
+import { createFileStore } from './hub/stores/fileStore.ts';
+import { createMemoryStore } from './hub/stores/memoryStore.ts';
+import type { Store } from './hub/stores/store.ts';
 import type { Log } from './log.ts';
 import { createCounters } from './operations/counters.ts';
 import { startOperationsServer } from './operations/http.ts';
 import { classify, senderOf } from './protocol/event.ts';
+
+/** Looking after the partitions for so long in vain is a reason to be restarted. */
+const stuckAfterMs = 5 * 60_000;
 
 /** The running service. */
 export interface Service {
@@ -42,21 +47,27 @@ export async function startService(settings: Settings, log: Log): Promise<Servic
     now: Date.now,
   });
   const dispatch = createDispatch({ backends, sender, counters, log, limits: messages, now: () => new Date() });
-  const budget = createBudget(delivery);
+  const overall = createBudget(delivery);
+  const partitionLimits = { maxMessages: delivery.partitionMessages, maxBytes: delivery.partitionBytes };
 
   const consumer = createConsumer({
     ...hub,
     connectionString: hub.eventsConnectionString,
     startPosition: hub.startPosition as 'earliest' | 'latest',
     drainMs: delivery.drainSeconds * 1000,
-    store: createCheckpointStore(
-      checkpoints.store === 'file' ? createCheckpointFile(checkpoints.directory) : undefined,
-    ),
+    roundMs: 5_000,
+    balance: { expiryMs: 30_000, forceMs: delivery.drainSeconds * 1000 + 15_000 },
+    store: storeOf(settings),
     log,
     partition: (partition) => ({
-      budget,
-      everyMessages: checkpoints.everyMessages,
-      everyMs: checkpoints.everySeconds * 1000,
+      budget: createBudget(partitionLimits, overall),
+      spool: openSpool(delivery.spoolDirectory, `${process.pid}-${partition}-${Date.now()}`, delivery.spoolBytes),
+      limits: {
+        everyMessages: checkpoints.everyMessages,
+        everyMs: checkpoints.everySeconds * 1000,
+        deviceMessages: delivery.deviceMessages,
+        maxMapBytes: 3_000,
+      },
       arrivalOf(event) {
         const generation = classify(event);
         if (generation === undefined) {
@@ -78,10 +89,13 @@ export async function startService(settings: Settings, log: Log): Promise<Servic
     }),
   });
 
-  const server = await startOperationsServer(http.host, http.port, () => [
-    ...(consumer.isReading() ? [] : ['a partition of the hub to read']),
-    ...(connection.isOpen() ? [] : ['the hub’s service endpoint']),
-  ]);
+  const server = await startOperationsServer(http.host, http.port, {
+    missing: () => [
+      ...(consumer.isReading() ? [] : ['a partition of the hub to read']),
+      ...(connection.isOpen() ? [] : ['the hub’s service endpoint']),
+    ],
+    stuck: () => (consumer.silentForMs() < stuckAfterMs ? [] : ['an answer of the hub or the checkpoint store']),
+  });
   log.info({ port: server.port }, 'health is served at /livez and /readyz');
   consumer.start();
   void connection.open();
@@ -95,4 +109,12 @@ export async function startService(settings: Settings, log: Log): Promise<Servic
       log.info({ ...counters }, 'stopped');
     },
   };
+}
+
+function storeOf({ hub, checkpoints }: Settings): Store {
+  if (checkpoints.store === 'memory') return createMemoryStore();
+  const place = [...hub.eventsConnectionString.matchAll(/(?:Endpoint=sb:\/\/|EntityPath=)([^/;]+)/g)].map(
+    ([, part]) => part,
+  );
+  return createFileStore(checkpoints.directory, [...place, hub.consumerGroup].join(' '));
 }

@@ -1,4 +1,4 @@
-/** How much may be in work at once, over all partitions: beyond it, intake waits and the rest stays in the hub (G2). */
+/** How much may be in work at once: beyond it, intake waits and the rest stays in the hub (G2). */
 export interface Budget {
   /** Waits until there is room; undefined when there is room at once. One message always fits into an empty budget. */
   take(bytes: number): Promise<void> | undefined;
@@ -8,7 +8,13 @@ export interface Budget {
   inFlight(): { messages: number; bytes: number };
 }
 
-export function createBudget({ maxMessages, maxBytes }: { maxMessages: number; maxBytes: number }): Budget {
+export interface BudgetLimits {
+  readonly maxMessages: number;
+  readonly maxBytes: number;
+}
+
+/** @param overall is taken from as well, after this one */
+export function createBudget({ maxMessages, maxBytes }: BudgetLimits, overall?: Budget): Budget {
   let messages = 0;
   let bytes = 0;
   const waiting: { bytes: number; admit: () => void }[] = [];
@@ -32,16 +38,19 @@ export function createBudget({ maxMessages, maxBytes }: { maxMessages: number; m
     take(more) {
       if (waiting.length === 0 && hasRoom(more)) {
         enter(more);
-        return undefined;
+        return overall?.take(more);
       }
-      return new Promise((admit) => waiting.push({ bytes: more, admit }));
+      const turn = new Promise<void>((admit) => waiting.push({ bytes: more, admit }));
+      return overall ? turn.then(() => overall.take(more)) : turn;
     },
     grow(more) {
       bytes += more;
+      overall?.grow(more);
     },
     give(less) {
       messages -= 1;
       bytes -= less;
+      overall?.give(less);
       admitWaiting();
     },
     inFlight: () => ({ messages, bytes }),

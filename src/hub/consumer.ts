@@ -1,92 +1,211 @@
-import {
-  type CheckpointStore,
-  EventHubConsumerClient,
-  earliestEventPosition,
-  latestEventPosition,
-  type ReceivedEventData,
-  type Subscription,
-} from '@azure/event-hubs';
+import { randomUUID } from 'node:crypto';
+import { EventHubConsumerClient } from '@azure/event-hubs';
 import type { Log } from '../log.ts';
-import type { HubEvent } from '../protocol/event.ts';
-import { type Arriving, createPartition, type Partition, type PartitionOptions, type Position } from './partition.ts';
+import { type BalanceLimits, decide, type Ownership } from './balance.ts';
+import { type Arriving, createPartition, type Partition, type PartitionOptions } from './partition.ts';
+import { createReader, type Reader, type ReaderOptions } from './reader.ts';
+import type { Store } from './stores/store.ts';
 
-/** Reads the hub's event endpoint and feeds the partitions this instance owns. */
+/** Reads the hub's event endpoint: its share of the partitions, in rounds of looking who reads what. */
 export interface Consumer {
   start(): void;
-  /** Whether at least one partition is being read. */
+  /** Whether it reads a partition, or the others read all there are. */
   isReading(): boolean;
-  /** Stops intake, waits up to the drain limit for what is in work, checkpoints and lets go of the partitions (G3). */
+  /** Milliseconds since a round last came to its end; everything else is restarted from there. */
+  silentForMs(): number;
+  /** Stops intake, waits up to the drain limit for what is running, checkpoints and lets go of the partitions (G3). */
   stop(): Promise<void>;
 }
 
-interface ConsumerOptions<A extends Arriving> {
+export interface ConsumerOptions<A extends Arriving>
+  extends Pick<ReaderOptions, 'startPosition' | 'batchSize' | 'prefetch' | 'maxWaitSeconds' | 'log'> {
   readonly connectionString: string;
   readonly consumerGroup: string;
-  readonly startPosition: 'earliest' | 'latest';
-  readonly batchSize: number;
-  readonly prefetch: number;
-  readonly maxWaitSeconds: number;
   readonly drainMs: number;
-  readonly store: CheckpointStore;
+  readonly roundMs: number;
+  readonly balance: BalanceLimits;
+  readonly store: Store;
   /** What each partition does with its events. */
-  readonly partition: (id: string) => Omit<PartitionOptions<A>, 'checkpoint' | 'onCheckpointFailure'>;
-  readonly log: Log;
+  readonly partition: (id: string) => Omit<PartitionOptions<A>, 'progress' | 'checkpoint' | 'onCheckpointFailure'>;
 }
 
+/** A partition that this instance reads. */
+interface Held {
+  readonly record: Ownership;
+  readonly partition: Partition;
+  readonly reader: Reader;
+  readonly close: () => void;
+  releasing: boolean;
+}
+
+/** Longest wait for one answer of the hub or the store. */
+const answerWithinMs = 20_000;
+
 export function createConsumer<A extends Arriving>(options: ConsumerOptions<A>): Consumer {
-  const { store, log, drainMs } = options;
-  const client = new EventHubConsumerClient(options.consumerGroup, options.connectionString, store, {
-    loadBalancingOptions: { strategy: 'greedy', updateIntervalInMs: 5_000 },
-    retryOptions: { retryDelayInMs: 500, maxRetryDelayInMs: 5_000 },
-  });
-  const partitions = new Map<string, Partition>();
-  let subscription: Subscription | undefined;
+  const { store, log, drainMs, roundMs, balance } = options;
+  const me = randomUUID();
+  const held = new Map<string, Held>();
+  /** Partitions that were lost while messages of theirs were running: not to be read again before these have ended. */
+  const ending = new Map<string, Promise<unknown>>();
+  let client = newClient(options);
+  let partitions: readonly string[] = [];
+  let lastRound = Date.now();
+  let othersReadAll = false;
+  let timer: NodeJS.Timeout | undefined;
+  let stopping = false;
+  let rounding: Promise<void> = Promise.resolve();
+
+  async function round(): Promise<void> {
+    if (partitions.length === 0) partitions = await within(client.getPartitionIds());
+    const records = await within(store.ownerships());
+    const decision = decide(me, partitions, records, Date.now(), balance);
+    forgetLost(records);
+    await Promise.all(decision.renew.map((record) => change(record, { renewedAt: Date.now() })));
+    for (const { partition } of decision.release) void release(partition);
+    await Promise.all(
+      decision.claim.map((id) =>
+        claim(
+          id,
+          records.find(({ partition }) => partition === id),
+        ),
+      ),
+    );
+    await Promise.all(decision.ask.map((record) => change(record, { wantedBy: me, wantedSince: Date.now() })));
+    reviveSilent();
+    othersReadAll = held.size === 0 && decision.claim.length === 0 && records.length === partitions.length;
+    lastRound = Date.now();
+  }
+
+  const change = (record: Ownership, what: Partial<Ownership>) => within(store.change(record, { ...record, ...what }));
+
+  async function claim(partitionId: string, seen: Ownership | undefined): Promise<void> {
+    if (held.has(partitionId) || ending.has(partitionId)) return;
+    const free = { partition: partitionId, owner: me, wantedBy: '', wantedSince: 0, renewedAt: Date.now() };
+    const record = await within(store.change(seen, { ...free, epoch: (seen?.epoch ?? 0) + 1 }));
+    if (record === undefined || stopping) return;
+    const progress = await within(store.progress(partitionId));
+    const own = options.partition(partitionId);
+    const partition = createPartition({
+      ...own,
+      progress,
+      checkpoint: (next) => within(store.writeProgress(record, next)),
+      onCheckpointFailure: (error) => log.error({ err: error, partition: partitionId }, 'checkpoint not written'),
+    });
+    const lost = () => {
+      log.warn({ partition: partitionId }, 'somebody else reads this partition now');
+      void leave(partitionId);
+    };
+    const reader = createReader(client, { ...options, partitionId, partition, epoch: record.epoch, lost });
+    held.set(partitionId, { record, partition, reader, close: own.spool.close, releasing: false });
+    log.info({ partition: partitionId, after: progress?.sequenceNumber }, 'reading partition');
+  }
+
+  /** Ownership is gone: takes and writes nothing any more. */
+  async function leave(partitionId: string): Promise<void> {
+    const one = held.get(partitionId);
+    if (one === undefined) return;
+    held.delete(partitionId);
+    one.partition.abandon();
+    const ended = one.partition.drain(drainMs).finally(() => {
+      ending.delete(partitionId);
+      one.close();
+    });
+    ending.set(partitionId, ended);
+    await one.reader.close();
+  }
+
+  /** Drains and gives the partition back, for whoever wants it. */
+  async function release(partitionId: string): Promise<void> {
+    const one = held.get(partitionId);
+    if (one === undefined || one.releasing) return;
+    one.releasing = true;
+    const left = await one.partition.drain(drainMs);
+    await one.reader.close();
+    one.partition.abandon();
+    held.delete(partitionId);
+    one.close();
+    log.info({ partition: partitionId, left }, 'left partition');
+    const record = (await within(store.ownerships())).find(
+      ({ partition, owner }) => partition === partitionId && owner === me,
+    );
+    if (record) await change(record, { owner: '', wantedBy: '' });
+  }
+
+  function forgetLost(records: readonly Ownership[]): void {
+    for (const { partition, owner, epoch } of records) {
+      const one = held.get(partition);
+      if (one && (owner !== me || epoch !== one.record.epoch)) void leave(partition);
+    }
+  }
+
+  /** A subscription that gives no sign of life is replaced; when all are silent, so is the connection (SDK traps). */
+  function reviveSilent(): void {
+    const silent = [...held.values()].filter(
+      ({ reader }) => reader.silentForMs() > options.maxWaitSeconds * 3_000 + 5_000,
+    );
+    if (silent.length === 0) return;
+    log.warn(
+      { partitions: silent.map(({ record }) => record.partition) },
+      'no sign of life from the hub: subscribing again',
+    );
+    if (silent.length === held.size) replaceClient();
+    for (const { reader } of silent) reader.restart(client);
+  }
+
+  function replaceClient(): void {
+    const old = client;
+    client = newClient(options);
+    void old.close().catch((error) => log.debug({ err: error }, 'a retired hub connection did not close cleanly'));
+  }
+
+  function nextRound(afterMs: number): void {
+    timer = setTimeout(() => {
+      rounding = round()
+        .catch((error) => {
+          log.warn({ err: error }, 'could not look after the partitions; trying again');
+          if (partitions.length === 0) replaceClient();
+        })
+        .then(() => {
+          if (!stopping) nextRound(roundMs);
+        });
+    }, afterMs);
+  }
 
   return {
-    start() {
-      subscription = client.subscribe(
-        {
-          async processInitialize({ partitionId, fullyQualifiedNamespace, eventHubName, consumerGroup }) {
-            const place = { partitionId, fullyQualifiedNamespace, eventHubName, consumerGroup };
-            partitions.set(
-              partitionId,
-              createPartition({
-                ...options.partition(partitionId),
-                checkpoint: (position: Position) => store.updateCheckpoint({ ...place, ...position }),
-                onCheckpointFailure: (error) =>
-                  log.error({ err: error, partition: partitionId }, 'checkpoint not written'),
-              }),
-            );
-            log.info({ partition: partitionId }, 'reading partition');
-          },
-          // An error thrown here would stop the partition or skip the batch (SDK trap): admit never rejects.
-          async processEvents(events: ReceivedEventData[], { partitionId }) {
-            await partitions.get(partitionId)?.admit(events as readonly HubEvent[]);
-          },
-          async processError(error, { partitionId }) {
-            log.warn({ err: error, partition: partitionId || undefined }, 'trouble while reading the hub');
-          },
-          async processClose(reason, { partitionId }) {
-            const partition = partitions.get(partitionId);
-            partitions.delete(partitionId);
-            if (reason === 'OwnershipLost') partition?.abandon();
-            const left = await partition?.drain(drainMs);
-            log.info({ partition: partitionId, reason, left }, 'left partition');
-          },
-        },
-        {
-          startPosition: options.startPosition === 'earliest' ? earliestEventPosition : latestEventPosition,
-          maxBatchSize: options.batchSize,
-          prefetchCount: options.prefetch,
-          maxWaitTimeInSeconds: options.maxWaitSeconds,
-          skipParsingBodyAsJson: true, // the SDK's parser damages 64-bit numbers
-        },
+    start: () => nextRound(0),
+    isReading: () => held.size > 0 || othersReadAll,
+    silentForMs: () => Date.now() - lastRound,
+    async stop() {
+      stopping = true;
+      clearTimeout(timer);
+      await rounding;
+      const releases = await Promise.allSettled([...held.keys()].map(release));
+      for (const one of releases)
+        if (one.status === 'rejected') log.warn({ err: one.reason }, 'a partition was not given back');
+      await within(client.close()).catch((error) =>
+        log.debug({ err: error }, 'the hub connection did not close cleanly'),
       );
     },
-    isReading: () => partitions.size > 0,
-    async stop() {
-      await subscription?.close();
-      await client.close();
-    },
   };
+}
+
+const newClient = ({
+  consumerGroup,
+  connectionString,
+}: Pick<ConsumerOptions<Arriving>, 'consumerGroup' | 'connectionString'>) =>
+  new EventHubConsumerClient(consumerGroup, connectionString, {
+    loadBalancingOptions: { updateIntervalInMs: 1_000 }, // how soon the SDK resumes a partition after an error
+    retryOptions: { retryDelayInMs: 500, maxRetryDelayInMs: 5_000 },
+  });
+
+async function within<T>(promise: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const limit = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`no answer within ${answerWithinMs} ms`)), answerWithinMs);
+  });
+  try {
+    return await Promise.race([promise, limit]);
+  } finally {
+    clearTimeout(timer);
+  }
 }

@@ -5,8 +5,8 @@
 export interface Lanes {
   /** Queues work behind what the lane already holds. The work must not reject. */
   run(key: string, work: () => Promise<void>): void;
-  /** Lanes that hold work. */
-  size(): number;
+  /** Work that the lane holds, what is running included. */
+  length(key: string): number;
 }
 
 export function createLanes(): Lanes {
@@ -31,6 +31,6 @@ export function createLanes(): Lanes {
       lanes.set(key, fresh);
       void drain(key, fresh);
     },
-    size: () => lanes.size,
+    length: (key) => lanes.get(key)?.length ?? 0,
   };
 }

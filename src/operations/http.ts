@@ -1,20 +1,25 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** `/livez`: the process answers. `/readyz`: it reads the hub and can reply; says what is missing otherwise. */
+/** `/livez`: the process answers and gets on. `/readyz`: it reads the hub and can reply; says what is missing otherwise. */
 export interface OperationsServer {
   readonly port: number;
   close(): Promise<void>;
 }
 
-/**
- * @param missing what stands between the service and being ready, in words; empty when it is
- * @throws Error when the port cannot be had
- */
+/** What is wrong, in words; nothing when all is well. */
+export interface Health {
+  /** What stands between the service and being ready. */
+  missing(): string[];
+  /** What has not helped itself for so long that a restart must. */
+  stuck(): string[];
+}
+
+/** @throws Error when the port cannot be had */
 export async function startOperationsServer(
   host: string,
   port: number,
-  missing: () => string[],
+  { missing, stuck }: Health,
 ): Promise<OperationsServer> {
   const server = createServer((request, response) => {
     const pathname = request.url?.split('?', 1)[0];
@@ -22,13 +27,12 @@ export async function startOperationsServer(
       response.writeHead(status, { 'content-type': 'application/json', 'cache-control': 'no-store' });
       response.end(request.method === 'HEAD' ? undefined : `${JSON.stringify(body)}\n`);
     };
+    const answerHealth = (well: string, waitingFor: string[]) =>
+      waitingFor.length === 0 ? answer(200, { status: well }) : answer(503, { status: `not ${well}`, waitingFor });
     if (request.method !== 'GET' && request.method !== 'HEAD') answer(405, { error: 'only GET and HEAD' });
-    else if (pathname === '/livez') answer(200, { status: 'alive' });
-    else if (pathname === '/readyz') {
-      const waitingFor = missing();
-      if (waitingFor.length === 0) answer(200, { status: 'ready' });
-      else answer(503, { status: 'not ready', waitingFor });
-    } else answer(404, { error: 'there are /livez and /readyz' });
+    else if (pathname === '/livez') answerHealth('alive', stuck());
+    else if (pathname === '/readyz') answerHealth('ready', missing());
+    else answer(404, { error: 'there are /livez and /readyz' });
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);

@@ -6,10 +6,12 @@ import { Receiver } from 'rhea-promise';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type Hub, startHub } from '../../sandbox/hub/hub.ts';
 import { createBudget } from '../../src/hub/budget.ts';
-import { createCheckpointFile } from '../../src/hub/checkpointFile.ts';
-import { createCheckpointStore } from '../../src/hub/checkpointStore.ts';
 import { type Consumer, createConsumer } from '../../src/hub/consumer.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
+import { openSpool } from '../../src/hub/spool.ts';
+import { createFileStore } from '../../src/hub/stores/fileStore.ts';
+import { createMemoryStore } from '../../src/hub/stores/memoryStore.ts';
+import type { Store } from '../../src/hub/stores/store.ts';
 import { createLog } from '../../src/log.ts';
 import type { HubEvent } from '../../src/protocol/event.ts';
 
@@ -38,7 +40,7 @@ const send = (...bodies: string[]) => producer.sendBatch(bodies.map((body) => ({
 function read(
   consumerGroup: string,
   handle: (event: HubEvent) => Promise<boolean>,
-  store = createCheckpointStore(),
+  store: Store = createMemoryStore(),
   maxMessages = 100,
 ) {
   consumer = createConsumer({
@@ -49,14 +51,16 @@ function read(
     prefetch,
     maxWaitSeconds: 1,
     drainMs: 2_000,
+    roundMs: 200,
+    balance: { expiryMs: 2_000, forceMs: 4_000 },
     store,
     log: createLog('silent'),
     partition: () => ({
       budget: createBudget({ maxMessages, maxBytes: 1_000_000 }),
       arrivalOf: (event) => ({ event, deviceId: deviceOf(event) }),
       dispatch: ({ event }) => handle(event),
-      everyMessages: 1,
-      everyMs: 1_000,
+      spool: openSpool(directory, `spool-${Math.random()}`, 1_000_000),
+      limits: { everyMessages: 1, everyMs: 1_000, deviceMessages: 16, maxMapBytes: 1_000 },
     }),
   });
   consumer.start();
@@ -81,7 +85,7 @@ describe('the consumer, with the official client against the sandbox hub', () =>
   });
 
   it('resumes after the last message handled to its end', async () => {
-    const store = () => createCheckpointStore(createCheckpointFile(join(directory, 'resume')));
+    const store = () => createFileStore(join(directory, 'resume'), 'place');
     const marks = ['r1', 'r2', 'r3'];
     await send(...marks);
     const firstRun: string[] = [];
@@ -147,7 +151,7 @@ describe('the consumer, with the official client against the sandbox hub', () =>
         started.push(textOf(event));
         return gate;
       },
-      createCheckpointStore(),
+      createMemoryStore(),
       5,
     );
     await vi.waitFor(() => expect(started).toHaveLength(5), 5_000);

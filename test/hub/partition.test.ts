@@ -1,24 +1,52 @@
+import { tmpdir } from 'node:os';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createBudget } from '../../src/hub/budget.ts';
-import { createPartition, type Position } from '../../src/hub/partition.ts';
+import { createPartition, type Progress } from '../../src/hub/partition.ts';
+import { openSpool } from '../../src/hub/spool.ts';
 import type { HubEvent } from '../../src/protocol/event.ts';
 import { hubEvent } from '../support/events.ts';
 
+let closeSpool = () => {};
 beforeEach(() => {
   vi.useFakeTimers();
 });
 afterEach(() => {
   vi.useRealTimers();
+  closeSpool();
 });
 
+interface Given {
+  maxMessages?: number;
+  everyMessages?: number;
+  deviceMessages?: number;
+  maxMapBytes?: number;
+  spoolBytes?: number;
+  progress?: Progress;
+  /** What becomes of each checkpoint. */
+  write?: () => boolean | Error;
+}
+
 /** A partition whose messages end when the test says so. */
-function setUp({ maxMessages = 10, everyMessages = 100, failCheckpoint = false } = {}) {
+function setUp({
+  maxMessages = 10,
+  everyMessages = 100,
+  deviceMessages = 16,
+  maxMapBytes = 1000,
+  spoolBytes = 1e6,
+  progress,
+  write,
+}: Given = {}) {
   const started: number[] = [];
-  const checkpoints: number[] = [];
+  const checkpoints: Progress[] = [];
   const failures: unknown[] = [];
   const ends = new Map<number, (handled: boolean) => void>();
+  const budget = createBudget({ maxMessages, maxBytes: 1_000_000 });
+  const spool = openSpool(tmpdir(), `spool-${process.pid}-${Math.random()}`, spoolBytes);
+  closeSpool = () => spool.close();
   const partition = createPartition({
-    budget: createBudget({ maxMessages, maxBytes: 1_000_000 }),
+    budget,
+    spool,
+    progress,
     arrivalOf: (event) => {
       const device = event.properties?.['device'];
       return typeof device === 'string' ? { event, deviceId: device } : undefined;
@@ -27,48 +55,75 @@ function setUp({ maxMessages = 10, everyMessages = 100, failCheckpoint = false }
       started.push(event.sequenceNumber);
       return new Promise((resolve) => ends.set(event.sequenceNumber, resolve));
     },
-    async checkpoint({ sequenceNumber }: Position) {
-      if (failCheckpoint) throw new Error('disk full');
-      checkpoints.push(sequenceNumber);
+    async checkpoint(given) {
+      const result = write?.() ?? true;
+      if (result instanceof Error) throw result;
+      if (result) checkpoints.push(given);
+      return result;
     },
-    everyMessages,
-    everyMs: 5_000,
+    limits: { everyMessages, everyMs: 5_000, deviceMessages, maxMapBytes },
     onCheckpointFailure: (error) => failures.push(error),
   });
   const end = async (sequenceNumber: number, handled = true) => {
     ends.get(sequenceNumber)?.(handled);
     await vi.advanceTimersByTimeAsync(0);
   };
-  return { partition, started, checkpoints, failures, end };
+  return { partition, started, checkpoints, failures, end, budget };
 }
 
 /** `a1 t2 b3`: device a at sequence number 1, telemetry at 2, device b at 3. */
 const events = (text: string): HubEvent[] =>
   text.split(' ').map((one) => {
     const sequenceNumber = Number(one.slice(1));
-    const isOurs = one[0] !== 't';
-    return hubEvent({ sequenceNumber, properties: isOurs ? { device: one[0] } : {} });
+    return hubEvent({ sequenceNumber, properties: one[0] === 't' ? {} : { device: one[0] } });
   });
 
+const positions = (checkpoints: readonly Progress[]) => checkpoints.map(({ sequenceNumber }) => sequenceNumber);
+
 describe('a partition', () => {
-  it('start a1 a2 b3, finish b3: no checkpoint; finish a1, a2: the checkpoint is 3', async () => {
+  it('start a1 a2 b3, finish b3: the checkpoint stays before 1 and remembers 3; finish a1, a2: the checkpoint is 3', async () => {
     const { partition, started, checkpoints, end } = setUp();
-    await partition.admit(events('a1 a2 b3'));
+    await partition.admit(events('t0 a1 a2 b3'));
     expect(started).toEqual([1, 3]);
     await end(3);
     await vi.advanceTimersByTimeAsync(10_000);
-    expect(checkpoints).toEqual([]);
+    expect(checkpoints).toEqual([{ sequenceNumber: 0, offset: '0', completed: expect.stringMatching(/^1/) }]);
     await end(1);
     await end(2);
     await vi.advanceTimersByTimeAsync(10_000);
-    expect(checkpoints).toEqual([3]);
+    expect(checkpoints.at(-1)).toEqual({ sequenceNumber: 3, offset: '3000', completed: '' });
+  });
+
+  it('does not repeat after a restart what was done behind one slow message', async () => {
+    const first = setUp();
+    await first.partition.admit(events('t0 a1 b2 c3 b4'));
+    await first.end(2);
+    await first.end(4);
+    await vi.advanceTimersByTimeAsync(10_000);
+    closeSpool();
+    const progress = first.checkpoints.at(-1);
+    const second = setUp(progress ? { progress } : {});
+    await second.partition.admit(events('a1 b2 c3 b4 d5'));
+    expect(second.started).toEqual([1, 3, 5]);
+    for (const one of [1, 3, 5]) await second.end(one);
+    await second.partition.drain(0);
+    expect(positions(second.checkpoints)).toEqual([5]);
+  });
+
+  it('passes over what it has seen before, when the hub delivers from the checkpoint again', async () => {
+    const { partition, started, end } = setUp();
+    await partition.admit(events('a1 b2'));
+    await partition.admit(events('a1 b2 c3'));
+    await end(1);
+    expect(started).toEqual([1, 2, 3]);
+    expect(partition.position()).toEqual({ sequenceNumber: 3, offset: '3000' });
   });
 
   it('writes a checkpoint after so many messages, without waiting for the clock', async () => {
     const { partition, checkpoints } = setUp({ everyMessages: 3 });
     await partition.admit(events('t1 t2 t3 t4'));
     await vi.advanceTimersByTimeAsync(0);
-    expect(checkpoints).toEqual([3]);
+    expect(positions(checkpoints)).toEqual([3]);
   });
 
   it('takes no more than the budget allows; the rest stays in the hub', async () => {
@@ -88,17 +143,84 @@ describe('a partition', () => {
     await partition.admit(events('t1 a2 t3'));
     await end(2, false);
     expect(await partition.drain(0)).toBe(1);
-    expect(checkpoints).toEqual([1]);
+    expect(positions(checkpoints)).toEqual([1]);
+  });
+});
+
+describe('a device that floods', () => {
+  const flood = Array.from({ length: 20 }, (_, index) => `a${index + 1}`).join(' ');
+
+  it('takes a few places in the budget; the others go on behind it', async () => {
+    const { partition, started, budget } = setUp({ maxMessages: 5, deviceMessages: 3 });
+    await partition.admit(events(`${flood} b21`));
+    expect(started).toEqual([1, 21]);
+    expect(budget.inFlight().messages).toBe(4);
   });
 
-  it('draining waits for what is in work, writes the last checkpoint and takes nothing more', async () => {
-    const { partition, started, checkpoints, end } = setUp({ maxMessages: 1 });
-    const admitting = partition.admit(events('a1 b2'));
+  it('keeps its order through the spool, bodies and properties intact', async () => {
+    vi.useRealTimers();
+    const seen: HubEvent[] = [];
+    const spool = openSpool(tmpdir(), `spool-${process.pid}-flood`, 1e6);
+    closeSpool = () => spool.close();
+    const partition = createPartition({
+      budget: createBudget({ maxMessages: 5, maxBytes: 1e6 }),
+      spool,
+      progress: undefined,
+      arrivalOf: (event) => ({ event, deviceId: 'a' }),
+      async dispatch({ event }) {
+        seen.push(event);
+        await new Promise((resolve) => setImmediate(resolve));
+        return true;
+      },
+      checkpoint: async () => true,
+      limits: { everyMessages: 100, everyMs: 5_000, deviceMessages: 3, maxMapBytes: 1000 },
+      onCheckpointFailure() {},
+    });
+    const sent = Array.from({ length: 50 }, (_, index) =>
+      hubEvent({ sequenceNumber: index, properties: { n: index }, body: { index } }),
+    );
+    await partition.admit(sent);
+    await vi.waitFor(() => expect(seen).toHaveLength(50));
+    expect(seen.map(({ sequenceNumber }) => sequenceNumber)).toEqual(sent.map(({ sequenceNumber }) => sequenceNumber));
+    expect(
+      seen.map(({ body, properties, systemProperties }) => [
+        Buffer.from(body as Uint8Array).toString(),
+        properties,
+        systemProperties,
+      ]),
+    ).toEqual(
+      sent.map(({ body, properties, systemProperties }) => [
+        Buffer.from(body as Uint8Array).toString(),
+        properties,
+        systemProperties,
+      ]),
+    );
+  });
+
+  it('holds up its partition when the spool is full, and only then', async () => {
+    const { partition, started, end } = setUp({ deviceMessages: 2, spoolBytes: 1_000 });
+    let admitted = false;
+    void partition.admit(events(`${flood} b21`)).then(() => {
+      admitted = true;
+    });
+    await vi.advanceTimersByTimeAsync(0);
+    expect([started, admitted]).toEqual([[1], false]);
+    await end(1);
+    expect(started).toContain(2);
+  });
+});
+
+describe('the end of a partition', () => {
+  it('draining waits for what is running, starts nothing more, and writes the last checkpoint', async () => {
+    const { partition, started, checkpoints, end, budget } = setUp();
+    await partition.admit(events('a1 a2 b3'));
     const draining = partition.drain(25_000);
     await end(1);
-    expect(await draining).toBe(0);
-    await admitting;
-    expect([started, checkpoints]).toEqual([[1], [1]]);
+    await end(3);
+    expect(await draining).toBe(1);
+    expect(started).toEqual([1, 3]);
+    expect(positions(checkpoints)).toEqual([1]);
+    expect(budget.inFlight()).toEqual({ messages: 0, bytes: 0 });
   });
 
   it('draining ends at its limit and says how much was left', async () => {
@@ -107,7 +229,16 @@ describe('a partition', () => {
     const draining = partition.drain(25_000);
     await vi.advanceTimersByTimeAsync(25_000);
     expect(await draining).toBe(2);
-    expect(checkpoints).toEqual([1]);
+    expect(positions(checkpoints)).toEqual([1]);
+  });
+
+  it('lets go of who waits for room', async () => {
+    const { partition, started } = setUp({ deviceMessages: 1, spoolBytes: 1 });
+    const admitting = partition.admit(events('a1 a2'));
+    await vi.advanceTimersByTimeAsync(0);
+    partition.abandon();
+    await admitting;
+    expect(started).toEqual([1]);
   });
 
   it('writes no checkpoint after ownership is lost, though work goes on', async () => {
@@ -119,12 +250,39 @@ describe('a partition', () => {
     expect(checkpoints).toEqual([]);
   });
 
-  it('survives a store that fails, and tries again with the next progress', async () => {
-    const { partition, failures } = setUp({ failCheckpoint: true, everyMessages: 1 });
+  it('comes when the store says that somebody else owns the partition by now', async () => {
+    const { partition, started } = setUp({ everyMessages: 1, write: () => false });
     await partition.admit(events('t1'));
     await vi.advanceTimersByTimeAsync(0);
-    await partition.admit(events('t2'));
-    await vi.advanceTimersByTimeAsync(0);
-    expect(failures).toHaveLength(2);
+    await partition.admit(events('a2'));
+    expect(started).toEqual([]);
   });
+
+  it('does not come because the store fails: the checkpoint is tried again', async () => {
+    let fails = true;
+    const { partition, failures, checkpoints } = setUp({
+      everyMessages: 1,
+      write: () => (fails ? new Error('disk full') : true),
+    });
+    await partition.admit(events('t1'));
+    await vi.advanceTimersByTimeAsync(0);
+    expect([failures.length, checkpoints.length]).toEqual([1, 0]);
+    fails = false;
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect(positions(checkpoints)).toEqual([1]);
+  });
+});
+
+it('intake waits when the map of what is done above the watermark would grow too large', async () => {
+  const { partition, started, end } = setUp({ maxMessages: 1000, maxMapBytes: 6 });
+  const wide = Array.from({ length: 60 }, (_, index) => `${'abcdefghij'[index % 10]}${index * 7 + 1}`).join(' ');
+  void partition.admit(events(wide));
+  await vi.advanceTimersByTimeAsync(0);
+  for (const one of [...started].slice(1)) await end(one);
+  const before = started.length;
+  await vi.advanceTimersByTimeAsync(0);
+  expect(started.length).toBe(before);
+  expect(started.length).toBeLessThan(60);
+  await end(1);
+  expect(started.length).toBeGreaterThan(before);
 });

@@ -4,8 +4,9 @@ import { type OperationsServer, startOperationsServer } from '../../src/operatio
 
 let server: OperationsServer;
 let missing: string[] = [];
+let stuck: string[] = [];
 beforeAll(async () => {
-  server = await startOperationsServer('127.0.0.1', 0, () => missing);
+  server = await startOperationsServer('127.0.0.1', 0, { missing: () => missing, stuck: () => stuck });
 });
 afterAll(() => server.close());
 
@@ -14,8 +15,10 @@ const get = async (path: string, method = 'GET') => {
   return [response.status, method === 'HEAD' ? undefined : await response.json()];
 };
 
-it('lives as long as it answers', async () => {
+it('lives as long as it gets on', async () => {
   expect(await get('/livez')).toEqual([200, { status: 'alive' }]);
+  stuck = ['an answer of the hub'];
+  expect(await get('/livez')).toEqual([503, { status: 'not alive', waitingFor: stuck }]);
 });
 
 it('is ready when nothing is missing, and says what is otherwise', async () => {

@@ -1,0 +1,90 @@
+/** Who reads a partition. */
+export interface Ownership {
+  readonly partition: string;
+  /** Instance that reads it; empty when nobody does. */
+  readonly owner: string;
+  /** Raised with every change of owner; the hub lets a higher one take over from a lower. */
+  readonly epoch: number;
+  /** Instance that asks for the partition, and since when (milliseconds since 1970). */
+  readonly wantedBy: string;
+  readonly wantedSince: number;
+  /** When the owner last said that it is there. */
+  readonly renewedAt: number;
+  /** Names this state of the record: it is changed only by who has seen it. */
+  readonly etag: string;
+}
+
+export interface BalanceLimits {
+  /** An owner that has not renewed for so long is gone. */
+  readonly expiryMs: number;
+  /** A partition that was asked for and not released for so long is taken by force. */
+  readonly forceMs: number;
+}
+
+/** What one instance does about the partitions in one round. */
+export interface Decision {
+  /** Its own, to be renewed. */
+  readonly renew: readonly Ownership[];
+  /** Asked for by others: to be drained and released. */
+  readonly release: readonly Ownership[];
+  /** Without an owner, or taken by force: to be claimed. */
+  readonly claim: readonly string[];
+  /** Of who has more than its share: to be asked for. */
+  readonly ask: readonly Ownership[];
+}
+
+/**
+ * Shares partitions evenly among the instances, without taking anything from anybody that is still at work (G3):
+ * whoever has too little asks, whoever is asked drains and releases.
+ * @param partitions all ids of the hub
+ * @param records what is known of them; a partition without a record has never been read
+ */
+export function decide(
+  me: string,
+  partitions: readonly string[],
+  records: readonly Ownership[],
+  now: number,
+  { expiryMs, forceMs }: BalanceLimits,
+): Decision {
+  const known = new Map(records.map((record) => [record.partition, record]));
+  const isAlive = ({ owner, renewedAt }: Ownership) => owner !== '' && now - renewedAt < expiryMs;
+  const isAsked = ({ wantedBy, wantedSince }: Ownership) => wantedBy !== '' && now - wantedSince < forceMs * 2;
+
+  const mine = records.filter((record) => record.owner === me && isAlive(record));
+  const others = records.filter((record) => record.owner !== me && isAlive(record));
+  const instances = new Set([me, ...others.map(({ owner }) => owner)]);
+  for (const record of [...mine, ...others]) if (isAsked(record)) instances.add(record.wantedBy);
+  const least = Math.floor(partitions.length / instances.size);
+  const most = Math.ceil(partitions.length / instances.size);
+
+  const release = mine.filter((record) => isAsked(record) && record.wantedBy !== me);
+  const keep = mine.length - release.length;
+  const free = partitions.filter((partition) => {
+    const record = known.get(partition);
+    return record === undefined || !isAlive(record);
+  });
+  const overdue = others.filter((record) => record.wantedBy === me && now - record.wantedSince >= forceMs);
+  const claim = [...overdue.map(({ partition }) => partition), ...free].slice(0, Math.max(0, most - keep));
+
+  const asked = others.filter((record) => record.wantedBy === me && !overdue.includes(record));
+  const missing = free.length > 0 ? 0 : least - keep - claim.length - asked.length;
+  return { renew: mine, release, claim, ask: missing > 0 ? richest(others, least, missing) : [] };
+}
+
+/** Partitions that nobody has asked for, of the owners that have more than the least share: the richest first. */
+function richest(others: readonly Ownership[], least: number, count: number): Ownership[] {
+  const held = new Map<string, Ownership[]>();
+  for (const record of others) held.set(record.owner, [...(held.get(record.owner) ?? []), record]);
+  for (const [owner, records] of held) {
+    const remaining = records.filter(({ wantedBy }) => wantedBy === '');
+    held.set(owner, remaining);
+  }
+  const chosen: Ownership[] = [];
+  while (chosen.length < count) {
+    const [most] = [...held.values()].sort((a, b) => b.length - a.length);
+    if (most === undefined || most.length <= least) break;
+    const record = most.pop();
+    if (record) chosen.push(record);
+  }
+  return chosen;
+}

@@ -1,0 +1,99 @@
+import {
+  type EventHubConsumerClient,
+  type EventPosition,
+  earliestEventPosition,
+  latestEventPosition,
+  type Subscription,
+} from '@azure/event-hubs';
+import type { Log } from '../log.ts';
+import type { HubEvent } from '../protocol/event.ts';
+import type { Partition } from './partition.ts';
+
+/** Keeps a subscription to one partition alive and feeds the partition from it. */
+export interface Reader {
+  /** Milliseconds since the subscription last gave a sign of life; 0 while events of it are being taken in. */
+  silentForMs(): number;
+  /** Leaves the subscription, however it is, for a new one that goes on where the old one was. */
+  restart(client: EventHubConsumerClient): void;
+  close(): Promise<void>;
+}
+
+export interface ReaderOptions {
+  readonly partitionId: string;
+  readonly partition: Partition;
+  /** A higher one takes the partition over from a lower. */
+  readonly epoch: number;
+  readonly startPosition: 'earliest' | 'latest';
+  readonly batchSize: number;
+  readonly prefetch: number;
+  readonly maxWaitSeconds: number;
+  /** Another reader with a higher epoch has come. */
+  lost(): void;
+  readonly log: Log;
+}
+
+export function createReader(first: EventHubConsumerClient, options: ReaderOptions): Reader {
+  const { partition, partitionId, log } = options;
+  let lastSign = Date.now();
+  let takingIn = 0;
+  let subscription = subscribe(first);
+  let closed = false;
+
+  function subscribe(client: EventHubConsumerClient): Subscription {
+    lastSign = Date.now();
+    const subscribed: Subscription = client.subscribe(
+      partitionId,
+      {
+        // An error thrown here would stop the partition or skip the batch (SDK trap): admit never rejects.
+        async processEvents(events) {
+          if (subscribed !== subscription) return;
+          takingIn += 1;
+          try {
+            await partition.admit(events as readonly HubEvent[]);
+          } finally {
+            takingIn -= 1;
+            lastSign = Date.now();
+          }
+        },
+        async processError(error) {
+          if (subscribed !== subscription || closed) return;
+          if ('code' in error && error.code === 'ReceiverDisconnectedError') options.lost();
+          else log.warn({ err: error, partition: partitionId }, 'trouble while reading the hub');
+        },
+      },
+      {
+        startPosition: startOf(partition, options.startPosition),
+        ownerLevel: options.epoch,
+        maxBatchSize: options.batchSize,
+        prefetchCount: options.prefetch,
+        maxWaitTimeInSeconds: options.maxWaitSeconds,
+        skipParsingBodyAsJson: true, // the SDK's parser damages 64-bit numbers
+      },
+    );
+    return subscribed;
+  }
+
+  const leave = (old: Subscription) =>
+    old
+      .close()
+      .catch((error) => log.debug({ err: error, partition: partitionId }, 'a subscription did not close cleanly'));
+
+  return {
+    silentForMs: () => (takingIn > 0 ? 0 : Date.now() - lastSign),
+    restart(client) {
+      const old = subscription;
+      subscription = subscribe(client);
+      void leave(old);
+    },
+    async close() {
+      closed = true;
+      await leave(subscription);
+    },
+  };
+}
+
+function startOf(partition: Partition, otherwise: 'earliest' | 'latest'): EventPosition {
+  const after = partition.position();
+  if (after) return { offset: after.offset, isInclusive: false };
+  return otherwise === 'earliest' ? earliestEventPosition : latestEventPosition;
+}

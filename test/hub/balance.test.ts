@@ -1,0 +1,108 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { decide, type Ownership } from '../../src/hub/balance.ts';
+
+const limits = { expiryMs: 30_000, forceMs: 60_000 };
+const partitions = ['0', '1', '2', '3'];
+const owned = (partition: string, owner: string, more: Partial<Ownership> = {}): Ownership => ({
+  partition,
+  owner,
+  epoch: 1,
+  wantedBy: '',
+  wantedSince: 0,
+  renewedAt: 100_000,
+  etag: 'e',
+  ...more,
+});
+const at = (me: string, records: Ownership[], now = 100_000) => decide(me, partitions, records, now, limits);
+const names = (records: readonly Ownership[]) => records.map(({ partition }) => partition);
+
+describe('sharing partitions', () => {
+  it('a single instance claims everything at once', () => {
+    expect(at('a', []).claim).toEqual(partitions);
+  });
+
+  it('a newcomer asks for half, and takes nothing', () => {
+    const decision = at(
+      'b',
+      partitions.map((one) => owned(one, 'a')),
+    );
+    expect(decision.claim).toEqual([]);
+    expect(decision.ask).toHaveLength(2);
+  });
+
+  it('an owner that is asked releases, and does not claim back what it released', () => {
+    const records = [
+      owned('0', 'a'),
+      owned('1', 'a'),
+      owned('2', 'a', { wantedBy: 'b', wantedSince: 99_000 }),
+      owned('3', 'a'),
+    ];
+    expect(names(at('a', records).release)).toEqual(['2']);
+    expect(at('a', [owned('0', 'a'), owned('1', 'a'), owned('2', ''), owned('3', 'b')]).claim).toEqual([]);
+    expect(at('b', [owned('0', 'a'), owned('1', 'a'), owned('2', ''), owned('3', 'b')]).claim).toEqual(['2']);
+  });
+
+  it('what an instance that is gone has read is taken over', () => {
+    const records = [
+      owned('0', 'a'),
+      owned('1', 'a'),
+      owned('2', 'dead', { renewedAt: 60_000 }),
+      owned('3', 'dead', { renewedAt: 60_000 }),
+    ];
+    expect(at('a', records).claim).toEqual(['2', '3']);
+  });
+
+  it('only after a limit is a partition taken by force', () => {
+    const asked = (wantedSince: number) => [
+      owned('0', 'a', { wantedBy: 'b', wantedSince }),
+      owned('1', 'a'),
+      owned('2', 'b'),
+      owned('3', 'a'),
+    ];
+    expect(at('b', asked(50_000)).claim).toEqual([]);
+    expect(at('b', asked(39_000)).claim).toEqual(['0']);
+  });
+
+  it('nobody asks for what would only move the inequality', () => {
+    const five = ['0', '1', '2', '3', '4'];
+    const records = [owned('0', 'a'), owned('1', 'a'), owned('2', 'a'), owned('3', 'b'), owned('4', 'b')];
+    expect(decide('b', five, records, 100_000, limits).ask).toEqual([]);
+  });
+
+  it('settles evenly, whoever comes and goes, and never has two owners', () => {
+    const step = fc.record({ who: fc.nat(3), joins: fc.boolean() });
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 12 }), fc.array(step, { minLength: 1, maxLength: 6 }), (count, steps) => {
+        const ids = Array.from({ length: count }, (_, index) => String(index));
+        const records = new Map<string, Ownership>();
+        const alive = new Set<string>();
+        let now = 1_000_000;
+        const round = () => {
+          now += 5_000;
+          for (const me of alive) {
+            const decision = decide(me, ids, [...records.values()], now, limits);
+            for (const one of decision.renew) records.set(one.partition, { ...one, renewedAt: now });
+            for (const one of decision.release) records.set(one.partition, { ...one, owner: '', wantedBy: '' });
+            for (const partition of decision.claim) records.set(partition, owned(partition, me, { renewedAt: now }));
+            for (const one of decision.ask) {
+              const current = records.get(one.partition);
+              if (current) records.set(one.partition, { ...current, wantedBy: me, wantedSince: now });
+            }
+          }
+        };
+        for (const { who, joins } of steps) {
+          if (joins) alive.add(`i${who}`);
+          else alive.delete(`i${who}`);
+          for (let index = 0; index < 60; index += 1) round();
+          const shares = [...alive].map((me) => [...records.values()].filter(({ owner }) => owner === me).length);
+          if (alive.size > 0) {
+            expect(shares.reduce((sum, one) => sum + one, 0)).toBe(count);
+            expect(Math.max(...shares) - Math.min(...shares)).toBeLessThanOrEqual(1);
+          }
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
+});

@@ -1,0 +1,66 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { completionBytes, decodeCompletion, encodeCompletion, type Run } from '../../src/hub/completionMap.ts';
+
+const runsFrom = (watermark: number) =>
+  fc
+    .array(fc.tuple(fc.integer({ min: 1, max: 300 }), fc.integer({ min: 1, max: 3_000 })), { maxLength: 40 })
+    .map((pairs) => {
+      let at = watermark;
+      return pairs.map(([skipped, done]): Run => {
+        const first = at + skipped + 1;
+        at = first + done - 1;
+        return { first, last: at };
+      });
+    });
+
+describe('the completion map', () => {
+  it('is empty when nothing is done above the watermark', () => {
+    expect(encodeCompletion(7, [], 100)).toBe('');
+    expect(decodeCompletion(7, '')(8)).toBe(false);
+  });
+
+  it('says of exactly the finished positions that they are done', () => {
+    const watermark = fc.integer({ min: -1, max: 2 ** 40 });
+    fc.assert(
+      fc.property(
+        watermark.chain((at) => fc.tuple(fc.constant(at), runsFrom(at))),
+        ([at, runs]) => {
+          const isDone = decodeCompletion(at, encodeCompletion(at, runs, Number.POSITIVE_INFINITY));
+          for (const { first, last } of runs) {
+            expect([isDone(first - 1), isDone(first), isDone(last), isDone(last + 1)]).toEqual([
+              runs.some((one) => one.last === first - 1),
+              true,
+              true,
+              runs.some((one) => one.first === last + 1),
+            ]);
+          }
+          expect(isDone(at)).toBe(false);
+        },
+      ),
+      { numRuns: 1000 },
+    );
+  });
+
+  it('is a bitmap when that is shorter, run lengths otherwise', () => {
+    const everyOther = Array.from({ length: 100 }, (_, index) => ({ first: 2 + 2 * index, last: 2 + 2 * index }));
+    expect(encodeCompletion(0, everyOther, 1000)).toMatch(/^1b/);
+    expect(encodeCompletion(0, [{ first: 2, last: 1_000_000 }], 1000)).toMatch(/^1r.{4,8}$/);
+    expect(completionBytes(0, everyOther)).toBe(25);
+    expect(completionBytes(0, [{ first: 2, last: 1_000_000 }])).toBe(4);
+  });
+
+  it('forgets the farthest runs when there is no room for all', () => {
+    const far = Array.from({ length: 100 }, (_, index) => ({ first: 1000 * (index + 1), last: 1000 * (index + 1) }));
+    const isDone = decodeCompletion(0, encodeCompletion(0, far, 30));
+    expect(far.map(({ first }) => isDone(first))).toEqual(far.map((_, index) => index < 10));
+  });
+
+  it.each(['2rAAAA', '1x', 'nonsense', '1r', '1b'])(
+    'of another version or form (%s) says of nothing that it is done',
+    (map) => {
+      const isDone = decodeCompletion(0, map);
+      expect(Array.from({ length: 50 }, (_, index) => isDone(index))).not.toContain(true);
+    },
+  );
+});

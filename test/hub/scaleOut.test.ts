@@ -1,0 +1,165 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { EventHubProducerClient } from '@azure/event-hubs';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { type Hub, startHub } from '../../sandbox/hub/hub.ts';
+import { createBudget } from '../../src/hub/budget.ts';
+import { type Consumer, createConsumer } from '../../src/hub/consumer.ts';
+import { cureHubSdks } from '../../src/hub/sdkCures.ts';
+import { openSpool } from '../../src/hub/spool.ts';
+import { createMemoryStore } from '../../src/hub/stores/memoryStore.ts';
+import type { Store } from '../../src/hub/stores/store.ts';
+import { createLog } from '../../src/log.ts';
+import type { HubEvent } from '../../src/protocol/event.ts';
+
+cureHubSdks();
+
+const directory = mkdtempSync(join(tmpdir(), 'scale-out-'));
+let hub: Hub;
+let producer: EventHubProducerClient;
+const running = new Set<Consumer>();
+
+beforeAll(async () => {
+  hub = await startHub({ directory, partitions: 4, consumerGroups: ['joining', 'killed', 'stolen'] });
+  producer = new EventHubProducerClient(hub.eventHubConnectionString('iothubowner'));
+});
+afterEach(async () => {
+  await Promise.all([...running].map((one) => one.stop()));
+  running.clear();
+});
+afterAll(async () => {
+  await producer.close();
+  await hub.close();
+  rmSync(directory, { recursive: true });
+});
+
+/** A store that can be cut off from one instance, as the death of the instance would. */
+function severable(store: Store) {
+  let isCut = false;
+  const orFail = <T>(answer: () => Promise<T>) => (isCut ? Promise.reject(new Error('cut off')) : answer());
+  const through: Store = {
+    ownerships: () => orFail(() => store.ownerships()),
+    change: (seen, next) => orFail(() => store.change(seen, next)),
+    progress: (partition) => orFail(() => store.progress(partition)),
+    writeProgress: (reader, progress) => orFail(() => store.writeProgress(reader, progress)),
+  };
+  return {
+    store: through,
+    cut() {
+      isCut = true;
+    },
+  };
+}
+
+interface Instance {
+  readonly consumer: Consumer;
+  /** Partitions it has been given, newest last. */
+  readonly seen: string[];
+}
+
+function enter(consumerGroup: string, store: Store, handle: (text: string) => Promise<boolean>): Instance {
+  const seen: string[] = [];
+  const consumer = createConsumer({
+    connectionString: hub.eventsConnectionString,
+    consumerGroup,
+    startPosition: 'earliest',
+    batchSize: 10,
+    prefetch: 50,
+    maxWaitSeconds: 1,
+    drainMs: 2_000,
+    roundMs: 150,
+    balance: { expiryMs: 1_500, forceMs: 5_000 },
+    store,
+    log: createLog('silent'),
+    partition: () => ({
+      budget: createBudget({ maxMessages: 100, maxBytes: 1e6 }),
+      spool: openSpool(directory, `spool-${Math.random()}`, 1e6),
+      arrivalOf: (event: HubEvent) => ({ event, deviceId: String(event.properties?.['device']) }),
+      async dispatch({ event }) {
+        const text = Buffer.from(event.body as Uint8Array).toString();
+        seen.push(text);
+        return handle(text);
+      },
+      limits: { everyMessages: 20, everyMs: 200, deviceMessages: 16, maxMapBytes: 1_000 },
+    }),
+  });
+  running.add(consumer);
+  consumer.start();
+  return { consumer, seen };
+}
+
+let sent = 0;
+/** Sends messages of twelve devices, each always to the same partition. */
+async function send(count: number): Promise<string[]> {
+  const texts = Array.from({ length: count }, () => {
+    sent += 1;
+    return `m${sent}`;
+  });
+  await Promise.all(
+    ['0', '1', '2', '3'].map((partitionId) =>
+      producer.sendBatch(
+        texts.flatMap((text, index) =>
+          index % 4 === Number(partitionId)
+            ? [{ body: Buffer.from(text), properties: { device: `d${index % 12}` } }]
+            : [],
+        ),
+        { partitionId },
+      ),
+    ),
+  );
+  return texts;
+}
+
+/** How many partitions each owner has, fewest first; '' owns nothing. */
+async function ownersOf(store: Store): Promise<number[]> {
+  const counts = new Map<string, number>();
+  for (const { owner } of await store.ownerships()) counts.set(owner, (counts.get(owner) ?? 0) + 1);
+  return [...counts.values()].sort();
+}
+
+const soon = { timeout: 10_000, interval: 25 };
+const briefly = () => new Promise<boolean>((resolve) => setTimeout(resolve, 1, true));
+
+describe('several instances', () => {
+  it('share four partitions two and two; a third joins and leaves, and no message is repeated', async () => {
+    const store = createMemoryStore();
+    const handled: string[] = [];
+    const handle = async (text: string) => {
+      await briefly();
+      handled.push(text);
+      return true;
+    };
+    const expected = await send(80);
+    enter('joining', store, handle);
+    enter('joining', store, handle);
+    await vi.waitFor(async () => expect(await ownersOf(store)).toEqual([2, 2]), soon);
+    expected.push(...(await send(200)));
+    const third = enter('joining', store, handle);
+    await vi.waitFor(async () => expect(await ownersOf(store)).toEqual([1, 1, 2]), soon);
+    expected.push(...(await send(200)));
+    await third.consumer.stop();
+    running.delete(third.consumer);
+    expected.push(...(await send(100)));
+    await vi.waitFor(async () => expect(await ownersOf(store)).toEqual([2, 2]), soon);
+    await vi.waitFor(() => expect(new Set(handled).size).toBe(expected.length), soon);
+    expect(handled).toHaveLength(expected.length);
+  });
+
+  it('take over the partitions of one that is gone, and miss nothing', async () => {
+    const store = createMemoryStore();
+    const severed = severable(store);
+    const handled: string[] = [];
+    const old = enter('killed', severed.store, () => new Promise<boolean>(() => {}));
+    await vi.waitFor(async () => expect(await ownersOf(store)).toEqual([4]), soon);
+    severed.cut();
+    const expected = new Set([...Array.from({ length: sent }, (_, index) => `m${index + 1}`), ...(await send(40))]);
+    enter('killed', store, async (text) => {
+      handled.push(text);
+      return true;
+    });
+    await vi.waitFor(() => expect(new Set(handled)).toEqual(expected), soon);
+    expect(old.seen.length).toBeGreaterThan(0);
+    expect(await ownersOf(store)).toEqual([4]);
+  });
+});
