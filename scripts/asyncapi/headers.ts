@@ -1,0 +1,96 @@
+import { z } from 'zod';
+import type { Card } from '../../src/messages/card.ts';
+import { contentEncodings } from '../../src/protocol/body.ts';
+import { ackNames, commonProperties } from '../../src/protocol/envelope.ts';
+import type { Generation } from '../../src/protocol/event.ts';
+import { path, text } from '../../src/protocol/fields.ts';
+import { named, type Schema } from './schemas.ts';
+
+/** The application properties of requests and acknowledgements. */
+
+// The largest timeout is a setting: the pattern knows no limit.
+const limits = { defaultTimeoutSeconds: Number.POSITIVE_INFINITY, maxTimeoutSeconds: Number.POSITIVE_INFINITY };
+
+/** One of these texts, in upper or lower case. */
+function anyCase(texts: readonly string[]) {
+  const patterns = texts.map((one) => one.replace(/[a-z]/g, (letter) => `[${letter}${letter.toUpperCase()}]`));
+  return z.string().regex(new RegExp(`^(${patterns.join('|')})$`));
+}
+
+const ack = named('ack', anyCase(ackNames), {
+  description:
+    'When the device wants an acknowledgement: `none` (default), `positive` (of a success), `negative` (of a failure), `all`; `full` is the same as `all`. In upper or lower case.',
+});
+const contentEncoding = named('contentEncoding', anyCase(contentEncodings), {
+  description:
+    'How the body is encoded; compressed data may be sent as it is or as base64 text. In upper or lower case.',
+});
+const timestamp = named('timestamp', z.string().regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/), {
+  description: 'When the acknowledgement was made; UTC.',
+});
+
+export function requestHeaders({ generation, name, headers }: Card): z.ZodObject {
+  const common = commonProperties(generation, limits).shape;
+  return generation === 'V2'
+    ? z.object({
+        msgType: z.literal('action'),
+        ...common,
+        action: z.literal(name),
+        ack: ack.optional(),
+        'content-encoding': contentEncoding.optional(),
+        ...headers.shape,
+      })
+    : z.object({
+        msgType: z.never().optional(),
+        'svc-messagetype': z.literal('platformEvent'),
+        ...common,
+        eventType: z.literal(name),
+        id: z.string().optional(),
+        ack: ack.optional(),
+        ...headers.shape,
+      });
+}
+
+/**
+ * @param name schema of the action or event type
+ * @param own what this message has beyond its generation
+ */
+export function acknowledgementHeaders(
+  generation: Generation,
+  name: z.ZodType,
+  success: boolean,
+  own: z.ZodRawShape = {},
+): z.ZodObject {
+  const target = success ? path : z.string(); // a refused request may have named anything
+  return generation === 'V2'
+    ? z.object({
+        msgType: z.literal('ack'),
+        action: name,
+        version: z.literal('2'),
+        correlationId: success ? text : text.optional(),
+        target,
+        timestamp,
+        ...own,
+      })
+    : z.object({ 'svc-messagetype': z.literal('platformEventAck'), eventType: name, id: text, target, ...own });
+}
+
+const meanings: Readonly<Record<string, string>> = {
+  correlationId: 'Copied unchanged into the acknowledgement.',
+  id: 'Correlation id, copied unchanged into the acknowledgement and the notifications; generated when absent.',
+  target: 'Connectivity path of the device for which the replies are meant, copied unchanged.',
+  timeout: 'Bound on the processing of the message in whole seconds, 300 if absent, 900 at most (settings).',
+  owner: 'Connectivity path of the owner; absent: the device itself.',
+  parent: 'Connectivity path of the parent of the identity; absent: the device itself.',
+  context: 'User context data: the request’s, if it has any.',
+};
+
+/** The headers with a sentence for each property that needs one. */
+export function explained(headers: Schema): Schema {
+  const properties = Object.entries(headers['properties'] ?? {}).map(([name, schema]: [string, Schema]) => {
+    const description = meanings[name];
+    if (description === undefined) return [name, schema];
+    return [name, '$ref' in schema ? { description, allOf: [schema] } : { description, ...schema }];
+  });
+  return { ...headers, properties: Object.fromEntries(properties) };
+}

@@ -1,0 +1,82 @@
+import { readFileSync } from 'node:fs';
+import { gunzipSync, inflateSync } from 'node:zlib';
+import { Ajv, type ValidateFunction } from 'ajv';
+import { parse } from 'yaml';
+import { asyncApiFile } from '../../scripts/asyncapi.ts';
+
+/** A message on its way between a device and the service. */
+export interface Message {
+  readonly direction: 'deviceToCloud' | 'cloudToDevice';
+  readonly properties: Readonly<Record<string, unknown>>;
+  readonly body: Uint8Array | string;
+}
+
+interface Contract {
+  readonly channels: Readonly<Record<Message['direction'], { readonly messages: Readonly<Record<string, unknown>> }>>;
+  readonly components: { readonly messages: Readonly<Record<string, { readonly payload: object }>> };
+}
+
+interface Entry {
+  readonly name: string;
+  readonly headers: ValidateFunction;
+  readonly payload: ValidateFunction;
+  /** Of a compressed acknowledgement: what its payload is when it is unpacked. */
+  readonly uncompressed: ValidateFunction | undefined;
+}
+
+/** Compiled when the first message comes. */
+let known: Record<Message['direction'], readonly Entry[]> | undefined;
+
+function entries(): Record<Message['direction'], readonly Entry[]> {
+  const document: Contract = parse(readFileSync(asyncApiFile, 'utf8'));
+  const ajv = new Ajv({ strict: false, validateFormats: false, validateSchema: false });
+  ajv.addSchema(document, 'asyncapi');
+  const of = (direction: Message['direction']) =>
+    Object.keys(document.channels[direction].messages).map((name): Entry => {
+      const schemaAt = (place: string) => ajv.compile({ $ref: `asyncapi#/components/messages/${name}/${place}` });
+      return {
+        name,
+        headers: schemaAt('headers'),
+        payload: schemaAt('payload'),
+        uncompressed:
+          'x-uncompressed' in (document.components.messages[name]?.payload ?? {})
+            ? schemaAt('payload/x-uncompressed')
+            : undefined,
+      };
+    });
+  return { deviceToCloud: of('deviceToCloud'), cloudToDevice: of('cloudToDevice') };
+}
+
+/** The entries of docs/contracts/asyncapi.yaml that a message complies with, by name. There should be one. */
+export function entriesFor({ direction, properties, body }: Message): string[] {
+  known ??= entries();
+  const bytes = Buffer.from(body);
+  const headers = Object.fromEntries(
+    Object.entries(properties).map(([name, value]) => [name, value instanceof Date ? value.toISOString() : `${value}`]),
+  );
+  return known[direction].flatMap(({ name, headers: hasHeaders, payload, uncompressed }) => {
+    if (!hasHeaders(headers)) return [];
+    if (uncompressed === undefined) return payload(payloadOf(direction, headers, bytes)) ? [name] : [];
+    const text = bytes.toString('utf8');
+    return payload(text) && uncompressed(parsed(() => gunzipSync(Buffer.from(text, 'base64')))) ? [name] : [];
+  });
+}
+
+/** What the payload of an entry describes: of a compressed request, the body after decompression. */
+function payloadOf(direction: Message['direction'], headers: Readonly<Record<string, string>>, bytes: Buffer): unknown {
+  const inflate = { gzip: gunzipSync, deflate: inflateSync }[headers['content-encoding']?.toLowerCase() ?? ''];
+  if (direction === 'cloudToDevice' || headers['msgType'] === undefined || inflate === undefined) {
+    return parsed(() => bytes);
+  }
+  const text = bytes.toString('latin1').trim().replace(/^"|"$/g, '');
+  return parsed(() => inflate(/^[A-Za-z0-9+/]+={0,2}$/.test(text) ? Buffer.from(text, 'base64') : bytes));
+}
+
+/** Undefined, which complies with nothing, when the bytes are damaged or no JSON. */
+function parsed(read: () => Buffer): unknown {
+  try {
+    return JSON.parse(read().toString('utf8'));
+  } catch {
+    return undefined;
+  }
+}
