@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { EventHubConsumerClient } from '@azure/event-hubs';
-import type { Log } from '../log.ts';
 import { type BalanceLimits, decide, type Ownership } from './balance.ts';
 import { type Arriving, createPartition, type Partition, type PartitionOptions } from './partition.ts';
 import { createReader, type Reader, type ReaderOptions } from './reader.ts';
