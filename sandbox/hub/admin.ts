@@ -1,5 +1,8 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { ZodError, z } from 'zod';
+import type { Counters } from './counters.ts';
 import type { Devicebound } from './devicebound.ts';
+import type { Faults } from './faults/faults.ts';
 import type { Journal, JournalEntry } from './journal.ts';
 import type { PartitionLog } from './partitionLog.ts';
 import { Refusal } from './refusal.ts';
@@ -13,6 +16,8 @@ export interface AdminHub {
   devicebound: Devicebound;
   journal: Journal;
   partitions: readonly PartitionLog[];
+  faults: Faults;
+  counters: () => Counters;
   isConnected: (deviceId: string) => boolean;
   deviceConnectionString: (deviceId: string) => string;
 }
@@ -34,6 +39,11 @@ const routes = {
   'DELETE /devices/{id}': 'remove a device',
   'GET /journal?since={index}&deviceId={id}&kind={kind}': 'what was received and sent after that index',
   'GET /partitions': 'the partitions: how far they reach',
+  'GET /counters': 'connections, links, credit, events, queues, in numbers',
+  'GET /faults': 'the faults that stand',
+  'POST /faults': '{kind, …}: let a fault stand (answers its id), or happen now (answers how much it struck)',
+  'DELETE /faults/{id}': 'end a fault',
+  'DELETE /faults': 'end all faults',
 };
 
 /** The hub's admin interface over HTTP; JSON in and out, errors as {error: sentence}. Not listening yet. */
@@ -42,9 +52,8 @@ export function createAdmin(hub: AdminHub): Server {
     answer(hub, request).then(
       ({ status, body }) => reply(response, status, body),
       (error: unknown) => {
-        const known = error instanceof Refusal;
-        const status = known ? (statusOf[error.condition] ?? 400) : 500;
-        reply(response, status, { error: known ? error.message : 'The hub failed to answer this request.' });
+        const { status, sentence } = explain(error);
+        reply(response, status, { error: sentence });
       },
     );
   });
@@ -74,9 +83,31 @@ async function answer(hub: AdminHub, request: IncomingMessage): Promise<Answer> 
       return { status: 200, body: { entries: hub.journal.list(filter(url.searchParams)).map(printable) } };
     case 'GET /partitions':
       return { status: 200, body: { partitions: hub.partitions.map(describePartition) } };
+    case 'GET /counters':
+      return { status: 200, body: hub.counters() };
+    case 'GET /faults':
+      return { status: 200, body: { faults: hub.faults.list() } };
+    case 'POST /faults':
+      return addFault(hub, await readJson(request));
+    case 'DELETE /faults':
+      return { status: 200, body: { ended: hub.faults.clear() } };
+    case 'DELETE /faults/{id}':
+      if (hub.faults.clear(decode(id ?? '')) === 0) throw new Refusal('amqp:not-found', 'No fault of this id stands.');
+      return { status: 204 };
     default:
       throw new Refusal('amqp:not-found', `There is no ${route}. GET / lists what there is.`);
   }
+}
+
+function explain(error: unknown): { status: number; sentence: string } {
+  if (error instanceof Refusal) return { status: statusOf[error.condition] ?? 400, sentence: error.message };
+  if (error instanceof ZodError) return { status: 400, sentence: `That is no fault: ${z.prettifyError(error)}` };
+  return { status: 500, sentence: 'The hub failed to answer this request.' };
+}
+
+async function addFault(hub: AdminHub, asked: unknown): Promise<Answer> {
+  const answer = await hub.faults.ask(asked);
+  return { status: 'id' in answer ? 201 : 200, body: answer };
 }
 
 function create(hub: AdminHub, asked: unknown): Answer {

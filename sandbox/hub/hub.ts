@@ -1,17 +1,23 @@
+import type { Socket } from 'node:net';
 import { createAccess } from './access.ts';
 import { createAdmin } from './admin.ts';
 import { createDirectory } from './amqp/nodes.ts';
 import { createAmqpServer } from './amqp/server.ts';
 import { ensureCertificates } from './certificates.ts';
 import { createConnections } from './connections.ts';
-import { createDevicebound, type Devicebound } from './devicebound.ts';
+import { type Counters, countAll } from './counters.ts';
+import { createDevicebound, type Devicebound, type DeviceboundRules, limits } from './devicebound.ts';
 import { createEvents } from './events.ts';
+import { burst } from './faults/burst.ts';
+import { createFaults, type Faults, turnedAway } from './faults/faults.ts';
 import { createStandingFaults } from './faults/standing.ts';
+import { createFeedback, type FeedbackRules, feedbackRules } from './feedback.ts';
 import { createJournal, type Journal } from './journal.ts';
 import { type Listener, listen, listenWith } from './listener.ts';
 import { createMqttServer } from './mqtt/server.ts';
 import type { PartitionLog } from './partitionLog.ts';
 import { ensurePolicies } from './policies.ts';
+import { createPresence } from './presence.ts';
 import { createRegistry, type Registry } from './registry.ts';
 import { createTally } from './tally.ts';
 
@@ -33,6 +39,8 @@ export interface HubOptions {
   devices?: readonly { deviceId: string; primaryKey?: string }[];
   /** Refuse cloud-to-device properties with characters that IoT Hub does not document as allowed; default false. */
   strictProperties?: boolean;
+  /** Rules other than IoT Hub's: of the cloud-to-device queues, and of the feedback about them. */
+  rules?: { devicebound?: Partial<DeviceboundRules>; feedback?: Partial<FeedbackRules> };
   /** Entries kept in the journal; default 10,000. */
   journalEntries?: number;
   /** The time in milliseconds since 1970: for stamps, expiry of tokens and of messages; default the system clock. */
@@ -69,6 +77,9 @@ export interface Hub {
   partitions: readonly PartitionLog[];
   devicebound: Devicebound;
   journal: Journal;
+  /** Misbehaviour on demand. */
+  faults: Faults;
+  counters(): Counters;
   isConnected(deviceId: string): boolean;
   /** Close all ports and connections. */
   close(): Promise<void>;
@@ -85,7 +96,16 @@ export async function startHub(options: HubOptions): Promise<Hub> {
   const tally = createTally();
   const access = createAccess({ hubName: name, policies, registry, now });
   const events = createEvents({ count, retention, journal, now });
-  const devicebound = createDevicebound({ registry, journal, strict: options.strictProperties ?? false, now });
+  const presence = createPresence(registry, now);
+  const feedback = createFeedback({ ...feedbackRules, ...options.rules?.feedback }, now);
+  const devicebound = createDevicebound({
+    registry,
+    journal,
+    feedback,
+    rules: { ...limits, ...options.rules?.devicebound },
+    strict: options.strictProperties ?? false,
+    now,
+  });
   const consumerGroups = ['$Default', ...(options.consumerGroups ?? [])];
   const amqp = createAmqpServer({
     containerId: name,
@@ -104,7 +124,7 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     faults: standing,
     now,
   });
-  const mqtt = createMqttServer({ access, events, devicebound, journal, registry, faults: standing, everybody, now });
+  const mqtt = createMqttServer({ access, events, devicebound, presence, journal, registry, faults: standing, everybody, now });
   for (const { deviceId, primaryKey } of options.devices ?? []) registry.create(deviceId, { primaryKey });
 
   const keyOf = (policy: string): string => {
@@ -121,34 +141,49 @@ export async function startHub(options: HubOptions): Promise<Hub> {
   const eventHubConnectionString = (policy: string) =>
     `Endpoint=sb://127.0.0.1:${ports.amqp};${keyOf(policy)};EntityPath=${name};UseDevelopmentEmulator=true`;
   const describe = () => ({ name, hostName: 'localhost', ports, caFile: certificates.caFile, partitions: count });
+  const open = new Map<keyof HubPorts, Listener>();
+  const faults = createFaults({
+    standing,
+    connections: everybody,
+    ports: open,
+    burst: (fault) => burst(fault, { events, registry, access, now }),
+  });
+  const counters = () =>
+    countAll({
+      connections: everybody,
+      partitions: events.partitions,
+      tally,
+      queues: registry.list().map(({ deviceId }) => [deviceId, devicebound.pending(deviceId).length]),
+    });
   const admin = createAdmin({
     describe,
+    faults,
+    counters,
     registry,
     devicebound,
     journal,
     partitions: events.partitions,
-    isConnected: mqtt.isConnected,
+    isConnected: presence.isConnected,
     deviceConnectionString,
   });
 
-  const open: Listener[] = [];
   const close = async (): Promise<void> => {
     amqp.close();
     mqtt.close();
-    await Promise.all(open.map((listener) => listener.close()));
+    feedback.close();
+    await Promise.all([...open.values()].map((listener) => listener.close()));
   };
-  const listening = async (opening: Promise<Listener>): Promise<number> => {
-    const listener = await opening;
-    open.push(listener);
-    return listener.port;
+  const ports: HubPorts = { amqp: 0, amqps: 0, mqtts: 0, admin: 0, ...options.ports };
+  const opened = (name: keyof HubPorts, listener: Listener): void => {
+    open.set(name, listener);
+    ports[name] = listener.port;
   };
-  const ports: HubPorts = { amqp: 0, amqps: 0, mqtts: 0, admin: 0 };
-  const { amqp: amqpPort = 0, amqps: amqpsPort = 0, mqtts: mqttsPort = 0, admin: adminPort = 0 } = options.ports ?? {};
+  const doorkeeper = (name: keyof HubPorts) => (socket: Socket) => turnedAway(standing, name, socket);
   try {
-    ports.amqp = await listening(listen(amqpPort, undefined, amqp.accept));
-    ports.amqps = await listening(listen(amqpsPort, certificates, amqp.accept));
-    ports.mqtts = await listening(listen(mqttsPort, certificates, mqtt.accept));
-    ports.admin = await listening(listenWith(admin, adminPort));
+    opened('amqp', await listen(ports.amqp, undefined, amqp.accept, doorkeeper('amqp')));
+    opened('amqps', await listen(ports.amqps, certificates, amqp.accept, doorkeeper('amqps')));
+    opened('mqtts', await listen(ports.mqtts, certificates, mqtt.accept, doorkeeper('mqtts')));
+    opened('admin', await listenWith(admin, ports.admin));
   } catch (error) {
     await close();
     throw error;
@@ -169,7 +204,9 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     partitions: events.partitions,
     devicebound,
     journal,
-    isConnected: mqtt.isConnected,
+    faults,
+    counters,
+    isConnected: presence.isConnected,
     close,
   };
 }

@@ -1,7 +1,5 @@
 /** What the hub has done since its start, in messages. */
 export interface Tally {
-  /** Events that were appended to a partition. */
-  appended: number;
   /** Events that were sent to receivers. */
   delivered: number;
   /** Events that receivers have settled; those that were sent settled count at once. */
@@ -9,4 +7,4 @@ export interface Tally {
 }
 
 /** Counts at the start: nothing yet. */
-export const createTally = (): Tally => ({ appended: 0, delivered: 0, settled: 0 });
+export const createTally = (): Tally => ({ delivered: 0, settled: 0 });

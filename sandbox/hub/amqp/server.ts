@@ -19,6 +19,7 @@ export type Directory = (address: string, direction: 'serve' | 'accept') => Node
 
 const idleTimeoutMs = 60_000;
 const maxFrameSize = 65_536;
+const partitionOf = (address: string): string | undefined => /\/Partitions\/([^/]+)$/i.exec(address)?.[1];
 const expired = { condition: 'amqp:unauthorized-access', description: 'The token of this link has expired.' };
 
 /** An AMQP server with the nodes of `directory`. SASL ANONYMOUS is accepted and so is no SASL layer at all. */
@@ -51,7 +52,11 @@ export function createAmqpServer(options: {
     }
     const { connection } = peer;
     connection.kind ??= kindOfAddress(address);
-    const refused = faults.strike('refuse-link', { connections: connection.kind, address });
+    const refused = faults.strike('refuse-link', {
+      connections: connection.kind,
+      address,
+      partition: partitionOf(address),
+    });
     if (refused) {
       refuse(link, new Refusal(refused.fault.condition ?? 'amqp:internal-error', 'A fault refuses this link.'));
       return;

@@ -1,8 +1,8 @@
 import type { Connection, Link } from '../connections.ts';
-import { reset } from '../listener.ts';
 import { Refusal } from '../refusal.ts';
 import type { FaultOf } from './schema.ts';
 import type { StandingFaults } from './standing.ts';
+import { cut } from './sudden.ts';
 
 /** How a sender is told what became of its message. A protocol that has no word for one of them says nothing. */
 export interface Answers {
@@ -73,8 +73,8 @@ function misanswer(
     reject: () => answers.reject(condition ?? 'amqp:internal-error', 'A fault rejects this message.'),
     detach: () => (link ? link.detach(reason, true) : connection.close(reason)),
     close: () => connection.close(reason),
-    fin: () => connection.socket.end(),
-    rst: () => reset(connection.socket),
+    fin: () => cut(connection, 'fin'),
+    rst: () => cut(connection, 'rst'),
   };
   end[fault.answer]();
 }

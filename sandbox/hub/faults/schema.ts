@@ -35,14 +35,14 @@ export const standingFaults = [
     answer: z.enum(['closed', 'reset', 'silent']),
     port: z.enum(['amqp', 'amqps', 'mqtts']).optional(),
   }),
-  /** A link is refused when it attaches, or its attach is never answered. */
+  /** A link is refused when it attaches. */
   z.strictObject({
     kind: z.literal('refuse-link'),
     ...standing,
-    answer: z.enum(['refuse', 'silent']),
     connections: connections.optional(),
     /** The address has this text in it, without regard to case. */
     address: id.optional(),
+    partition: id.optional(),
     condition: condition.optional(),
   }),
   /** A token is refused, or never answered ($cbs and MQTT). */

@@ -1,0 +1,30 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import type { Access } from '../access.ts';
+import type { Events } from '../events.ts';
+import { Refusal } from '../refusal.ts';
+import type { Registry } from '../registry.ts';
+import { signSas } from '../sas.ts';
+import type { FaultOf } from './schema.ts';
+
+const atOnce = 1000;
+
+/** Append many events as if devices had sent them: the one that is named, or all in turn. Refuses when there is none. */
+export async function burst(
+  { events: count, bytes = 1024, deviceId, properties = {} }: FaultOf<'burst'>,
+  hub: { events: Events; registry: Registry; access: Access; now: () => number },
+): Promise<number> {
+  const { events, registry, access, now } = hub;
+  const devices = registry.list().filter((device) => deviceId === undefined || device.deviceId === deviceId);
+  if (devices.length === 0) throw new Refusal('amqp:not-found', 'There is no device that could send the events.');
+  const expiry = Math.ceil(now() / 1000) + 3600;
+  const logins = devices.map(({ deviceId: id, primaryKey }) =>
+    access.login(id, undefined, signSas(`localhost/devices/${id}`, primaryKey, 'base64', expiry)),
+  );
+  const body = Buffer.alloc(bytes, 'x');
+  for (let sent = 0; sent < count; sent++) {
+    const login = logins[sent % logins.length];
+    if (login) events.accept(login, { system: {}, properties, body });
+    if (sent % atOnce === atOnce - 1) await turn(); // others come in between
+  }
+  return count;
+}

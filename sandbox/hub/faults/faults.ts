@@ -1,0 +1,76 @@
+import type { Socket } from 'node:net';
+import type { HubPorts } from '../hub.ts';
+import { type Listener, reset } from '../listener.ts';
+import { type FaultRequest, isSudden, parseFault, type StandingFault, type SuddenFault } from './schema.ts';
+import { happen, type Victims } from './sudden.ts';
+
+/** A fault that stands, as it is listed. */
+export interface ListedFault {
+  id: string;
+  fault: StandingFault;
+  /** How often it has struck. */
+  struck: number;
+}
+
+/** Misbehaviour of the hub, on demand. */
+export interface Faults {
+  /** Let a fault stand until it is used up or cleared. The answer is its id. Throws a `ZodError`. */
+  add(fault: StandingFault): string;
+  /** Let a fault happen at once. The answer counts the connections, links or events it struck. Throws a `ZodError`. */
+  strike(fault: SuddenFault): Promise<number>;
+  /** Either of the two, from outside: the answer has the id of a fault that stands, or how much was struck. */
+  ask(fault: unknown): Promise<{ id: string } | { struck: number }>;
+  list(): ListedFault[];
+  /** End one fault, or all that stand; what they held back goes on. The answer is how many ended. */
+  clear(id?: string): number;
+}
+
+/** The faults of a hub that listens on `ports`. */
+export function createFaults(victims: Omit<Victims, 'listeners'> & { ports: Map<keyof HubPorts, Listener> }): Faults {
+  const { standing, ports } = victims;
+  const closed = new Set<keyof HubPorts>();
+
+  const isOpen = (port: keyof HubPorts): boolean =>
+    !standing
+      .list()
+      .some(
+        ({ fault }) => fault.kind === 'refuse-connection' && fault.answer === 'closed' && (fault.port ?? port) === port,
+      );
+  const openAndClose = (): void => {
+    for (const [port, listener] of ports) {
+      if (port === 'admin' || isOpen(port) !== closed.has(port)) continue;
+      if (closed.delete(port)) void listener.resume();
+      else {
+        closed.add(port);
+        void listener.pause();
+      }
+    }
+  };
+  standing.watch('refuse-connection', openAndClose);
+
+  const parse = <F extends FaultRequest>(fault: F): F => parseFault(fault) as F;
+  const add = (fault: StandingFault): string => standing.add(parse(fault)).id;
+  const strike = (fault: SuddenFault): Promise<number> =>
+    happen(parse(fault), { ...victims, listeners: [...ports].flatMap(([name, it]) => (name === 'admin' ? [] : [it])) });
+
+  return {
+    add,
+    strike,
+    async ask(asked) {
+      const fault = parseFault(asked);
+      return isSudden(fault) ? { struck: await strike(fault) } : { id: add(fault) };
+    },
+    list: () => standing.list().map(({ id, fault, struck }) => ({ id, fault, struck })),
+    clear: (id) => standing.clear(id),
+  };
+}
+
+/** Whether a fault takes a connection over before anything is read from it. */
+export function turnedAway(standing: Victims['standing'], port: keyof HubPorts, socket: Socket): boolean {
+  const fault = standing.strike('refuse-connection', { port })?.fault;
+  if (!fault) return false;
+  socket.on('error', () => undefined);
+  if (fault.answer === 'silent') socket.resume();
+  else reset(socket);
+  return true;
+}
