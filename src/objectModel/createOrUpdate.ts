@@ -53,6 +53,7 @@ export async function createOrUpdate(registration: Registration, backends: Bound
   /** Somebody was faster: update theirs, unless it is our own of an earlier delivery, or of another type (A1, A2). */
   async function afterConflict(conflict: Refusal): Promise<Registered> {
     const named = conflict.meta['objectId'];
+    // D9
     const objectId = identity.objectId ?? (isGuid(named) ? named : identity.derivedId);
     const theirs = parseTypeRef(conflict.meta['type']);
     if (objectId === undefined || identity.model === undefined) throw conflict;

@@ -409,19 +409,22 @@ messageTable('V2', 'model.create', {
         'information model: claim object model failed with HTTP 409: Owned by another: as it is',
       ),
     },
-    {
-      it: 'reports a modification that the information model refuses',
-      body: withId,
+    ...(
+      [
+        ['a changed unique property', { properties: { serial: 'FP-2' } }],
+        ['a type outside the uniqueness group', { type: 'note@1.0.0' }],
+        ['a switch to another type without its version', { type: 'tank' }],
+      ] as const
+    ).map(([what, more]) => ({
+      it: `reports a modification that the information model refuses: ${what}`,
+      body: { ...withId, ...more },
       backend: [
         device,
-        { call: readA, reply: [200, pump()] },
-        { call: putA, reply: problem(400, 'Invalid modification') },
+        { call: readA, reply: [200, pump({ version: 2 })] as const },
+        { call: putA, body: { ...withId, ...more, version: 2 }, reply: problem(400, 'Invalid modification') },
       ],
-      ack: failed(
-        'http_response_error',
-        'information model: replace object model failed with HTTP 400: Invalid modification: as it is',
-      ),
-    },
+      ack: refusal('replace', 'HTTP 400: Invalid modification'),
+    })),
     {
       it: 'leaves a body without a model to the information model, which refuses it',
       body: { type: 'pump' },

@@ -107,6 +107,13 @@ messageTable('V2', 'model.update', {
       ack: ok(5),
     },
     {
+      it: 'passes on a type without a version as it is: the information model chooses',
+      properties,
+      body: '{"type":"pump","version":4}',
+      backend: [{ call: put, body: '{"type":"pump","version":4}', reply: [200, pumpAnswer({ version: 5 })] }],
+      ack: ok(5),
+    },
+    {
       it: 'passes on a type with a version, which switches the type definition',
       properties,
       body: { ...body, type: 'tank@2.0.0' },
