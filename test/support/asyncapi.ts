@@ -3,6 +3,7 @@ import { gunzipSync, inflateSync } from 'node:zlib';
 import { Ajv, type ValidateFunction } from 'ajv';
 import { parse } from 'yaml';
 import { asyncApiFile } from '../../scripts/asyncapi.ts';
+import { type Properties, textProperties } from '../../src/protocol/properties.ts';
 
 /** A message on its way between a device and the service. */
 export interface Message {
@@ -51,9 +52,7 @@ function entries(): Record<Message['direction'], readonly Entry[]> {
 export function entriesFor({ direction, properties, body }: Message): string[] {
   known ??= entries();
   const bytes = Buffer.from(body);
-  const headers = Object.fromEntries(
-    Object.entries(properties).map(([name, value]) => [name, value instanceof Date ? value.toISOString() : `${value}`]),
-  );
+  const headers = textProperties(properties);
   return known[direction].flatMap(({ name, headers: hasHeaders, payload, uncompressed }) => {
     if (!hasHeaders(headers)) return [];
     if (uncompressed === undefined) return payload(payloadOf(direction, headers, bytes)) ? [name] : [];
@@ -62,8 +61,17 @@ export function entriesFor({ direction, properties, body }: Message): string[] {
   });
 }
 
+/** In words, unless the message complies with exactly one entry; the text holds nothing of its body. */
+export function breachOfContract(message: Message): string[] {
+  const found = entriesFor(message);
+  if (found.length === 1) return [];
+  const { action, eventType, msgType = message.properties['svc-messagetype'] } = message.properties;
+  const what = `${message.direction} ${msgType} ${action ?? eventType}`;
+  return [`${what} complies with ${found.length === 0 ? 'no entry' : found.join(' and ')}`];
+}
+
 /** What the payload of an entry describes: of a compressed request, the body after decompression. */
-function payloadOf(direction: Message['direction'], headers: Readonly<Record<string, string>>, bytes: Buffer): unknown {
+function payloadOf(direction: Message['direction'], headers: Properties, bytes: Buffer): unknown {
   const inflate = { gzip: gunzipSync, deflate: inflateSync }[headers['content-encoding']?.toLowerCase() ?? ''];
   if (direction === 'cloudToDevice' || headers['msgType'] === undefined || inflate === undefined) {
     return parsed(() => bytes);

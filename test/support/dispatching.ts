@@ -7,6 +7,7 @@ import type { CardLimits } from '../../src/messages/card.ts';
 import { createCounters } from '../../src/operations/counters.ts';
 import { fits, type Reply } from '../../src/protocol/c2d.ts';
 import { classify, type HubEvent, senderOf } from '../../src/protocol/event.ts';
+import { breachOfContract } from './asyncapi.ts';
 import { validateExchange } from './contracts.ts';
 import { type ReceivedCall, type Script, scriptedBackend } from './scriptedBackend.ts';
 
@@ -84,8 +85,9 @@ export async function dispatchEvent(
   await backends.close();
   backend.verify();
   const offences = backend.calls.flatMap(breachesOf);
-  if (offences.length > 0)
-    throw new Error(`calls or answers break the backends' contracts\n  ${offences.join('\n  ')}`);
+  if (counters.succeeded > 0) offences.push(...breachOfContract({ direction: 'deviceToCloud', ...asSent(event) }));
+  offences.push(...replies.flatMap((reply) => breachOfContract({ direction: 'cloudToDevice', ...reply })));
+  if (offences.length > 0) throw new Error(`calls, answers or messages break a contract\n  ${offences.join('\n  ')}`);
   return {
     handled,
     replies,
@@ -95,6 +97,11 @@ export async function dispatchEvent(
     charged,
   };
 }
+
+const asSent = ({ properties = {}, body }: HubEvent) => ({
+  properties,
+  body: body instanceof Uint8Array ? body : String(body),
+});
 
 /** What a scripted exchange breaks of the backends' OpenAPI documents. Garbage on purpose is left alone. */
 function breachesOf({ call, headers, body, reply }: ReceivedCall): string[] {
