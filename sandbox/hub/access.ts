@@ -1,6 +1,6 @@
 import type { Policy, Right } from './policies.ts';
 import { Refusal } from './refusal.ts';
-import type { Device, Registry } from './registry.ts';
+import { clientIdOf, type Identity, type Registry } from './registry.ts';
 import { isSignedWith, type KeyEncoding, parseSas, type SasToken } from './sas.ts';
 
 /** What a verified service token allows: the rights of its policy, below `path`, until `expiresAt` (ms since 1970). */
@@ -11,10 +11,9 @@ export interface Claim {
   expiresAt: number;
 }
 
-/** A device that proved who it is. */
+/** A device, or a module of one, that proved who it is. */
 export interface DeviceLogin {
-  device: Device;
-  moduleId: string | undefined;
+  identity: Identity;
   /** Text of the stamp `iothub-connection-auth-method`. */
   authMethod: string;
   expiresAt: number;
@@ -25,8 +24,8 @@ export interface Access {
   /** Verify a token that a service client puts for `audience`. Refuses with `amqp:unauthorized-access`. */
   claim(token: string, audience: string): Claim;
   /**
-   * Verify the token that a device gives as its password. Refuses with `amqp:unauthorized-access`. Modules have no
-   * identities of their own yet: one signs with the key of its device.
+   * Verify the token by which a device or module connects: signed with a key of its own, or with that of a policy that
+   * lets devices connect. Refuses with `amqp:unauthorized-access`, a disabled one as well.
    */
   login(deviceId: string, moduleId: string | undefined, token: string): DeviceLogin;
 }
@@ -81,22 +80,22 @@ export function createAccess(options: {
     },
 
     login(deviceId, moduleId, text) {
-      const device = registry.get(deviceId);
-      if (!device) throw unauthorized('There is no device of this id.');
+      const identity = registry.get(clientIdOf(deviceId, moduleId));
+      if (!identity) throw unauthorized('There is no device of this id.');
+      if ([identity, registry.get(deviceId)].some((each) => each?.status !== 'enabled'))
+        throw unauthorized('The device is disabled.');
       const { token, resource, expiresAt } = open(text);
-      const identity = ['devices', deviceId, ...(moduleId === undefined ? [] : ['modules', moduleId])];
+      const path = ['devices', deviceId, ...(moduleId === undefined ? [] : ['modules', moduleId])];
+      if (!resource.path.every((part, i) => part === path[i])) throw unauthorized('The token is for another device.');
       if (token.keyName === undefined) {
-        if (identity.length !== resource.path.length || !identity.every((part, i) => part === resource.path[i]))
-          throw unauthorized('The token is for another device.');
-        if (!isSignedWith(token, device.primaryKey, 'base64') && !isSignedWith(token, device.secondaryKey, 'base64'))
+        if (path.length !== resource.path.length) throw unauthorized('The token is for another device.');
+        if (![identity.primaryKey, identity.secondaryKey].some((key) => isSignedWith(token, key, 'base64')))
           throw unauthorized('The signature of the token is wrong.');
-        return { device, moduleId, authMethod: authMethod('device'), expiresAt };
+        return { identity, authMethod: authMethod(moduleId === undefined ? 'device' : 'module'), expiresAt };
       }
-      const policy = policyOf(token, 'base64');
-      if (!policy.rights.has('deviceConnect')) throw unauthorized('The policy of the token lets no device connect.');
-      if (!resource.path.every((part, i) => part === identity[i]))
-        throw unauthorized('The token is for another device.');
-      return { device, moduleId, authMethod: authMethod('hub'), expiresAt };
+      if (!policyOf(token, 'base64').rights.has('deviceConnect'))
+        throw unauthorized('The policy of the token lets no device connect.');
+      return { identity, authMethod: authMethod('hub'), expiresAt };
     },
   };
 }
@@ -122,7 +121,7 @@ function decode(text: string): string {
   }
 }
 
-function authMethod(scope: 'device' | 'hub'): string {
+function authMethod(scope: 'device' | 'module' | 'hub'): string {
   return JSON.stringify({ scope, type: 'sas', issuer: 'iothub', acceptingIpFilterRule: null });
 }
 

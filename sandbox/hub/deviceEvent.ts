@@ -15,15 +15,16 @@ export function encodeDeviceEvent(
   { system, properties, body }: Message,
   place: EventPlace,
 ): Buffer {
-  const { device, moduleId, authMethod } = login;
+  const { identity, authMethod } = login;
+  const { deviceId, moduleId } = identity;
   const annotations: Record<string, unknown> = {
-    'iothub-connection-device-id': device.deviceId,
+    'iothub-connection-device-id': deviceId,
     'iothub-connection-auth-method': authMethod,
-    'iothub-connection-auth-generation-id': device.generationId,
+    'iothub-connection-auth-generation-id': identity.generationId,
     'iothub-enqueuedtime': wrap_timestamp(place.enqueuedTime),
     'iothub-message-source': 'Telemetry',
     ...placeAnnotations(place),
-    'x-opt-partition-key': device.deviceId,
+    'x-opt-partition-key': deviceId,
   };
   if (moduleId !== undefined) annotations['iothub-connection-module-id'] = moduleId;
   if (system.subject !== undefined) annotations['dt-subject'] = system.subject;

@@ -1,17 +1,38 @@
+import type { Feedback, FeedbackStatus } from './feedback.ts';
 import type { C2dOutcome, Journal } from './journal.ts';
 import { type Message, messageSize } from './message.ts';
+import { createLockedQueue, type LockedQueue, type QueueRules, type Settlement } from './queue.ts';
 import { Refusal } from './refusal.ts';
 import type { Registry } from './registry.ts';
 import { strictlyValid } from './strictProperties.ts';
 
-/** The rules of the cloud-to-device queue; what IoT Hub has unless changed. */
-export const limits = { pending: 50, bytes: 65_536, deliveries: 10, timeToLiveMs: 3600 * 1000 };
+/** The rules of the cloud-to-device queues. */
+export interface DeviceboundRules extends QueueRules {
+  /** Messages a device may have in its queue. */
+  pending: number;
+  /** Largest message, in bytes as `messageSize` counts. */
+  bytes: number;
+}
 
-/** A queued message as it is handed to a device. `complete` takes it off the queue. */
+/** What IoT Hub has unless changed. */
+export const limits: DeviceboundRules = {
+  pending: 50,
+  bytes: 65_536,
+  deliveries: 10,
+  timeToLiveMs: 3600 * 1000,
+  lockMs: 60_000,
+};
+
+/** A queued message as it is handed to a device. */
 export interface Delivery {
   message: Message;
+  /** When it was queued, in milliseconds since 1970. */
+  enqueuedTime: number;
   /** 1 the first time. */
   deliveryCount: number;
+  /** Say what becomes of it; nothing when the lock is lost. */
+  settle(how: Settlement): void;
+  /** The same as to settle it as complete: it leaves the queue. */
   complete(): void;
 }
 
@@ -23,99 +44,98 @@ export interface Devicebound {
    */
   enqueue(deviceId: string, message: Message, policy: string): void;
   /**
-   * The device listens: it gets everything pending, in order, then each message as it comes. The answer ends that;
-   * what was delivered and not completed is pending again. One listener a device: a second one replaces the first.
+   * The device listens: it gets everything pending, in order, then each message as it comes, as far as it has room. The
+   * answer ends that; what was delivered and not settled is pending again. One listener a device: a second one replaces
+   * the first.
    */
-  listen(deviceId: string, deliver: (delivery: Delivery) => void): () => void;
-  /** Messages not yet completed, delivered ones included, oldest first. */
+  listen(deviceId: string, deliver: (delivery: Delivery) => void, hasRoom?: () => boolean): () => void;
+  /** Deliver what is pending: the device has room again. */
+  flush(deviceId: string): void;
+  /** Messages not yet settled, delivered ones included, oldest first. */
   pending(deviceId: string): Message[];
 }
 
 interface Queued {
   message: Message;
   messageId: string;
-  expiresAt: number;
-  deliveryCount: number;
-  locked: boolean;
+  enqueuedTime: number;
 }
 
-interface Queue {
-  messages: Queued[];
-  deliver: ((delivery: Delivery) => void) | undefined;
+interface DeviceQueue {
+  queue: LockedQueue<Queued>;
+  stop: (() => void) | undefined;
 }
+
+const statuses: { [K in C2dOutcome]?: FeedbackStatus } = {
+  completed: 'Success',
+  rejected: 'Rejected',
+  expired: 'Expired',
+  undeliverable: 'DeliveryCountExceeded',
+};
 
 /** Queues in memory. `strict` refuses property characters that IoT Hub does not document as allowed. */
 export function createDevicebound(options: {
   registry: Registry;
   journal: Journal;
+  feedback: Feedback;
+  rules: DeviceboundRules;
   strict: boolean;
   now: () => number;
 }): Devicebound {
-  const { registry, journal, strict, now } = options;
-  const queues = new Map<string, Queue>();
+  const { registry, journal, feedback, rules, strict, now } = options;
+  const queues = new Map<string, DeviceQueue>();
 
-  const queueOf = (deviceId: string): Queue => {
-    const queue = queues.get(deviceId) ?? { messages: [], deliver: undefined };
-    queues.set(deviceId, queue);
-    return queue;
+  const settled = (deviceId: string, { message, messageId }: Queued, outcome: C2dOutcome): void => {
+    journal.add({ kind: 'c2d-settled', deviceId, messageId, outcome });
+    const statusCode = statuses[outcome];
+    if (!statusCode || !wanted(message.properties['iothub-ack'], outcome)) return;
+    const deviceGenerationId = registry.get(deviceId)?.generationId ?? '';
+    feedback.add({ originalMessageId: messageId, statusCode, deviceId, deviceGenerationId });
   };
 
-  const settle = (deviceId: string, queue: Queue, queued: Queued, outcome: C2dOutcome): void => {
-    const at = queue.messages.indexOf(queued);
-    if (at < 0) return;
-    queue.messages.splice(at, 1);
-    journal.add({ kind: 'c2d-settled', deviceId, messageId: queued.messageId, outcome });
+  const queueOf = (deviceId: string): DeviceQueue => {
+    const present = queues.get(deviceId);
+    if (present) return present;
+    const queue = createLockedQueue<Queued>({
+      rules,
+      now,
+      onDelivery: ({ messageId }, deliveryCount) =>
+        journal.add({ kind: 'c2d-delivered', deviceId, messageId, deliveryCount }),
+      onOutcome: (queued, outcome) => settled(deviceId, queued, outcome),
+    });
+    const made = { queue, stop: undefined };
+    queues.set(deviceId, made);
+    return made;
   };
 
-  const dropExpired = (deviceId: string, queue: Queue): void => {
-    for (const queued of queue.messages.filter(({ locked, expiresAt }) => !locked && expiresAt <= now()))
-      settle(deviceId, queue, queued, 'expired');
-  };
-
-  const flush = (deviceId: string, queue: Queue): void => {
-    dropExpired(deviceId, queue);
-    for (const queued of queue.messages.filter(({ locked }) => !locked)) {
-      if (!queue.deliver) return;
-      if (queued.deliveryCount >= limits.deliveries) {
-        settle(deviceId, queue, queued, 'undeliverable');
-        continue;
-      }
-      queued.locked = true;
-      queued.deliveryCount += 1;
-      const { message, messageId, deliveryCount } = queued;
-      journal.add({ kind: 'c2d-delivered', deviceId, messageId, deliveryCount });
-      queue.deliver({ message, deliveryCount, complete: () => settle(deviceId, queue, queued, 'completed') });
-    }
-  };
-
-  const check = (deviceId: string, queue: Queue, message: Message): void => {
-    if (messageSize(message) > limits.bytes)
+  const check = (queue: LockedQueue<Queued>, message: Message): void => {
+    if (messageSize(message) > rules.bytes)
       throw new Refusal('amqp:link:message-size-exceeded', 'A cloud-to-device message may have 65,536 bytes.');
     if (strict && !strictlyValid(message))
       throw new Refusal('com.microsoft:argument-error', 'A property has characters that IoT Hub does not allow.');
-    dropExpired(deviceId, queue);
-    if (queue.messages.length >= limits.pending)
-      throw new Refusal('amqp:resource-limit-exceeded', 'The device has 50 messages pending already.');
+    if (queue.items().length >= rules.pending)
+      throw new Refusal('amqp:resource-limit-exceeded', `The device has ${rules.pending} messages pending already.`);
   };
 
-  registry.onDelete((deviceId) => {
-    const queue = queues.get(deviceId);
-    queues.delete(deviceId);
-    if (queue) for (const queued of [...queue.messages]) settle(deviceId, queue, queued, 'device-deleted');
+  registry.watch((change, { clientId }) => {
+    const removed = change === 'deleted' ? queues.get(clientId) : undefined;
+    if (!removed) return;
+    queues.delete(clientId);
+    for (const queued of removed.queue.clear()) settled(clientId, queued, 'device-deleted');
   });
 
   return {
     enqueue(deviceId, message, policy) {
       try {
-        if (!registry.get(deviceId)) throw new Refusal('amqp:not-found', 'There is no device of this id.');
-        const queue = queueOf(deviceId);
-        check(deviceId, queue, message);
+        const device = registry.get(deviceId);
+        if (device?.moduleId !== undefined || !device)
+          throw new Refusal('amqp:not-found', 'There is no device of this id.');
+        const { queue } = queueOf(deviceId);
+        check(queue, message);
         const asked = Date.parse(message.system.expiryTime ?? '');
-        const expiresAt = Number.isNaN(asked) ? now() + limits.timeToLiveMs : asked;
-        const messageId = message.system.messageId ?? '';
         journal.add({ kind: 'c2d', deviceId, policy, ...message });
-        queue.messages.push({ message, messageId, expiresAt, deliveryCount: 0, locked: false });
-        flush(deviceId, queue);
+        const queued = { message, messageId: message.system.messageId ?? '', enqueuedTime: now() };
+        queue.add(queued, Number.isNaN(asked) ? undefined : asked);
       } catch (error) {
         if (error instanceof Refusal) {
           const { condition, message: description } = error;
@@ -125,21 +145,29 @@ export function createDevicebound(options: {
       }
     },
 
-    listen(deviceId, deliver) {
-      const queue = queueOf(deviceId);
-      const unlock = () => {
-        for (const queued of queue.messages) queued.locked = false;
-      };
-      unlock();
-      queue.deliver = deliver;
-      flush(deviceId, queue);
-      return () => {
-        if (queue.deliver !== deliver) return;
-        queue.deliver = undefined;
-        unlock();
-      };
+    listen(deviceId, deliver, hasRoom = () => true) {
+      const own = queueOf(deviceId);
+      own.stop?.();
+      const stop = own.queue.open({
+        hasRoom,
+        take({ item: { message, enqueuedTime }, deliveryCount, settle }) {
+          deliver({ message, enqueuedTime, deliveryCount, settle, complete: () => settle('complete') });
+        },
+      });
+      own.stop = stop;
+      return stop;
     },
 
-    pending: (deviceId) => (queues.get(deviceId)?.messages ?? []).map(({ message }) => message),
+    flush: (deviceId) => queues.get(deviceId)?.queue.flush(),
+    pending: (deviceId) =>
+      queues
+        .get(deviceId)
+        ?.queue.items()
+        .map(({ message }) => message) ?? [],
   };
+}
+
+// iothub-ack = none | positive | negative | full
+function wanted(ack: string | undefined, outcome: C2dOutcome): boolean {
+  return ack === 'full' || ack === (outcome === 'completed' ? 'positive' : 'negative');
 }

@@ -39,14 +39,15 @@ export function createEvents(options: {
     accept(login, message) {
       if (messageSize(message) > maxEventSize)
         throw new Refusal('amqp:link:message-size-exceeded', 'A device-to-cloud message may have 256 KB.');
-      const { deviceId } = login.device;
+      const { deviceId, moduleId } = login.identity;
       const partition = partitionOf(deviceId);
       const event = partition.append((place) => encodeDeviceEvent(login, message, place));
       // the body ends the encoded message: the journal shares those bytes and lets go of the receive buffer
       const body = event.bytes.subarray(event.bytes.length - message.body.length);
       const { system, properties } = message;
       const { sequenceNumber } = event;
-      journal.add({ kind: 'd2c', deviceId, partition: partition.id, sequenceNumber, system, properties, body });
+      const sender = moduleId === undefined ? { deviceId } : { deviceId, moduleId };
+      journal.add({ kind: 'd2c', ...sender, partition: partition.id, sequenceNumber, system, properties, body });
       return event;
     },
   };

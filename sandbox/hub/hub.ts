@@ -124,7 +124,17 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     faults: standing,
     now,
   });
-  const mqtt = createMqttServer({ access, events, devicebound, presence, journal, registry, faults: standing, everybody, now });
+  const mqtt = createMqttServer({
+    access,
+    events,
+    devicebound,
+    presence,
+    journal,
+    registry,
+    faults: standing,
+    everybody,
+    now,
+  });
   for (const { deviceId, primaryKey } of options.devices ?? []) registry.create(deviceId, { primaryKey });
 
   const keyOf = (policy: string): string => {

@@ -2,23 +2,27 @@ import type { Message } from './message.ts';
 
 /** Something that happened at the hub. */
 export type Happening =
-  | ({ kind: 'd2c'; deviceId: string; partition: number; sequenceNumber: number } & Message)
+  | ({ kind: 'd2c'; deviceId: string; moduleId?: string; partition: number; sequenceNumber: number } & Message)
   /** A service sent to a device, under the policy (SAS key name) it was authenticated with. */
   | ({ kind: 'c2d'; deviceId: string; policy: string; refused?: { condition: string; description: string } } & Message)
   /** A queued message was handed to the device. */
   | { kind: 'c2d-delivered'; deviceId: string; messageId: string; deliveryCount: number }
   /** A queued message left the queue. */
   | { kind: 'c2d-settled'; deviceId: string; messageId: string; outcome: C2dOutcome }
-  | { kind: 'connected'; deviceId: string; protocol: 'mqtt' }
-  | { kind: 'disconnected'; deviceId: string; protocol: 'mqtt'; reason: string }
+  | { kind: 'connected'; deviceId: string; moduleId?: string; protocol: DeviceProtocol }
+  | { kind: 'disconnected'; deviceId: string; moduleId?: string; protocol: DeviceProtocol; reason: string }
   /** Somebody was turned away; `deviceId` is whom it claimed to be. */
-  | { kind: 'refused'; deviceId: string; protocol: 'mqtt'; reason: string }
+  | { kind: 'refused'; deviceId: string; protocol: DeviceProtocol; reason: string }
+  /** A service called a method; the device answered with a status, or the hub refused with a condition. */
+  | { kind: 'method'; deviceId: string; moduleId?: string; methodName: string; status?: number; refused?: string }
   /** A client began, or ended, to receive events at this address. */
   | { kind: 'receiver-opened'; address: string; policy: string }
   | { kind: 'receiver-closed'; address: string; reason: string };
 
-/** How a queued message ends: taken by the device, too old, delivered in vain too often, or its device deleted. */
-export type C2dOutcome = 'completed' | 'expired' | 'undeliverable' | 'device-deleted';
+/** How a queued message ends: taken or rejected by the device, too old, delivered in vain too often, or its device deleted. */
+export type C2dOutcome = 'completed' | 'rejected' | 'expired' | 'undeliverable' | 'device-deleted';
+
+export type DeviceProtocol = 'mqtt' | 'amqp';
 
 /** A happening with its place in the journal and its time (milliseconds since 1970). */
 export type JournalEntry = Happening & { index: number; at: number };

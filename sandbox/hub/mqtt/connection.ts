@@ -20,11 +20,15 @@ const maxPacketSize = maxEventSize + 65_535 + 16;
 const maxTimerMs = 2 ** 31 - 1;
 const refused = { wrongProtocol: 1, notAuthorised: 5 };
 
+/** How the journal names whom a login is for. */
+const nameOf = ({ identity: { deviceId, moduleId } }: DeviceLogin) =>
+  moduleId === undefined ? { deviceId } : { deviceId, moduleId };
+
 /** Serve a device on this socket, from its CONNECT packet to the end. Nothing it sends can hurt anybody else. */
 export function serve(socket: Socket, hub: MqttHub): MqttConnection {
   let login: DeviceLogin | undefined;
   let session: Session | undefined;
-  let clientId = '';
+  let leave: (() => void) | undefined;
   let ended = false;
   let silence = setTimeout(() => end('no CONNECT packet came'), connectTimeoutMs);
   let expiry: NodeJS.Timeout | undefined;
@@ -39,8 +43,8 @@ export function serve(socket: Socket, hub: MqttHub): MqttConnection {
     clearTimeout(silence);
     clearTimeout(expiry);
     session?.stop();
-    if (hub.connections.get(clientId) === connection) hub.connections.delete(clientId);
-    if (login) hub.journal.add({ kind: 'disconnected', deviceId: login.device.deviceId, protocol: 'mqtt', reason });
+    leave?.();
+    if (login) hub.journal.add({ kind: 'disconnected', ...nameOf(login), protocol: 'mqtt', reason });
     socket.destroySoon();
     socket.setTimeout(lingerMs, () => socket.destroy());
   };
@@ -70,11 +74,9 @@ export function serve(socket: Socket, hub: MqttHub): MqttConnection {
     login = hub.access.login(deviceId, moduleId, packet.password?.toString('utf8') ?? '');
     const short = hub.faults.strike('token-life', { connections: 'device', deviceId });
     const expiresAt = Math.min(login.expiresAt, hub.now() + (short?.fault.ms ?? Number.POSITIVE_INFINITY));
-    clientId = packet.clientId;
-    hub.connections.get(clientId)?.end('the device connected again');
-    hub.connections.set(clientId, connection);
-    hub.journal.add({ kind: 'connected', deviceId: login.device.deviceId, protocol: 'mqtt' });
-    session = createSession({ login, clientId, clean: packet.clean === true, hub, connection: entry, send });
+    leave = hub.presence.enter(login.identity.clientId, end);
+    hub.journal.add({ kind: 'connected', ...nameOf(login), protocol: 'mqtt' });
+    session = createSession({ login, clean: packet.clean === true, hub, connection: entry, send });
     send({ cmd: 'connack', returnCode: 0, sessionPresent: session.present });
     clearTimeout(silence);
     const keepAliveMs = Math.min(packet.keepalive || maxKeepAliveSeconds, maxKeepAliveSeconds) * 1000;

@@ -5,13 +5,13 @@ import type { Devicebound } from '../devicebound.ts';
 import type { Events } from '../events.ts';
 import type { StandingFaults } from '../faults/standing.ts';
 import type { Journal } from '../journal.ts';
+import type { Presence } from '../presence.ts';
 import type { Registry } from '../registry.ts';
 import { type MqttConnection, serve } from './connection.ts';
 
 /** The MQTT 3.1.1 side of the hub: give it TLS sockets and it serves the devices behind them. */
 export interface MqttServer {
   accept(socket: Socket): void;
-  isConnected(deviceId: string): boolean;
   close(): void;
 }
 
@@ -20,29 +20,24 @@ export interface MqttHub {
   access: Access;
   events: Events;
   devicebound: Devicebound;
+  presence: Presence;
   journal: Journal;
   faults: StandingFaults;
   /** The hub's connections of all protocols. */
   everybody: Connections;
   now: () => number;
-  /** The connection of each device or module by client id; a new one ends the former. */
-  connections: Map<string, MqttConnection>;
   /** QoS of subscriptions that outlive their connection (clean session 0), by client id. */
   subscriptions: Map<string, 0 | 1>;
 }
 
 /** An MQTT server. Packets are handled as a hub does, not as a broker: nothing goes from device to device. */
-export function createMqttServer(
-  options: Omit<MqttHub, 'connections' | 'subscriptions'> & { registry: Registry },
-): MqttServer {
+export function createMqttServer(options: Omit<MqttHub, 'subscriptions'> & { registry: Registry }): MqttServer {
   const { registry, ...parts } = options;
-  const hub: MqttHub = { ...parts, connections: new Map(), subscriptions: new Map() };
+  const hub: MqttHub = { ...parts, subscriptions: new Map() };
   const sockets = new Map<Socket, MqttConnection>();
 
-  registry.onDelete((deviceId) => {
-    hub.subscriptions.delete(deviceId);
-    for (const [clientId, connection] of hub.connections)
-      if (clientId.split('/')[0] === deviceId) connection.end('the device was deleted');
+  registry.watch((change, { clientId }) => {
+    if (change === 'deleted') hub.subscriptions.delete(clientId);
   });
 
   return {
@@ -51,7 +46,6 @@ export function createMqttServer(
       sockets.set(socket, serve(socket, hub));
       socket.on('close', () => sockets.delete(socket));
     },
-    isConnected: (deviceId) => hub.connections.has(deviceId),
     close() {
       for (const connection of sockets.values()) connection.end('the hub stops');
     },

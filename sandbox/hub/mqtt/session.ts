@@ -31,15 +31,14 @@ const reserved = /^\$iothub\/(methods\/POST\/|twin\/res\/|twin\/PATCH\/propertie
 /** The session of a device that has just logged in; `send` writes a packet to it. */
 export function createSession(options: {
   login: DeviceLogin;
-  clientId: string;
   clean: boolean;
   hub: MqttHub;
   connection: Connection;
   send: (packet: Packet) => void;
 }): Session {
-  const { login, clientId, clean, hub, connection, send } = options;
-  const { deviceId } = login.device;
-  const publishTopic = eventsTopic(deviceId, login.moduleId);
+  const { login, clean, hub, connection, send } = options;
+  const { clientId, deviceId, moduleId } = login.identity;
+  const publishTopic = eventsTopic(deviceId, moduleId);
   const deliverTopic = deviceboundTopic(deviceId);
   const unacknowledged = new Map<number, Delivery>();
   let packetId = 0;
@@ -102,7 +101,7 @@ export function createSession(options: {
     let own: 0 | 1 | undefined;
     const granted = subscriptions.map(({ topic, qos }) => {
       const most = qos === 0 ? 0 : 1;
-      if (topic === `${deliverTopic}#` && login.moduleId === undefined) own = most;
+      if (topic === `${deliverTopic}#` && moduleId === undefined) own = most;
       else if (!reserved.test(topic)) return failure;
       return most;
     });

@@ -90,7 +90,7 @@ describe('access', () => {
     const secondary = registry.get('d1')?.secondaryKey ?? '';
     for (const signer of [key, secondary]) {
       const login = access.login('d1', undefined, signSas('localhost/devices/d1', signer, 'base64', later));
-      expect(login).toMatchObject({ device: { deviceId: 'd1' }, expiresAt: later * 1000 });
+      expect(login).toMatchObject({ identity: { deviceId: 'd1' }, expiresAt: later * 1000 });
       expect(JSON.parse(login.authMethod)).toMatchObject({ scope: 'device', type: 'sas', issuer: 'iothub' });
     }
   });
@@ -104,10 +104,27 @@ describe('access', () => {
     expect(JSON.parse(access.login('d1', undefined, token).authMethod)).toMatchObject({ scope: 'hub' });
     expect(() => access.login('d1', undefined, service('localhost'))).toThrow(unauthorized);
   });
-  test('a token for a module does not open for its device', () => {
-    const token = signSas('localhost/devices/d1/modules/m', key, 'base64', later);
+  test('a module opens with its own key, not with that of its device, and not for its device', () => {
+    registry.create('d1', { moduleId: 'm', primaryKey: otherKey });
+    const token = signSas('localhost/devices/d1/modules/m', otherKey, 'base64', later);
+    const login = access.login('d1', 'm', token);
+    expect(login.identity).toMatchObject({ deviceId: 'd1', moduleId: 'm' });
+    expect(JSON.parse(login.authMethod)).toMatchObject({ scope: 'module' });
     expect(() => access.login('d1', undefined, token)).toThrow(unauthorized);
-    expect(access.login('d1', 'm', token).moduleId).toBe('m');
+    const device = signSas('localhost/devices/d1/modules/m', key, 'base64', later);
+    expect(() => access.login('d1', 'm', device)).toThrow(unauthorized);
+  });
+  test('a module that is not registered does not exist', () => {
+    const token = signSas('localhost/devices/d1/modules/m', key, 'base64', later);
+    expect(() => access.login('d1', 'm', token)).toThrow(unauthorized);
+  });
+  test('a disabled device is refused, and so are its modules', () => {
+    registry.create('d1', { moduleId: 'm', primaryKey: otherKey });
+    registry.update('d1', { status: 'disabled' });
+    const device = signSas('localhost/devices/d1', key, 'base64', later);
+    expect(() => access.login('d1', undefined, device)).toThrow('disabled');
+    const module = signSas('localhost/devices/d1/modules/m', otherKey, 'base64', later);
+    expect(() => access.login('d1', 'm', module)).toThrow('disabled');
   });
   test('no refusal repeats anything of the token', () => {
     const token = service('localhost', later, otherKey);

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { createDevicebound, type Delivery, type Devicebound, limits } from '../../../sandbox/hub/devicebound.ts';
+import { createFeedback, type Feedback, feedbackRules } from '../../../sandbox/hub/feedback.ts';
 import { createJournal, type Journal } from '../../../sandbox/hub/journal.ts';
 import { type Message, messageSize } from '../../../sandbox/hub/message.ts';
 import { createRegistry, type Registry } from '../../../sandbox/hub/registry.ts';
@@ -8,11 +9,13 @@ let now = 0;
 let registry: Registry;
 let journal: Journal;
 let devicebound: Devicebound;
+let feedback: Feedback;
 beforeEach(() => {
   now = Date.UTC(2030, 0, 1);
   registry = createRegistry(() => now);
   journal = createJournal(() => now, 1000);
-  devicebound = createDevicebound({ registry, journal, strict: false, now: () => now });
+  feedback = createFeedback({ ...feedbackRules, batch: 1 }, () => now);
+  devicebound = createDevicebound({ registry, journal, feedback, rules: limits, strict: false, now: () => now });
   registry.create('d1');
 });
 
