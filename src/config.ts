@@ -1,4 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import convict from 'convict';
 import { settingFormats } from './settingFormats.ts';
 
@@ -287,6 +288,32 @@ const schema = {
       env: 'CHECKPOINTS_EVERY_SECONDS',
     },
   },
+  deadLetters: {
+    directory: {
+      doc: 'Folder for messages that failed through the service’s own side, to be replayed by an operator (G4).',
+      format: 'text',
+      default: '.data/dead-letters',
+      env: 'DEAD_LETTERS_DIRECTORY',
+    },
+    deviceLetters: {
+      doc: 'Most dead letters of one device; the oldest make room.',
+      format: 'count',
+      default: 1000,
+      env: 'DEAD_LETTERS_OF_A_DEVICE',
+    },
+    maxLetters: {
+      doc: 'Most dead letters in all; the oldest make room.',
+      format: 'count',
+      default: 100_000,
+      env: 'DEAD_LETTERS_MAX',
+    },
+    retentionDays: {
+      doc: 'Dead letters that are older, in days, are deleted.',
+      format: 'count',
+      default: 14,
+      env: 'DEAD_LETTERS_RETENTION_DAYS',
+    },
+  },
   http: {
     host: {
       doc: 'Address that `/livez` and `/readyz` listen on.',
@@ -367,6 +394,9 @@ export function readSettings(env: NodeJS.ProcessEnv, directory: string): Setting
   if (problems.length > 0) throw new ConfigurationError(problems);
   return settings;
 }
+
+/** Where the files of the environments lie. */
+export const configDirectory = fileURLToPath(new URL('../config', import.meta.url));
 
 /** One setting as the documentation shows it. */
 export interface SettingDoc {

@@ -8,6 +8,8 @@ import type { Card, CardLimits } from './messages/card.ts';
 import { checkedBody, checkedHeaders, jsonBody } from './messages/checks.ts';
 import { findCard } from './messages/index.ts';
 import type { Counters } from './operations/counters.ts';
+import type { DeadLetters } from './operations/deadLetters.ts';
+import { resultCodes } from './protocol/codes.ts';
 import { createEnvelopeReader, type Envelope, type EnvelopeLimits } from './protocol/envelope.ts';
 import { eventId, type Generation, type HubEvent, type Origin } from './protocol/event.ts';
 import type { Json } from './protocol/json.ts';
@@ -20,12 +22,15 @@ export interface Arrival {
   readonly generation: Generation;
   readonly deviceId: string;
   readonly origin: Origin;
+  /** How often it has been parked before; 0 when it comes from the hub. */
+  readonly attempts?: number;
 }
 
 interface DispatchOptions {
   readonly backends: Backends;
   readonly sender: Sender;
   readonly counters: Counters;
+  readonly deadLetters: Pick<DeadLetters, 'park'>;
   readonly log: Log;
   readonly limits: EnvelopeLimits & CardLimits & { readonly maxInflatedBytes: number };
   readonly now: () => Date;
@@ -38,10 +43,13 @@ interface DispatchOptions {
  */
 export type Dispatch = (arrival: Arrival, charge: (bytes: number) => void) => Promise<boolean>;
 
-export function createDispatch({ backends, sender, counters, log, limits, now }: DispatchOptions): Dispatch {
+export function createDispatch(options: DispatchOptions): Dispatch {
+  const { backends, sender, counters, deadLetters, log, limits, now } = options;
   const readEnvelope = createEnvelopeReader(limits);
 
-  async function dispatch({ event, generation, deviceId, origin }: Arrival, charge: (bytes: number) => void) {
+  async function dispatch(arrival: Arrival, charge: (bytes: number) => void): Promise<boolean> {
+    const { event, generation, deviceId, origin } = arrival;
+    const traceparent = newTraceparent();
     const id = eventId(event, origin, deviceId);
     const { envelope, refusal } = readEnvelope(generation, textProperties(event.properties ?? {}), deviceId, id);
     const card = envelope.name === undefined ? undefined : findCard(generation, envelope.name);
@@ -50,8 +58,11 @@ export function createDispatch({ backends, sender, counters, log, limits, now }:
       if (outage && !(await outage)) return false;
     }
     const began = performance.now();
-    const handled = await handle(envelope, card, refusal, event, charge);
+    const handled = await handle(envelope, card, refusal, event, charge, traceparent);
     const ms = Math.round(performance.now() - began);
+    if (handled.failure && resultCodes[handled.failure.code].fault === 'service') {
+      await park(arrival, handled.failure, traceparent);
+    }
     const answered = await answer(handled, sender, now());
     if (answered === undefined) return false;
     report(handled, answered, { partition: origin.partition, sequenceNumber: event.sequenceNumber, ms });
@@ -64,6 +75,7 @@ export function createDispatch({ backends, sender, counters, log, limits, now }:
     refusal: Rejection | undefined,
     event: HubEvent,
     charge: (bytes: number) => void,
+    traceparent: string,
   ): Promise<Handled> {
     let json: Json | undefined;
     try {
@@ -72,21 +84,33 @@ export function createDispatch({ backends, sender, counters, log, limits, now }:
       const headers = checkedHeaders(card, envelope);
       json = await jsonBody(card, envelope, event.body, limits.maxInflatedBytes, charge);
       const body = checkedBody(card, envelope, json);
-      const outcome = await card.handle({ envelope, headers, json, body }, bind(envelope), limits);
+      const outcome = await card.handle({ envelope, headers, json, body }, bind(envelope, traceparent), limits);
       return { envelope, card, body: json.value, outcome, failure: outcome.failure };
     } catch (error) {
       return { envelope, card, body: json?.value, outcome: undefined, failure: rejectionOf(error, envelope.deviceId) };
     }
   }
 
-  const bind = ({ deviceId, correlationId, eventId, timeoutSeconds }: Envelope): BoundBackends =>
+  const bind = ({ deviceId, correlationId, eventId, timeoutSeconds }: Envelope, traceparent: string): BoundBackends =>
     backends.bind({
       deviceId,
       correlationId: correlationId ?? eventId,
-      traceparent: `00-${randomBytes(16).toString('hex')}-${randomBytes(8).toString('hex')}-01`,
+      traceparent,
       idempotencySeed: eventId,
       deadline: createDeadline(timeoutSeconds),
     });
+
+  /** Keeps what failed through our side (G4). A store that fails must not stop the service: then the log is all there is. */
+  async function park(arrival: Arrival, { code, details }: Rejection, traceparent: string): Promise<void> {
+    const { event, generation, deviceId, origin, attempts = 0 } = arrival;
+    try {
+      const why = { code, details, parkedAt: now(), attempts: attempts + 1, traceparent };
+      await deadLetters.park({ event, generation, deviceId, origin, ...why });
+      counters.parked += 1;
+    } catch (error) {
+      log.error({ err: error, device: deviceId, sequenceNumber: event.sequenceNumber }, 'message could not be parked');
+    }
+  }
 
   /** Whatever else goes wrong is ours, and the device learns only where to find it in the log. */
   function rejectionOf(error: unknown, deviceId: string): Rejection {
@@ -124,12 +148,14 @@ export function createDispatch({ backends, sender, counters, log, limits, now }:
   }
 
   return (arrival, charge) =>
-    dispatch(arrival, charge).catch((error) => {
-      rejectionOf(error, arrival.deviceId);
+    dispatch(arrival, charge).catch(async (error) => {
+      await park(arrival, rejectionOf(error, arrival.deviceId), newTraceparent());
       counters.failed += 1;
       return true;
     });
 }
+
+const newTraceparent = () => `00-${randomBytes(16).toString('hex')}-${randomBytes(8).toString('hex')}-01`;
 
 const notOurs = (generation: Generation): Rejection =>
   new Rejection(

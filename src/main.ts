@@ -1,11 +1,8 @@
-import { fileURLToPath } from 'node:url';
-import { ConfigurationError, readSettings, type Settings } from './config.ts';
+import { ConfigurationError, configDirectory, readSettings, type Settings } from './config.ts';
 import { createLog, type Log } from './log.ts';
 import { startService } from './service.ts';
 
 /** Starts the service; stops it on SIGTERM or SIGINT, at once on a second one. */
-
-const configDirectory = fileURLToPath(new URL('../config', import.meta.url));
 
 const settings = settingsOrExit();
 const log = createLog(settings.log.level as Parameters<typeof createLog>[0]);

@@ -1,17 +1,12 @@
-import { createBackends } from './backends/backends.ts';
 import type { Settings } from './config.ts';
-import { createDispatch } from './dispatch.ts';
+import { createHandling } from './handling.ts';
 import { createBudget } from './hub/budget.ts';
 import { createConsumer } from './hub/consumer.ts';
-import { cureHubSdks } from './hub/sdkCures.ts';
-import { createSender } from './hub/sender.ts';
-import { createServiceConnection, newServiceClient } from './hub/serviceConnection.ts';
 import { openSpool } from './hub/spool.ts';
 import { createFileStore } from './hub/stores/fileStore.ts';
 import { createMemoryStore } from './hub/stores/memoryStore.ts';
 import type { Store } from './hub/stores/store.ts';
 import type { Log } from './log.ts';
-import { createCounters } from './operations/counters.ts';
 import { startOperationsServer } from './operations/http.ts';
 import { classify, senderOf } from './protocol/event.ts';
 
@@ -29,24 +24,10 @@ export interface Service {
  * @throws Error when the checkpoints cannot be read or the health port cannot be had
  */
 export async function startService(settings: Settings, log: Log): Promise<Service> {
-  cureHubSdks();
-  const { hub, delivery, replies, checkpoints, messages, http } = settings;
+  const { hub, delivery, checkpoints, http } = settings;
   const hubName = /EntityPath=([^;]+)/.exec(hub.eventsConnectionString)?.[1] ?? '';
-  const counters = createCounters();
-  const backends = createBackends(settings.backends, log.child({ part: 'backends' }));
-  const connection = createServiceConnection(
-    () => newServiceClient(hub.serviceConnectionString),
-    replies.sendTimeoutSeconds * 1000,
-    log,
-  );
-  const sender = createSender({
-    sendOnce: connection.send,
-    maxWaitMs: replies.maxWaitSeconds * 1000,
-    maxInFlight: replies.maxInFlight,
-    random: Math.random,
-    now: Date.now,
-  });
-  const dispatch = createDispatch({ backends, sender, counters, log, limits: messages, now: () => new Date() });
+  const handling = createHandling(settings, log);
+  const { counters, connection, dispatch } = handling;
   const overall = createBudget(delivery);
   const partitionLimits = { maxMessages: delivery.partitionMessages, maxBytes: delivery.partitionBytes };
 
@@ -102,10 +83,9 @@ export async function startService(settings: Settings, log: Log): Promise<Servic
 
   return {
     async stop() {
-      backends.release();
+      handling.backends.release();
       await consumer.stop();
-      sender.stop();
-      await Promise.all([connection.close(), backends.close(), server.close()]);
+      await Promise.all([handling.close(), server.close()]);
       log.info({ ...counters }, 'stopped');
     },
   };

@@ -1,6 +1,6 @@
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { bearerToken, dispatchEvent } from './support/dispatching.ts';
+import { bearerToken, dispatchEvent, now } from './support/dispatching.ts';
 import { hubEvent } from './support/events.ts';
 import type { Script } from './support/scriptedBackend.ts';
 import { A, device, noConfiguration, P, problem, pumpAnswer } from './support/world.ts';
@@ -187,5 +187,33 @@ describe('the log', () => {
       expect(logText + JSON.stringify(replies)).not.toContain(secret);
       expect(logText + JSON.stringify(replies)).not.toContain(bearerToken);
     }
+  });
+});
+
+describe('a message that fails through our side', () => {
+  it('is parked with its bytes, its reason and the trace of its attempt, and is acknowledged as failed', async () => {
+    const event = hubEvent({ properties: { ...properties, timeout: 1 }, body: pumpBody });
+    const { parked, replies, handled, counters, logged } = await dispatchEvent(event, [
+      { call: device.call, reply: 'hang' },
+    ]);
+    expect(parked).toEqual([
+      {
+        event,
+        generation: 'V2',
+        deviceId: 'd1',
+        origin: { hub: 'hub', partition: '0' },
+        code: 'timeout_exceeded',
+        details: expect.any(String),
+        parkedAt: now,
+        attempts: 1,
+        traceparent: expect.stringMatching(/^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/),
+      },
+    ]);
+    expect([handled, replies.length, counters['parked'], logged.length]).toEqual([true, 1, 1, 1]);
+  });
+
+  it('is not parked when the failure is the device’s', async () => {
+    const { parked } = await dispatchEvent(hubEvent({ properties, body: '{' }), []);
+    expect(parked).toEqual([]);
   });
 });

@@ -6,6 +6,8 @@ export interface Counters {
   unattributed: number;
   succeeded: number;
   failed: number;
+  /** Failed through our side, and kept as dead letters. */
+  parked: number;
   repliesDelivered: number;
   repliesDropped: number;
 }
@@ -15,6 +17,7 @@ export const createCounters = (): Counters => ({
   unattributed: 0,
   succeeded: 0,
   failed: 0,
+  parked: 0,
   repliesDelivered: 0,
   repliesDropped: 0,
 });

@@ -5,6 +5,7 @@ import type { Delivery } from '../../src/hub/sender.ts';
 import { createLog } from '../../src/log.ts';
 import type { CardLimits } from '../../src/messages/card.ts';
 import { createCounters } from '../../src/operations/counters.ts';
+import type { Letter } from '../../src/operations/deadLetters.ts';
 import { fits, type Reply } from '../../src/protocol/c2d.ts';
 import { classify, type HubEvent, senderOf } from '../../src/protocol/event.ts';
 import { breachOfContract } from './asyncapi.ts';
@@ -32,6 +33,8 @@ export interface Dispatched {
   readonly handled: boolean;
   /** What was handed to the hub, in order. */
   readonly replies: readonly Reply[];
+  /** What was kept as dead letters. */
+  readonly parked: readonly Letter[];
   readonly logged: readonly Record<string, unknown>[];
   /** Everything that was written to the log, as text. */
   readonly logText: string;
@@ -58,6 +61,7 @@ export async function dispatchEvent(
   const backends = createBackends(settings.backends, log, { adapter: backend.adapter, random: () => 0 });
   const counters = createCounters();
   const replies: Reply[] = [];
+  const parked: Letter[] = [];
   const sender = {
     async send(reply: Reply) {
       replies.push(reply);
@@ -69,6 +73,11 @@ export async function dispatchEvent(
     backends,
     sender,
     counters,
+    deadLetters: {
+      async park(letter) {
+        parked.push(letter);
+      },
+    },
     log,
     limits: { ...settings.messages, ...limits },
     now: () => now,
@@ -91,6 +100,7 @@ export async function dispatchEvent(
   return {
     handled,
     replies,
+    parked,
     logged: lines.map((line) => JSON.parse(line)),
     logText: lines.join(''),
     counters: { ...counters },

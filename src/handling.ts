@@ -1,0 +1,57 @@
+import { type Backends, createBackends } from './backends/backends.ts';
+import type { Settings } from './config.ts';
+import { createDispatch, type Dispatch } from './dispatch.ts';
+import { cureHubSdks } from './hub/sdkCures.ts';
+import { createSender, type Sender } from './hub/sender.ts';
+import { createServiceConnection, newServiceClient, type ServiceConnection } from './hub/serviceConnection.ts';
+import type { Log } from './log.ts';
+import { type Counters, createCounters } from './operations/counters.ts';
+import { createDeadLetters, type DeadLetters } from './operations/deadLetters.ts';
+
+/** All it takes to handle a message, wherever it comes from: the hub, or the dead letters. */
+export interface Handling {
+  readonly dispatch: Dispatch;
+  readonly backends: Backends;
+  readonly connection: ServiceConnection;
+  readonly sender: Sender;
+  readonly counters: Counters;
+  readonly deadLetters: DeadLetters;
+  close(): Promise<void>;
+}
+
+export function createHandling(
+  { hub, replies, messages, deadLetters: dead, backends: urls }: Settings,
+  log: Log,
+): Handling {
+  cureHubSdks();
+  const counters = createCounters();
+  const backends = createBackends(urls, log.child({ part: 'backends' }));
+  const connection = createServiceConnection(
+    () => newServiceClient(hub.serviceConnectionString),
+    replies.sendTimeoutSeconds * 1000,
+    log,
+  );
+  const sender = createSender({
+    sendOnce: connection.send,
+    maxWaitMs: replies.maxWaitSeconds * 1000,
+    maxInFlight: replies.maxInFlight,
+    random: Math.random,
+    now: Date.now,
+  });
+  const retentionMs = dead.retentionDays * 24 * 60 * 60_000;
+  const deadLetters = createDeadLetters(dead.directory, { ...dead, retentionMs }, Date.now);
+  const now = () => new Date();
+  const dispatch = createDispatch({ backends, sender, counters, deadLetters, log, limits: messages, now });
+  return {
+    dispatch,
+    backends,
+    connection,
+    sender,
+    counters,
+    deadLetters,
+    async close() {
+      sender.stop();
+      await Promise.all([connection.close(), backends.close()]);
+    },
+  };
+}
