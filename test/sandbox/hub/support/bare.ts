@@ -1,0 +1,112 @@
+import { once } from 'node:events';
+import rhea, { type Connection, type EventContext, type Message, type Receiver, type Sender } from 'rhea';
+import type { Hub } from '../../../../sandbox/hub/hub.ts';
+import { signSas } from '../../../../sandbox/hub/sas.ts';
+
+const quiet = [
+  'disconnected',
+  'connection_error',
+  'connection_close',
+  'error',
+  'receiver_error',
+  'sender_error',
+  'sender_close',
+  'receiver_close',
+];
+
+/** An AMQP connection in plain TCP, frame by frame as a test wants it. */
+export async function bareConnection(hub: Hub): Promise<Connection> {
+  const container = rhea.create_container();
+  for (const name of quiet) container.on(name, () => undefined);
+  const connection = container.connect({ port: hub.ports.amqp, host: '127.0.0.1', reconnect: false });
+  await once(connection, 'connection_open');
+  return connection;
+}
+
+/** Resolves when the socket of the connection has ended. */
+export const disconnected = (connection: Connection): Promise<unknown> => once(connection, 'disconnected');
+
+/** Put a token of a policy, as an event client or as a service does. Answers the status. */
+export async function putToken(
+  hub: Hub,
+  connection: Connection,
+  use: 'events' | 'service',
+  policy: string = use,
+): Promise<number> {
+  const key = /SharedAccessKey=([^;]*)/.exec(hub.connectionString(policy))?.[1] ?? '';
+  const audience = use === 'events' ? `sb://127.0.0.1:${hub.ports.amqp}/${hub.name}` : 'localhost';
+  const encoding = use === 'events' ? 'utf8' : 'base64';
+  const body = signSas(audience, key, encoding, Math.floor(Date.now() / 1000) + 600, policy);
+  const receiver = connection.open_receiver({ source: '$cbs', target: 'answers' });
+  const sender = connection.open_sender('$cbs');
+  await once(sender, 'sendable');
+  sender.send({
+    message_id: 'one',
+    reply_to: 'answers',
+    application_properties: { operation: 'put-token', type: 'servicebus.windows.net:sastoken', name: audience },
+    body,
+  });
+  const [{ message }] = (await once(receiver, 'message')) as [EventContext];
+  receiver.close();
+  sender.close();
+  return message?.application_properties?.['status-code'];
+}
+
+/** A link to the devices on a connection of its own, ready to send. */
+export async function serviceLink(hub: Hub): Promise<Sender> {
+  const connection = await bareConnection(hub);
+  await putToken(hub, connection, 'service');
+  const options = { target: '/messages/devicebound', treat_modified_as_released: false };
+  const sender = connection.open_sender(options);
+  await once(sender, 'sendable');
+  return sender;
+}
+
+/** A message to a device. */
+export const toDevice = (deviceId: string, body = 'x'): Message => ({
+  to: `/devices/${deviceId}/messages/devicebound`,
+  body: rhea.message.data_section(Buffer.from(body)),
+});
+
+const outcomes = ['accepted', 'released', 'rejected', 'modified'];
+
+/** How the hub settles the next delivery on this link; rejections with their condition. */
+export function nextOutcome(sender: Sender): Promise<string> {
+  return new Promise((resolve) => {
+    for (const outcome of outcomes)
+      sender.once(outcome, ({ delivery }: EventContext) => {
+        const state = delivery?.remote_state as { error?: { condition?: string } } | undefined;
+        resolve(state?.error?.condition ?? outcome);
+      });
+  });
+}
+
+/** A receiver of a partition on a connection of its own, with the bodies that came. */
+export async function eventReceiver(
+  hub: Hub,
+  options: { partition?: number; credit?: number } = {},
+): Promise<{ receiver: Receiver; bodies: string[]; connection: Connection }> {
+  const connection = await bareConnection(hub);
+  await putToken(hub, connection, 'events');
+  const bodies: string[] = [];
+  const source = `${hub.name}/ConsumerGroups/$Default/Partitions/${options.partition ?? 0}`;
+  const receiver = connection.open_receiver({ source, credit_window: 0 });
+  receiver.on('message', ({ message }: EventContext) => bodies.push(String(message?.body.content)));
+  await once(receiver, 'receiver_open');
+  receiver.add_credit(options.credit ?? 1000);
+  return { receiver, bodies, connection };
+}
+
+/** Append events with these bodies to a partition. */
+export function append(hub: Hub, bodies: readonly string[], partition = 0): void {
+  for (const body of bodies)
+    hub.partitions[partition]?.append(() =>
+      rhea.message.encode({ body: rhea.message.data_section(Buffer.from(body)) }),
+    );
+}
+
+/** With which condition the hub ends a link; undefined when it gives none. */
+export async function ended(link: Sender | Receiver): Promise<string | undefined> {
+  await once(link, link.is_receiver() ? 'receiver_close' : 'sender_close');
+  return (link.error as { condition?: string } | undefined)?.condition;
+}
