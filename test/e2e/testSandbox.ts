@@ -7,10 +7,11 @@ import type { Device, Reply } from '../../sandbox/device/device.ts';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../sandbox/sandbox.ts';
 import { unpack } from '../../sandbox/showMessage.ts';
 import { validateExchange } from '../support/contracts.ts';
+import { breachesInJournal } from './journalContract.ts';
 
 /**
  * A sandbox with free ports and a folder of its own, which goes away with it. Its end fails the tests when the service
- * and a backend have said something to each other that the backend's contract does not describe.
+ * and a backend, or the service and a device, have said something to each other that their contract does not describe.
  */
 export async function startTestSandbox(options: SandboxOptions = {}): Promise<Sandbox & { directory: string }> {
   const directory = await mkdtemp(join(tmpdir(), 'sandbox-'));
@@ -24,7 +25,8 @@ export async function startTestSandbox(options: SandboxOptions = {}): Promise<Sa
     close: ((close) => async () => {
       await close();
       await discard();
-      expect(breaches(sandbox.backends.journal), 'what was said against the contracts').toEqual([]);
+      const all = [...breaches(sandbox.backends.journal), ...breachesInJournal(sandbox.hub.journal)];
+      expect(all, 'what was said against the contracts').toEqual([]);
     })(sandbox.close),
   });
 }
@@ -51,6 +53,11 @@ export function v2(action: string, correlationId: string): Record<string, string
   return { msgType: 'action', action, version: '2', correlationId, ack: 'all' };
 }
 
+/** Properties of a V1 request that wants to hear about its result. */
+export function v1(eventType: string, id: string): Record<string, string> {
+  return { 'svc-messagetype': 'platformEvent', eventType, id, ack: 'all' };
+}
+
 /** The next reply; fails the test when there is none. */
 async function nextReply(device: Device): Promise<Reply> {
   const reply = await device.next(15_000);
@@ -63,7 +70,9 @@ export async function nextAck(device: Device): Promise<{ notifications: Reply[];
   const notifications: Reply[] = [];
   for (;;) {
     const reply = await nextReply(device);
-    if (reply.properties['msgType'] === 'ack') return { notifications, ack: reply, body: bodyOf(reply) as AckBody };
+    const { msgType, 'svc-messagetype': kind } = reply.properties;
+    if (msgType === 'ack' || kind === 'platformEventAck')
+      return { notifications, ack: reply, body: bodyOf(reply) as AckBody };
     notifications.push(reply);
   }
 }

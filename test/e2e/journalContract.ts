@@ -1,0 +1,38 @@
+import type { Journal, JournalEntry } from '../../sandbox/hub/journal.ts';
+import { unpack } from '../../sandbox/showMessage.ts';
+import { breachOfContract, entriesFor } from '../support/asyncapi.ts';
+
+type Sent = Extract<JournalEntry, { kind: 'd2c' | 'c2d' }>;
+
+/**
+ * What the messages that went through a hub break of docs/contracts/asyncapi.yaml: replies of the service, and requests
+ * for it, unless they were refused or would not have been told so.
+ */
+export function breachesInJournal(journal: Journal): string[] {
+  const entries = journal.list();
+  const replies = entries.filter((entry) => entry.kind === 'c2d').filter(({ policy }) => policy === 'service');
+  const refused = new Set(replies.filter(isFailure).map(exchangeOf));
+  const requests = entries
+    .filter((entry) => entry.kind === 'd2c')
+    .filter(({ properties }) => properties['msgType'] === 'action' || properties['svc-messagetype'] === 'platformEvent')
+    .map((request) => ({ ...request, direction: 'deviceToCloud' as const }))
+    .filter((request) => entriesFor(request).length > 0 || !(refused.has(exchangeOf(request)) || isSilent(request)));
+  return [
+    ...requests.flatMap(breachOfContract),
+    ...replies.flatMap((reply) => breachOfContract({ ...reply, direction: 'cloudToDevice' })),
+  ];
+}
+
+const exchangeOf = ({ deviceId, properties }: Sent): string =>
+  JSON.stringify([deviceId, properties['correlationId'] ?? properties['id']]);
+
+/** Whether the device would not hear of a failure. */
+const isSilent = ({ properties }: Sent): boolean =>
+  ['', 'none', 'positive'].includes((properties['ack'] ?? '').toLowerCase());
+
+function isFailure(reply: Sent): boolean {
+  const isAcknowledgement = [reply.properties['msgType'], reply.properties['svc-messagetype']].some((value) =>
+    ['ack', 'platformEventAck'].includes(value ?? ''),
+  );
+  return isAcknowledgement && JSON.parse(unpack(reply).toString('utf8')).success === false;
+}
