@@ -1,25 +1,19 @@
 import type { Socket } from 'node:net';
-import { createAccess } from './access.ts';
 import { createAdmin } from './admin.ts';
 import { createDirectory } from './amqp/nodes.ts';
 import { createAmqpServer } from './amqp/server.ts';
 import { ensureCertificates } from './certificates.ts';
-import { createConnections } from './connections.ts';
+import { createCore, type HubRules } from './core.ts';
 import { type Counters, countAll } from './counters.ts';
-import { createDevicebound, type Devicebound, type DeviceboundRules, limits } from './devicebound.ts';
-import { createEvents } from './events.ts';
+import type { Devicebound } from './devicebound.ts';
 import { burst } from './faults/burst.ts';
 import { createFaults, type Faults, turnedAway } from './faults/faults.ts';
-import { createStandingFaults } from './faults/standing.ts';
-import { createFeedback, type FeedbackRules, feedbackRules } from './feedback.ts';
-import { createJournal, type Journal } from './journal.ts';
+import type { Journal } from './journal.ts';
 import { type Listener, listen, listenWith } from './listener.ts';
 import { createMqttServer } from './mqtt/server.ts';
 import type { PartitionLog } from './partitionLog.ts';
 import { ensurePolicies } from './policies.ts';
-import { createPresence } from './presence.ts';
-import { createRegistry, type Registry } from './registry.ts';
-import { createTally } from './tally.ts';
+import type { Registry } from './registry.ts';
 
 /** How to start a hub. Only `directory` is needed. */
 export interface HubOptions {
@@ -39,8 +33,8 @@ export interface HubOptions {
   devices?: readonly { deviceId: string; primaryKey?: string }[];
   /** Refuse cloud-to-device properties with characters that IoT Hub does not document as allowed; default false. */
   strictProperties?: boolean;
-  /** Rules other than IoT Hub's: of the cloud-to-device queues, and of the feedback about them. */
-  rules?: { devicebound?: Partial<DeviceboundRules>; feedback?: Partial<FeedbackRules> };
+  /** Rules other than IoT Hub's: of queues, feedback and throttling. */
+  rules?: HubRules;
   /** Entries kept in the journal; default 10,000. */
   journalEntries?: number;
   /** The time in milliseconds since 1970: for stamps, expiry of tokens and of messages; default the system clock. */
@@ -89,52 +83,20 @@ export interface Hub {
 export async function startHub(options: HubOptions): Promise<Hub> {
   const { name = 'sandbox-hub', directory, partitions: count = 4, retention = 1_000_000, now = Date.now } = options;
   const [certificates, policies] = [await ensureCertificates(directory, now()), await ensurePolicies(directory)];
-  const registry = createRegistry(now);
-  const journal = createJournal(now, options.journalEntries ?? 10_000);
-  const everybody = createConnections();
-  const standing = createStandingFaults();
-  const tally = createTally();
-  const access = createAccess({ hubName: name, policies, registry, now });
-  const events = createEvents({ count, retention, journal, now });
-  const presence = createPresence(registry, now);
-  const feedback = createFeedback({ ...feedbackRules, ...options.rules?.feedback }, now);
-  const devicebound = createDevicebound({
-    registry,
-    journal,
-    feedback,
-    rules: { ...limits, ...options.rules?.devicebound },
-    strict: options.strictProperties ?? false,
+  const core = createCore({
+    name,
+    partitions: count,
+    retention,
+    consumerGroups: ['$Default', ...(options.consumerGroups ?? [])],
+    policies,
+    strictProperties: options.strictProperties ?? false,
+    rules: options.rules ?? {},
+    journalEntries: options.journalEntries ?? 10_000,
     now,
   });
-  const consumerGroups = ['$Default', ...(options.consumerGroups ?? [])];
-  const amqp = createAmqpServer({
-    containerId: name,
-    directory: createDirectory({
-      name,
-      consumerGroups,
-      access,
-      events,
-      devicebound,
-      journal,
-      faults: standing,
-      tally,
-      now,
-    }),
-    connections: everybody,
-    faults: standing,
-    now,
-  });
-  const mqtt = createMqttServer({
-    access,
-    events,
-    devicebound,
-    presence,
-    journal,
-    registry,
-    faults: standing,
-    everybody,
-    now,
-  });
+  const { registry, access, presence, events, devicebound, journal, connections, tally, faults: standing } = core;
+  const amqp = createAmqpServer(core, createDirectory(core));
+  const mqtt = createMqttServer(core);
   for (const { deviceId, primaryKey } of options.devices ?? []) registry.create(deviceId, { primaryKey });
 
   const keyOf = (policy: string): string => {
@@ -154,13 +116,13 @@ export async function startHub(options: HubOptions): Promise<Hub> {
   const open = new Map<keyof HubPorts, Listener>();
   const faults = createFaults({
     standing,
-    connections: everybody,
+    connections,
     ports: open,
     burst: (fault) => burst(fault, { events, registry, access, now }),
   });
   const counters = () =>
     countAll({
-      connections: everybody,
+      connections,
       partitions: events.partitions,
       tally,
       queues: registry.list().map(({ deviceId }) => [deviceId, devicebound.pending(deviceId).length]),
@@ -180,7 +142,7 @@ export async function startHub(options: HubOptions): Promise<Hub> {
   const close = async (): Promise<void> => {
     amqp.close();
     mqtt.close();
-    feedback.close();
+    core.feedback.close();
     await Promise.all([...open.values()].map((listener) => listener.close()));
   };
   const ports: HubPorts = { amqp: 0, amqps: 0, mqtts: 0, admin: 0, ...options.ports };

@@ -1,9 +1,4 @@
-import type { Access } from '../access.ts';
-import type { Devicebound } from '../devicebound.ts';
-import type { Events } from '../events.ts';
-import type { StandingFaults } from '../faults/standing.ts';
-import type { Journal } from '../journal.ts';
-import type { Tally } from '../tally.ts';
+import type { HubCore } from '../core.ts';
 import { cbsNode } from './cbs.ts';
 import { consumerNode } from './consumer.ts';
 import { deviceboundNode } from './devicebound.ts';
@@ -13,17 +8,7 @@ import { producerNode } from './producer.ts';
 import type { Directory } from './server.ts';
 
 /** The AMQP nodes of a hub, the same on every port. */
-export function createDirectory(hub: {
-  name: string;
-  consumerGroups: readonly string[];
-  access: Access;
-  events: Events;
-  devicebound: Devicebound;
-  journal: Journal;
-  faults: StandingFaults;
-  tally: Tally;
-  now: () => number;
-}): Directory {
+export function createDirectory(hub: HubCore): Directory {
   const { name, consumerGroups, access, events, devicebound, journal, faults, tally, now } = hub;
   const { partitions } = events;
   const cbs = cbsNode(access, faults, now);

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import rhea, { type Connection, type EventContext, type Receiver, type Sender } from 'rhea';
-import { type Connections, kindOfAddress } from '../connections.ts';
-import type { StandingFaults } from '../faults/standing.ts';
+import { kindOfAddress } from '../connections.ts';
+import type { HubCore } from '../core.ts';
 import { Refusal } from '../refusal.ts';
 import { createClaims } from './claims.ts';
 import { follow, grantCredit } from './links.ts';
@@ -23,14 +23,8 @@ const partitionOf = (address: string): string | undefined => /\/Partitions\/([^/
 const expired = { condition: 'amqp:unauthorized-access', description: 'The token of this link has expired.' };
 
 /** An AMQP server with the nodes of `directory`. SASL ANONYMOUS is accepted and so is no SASL layer at all. */
-export function createAmqpServer(options: {
-  containerId: string;
-  directory: Directory;
-  connections: Connections;
-  faults: StandingFaults;
-  now: () => number;
-}): AmqpServer {
-  const { containerId, directory, connections, faults, now } = options;
+export function createAmqpServer(hub: HubCore, directory: Directory): AmqpServer {
+  const { name: containerId, connections, faults, now } = hub;
   const container = rhea.create_container({ id: containerId });
   const open = new Map<Socket, Connection>();
   // whatever a peer sends, the worst that happens is the end of its own connection

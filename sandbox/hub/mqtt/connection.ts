@@ -18,7 +18,11 @@ const lingerMs = 1000;
 const maxKeepAliveSeconds = 1767;
 const maxPacketSize = maxEventSize + 65_535 + 16;
 const maxTimerMs = 2 ** 31 - 1;
-const refused = { wrongProtocol: 1, notAuthorised: 5 };
+const returnCodes: Readonly<Record<string, number>> = {
+  'amqp:not-implemented': 1,
+  'com.microsoft:device-container-throttled': 3,
+  'amqp:unauthorized-access': 5,
+};
 
 /** How the journal names whom a login is for. */
 const nameOf = ({ identity: { deviceId, moduleId } }: DeviceLogin) =>
@@ -49,7 +53,7 @@ export function serve(socket: Socket, hub: MqttHub): MqttConnection {
     socket.setTimeout(lingerMs, () => socket.destroy());
   };
   const connection: MqttConnection = { end };
-  const entry = hub.everybody.open({
+  const entry = hub.connections.open({
     protocol: 'mqtt',
     kind: 'device',
     deviceId: undefined,
@@ -66,6 +70,7 @@ export function serve(socket: Socket, hub: MqttHub): MqttConnection {
 
   const admit = (packet: IConnectPacket): void => {
     if (packet.protocolVersion !== 4) throw new Refusal('amqp:not-implemented', 'Only MQTT 3.1.1 is served.');
+    hub.throttle.take('connect');
     const { deviceId, moduleId } = readIdentity(packet);
     entry.deviceId = deviceId;
     const refused = hub.faults.strike('refuse-token', { connections: 'device', deviceId });
@@ -92,8 +97,7 @@ export function serve(socket: Socket, hub: MqttHub): MqttConnection {
       if (!(error instanceof Refusal)) throw error;
       const reason = error.message;
       hub.journal.add({ kind: 'refused', deviceId: packet.clientId.slice(0, 128), protocol: 'mqtt', reason });
-      const returnCode = error.condition === 'amqp:not-implemented' ? refused.wrongProtocol : refused.notAuthorised;
-      send({ cmd: 'connack', returnCode, sessionPresent: false });
+      send({ cmd: 'connack', returnCode: returnCodes[error.condition] ?? 5, sessionPresent: false });
       end(reason);
     }
   };

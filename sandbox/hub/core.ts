@@ -1,0 +1,93 @@
+import { type Access, createAccess } from './access.ts';
+import { type Connections, createConnections } from './connections.ts';
+import { createDevicebound, type Devicebound, type DeviceboundRules, limits } from './devicebound.ts';
+import { createEvents, type Events } from './events.ts';
+import { createStandingFaults, type StandingFaults } from './faults/standing.ts';
+import { createFeedback, type Feedback, type FeedbackRules, feedbackRules } from './feedback.ts';
+import { createJournal, type Journal } from './journal.ts';
+import { createMethods, type Methods } from './methods.ts';
+import type { Policy } from './policies.ts';
+import { createPresence, type Presence } from './presence.ts';
+import { createRegistry, type Registry } from './registry.ts';
+import { createTally, type Tally } from './tally.ts';
+import { createThrottle, type Rates, type Throttle, type Tier, tierRates } from './throttle.ts';
+import { createTwins, type Twins } from './twins.ts';
+
+/** What a hub knows and does, whatever protocol it is asked in. */
+export interface HubCore {
+  name: string;
+  consumerGroups: readonly string[];
+  registry: Registry;
+  access: Access;
+  presence: Presence;
+  events: Events;
+  devicebound: Devicebound;
+  feedback: Feedback;
+  methods: Methods;
+  twins: Twins;
+  throttle: Throttle;
+  journal: Journal;
+  tally: Tally;
+  /** The connections of all protocols. */
+  connections: Connections;
+  faults: StandingFaults;
+  now: () => number;
+}
+
+/** The rules of a hub that can be other than IoT Hub's. */
+export interface HubRules {
+  /** Of the cloud-to-device queues. */
+  devicebound?: Partial<DeviceboundRules>;
+  /** Of the feedback about cloud-to-device messages. */
+  feedback?: Partial<FeedbackRules>;
+  /** Throttle as a hub of this tier does; not at all when absent. */
+  tier?: Tier | undefined;
+  /** Units of the tier; default 1. */
+  units?: number | undefined;
+  /** Rates of single operations, in operations a second, instead of the tier's. */
+  rates?: Rates | undefined;
+}
+
+/** The parts of a hub, in memory, with no port open. */
+export function createCore(options: {
+  name: string;
+  partitions: number;
+  retention: number;
+  consumerGroups: readonly string[];
+  policies: ReadonlyMap<string, Policy>;
+  strictProperties: boolean;
+  rules: HubRules;
+  journalEntries: number;
+  now: () => number;
+}): HubCore {
+  const { name, partitions, retention, policies, strictProperties, rules, now } = options;
+  const { tier, units, rates } = rules;
+  const registry = createRegistry(now);
+  const journal = createJournal(now, options.journalEntries);
+  const feedback = createFeedback({ ...feedbackRules, ...rules.feedback }, now);
+  return {
+    name,
+    consumerGroups: options.consumerGroups,
+    registry,
+    access: createAccess({ hubName: name, policies, registry, now }),
+    presence: createPresence(registry, now),
+    events: createEvents({ count: partitions, retention, journal, now }),
+    devicebound: createDevicebound({
+      registry,
+      journal,
+      feedback,
+      rules: { ...limits, ...rules.devicebound },
+      strict: strictProperties,
+      now,
+    }),
+    feedback,
+    methods: createMethods(registry, journal),
+    twins: createTwins(registry, now),
+    throttle: createThrottle({ ...(tier ? tierRates(tier, units) : {}), ...rates }, now),
+    journal,
+    tally: createTally(),
+    connections: createConnections(),
+    faults: createStandingFaults(),
+    now,
+  };
+}

@@ -1,0 +1,32 @@
+import type { Packet } from 'mqtt-packet';
+import type { Identity } from '../registry.ts';
+import type { MqttHub } from './server.ts';
+
+/** Something that a device can subscribe to. */
+export interface Channel {
+  /** The only topic filter under which it can be had. */
+  readonly topic: string;
+  /** The device subscribes; the answer ends that. */
+  open(qos: 0 | 1): () => void;
+}
+
+/** One thing that a hub does for a device: what it sends it, and what it takes. */
+export interface Feature {
+  readonly channels: readonly Channel[];
+  /** Take what the device published. False: the topic is none of this feature's. */
+  take?(topic: string, payload: string): boolean;
+  /** The device acknowledged a packet. */
+  acknowledge?(packetId: number): void;
+}
+
+/** What a feature needs to know and do; `send` writes a packet to the device. */
+export interface Wiring {
+  hub: MqttHub;
+  identity: Identity;
+  send(packet: Packet): void;
+}
+
+/** A message of quality 0 to the device. */
+export function publication(topic: string, payload: string): Packet {
+  return { cmd: 'publish', topic, payload, qos: 0, dup: false, retain: false };
+}

@@ -1,0 +1,25 @@
+import { type Feature, publication, type Wiring } from './channel.ts';
+
+// to the device: $iothub/methods/POST/{name}/?$rid={request}; from it: $iothub/methods/res/{status}/?$rid={request}
+const response = /^\$iothub\/methods\/res\/(?<status>-?\d{1,9})\/\?\$rid=(?<request>[^&]+)/;
+
+/** Direct methods. */
+export function methodsFeature({ hub, identity: { clientId }, send }: Wiring): Feature {
+  return {
+    channels: [
+      {
+        topic: '$iothub/methods/POST/#',
+        open: () =>
+          hub.methods.listen(clientId, ({ requestId, methodName, payload }) =>
+            send(publication(`$iothub/methods/POST/${methodName}/?$rid=${requestId}`, payload)),
+          ),
+      },
+    ],
+    take(topic, payload) {
+      const { status, request } = response.exec(topic)?.groups ?? {};
+      if (status === undefined || request === undefined) return false;
+      hub.methods.answer(clientId, request, Number(status), payload);
+      return true;
+    },
+  };
+}
