@@ -1,0 +1,115 @@
+import type { Said, Story } from './story.ts';
+
+const device = 'gateway-1';
+const [gatewayId, pumpId, sensorId] = [
+  '6a7e3a40-0000-4000-8000-000000000001',
+  '6a7e3a40-0000-4000-8000-000000000002',
+  '6a7e3a40-0000-4000-8000-000000000003',
+];
+
+const register = (id: string, objectId: string | undefined, body: object): Said => ({
+  title: `A ${id} registers`,
+  message: 'model.create',
+  device,
+  id,
+  body: { objectId, model: 'svc.device', ...body },
+});
+
+const refer = (
+  title: string,
+  id: string,
+  objectId: string,
+  references: readonly (readonly [string, string, object])[],
+): Said => ({
+  title,
+  message: 'reference.create',
+  device,
+  id,
+  properties: { objectId },
+  body: references.map(([name, target, attributes]) => ({
+    name,
+    to: { objectId: target, model: 'svc.device' },
+    attributes,
+  })),
+});
+
+const ask = (title: string, id: string, body: unknown): Said => ({
+  title,
+  device,
+  id,
+  properties: { objectId: gatewayId, model: 'svc.device' },
+  body,
+  readsTogether: true,
+});
+
+export const deviceSyncModel: Story = {
+  message: 'Svc.Device.SyncModel',
+  exchanges: [
+    register('gateway', gatewayId, { type: 'gateway', name: 'Gateway', properties: { serial: 'GW-1' } }),
+    register('pump', pumpId, { type: 'pump', name: 'Pump', properties: { serial: 'FP-1', runningHours: 12 } }),
+    register('sensor', sensorId, { type: 'sensor', name: 'Sensor', properties: { quantity: 'flow' } }),
+    refer('The gateway contains the pump; the sensor it only holds', 'gateway-parts', gatewayId, [
+      ['contains', pumpId, { isContained: true }],
+      ['contains', sensorId, { isContained: false }],
+    ]),
+    refer('The pump contains the sensor, and feeds itself', 'pump-parts', pumpId, [
+      ['contains', sensorId, { isContained: true }],
+      ['feeds', pumpId, {}],
+    ]),
+    ask('Without options the model alone is fetched', 'alone', {}),
+    {
+      title: 'Object id and model may stand in the body; the target of the request comes back with every reply',
+      device,
+      id: 'in-body',
+      properties: { target: 'edge' },
+      body: { objectId: sensorId, model: 'svc.device' },
+    },
+    ask('Hierarchical: all children of the model', 'hierarchical', { hierarchical: true }),
+    ask('Contained: the children that say so', 'contained', { contained: true }),
+    ask('References: the children under these names', 'references', { references: ['contains', 'feeds'] }),
+    ask('Recursive: their children, too, each model once', 'recursive', {
+      references: ['contains', 'feeds'],
+      recursive: true,
+    }),
+    ask('Related: other models of the same objects, where there are any', 'related', {
+      references: ['contains'],
+      related: ['svc.configuration'],
+    }),
+    ask('Options that say nothing are as good as absent', 'nothing-said', {
+      hierarchical: false,
+      contained: null,
+      references: [null],
+      recursive: true,
+      related: [],
+    }),
+    ask('Options that contradict each other are refused', 'contradiction', { hierarchical: true, contained: true }),
+    ask('An option of the wrong kind is refused', 'wrong-kind', { hierarchical: 'yes', related: 'svc.configuration' }),
+    {
+      title: 'Object id and model are required',
+      device,
+      id: 'nothing-named',
+      body: {},
+    },
+    {
+      title: 'A model that is not there is refused',
+      device,
+      id: 'nothing',
+      properties: { objectId: '0b1ec700-0000-4000-8000-000000000404', model: 'svc.device' },
+      body: { hierarchical: true },
+    },
+    {
+      title: 'A model of another device is refused',
+      device: 'pump-1',
+      id: 'stranger',
+      properties: { objectId: gatewayId, model: 'svc.device' },
+      body: { hierarchical: true },
+    },
+    {
+      title: 'A model of another tenant is not there',
+      device: 'rival-1',
+      id: 'other-tenant',
+      properties: { objectId: gatewayId, model: 'svc.device' },
+      body: { hierarchical: true },
+    },
+  ],
+};

@@ -1,0 +1,82 @@
+import type { Story } from './story.ts';
+
+const pump = { model: 'svc.device', type: 'pump', properties: { serial: 'FP-1' } };
+const objectId = '<objectId 1>';
+const replacement = (version: unknown) => ({
+  type: 'pump',
+  properties: { serial: 'FP-1', location: 'hall 2' },
+  version,
+});
+
+export const deviceUpdated: Story = {
+  message: 'Svc.Device.Updated',
+  exchanges: [
+    { title: 'A pump registers itself', message: 'model.create', id: 'boot', body: pump },
+    {
+      title: 'Its properties and variables are replaced; there is an acknowledgement and no notification',
+      id: 'update',
+      properties: { objectId, target: 'a/b' },
+      body: '{ "objectId": "<objectId 1>", "model": "svc.device", "type": "pump", "properties": { "serial": "FP-1", "maximumPressure": 1.0 }, "version": 1 }',
+    },
+    {
+      title: 'The same again is refused: the stored version is ahead',
+      id: 'update-again',
+      properties: { objectId },
+      body: replacement(1),
+    },
+    {
+      title: 'When the stored version is behind, the update is repeated until the gap is closed',
+      id: 'ahead',
+      properties: { objectId },
+      body: replacement(4),
+    },
+    {
+      title: 'A gap of more than a hundred versions is refused',
+      id: 'far-ahead',
+      properties: { objectId },
+      body: replacement(106),
+    },
+    {
+      title: 'A unique property cannot be changed',
+      id: 'unique',
+      properties: { objectId },
+      body: { ...replacement(5), properties: { serial: 'FP-9' } },
+    },
+    {
+      title: 'The version is required, and is an integer',
+      id: 'no-version',
+      properties: { objectId },
+      body: replacement('5'),
+    },
+    {
+      title: 'An object id in the body alone is not enough',
+      id: 'body-only',
+      body: { ...replacement(5), objectId },
+    },
+    {
+      title: 'Properties and body that disagree are refused',
+      id: 'disagreement',
+      properties: { objectId, model: 'svc.device' },
+      body: { ...replacement(5), objectId: '0b1ec700-0000-4000-8000-000000000001', model: 'svc.configuration' },
+    },
+    {
+      title: 'An object that is not there is refused',
+      id: 'nothing',
+      properties: { objectId: '0b1ec700-0000-4000-8000-000000000404' },
+      body: replacement(1),
+    },
+    {
+      title: 'An object of another device is refused',
+      device: 'pump-2',
+      id: 'stranger',
+      properties: { objectId },
+      body: replacement(5),
+    },
+    {
+      title: 'Only failures are acknowledged to those who ask for them only',
+      id: 'negative',
+      properties: { objectId, ack: 'negative' },
+      body: replacement(5),
+    },
+  ],
+};

@@ -1,0 +1,23 @@
+import { identityDelete } from './identity.delete.ts';
+import { identityUpdate } from './identity.update.ts';
+import { modelCreate } from './model.create.ts';
+import { modelUpdate } from './model.update.ts';
+import { referenceCreate } from './reference.create.ts';
+import { deviceCreated } from './Svc.Device.Created.ts';
+import { deviceSyncModel } from './Svc.Device.SyncModel.ts';
+import { deviceUpdated } from './Svc.Device.Updated.ts';
+import type { Story } from './story.ts';
+import { typeCreate } from './type.create.ts';
+
+/** One story for each message. */
+export const stories: readonly Story[] = [
+  modelCreate,
+  modelUpdate,
+  typeCreate,
+  referenceCreate,
+  identityUpdate,
+  identityDelete,
+  deviceCreated,
+  deviceUpdated,
+  deviceSyncModel,
+];

@@ -1,0 +1,103 @@
+import type { Story } from './story.ts';
+
+const pump = {
+  model: 'svc.device',
+  type: 'pump',
+  name: 'Feed pump',
+  properties: { serial: 'FP-1', location: 'hall 1' },
+};
+const objectId = '<objectId 1>';
+const replacement = (version: number) => ({
+  type: 'pump',
+  properties: { serial: 'FP-1', location: 'hall 2' },
+  variables: { pressure: 3.5 },
+  version,
+});
+
+export const modelUpdate: Story = {
+  message: 'model.update',
+  exchanges: [
+    { title: 'A pump registers itself', message: 'model.create', id: 'boot', body: pump },
+    {
+      title: 'Its properties and variables are replaced, and the version moves on',
+      id: 'update',
+      properties: { objectId, target: 'a/b' },
+      body: '{ "version": 1, "type": "pump", "properties": { "serial": "FP-1", "maximumPressure": 1.0, "runningHours": 9007199254740993 } }',
+    },
+    {
+      title: 'The same update again is refused: the stored version is ahead',
+      id: 'update-again',
+      properties: { objectId },
+      body: replacement(1),
+    },
+    {
+      title: 'When the stored version is behind, the update is repeated until the gap is closed',
+      id: 'ahead',
+      properties: { objectId },
+      body: replacement(4),
+    },
+    {
+      title: 'A gap of more than a hundred versions is refused',
+      id: 'far-ahead',
+      properties: { objectId },
+      body: replacement(106),
+    },
+    {
+      title: 'A unique property cannot be changed',
+      id: 'unique',
+      properties: { objectId },
+      body: { ...replacement(5), properties: { serial: 'FP-9' } },
+    },
+    {
+      title: 'Another type outside the unique group is refused',
+      id: 'group',
+      properties: { objectId },
+      body: { ...replacement(5), type: 'sensor@1', properties: { quantity: 'flow' }, variables: {} },
+    },
+    {
+      title: 'A type inside the unique group is taken with its version',
+      id: 'subtype',
+      properties: { objectId },
+      body: { ...replacement(5), type: 'booster-pump@1.0.0' },
+    },
+    {
+      title: 'An update whose answer gets lost is asked for again, and happens once',
+      id: 'lost-answer',
+      properties: { objectId },
+      fault: { backend: 'informationModel', method: 'PUT', times: 1, reset: 'after-effect' },
+      body: { ...replacement(6), type: 'booster-pump' },
+    },
+    {
+      title: 'Another model of the same object is named by a property',
+      id: 'configuration',
+      properties: { objectId, model: 'svc.configuration' },
+      body: { type: 'pump.settings', properties: { serial: 'FP-1', reportInterval: 10 }, version: 1 },
+    },
+    {
+      title: 'An object that is not there is refused',
+      id: 'nothing',
+      properties: { objectId: '0b1ec700-0000-4000-8000-000000000404' },
+      body: replacement(1),
+    },
+    {
+      title: 'An object of another device is refused',
+      device: 'pump-2',
+      id: 'stranger',
+      properties: { objectId },
+      body: replacement(7),
+    },
+    { title: 'Without an object id there is nothing to update', id: 'no-id', body: replacement(7) },
+    {
+      title: 'An object id is a GUID, and nothing else',
+      id: 'bad-id',
+      properties: { objectId: '../<objectId 1>' },
+      body: replacement(7),
+    },
+    {
+      title: 'A body without a version is refused by the information model',
+      id: 'no-version',
+      properties: { objectId },
+      body: { type: 'pump' },
+    },
+  ],
+};

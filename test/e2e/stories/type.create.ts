@@ -1,0 +1,75 @@
+import type { Story } from './story.ts';
+
+const valve = {
+  typeId: 'valve',
+  version: '1.0.0',
+  unique: ['serial'],
+  properties: { serial: { dataType: 'string', isMandatory: true } },
+};
+
+export const typeCreate: Story = {
+  message: 'type.create',
+  exchanges: [
+    {
+      title: 'A type that nobody knows yet is created',
+      id: 'new',
+      properties: { target: 'edge' },
+      body: '{ "typeId": "valve", "version": "1.0.0", "unique": [ "serial" ], "properties": { "serial": { "dataType": "string", "isMandatory": true }, "travel": { "dataType": "number", "default": 1.0 } } }',
+    },
+    { title: 'The same version again is refused: it cannot be changed', id: 'again', body: valve },
+    {
+      title: 'A changed type is a new version',
+      id: 'next',
+      body: { ...valve, version: '1.1.0', properties: { ...valve.properties, diameter: { dataType: 'integer' } } },
+    },
+    {
+      title: 'A type may build on another one, also on one that is known to all tenants',
+      id: 'base',
+      body: { typeId: 'dosing-pump', version: '1.0.0', baseTypes: ['pump@2.0.0'] },
+    },
+    {
+      title: 'A version that leaves the unique group of its predecessor is refused',
+      id: 'group',
+      body: { typeId: 'valve', version: '2.0.0', properties: valve.properties },
+    },
+    {
+      title: 'A base type that nobody knows is refused',
+      id: 'no-base',
+      body: { typeId: 'ghost', version: '1.0.0', baseTypes: ['unicorn@1.0.0'] },
+    },
+    {
+      title: 'The model definition is named by a property',
+      id: 'configuration',
+      properties: { model: 'svc.configuration' },
+      body: { typeId: 'valve.settings', version: '1.0.0', properties: { unit: { dataType: 'string', default: 'mm' } } },
+    },
+    {
+      title: 'A device cannot add a version to a type that is known to all tenants',
+      id: 'everybody',
+      body: { typeId: 'pump', version: '3.0.0', unique: ['serial'], properties: valve.properties },
+    },
+    {
+      title: 'In another tenant the same type and version are free',
+      device: 'rival-1',
+      id: 'other-tenant',
+      body: valve,
+    },
+    {
+      title: 'A create whose answer gets lost is asked for again, and happens once',
+      id: 'lost-answer',
+      fault: { backend: 'typeRegistry', method: 'POST', times: 1, reset: 'after-effect' },
+      body: { ...valve, typeId: 'flap' },
+    },
+    {
+      title: 'A definition with mistakes is refused with the place of each',
+      id: 'mistakes',
+      body: { typeId: 'broken', version: '1', properties: { serial: { dataType: 'text' } } },
+    },
+    {
+      title: 'A model definition is a name, and nothing else',
+      id: 'bad-model',
+      properties: { model: 'svc.device/types' },
+      body: valve,
+    },
+  ],
+};

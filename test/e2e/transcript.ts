@@ -1,0 +1,108 @@
+import { gzipSync } from 'node:zlib';
+import type { JournalEntry } from '../../sandbox/backends/journal.ts';
+import type { Device, Reply } from '../../sandbox/device/device.ts';
+import { silent } from '../../sandbox/print.ts';
+import type { Sandbox } from '../../sandbox/sandbox.ts';
+import { showMessage } from '../../sandbox/showMessage.ts';
+import type { Said, Story } from './stories/story.ts';
+import { nextAck, v1, v2 } from './testSandbox.ts';
+import { createNames, type Names } from './transcriptNames.ts';
+
+const backendNames = {
+  informationModel: 'information model',
+  typeRegistry: 'type registry',
+  principalManager: 'principal manager',
+  token: 'token endpoint',
+};
+
+/** Has devices send a story, in the example world, and answers all that was said, as text. */
+export async function transcribe(story: Story, sandbox: Sandbox): Promise<string> {
+  const names = createNames();
+  const { principals, objects } = sandbox.backends.world;
+  for (const { id, path } of principals.list()) names.give(id, `<identity ${path}>`);
+  for (const { objectId, name = '' } of objects.list()) names.give(objectId, `<object ${name}>`);
+  for (const chosen of JSON.stringify(story).match(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g) ?? []) {
+    names.give(chosen, chosen);
+  }
+
+  const devices = new Map<string, Device>();
+  const parts = [`${story.message}\n${'='.repeat(story.message.length)}\n`];
+  try {
+    for (const said of story.exchanges) {
+      const { device: id = 'pump-1' } = said;
+      const device = devices.get(id) ?? (await sandbox.connect(id));
+      devices.set(id, device);
+      parts.push(await perform(said, story, device, sandbox, names));
+    }
+  } finally {
+    await Promise.all([...devices.values()].map((device) => device.close()));
+  }
+  return parts.join('\n\n');
+}
+
+async function perform(said: Said, story: Story, device: Device, sandbox: Sandbox, names: Names): Promise<string> {
+  const { journal, faults } = sandbox.backends;
+  const sent = compose(said, story.message, names);
+  const mark = journal.last;
+  if (said.fault) faults.add(said.fault);
+  const replies = await everyReply(device, sent);
+  faults.clear();
+
+  const lines = [`${said.title}\n${'-'.repeat(said.title.length)}\n`, `${device.id} sends`, ...message(sent, names)];
+  const calls = journal.entries({ since: mark, deviceId: device.id }).map((call) => words(call, names));
+  if (said.readsTogether) calls.sort();
+  for (const call of calls) lines.push('', call);
+  for (const reply of replies) lines.push('', `${device.id} receives`, ...message(reply, names));
+  if (replies.length === 0) lines.push('', `${device.id} receives nothing`);
+  return `${lines.join('\n')}\n`;
+}
+
+function compose(
+  { message, id, properties = {}, without = '', body, isCompressed }: Said,
+  otherwise: string,
+  names: Names,
+) {
+  const name = message ?? otherwise;
+  const envelope = name.startsWith('Svc.') ? v1(name, id) : v2(name, id);
+  const filled = Object.entries({ ...envelope, ...properties }).map(
+    ([key, value]) => [key, names.fill(value)] as const,
+  );
+  const text = names.fill(typeof body === 'string' ? body : JSON.stringify(body));
+  return {
+    properties: Object.fromEntries(filled.filter(([key]) => key !== without)),
+    body: Buffer.from(isCompressed ? gzipSync(text).toString('base64') : text),
+  };
+}
+
+/**
+ * What a device gets for a message. One device's messages are answered in order: when another one after it, which no
+ * backend hears of, is answered, there is nothing more to come.
+ */
+async function everyReply(device: Device, { properties, body }: Pick<Reply, 'properties' | 'body'>): Promise<Reply[]> {
+  await Promise.all([device.send(properties, body), device.send(v2('the.end', 'the-end'), Buffer.from('null'))]);
+  const replies: Reply[] = [];
+  for (;;) {
+    const { notifications, ack } = await nextAck(device);
+    replies.push(...notifications);
+    if (ack.properties['action'] === 'the.end') return replies;
+    replies.push(ack);
+  }
+}
+
+function message(shown: Pick<Reply, 'properties' | 'body'>, names: Names): string[] {
+  const lines: string[] = [];
+  showMessage({ ...silent, line: (text = '') => lines.push(names.hide(text).trimEnd()) }, shown);
+  return lines;
+}
+
+/** A call of a backend, its bodies to the letter. */
+function words({ backend, method, path, body, status, answer, fault }: JournalEntry, names: Names): string {
+  const lines = [`${backendNames[backend].padEnd(17)}  ${method} ${path}`];
+  if (body !== '') lines.push(`  > ${body}`);
+  lines.push(
+    fault && status === null
+      ? '  < nothing: the connection is cut after the effect'
+      : `  < ${status} ${answer ?? ''}`.trimEnd(),
+  );
+  return names.hide(lines.join('\n'));
+}

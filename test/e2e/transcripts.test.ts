@@ -1,0 +1,31 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Sandbox } from '../../sandbox/sandbox.ts';
+import { catalogue } from '../../src/messages/index.ts';
+import { stories } from './stories/index.ts';
+import { startTestSandbox } from './testSandbox.ts';
+import { transcribe } from './transcript.ts';
+
+let sandbox: Sandbox;
+beforeAll(async () => {
+  // What the service has looked up once it remembers for longer than a story takes, on any machine.
+  const environment = { BACKENDS_TYPE_CACHE_SECONDS: '3600', BACKENDS_IDENTITY_CACHE_SECONDS: '3600' };
+  sandbox = await startTestSandbox({ environment });
+});
+afterAll(() => sandbox?.close());
+
+// Each story begins with the example world and a service that remembers nothing, whichever was told before.
+beforeEach(async () => {
+  await sandbox.service?.stop();
+  sandbox.backends.world.reset();
+  await sandbox.startService();
+});
+
+describe('The transcript', () => {
+  it('exists for every message', () => {
+    expect(stories.map(({ message }) => message)).toEqual(catalogue.map(({ name }) => name));
+  });
+
+  it.each(stories)('of $message is what was said', async (story) => {
+    await expect(await transcribe(story, sandbox)).toMatchFileSnapshot(`transcripts/${story.message}.txt`);
+  });
+});
