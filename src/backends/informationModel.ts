@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { defaultModel } from '../protocol/fields.ts';
+import { defaultModel, guid } from '../protocol/fields.ts';
 import { type Json, memberOf, parseJson } from '../protocol/json.ts';
 import { elementsOf } from '../protocol/jsonElements.ts';
 import { Rejection } from '../rejection.ts';
@@ -8,14 +8,13 @@ import { fieldsOf, isCreatedBy, isReplacedBy } from './ownWork.ts';
 import { path } from './path.ts';
 import type { Refusal } from './refusal.ts';
 
-/** An outgoing reference of an object model. */
-export type Reference = z.infer<typeof reference>;
+const target = z.object({ name: z.string(), to: z.object({ objectId: guid, model: z.string() }) });
 
-const reference = z.object({
-  name: z.string(),
-  to: z.object({ objectId: z.string(), model: z.string() }),
-  attributes: z.record(z.string(), z.unknown()).default({}),
-});
+/** An outgoing reference of an object model. */
+export interface Reference extends z.infer<typeof target> {
+  /** An object, as the backend wrote it. */
+  readonly attributes: Json;
+}
 
 const storedModel = z.object({ objectId: z.string(), model: z.string(), version: z.number() });
 const related = storedModel.extend({ relatedModels: z.array(z.unknown()).optional() });
@@ -112,7 +111,7 @@ export function informationModel(send: Send) {
           method: 'GET',
           path: `${at(objectId, model)}/references/out`,
           expect: [404],
-          read: ({ value }) => z.object({ data: z.array(reference) }).parse(value).data,
+          read: (body) => dataOf(body).map(reference),
         })
       ).value;
     },
@@ -136,11 +135,20 @@ export function informationModel(send: Send) {
         mutates: false,
         path: '/query',
         body: `{"model":${JSON.stringify(model)},"type":${JSON.stringify(typeId)},"properties":{${values.join()}}}`,
-        read: (body) => elementsOf(memberOf(body, 'data') ?? body).map(objectModel),
+        read: (body) => dataOf(body).map(objectModel),
       });
       return value;
     },
   };
+}
+
+/** @throws TypeError when the answer is no list */
+const dataOf = (body: Json): Json[] => elementsOf(memberOf(body, 'data') ?? parseJson('null'));
+
+function reference(json: Json): Reference {
+  const attributes = memberOf(json, 'attributes') ?? parseJson('{}');
+  z.record(z.string(), z.unknown()).parse(attributes.value);
+  return { ...target.parse(json.value), attributes };
 }
 
 function objectModel(json: Json): Json {

@@ -1,5 +1,6 @@
 import type { BoundBackends } from '../backends/backends.ts';
 import type { Reference } from '../backends/informationModel.ts';
+import { fieldsOf } from '../backends/ownWork.ts';
 import type { Json } from '../protocol/json.ts';
 import { Rejection } from '../rejection.ts';
 
@@ -86,7 +87,8 @@ const leadsAnywhere = ({ hierarchical, contained, references }: Collection): boo
 
 function leadsOn({ hierarchical, contained, references }: Collection, { name, attributes }: Reference): boolean {
   if (hierarchical) return true;
-  if (contained) return attributes['isContained'] === true || attributes['isContainment'] === true;
+  const { isContained, isContainment } = fieldsOf(attributes);
+  if (contained) return isContained === true || isContainment === true;
   return references.includes(name);
 }
 

@@ -1,5 +1,7 @@
 import type { BoundBackends } from '../backends/backends.ts';
 import type { Reference } from '../backends/informationModel.ts';
+import { fieldsOf } from '../backends/ownWork.ts';
+import { parseJson, withMember } from '../protocol/json.ts';
 import { Rejection } from '../rejection.ts';
 
 /**
@@ -13,13 +15,14 @@ export async function linkParent(
   { informationModel }: BoundBackends,
 ): Promise<void> {
   const references = (await informationModel.references(child.objectId, child.model)) ?? [];
-  const existing = references.find(({ attributes }) => attributes['isParent'] === true);
+  const existing = references.find(({ attributes }) => fieldsOf(attributes)['isParent'] === true);
   const isWanted = ({ name, to }: Reference) =>
     name === parent.name && to.objectId.toLowerCase() === parent.objectId.toLowerCase() && to.model === child.model;
   if (existing === undefined) {
-    const to = { objectId: parent.objectId, model: child.model };
-    const attributes = { ...references.find(isWanted)?.attributes, isParent: true };
-    const body = JSON.stringify([{ name: parent.name, to, attributes }]);
+    const name = JSON.stringify(parent.name);
+    const to = JSON.stringify({ objectId: parent.objectId, model: child.model });
+    const attributes = withMember(references.find(isWanted)?.attributes ?? parseJson('{}'), 'isParent', 'true'); // R5
+    const body = `[{"name":${name},"to":${to},"attributes":${attributes}}]`;
     await informationModel.addReferences(child.objectId, child.model, body);
   } else if (!isWanted(existing)) {
     throw new Rejection(

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Refusal } from '../../src/backends/refusal.ts';
 import { parseJson } from '../../src/protocol/json.ts';
 import type { Script } from '../support/scriptedBackend.ts';
+import { A } from '../support/world.ts';
 import { callOf, rejection, scripted } from './harness.ts';
 
 const o1 = '/objects/o1/models/svc.device';
@@ -59,11 +60,31 @@ describe('the information model', () => {
     expect([code, details]).toEqual(['not_authorized', 'information model: claim object model failed with HTTP 409']);
   });
 
-  it('gives the outgoing references of an object model', async () => {
-    const reference = { name: 'contains', to: { objectId: 'o2', model: 'svc.device' } };
-    const data = [{ ...reference, attributes: { isContained: true } }, reference];
-    const informationModel = clientOf([{ call: `GET ${o1}/references/out`, reply: [200, { data }] }]);
-    expect(await informationModel.references('o1', 'svc.device')).toEqual([data[0], { ...reference, attributes: {} }]);
+  it('gives the outgoing references of an object model, their attributes as they are written', async () => {
+    const reference = { name: 'contains', to: { objectId: A, model: 'svc.device' } };
+    const attributes = '{"isContained":true, "since":12345678901234567890}';
+    const text = JSON.stringify(reference);
+    const data = `{"data":[${text.slice(0, -1)},"attributes":${attributes}}, ${text}]}`;
+    const informationModel = clientOf([{ call: `GET ${o1}/references/out`, reply: [200, data] }]);
+    expect(await informationModel.references('o1', 'svc.device')).toEqual([
+      { ...reference, attributes: parseJson(attributes) },
+      { ...reference, attributes: parseJson('{}') },
+    ]);
+  });
+
+  it.each([
+    ['no list', {}],
+    [
+      'a target that is no GUID',
+      { data: [{ name: 'contains', to: { objectId: '../B', model: 'm' }, attributes: {} }] },
+    ],
+    [
+      'attributes that are no object',
+      { data: [{ name: 'contains', to: { objectId: A, model: 'm' }, attributes: [] }] },
+    ],
+  ])('is in trouble itself when its references are %s', async (_what, answer) => {
+    const informationModel = clientOf([{ call: `GET ${o1}/references/out`, reply: [200, answer] }]);
+    expect((await rejection(informationModel.references('o1', 'svc.device'))).code).toBe('internal_platform_error');
   });
 
   it('gives no references for an object model that is not there', async () => {

@@ -85,7 +85,9 @@ describe('the clients and the reference backends', () => {
 
     const reference = { name: 'feeds', to: { objectId: o1, model: 'svc.device' }, attributes: { isContained: true } };
     await informationModel.addReferences(o1, 'svc.device', JSON.stringify([reference]));
-    expect(await informationModel.references(o1, 'svc.device')).toEqual([reference]);
+    expect(await informationModel.references(o1, 'svc.device')).toMatchObject([
+      { ...reference, attributes: { value: reference.attributes } },
+    ]);
   });
 
   it('agree on how an object model that nobody owns is claimed', async () => {

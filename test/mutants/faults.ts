@@ -176,7 +176,7 @@ export const faults: readonly Fault[] = [
   ),
   created('forgets the parent', 'body.parent && (await', 'body.parent === null && (await', '?'),
   parent('changes the parent', '} else if (!isWanted(existing)) {', '} else if (existing === null) {', '?'),
-  parent('does not mark the parent reference', 'isParent: true };', '};', '?'),
+  parent('does not mark the parent reference', "'isParent', 'true'", "'isChild', 'true'", '?'),
   updated(
     'acknowledges the stored version',
     'return done({ version: body.version });',
@@ -208,7 +208,7 @@ export const faults: readonly Fault[] = [
   collect('goes one level too deep', '(recursive || depth === 0)', '(recursive || depth <= 1)', '?'),
   collect(
     'follows references that are not contained',
-    "return attributes['isContained'] === true || attributes['isContainment'] === true;",
+    'return isContained === true || isContainment === true;',
     'return true;',
     '?',
   ),

@@ -208,7 +208,7 @@ export function everyAction(sample: Sample): Readonly<Record<string, readonly Ro
 }
 
 /** On every call; mutations have a key besides. */
-const headersOf = ({ call }: ScriptedCall) => ({
+export const headersOf = ({ call }: ScriptedCall) => ({
   authorization: `Bearer ${bearerToken}`,
   'x-svc-device-id': 'd1',
   'x-correlation-id': 'c-1',

@@ -8,6 +8,7 @@ export const A = 'aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa';
 export const B = 'bbbbbbbb-bbbb-4bbb-8bbb-bbbbbbbbbbbb';
 /** What the service derives for the event of the tables (A2). */
 export const derivedObjectId = '78cd15df-cdb1-5e1f-aadc-511773aa1657';
+export const derivedCorrelationId = '78139209-5676-5828-834a-22e70424f306';
 
 export const device = {
   call: 'GET /devices?device=d1',
