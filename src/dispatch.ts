@@ -22,6 +22,8 @@ export interface Arrival {
   readonly generation: Generation;
   readonly deviceId: string;
   readonly origin: Origin;
+  /** Whether it may have been handled before: after a crash, or as a dead letter. */
+  readonly mayBeRepeat: boolean;
   /** How often it has been parked before; 0 when it comes from the hub. */
   readonly attempts?: number;
 }
@@ -58,7 +60,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       if (outage && !(await outage)) return false;
     }
     const began = performance.now();
-    const handled = await handle(envelope, card, refusal, event, charge, traceparent);
+    const handled = await handle({ envelope, card, refusal }, arrival, charge, traceparent);
     const ms = Math.round(performance.now() - began);
     if (handled.failure && resultCodes[handled.failure.code].fault === 'service') {
       await park(arrival, handled.failure, traceparent);
@@ -70,10 +72,8 @@ export function createDispatch(options: DispatchOptions): Dispatch {
   }
 
   async function handle(
-    envelope: Envelope,
-    card: Card | undefined,
-    refusal: Rejection | undefined,
-    event: HubEvent,
+    { envelope, card, refusal }: { envelope: Envelope; card: Card | undefined; refusal: Rejection | undefined },
+    { event, mayBeRepeat }: Arrival,
     charge: (bytes: number) => void,
     traceparent: string,
   ): Promise<Handled> {
@@ -84,7 +84,8 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       const headers = checkedHeaders(card, envelope);
       json = await jsonBody(card, envelope, event.body, limits.maxInflatedBytes, charge);
       const body = checkedBody(card, envelope, json);
-      const outcome = await card.handle({ envelope, headers, json, body }, bind(envelope, traceparent), limits);
+      const request = { envelope, headers, json, body, mayBeRepeat };
+      const outcome = await card.handle(request, bind(envelope, traceparent), limits);
       return { envelope, card, body: json.value, outcome, failure: outcome.failure };
     } catch (error) {
       return { envelope, card, body: json?.value, outcome: undefined, failure: rejectionOf(error, envelope.deviceId) };

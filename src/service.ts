@@ -49,7 +49,7 @@ export async function startService(settings: Settings, log: Log): Promise<Servic
         deviceMessages: delivery.deviceMessages,
         maxMapBytes: 3_000,
       },
-      arrivalOf(event) {
+      arrivalOf(event, mayBeRepeat) {
         const generation = classify(event);
         if (generation === undefined) {
           counters.skipped += 1;
@@ -64,7 +64,7 @@ export async function startService(settings: Settings, log: Log): Promise<Servic
           );
           return undefined;
         }
-        return { event, generation, deviceId, origin: { hub: hubName, partition } };
+        return { event, generation, deviceId, origin: { hub: hubName, partition }, mayBeRepeat };
       },
       dispatch,
     }),

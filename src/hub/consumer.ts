@@ -4,6 +4,7 @@ import { type BalanceLimits, decide, type Ownership } from './balance.ts';
 import { type Arriving, createPartition, type Partition, type PartitionOptions } from './partition.ts';
 import { createReader, type Reader, type ReaderOptions } from './reader.ts';
 import type { Store } from './stores/store.ts';
+import { within } from './within.ts';
 
 /** Reads the hub's event endpoint: its share of the partitions, in rounds of looking who reads what. */
 export interface Consumer {
@@ -25,7 +26,9 @@ export interface ConsumerOptions<A extends Arriving>
   readonly balance: BalanceLimits;
   readonly store: Store;
   /** What each partition does with its events. */
-  readonly partition: (id: string) => Omit<PartitionOptions<A>, 'progress' | 'checkpoint' | 'onCheckpointFailure'>;
+  readonly partition: (
+    id: string,
+  ) => Omit<PartitionOptions<A>, 'progress' | 'horizon' | 'checkpoint' | 'onCheckpointFailure'>;
 }
 
 /** A partition that this instance reads. */
@@ -37,8 +40,10 @@ interface Held {
   releasing: boolean;
 }
 
-/** Longest wait for one answer of the hub or the store. */
 const answerWithinMs = 20_000;
+
+/** One answer of the hub or the store. */
+const answered = <T>(promise: Promise<T>): Promise<T> => within(promise, answerWithinMs);
 
 export function createConsumer<A extends Arriving>(options: ConsumerOptions<A>): Consumer {
   const { store, log, drainMs, roundMs, balance } = options;
@@ -55,39 +60,45 @@ export function createConsumer<A extends Arriving>(options: ConsumerOptions<A>):
   let rounding: Promise<void> = Promise.resolve();
 
   async function round(): Promise<void> {
-    if (partitions.length === 0) partitions = await within(client.getPartitionIds());
-    const records = await within(store.ownerships());
+    if (partitions.length === 0) partitions = await answered(client.getPartitionIds());
+    const records = await answered(store.ownerships());
     const decision = decide(me, partitions, records, Date.now(), balance);
     forgetLost(records);
     await Promise.all(decision.renew.map((record) => change(record, { renewedAt: Date.now() })));
-    for (const { partition } of decision.release) void release(partition);
-    await Promise.all(
-      decision.claim.map((id) =>
-        claim(
-          id,
-          records.find(({ partition }) => partition === id),
-        ),
-      ),
-    );
+    for (const { partition } of decision.release) void release(partition).catch(notGivenBack);
+    const seen = new Map(records.map((record) => [record.partition, record]));
+    await Promise.all(decision.claim.map((partitionId) => claim(partitionId, seen.get(partitionId))));
+    await Promise.all(decision.renew.filter(({ partition }) => !held.has(partition)).map(open));
     await Promise.all(decision.ask.map((record) => change(record, { wantedBy: me, wantedSince: Date.now() })));
     reviveSilent();
     othersReadAll = held.size === 0 && decision.claim.length === 0 && records.length === partitions.length;
     lastRound = Date.now();
   }
 
-  const change = (record: Ownership, what: Partial<Ownership>) => within(store.change(record, { ...record, ...what }));
+  const change = (record: Ownership, what: Partial<Ownership>) =>
+    answered(store.change(record, { ...record, ...what }));
 
   async function claim(partitionId: string, seen: Ownership | undefined): Promise<void> {
     if (held.has(partitionId) || ending.has(partitionId)) return;
     const free = { partition: partitionId, owner: me, wantedBy: '', wantedSince: 0, renewedAt: Date.now() };
-    const record = await within(store.change(seen, { ...free, epoch: (seen?.epoch ?? 0) + 1 }));
-    if (record === undefined || stopping) return;
-    const progress = await within(store.progress(partitionId));
+    const record = await answered(store.change(seen, { ...free, epoch: (seen?.epoch ?? 0) + 1 }));
+    if (record) await open(record);
+  }
+
+  /** Begins to read a partition of one's own. What fails is tried again in the next round. */
+  async function open(record: Ownership): Promise<void> {
+    const partitionId = record.partition;
+    if (stopping || ending.has(partitionId)) return;
+    const [progress, { lastEnqueuedSequenceNumber }] = await Promise.all([
+      answered(store.progress(partitionId)),
+      answered(client.getPartitionProperties(partitionId)),
+    ]);
     const own = options.partition(partitionId);
     const partition = createPartition({
       ...own,
       progress,
-      checkpoint: (next) => within(store.writeProgress(record, next)),
+      horizon: lastEnqueuedSequenceNumber,
+      checkpoint: (next) => answered(store.writeProgress(record, next)),
       onCheckpointFailure: (error) => log.error({ err: error, partition: partitionId }, 'checkpoint not written'),
     });
     const lost = () => {
@@ -121,14 +132,16 @@ export function createConsumer<A extends Arriving>(options: ConsumerOptions<A>):
     const left = await one.partition.drain(drainMs);
     await one.reader.close();
     one.partition.abandon();
-    held.delete(partitionId);
     one.close();
-    log.info({ partition: partitionId, left }, 'left partition');
-    const record = (await within(store.ownerships())).find(
-      ({ partition, owner }) => partition === partitionId && owner === me,
-    );
+    const records = await answered(store.ownerships());
+    const record = records.find(({ partition, owner }) => partition === partitionId && owner === me);
     if (record) await change(record, { owner: '', wantedBy: '' });
+    held.delete(partitionId);
+    log.info({ partition: partitionId, left }, 'left partition');
   }
+
+  /** Then it is taken over when the ownership expires. */
+  const notGivenBack = (error: unknown) => log.warn({ err: error }, 'a partition was not given back');
 
   function forgetLost(records: readonly Ownership[]): void {
     for (const { partition, owner, epoch } of records) {
@@ -177,11 +190,9 @@ export function createConsumer<A extends Arriving>(options: ConsumerOptions<A>):
     async stop() {
       stopping = true;
       clearTimeout(timer);
-      await rounding;
-      const releases = await Promise.allSettled([...held.keys()].map(release));
-      for (const one of releases)
-        if (one.status === 'rejected') log.warn({ err: one.reason }, 'a partition was not given back');
-      await within(client.close()).catch((error) =>
+      await within(rounding, 2_000).catch(() => log.warn('stopping in the middle of a round'));
+      await Promise.all([...held.keys()].map((id) => release(id).catch(notGivenBack)));
+      await answered(client.close()).catch((error) =>
         log.debug({ err: error }, 'the hub connection did not close cleanly'),
       );
     },
@@ -196,15 +207,3 @@ const newClient = ({
     loadBalancingOptions: { updateIntervalInMs: 1_000 }, // how soon the SDK resumes a partition after an error
     retryOptions: { retryDelayInMs: 500, maxRetryDelayInMs: 5_000 },
   });
-
-async function within<T>(promise: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const limit = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${answerWithinMs} ms`)), answerWithinMs);
-  });
-  try {
-    return await Promise.race([promise, limit]);
-  } finally {
-    clearTimeout(timer);
-  }
-}

@@ -4,6 +4,7 @@ import { completionBytes, decodeCompletion, encodeCompletion } from './completio
 import { createLanes } from './lanes.ts';
 import type { Spool, Ticket } from './spool.ts';
 import { createWatermark, type Position } from './watermark.ts';
+import { within } from './within.ts';
 
 /** An event that is to be handled, and the device whose order it keeps. */
 export interface Arriving {
@@ -21,14 +22,19 @@ export interface Progress extends Position {
 export interface PartitionOptions<A extends Arriving> {
   /** Of this partition, and through it the overall one. */
   readonly budget: Budget;
-  /** What is to be dispatched of an event; undefined when it is to be passed over. */
-  arrivalOf(event: HubEvent): A | undefined;
+  /**
+   * What is to be dispatched of an event; undefined when it is to be passed over.
+   * @param mayBeRepeat somebody may have handled it before, without having come to write that down
+   */
+  arrivalOf(event: HubEvent, mayBeRepeat: boolean): A | undefined;
   /**
    * Handles one message; never rejects. Answers whether it has been handled to its end.
    * @param charge adds to the bytes in work
    */
   dispatch(arrival: A, charge: (bytes: number) => void): Promise<boolean>;
   readonly progress: Progress | undefined;
+  /** The newest event when the partition was taken over: up to it, others may have handled messages before. */
+  readonly horizon: number;
   /** Writes the progress down. Answers false when somebody else owns the partition by now. */
   checkpoint(progress: Progress): Promise<boolean>;
   onCheckpointFailure(error: unknown): void;
@@ -70,6 +76,7 @@ export function createPartition<A extends Arriving>(options: PartitionOptions<A>
   const watermark = createWatermark();
   const start = options.progress?.sequenceNumber ?? -1;
   const isDone = decodeCompletion(start, options.progress?.completed ?? '');
+  const mayBeRepeat = ({ sequenceNumber }: HubEvent) => sequenceNumber <= options.horizon;
   let seen: Position | undefined = options.progress;
   let running = 0;
   let unwritten = 0;
@@ -154,7 +161,7 @@ export function createPartition<A extends Arriving>(options: PartitionOptions<A>
 
   async function workFromSpool(ticket: Ticket, done: () => void) {
     const event = await spool.take(ticket);
-    const arrival = arrivalOf(event);
+    const arrival = arrivalOf(event, mayBeRepeat(event));
     const bytes = sizeOf(event);
     await budget.take(bytes);
     if (arrival && !closing) await work(arrival, bytes, done);
@@ -197,7 +204,7 @@ export function createPartition<A extends Arriving>(options: PartitionOptions<A>
       for (const event of events) {
         if (closing) return;
         if (seen && event.sequenceNumber <= seen.sequenceNumber) continue;
-        const arrival = isDone(event.sequenceNumber) ? undefined : arrivalOf(event);
+        const arrival = isDone(event.sequenceNumber) ? undefined : arrivalOf(event, mayBeRepeat(event));
         if (arrival) await admitOne(arrival);
         else {
           watermark.pass(event);
@@ -211,7 +218,7 @@ export function createPartition<A extends Arriving>(options: PartitionOptions<A>
       closing = true;
       changed();
       const until = Date.now() + limitMs;
-      while (running > 0 && Date.now() < until) await orAfter(change(), until - Date.now());
+      while (running > 0 && Date.now() < until) await within(change(), until - Date.now()).catch(() => {});
       if (writing !== undefined) await writing;
       await write();
       return watermark.pending();
@@ -223,12 +230,3 @@ export function createPartition<A extends Arriving>(options: PartitionOptions<A>
 const sizeOf = ({ body }: HubEvent): number => (body instanceof Uint8Array ? body.byteLength : 0);
 
 const positionOf = ({ sequenceNumber, offset }: HubEvent): Position => ({ sequenceNumber, offset });
-
-async function orAfter(promise: Promise<void>, ms: number): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const limit = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms);
-  });
-  await Promise.race([promise, limit]);
-  clearTimeout(timer);
-}

@@ -2,6 +2,7 @@ import { Client } from 'azure-iothub';
 import type { Log } from '../log.ts';
 import { contentEncoding, contentType, type Reply } from '../protocol/c2d.ts';
 import { Message } from './serviceSdk.ts';
+import { TooLate, within } from './within.ts';
 
 /** Why the hub did not take a reply. `connection`: nobody's fault but the line's; `later`: worth another try; `never`: final. */
 export interface Refusal {
@@ -81,8 +82,7 @@ export function createServiceConnection(newClient: () => Client, answerWithinMs:
   /** Connected within the limit; the client by itself would try silently for minutes (SDK trap). */
   async function connected(line: Line): Promise<boolean> {
     try {
-      const answer = await within(line.opened, answerWithinMs);
-      if (answer === late) throw new Error('the hub did not answer in time');
+      await within(line.opened, answerWithinMs);
       if (!open) log.info('connected to the hub’s service endpoint');
       open = true;
       return true;
@@ -96,14 +96,14 @@ export function createServiceConnection(newClient: () => Client, answerWithinMs:
   async function attempt(line: Line, reply: Reply): Promise<Refusal | undefined> {
     try {
       const answer = await within(line.client.send(reply.deviceId, toMessage(reply)), answerWithinMs);
-      if (answer === late) {
+      // Released and modified deliveries resolve too, without a result (SDK trap).
+      return answer.result ? undefined : { kind: 'later', reason: 'not_taken' };
+    } catch (error) {
+      if (error instanceof TooLate) {
         log.warn({ device: reply.deviceId }, 'the hub left a reply unanswered; replacing the connection');
         retire(line);
         return { kind: 'later', reason: 'unanswered' };
       }
-      // Released and modified deliveries resolve too, without a result (SDK trap).
-      return answer.result ? undefined : { kind: 'later', reason: 'not_taken' };
-    } catch (error) {
       const refusal = refusalOf(error as Error);
       if (refusal.kind === 'connection') retire(line);
       return refusal;
@@ -136,20 +136,6 @@ export function createServiceConnection(newClient: () => Client, answerWithinMs:
 }
 
 export const newServiceClient = (connectionString: string): Client => Client.fromConnectionString(connectionString);
-
-const late = Symbol('late');
-
-async function within<T>(promise: Promise<T>, ms: number): Promise<T | typeof late> {
-  let timer: NodeJS.Timeout | undefined;
-  const limit = new Promise<typeof late>((resolve) => {
-    timer = setTimeout(resolve, ms, late);
-  });
-  try {
-    return await Promise.race([promise, limit]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
 
 function toMessage({ body, messageId, correlationId, properties }: Reply): Message {
   const message = new Message(body);

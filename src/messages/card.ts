@@ -15,6 +15,8 @@ export interface Request<Headers = unknown, Body = unknown> {
   readonly json: Json;
   /** What the card's body schema made of it. */
   readonly body: Body;
+  /** It may have been handled before, by an instance that did not come to write that down (G3). */
+  readonly mayBeRepeat: boolean;
 }
 
 type Fields = Readonly<Record<string, unknown>>;

@@ -18,9 +18,9 @@ export const modelCreate = action('model.create', {
   },
   echo: () => ({ fields: { relatedModels: [] } }),
 
-  async handle({ envelope, headers: { owner }, json }, backends) {
+  async handle({ envelope, headers: { owner }, json, mayBeRepeat }, backends) {
     const identity = identify(json, envelope.eventId);
-    const registered = await createOrUpdate({ generation: 'V2', owner, identity, body: json }, backends);
+    const registered = await createOrUpdate({ generation: 'V2', owner, identity, body: json, mayBeRepeat }, backends);
     const { objectId } = registered;
     return done({ objectId, relatedModels: registered.relatedModels }, await configurationNews(registered, backends));
   },

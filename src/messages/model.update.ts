@@ -11,8 +11,9 @@ export const modelUpdate = action('model.update', {
   needs: ['informationModel'],
   acknowledged: { success: { fields: { objectId: guid, model: modelId, version: integer } } },
 
-  async handle({ headers: { objectId, model }, json }, backends, { maxVersionGap }) {
-    const stored = await replace({ generation: 'V2', objectId, model, body: json, maxVersionGap }, backends);
+  async handle({ headers: { objectId, model }, json, mayBeRepeat }, backends, { maxVersionGap }) {
+    const replacement = { generation: 'V2', objectId, model, body: json, mayBeRepeat, maxVersionGap } as const;
+    const stored = await replace(replacement, backends);
     return done({ objectId, model, version: Number(locate(stored).version) });
   },
 });

@@ -15,6 +15,8 @@ export interface Registration {
   readonly generation: Generation;
   /** Which model it is about, as far as the request tells. */
   readonly identity: Identity;
+  /** The message may have been handled before. */
+  readonly mayBeRepeat: boolean;
   /** The request's body; it is sent with only `objectId` or `version` put in. */
   readonly body: Json;
 }
@@ -41,13 +43,14 @@ export async function createOrUpdate(registration: Registration, backends: Bound
   const found = await lookUp(registration, backends);
   // The repeat of a message that had created it: creating again gives the first answer again (A2).
   const isOurs = found !== undefined && locate(found).objectId === identity.derivedId;
-  if (found !== undefined && !isOurs) return update(found);
+  // A message that may be a repeat, too: if it was the one that created the model, it must not update it now (G3).
+  if (found !== undefined && !isOurs && !registration.mayBeRepeat) return update(found);
 
   try {
     return registered(await create(registration, ownerId, backends), true);
   } catch (error) {
     if (!(error instanceof Refusal) || error.status !== 409) throw error;
-    return afterConflict(error);
+    return found === undefined || isOurs ? afterConflict(error) : update(found);
   }
 
   /** Somebody was faster: update theirs, unless it is our own of an earlier delivery, or of another type (A1, A2). */

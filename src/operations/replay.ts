@@ -35,7 +35,7 @@ export async function replay(
   for (const [index, { id, letter }] of letters.entries()) {
     const { event, generation, deviceId, origin, attempts } = letter;
     const parkedBefore = counters.parked;
-    const isDone = await dispatch({ event, generation, deviceId, origin, attempts }, () => {});
+    const isDone = await dispatch({ event, generation, deviceId, origin, attempts, mayBeRepeat: true }, () => {});
     if (isDone && counters.parked === parkedBefore) {
       handled += 1;
       await deadLetters.remove(id);

@@ -22,6 +22,7 @@ interface Given {
   maxMapBytes?: number;
   spoolBytes?: number;
   progress?: Progress;
+  horizon?: number;
   /** What becomes of each checkpoint. */
   write?: () => boolean | Error;
 }
@@ -34,9 +35,11 @@ function setUp({
   maxMapBytes = 1000,
   spoolBytes = 1e6,
   progress,
+  horizon = -1,
   write,
 }: Given = {}) {
   const started: number[] = [];
+  const repeats: number[] = [];
   const checkpoints: Progress[] = [];
   const failures: unknown[] = [];
   const ends = new Map<number, (handled: boolean) => void>();
@@ -47,8 +50,10 @@ function setUp({
     budget,
     spool,
     progress,
-    arrivalOf: (event) => {
+    horizon,
+    arrivalOf: (event, mayBeRepeat) => {
       const device = event.properties?.['device'];
+      if (mayBeRepeat) repeats.push(event.sequenceNumber);
       return typeof device === 'string' ? { event, deviceId: device } : undefined;
     },
     dispatch: ({ event }) => {
@@ -68,7 +73,7 @@ function setUp({
     ends.get(sequenceNumber)?.(handled);
     await vi.advanceTimersByTimeAsync(0);
   };
-  return { partition, started, checkpoints, failures, end, budget };
+  return { partition, started, repeats, checkpoints, failures, end, budget };
 }
 
 /** `a1 t2 b3`: device a at sequence number 1, telemetry at 2, device b at 3. */
@@ -119,6 +124,12 @@ describe('a partition', () => {
     expect(partition.position()).toEqual({ sequenceNumber: 3, offset: '3000' });
   });
 
+  it('marks what another instance may have handled before it took the partition over', async () => {
+    const { partition, repeats } = setUp({ horizon: 2 });
+    await partition.admit(events('a1 b2 c3'));
+    expect(repeats).toEqual([1, 2]);
+  });
+
   it('writes a checkpoint after so many messages, without waiting for the clock', async () => {
     const { partition, checkpoints } = setUp({ everyMessages: 3 });
     await partition.admit(events('t1 t2 t3 t4'));
@@ -166,6 +177,7 @@ describe('a device that floods', () => {
       budget: createBudget({ maxMessages: 5, maxBytes: 1e6 }),
       spool,
       progress: undefined,
+      horizon: -1,
       arrivalOf: (event) => ({ event, deviceId: 'a' }),
       async dispatch({ event }) {
         seen.push(event);

@@ -559,6 +559,33 @@ messageTable('V2', 'model.create', {
       ack: ok(A),
     },
   ],
+  'repeats after a crash': [
+    {
+      it: 'creates again, and gets the first answer again, when it may have been the creator of the model it finds',
+      mayBeRepeat: true,
+      body: withId,
+      backend: [
+        device,
+        { call: readA, reply: [200, pump({ version: 3 })] },
+        { call: create, body: JSON.stringify(withId), reply: [201, pumpAnswer()] },
+        noConfiguration(A),
+      ],
+      ack: ok(A),
+    },
+    {
+      it: 'updates the model it finds when the repeat shows that somebody else created it, of another type too',
+      mayBeRepeat: true,
+      body: withId,
+      backend: [
+        device,
+        { call: readA, reply: [200, pump({ version: 3, type: 'tank@1.0.0' })] },
+        { call: create, reply: problem(409, 'Exists', { objectId: A, type: 'tank@1.0.0' }) },
+        { call: putA, body: { ...withId, version: 3 }, reply: [200, pumpAnswer({ version: 4 })] },
+        noConfiguration(A),
+      ],
+      ack: ok(A),
+    },
+  ],
   'two at the same time': [
     {
       it: 'updates the model that somebody else created a moment earlier',

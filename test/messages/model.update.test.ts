@@ -182,6 +182,30 @@ messageTable('V2', 'model.update', {
     },
   ],
 
+  'repeats after a crash': [
+    {
+      it: 'gets its answers again, one after the other, when it had closed a gap before',
+      mayBeRepeat: true,
+      properties,
+      body,
+      backend: [
+        misses(4),
+        stored(5),
+        { call: put, body: JSON.stringify(body), reply: [200, pumpAnswer({ version: 4 })] },
+        { call: put, body: JSON.stringify(body), reply: [200, pumpAnswer({ version: 5 })] },
+      ],
+      ack: ok(5),
+    },
+    {
+      it: 'is rejected when it is behind and was not the one that made it so',
+      mayBeRepeat: true,
+      properties,
+      body,
+      backend: [misses(4), stored(5), misses(4), stored(5)],
+      ack: mismatch,
+    },
+  ],
+
   version: [
     {
       it: 'rejects a repeated update: the request is behind the stored version',

@@ -47,13 +47,15 @@ interface Circumstances {
   readonly deliver?: (reply: Reply) => Delivery | undefined;
   /** Instead of the settings' defaults. */
   readonly limits?: Partial<CardLimits> | undefined;
+  /** The message comes from a time when another instance may have handled it. */
+  readonly mayBeRepeat?: boolean | undefined;
 }
 
 /** Runs one event through the whole service but hub and backends. */
 export async function dispatchEvent(
   event: HubEvent,
   script: Script,
-  { deliver = () => undefined, limits }: Circumstances = {},
+  { deliver = () => undefined, limits, mayBeRepeat = false }: Circumstances = {},
 ): Promise<Dispatched> {
   const backend = scriptedBackend(script);
   const lines: string[] = [];
@@ -87,7 +89,7 @@ export async function dispatchEvent(
   if (generation === undefined || deviceId === undefined) throw new Error('this event never reaches dispatch');
 
   let charged = 0;
-  const arrival = { event, generation, deviceId, origin: { hub: 'hub', partition: '0' } };
+  const arrival = { event, generation, deviceId, origin: { hub: 'hub', partition: '0' }, mayBeRepeat };
   const handled = await dispatch(arrival, (bytes) => {
     charged += bytes;
   });

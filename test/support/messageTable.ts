@@ -22,6 +22,8 @@ export interface Row {
   readonly backend?: Script;
   /** What becomes of each reply, in order; of those not named, the hub refuses only what is too large. */
   readonly delivery?: readonly Delivery[];
+  /** The message comes from a time when another instance may have handled it. */
+  readonly mayBeRepeat?: boolean;
   /** Instead of the settings' defaults. */
   readonly limits?: Partial<CardLimits>;
   /** Body of the acknowledgement, decompressed if it says that it is `gzip`; undefined when there must be none. */
@@ -82,12 +84,13 @@ export function messageTable(
 }
 
 async function check(generation: Generation, name: string, row: Row) {
-  const { device = 'd1', body, backend = [], delivery = [], limits } = row;
+  const { device = 'd1', body, backend = [], delivery = [], limits, mayBeRepeat } = row;
   const properties = present({ ...requestProperties[generation](name), ...row.properties });
   const outcomes = [...delivery];
   const { replies, handled, logged } = await dispatchEvent(hubEvent({ properties, body, device }), backend, {
     deliver: () => outcomes.shift(),
     limits,
+    mayBeRepeat,
   });
   expect(handled).toBe(true);
 

@@ -29,7 +29,7 @@ export const deviceCreated = event('Svc.Device.Created', {
     return { properties: known, fields: { relatedModels: [] } };
   },
 
-  async handle({ envelope, headers, body, json }, backends) {
+  async handle({ envelope, headers, body, json, mayBeRepeat }, backends) {
     const { objectId, model = defaultModel } = subjectOf(headers, body);
     const identity = {
       objectId,
@@ -37,7 +37,7 @@ export const deviceCreated = event('Svc.Device.Created', {
       type: parseTypeRef(body.type),
       derivedId: objectId === undefined ? derivedId(envelope.eventId, 'object') : undefined,
     };
-    const registration = { generation: 'V1', owner: headers.owner, identity, body: json } as const;
+    const registration = { generation: 'V1', owner: headers.owner, identity, body: json, mayBeRepeat } as const;
     const registered = await createOrUpdate(registration, backends);
     const failure = body.parent && (await failureToLink(registered, body.parent, backends));
     const configuration = failure ? noNews : await configurationNews(registered, backends);

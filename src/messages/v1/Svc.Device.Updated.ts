@@ -19,10 +19,10 @@ export const deviceUpdated = event('Svc.Device.Updated', {
     return { ...echoSubject(properties, body, defaultModel), fields: Number.isInteger(version) ? { version } : {} }; // A5
   },
 
-  async handle({ headers, body, json }, backends, { maxVersionGap }) {
+  async handle({ headers, body, json, mayBeRepeat }, backends, { maxVersionGap }) {
     const { model = defaultModel } = subjectOf(headers, body);
     const { objectId } = headers;
-    await replace({ generation: 'V1', objectId, model, body: json, maxVersionGap }, backends);
+    await replace({ generation: 'V1', objectId, model, body: json, mayBeRepeat, maxVersionGap }, backends);
     return done({ version: body.version });
   },
 });

@@ -1,0 +1,20 @@
+/** Nothing came in time. */
+export class TooLate extends Error {
+  override readonly name = 'TooLate';
+}
+
+/**
+ * What the promise gives, if it does so in time; the promise itself runs on.
+ * @throws TooLate
+ */
+export async function within<T>(promise: Promise<T>, ms: number): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const limit = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new TooLate(`no answer within ${ms} ms`)), ms);
+  });
+  try {
+    return await Promise.race([promise, limit]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
