@@ -52,7 +52,10 @@ export async function startService() {
       const event = hubEvent({ device, properties, body, sequenceNumber });
       const generation = classify(event);
       if (generation === undefined) throw new Error('this message is not for the service');
-      await dispatch({ event, generation, deviceId: device, origin: { hub: 'hub', partition: '0' } }, () => undefined);
+      await dispatch(
+        { event, generation, deviceId: device, origin: { hub: 'hub', partition: '0' }, mayBeRepeat: false },
+        () => undefined,
+      );
       return replies.splice(0);
     },
     async close() {
