@@ -90,6 +90,12 @@ export const faults: readonly Fault[] = [
     'const isOurs = false;',
     '?',
   ),
+  createOrUpdate(
+    'updates another object that has the same unique properties',
+    'identity.objectId ?? (isGuid(named) ? named : identity.derivedId)',
+    'isGuid(named) ? named : (identity.objectId ?? identity.derivedId)',
+    'updates no other object than the one it names',
+  ),
   createOrUpdate('gives up after the first lost race', 'race === mostRaces', 'race === 1', '?'),
   createOrUpdate(
     'accepts an owner nobody knows',
@@ -231,11 +237,17 @@ export const faults: readonly Fault[] = [
     '?',
   ),
   collect('has no limit on bytes', 'if (bytes > limits.maxSyncBytes) throw', 'if (bytes > 1e12) throw', '?'),
+  subscribers(
+    'fails a request whose configuration cannot be read',
+    'if (!(error instanceof Rejection)) throw error;',
+    'throw error;',
+    'counts as success when the svc.configuration model must not be read',
+  ),
   subscribers('sends the configuration to the requesting target', "target: target.join('/'),", "target: '',", '?'),
   subscribers(
     'notifies for every model',
-    'if (model !== defaultModel || path === undefined) return [];',
-    'if (path === undefined) return [];',
+    'if (model !== defaultModel || path === undefined) return noNews;',
+    'if (path === undefined) return noNews;',
     '?',
   ),
   subscribers(
