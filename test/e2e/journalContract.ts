@@ -2,7 +2,7 @@ import type { Journal, JournalEntry } from '../../sandbox/hub/journal.ts';
 import { unpack } from '../../sandbox/showMessage.ts';
 import { breachOfContract, entriesFor } from '../support/asyncapi.ts';
 
-type Sent = Extract<JournalEntry, { kind: 'd2c' | 'c2d' }>;
+type Sent<Kind extends 'd2c' | 'c2d'> = Extract<JournalEntry, { kind: Kind }>;
 
 /**
  * What the messages that went through a hub break of docs/contracts/asyncapi.yaml: replies of the service, and requests
@@ -23,14 +23,15 @@ export function breachesInJournal(journal: Journal): string[] {
   ];
 }
 
-const exchangeOf = ({ deviceId, properties }: Sent): string =>
-  JSON.stringify([deviceId, properties['correlationId'] ?? properties['id']]);
+// R4: replies repeat as text what a device may have sent as a number
+const exchangeOf = ({ deviceId, properties }: Sent<'d2c' | 'c2d'>): string =>
+  JSON.stringify([deviceId, String(properties['correlationId'] ?? properties['id'])]);
 
 /** Whether the device would not hear of a failure. */
-const isSilent = ({ properties }: Sent): boolean =>
-  ['', 'none', 'positive'].includes((properties['ack'] ?? '').toLowerCase());
+const isSilent = ({ properties }: Sent<'d2c'>): boolean =>
+  ['', 'none', 'positive'].includes(String(properties['ack'] ?? '').toLowerCase());
 
-function isFailure(reply: Sent): boolean {
+function isFailure(reply: Sent<'c2d'>): boolean {
   const isAcknowledgement = [reply.properties['msgType'], reply.properties['svc-messagetype']].some((value) =>
     ['ack', 'platformEventAck'].includes(value ?? ''),
   );
