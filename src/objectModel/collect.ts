@@ -94,12 +94,17 @@ function leadsOn({ hierarchical, contained, references }: Collection, { name, at
 
 const tooLarge = (what: string) => new Rejection('response_too_large', `the request would fetch ${what}`);
 
-/** Runs a few reads at a time; answers in the order of the input. */
+/** Runs a few reads at a time, and begins none after one has failed; answers in the order of the input. */
 async function inOrder<In, Out>(inputs: readonly In[], read: (input: In) => Promise<Out>): Promise<Out[]> {
   const answers: Out[] = [];
   let next = 0;
   async function worker() {
-    for (let index = next++; index < inputs.length; index = next++) answers[index] = await read(inputs[index] as In);
+    try {
+      for (let index = next++; index < inputs.length; index = next++) answers[index] = await read(inputs[index] as In);
+    } catch (error) {
+      next = inputs.length;
+      throw error;
+    }
   }
   await Promise.all(Array.from({ length: Math.min(together, inputs.length) }, worker));
   return answers;

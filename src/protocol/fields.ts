@@ -69,9 +69,9 @@ export const path = z
 export function faultsOf(error: z.ZodError, what: 'property' | 'body'): string {
   return error.issues
     .map(({ path, message }) => {
-      const where = path.map((part) => (typeof part === 'number' ? `[${part}]` : String(part))).join('.');
+      const where = path.map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`)).join('');
       if (where === '') return `${what} ${message}`;
-      return what === 'body' ? `body.${where} ${message}` : `property ${where} ${message}`;
+      return what === 'body' ? `body${where} ${message}` : `property ${where.slice(1)} ${message}`;
     })
     .join('; ');
 }

@@ -11,10 +11,11 @@ const flag = z
   .boolean({ error: 'must be true or false' })
   .nullish()
   .transform((value) => value === true);
-const names = z
-  .array(z.string({ error: 'must be text' }).nullable(), { error: 'must be an array of texts' })
-  .nullish()
-  .transform((values) => (values ?? []).filter((value) => value !== null));
+const list = (name: z.ZodString) =>
+  z
+    .array(name.nullable(), { error: 'must be an array of texts' })
+    .nullish()
+    .transform((values) => (values ?? []).filter((value) => value !== null));
 
 /** Fetch object models, with children and related models, back to the device. */
 export const deviceSyncModel = event('Svc.Device.SyncModel', {
@@ -24,8 +25,8 @@ export const deviceSyncModel = event('Svc.Device.SyncModel', {
     hierarchical: flag,
     contained: flag,
     recursive: flag,
-    references: names,
-    related: names,
+    references: list(z.string({ error: 'must be text' })),
+    related: list(modelId),
   }),
   reads: ['objectId', 'model', 'hierarchical', 'contained', 'recursive', 'references', 'related'],
   needs: ['informationModel'],
