@@ -93,7 +93,7 @@ describe('npm run device', () => {
       const { code, stdout } = await device(line.split(' '));
       expect(code, `${line}\n${stdout}`).toBe(0);
     }
-  });
+  }, 60_000);
 
   it('introduces a device that nobody knows, once', async () => {
     const args = ['--id', 'newcomer', '--prop', 'target=x', 'model.create', '-'];

@@ -1,0 +1,109 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Device } from '../../sandbox/device/device.ts';
+import type { Sandbox } from '../../sandbox/sandbox.ts';
+import { nextAck, startTestSandbox, v1, v2 } from './testSandbox.ts';
+
+const objectId = 'b17e5000-0000-4000-8000-000000000001';
+const fields = ['n', '10', '2', 'wide', 'tiny', 'huge', 'exact', 'text'];
+/** What a program that reads and prints JSON would not print again. Keys in an order that JavaScript would change. */
+const properties =
+  '{ "wide" : 9007199254740993, "10":1.0,"2" : -9223372036854775808 ,\t"tiny":1E-7, "huge":1e400, "exact":0.10, "text":"\\u00e9\\/" , "n":-0 }';
+const stored = `"properties":${properties},`;
+const reference = `{"name":"next", "to" : {"objectId":"${objectId}","model":"svc.device"}, "attributes":{"b":1.0,"a":9007199254740993,"1":1e400} }`;
+const definition = `{ "typeId":"exact", "version" : "1.0.0", "properties":{${fields.map((name) => `"${name}": {"dataType":"${name === 'text' ? 'string' : 'number'}","default" : null}`)}} ,"references":{"next":{}}, "limit":1e400, "10":1.0,"2":9007199254740993}`;
+
+let sandbox: Sandbox;
+let device: Device;
+beforeAll(async () => {
+  sandbox = await startTestSandbox();
+  device = await sandbox.connect('pump-1');
+});
+afterAll(async () => {
+  await device?.close();
+  await sandbox?.close();
+});
+
+/** Sends a body as it is; answers the bodies of what backends were asked to change, and of the notifications, as text. */
+async function send(name: string, more: Record<string, string>, body: string) {
+  const mark = sandbox.backends.journal.last;
+  const envelope = name.startsWith('Svc.') ? v1(name, 'bytes') : v2(name, 'bytes');
+  await device.send({ ...envelope, ...more }, Buffer.from(body));
+  const { notifications, body: result } = await nextAck(device);
+  expect(result).toMatchObject({ success: true });
+  const calls = sandbox.backends.journal.entries({ since: mark, deviceId: device.id });
+  const mutations = calls.filter(({ method, path }) => method !== 'GET' && path !== '/query');
+  return {
+    asked: mutations.map((call) => call.body),
+    notified: notifications.map((reply) => reply.body.toString('utf8')),
+  };
+}
+
+describe('Every byte that a device sends reaches the backend', () => {
+  it('in type.create', async () => {
+    expect((await send('type.create', {}, definition)).asked).toEqual([definition]);
+  });
+
+  it('in model.create, when it creates', async () => {
+    const body = `{ "type":"exact","properties":${properties},  "model":"svc.device" ,"objectId":"${objectId}"}`;
+    expect((await send('model.create', {}, body)).asked).toEqual([body]);
+  });
+
+  it('in model.create, when it updates: only the version is put in', async () => {
+    const body = `{ "type":"exact","properties":${properties},  "model":"svc.device" ,"objectId":"${objectId}"}`;
+    const { asked } = await send('model.create', {}, body);
+    expect(asked).toEqual([body.replace('{', '{"version":1,')]);
+  });
+
+  it('in model.update, and again for each version that is made up for, but for the version', async () => {
+    const body = `{ "version" : 3, "type":"exact","properties":${properties} }`;
+    const { asked } = await send('model.update', { objectId }, body);
+    expect(asked).toEqual([body, body.replace(' 3,', ' 2,'), body]);
+  });
+
+  it('in reference.create', async () => {
+    expect((await send('reference.create', { objectId }, `[ ${reference} ]`)).asked).toEqual([`[ ${reference} ]`]);
+  });
+
+  it('in identity.update', async () => {
+    const body = '{ "publicKey" : "\\u0041\\/", "10":1.0, "2":9007199254740993, "limit":1e400 }';
+    expect((await send('identity.update', {}, body)).asked).toEqual([body]);
+  });
+
+  it('in Svc.Device.Created', async () => {
+    const body = `{ "type":"exact","properties":${properties} }`;
+    const { asked } = await send('Svc.Device.Created', { objectId }, body);
+    expect(asked).toEqual([body.replace('{', '{"version":4,')]);
+  });
+
+  it('in Svc.Device.Updated', async () => {
+    const body = `{ "type":"exact","variables":{ } ,"properties":${properties} ,"version":5}`;
+    expect((await send('Svc.Device.Updated', { objectId }, body)).asked).toEqual([body]);
+  });
+});
+
+describe('Every byte that the information model answers reaches the device', () => {
+  it('in the notification of Svc.Device.Created, but for what became of related models', async () => {
+    const { notified } = await send('Svc.Device.Created', { objectId }, `{"type":"exact","properties":${properties}}`);
+    const answer = sandbox.backends.journal.entries().findLast(({ method }) => method === 'PUT')?.answer ?? '';
+    expect(notified).toEqual([answer.replace(/,"relatedModels":\[\]/, '')]);
+    expect(notified[0]).toContain(stored);
+  });
+
+  it('in the notifications of Svc.Device.SyncModel', async () => {
+    const options = { objectId, model: 'svc.device' };
+    const { notified } = await send('Svc.Device.SyncModel', options, '{"references":["next"],"recursive":true}');
+    const answer = sandbox.backends.journal.entries().findLast(({ path }) => path.endsWith('/svc.device'))?.answer;
+    expect(notified).toEqual([answer]);
+    expect(notified[0]).toContain(stored);
+  });
+
+  it('in the publish-subscribe notification', async () => {
+    const settings = `{"model":"svc.configuration","type":"exact.settings","objectId":"${objectId}","properties":${properties}}`;
+    await send('type.create', { model: 'svc.configuration' }, definition.replace('"exact"', '"exact.settings"'));
+    await send('model.create', {}, settings);
+    const body = `{"model":"svc.device","type":"exact","objectId":"${objectId}","properties":${properties}}`;
+    const { notified } = await send('model.create', {}, body);
+    expect(notified).toHaveLength(1);
+    expect(notified[0]).toContain(stored);
+  });
+});
