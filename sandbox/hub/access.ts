@@ -3,10 +3,14 @@ import { Refusal } from './refusal.ts';
 import { clientIdOf, type Identity, type Registry } from './registry.ts';
 import { isSignedWith, type KeyEncoding, parseSas, type SasToken } from './sas.ts';
 
-/** What a verified service token allows: the rights of its policy, below `path`, until `expiresAt` (ms since 1970). */
+/**
+ * What a verified token allows: the rights of its policy, below `path`, until `expiresAt` (ms since 1970). One that a
+ * device or module signed with its own key has no policy and no rights; it only opens for that identity.
+ */
 export interface Claim {
   policy: string;
   rights: ReadonlySet<Right>;
+  clientId: string | undefined;
   path: readonly string[];
   expiresAt: number;
 }
@@ -21,13 +25,15 @@ export interface DeviceLogin {
 
 /** The only place that believes a token. */
 export interface Access {
-  /** Verify a token that a service client puts for `audience`. Refuses with `amqp:unauthorized-access`. */
+  /** Verify a token that a client puts for `audience`. Refuses with `amqp:unauthorized-access`. */
   claim(token: string, audience: string): Claim;
   /**
    * Verify the token by which a device or module connects: signed with a key of its own, or with that of a policy that
    * lets devices connect. Refuses with `amqp:unauthorized-access`, a disabled one as well.
    */
   login(deviceId: string, moduleId: string | undefined, token: string): DeviceLogin;
+  /** The login of a device or module by a claim; undefined when the claim is not for it, or it is gone or disabled. */
+  loginBy(claim: Claim, deviceId: string, moduleId: string | undefined): DeviceLogin | undefined;
 }
 
 interface Resource {
@@ -69,23 +75,34 @@ export function createAccess(options: {
     return policy;
   };
 
-  return {
+  const isEnabled = (identity: Identity): boolean =>
+    identity.status === 'enabled' && registry.get(identity.deviceId)?.status === 'enabled';
+
+  const claimOfDevice = (path: readonly string[], text: string): Claim => {
+    const [devices, deviceId = '', modules, moduleId] = path;
+    if (devices !== 'devices' || (modules !== undefined && modules !== 'modules'))
+      throw unauthorized('The token names no policy, and no device.');
+    const { identity, expiresAt } = access.login(deviceId, moduleId, text);
+    return { policy: '', rights: new Set(), clientId: identity.clientId, path, expiresAt };
+  };
+
+  const access: Access = {
     claim(text, audience) {
       const { token, resource, expiresAt } = open(text);
-      const policy = policyOf(token, resource.encoding);
       const wanted = parseResource(/%2f/i.test(audience) ? decode(audience) : audience);
       if (!hosts.has(wanted.host) || !covers(resource.path, wanted.path))
         throw unauthorized('The token does not cover the audience it is put for.');
-      return { policy: policy.name, rights: policy.rights, path: resource.path, expiresAt };
+      if (token.keyName === undefined) return claimOfDevice(resource.path, text);
+      const { name, rights } = policyOf(token, resource.encoding);
+      return { policy: name, rights, clientId: undefined, path: resource.path, expiresAt };
     },
 
     login(deviceId, moduleId, text) {
       const identity = registry.get(clientIdOf(deviceId, moduleId));
       if (!identity) throw unauthorized('There is no device of this id.');
-      if ([identity, registry.get(deviceId)].some((each) => each?.status !== 'enabled'))
-        throw unauthorized('The device is disabled.');
+      if (!isEnabled(identity)) throw unauthorized('The device is disabled.');
       const { token, resource, expiresAt } = open(text);
-      const path = ['devices', deviceId, ...(moduleId === undefined ? [] : ['modules', moduleId])];
+      const path = pathOf(deviceId, moduleId);
       if (!resource.path.every((part, i) => part === path[i])) throw unauthorized('The token is for another device.');
       if (token.keyName === undefined) {
         if (path.length !== resource.path.length) throw unauthorized('The token is for another device.');
@@ -97,7 +114,21 @@ export function createAccess(options: {
         throw unauthorized('The policy of the token lets no device connect.');
       return { identity, authMethod: authMethod('hub'), expiresAt };
     },
+
+    loginBy({ clientId, rights, path, expiresAt }, deviceId, moduleId) {
+      const own = clientId === clientIdOf(deviceId, moduleId);
+      if (!own && !(rights.has('deviceConnect') && covers(path, pathOf(deviceId, moduleId)))) return undefined;
+      const scope = moduleId === undefined ? 'device' : 'module';
+      const identity = registry.get(clientIdOf(deviceId, moduleId));
+      if (!identity || !isEnabled(identity)) return undefined;
+      return { identity, authMethod: authMethod(own ? scope : 'hub'), expiresAt };
+    },
   };
+  return access;
+}
+
+function pathOf(deviceId: string, moduleId: string | undefined): string[] {
+  return ['devices', deviceId, ...(moduleId === undefined ? [] : ['modules', moduleId])];
 }
 
 /** Whether a token for the resource `path` may be used for `wanted`: path prefixes, without regard to case. */

@@ -1,6 +1,6 @@
 import rhea from 'rhea';
 import type { DeviceLogin } from './access.ts';
-import type { Message } from './message.ts';
+import type { DeviceMessage } from './message.ts';
 import type { EventPlace } from './partitionLog.ts';
 
 const { data_section } = rhea.message;
@@ -12,7 +12,7 @@ const { wrap_long, wrap_timestamp } = rhea.types;
  */
 export function encodeDeviceEvent(
   login: DeviceLogin,
-  { system, properties, body }: Message,
+  { system, properties, body }: DeviceMessage,
   place: EventPlace,
 ): Buffer {
   const { identity, authMethod } = login;

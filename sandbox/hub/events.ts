@@ -1,10 +1,11 @@
 import type { DeviceLogin } from './access.ts';
 import { encodeDeviceEvent } from './deviceEvent.ts';
 import type { Journal } from './journal.ts';
-import { type Message, messageSize } from './message.ts';
+import { type DeviceMessage, messageSize } from './message.ts';
 import { createPartitionLog, type LoggedEvent, type PartitionLog } from './partitionLog.ts';
 import { Refusal } from './refusal.ts';
 
+import { nameOf } from './registry.ts';
 /** Largest device-to-cloud message, in bytes as `messageSize` counts. */
 export const maxEventSize = 256 * 1024;
 
@@ -12,7 +13,7 @@ export const maxEventSize = 256 * 1024;
 export interface Events {
   readonly partitions: readonly PartitionLog[];
   /** Take in a device's message under the identity it logged in with. Refuses one over 256 KB. */
-  accept(login: DeviceLogin, message: Message): LoggedEvent;
+  accept(login: DeviceLogin, message: DeviceMessage): LoggedEvent;
   /** The partition that a key (a device's id) always lands in. */
   partitionOf(key: string): PartitionLog;
 }
@@ -39,15 +40,22 @@ export function createEvents(options: {
     accept(login, message) {
       if (messageSize(message) > maxEventSize)
         throw new Refusal('amqp:link:message-size-exceeded', 'A device-to-cloud message may have 256 KB.');
-      const { deviceId, moduleId } = login.identity;
+      const { deviceId } = login.identity;
       const partition = partitionOf(deviceId);
       const event = partition.append((place) => encodeDeviceEvent(login, message, place));
       // the body ends the encoded message: the journal shares those bytes and lets go of the receive buffer
       const body = event.bytes.subarray(event.bytes.length - message.body.length);
       const { system, properties } = message;
       const { sequenceNumber } = event;
-      const sender = moduleId === undefined ? { deviceId } : { deviceId, moduleId };
-      journal.add({ kind: 'd2c', ...sender, partition: partition.id, sequenceNumber, system, properties, body });
+      journal.add({
+        kind: 'd2c',
+        ...nameOf(login.identity),
+        partition: partition.id,
+        sequenceNumber,
+        system,
+        properties,
+        body,
+      });
       return event;
     },
   };

@@ -13,7 +13,10 @@ import { type Listener, listen, listenWith } from './listener.ts';
 import { createMqttServer } from './mqtt/server.ts';
 import type { PartitionLog } from './partitionLog.ts';
 import { ensurePolicies } from './policies.ts';
-import type { Registry } from './registry.ts';
+import { clientIdOf, type Registry } from './registry.ts';
+import { createRestServer } from './rest/server.ts';
+import { speakAny } from './sniff.ts';
+import { acceptWebSockets } from './webSockets.ts';
 
 /** How to start a hub. Only `directory` is needed. */
 export interface HubOptions {
@@ -41,7 +44,10 @@ export interface HubOptions {
   now?: () => number;
 }
 
-/** AMQP in plain TCP, AMQP over TLS, MQTT over TLS, administration over HTTP. */
+/**
+ * AMQP in plain TCP and administration over HTTP; and with TLS AMQP, MQTT, REST and WebSockets. Each of the TLS ports
+ * speaks all of these, so one is enough; they are several to have the numbers that clients take for granted.
+ */
 export interface HubPorts {
   amqp: number;
   amqps: number;
@@ -52,6 +58,8 @@ export interface HubPorts {
 /** A running hub. */
 export interface Hub {
   name: string;
+  /** The same as `amqps` unless asked for. WebSocket clients go to 443, whatever one tells them. */
+  https: number;
   hostName: 'localhost';
   ports: HubPorts;
   /** PEM file that clients must trust. */
@@ -65,8 +73,10 @@ export interface Hub {
   connectionString(policy: string): string;
   /** For `@azure/event-hubs`, in plain TCP, with another policy: `iothubowner` may also send. */
   eventHubConnectionString(policy: string): string;
-  /** For `azure-iot-device-mqtt`. Throws when there is no such device. */
-  deviceConnectionString(deviceId: string): string;
+  /** Where REST requests go; the official clients need an `https.Agent` with this host and port. */
+  restUrl: string;
+  /** For the device clients, whatever their protocol; of a device, or a module of one. Throws when there is none. */
+  deviceConnectionString(deviceId: string, moduleId?: string): string;
   registry: Registry;
   partitions: readonly PartitionLog[];
   devicebound: Devicebound;
@@ -104,10 +114,11 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     if (!found) throw new Error(`The hub has no policy ${policy}.`);
     return `SharedAccessKeyName=${policy};SharedAccessKey=${found.key}`;
   };
-  const deviceConnectionString = (deviceId: string): string => {
-    const device = registry.get(deviceId);
-    if (!device) throw new Error('There is no device of this id.');
-    return `HostName=localhost:${ports.mqtts};DeviceId=${deviceId};SharedAccessKey=${device.primaryKey}`;
+  const deviceConnectionString = (deviceId: string, moduleId?: string): string => {
+    const identity = registry.get(clientIdOf(deviceId, moduleId));
+    if (!identity) throw new Error('There is no device of this id.');
+    const name = moduleId === undefined ? deviceId : `${deviceId};ModuleId=${moduleId}`;
+    return `HostName=localhost:${ports.mqtts};DeviceId=${name};SharedAccessKey=${identity.primaryKey}`;
   };
   const connectionString = (policy: string) => `HostName=localhost:${ports.amqps};${keyOf(policy)}`;
   const eventHubConnectionString = (policy: string) =>
@@ -145,7 +156,7 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     core.feedback.close();
     await Promise.all([...open.values()].map((listener) => listener.close()));
   };
-  const ports: HubPorts = { amqp: 0, amqps: 0, mqtts: 0, admin: 0, ...options.ports };
+  const ports: HubPorts = { amqp: 0, amqps: 0, mqtts: 0, https: 0, admin: 0, ...options.ports };
   const opened = (name: keyof HubPorts, listener: Listener): void => {
     open.set(name, listener);
     ports[name] = listener.port;
@@ -153,10 +164,13 @@ export async function startHub(options: HubOptions): Promise<Hub> {
   const doorkeeper = (name: keyof HubPorts) => (socket: Socket) => turnedAway(standing, name, socket);
   try {
     opened('amqp', await listen(ports.amqp, undefined, amqp.accept, doorkeeper('amqp')));
-    opened('amqps', await listen(ports.amqps, certificates, amqp.accept, doorkeeper('amqps')));
-    opened('mqtts', await listen(ports.mqtts, certificates, mqtt.accept, doorkeeper('mqtts')));
+    opened('amqps', await listen(ports.amqps, certificates, speakAny(speakers, 'amqp'), doorkeeper('amqps')));
+    opened('mqtts', await listen(ports.mqtts, certificates, speakAny(speakers, 'mqtt'), doorkeeper('mqtts')));
+    if (options.ports?.https === undefined) ports.https = ports.amqps;
+    else opened('https', await listen(ports.https, certificates, speakAny(speakers, 'http'), doorkeeper('https')));
     opened('admin', await listenWith(admin, ports.admin));
   } catch (error) {
+    rest.closeIdleConnections();
     await close();
     throw error;
   }
@@ -182,3 +196,4 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     close,
   };
 }
+    restUrl: `https://localhost:${ports.https}`,

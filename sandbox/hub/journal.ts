@@ -1,8 +1,8 @@
-import type { Message } from './message.ts';
+import type { DeviceMessage, Message } from './message.ts';
 
 /** Something that happened at the hub. */
 export type Happening =
-  | ({ kind: 'd2c'; deviceId: string; moduleId?: string; partition: number; sequenceNumber: number } & Message)
+  | ({ kind: 'd2c'; deviceId: string; moduleId?: string; partition: number; sequenceNumber: number } & DeviceMessage)
   /** A service sent to a device, under the policy (SAS key name) it was authenticated with. */
   | ({ kind: 'c2d'; deviceId: string; policy: string; refused?: { condition: string; description: string } } & Message)
   /** A queued message was handed to the device. */

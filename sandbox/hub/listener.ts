@@ -85,6 +85,19 @@ export async function listenWith(
   };
 }
 
+/** Say that a stream goes over this socket, so that to break it is to break the socket. */
+export function layer(stream: Duplex, socket: Duplex): void {
+  const raw = rawSockets.get(socket) ?? socket;
+  if (raw instanceof Socket) rawSockets.set(stream, raw);
+}
+
+/** End a stream as soon as what was written has left; what still comes is not waited for. */
+export function endSoon(stream: Duplex): void {
+  stream.end();
+  if (stream.writableFinished) stream.destroy();
+  else stream.once('finish', () => stream.destroy());
+}
+
 /** Break a connection with a RST, under its TLS layer if it has one. */
 export function reset(socket: Duplex): void {
   const raw = rawSockets.get(socket) ?? socket;

@@ -20,10 +20,17 @@ export interface Message {
   body: Buffer;
 }
 
+/** A message from a device. Over AMQP its properties can be numbers, booleans and so on; they stay what they are. */
+export interface DeviceMessage {
+  system: SystemProperties;
+  properties: Record<string, unknown>;
+  body: Buffer;
+}
+
 /** Size of a message as the hub counts it, in bytes: body, system property values, application property names and values. */
-export function messageSize({ system, properties, body }: Message): number {
+export function messageSize({ system, properties, body }: DeviceMessage): number {
   let size = body.length;
   for (const value of Object.values(system)) size += Buffer.byteLength(value);
-  for (const name in properties) size += Buffer.byteLength(name) + Buffer.byteLength(properties[name] ?? '');
+  for (const name in properties) size += Buffer.byteLength(name) + Buffer.byteLength(String(properties[name] ?? ''));
   return size;
 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Journal } from './journal.ts';
 import { type Json, parseJson } from './json.ts';
 import { Refusal } from './refusal.ts';
-import type { Registry } from './registry.ts';
+import { nameOf, type Registry } from './registry.ts';
 
 /** A direct method as a service asks for it. */
 export interface MethodCall {
@@ -95,8 +95,7 @@ export function createMethods(registry: Registry, journal: Journal): Methods {
     async invoke(clientId, call) {
       const identity = registry.get(clientId);
       if (!identity) throw new Refusal('amqp:not-found', 'There is no device of this id.');
-      const { deviceId, moduleId } = identity;
-      const entry = { deviceId, ...(moduleId === undefined ? {} : { moduleId }), methodName: call.methodName };
+      const entry = { ...nameOf(identity), methodName: call.methodName };
       try {
         if (!listeners.has(clientId)) {
           if (call.connectTimeoutMs <= 0)

@@ -35,6 +35,8 @@ export type RegistryChange = 'created' | 'updated' | 'deleted';
 export interface Registry {
   /** Add a device, or (`moduleId`) a module to a device. Refuses an invalid id or key, and an id that exists. */
   create(deviceId: string, settings?: IdentitySettings & { moduleId?: string | undefined }): Identity;
+  /** Put an identity back as it was before a restart; nobody is told. */
+  restore(identity: Identity): void;
   get(clientId: string): Identity | undefined;
   /** The devices, without their modules. */
   list(): Device[];
@@ -55,6 +57,11 @@ const maxModules = 50;
 /** The name of an identity: that of the device, and of the module if it is one. */
 export function clientIdOf(deviceId: string, moduleId: string | undefined): string {
   return moduleId === undefined ? deviceId : `${deviceId}/${moduleId}`;
+}
+
+/** An identity as the journal names it: a device has no module. */
+export function nameOf({ deviceId, moduleId }: Identity): { deviceId: string; moduleId?: string } {
+  return moduleId === undefined ? { deviceId } : { deviceId, moduleId };
 }
 
 /** Identities in memory. `now` gives milliseconds since 1970. */
@@ -110,6 +117,7 @@ export function createRegistry(now: () => number): Registry {
       return identity;
     },
 
+    restore: (identity) => void tableFor(identity.deviceId, identity.moduleId).set(identity.clientId, identity),
     get,
     list: () => [...devices.values()],
     modules: (deviceId) => [...(modules.get(deviceId)?.values() ?? [])],

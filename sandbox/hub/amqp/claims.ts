@@ -11,6 +11,8 @@ export interface Claims {
   end(): void;
   /** A claim, not expired, that gives `right` on the resource `path`. */
   find(right: Right, path: readonly string[]): Claim | undefined;
+  /** What `use` makes of the first claim, not expired, of which it makes something. */
+  first<T>(use: (claim: Claim) => T | undefined): T | undefined;
 }
 
 const maxTimerMs = 2 ** 31 - 1;
@@ -27,6 +29,8 @@ export function createClaims(now: () => number, onExpiry: () => void): Claims {
     else timers.set(audience, setTimeout(watch, Math.min(left, maxTimerMs), audience).unref());
   };
 
+  const valid = () => [...claims.values()].filter(({ expiresAt }) => expiresAt > now());
+
   return {
     put(audience, claim) {
       claims.set(audience, claim);
@@ -42,6 +46,13 @@ export function createClaims(now: () => number, onExpiry: () => void): Claims {
     find(right, path) {
       for (const claim of claims.values())
         if (claim.rights.has(right) && claim.expiresAt > now() && covers(claim.path, path)) return claim;
+      return undefined;
+    },
+    first(use) {
+      for (const claim of valid()) {
+        const made = use(claim);
+        if (made !== undefined) return made;
+      }
       return undefined;
     },
   };

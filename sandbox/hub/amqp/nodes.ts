@@ -1,11 +1,13 @@
 import type { HubCore } from '../core.ts';
 import { cbsNode } from './cbs.ts';
 import { consumerNode } from './consumer.ts';
+import { deviceNode, isDeviceAddress } from './device/node.ts';
 import { deviceboundNode } from './devicebound.ts';
 import { managementNode } from './management.ts';
 import { createOwners } from './owners.ts';
 import { producerNode } from './producer.ts';
 import type { Directory } from './server.ts';
+import { isServiceboundAddress, serviceboundNode } from './servicebound.ts';
 
 /** The AMQP nodes of a hub, the same on every port. */
 export function createDirectory(hub: HubCore): Directory {
@@ -24,11 +26,15 @@ export function createDirectory(hub: HubCore): Directory {
     now,
   });
   const producer = producerNode(name, events, faults);
+  const devices = deviceNode(hub);
+  const toServices = serviceboundNode(hub);
   const toDevices = deviceboundNode(devicebound, faults);
 
   return (address, direction) => {
     if (address === '$cbs') return cbs;
     if (address.endsWith('$management')) return management;
+    if (isDeviceAddress(address)) return devices;
+    if (isServiceboundAddress(address)) return toServices;
     if (direction === 'serve') return consumer;
     return /^\/?messages\/devicebound$/i.test(address) ? toDevices : producer;
   };

@@ -1,4 +1,4 @@
-import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import type { Message as AmqpMessage, Delivery, Receiver, Sender } from 'rhea';
 import type { Connection, Link } from '../connections.ts';
 import type { Answers } from '../faults/answering.ts';
@@ -7,7 +7,7 @@ import type { Claims } from './claims.ts';
 
 /** One AMQP connection as the nodes see it. */
 export interface Peer {
-  socket: Socket;
+  socket: Duplex;
   connection: Connection;
   claims: Claims;
   /** Links on which answers of the request nodes can go back, by node, link name and target address. */

@@ -5,10 +5,10 @@ import { answer } from '../faults/answering.ts';
 import type { StandingFaults } from '../faults/standing.ts';
 import type { PartitionLog } from '../partitionLog.ts';
 import { Refusal } from '../refusal.ts';
-import { dispositions, type Incoming, type Node, notFound, refuse } from './peer.ts';
+import { unpack } from './batch.ts';
+import { dispositions, type Node, notFound, refuse } from './peer.ts';
 
 const address = /^(?<hub>[^/]+)(\/Partitions\/(?<partition>[^/]+))?$/i;
-const batchFormat = 0x80013700;
 
 /**
  * `HUB` or `HUB/Partitions/N`: where producers send events, singly or in batches. Needs the right to send. Without a
@@ -41,9 +41,9 @@ export function producerNode(hubName: string, events: Events, faults: StandingFa
       receiver.on('message', (context: EventContext) => {
         if (!authorised()) return refuse(receiver, unauthorised);
         const take = () => {
-          const envelope = unpack(context);
-          const log = choose(partition, envelope.annotations['x-opt-partition-key']);
-          for (const event of envelope.events)
+          const parcel = unpack(context);
+          const log = choose(partition, parcel.annotations['x-opt-partition-key']);
+          for (const event of parcel.messages)
             log.append((place) => {
               const message_annotations = { ...withoutStamps(event.message_annotations), ...placeAnnotations(place) };
               return rhea.message.encode({ ...event, message_annotations });
@@ -53,20 +53,6 @@ export function producerNode(hubName: string, events: Events, faults: StandingFa
         answer(faults, arrival, take, dispositions(context.delivery));
       });
     },
-  };
-}
-
-// a batch is one message of format 0x80013700 whose data sections are the encoded events
-function unpack({ message, delivery }: EventContext): { annotations: Record<string, unknown>; events: Incoming[] } {
-  if (delivery?.format !== batchFormat) {
-    const single = message as Incoming;
-    return { annotations: single.message_annotations ?? {}, events: [single] };
-  }
-  const batch = rhea.message.decode(message as unknown as Buffer);
-  const sections = [batch['body'].content].flat() as Buffer[];
-  return {
-    annotations: batch['message_annotations'] ?? {},
-    events: sections.map((bytes) => rhea.message.decode(bytes) as unknown as Incoming),
   };
 }
 

@@ -1,15 +1,16 @@
-import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import rhea, { type Connection, type EventContext, type Receiver, type Sender } from 'rhea';
 import { kindOfAddress } from '../connections.ts';
 import type { HubCore } from '../core.ts';
+import { endSoon } from '../listener.ts';
 import { Refusal } from '../refusal.ts';
 import { createClaims } from './claims.ts';
 import { follow, grantCredit } from './links.ts';
 import { type Node, notFound, type Peer, refuse } from './peer.ts';
 
-/** The AMQP 1.0 side of the hub: give it sockets, plain or TLS, and it serves them. */
+/** The AMQP 1.0 side of the hub: give it streams and it serves the clients behind them. */
 export interface AmqpServer {
-  accept(socket: Socket): void;
+  accept(socket: Duplex): void;
   /** Close every connection, saying that the hub stops. */
   close(): void;
 }
@@ -26,7 +27,7 @@ const expired = { condition: 'amqp:unauthorized-access', description: 'The token
 export function createAmqpServer(hub: HubCore, directory: Directory): AmqpServer {
   const { name: containerId, connections, faults, now } = hub;
   const container = rhea.create_container({ id: containerId });
-  const open = new Map<Socket, Connection>();
+  const open = new Map<Duplex, Connection>();
   // whatever a peer sends, the worst that happens is the end of its own connection
   for (const event of [
     'error',
@@ -66,7 +67,6 @@ export function createAmqpServer(hub: HubCore, directory: Directory): AmqpServer
 
   return {
     accept(socket) {
-      socket.setNoDelay(true);
       socket.setMaxListeners(0);
       const connection = container.create_connection({
         container_id: containerId,
@@ -87,7 +87,7 @@ export function createAmqpServer(hub: HubCore, directory: Directory): AmqpServer
         socket,
         close(reason) {
           connection.close(reason);
-          setImmediate(() => socket.destroySoon());
+          setImmediate(() => endSoon(socket));
         },
         expire: claims.expire,
       });
@@ -114,7 +114,7 @@ export function createAmqpServer(hub: HubCore, directory: Directory): AmqpServer
     close() {
       for (const [socket, connection] of open) {
         connection.close({ condition: 'amqp:connection:forced', description: 'The hub stops.' });
-        setImmediate(() => socket.destroySoon());
+        setImmediate(() => endSoon(socket));
       }
     },
   };

@@ -1,8 +1,10 @@
-import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { type IConnectPacket, type Packet, parser, writeToStream } from 'mqtt-packet';
 import type { DeviceLogin } from '../access.ts';
 import { maxEventSize } from '../events.ts';
+import { endSoon } from '../listener.ts';
 import { Refusal } from '../refusal.ts';
+import { nameOf } from '../registry.ts';
 import { readIdentity } from './identity.ts';
 import type { MqttHub } from './server.ts';
 import { createSession, Misconduct, type Session } from './session.ts';
@@ -24,12 +26,8 @@ const returnCodes: Readonly<Record<string, number>> = {
   'amqp:unauthorized-access': 5,
 };
 
-/** How the journal names whom a login is for. */
-const nameOf = ({ identity: { deviceId, moduleId } }: DeviceLogin) =>
-  moduleId === undefined ? { deviceId } : { deviceId, moduleId };
-
 /** Serve a device on this socket, from its CONNECT packet to the end. Nothing it sends can hurt anybody else. */
-export function serve(socket: Socket, hub: MqttHub): MqttConnection {
+export function serve(socket: Duplex, hub: MqttHub): MqttConnection {
   let login: DeviceLogin | undefined;
   let session: Session | undefined;
   let leave: (() => void) | undefined;
@@ -48,9 +46,9 @@ export function serve(socket: Socket, hub: MqttHub): MqttConnection {
     clearTimeout(expiry);
     session?.stop();
     leave?.();
-    if (login) hub.journal.add({ kind: 'disconnected', ...nameOf(login), protocol: 'mqtt', reason });
-    socket.destroySoon();
-    socket.setTimeout(lingerMs, () => socket.destroy());
+    if (login) hub.journal.add({ kind: 'disconnected', ...nameOf(login.identity), protocol: 'mqtt', reason });
+    endSoon(socket);
+    setTimeout(() => socket.destroy(), lingerMs).unref();
   };
   const connection: MqttConnection = { end };
   const entry = hub.connections.open({
@@ -79,8 +77,8 @@ export function serve(socket: Socket, hub: MqttHub): MqttConnection {
     login = hub.access.login(deviceId, moduleId, packet.password?.toString('utf8') ?? '');
     const short = hub.faults.strike('token-life', { connections: 'device', deviceId });
     const expiresAt = Math.min(login.expiresAt, hub.now() + (short?.fault.ms ?? Number.POSITIVE_INFINITY));
-    leave = hub.presence.enter(login.identity.clientId, end);
-    hub.journal.add({ kind: 'connected', ...nameOf(login), protocol: 'mqtt' });
+    leave = hub.presence.enter(login.identity.clientId, ({ description }) => end(description));
+    hub.journal.add({ kind: 'connected', ...nameOf(login.identity), protocol: 'mqtt' });
     session = createSession({ login, clean: packet.clean === true, hub, connection: entry, send });
     send({ cmd: 'connack', returnCode: 0, sessionPresent: session.present });
     clearTimeout(silence);

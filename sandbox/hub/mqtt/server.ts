@@ -1,10 +1,10 @@
-import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import type { HubCore } from '../core.ts';
 import { type MqttConnection, serve } from './connection.ts';
 
-/** The MQTT 3.1.1 side of the hub: give it TLS sockets and it serves the devices behind them. */
+/** The MQTT 3.1.1 side of the hub: give it streams and it serves the devices behind them. */
 export interface MqttServer {
-  accept(socket: Socket): void;
+  accept(socket: Duplex): void;
   close(): void;
 }
 
@@ -17,7 +17,7 @@ export interface MqttHub extends HubCore {
 /** An MQTT server. Packets are handled as a hub does, not as a broker: nothing goes from device to device. */
 export function createMqttServer(core: HubCore): MqttServer {
   const hub: MqttHub = { ...core, subscriptions: new Map() };
-  const sockets = new Map<Socket, MqttConnection>();
+  const sockets = new Map<Duplex, MqttConnection>();
 
   core.registry.watch((change, { clientId }) => {
     if (change === 'deleted') hub.subscriptions.delete(clientId);
@@ -25,7 +25,6 @@ export function createMqttServer(core: HubCore): MqttServer {
 
   return {
     accept(socket) {
-      socket.setNoDelay(true);
       sockets.set(socket, serve(socket, hub));
       socket.on('close', () => sockets.delete(socket));
     },

@@ -12,10 +12,30 @@ import mqtt from 'azure-iot-device-mqtt';
 import iothub from 'azure-iothub';
 import type { Hub } from '../../../../sandbox/hub/hub.ts';
 
-/** The official device client over MQTT, trusting the hub's authority; not yet open. */
-export async function deviceClient(hub: Hub, deviceId: string, connectionString?: string): Promise<device.Client> {
-  const text = connectionString ?? hub.deviceConnectionString(deviceId);
-  const client = device.Client.fromConnectionString(text, mqtt.Mqtt);
+type Transport = Parameters<typeof device.Client.fromConnectionString>[1];
+
+/** The official device client, over MQTT unless told, trusting the hub's authority; not yet open. */
+export async function deviceClient(
+  hub: Hub,
+  deviceId: string,
+  connectionString = hub.deviceConnectionString(deviceId),
+  transport: Transport = mqtt.Mqtt,
+): Promise<device.Client> {
+  return trusting(hub, device.Client.fromConnectionString(connectionString, transport));
+}
+
+/** The same for a module of a device. */
+export async function moduleClient(
+  hub: Hub,
+  deviceId: string,
+  moduleId: string,
+  transport: Transport = mqtt.Mqtt,
+): Promise<device.ModuleClient> {
+  const connectionString = hub.deviceConnectionString(deviceId, moduleId);
+  return trusting(hub, device.ModuleClient.fromConnectionString(connectionString, transport));
+}
+
+async function trusting<C extends device.Client | device.ModuleClient>(hub: Hub, client: C): Promise<C> {
   client.setRetryPolicy({ shouldRetry: () => false, nextRetryTimeout: () => 0 });
   await client.setOptions({ ca: readFileSync(hub.caFile, 'utf8') });
   return client;

@@ -1,0 +1,30 @@
+import type { Receiver, Sender } from 'rhea';
+import type { DeviceLogin } from '../../access.ts';
+import type { Link } from '../../connections.ts';
+import type { HubCore } from '../../core.ts';
+import type { Peer } from '../peer.ts';
+
+/** A device's or module's stay on one connection, which its links share. */
+export interface Stay {
+  login: DeviceLogin;
+  links: Set<Link>;
+  /** Where answers about the twin go, and changes of it. */
+  twinLink: Sender | undefined;
+  leave(): void;
+}
+
+/** A link of a logged-in device. */
+export interface Attached {
+  hub: HubCore;
+  peer: Peer;
+  link: Link;
+  stay: Stay;
+  /** Call this when the link is over. */
+  whenOver(finish: () => void): void;
+}
+
+/** What is behind one address of a device; an absent direction is not found there. */
+export interface Endpoint {
+  serve?(sender: Sender, attached: Attached): void;
+  accept?(receiver: Receiver, attached: Attached): void;
+}

@@ -1,0 +1,30 @@
+import rhea, { type EventContext } from 'rhea';
+import { bodyOf, textOf } from '../decode.ts';
+import type { Incoming } from '../peer.ts';
+import type { Endpoint } from './endpoint.ts';
+
+const nameProperty = 'IoThub-methodname';
+const statusProperty = 'IoThub-status';
+
+/** Direct methods: calls on one link, answers on another, matched by their correlation id. */
+export const methodsEndpoint: Endpoint = {
+  serve(sender, { hub, stay, whenOver }) {
+    const stop = hub.methods.listen(stay.login.identity.clientId, ({ requestId, methodName, payload }) =>
+      sender.send({
+        correlation_id: requestId,
+        application_properties: { [nameProperty]: methodName },
+        body: rhea.message.data_section(Buffer.from(payload)),
+      }),
+    );
+    whenOver(stop);
+  },
+  accept(receiver, { hub, stay }) {
+    receiver.on('message', ({ message, delivery }: EventContext) => {
+      const incoming = message as Incoming;
+      const status = Number(incoming.application_properties?.[statusProperty]);
+      const { clientId } = stay.login.identity;
+      hub.methods.answer(clientId, textOf(incoming.correlation_id), status, bodyOf(incoming).toString('utf8'));
+      delivery?.accept();
+    });
+  },
+};

@@ -1,0 +1,111 @@
+import type { Receiver, Sender } from 'rhea';
+import type { DeviceLogin } from '../../access.ts';
+import type { Link } from '../../connections.ts';
+import type { HubCore } from '../../core.ts';
+import { Refusal } from '../../refusal.ts';
+import { clientIdOf, nameOf } from '../../registry.ts';
+import { whenOver } from '../lifetime.ts';
+import { type Node, notFound, type Peer, refuse } from '../peer.ts';
+import { deviceboundEndpoint } from './devicebound.ts';
+import type { Endpoint, Stay } from './endpoint.ts';
+import { methodsEndpoint } from './methods.ts';
+import { telemetryEndpoint } from './telemetry.ts';
+import { twinEndpoint } from './twin.ts';
+
+// /devices/{device}[/modules/{module}]/{endpoint}
+const form = /^\/?devices\/(?<device>[^/]+)(\/modules\/(?<module>[^/]+))?\/(?<endpoint>.+)$/i;
+
+const endpoints: Readonly<Record<string, Endpoint>> = {
+  'messages/events': telemetryEndpoint,
+  'messages/devicebound': deviceboundEndpoint,
+  'methods/devicebound': methodsEndpoint,
+  twin: twinEndpoint,
+};
+
+/** Whether an address is one of a device. */
+export const isDeviceAddress = (address: string): boolean => form.test(address);
+
+/** Where devices and modules attach. The links of each on one connection make up its stay; it is elsewhere no more. */
+export function deviceNode(hub: HubCore): Node {
+  const stays = new WeakMap<Peer, Map<string, Stay>>();
+
+  const enter = (peer: Peer, login: DeviceLogin): Stay => {
+    const present = stays.get(peer) ?? new Map<string, Stay>();
+    stays.set(peer, present);
+    const { clientId, deviceId } = login.identity;
+    const known = present.get(clientId);
+    if (known) return Object.assign(known, { login });
+    const links = new Set<Link>();
+    const leave = hub.presence.enter(clientId, (reason) => {
+      for (const link of [...links]) link.detach(reason, true);
+    });
+    const stay: Stay = { login, links, twinLink: undefined, leave };
+    present.set(clientId, stay);
+    peer.connection.deviceId ??= deviceId;
+    hub.journal.add({ kind: 'connected', ...nameOf(login.identity), protocol: 'amqp' });
+    return stay;
+  };
+
+  const leave = (peer: Peer, stay: Stay, link: Link, reason: string): void => {
+    stay.links.delete(link);
+    if (stay.links.size > 0) return;
+    stays.get(peer)?.delete(stay.login.identity.clientId);
+    stay.leave();
+    hub.journal.add({ kind: 'disconnected', ...nameOf(stay.login.identity), protocol: 'amqp', reason });
+  };
+
+  const attach = (terminus: Sender | Receiver, address: string, peer: Peer, link: Link): void => {
+    const { device = '', module, endpoint: path = '' } = form.exec(address)?.groups ?? {};
+    const endpoint = endpoints[path.toLowerCase()];
+    const [deviceId, moduleId] = idsOf(hub, device, module);
+    const login = () => peer.claims.first((claim) => hub.access.loginBy(claim, deviceId, moduleId));
+    const found = login();
+    if (!found) throw new Refusal('amqp:unauthorized-access', 'No token here lets this device connect.');
+    const way = terminus.is_receiver() ? endpoint?.accept : endpoint?.serve;
+    if (!way) throw notFound(address);
+    hub.throttle.take('connect');
+    link.allowed = () => login() !== undefined;
+    const stay = enter(peer, found);
+    stay.links.add(link);
+    let finish: () => void = () => undefined;
+    whenOver(terminus, peer, link, (reason) => {
+      finish();
+      leave(peer, stay, link, reason);
+    });
+    const whenLinkIsOver = (step: () => void): void => {
+      finish = step;
+    };
+    const attached = { hub, peer, link, stay, whenOver: whenLinkIsOver };
+    if (terminus.is_receiver()) {
+      terminus.set_target({ address });
+      endpoint?.accept?.(terminus as Receiver, attached);
+    } else {
+      terminus.set_source({ address });
+      endpoint?.serve?.(terminus as Sender, attached);
+    }
+  };
+
+  const attempt = (terminus: Sender | Receiver, address: string, peer: Peer, link: Link): void => {
+    try {
+      attach(terminus, address, peer, link);
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      refuse(terminus, error);
+    }
+  };
+
+  return {
+    serve: (sender, peer, link) => attempt(sender, sender.source.address, peer, link),
+    accept: (receiver, peer, link) => attempt(receiver, receiver.target.address, peer, link),
+  };
+}
+
+// ids stand in the address as they are or, from other clients, percent-encoded
+function idsOf(hub: HubCore, device: string, module: string | undefined): [string, string | undefined] {
+  if (hub.registry.get(clientIdOf(device, module))) return [device, module];
+  try {
+    return [decodeURIComponent(device), module === undefined ? undefined : decodeURIComponent(module)];
+  } catch {
+    return [device, module];
+  }
+}

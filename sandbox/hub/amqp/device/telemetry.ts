@@ -1,0 +1,31 @@
+import type { EventContext } from 'rhea';
+import { maxEventSize } from '../../events.ts';
+import { answer } from '../../faults/answering.ts';
+import { messageSize } from '../../message.ts';
+import { Refusal } from '../../refusal.ts';
+import { unpack } from '../batch.ts';
+import { fromDevice } from '../decode.ts';
+import { dispositions } from '../peer.ts';
+import type { Endpoint } from './endpoint.ts';
+
+/**
+ * Device-to-cloud messages, singly or in batches; a batch is taken in whole or not at all. From here modules also
+ * receive what is routed to their inputs: nothing, in a hub without routes.
+ */
+export const telemetryEndpoint: Endpoint = {
+  serve: () => undefined,
+  accept(receiver, { hub, peer, link, stay }) {
+    receiver.on('message', (context: EventContext) => {
+      const take = () => {
+        hub.throttle.take('d2c');
+        const messages = unpack(context).messages.map(fromDevice);
+        if (messages.reduce((sum, message) => sum + messageSize(message), 0) > maxEventSize)
+          throw new Refusal('amqp:link:message-size-exceeded', 'Messages and batches may have 256 KB.');
+        for (const message of messages) hub.events.accept(stay.login, message);
+      };
+      const { deviceId } = stay.login.identity;
+      const { connection } = peer;
+      answer(hub.faults, { kind: 'd2c', deviceId, connection, link }, take, dispositions(context.delivery));
+    });
+  },
+};

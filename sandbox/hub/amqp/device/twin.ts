@@ -1,0 +1,67 @@
+import rhea, { type EventContext } from 'rhea';
+import { deviceTwin, type TwinAnswer } from '../../deviceTwin.ts';
+import { bodyOf, textOf } from '../decode.ts';
+import type { Incoming } from '../peer.ts';
+import type { Endpoint } from './endpoint.ts';
+
+// request: annotations operation = GET | PATCH | PUT | DELETE and resource, correlation id
+// answer:  annotations status and version, the same correlation id; a change of desired properties has no correlation id
+const reported = '/properties/reported';
+const desired = '/notifications/twin/properties/desired';
+
+/** The device's own twin: requests come on one link, answers and changes go on the other. */
+export const twinEndpoint: Endpoint = {
+  serve(sender, { stay, whenOver }) {
+    stay.twinLink = sender;
+    whenOver(() => {
+      if (stay.twinLink === sender) stay.twinLink = undefined;
+    });
+  },
+
+  accept(receiver, { hub, stay, whenOver }) {
+    const { clientId } = stay.login.identity;
+    const twin = deviceTwin(clientId, hub.twins, hub.throttle);
+    let stopWatching: (() => void) | undefined;
+    const watch = (): TwinAnswer => {
+      stopWatching ??= hub.twins.watch(clientId, (patch) =>
+        stay.twinLink?.send({ body: section(JSON.stringify(patch)) }),
+      );
+      return { status: 200, body: '' };
+    };
+    const unwatch = (): TwinAnswer => {
+      stopWatching?.();
+      stopWatching = undefined;
+      return { status: 204, body: '' };
+    };
+    const handle = (operation: string, body: string): TwinAnswer => {
+      if (operation === 'GET ') return twin.get();
+      if (operation === `PATCH ${reported}`) return twin.report(body);
+      if (operation === `PUT ${desired}`) return watch();
+      if (operation === `DELETE ${desired}`) return unwatch();
+      return { status: 400, body: JSON.stringify('There is no such operation on a twin.') };
+    };
+    whenOver(unwatch);
+
+    receiver.on('message', ({ message, delivery }: EventContext) => {
+      const incoming = message as Incoming;
+      const { operation, resource } = incoming.message_annotations ?? {};
+      delivery?.accept();
+      const { status, body, version } = handle(
+        `${textOf(operation)} ${textOf(resource)}`,
+        bodyOf(incoming).toString('utf8'),
+      );
+      stay.twinLink?.send({
+        correlation_id: incoming.correlation_id,
+        message_annotations: {
+          status: rhea.types.wrap_int(status),
+          ...(version === undefined ? {} : { version: rhea.types.wrap_long(version) }),
+        },
+        body: section(body),
+      } as Incoming);
+    });
+  },
+};
+
+function section(text: string) {
+  return rhea.message.data_section(Buffer.from(text));
+}

@@ -1,0 +1,54 @@
+import rhea, { type Message as AmqpMessage, type Sender } from 'rhea';
+import type { Link } from '../connections.ts';
+import type { HubCore } from '../core.ts';
+import type { FeedbackBatch } from '../feedback.ts';
+import type { Handed } from '../queue.ts';
+import { Refusal } from '../refusal.ts';
+import { lend } from './lending.ts';
+import { whenOver } from './lifetime.ts';
+import { type Node, type Peer, refuse } from './peer.ts';
+
+/** `/messages/serviceBound/…`: what the hub has to tell its services. */
+export const isServiceboundAddress = (address: string): boolean => /^\/?messages\/servicebound\//i.test(address);
+
+/**
+ * Feedback about messages to devices, shared by all who receive it, and notifications of uploaded files, of which there
+ * are none. Needs the right of service connect.
+ */
+export function serviceboundNode(hub: HubCore): Node {
+  const { queue } = hub.feedback;
+
+  const attach = (sender: Sender, peer: Peer, link: Link): void => {
+    const { address } = sender.source;
+    const allowed = () => peer.claims.find('serviceConnect', []) !== undefined;
+    if (!allowed()) throw new Refusal('amqp:unauthorized-access', 'No token here gives the right of service connect.');
+    hub.throttle.take('connect');
+    link.allowed = allowed;
+    sender.set_source({ address });
+    if (/\/filenotifications$/i.test(address)) return;
+    if (!/\/feedback$/i.test(address)) throw new Refusal('amqp:not-found', `There is no ${address}.`);
+    const taker = lend(sender, (handed: Handed<FeedbackBatch>) => encode(handed, hub.name), queue.flush);
+    whenOver(sender, peer, link, queue.open(taker));
+  };
+
+  return {
+    serve(sender, peer, link) {
+      try {
+        attach(sender, peer, link);
+      } catch (error) {
+        if (!(error instanceof Refusal)) throw error;
+        refuse(sender, error);
+      }
+    },
+  };
+}
+
+function encode({ item, deliveryCount }: Handed<FeedbackBatch>, hubName: string): AmqpMessage {
+  return {
+    delivery_count: deliveryCount - 1,
+    user_id: Buffer.from(hubName) as never,
+    content_type: 'application/vnd.microsoft.iothub.feedback.json',
+    message_annotations: { 'iothub-enqueuedtime': rhea.types.wrap_timestamp(item.enqueuedTime) },
+    body: rhea.message.data_section(Buffer.from(JSON.stringify(item.records))),
+  };
+}

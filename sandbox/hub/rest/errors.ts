@@ -1,0 +1,31 @@
+import { randomUUID } from 'node:crypto';
+import type { Refusal } from '../refusal.ts';
+import type { RestAnswer } from './request.ts';
+
+const known: Readonly<Record<string, readonly [number, string]>> = {
+  'amqp:not-found': [404, 'DeviceNotFound'],
+  'amqp:unauthorized-access': [401, 'IotHubUnauthorizedAccess'],
+  'com.microsoft:argument-error': [400, 'ArgumentInvalid'],
+  'com.microsoft:device-already-exists': [409, 'DeviceAlreadyExists'],
+  'com.microsoft:precondition-failed': [412, 'PreconditionFailed'],
+  'com.microsoft:device-container-throttled': [429, 'ThrottlingException'],
+  'com.microsoft:device-not-online': [404, 'DeviceNotOnline'],
+  'com.microsoft:timeout': [504, 'GatewayTimeout'],
+  'com.microsoft:bad-device-response': [502, 'BadDeviceResponse'],
+};
+
+/** Status and error code of a refusal. */
+export function codeOf({ condition }: Refusal): { status: number; code: string } {
+  const [status, code] = known[condition] ?? [400, 'ArgumentInvalid'];
+  return { status, code };
+}
+
+/** An error as IoT Hub words it: its clients read the code between the colon and the first semicolon. */
+export function errorAnswer(status: number, code: string, message: string): RestAnswer {
+  const ExceptionMessage = `Tracking ID:${randomUUID()}-TimeStamp:${new Date().toISOString()}`;
+  return {
+    status,
+    body: { Message: `ErrorCode:${code};${message}`, ExceptionMessage },
+    headers: { 'iothub-errorcode': code },
+  };
+}

@@ -1,0 +1,39 @@
+import type { Json } from '../json.ts';
+import { Refusal } from '../refusal.ts';
+import { clientIdOf } from '../registry.ts';
+import { objectIn, type RestRequest, type Route } from './request.ts';
+
+// IoT Hub: up to 128 printable ASCII characters without those that separate things in MQTT topics and HTTP headers
+const validName = /^[!#%&'*+\-.0-9A-Z^_`a-z|~]{1,128}$/;
+const maxPayload = 128 * 1024;
+const meter = 4096;
+const responseSeconds = { least: 5, most: 300, usual: 30 };
+const connectSeconds = { least: 0, most: 300, usual: 0 };
+
+const invoke = async (request: RestRequest) => {
+  const { hub, device, module } = request;
+  const { methodName, payload = null, responseTimeoutInSeconds, connectTimeoutInSeconds } = objectIn(request);
+  if (typeof methodName !== 'string' || !validName.test(methodName))
+    throw new Refusal('com.microsoft:argument-error', 'A method name has 1 to 128 characters that are allowed in one.');
+  const bytes = Buffer.byteLength(JSON.stringify(payload));
+  if (bytes > maxPayload) throw new Refusal('com.microsoft:argument-error', 'The payload has more than 128 KB.');
+  const responseTimeoutMs = milliseconds('responseTimeoutInSeconds', responseTimeoutInSeconds, responseSeconds);
+  const connectTimeoutMs = milliseconds('connectTimeoutInSeconds', connectTimeoutInSeconds, connectSeconds);
+  hub.throttle.take('method', Math.ceil(Math.max(bytes, 1) / meter));
+  const call = { methodName, payload, responseTimeoutMs, connectTimeoutMs };
+  const { status, payload: answered } = await hub.methods.invoke(clientIdOf(device, module), call);
+  return { status: 200, body: { status, payload: answered } };
+};
+
+/** Direct methods of devices and modules. */
+export const methodRoutes: readonly Route[] = [
+  { method: 'POST', path: 'twins/{device}/methods', rights: ['serviceConnect'], handle: invoke },
+  { method: 'POST', path: 'twins/{device}/modules/{module}/methods', rights: ['serviceConnect'], handle: invoke },
+];
+
+function milliseconds(name: string, seconds: Json | undefined, { least, most, usual }: typeof responseSeconds): number {
+  const value = seconds ?? usual;
+  if (typeof value !== 'number' || !Number.isInteger(value) || value < least || value > most)
+    throw new Refusal('com.microsoft:argument-error', `${name} is a whole number from ${least} to ${most}.`);
+  return value * 1000;
+}

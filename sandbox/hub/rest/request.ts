@@ -1,0 +1,57 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { HubCore } from '../core.ts';
+import { isObject, type Json, type JsonObject } from '../json.ts';
+import type { Right } from '../policies.ts';
+import { Refusal } from '../refusal.ts';
+import { clientIdOf, type Identity } from '../registry.ts';
+import type { Operation } from '../throttle.ts';
+
+/** A request whose token has been verified. */
+export interface RestRequest {
+  hub: HubCore;
+  /** The ids in the path, decoded; empty when the route has none. */
+  device: string;
+  module: string | undefined;
+  query: URLSearchParams;
+  headers: IncomingHttpHeaders;
+  body: Json | undefined;
+}
+
+/** What goes back; JSON, if there is a body. */
+export interface RestAnswer {
+  status: number;
+  body?: Json;
+  headers?: Record<string, string>;
+}
+
+/** One method on one path. */
+export interface Route {
+  method: 'GET' | 'PUT' | 'POST' | 'PATCH' | 'DELETE';
+  /** Segments; `{device}` and `{module}` stand for ids. */
+  path: string;
+  /** A token with any of these rights will do. */
+  rights: readonly Right[];
+  /** What it counts as, once for each request. */
+  counts?: Operation;
+  handle(request: RestRequest): RestAnswer | Promise<RestAnswer>;
+}
+
+/** The identity that the path names. Refuses an unknown one. */
+export function identityOf({ hub, device, module }: RestRequest): Identity {
+  const identity = hub.registry.get(clientIdOf(device, module));
+  if (!identity) throw new Refusal('amqp:not-found', 'There is no device or module of this id.');
+  return identity;
+}
+
+/** Hold an If-Match header against the etag of what is there; without one, or with `*`, anything matches. */
+export function checkMatch({ headers }: RestRequest, etag: string): void {
+  const wanted = headers['if-match']?.replace(/^"(.*)"$/, '$1');
+  if (wanted !== undefined && wanted !== '*' && wanted !== etag)
+    throw new Refusal('com.microsoft:precondition-failed', 'The If-Match header names another version.');
+}
+
+/** The body as an object. Refuses any other. */
+export function objectIn({ body }: RestRequest): JsonObject {
+  if (!isObject(body)) throw new Refusal('com.microsoft:argument-error', 'The body is a JSON object.');
+  return body;
+}

@@ -1,0 +1,92 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { HubCore } from '../core.ts';
+import { type Json, parseJson } from '../json.ts';
+import { reset } from '../listener.ts';
+import { Refusal } from '../refusal.ts';
+import { bulkRoute } from './bulk.ts';
+import { codeOf, errorAnswer } from './errors.ts';
+import { identityRoutes } from './identities.ts';
+import { methodRoutes } from './methods.ts';
+import type { RestAnswer, Route } from './request.ts';
+import { twinRoutes } from './twins.ts';
+
+const routes: readonly Route[] = [...identityRoutes, bulkRoute, ...twinRoutes, ...methodRoutes];
+const maxBody = 1024 * 1024;
+
+/** What services ask over HTTPS: registry, twins, methods. Not listening: give it connections. */
+export function createRestServer(hub: HubCore): Server {
+  return createServer((request, response) => {
+    const { method = '', url = '' } = request;
+    const struck = hub.faults.strike('rest', { method, path: url });
+    const { answer, ms = 1000, status = 500, code = 'InternalServerError' } = struck?.fault ?? {};
+    if (answer === 'silent') return;
+    if (answer === 'reset') return reset(request.socket);
+    const answering =
+      answer === 'status'
+        ? Promise.resolve(errorAnswer(status, code, 'A fault of the sandbox hub.'))
+        : sleep(answer === 'delay' ? ms : 0).then(() => respond(hub, request));
+    void answering.catch(failure).then((made) => reply(response, made));
+  });
+}
+
+async function respond(hub: HubCore, request: IncomingMessage): Promise<RestAnswer> {
+  const { pathname, searchParams: query } = new URL(request.url ?? '/', 'https://localhost');
+  const found = find(request.method ?? '', pathname.replace(/^\/|\/$/g, '').split('/'));
+  if (!found) return errorAnswer(404, 'NotFound', `There is no ${request.method} ${pathname}.`);
+  const { route, device = '', module } = found;
+  const claim = hub.access.claim(request.headers.authorization ?? '', `localhost${pathname}`);
+  if (!route.rights.some((right) => claim.rights.has(right)))
+    throw new Refusal('amqp:unauthorized-access', `The policy ${claim.policy} does not allow this.`);
+  if (!query.has('api-version')) throw new Refusal('com.microsoft:argument-error', 'There is no api-version.');
+  if (route.counts) hub.throttle.take(route.counts);
+  return route.handle({ hub, device, module, query, headers: request.headers, body: await bodyOf(request) });
+}
+
+function find(method: string, path: string[]): { route: Route; device?: string; module?: string } | undefined {
+  for (const route of routes) {
+    const form = route.path.split('/');
+    const ids: { device?: string; module?: string } = {};
+    const fits = form.every((segment, i) => {
+      const given = path[i];
+      if (given === undefined) return false;
+      if (segment === '{device}') ids.device = decode(given);
+      else if (segment === '{module}') ids.module = decode(given);
+      else return segment === given.toLowerCase();
+      return given !== '';
+    });
+    if (fits && form.length === path.length && route.method === method) return { route, ...ids };
+  }
+  return undefined;
+}
+
+async function bodyOf(request: IncomingMessage): Promise<Json | undefined> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > maxBody) throw new Refusal('com.microsoft:argument-error', 'The body is too large.');
+    chunks.push(chunk);
+  }
+  return size === 0 ? undefined : parseJson(Buffer.concat(chunks).toString('utf8'));
+}
+
+function failure(error: unknown): RestAnswer {
+  if (!(error instanceof Refusal)) return errorAnswer(500, 'InternalServerError', 'The hub failed to answer.');
+  const { status, code } = codeOf(error);
+  return errorAnswer(status, code, error.message);
+}
+
+function reply(response: ServerResponse, { status, body, headers = {} }: RestAnswer): void {
+  const text = body === undefined ? undefined : JSON.stringify(body);
+  response.writeHead(status, text === undefined ? headers : { ...headers, 'content-type': 'application/json' });
+  response.end(text);
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

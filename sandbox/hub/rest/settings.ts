@@ -1,0 +1,31 @@
+import { isObject, type Json, type JsonObject } from '../json.ts';
+import { Refusal } from '../refusal.ts';
+import type { IdentitySettings } from '../registry.ts';
+
+/** What a registry client says of an identity. An empty key is none: the hub makes one, or keeps what is there. */
+export function settingsIn(described: JsonObject): IdentitySettings {
+  const { authentication, status, statusReason, managedBy } = described;
+  const { type, symmetricKey } = isObject(authentication) ? authentication : {};
+  if (type !== undefined && type !== 'sas') throw refused('This hub authenticates devices by symmetric keys only.');
+  if (status !== undefined && status !== 'enabled' && status !== 'disabled')
+    throw refused('The status of a device is enabled or disabled.');
+  const { primaryKey, secondaryKey } = isObject(symmetricKey) ? symmetricKey : {};
+  return {
+    primaryKey: textIn(primaryKey),
+    secondaryKey: textIn(secondaryKey),
+    status,
+    statusReason: textIn(statusReason),
+    managedBy: textIn(managedBy),
+  };
+}
+
+/** A text; undefined for an empty one, null or nothing. Refuses anything else. */
+export function textIn(value: Json | undefined): string | undefined {
+  if (value === undefined || value === null || value === '') return undefined;
+  if (typeof value !== 'string') throw refused('An id, key or reason is a text.');
+  return value;
+}
+
+function refused(sentence: string): Refusal {
+  return new Refusal('com.microsoft:argument-error', sentence);
+}

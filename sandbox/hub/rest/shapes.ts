@@ -1,0 +1,62 @@
+import type { HubCore } from '../core.ts';
+import type { JsonObject } from '../json.ts';
+import type { Identity } from '../registry.ts';
+
+const never = '0001-01-01T00:00:00Z';
+
+function presenceOf(hub: HubCore, { clientId }: Identity) {
+  const since = hub.presence.since(clientId);
+  const time = since === 0 ? never : new Date(since).toISOString();
+  return {
+    connectionState: hub.presence.isConnected(clientId) ? 'Connected' : 'Disconnected',
+    connectionStateUpdatedTime: time,
+    lastActivityTime: time,
+    cloudToDeviceMessageCount: hub.devicebound.pending(clientId).length,
+  };
+}
+
+function authenticationOf({ primaryKey, secondaryKey }: Identity): JsonObject {
+  return {
+    symmetricKey: { primaryKey, secondaryKey },
+    x509Thumbprint: { primaryThumbprint: null, secondaryThumbprint: null },
+    type: 'sas',
+  };
+}
+
+/** An identity as the registry's clients see it, keys included. */
+export function identityShape(hub: HubCore, identity: Identity): JsonObject {
+  const { deviceId, moduleId, generationId, etag } = identity;
+  const common = { generationId, etag, ...presenceOf(hub, identity), authentication: authenticationOf(identity) };
+  if (moduleId !== undefined) return { moduleId, managedBy: identity.managedBy ?? null, deviceId, ...common };
+  return {
+    deviceId,
+    ...common,
+    status: identity.status,
+    statusReason: identity.statusReason ?? null,
+    statusUpdatedTime: identity.statusUpdatedAt ?? never,
+    capabilities: { iotEdge: false },
+  };
+}
+
+/** A twin as services see it, metadata included. Refuses an unknown identity. */
+export function twinShape(hub: HubCore, identity: Identity): JsonObject {
+  const { etag, version, tags, desired, reported } = hub.twins.get(identity.clientId);
+  const { connectionState, lastActivityTime, cloudToDeviceMessageCount } = presenceOf(hub, identity);
+  return {
+    deviceId: identity.deviceId,
+    ...(identity.moduleId === undefined ? {} : { moduleId: identity.moduleId }),
+    etag,
+    deviceEtag: identity.etag,
+    status: identity.status,
+    statusUpdateTime: identity.statusUpdatedAt ?? never,
+    connectionState,
+    lastActivityTime,
+    cloudToDeviceMessageCount,
+    authenticationType: 'sas',
+    x509Thumbprint: { primaryThumbprint: null, secondaryThumbprint: null },
+    version,
+    tags,
+    properties: { desired, reported },
+    capabilities: { iotEdge: false },
+  };
+}

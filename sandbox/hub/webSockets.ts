@@ -1,0 +1,34 @@
+import type { Server } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { createWebSocketStream, WebSocketServer } from 'ws';
+import { layer } from './listener.ts';
+
+const protocols: Readonly<Record<string, 'amqp' | 'mqtt'>> = { AMQPWSB10: 'amqp', amqp: 'amqp', mqtt: 'mqtt' };
+
+/**
+ * Let WebSockets through an HTTP server: AMQP and MQTT by their subprotocols, on any path, so on those of IoT Hub
+ * (`/$iothub/websocket`) and Event Hubs (`/$servicebus/websocket`). One of another subprotocol is refused.
+ */
+export function acceptWebSockets(
+  server: Server,
+  accept: { amqp(stream: Duplex): void; mqtt(stream: Duplex): void },
+): void {
+  const sockets = new WebSocketServer({
+    noServer: true,
+    perMessageDeflate: false,
+    handleProtocols: (offered) => [...offered].find((name) => Object.hasOwn(protocols, name)) ?? false,
+  });
+  server.on('upgrade', (request, socket, head) => {
+    const offered = (request.headers['sec-websocket-protocol'] ?? '').split(',').map((name) => name.trim());
+    if (!offered.some((name) => Object.hasOwn(protocols, name))) {
+      socket.end('HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n');
+      return;
+    }
+    sockets.handleUpgrade(request, socket, head, (webSocket) => {
+      const stream = createWebSocketStream(webSocket);
+      layer(stream, socket);
+      stream.on('error', () => undefined);
+      accept[protocols[webSocket.protocol] ?? 'amqp'](stream);
+    });
+  });
+}
