@@ -158,7 +158,6 @@ export function attemptsOn(victim: Victim, ownId: string): Attempt[] {
         what: 'a hostile related model',
         properties: { objectId: ownId, model: 'svc.device' },
         body: { related: [`../../${objectId}/models/svc.configuration`] },
-        isHarmless: true,
       },
     ]),
   ];
