@@ -10,7 +10,7 @@ import { findCard } from './messages/index.ts';
 import type { Counters } from './operations/counters.ts';
 import type { DeadLetters } from './operations/deadLetters.ts';
 import { resultCodes } from './protocol/codes.ts';
-import { createEnvelopeReader, type Envelope, type EnvelopeLimits } from './protocol/envelope.ts';
+import { createEnvelopeReader, type Envelope, type EnvelopeLimits, invalid } from './protocol/envelope.ts';
 import { eventId, type Generation, type HubEvent, type Origin } from './protocol/event.ts';
 import type { Json } from './protocol/json.ts';
 import { textProperties } from './protocol/properties.ts';
@@ -88,7 +88,8 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       const outcome = await card.handle(request, bind(envelope, traceparent), limits);
       return { envelope, card, body: json.value, outcome, failure: outcome.failure };
     } catch (error) {
-      return { envelope, card, body: json?.value, outcome: undefined, failure: rejectionOf(error, envelope.deviceId) };
+      const failure = inGeneration(rejectionOf(error, envelope.deviceId), envelope.generation);
+      return { envelope, card, body: json?.value, outcome: undefined, failure };
     }
   }
 
@@ -157,6 +158,12 @@ export function createDispatch(options: DispatchOptions): Dispatch {
 }
 
 const newTraceparent = () => `00-${randomBytes(16).toString('hex')}-${randomBytes(8).toString('hex')}-01`;
+
+/** Backends refuse what cannot be sent to them, without knowing which code that is for the device (result codes). */
+const inGeneration = (rejection: Rejection, generation: Generation): Rejection =>
+  rejection.code === 'validation_error'
+    ? new Rejection(invalid(generation), rejection.details, rejection.fields)
+    : rejection;
 
 const notOurs = (generation: Generation): Rejection =>
   new Rejection(

@@ -145,6 +145,30 @@ export function everyEvent(sample: Sample): Readonly<Record<string, readonly Row
         backend: backend.map((one) => ({ ...one, headers: { ...one.headers, ...headersOf(one) } })),
       },
       {
+        ...failure({}, 'the device id is longer than 512 bytes when percent-encoded'),
+        it: 'are no help to a device whose id no backend can be told in full',
+        device: 'd'.repeat(513),
+        ack: { ...failed(invalid, 'the device id is longer than 512 bytes when percent-encoded'), ...readBody },
+      },
+      ...[eventType.toLowerCase(), 'Svc.Device.Deleted', 'model.update', 'constructor'].map((name) => ({
+        properties: { ...properties, eventType: name },
+        body,
+        it: `must have an eventType of this service, with the case of its letters: ${name}`,
+        ack: {
+          success: false,
+          code: 'operation_not_supported',
+          details: 'eventType is not one of this service',
+        },
+        ackProperties: { eventType: name },
+      })),
+      {
+        properties: { ...properties, eventType: undefined },
+        body,
+        it: 'must have an eventType',
+        ack: { success: false, code: invalid, details: 'property eventType is required' },
+        ackProperties: { eventType: undefined },
+      },
+      {
         ...having(
           failure({}, 'property ack must be none, positive, negative or all'),
           { ack: 'sometimes', target: '..', objectId: 'x' },

@@ -865,6 +865,29 @@ messageTable('V1', 'Svc.Device.Created', {
     }),
   ],
 
+  'repeats after a crash': [
+    about({
+      it: 'creates again, and gets the first answer again, when it may have been the creator of the model it finds',
+      mayBeRepeat: true,
+      backend: [device, stored({ version: 3 }), creates, noConfiguration(A)],
+      notifications: [created()],
+      ack: ok(),
+    }),
+    about({
+      it: 'updates the model it finds when the repeat shows that somebody else created it, of another type too',
+      mayBeRepeat: true,
+      backend: [
+        device,
+        stored({ version: 3, type: 'tank@1.0.0' }),
+        { ...creates, reply: problem(409, 'Exists', { objectId: A, type: 'tank@1.0.0' }) },
+        updates(3),
+        noConfiguration(A),
+      ],
+      notifications: [updated(pump({ version: 4 }))],
+      ack: ok(),
+    }),
+  ],
+
   'two at the same time': [
     about({
       it: 'updates the model that somebody else created a moment earlier, and says ObjectModelUpdated',

@@ -255,6 +255,26 @@ messageTable('V1', 'Svc.Device.Updated', {
     }),
   ],
 
+  'repeats after a crash': [
+    about({
+      it: 'gets its answers again, one after the other, when it had closed a gap before',
+      mayBeRepeat: true,
+      backend: [
+        misses(4),
+        stored(5),
+        { call: put, body: JSON.stringify(body), reply: [200, pumpAnswer({ version: 4 })] },
+        { call: put, body: JSON.stringify(body), reply: [200, pumpAnswer({ version: 5 })] },
+      ],
+      ack: ok(),
+    }),
+    about({
+      it: 'is rejected when it is behind and was not the one that made it so',
+      mayBeRepeat: true,
+      backend: [misses(4), stored(5), misses(4), stored(5)],
+      ack: mismatch,
+    }),
+  ],
+
   'two at the same time': [
     about({
       it: 'tries again when the stored version reached the request’s in between',
