@@ -62,6 +62,10 @@ describe('duplicate keys', () => {
   });
 });
 
+it('the last of two members counts, as for JSON.parse', () => {
+  expect(memberOf(parseJson('{"a":1,"b":2,"a":3}'), 'a')?.value).toBe(3);
+});
+
 describe('editing one member', () => {
   it('changes these characters only', () => {
     const json = parseJson('{ "a" : 1.0 ,\n "version" : 3 , "z":{"version":9} }');
