@@ -39,6 +39,12 @@ describe('a bad message gets a clear failed acknowledgement', () => {
       'action is not one of this service',
       'operation_not_supported',
     ],
+    [
+      'an event that is none of ours',
+      { properties: { msgType: undefined, 'svc-messagetype': 'platformEvent', eventType: 'Svc.Device.Deleted' } },
+      'eventType is not one of this service',
+      'operation_not_supported',
+    ],
     ['a missing action', { properties: { action: undefined } }, 'property action is required'],
     ['another version', { properties: { version: '3' } }, 'property version must be 2'],
     [

@@ -1,0 +1,85 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { catalogue } from '../../src/messages/index.ts';
+import { readPage } from './markdown.ts';
+import { collectTests } from './titles.ts';
+
+interface Row {
+  readonly file: string;
+  readonly title: string;
+}
+
+const page = readPage('specification.md');
+
+/** A rule is a paragraph that begins with its bold id, and the list after it. */
+const rules = page.split(/^(?=\*\*S)/m).flatMap((part) => {
+  const [, id, text = '', list = ''] = /^\*\*(S\d+\.\d+)\*\*((?:.|\n(?!\n))*)\n\n((?:- .*\n)*)/.exec(part) ?? [];
+  return id === undefined ? [] : [{ id, text, rows: list.trim().split('\n').flatMap(rowIn) }];
+});
+
+function rowIn(line: string): Row[] {
+  if (line === '') return [];
+  const [, file, title] = /^- `([^`]+)` › (.+)$/.exec(line) ?? [];
+  if (file === undefined || title === undefined) throw new Error(`not a row: ${line}`);
+  return filesOf(file).map((one) => ({ file: one, title }));
+}
+
+/** `messages/*` stands for every table in that folder. */
+function filesOf(file: string): string[] {
+  if (!file.endsWith('/*')) return [`test/${file}.test.ts`];
+  const folder = dirname(`test/${file}`);
+  const found = readdirSync(folder).filter((name) => name.endsWith('.test.ts'));
+  return found.map((name) => join(folder, name));
+}
+
+const decisions = new Set([...readPage('decisions.md').matchAll(/^### ([A-Z]\d+) /gm)].map(([, id]) => id));
+const files = [...new Set(rules.flatMap(({ rows }) => rows.map(({ file }) => file)))];
+
+describe('docs/specification.md', () => {
+  let tests: ReturnType<typeof collectTests>;
+  beforeAll(() => {
+    tests = collectTests(files.filter((file) => existsSync(file)));
+  });
+
+  it('numbers its rules without gaps, each chapter from 1', () => {
+    const expected: string[] = [];
+    for (const { id } of rules) {
+      const [chapter = '', number = ''] = id.slice(1).split('.');
+      const before = expected.at(-1)?.slice(1).split('.') ?? ['0', '0'];
+      const isNext = chapter === before[0];
+      expected.push(`S${isNext ? chapter : Number(before[0]) + 1}.${isNext ? Number(before[1]) + 1 : 1}`);
+      expect(number).not.toBe('');
+    }
+    expect(rules.map(({ id }) => id)).toEqual(expected);
+    expect(page.match(/^\*\*S\d/gm)).toHaveLength(rules.length);
+  });
+
+  it('has a chapter of rules for each message', () => {
+    const chapters = [...page.matchAll(/^## S\d+ · `([\w.]+)`$/gm)].map(([, name]) => name);
+    expect(chapters).toEqual(catalogue.map(({ name }) => name));
+  });
+
+  it('links every chapter in its contents', () => {
+    const anchors = [...page.matchAll(/^## (S\d+ · .+)$/gm)].map(
+      ([, heading = '']) => `#${heading.toLowerCase().replace(/[`.·]/g, '').replaceAll(' ', '-')}`,
+    );
+    const linked = [...page.matchAll(/\]\((#s\d+--[\w-]+)\)/g)].map(([, anchor]) => anchor);
+    expect(linked).toEqual(anchors);
+  });
+
+  it.each(rules)('$id has a row that proves it, and each exists', ({ rows }) => {
+    expect(rows).not.toEqual([]);
+    const missing = rows.filter(({ file, title }) => {
+      const names = tests.get(file) ?? [];
+      return !names.some((name) => name === title || name.endsWith(` > ${title}`));
+    });
+    expect(missing).toEqual([]);
+  });
+
+  it('cites decisions that exist, at the end of a rule', () => {
+    const cited = rules.flatMap(({ text }) => /\(([A-Z]\d+(?:, [A-Z]\d+)*)\)$/.exec(text)?.[1]?.split(', ') ?? []);
+    expect(cited.filter((id) => !decisions.has(id))).toEqual([]);
+    expect(cited).not.toEqual([]);
+  });
+});

@@ -1,0 +1,24 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+
+/**
+ * The tests in these files as the test runner collects them, none of which is run.
+ * @returns by file, `group > … > title` of each test
+ */
+export function collectTests(files: readonly string[]): ReadonlyMap<string, readonly string[]> {
+  const directory = mkdtempSync(join(tmpdir(), 'titles-'));
+  const report = join(directory, 'list.json');
+  const options = [`--json=${report}`, '--no-isolate', '--pool=threads', '--maxWorkers=1'];
+  const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('VITEST')));
+  try {
+    const runner = ['node_modules/vitest/vitest.mjs', 'list', ...files, ...options];
+    execFileSync(process.execPath, runner, { env, stdio: ['ignore', 'ignore', 'pipe'] });
+    const tests = JSON.parse(readFileSync(report, 'utf8')) as { readonly name: string; readonly file: string }[];
+    const named = tests.map(({ name, file }) => ({ name, file: relative('.', file) }));
+    return new Map(files.map((file) => [file, named.filter((one) => one.file === file).map(({ name }) => name)]));
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
