@@ -388,7 +388,7 @@ messageTable('V1', 'Svc.Device.SyncModel', {
     ...contradictions.map((names) => {
       const given = Object.fromEntries(names.map((name) => [name, name === 'references' ? ['feeds'] : true]));
       return rejects(
-        `exclude each other: ${names.join(', ')}`,
+        `are mutually exclusive: ${names.join(', ')}`,
         `body.${names.join(' and body.')} are mutually exclusive`,
         {
           body: given,
