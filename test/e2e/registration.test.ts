@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises';
+import { EventHubProducerClient } from '@azure/event-hubs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { demonstrate } from '../../sandbox/demonstration/demonstrate.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
@@ -78,6 +80,26 @@ describe('A device that registers itself with model.create', () => {
 });
 
 describe('The service', () => {
+  it('passes over with a warning what the hub has not stamped with a device, and handles what comes after', async () => {
+    const forger = new EventHubProducerClient(sandbox.hub.eventHubConnectionString('iothubowner'));
+    for (const partitionId of await forger.getPartitionIds()) {
+      const properties = { ...v2('model.create', 'forged'), 'iothub-connection-device-id': 'pump-1' };
+      const forged = { body: { model: 'svc.device', type: 'pump', properties: { serial: 'F-1' } }, properties };
+      await forger.sendBatch([forged], { partitionId });
+    }
+    await forger.close();
+    const device = await sandbox.connect('pump-1');
+    await device.send(v2('identity.update', 'genuine'), Buffer.from('{"publicKey":"k"}'));
+    const { ack, notifications } = await nextAck(device);
+    await device.close();
+
+    expect([ack.properties['correlationId'], notifications]).toEqual(['genuine', []]);
+    expect(sandbox.backends.journal.entries().some(({ body }) => body?.includes('F-1'))).toBe(false);
+    const log = (await readFile(sandbox.state.service.logFile, 'utf8')).trim().split('\n');
+    const warnings = log.map((line) => JSON.parse(line)).filter(({ msg }) => msg.includes('device stamp'));
+    expect(warnings.map(({ level }) => level)).toContain('warn');
+  });
+
   it('sends its replies with the unmodified service client, over TLS, under its own policy', async () => {
     const { environment } = sandbox.state.service;
     const port = new URL(`tls://${/HostName=([^;]+)/.exec(environment['HUB_SERVICE_CONNECTION_STRING'] ?? '')?.[1]}`)
