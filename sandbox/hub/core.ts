@@ -6,6 +6,7 @@ import { createStandingFaults, type StandingFaults } from './faults/standing.ts'
 import { createFeedback, type Feedback, type FeedbackRules, feedbackRules } from './feedback.ts';
 import { createJournal, type Journal } from './journal.ts';
 import { createMethods, type Methods } from './methods.ts';
+import type { Store } from './persistence/store.ts';
 import type { Policy } from './policies.ts';
 import { createPresence, type Presence } from './presence.ts';
 import { createRegistry, type Registry } from './registry.ts';
@@ -48,7 +49,7 @@ export interface HubRules {
   rates?: Rates | undefined;
 }
 
-/** The parts of a hub, in memory, with no port open. */
+/** The parts of a hub, with no port open. */
 export function createCore(options: {
   name: string;
   partitions: number;
@@ -58,11 +59,14 @@ export function createCore(options: {
   strictProperties: boolean;
   rules: HubRules;
   journalEntries: number;
+  /** Where it keeps what outlives the process; absent: nowhere. */
+  store?: Store | undefined;
   now: () => number;
 }): HubCore {
-  const { name, partitions, retention, policies, strictProperties, rules, now } = options;
+  const { name, partitions, retention, policies, strictProperties, rules, store, now } = options;
   const { tier, units, rates } = rules;
   const registry = createRegistry(now);
+  if (store) keepRegistry(registry, store);
   const journal = createJournal(now, options.journalEntries);
   const feedback = createFeedback({ ...feedbackRules, ...rules.feedback }, now);
   return {
@@ -71,13 +75,14 @@ export function createCore(options: {
     registry,
     access: createAccess({ hubName: name, policies, registry, now }),
     presence: createPresence(registry, now),
-    events: createEvents({ count: partitions, retention, journal, now }),
+    events: createEvents({ count: partitions, retention, journal, store, now }),
     devicebound: createDevicebound({
       registry,
       journal,
       feedback,
       rules: { ...limits, ...rules.devicebound },
       strict: strictProperties,
+      table: store?.messages,
       now,
     }),
     feedback,
@@ -90,4 +95,13 @@ export function createCore(options: {
     faults: createStandingFaults(),
     now,
   };
+}
+
+/** Bring back the identities that were stored, and store what becomes of them from now on. */
+function keepRegistry(registry: Registry, { identities }: Store): void {
+  for (const [, identity] of identities.entries()) registry.restore(identity);
+  registry.watch((change, identity) => {
+    if (change === 'deleted') identities.delete(identity.clientId);
+    else identities.put(identity.clientId, identity);
+  });
 }

@@ -1,6 +1,7 @@
 import type { Feedback, FeedbackStatus } from './feedback.ts';
 import type { C2dOutcome, Journal } from './journal.ts';
-import { type Message, messageSize } from './message.ts';
+import { type Message, messageSize, type SystemProperties } from './message.ts';
+import type { Table } from './persistence/table.ts';
 import { createLockedQueue, type LockedQueue, type QueueRules, type Settlement } from './queue.ts';
 import { Refusal } from './refusal.ts';
 import type { Registry } from './registry.ts';
@@ -56,9 +57,23 @@ export interface Devicebound {
 }
 
 interface Queued {
+  /** The order in which it was queued, among those of all devices. */
+  id: string;
   message: Message;
   messageId: string;
   enqueuedTime: number;
+  expiresAt: number;
+}
+
+/** A queued message as it is kept on disk; the body as base64. */
+export interface StoredMessage {
+  deviceId: string;
+  system: SystemProperties;
+  properties: Record<string, string>;
+  body: string;
+  enqueuedTime: number;
+  expiresAt: number;
+  deliveryCount: number;
 }
 
 interface DeviceQueue {
@@ -73,19 +88,28 @@ const statuses: { [K in C2dOutcome]?: FeedbackStatus } = {
   undeliverable: 'DeliveryCountExceeded',
 };
 
-/** Queues in memory. `strict` refuses property characters that IoT Hub does not document as allowed. */
+/** Queues in memory, and in `table` if there is one. `strict` refuses property characters that IoT Hub does not document as allowed. */
 export function createDevicebound(options: {
   registry: Registry;
   journal: Journal;
   feedback: Feedback;
   rules: DeviceboundRules;
   strict: boolean;
+  table?: Table<StoredMessage> | undefined;
   now: () => number;
 }): Devicebound {
-  const { registry, journal, feedback, rules, strict, now } = options;
+  const { registry, journal, feedback, rules, strict, table, now } = options;
   const queues = new Map<string, DeviceQueue>();
+  let last = 0;
 
-  const settled = (deviceId: string, { message, messageId }: Queued, outcome: C2dOutcome): void => {
+  const keep = (deviceId: string, { id, message, enqueuedTime, expiresAt }: Queued, deliveryCount: number): void => {
+    if (!table) return;
+    const { body, ...rest } = message;
+    table.put(id, { deviceId, ...rest, body: body.toString('base64'), enqueuedTime, expiresAt, deliveryCount });
+  };
+
+  const settled = (deviceId: string, { id, message, messageId }: Queued, outcome: C2dOutcome): void => {
+    table?.delete(id);
     journal.add({ kind: 'c2d-settled', deviceId, messageId, outcome });
     const statusCode = statuses[outcome];
     if (!statusCode || !wanted(message.properties['iothub-ack'], outcome)) return;
@@ -99,8 +123,10 @@ export function createDevicebound(options: {
     const queue = createLockedQueue<Queued>({
       rules,
       now,
-      onDelivery: ({ messageId }, deliveryCount) =>
-        journal.add({ kind: 'c2d-delivered', deviceId, messageId, deliveryCount }),
+      onDelivery(queued, deliveryCount) {
+        keep(deviceId, queued, deliveryCount);
+        journal.add({ kind: 'c2d-delivered', deviceId, messageId: queued.messageId, deliveryCount });
+      },
       onOutcome: (queued, outcome) => settled(deviceId, queued, outcome),
     });
     const made = { queue, stop: undefined };
@@ -116,6 +142,18 @@ export function createDevicebound(options: {
     if (queue.items().length >= rules.pending)
       throw new Refusal('amqp:resource-limit-exceeded', `The device has ${rules.pending} messages pending already.`);
   };
+
+  for (const [id, { deviceId, system, properties, body, enqueuedTime, expiresAt, deliveryCount }] of table?.entries() ??
+    []) {
+    last = Math.max(last, Number(id));
+    const message = {
+      system,
+      properties: Object.assign(Object.create(null), properties),
+      body: Buffer.from(body, 'base64'),
+    };
+    const queued = { id, message, messageId: system.messageId ?? '', enqueuedTime, expiresAt };
+    queueOf(deviceId).queue.add(queued, expiresAt, deliveryCount);
+  }
 
   registry.watch((change, { clientId }) => {
     const removed = change === 'deleted' ? queues.get(clientId) : undefined;
@@ -133,9 +171,13 @@ export function createDevicebound(options: {
         const { queue } = queueOf(deviceId);
         check(queue, message);
         const asked = Date.parse(message.system.expiryTime ?? '');
+        const expiresAt = Number.isNaN(asked) ? now() + rules.timeToLiveMs : asked;
+        last += 1;
+        const messageId = message.system.messageId ?? '';
+        const queued = { id: String(last), message, messageId, enqueuedTime: now(), expiresAt };
+        keep(deviceId, queued, 0);
         journal.add({ kind: 'c2d', deviceId, policy, ...message });
-        const queued = { message, messageId: message.system.messageId ?? '', enqueuedTime: now() };
-        queue.add(queued, Number.isNaN(asked) ? undefined : asked);
+        queue.add(queued, expiresAt);
       } catch (error) {
         if (error instanceof Refusal) {
           const { condition, message: description } = error;

@@ -3,9 +3,10 @@ import { encodeDeviceEvent } from './deviceEvent.ts';
 import type { Journal } from './journal.ts';
 import { type DeviceMessage, messageSize } from './message.ts';
 import { createPartitionLog, type LoggedEvent, type PartitionLog } from './partitionLog.ts';
+import type { Store } from './persistence/store.ts';
 import { Refusal } from './refusal.ts';
-
 import { nameOf } from './registry.ts';
+
 /** Largest device-to-cloud message, in bytes as `messageSize` counts. */
 export const maxEventSize = 256 * 1024;
 
@@ -18,15 +19,18 @@ export interface Events {
   partitionOf(key: string): PartitionLog;
 }
 
-/** `count` partitions in memory that keep `retention` events each. */
+/** `count` partitions that keep `retention` events each: in memory, and in the store if there is one. */
 export function createEvents(options: {
   count: number;
   retention: number;
   journal: Journal;
+  store?: Store | undefined;
   now: () => number;
 }): Events {
-  const { count, retention, journal, now } = options;
-  const partitions = Array.from({ length: count }, (_, id) => createPartitionLog(id, retention, now));
+  const { count, retention, journal, store, now } = options;
+  const partitions = Array.from({ length: count }, (_, id) =>
+    createPartitionLog(id, retention, now, store && ((each) => store.events(id, each))),
+  );
 
   const partitionOf = (key: string): PartitionLog => {
     const partition = partitions[stableHash(key) % partitions.length];

@@ -10,12 +10,15 @@ import { burst } from './faults/burst.ts';
 import { createFaults, type Faults, turnedAway } from './faults/faults.ts';
 import type { Journal } from './journal.ts';
 import { type Listener, listen, listenWith } from './listener.ts';
+import type { Methods } from './methods.ts';
 import { createMqttServer } from './mqtt/server.ts';
 import type { PartitionLog } from './partitionLog.ts';
+import { openStore } from './persistence/store.ts';
 import { ensurePolicies } from './policies.ts';
 import { clientIdOf, type Registry } from './registry.ts';
 import { createRestServer } from './rest/server.ts';
 import { speakAny } from './sniff.ts';
+import type { Twins } from './twins.ts';
 import { acceptWebSockets } from './webSockets.ts';
 
 /** How to start a hub. Only `directory` is needed. */
@@ -38,6 +41,11 @@ export interface HubOptions {
   strictProperties?: boolean;
   /** Rules other than IoT Hub's: of queues, feedback and throttling. */
   rules?: HubRules;
+  /**
+   * Directory to keep events, identities and cloud-to-device messages in, so that a later hub has them, even after kill
+   * -9; by default they are in memory only. Nothing is accepted before the operating system has it.
+   */
+  persist?: string;
   /** Entries kept in the journal; default 10,000. */
   journalEntries?: number;
   /** The time in milliseconds since 1970: for stamps, expiry of tokens and of messages; default the system clock. */
@@ -52,14 +60,14 @@ export interface HubPorts {
   amqp: number;
   amqps: number;
   mqtts: number;
+  /** The same as `amqps` unless asked for. WebSocket clients go to 443, whatever one tells them. */
+  https: number;
   admin: number;
 }
 
 /** A running hub. */
 export interface Hub {
   name: string;
-  /** The same as `amqps` unless asked for. WebSocket clients go to 443, whatever one tells them. */
-  https: number;
   hostName: 'localhost';
   ports: HubPorts;
   /** PEM file that clients must trust. */
@@ -67,19 +75,21 @@ export interface Hub {
   adminUrl: string;
   /** For `@azure/event-hubs`, in plain TCP; policy `events`, which may only listen. */
   eventsConnectionString: string;
+  /** Where REST requests go; the official clients need an `https.Agent` with this host and port. */
+  restUrl: string;
   /** For `azure-iothub`, over TLS; policy `service`. */
   serviceConnectionString: string;
   /** For `azure-iothub`, over TLS, with another policy: `iothubowner`, `service`, `device`, `registryRead` … */
   connectionString(policy: string): string;
   /** For `@azure/event-hubs`, in plain TCP, with another policy: `iothubowner` may also send. */
   eventHubConnectionString(policy: string): string;
-  /** Where REST requests go; the official clients need an `https.Agent` with this host and port. */
-  restUrl: string;
   /** For the device clients, whatever their protocol; of a device, or a module of one. Throws when there is none. */
   deviceConnectionString(deviceId: string, moduleId?: string): string;
   registry: Registry;
   partitions: readonly PartitionLog[];
   devicebound: Devicebound;
+  methods: Methods;
+  twins: Twins;
   journal: Journal;
   /** Misbehaviour on demand. */
   faults: Faults;
@@ -93,6 +103,7 @@ export interface Hub {
 export async function startHub(options: HubOptions): Promise<Hub> {
   const { name = 'sandbox-hub', directory, partitions: count = 4, retention = 1_000_000, now = Date.now } = options;
   const [certificates, policies] = [await ensureCertificates(directory, now()), await ensurePolicies(directory)];
+  const store = options.persist === undefined ? undefined : openStore(options.persist, count);
   const core = createCore({
     name,
     partitions: count,
@@ -102,12 +113,20 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     strictProperties: options.strictProperties ?? false,
     rules: options.rules ?? {},
     journalEntries: options.journalEntries ?? 10_000,
+    store,
     now,
   });
   const { registry, access, presence, events, devicebound, journal, connections, tally, faults: standing } = core;
   const amqp = createAmqpServer(core, createDirectory(core));
   const mqtt = createMqttServer(core);
-  for (const { deviceId, primaryKey } of options.devices ?? []) registry.create(deviceId, { primaryKey });
+  const rest = createRestServer(core);
+  acceptWebSockets(rest, { amqp: amqp.accept, mqtt: mqtt.accept });
+  const speakers = {
+    amqp: amqp.accept,
+    mqtt: mqtt.accept,
+    http: (socket: Socket) => void rest.emit('connection', socket),
+  };
+  for (const device of options.devices ?? []) settle(registry, device, store !== undefined);
 
   const keyOf = (policy: string): string => {
     const found = policies.get(policy);
@@ -153,8 +172,10 @@ export async function startHub(options: HubOptions): Promise<Hub> {
   const close = async (): Promise<void> => {
     amqp.close();
     mqtt.close();
+    rest.closeIdleConnections();
     core.feedback.close();
     await Promise.all([...open.values()].map((listener) => listener.close()));
+    store?.close();
   };
   const ports: HubPorts = { amqp: 0, amqps: 0, mqtts: 0, https: 0, admin: 0, ...options.ports };
   const opened = (name: keyof HubPorts, listener: Listener): void => {
@@ -170,7 +191,6 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     else opened('https', await listen(ports.https, certificates, speakAny(speakers, 'http'), doorkeeper('https')));
     opened('admin', await listenWith(admin, ports.admin));
   } catch (error) {
-    rest.closeIdleConnections();
     await close();
     throw error;
   }
@@ -181,6 +201,7 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     ports,
     caFile: certificates.caFile,
     adminUrl: `http://127.0.0.1:${ports.admin}`,
+    restUrl: `https://localhost:${ports.https}`,
     eventsConnectionString: eventHubConnectionString('events'),
     serviceConnectionString: connectionString('service'),
     connectionString,
@@ -189,6 +210,8 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     registry,
     partitions: events.partitions,
     devicebound,
+    methods: core.methods,
+    twins: core.twins,
     journal,
     faults,
     counters,
@@ -196,4 +219,11 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     close,
   };
 }
-    restUrl: `https://localhost:${ports.https}`,
+
+/** Add a device; one that was stored stays, with the key that was asked for if there is one. */
+function settle(registry: Registry, device: { deviceId: string; primaryKey?: string }, stored: boolean): void {
+  const { deviceId, primaryKey } = device;
+  const present = stored ? registry.get(deviceId) : undefined;
+  if (!present) registry.create(deviceId, { primaryKey });
+  else if (primaryKey !== undefined && primaryKey !== present.primaryKey) registry.update(deviceId, { primaryKey });
+}

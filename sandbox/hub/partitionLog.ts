@@ -1,3 +1,5 @@
+import type { EventStore } from './persistence/eventStore.ts';
+
 /** One event of a partition: the encoded AMQP message is made once and sent as it is to every receiver. */
 export interface LoggedEvent {
   sequenceNumber: number;
@@ -19,7 +21,7 @@ export type StartPosition =
 /** An append-only log with a cap: the oldest events go when there are more than the retention allows. */
 export interface PartitionLog {
   readonly id: number;
-  /** Append the event that `encode` makes for its place; its bytes are copied. */
+  /** Append the event that `encode` makes for its place; its bytes are copied. Throws when it cannot be kept on disk. */
   append(encode: (place: EventPlace) => Buffer): LoggedEvent;
   at(sequenceNumber: number): LoggedEvent | undefined;
   /** Sequence number of the first event to deliver for a start position; it may be that of an event yet to come. */
@@ -33,8 +35,16 @@ export interface PartitionLog {
   watch(listener: () => void): () => void;
 }
 
-/** A partition in memory that keeps the last `retention` events. */
-export function createPartitionLog(id: number, retention: number, now: () => number): PartitionLog {
+/**
+ * A partition in memory that keeps the last `retention` events. With `openStore` it begins with the events that were
+ * stored, and every new one is stored before anybody sees it.
+ */
+export function createPartitionLog(
+  id: number,
+  retention: number,
+  now: () => number,
+  openStore?: (each: (event: LoggedEvent) => void) => EventStore,
+): PartitionLog {
   // events[head] is the oldest kept; the emptied front is cut off when it makes up half of the array
   let events: (LoggedEvent | undefined)[] = [];
   let head = 0;
@@ -47,23 +57,45 @@ export function createPartitionLog(id: number, retention: number, now: () => num
   const next = () => first + events.length - head;
   const at = (sequenceNumber: number) => (sequenceNumber < first ? undefined : events[head + sequenceNumber - first]);
 
+  const add = (event: LoggedEvent): void => {
+    size += event.bytes.length;
+    events.push(event);
+    if (events.length - head <= retention) return;
+    events[head] = undefined;
+    head += 1;
+    first += 1;
+    if (head > 1024 && head * 2 > events.length) {
+      events = events.slice(head);
+      head = 0;
+    }
+  };
+
+  let restored = 0;
+  const store = openStore?.((event) => {
+    if (restored === 0) {
+      first = event.sequenceNumber;
+      size = event.offset;
+    }
+    restored += 1;
+    lastTime = event.enqueuedTime;
+    add({ ...event, bytes: keep(event.bytes) });
+  });
+  if (store && restored > 2 * (next() - first)) store.replace(all());
+  function* all(): Generator<LoggedEvent> {
+    for (let sequenceNumber = first; sequenceNumber < next(); sequenceNumber++) {
+      const event = at(sequenceNumber);
+      if (event) yield event;
+    }
+  }
+
   return {
     id,
     append(encode) {
       lastTime = Math.max(lastTime, now()); // enqueued times never go back, whatever the clock does
       const place = { sequenceNumber: next(), offset: size, enqueuedTime: lastTime };
       const event = { ...place, bytes: keep(encode(place)) };
-      size += event.bytes.length;
-      events.push(event);
-      if (events.length - head > retention) {
-        events[head] = undefined;
-        head += 1;
-        first += 1;
-        if (head > 1024 && head * 2 > events.length) {
-          events = events.slice(head);
-          head = 0;
-        }
-      }
+      store?.append(event);
+      add(event);
       for (const listener of listeners) listener();
       return event;
     },

@@ -30,8 +30,8 @@ export interface Taker<T> {
 
 /** A queue whose messages are locked while a receiver has them and leave it when they are settled. */
 export interface LockedQueue<T> {
-  /** `expiresAt` in milliseconds since 1970; absent: the time to live from now. */
-  add(item: T, expiresAt?: number): void;
+  /** `expiresAt` in milliseconds since 1970; absent: the time to live from now. `deliveryCount`: deliveries so far. */
+  add(item: T, expiresAt?: number, deliveryCount?: number): void;
   /**
    * A receiver gets what is available, in order, then each message as it comes. Several take turns. The answer ends it;
    * what it had and did not settle is available again.
@@ -130,8 +130,8 @@ export function createLockedQueue<T>(options: {
   };
 
   return {
-    add(item, expiresAt = now() + rules.timeToLiveMs) {
-      entries.push({ item, expiresAt, deliveryCount: 0, lock: undefined });
+    add(item, expiresAt = now() + rules.timeToLiveMs, deliveryCount = 0) {
+      entries.push({ item, expiresAt, deliveryCount, lock: undefined });
       flush();
     },
     open(taker) {
