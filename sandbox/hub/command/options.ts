@@ -1,0 +1,119 @@
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import type { HubOptions } from '../hub.ts';
+import type { Tier } from '../throttle.ts';
+
+export const help = `Runs an IoT hub on this machine, alone, for any project; or talks to one that runs.
+
+  npm run hub -- [options]                      run a hub until Ctrl-C
+  npm run hub -- devices [list]                 the devices
+  npm run hub -- devices add D [KEY]            add a device; prints its connection string
+  npm run hub -- devices remove D
+  npm run hub -- faults [list]                  the faults that stand
+  npm run hub -- faults add KIND [name=value …] let a fault stand, or happen now: faults add drop connections=events
+  npm run hub -- faults clear [ID]              end one fault, or all
+  npm run hub -- counters                       connections, links, credit, events, queues
+  npm run hub -- journal [name=value …]         what was received and sent; since, deviceId, kind
+  npm run hub -- partitions                     how far the partitions reach
+
+  Running a hub:
+  --partitions N     default 4
+  --retention N      events kept in each partition, default 1,000,000
+  --persist DIR      keep events, devices and queued messages in DIR: they survive kill -9
+  --tier S1|S2|S3    throttle as a hub of that tier does; --units N for its size
+  --group G          a consumer group besides $Default; may be given again
+  --device D         a device that is there from the start; may be given again
+  --name N           name of the hub and of its event hub, default sandbox-hub
+  --strict           refuse property characters that IoT Hub does not document as allowed
+  --amqp-port N  --amqps-port N  --mqtts-port N  --admin-port N     each a free one unless given
+
+  Both:
+  --directory D      where keys, certificates and the state file are: default DIR of --persist, or .sandbox/hub-alone
+  --admin URL        the admin port of the hub to talk to; by default that of the directory, or of a running sandbox
+  --json             print JSON on stdout
+  --help`;
+
+/** What was asked for makes no sense; the message says why. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}
+
+/** A hub to run, or a command for one that runs. */
+export interface Asked {
+  help: boolean;
+  json: boolean;
+  /** Where the state file is. */
+  directory: string;
+  /** Words after the options; none: run a hub. */
+  words: readonly string[];
+  adminUrl: string | undefined;
+  hub: HubOptions;
+}
+
+/** Read the command line. Relative paths count from `from`. Throws `UsageError`, or what `parseArgs` throws. */
+export function readArguments(args: readonly string[], from: string, defaultDirectory: string): Asked {
+  const text = { type: 'string' } as const;
+  const flag = { type: 'boolean', default: false } as const;
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    allowPositionals: true,
+    options: {
+      help: flag,
+      json: flag,
+      strict: flag,
+      partitions: text,
+      retention: text,
+      persist: text,
+      tier: text,
+      units: text,
+      name: text,
+      directory: text,
+      admin: text,
+      group: { ...text, multiple: true },
+      device: { ...text, multiple: true },
+      'amqp-port': text,
+      'amqps-port': text,
+      'mqtts-port': text,
+      'admin-port': text,
+    },
+  });
+  const number = (name: keyof typeof values, least: number, most: number): number | undefined => {
+    const given = values[name];
+    if (given === undefined) return undefined;
+    const value = Number(given);
+    if (!Number.isInteger(value) || value < least || value > most)
+      throw new UsageError(`--${name} takes a whole number from ${least} to ${most}.`);
+    return value;
+  };
+  const port = (name: 'amqp' | 'amqps' | 'mqtts' | 'admin') => number(`${name}-port`, 0, 65_535) ?? 0;
+  const persist = values.persist === undefined ? undefined : resolve(from, values.persist);
+  const directory = values.directory === undefined ? (persist ?? defaultDirectory) : resolve(from, values.directory);
+  const [partitions, retention] = [number('partitions', 1, 1024), number('retention', 1, Number.MAX_SAFE_INTEGER)];
+  return {
+    help: values.help,
+    json: values.json,
+    directory,
+    words: positionals,
+    adminUrl: values.admin,
+    hub: {
+      directory: join(directory, 'keys'),
+      ports: { amqp: port('amqp'), amqps: port('amqps'), mqtts: port('mqtts'), admin: port('admin') },
+      strictProperties: values.strict,
+      consumerGroups: values.group ?? [],
+      devices: (values.device ?? []).map((deviceId) => ({ deviceId })),
+      rules: { tier: tier(values.tier), units: number('units', 1, 200) },
+      ...(values.name !== undefined && { name: values.name }),
+      ...(partitions !== undefined && { partitions }),
+      ...(retention !== undefined && { retention }),
+      ...(persist !== undefined && { persist: join(persist, 'data') }),
+    },
+  };
+}
+
+const tiers: readonly Tier[] = ['S1', 'S2', 'S3'];
+
+function tier(given: string | undefined): Tier | undefined {
+  const found = tiers.find((name) => name === given?.toUpperCase());
+  if (given !== undefined && !found) throw new UsageError('--tier takes S1, S2 or S3.');
+  return found;
+}
