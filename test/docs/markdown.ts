@@ -25,5 +25,16 @@ const cellsOf = (line: string): string[] =>
     .slice(1, -1)
     .map((cell) => cell.trim());
 
+/** Where links into a page can lead: the anchors of its headings, as GitHub makes them, and those set by hand. */
+export const anchorsOf = (page: string): string[] => [
+  ...[...page.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N} _-]/gu, '')
+      .replaceAll(' ', '-'),
+  ),
+  ...[...page.matchAll(/<a id="([^"]+)">/g)].map(([, id = '']) => id),
+];
+
 /** What stands between backticks. */
 export const codesIn = (text: string): string[] => [...text.matchAll(/`([^`\n]+)`/g)].map(([, code = '']) => code);

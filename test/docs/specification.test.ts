@@ -2,7 +2,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { catalogue } from '../../src/messages/index.ts';
-import { readPage } from './markdown.ts';
+import { anchorsOf, readPage } from './markdown.ts';
 import { collectTests } from './titles.ts';
 
 interface Row {
@@ -61,11 +61,8 @@ describe('docs/specification.md', () => {
   });
 
   it('links every chapter in its contents', () => {
-    const anchors = [...page.matchAll(/^## (S\d+ · .+)$/gm)].map(
-      ([, heading = '']) => `#${heading.toLowerCase().replace(/[`.·]/g, '').replaceAll(' ', '-')}`,
-    );
-    const linked = [...page.matchAll(/\]\((#s\d+--[\w-]+)\)/g)].map(([, anchor]) => anchor);
-    expect(linked).toEqual(anchors);
+    const linked = [...page.matchAll(/\]\(#(s\d+--[\w-]+)\)/g)].map(([, anchor]) => anchor);
+    expect(linked).toEqual(anchorsOf(page).filter((anchor) => /^s\d/.test(anchor)));
   });
 
   it.each(rules)('$id has a row that proves it, and each exists', ({ rows }) => {
