@@ -174,7 +174,7 @@ export const faults: readonly Fault[] = [
   ),
   storedModel(
     'leaves relatedModels in the notification',
-    "parseJson(withoutMember(answer, 'relatedModels'))",
+    "parseJson(withoutMember(answer, 'without what it says of related models'))",
     'answer',
     'relatedModels',
   ),
