@@ -171,6 +171,15 @@ describe('tokens', () => {
     const receiver = connection.open_receiver(partition);
     expect(await refusal(receiver, 'receiver_error')).toBe('amqp:unauthorized-access');
   });
+  test.each(['/messages/serviceBound/feedback', '/messages/serviceBound/filenotifications'])(
+    'a receiver of %s without the right of service connect is refused',
+    async (address) => {
+      const connection = await open();
+      await putToken(connection, 'events');
+      const receiver = connection.open_receiver(address);
+      expect(await refusal(receiver, 'receiver_error')).toBe('amqp:unauthorized-access');
+    },
+  );
   test('a link to the devices without a token is refused', async () => {
     const connection = await open();
     const sender = connection.open_sender('/messages/devicebound');

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { Agent } from 'node:https';
 import {
   EventHubConsumerClient,
   type EventPosition,
@@ -143,7 +144,7 @@ export function serviceClient(hub: Hub, connectionString = hub.serviceConnection
       base.connect = (settings, done) => connect({ ...settings, ...overrides }, done);
     }
   }
-  const client = iothub.Client.fromConnectionString(connectionString, Trusting);
+  const client = viaAgent(hub, iothub.Client.fromConnectionString(connectionString, Trusting));
   client.setRetryPolicy({ shouldRetry: () => false, nextRetryTimeout: () => 0 });
   return client;
 }
@@ -162,4 +163,31 @@ export function serviceMessage(
   message.contentEncoding = 'utf-8';
   for (const [name, value] of Object.entries(settings.properties ?? {})) message.properties.add(name, value);
   return message as unknown as ServiceMessage;
+}
+
+const agents = new WeakMap<Hub, Agent>();
+
+/** An agent that leads every HTTPS request and WebSocket of an official client to the hub, whatever its address says. */
+export function agentOf(hub: Hub): Agent {
+  const agent =
+    agents.get(hub) ?? new Agent({ host: 'localhost', port: hub.ports.https, ca: readFileSync(hub.caFile, 'utf8') });
+  agents.set(hub, agent);
+  return agent;
+}
+
+/** Lead the REST calls of an official client to the hub, as an application does. */
+export function viaAgent<C extends iothub.Client | iothub.Registry>(hub: Hub, client: C): C {
+  const rest = Reflect.get(client, '_restApiClient') as { setOptions(options: object): void };
+  rest.setOptions({ http: { agent: agentOf(hub) } });
+  return client;
+}
+
+/** The official registry client. */
+export function registryClient(hub: Hub, policy = 'registryReadWrite'): iothub.Registry {
+  return viaAgent(hub, iothub.Registry.fromConnectionString(hub.connectionString(policy)));
+}
+
+/** The outcome of a call-back in the style of the device clients, as a promise. */
+export function called<T>(call: (done: (error: Error | null | undefined, result?: T) => void) => void): Promise<T> {
+  return new Promise((resolve, reject) => call((error, result) => (error ? reject(error) : resolve(result as T))));
 }
