@@ -174,9 +174,9 @@ export const faults: readonly Fault[] = [
   ),
   storedModel(
     'leaves relatedModels in the notification',
-    "parseJson(withoutMember(answer, 'without what it says of related models'))",
+    "parseJson(withoutMember(answer, 'relatedModels'))",
     'answer',
-    'relatedModels',
+    'without what it says of related models',
   ),
   replace(
     'closes a gap that is one too large',
