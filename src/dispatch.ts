@@ -53,7 +53,13 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     const { event, generation, deviceId, origin } = arrival;
     const traceparent = newTraceparent();
     const id = eventId(event, origin, deviceId);
-    const { envelope, refusal } = readEnvelope(generation, textProperties(event.properties ?? {}), deviceId, id);
+    const { envelope, refusal } = readEnvelope(
+      generation,
+      textProperties(event.properties ?? {}),
+      deviceId,
+      id,
+      arrival.attempts,
+    );
     const card = envelope.name === undefined ? undefined : findCard(generation, envelope.name);
     if (card && !refusal) {
       const outage = backends.ready(card.needs); // B5: the clock of a waiting message does not run
@@ -119,7 +125,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     if (error instanceof Rejection) return error;
     const incident = randomUUID();
     log.error({ err: error, incident, device: deviceId }, 'unforeseen failure');
-    return new Rejection('internal_platform_error', `incident ${incident}`);
+    return new Rejection('internal_platform_error', `internal error, incident ${incident}`);
   }
 
   /** One log line per handled message (G5). */

@@ -1,8 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { fits, type Reply, systemCorrelationId } from './c2d.ts';
 import type { ResultCode } from './codes.ts';
-import type { Envelope } from './envelope.ts';
-import { derivedId } from './event.ts';
+import { type Envelope, messageId } from './envelope.ts';
 
 /** The result of one message, as an acknowledgement tells it. */
 export interface Result {
@@ -27,7 +26,7 @@ export function acknowledge(envelope: Envelope, result: Result, index: number, n
   const plain = (cut: Cut): Reply => ({
     kind: 'acknowledgement',
     deviceId: envelope.deviceId,
-    messageId: derivedId(envelope.eventId, `reply ${index}`),
+    messageId: messageId(envelope, index),
     correlationId: systemCorrelationId(envelope.correlationId),
     properties,
     body: bodyOf(result, cut),

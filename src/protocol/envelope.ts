@@ -15,6 +15,8 @@ export interface Envelope {
   readonly deviceId: string;
   /** Derived id of the event (A2). */
   readonly eventId: string;
+  /** How often the message has failed through our side before: 0 when it comes from the hub. */
+  readonly attempts: number;
   /** `action` (V2) or `eventType` (V1) as sent; undefined when missing. */
   readonly name: string | undefined;
   readonly ack: Ack;
@@ -92,6 +94,13 @@ const acks: Readonly<Record<string, Ack>> = {
 /** The values of `ack`, read without regard to case (P1). */
 export const ackNames: readonly string[] = Object.keys(acks);
 
+/**
+ * The message id of the n-th reply: the same when the hub delivers the event again, so that a device can tell (C1);
+ * another when the message has failed through our side and an operator replays it, for then there is news.
+ */
+export const messageId = ({ eventId, attempts }: Envelope, index: number): string =>
+  derivedId(eventId, attempts === 0 ? `reply ${index}` : `reply ${index} of replay ${attempts}`);
+
 /** Whether a result is to be acknowledged (P1). */
 export const wantsAck = (ack: Ack, success: boolean): boolean =>
   ack === 'all' || ack === (success ? 'positive' : 'negative');
@@ -105,6 +114,7 @@ export function createEnvelopeReader(limits: EnvelopeLimits) {
     properties: Properties,
     deviceId: string,
     eventId: string,
+    attempts = 0,
   ): { envelope: Envelope; refusal: Rejection | undefined } {
     const grammar = grammars[generation];
     const ack = Object.hasOwn(acks, (properties['ack'] ?? '').toLowerCase())
@@ -118,6 +128,7 @@ export function createEnvelopeReader(limits: EnvelopeLimits) {
       generation,
       deviceId,
       eventId,
+      attempts,
       name: properties[grammar.name] || undefined,
       ack: ack ?? 'all',
       correlationId: correlationId ?? (generation === 'V1' ? derivedId(eventId, 'correlation') : undefined),

@@ -1,6 +1,5 @@
 import { type Reply, systemCorrelationId } from './c2d.ts';
-import type { Envelope } from './envelope.ts';
-import { derivedId } from './event.ts';
+import { type Envelope, messageId } from './envelope.ts';
 
 /** News of an object model for a device; the body is the backend's own text of the model (R5). */
 export interface Notification {
@@ -22,7 +21,7 @@ export function notify(envelope: Envelope, notification: Notification, index: nu
   return {
     kind: 'notification',
     deviceId,
-    messageId: derivedId(envelope.eventId, `reply ${index}`),
+    messageId: messageId(envelope, index),
     correlationId: systemCorrelationId(id),
     properties: {
       'svc-messagetype': 'platformEvent',

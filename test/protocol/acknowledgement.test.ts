@@ -62,6 +62,11 @@ describe('a V2 acknowledgement', () => {
     expect(first).not.toBe(second);
   });
 
+  it('has another message id when the message failed before and is replayed', () => {
+    const replayed = { ...v2(), attempts: 1 };
+    expect(acknowledge(replayed, result, 0, now).messageId).not.toBe(acknowledge(v2(), result, 0, now).messageId);
+  });
+
   it('is compressed when the request was', () => {
     const reply = acknowledge(v2({ 'content-encoding': 'GZIP' }), result, 0, now);
     expect(reply.properties['content-encoding']).toBe('gzip');
