@@ -163,16 +163,7 @@ export function consumerNode(options: {
     return Buffer.concat([section, bytes]);
   };
 
-  return {
-    serve(sender, peer, link) {
-      try {
-        open(sender, peer, link);
-      } catch (error) {
-        if (!(error instanceof Refusal)) throw error;
-        refuse(sender, error);
-      }
-    },
-  };
+  return { serve: open };
 }
 
 const noBody = { collect_sections: () => undefined };

@@ -1,7 +1,6 @@
 import type { EventContext } from 'rhea';
-import type { Devicebound } from '../devicebound.ts';
+import type { HubCore } from '../core.ts';
 import { answer } from '../faults/answering.ts';
-import type { StandingFaults } from '../faults/standing.ts';
 import { Refusal } from '../refusal.ts';
 import { fromAmqp } from './decode.ts';
 import { dispositions, type Incoming, type Node, refuse } from './peer.ts';
@@ -10,7 +9,7 @@ import { dispositions, type Incoming, type Node, refuse } from './peer.ts';
 const recipient = /^\/devices\/(?<id>[^/]+)\/messages\/devicebound$/i;
 
 /** `/messages/devicebound`: where services send to devices. Needs the right of service connect. */
-export function deviceboundNode(devicebound: Devicebound, faults: StandingFaults): Node {
+export function deviceboundNode({ devicebound, throttle, faults }: HubCore): Node {
   return {
     accept(receiver, { claims, connection }, link) {
       const unauthorised = new Refusal('amqp:unauthorized-access', 'No token here gives the right of service connect.');
@@ -24,6 +23,7 @@ export function deviceboundNode(devicebound: Devicebound, faults: StandingFaults
         const deviceId = deviceIdOf(incoming.to);
         const take = () => {
           if (deviceId === undefined) throw nobody;
+          throttle.take('c2d');
           devicebound.enqueue(deviceId, fromAmqp(incoming), claim.policy);
         };
         answer(faults, { kind: 'c2d', deviceId, connection, link }, take, dispositions(delivery));

@@ -11,7 +11,7 @@ import { isServiceboundAddress, serviceboundNode } from './servicebound.ts';
 
 /** The AMQP nodes of a hub, the same on every port. */
 export function createDirectory(hub: HubCore): Directory {
-  const { name, consumerGroups, access, events, devicebound, journal, faults, tally, now } = hub;
+  const { name, consumerGroups, access, events, journal, faults, tally, now } = hub;
   const { partitions } = events;
   const cbs = cbsNode(access, faults, now);
   const management = managementNode({ name, createdAt: new Date(now()), partitions });
@@ -28,7 +28,7 @@ export function createDirectory(hub: HubCore): Directory {
   const producer = producerNode(name, events, faults);
   const devices = deviceNode(hub);
   const toServices = serviceboundNode(hub);
-  const toDevices = deviceboundNode(devicebound, faults);
+  const toDevices = deviceboundNode(hub);
 
   return (address, direction) => {
     if (address === '$cbs') return cbs;

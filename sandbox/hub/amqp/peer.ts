@@ -15,8 +15,8 @@ export interface Peer {
 }
 
 /**
- * A place that links attach to. Both answer nothing: a link that is refused is closed with the reason. `link` is what
- * faults and counters see of it; a node adds what it knows.
+ * A place that links attach to. A link is refused by closing it with the reason, or by throwing a `Refusal`. `link` is
+ * what faults and counters see of it; a node adds what it knows.
  */
 export interface Node {
   /** A client attached to receive. */

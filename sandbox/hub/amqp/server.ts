@@ -25,7 +25,7 @@ const expired = { condition: 'amqp:unauthorized-access', description: 'The token
 
 /** An AMQP server with the nodes of `directory`. SASL ANONYMOUS is accepted and so is no SASL layer at all. */
 export function createAmqpServer(hub: HubCore, directory: Directory): AmqpServer {
-  const { name: containerId, connections, faults, now } = hub;
+  const { name: containerId, connections, throttle, faults, now } = hub;
   const container = rhea.create_container({ id: containerId });
   const open = new Map<Duplex, Connection>();
   // whatever a peer sends, the worst that happens is the end of its own connection
@@ -41,10 +41,7 @@ export function createAmqpServer(hub: HubCore, directory: Directory): AmqpServer
     container.on(event, () => undefined);
 
   const attach = (link: Sender | Receiver, address: unknown, peer: Peer, direction: 'serve' | 'accept'): void => {
-    if (typeof address !== 'string') {
-      refuse(link, notFound(String(address)));
-      return;
-    }
+    if (typeof address !== 'string') throw notFound(String(address));
     const { connection } = peer;
     connection.kind ??= kindOfAddress(address);
     const refused = faults.strike('refuse-link', {
@@ -52,17 +49,24 @@ export function createAmqpServer(hub: HubCore, directory: Directory): AmqpServer
       address,
       partition: partitionOf(address),
     });
-    if (refused) {
-      refuse(link, new Refusal(refused.fault.condition ?? 'amqp:internal-error', 'A fault refuses this link.'));
-      return;
-    }
+    if (refused) throw new Refusal(refused.fault.condition ?? 'amqp:internal-error', 'A fault refuses this link.');
+    if (['service', 'device'].includes(kindOfAddress(address) ?? '')) throttle.take('connect');
     const node = directory(address, direction);
     const entry = follow(link, address, connection);
     if (direction === 'serve' && node?.serve) node.serve(link as Sender, peer, entry);
     else if (direction === 'accept' && node?.accept) {
       grantCredit(link as Receiver, address, faults);
       node.accept(link as Receiver, peer, entry);
-    } else refuse(link, notFound(address));
+    } else throw notFound(address);
+  };
+
+  const attempt = (link: Sender | Receiver, address: unknown, peer: Peer, direction: 'serve' | 'accept'): void => {
+    try {
+      attach(link, address, peer, direction);
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      refuse(link, error);
+    }
   };
 
   return {
@@ -94,10 +98,10 @@ export function createAmqpServer(hub: HubCore, directory: Directory): AmqpServer
       const peer: Peer = { socket, connection: entry, claims, replies: new Map() };
       open.set(socket, connection);
       connection.on('sender_open', ({ sender }: EventContext) => {
-        if (sender) attach(sender, sender.source?.address, peer, 'serve');
+        if (sender) attempt(sender, sender.source?.address, peer, 'serve');
       });
       connection.on('receiver_open', ({ receiver }: EventContext) => {
-        if (receiver) attach(receiver, receiver.target?.address, peer, 'accept');
+        if (receiver) attempt(receiver, receiver.target?.address, peer, 'accept');
       });
       socket.on('close', () => {
         open.delete(socket);

@@ -6,7 +6,7 @@ import type { Handed } from '../queue.ts';
 import { Refusal } from '../refusal.ts';
 import { lend } from './lending.ts';
 import { whenOver } from './lifetime.ts';
-import { type Node, type Peer, refuse } from './peer.ts';
+import type { Node, Peer } from './peer.ts';
 
 /** `/messages/serviceBound/…`: what the hub has to tell its services. */
 export const isServiceboundAddress = (address: string): boolean => /^\/?messages\/servicebound\//i.test(address);
@@ -18,11 +18,10 @@ export const isServiceboundAddress = (address: string): boolean => /^\/?messages
 export function serviceboundNode(hub: HubCore): Node {
   const { queue } = hub.feedback;
 
-  const attach = (sender: Sender, peer: Peer, link: Link): void => {
+  const serve = (sender: Sender, peer: Peer, link: Link): void => {
     const { address } = sender.source;
     const allowed = () => peer.claims.find('serviceConnect', []) !== undefined;
     if (!allowed()) throw new Refusal('amqp:unauthorized-access', 'No token here gives the right of service connect.');
-    hub.throttle.take('connect');
     link.allowed = allowed;
     sender.set_source({ address });
     if (/\/filenotifications$/i.test(address)) return;
@@ -31,16 +30,7 @@ export function serviceboundNode(hub: HubCore): Node {
     whenOver(sender, peer, link, queue.open(taker));
   };
 
-  return {
-    serve(sender, peer, link) {
-      try {
-        attach(sender, peer, link);
-      } catch (error) {
-        if (!(error instanceof Refusal)) throw error;
-        refuse(sender, error);
-      }
-    },
-  };
+  return { serve };
 }
 
 function encode({ item, deliveryCount }: Handed<FeedbackBatch>, hubName: string): AmqpMessage {

@@ -13,6 +13,7 @@ import {
   serviceClient,
   serviceMessage,
 } from './support/clients.ts';
+import { eventually } from './support/eventually.ts';
 import { freshHub } from './support/hub.ts';
 
 // What the official device clients can do, the same over AMQP and MQTT.
@@ -104,7 +105,7 @@ describe.each([
     await client.sendEvent(deviceMessage('x'));
     expect(await state()).toBe('Connected');
     await client.close();
-    await expect.poll(state).toBe('Disconnected');
+    await eventually(state).toBe('Disconnected');
   });
   test('answers direct methods', async () => {
     const client = await open();
@@ -131,12 +132,10 @@ describe.each([
     const deltas: unknown[] = [];
     twin.on('properties.desired', (delta) => deltas.push(delta));
     await client.sendEvent(deviceMessage('ready'));
-    await expect
-      .poll(async () => {
-        await registry.updateTwin(deviceId, { properties: { desired: { interval: 7 } } }, '*');
-        return deltas.at(-1);
-      })
-      .toMatchObject({ interval: 7 });
+    await eventually(async () => {
+      await registry.updateTwin(deviceId, { properties: { desired: { interval: 7 } } }, '*');
+      return deltas.at(-1);
+    }).toMatchObject({ interval: 7 });
   });
   test('gets an error for a patch that a twin cannot hold', async () => {
     const client = await open();
@@ -187,7 +186,7 @@ describe.each([
     await client.sendEvent(deviceMessage('x'));
     expect(hub.isConnected(deviceId)).toBe(true);
     await registry.update({ deviceId, status: 'disabled' } as iothub.Device);
-    await expect.poll(() => hub.isConnected(deviceId)).toBe(false);
+    await eventually(() => hub.isConnected(deviceId)).toBe(false);
     const again = await deviceClient(hub, deviceId, undefined, transport);
     again.on('error', () => undefined);
     await expect(again.open()).rejects.toThrow();
@@ -202,7 +201,7 @@ describe('a message to a device over AMQP', () => {
     client.on('message', (message) => received.push(message));
     await client.open();
     const next = async (n: number) => {
-      await expect.poll(() => received.length).toBeGreaterThanOrEqual(n);
+      await eventually(() => received.length).toBeGreaterThanOrEqual(n);
       return received[n - 1] as device.Message;
     };
     return { client, next };
@@ -222,14 +221,14 @@ describe('a message to a device over AMQP', () => {
     expect(message.properties.propertyList).toEqual(Object.entries(properties).map(([key, value]) => ({ key, value })));
     expect(hub.devicebound.pending(deviceId)).toHaveLength(1);
     await client.complete(message);
-    await expect.poll(outcomes).toEqual([['m1', 'completed']]);
+    await eventually(outcomes).toEqual([['m1', 'completed']]);
     expect(hub.devicebound.pending(deviceId)).toEqual([]);
   });
   test('is gone when the device rejects it', async () => {
     const { client, next } = await open();
     await service.send(deviceId, serviceMessage('hello', { messageId: 'm1' }));
     await client.reject(await next(1));
-    await expect.poll(outcomes).toEqual([['m1', 'rejected']]);
+    await eventually(outcomes).toEqual([['m1', 'rejected']]);
     expect(hub.devicebound.pending(deviceId)).toEqual([]);
   });
   test('comes again when the device abandons it, counted', async () => {
@@ -240,13 +239,13 @@ describe('a message to a device over AMQP', () => {
     expect(again.messageId).toBe('m1');
     expect(again.transportObj).toMatchObject({ delivery_count: 1 });
     await client.complete(again);
-    await expect.poll(outcomes).toEqual([['m1', 'completed']]);
+    await eventually(outcomes).toEqual([['m1', 'completed']]);
   });
   test('is given up after ten deliveries', async () => {
     const { client, next } = await open();
     await service.send(deviceId, serviceMessage('hello', { messageId: 'm1' }));
     for (let i = 1; i <= 10; i++) await client.abandon(await next(i));
-    await expect.poll(outcomes).toEqual([['m1', 'undeliverable']]);
+    await eventually(outcomes).toEqual([['m1', 'undeliverable']]);
   });
 });
 

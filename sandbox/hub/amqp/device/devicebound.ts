@@ -1,13 +1,13 @@
 import { toAmqp } from '../encode.ts';
 import { lend } from '../lending.ts';
-import { notFound, refuse } from '../peer.ts';
+import { notFound } from '../peer.ts';
 import type { Endpoint } from './endpoint.ts';
 
 /** Cloud-to-device messages. A module has none. */
 export const deviceboundEndpoint: Endpoint = {
   serve(sender, { hub, stay, whenOver }) {
     const { deviceId, moduleId } = stay.login.identity;
-    if (moduleId !== undefined) return refuse(sender, notFound(sender.source.address));
+    if (moduleId !== undefined) throw notFound(sender.source.address);
     const { take, hasRoom } = lend(sender, toAmqp, () => hub.devicebound.flush(deviceId));
     whenOver(hub.devicebound.listen(deviceId, take, hasRoom));
   },

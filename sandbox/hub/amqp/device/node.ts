@@ -5,7 +5,7 @@ import type { HubCore } from '../../core.ts';
 import { Refusal } from '../../refusal.ts';
 import { clientIdOf, nameOf } from '../../registry.ts';
 import { whenOver } from '../lifetime.ts';
-import { type Node, notFound, type Peer, refuse } from '../peer.ts';
+import { type Node, notFound, type Peer } from '../peer.ts';
 import { deviceboundEndpoint } from './devicebound.ts';
 import type { Endpoint, Stay } from './endpoint.ts';
 import { methodsEndpoint } from './methods.ts';
@@ -63,7 +63,6 @@ export function deviceNode(hub: HubCore): Node {
     if (!found) throw new Refusal('amqp:unauthorized-access', 'No token here lets this device connect.');
     const way = terminus.is_receiver() ? endpoint?.accept : endpoint?.serve;
     if (!way) throw notFound(address);
-    hub.throttle.take('connect');
     link.allowed = () => login() !== undefined;
     const stay = enter(peer, found);
     stay.links.add(link);
@@ -85,18 +84,9 @@ export function deviceNode(hub: HubCore): Node {
     }
   };
 
-  const attempt = (terminus: Sender | Receiver, address: string, peer: Peer, link: Link): void => {
-    try {
-      attach(terminus, address, peer, link);
-    } catch (error) {
-      if (!(error instanceof Refusal)) throw error;
-      refuse(terminus, error);
-    }
-  };
-
   return {
-    serve: (sender, peer, link) => attempt(sender, sender.source.address, peer, link),
-    accept: (receiver, peer, link) => attempt(receiver, receiver.target.address, peer, link),
+    serve: (sender, peer, link) => attach(sender, sender.source.address, peer, link),
+    accept: (receiver, peer, link) => attach(receiver, receiver.target.address, peer, link),
   };
 }
 
