@@ -2,7 +2,8 @@ import { once } from 'node:events';
 import rhea, { type EventContext } from 'rhea';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { maxEventSize } from '../../../sandbox/hub/events.ts';
-import { amqpConnection, outcomeOf, putDeviceToken, refusalOf } from './support/amqp.ts';
+import { amqpConnection, outcomeOf, putDeviceToken } from './support/amqp.ts';
+import { ended } from './support/bare.ts';
 import { listenToEvents } from './support/clients.ts';
 import { eventually } from './support/eventually.ts';
 import { freshHub } from './support/hub.ts';
@@ -85,13 +86,13 @@ describe("a device's token", () => {
   ])('does not open for %s', async (_, address) => {
     hub.registry.create('pump-1', { moduleId: 'm' });
     const sender = (await loggedIn()).open_sender(address);
-    expect(await refusalOf(sender)).toBe('amqp:unauthorized-access');
+    expect(await ended(sender)).toBe('amqp:unauthorized-access');
   });
   test.each(['messages/devicebound', 'methods/devicebound', 'twin'])(
     'is needed to receive from its %s',
     async (endpoint) => {
       const receiver = (await loggedIn('pump-2')).open_receiver(`/devices/pump-1/${endpoint}`);
-      expect(await refusalOf(receiver)).toBe('amqp:unauthorized-access');
+      expect(await ended(receiver)).toBe('amqp:unauthorized-access');
     },
   );
   test('several can share a connection, each for its own links', async () => {
@@ -109,8 +110,8 @@ describe("a device's token", () => {
 
 test('a link at an address where a device has nothing is not found', async () => {
   const connection = await loggedIn();
-  expect(await refusalOf(connection.open_sender('/devices/pump-1/nothing'))).toBe('amqp:not-found');
-  expect(await refusalOf(connection.open_sender('/devices/pump-1/messages/devicebound'))).toBe('amqp:not-found');
+  expect(await ended(connection.open_sender('/devices/pump-1/nothing'))).toBe('amqp:not-found');
+  expect(await ended(connection.open_sender('/devices/pump-1/messages/devicebound'))).toBe('amqp:not-found');
 });
 test('a device gets as many messages as it has given credit for', async () => {
   const message = (n: number) => ({ system: {}, properties: {}, body: Buffer.from(String(n)) });

@@ -1,11 +1,15 @@
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
+import { get } from 'node:https';
 import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import amqp from 'azure-iot-device-amqp';
+import mqtt from 'azure-iot-device-mqtt';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { startHub } from '../../../sandbox/hub/hub.ts';
-import { listenToEvents, serviceClient, serviceMessage } from './support/clients.ts';
+import { deviceClient, deviceMessage, listenToEvents, serviceClient, serviceMessage } from './support/clients.ts';
 import { connectedDevice } from './support/device.ts';
 
 let directory = '';
@@ -73,4 +77,40 @@ test('devices that are there from the start can connect', async () => {
   expect(() => hub.deviceConnectionString('nobody')).toThrow();
   await connectedDevice(hub, 'pump-1');
   await hub.close();
+});
+
+describe('what a port speaks', () => {
+  const answersRest = (port: number, ca: string) =>
+    new Promise<number | undefined>((resolve, reject) => {
+      const asked = get({ host: 'localhost', port, ca, agent: false, path: '/devices?api-version=1' }, (response) => {
+        response.resume();
+        resolve(response.statusCode);
+      });
+      asked.on('error', reject);
+    });
+
+  test('is AMQP, MQTT and REST on each TLS port', async () => {
+    const hub = await startHub({ directory, devices: [{ deviceId: 'pump-1' }] });
+    const { amqps, mqtts } = hub.ports;
+    expect(hub.ports.https).toBe(amqps);
+    for (const port of [amqps, mqtts]) {
+      expect(await answersRest(port, readFileSync(hub.caFile, 'utf8'))).toBe(401);
+      const text = hub.deviceConnectionString('pump-1').replace(/localhost:\d+/, `localhost:${port}`);
+      for (const transport of [amqp.Amqp, mqtt.Mqtt]) {
+        const client = await deviceClient(hub, 'pump-1', text, transport);
+        await client.open();
+        await client.sendEvent(deviceMessage('x'));
+        await client.close();
+      }
+    }
+    expect(hub.journal.list({ kind: 'd2c' })).toHaveLength(4);
+    await hub.close();
+  });
+  test('can be had for REST on a port of its own', async () => {
+    const hub = await startHub({ directory, ports: { https: 0 } });
+    expect(hub.ports.https).not.toBe(hub.ports.amqps);
+    expect(hub.restUrl).toBe(`https://localhost:${hub.ports.https}`);
+    expect(await answersRest(hub.ports.https, readFileSync(hub.caFile, 'utf8'))).toBe(401);
+    await hub.close();
+  });
 });

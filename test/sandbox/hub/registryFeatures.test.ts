@@ -199,3 +199,46 @@ test('an address where there is nothing is not found, and no error tells of a to
   expect(error.message).toBe('Not found');
   expect(error.responseBody).not.toContain('SharedAccessSignature');
 });
+
+describe('a fault of REST', () => {
+  const failing = async (fault: Parameters<typeof hub.faults.add>[0]) => {
+    const id = hub.faults.add(fault);
+    const { response, ...error } = await registry.list().then(
+      () => ({ name: 'none', code: '', response: undefined }),
+      (error) => ({ name: error.constructor.name, code: error.code, response: error.response }),
+    );
+    hub.faults.clear(id);
+    return { ...error, status: response?.statusCode };
+  };
+
+  test('answers with the status and code that it was asked for', async () => {
+    const fault = {
+      kind: 'rest',
+      answer: 'status',
+      status: 503,
+      code: 'ServiceUnavailable',
+      path: '/devices',
+    } as const;
+    expect(await failing(fault)).toMatchObject({ name: 'ServiceUnavailableError', status: 503 });
+    await registry.list();
+  });
+  test('breaks the connection', async () => {
+    expect(await failing({ kind: 'rest', answer: 'reset', method: 'GET' })).toMatchObject({ code: 'ECONNRESET' });
+  });
+  test('delays the answer', async () => {
+    hub.faults.add({ kind: 'rest', answer: 'delay', ms: 100, times: 1, path: '/devices?' });
+    const answered: string[] = [];
+    const slow = registry.list().then(() => answered.push('the first'));
+    await registry.getRegistryStatistics();
+    answered.push('the second');
+    await slow;
+    expect(answered).toEqual(['the second', 'the first']);
+  });
+  test('says nothing at all', async () => {
+    const id = hub.faults.add({ kind: 'rest', answer: 'silent', method: 'GET', times: 1 });
+    const silent = registry.list();
+    await registry.getRegistryStatistics(); // while the other waits
+    expect(await Promise.race([silent, Promise.resolve('nothing yet')])).toBe('nothing yet');
+    hub.faults.clear(id);
+  });
+});
