@@ -226,17 +226,19 @@ describe('a fault of REST', () => {
     expect(await failing({ kind: 'rest', answer: 'reset', method: 'GET' })).toMatchObject({ code: 'ECONNRESET' });
   });
   test('delays the answer', async () => {
-    hub.faults.add({ kind: 'rest', answer: 'delay', ms: 100, times: 1, path: '/devices?' });
+    hub.registry.create(deviceId);
+    hub.faults.add({ kind: 'rest', answer: 'delay', ms: 500, times: 1, path: `/devices/${deviceId}` });
     const answered: string[] = [];
-    const slow = registry.list().then(() => answered.push('the first'));
+    const slow = registry.get(deviceId).then(() => answered.push('the first'));
     await registry.getRegistryStatistics();
     answered.push('the second');
     await slow;
     expect(answered).toEqual(['the second', 'the first']);
   });
   test('says nothing at all', async () => {
-    const id = hub.faults.add({ kind: 'rest', answer: 'silent', method: 'GET', times: 1 });
-    const silent = registry.list();
+    hub.registry.create(deviceId);
+    const id = hub.faults.add({ kind: 'rest', answer: 'silent', path: `/devices/${deviceId}` });
+    const silent = registry.get(deviceId);
     await registry.getRegistryStatistics(); // while the other waits
     expect(await Promise.race([silent, Promise.resolve('nothing yet')])).toBe('nothing yet');
     hub.faults.clear(id);
