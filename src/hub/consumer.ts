@@ -28,7 +28,7 @@ export interface ConsumerOptions<A extends Arriving>
   /** What each partition does with its events. */
   readonly partition: (
     id: string,
-  ) => Omit<PartitionOptions<A>, 'progress' | 'horizon' | 'checkpoint' | 'onCheckpointFailure'>;
+  ) => Omit<PartitionOptions<A>, 'progress' | 'horizon' | 'checkpoint' | 'onTrouble' | 'onGivenUp'>;
 }
 
 /** A partition that this instance reads. */
@@ -99,7 +99,8 @@ export function createConsumer<A extends Arriving>(options: ConsumerOptions<A>):
       progress,
       horizon: lastEnqueuedSequenceNumber,
       checkpoint: (next) => answered(store.writeProgress(record, next)),
-      onCheckpointFailure: (error) => log.error({ err: error, partition: partitionId }, 'checkpoint not written'),
+      onTrouble: (error, what) => log.error({ err: error, partition: partitionId }, what),
+      onGivenUp: () => void leave(partitionId),
     });
     const lost = () => {
       log.warn({ partition: partitionId }, 'somebody else reads this partition now');

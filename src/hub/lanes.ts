@@ -9,15 +9,17 @@ export interface Lanes {
   length(key: string): number;
 }
 
-export function createLanes(): Lanes {
+/** @param ended is called when a lane has become shorter */
+export function createLanes(ended: () => void = () => {}): Lanes {
   const lanes = new Map<string, (() => Promise<void>)[]>();
 
   async function drain(key: string, lane: (() => Promise<void>)[]) {
     for (let work = lane[0]; work !== undefined; work = lane[0]) {
       await work();
       lane.shift();
+      if (lane.length === 0) lanes.delete(key);
+      ended();
     }
-    lanes.delete(key);
   }
 
   return {

@@ -37,7 +37,10 @@ export interface PartitionOptions<A extends Arriving> {
   readonly horizon: number;
   /** Writes the progress down. Answers false when somebody else owns the partition by now. */
   checkpoint(progress: Progress): Promise<boolean>;
-  onCheckpointFailure(error: unknown): void;
+  /** Something that must not happen has happened, and the partition goes on. */
+  onTrouble(error: unknown, what: string): void;
+  /** The partition cannot go on: somebody else owns it, or it has lost messages that it kept. It has been abandoned. */
+  onGivenUp(): void;
   readonly spool: Spool;
   readonly limits: PartitionLimits;
 }
@@ -52,11 +55,19 @@ export interface PartitionLimits {
   readonly maxMapBytes: number;
 }
 
+interface Spooled {
+  readonly ticket: Ticket;
+  readonly done: () => void;
+}
+
+/** The longest the spool may take to give a message back. */
+const spoolAnswersMs = 20_000;
+
 /** One partition of the hub while this instance owns it. */
 export interface Partition {
   /**
-   * Takes events in hub order; answers when there is room for more. What it has seen before, it passes over. Never
-   * rejects for anything an event contains.
+   * Takes events in hub order; answers when there is room for more. What it has seen before, it passes over, also when
+   * a new subscription gives it again while the old one's are still waiting for room. Never rejects.
    */
   admit(events: readonly HubEvent[]): Promise<void>;
   /** Where to read on. */
@@ -72,9 +83,11 @@ export interface Partition {
 
 export function createPartition<A extends Arriving>(options: PartitionOptions<A>): Partition {
   const { budget, arrivalOf, dispatch, spool, limits } = options;
-  const lanes = createLanes();
+  const lanes = createLanes(changed);
   const watermark = createWatermark();
   const start = options.progress?.sequenceNumber ?? -1;
+  /** Devices whose newest messages are in the spool: until it is empty, all their messages go there. */
+  const spooled = new Map<string, Spooled[]>();
   const isDone = decodeCompletion(start, options.progress?.completed ?? '');
   const mayBeRepeat = ({ sequenceNumber }: HubEvent) => sequenceNumber <= options.horizon;
   let seen: Position | undefined = options.progress;
@@ -84,6 +97,7 @@ export function createPartition<A extends Arriving>(options: PartitionOptions<A>
   let timer: NodeJS.Timeout | undefined;
   let owned = true;
   let closing = false;
+  let admitting = Promise.resolve();
   let waiting: (() => void)[] = [];
 
   /** Until a message has been handled, or the partition closes. */
@@ -112,11 +126,10 @@ export function createPartition<A extends Arriving>(options: PartitionOptions<A>
     const since = unwritten;
     unwritten = 0;
     try {
-      if (!(await options.checkpoint(progress))) abandon();
+      if (!(await options.checkpoint(progress))) giveUp();
     } catch (error) {
       unwritten += since;
-      options.onCheckpointFailure(error);
-      if (!closing) timer ??= setTimeout(() => void write(), limits.everyMs).unref();
+      options.onTrouble(error, 'checkpoint not written');
     }
   }
 
@@ -126,14 +139,19 @@ export function createPartition<A extends Arriving>(options: PartitionOptions<A>
     timer = undefined;
     writing ??= writeOnce().finally(() => {
       writing = undefined;
+      if (unwritten > 0 && !closing) writeLater();
     });
     return writing;
+  }
+
+  function writeLater() {
+    timer ??= setTimeout(() => void write(), limits.everyMs).unref();
   }
 
   function countProgress() {
     unwritten += 1;
     if (unwritten >= limits.everyMessages) void write();
-    else timer ??= setTimeout(() => void write(), limits.everyMs).unref();
+    else writeLater();
   }
 
   function abandon() {
@@ -144,14 +162,35 @@ export function createPartition<A extends Arriving>(options: PartitionOptions<A>
     changed();
   }
 
+  function giveUp() {
+    if (!owned) return;
+    abandon();
+    options.onGivenUp();
+  }
+
+  /** What is to be dispatched. An event that cannot even be looked at must not stop those behind it (G4). */
+  function arrivalIn(event: HubEvent): A | undefined {
+    try {
+      return arrivalOf(event, mayBeRepeat(event));
+    } catch (error) {
+      options.onTrouble(error, 'event passed over');
+      return undefined;
+    }
+  }
+
   /** Runs one message whose room in the budget has been taken. */
   async function work(arrival: A, bytes: number, done: () => void) {
     let charged = bytes;
+    let handled = true;
     running += 1;
-    const handled = await dispatch(arrival, (more) => {
-      charged += more;
-      budget.grow(more);
-    });
+    try {
+      handled = await dispatch(arrival, (more) => {
+        charged += more;
+        budget.grow(more);
+      });
+    } catch (error) {
+      options.onTrouble(error, 'message given up');
+    }
     running -= 1;
     budget.give(charged);
     if (handled) done();
@@ -159,14 +198,57 @@ export function createPartition<A extends Arriving>(options: PartitionOptions<A>
     changed();
   }
 
-  async function workFromSpool(ticket: Ticket, done: () => void) {
-    const event = await spool.take(ticket);
-    const arrival = arrivalOf(event, mayBeRepeat(event));
+  async function workFromSpool({ ticket, done }: Spooled) {
+    const event = await within(spool.take(ticket), spoolAnswersMs);
+    const arrival = arrivalIn(event);
+    if (arrival === undefined) {
+      done();
+      changed();
+      return;
+    }
     const bytes = sizeOf(event);
     await budget.take(bytes);
-    if (arrival && !closing) await work(arrival, bytes, done);
-    else budget.give(bytes);
+    if (closing) budget.give(bytes);
+    else await work(arrival, bytes, done);
   }
+
+  /** In order, until nothing of the device is left in the spool. */
+  async function emptySpool(deviceId: string, queue: Spooled[]) {
+    try {
+      for (let next = queue.splice(0); next.length > 0; next = queue.splice(0)) {
+        for (const one of next) if (!closing) await workFromSpool(one);
+      }
+    } catch (error) {
+      if (!closing) options.onTrouble(error, 'spool cannot be read: reading the partition again from its checkpoint');
+      giveUp();
+    }
+    spooled.delete(deviceId);
+  }
+
+  /** Answers whether there was room. A disk that is full for everybody is a full spool. */
+  function putIntoSpool({ event, deviceId }: A): boolean {
+    let ticket: Ticket | undefined;
+    try {
+      ticket = spool.put(event);
+    } catch (error) {
+      options.onTrouble(error, 'spool cannot be written');
+    }
+    if (ticket === undefined) return false;
+    const one = { ticket, done: watermark.begin(positionOf(event)) };
+    const queue = spooled.get(deviceId);
+    if (queue) queue.push(one);
+    else {
+      const fresh = [one];
+      spooled.set(deviceId, fresh);
+      lanes.run(deviceId, () => emptySpool(deviceId, fresh));
+    }
+    return true;
+  }
+
+  /**
+   * Behind what is in the spool nothing may take room: it would hold it in vain, while the spool waits for room.
+   */
+  const goesToSpool = (deviceId: string) => spooled.has(deviceId) || lanes.length(deviceId) >= limits.deviceMessages;
 
   /** The map of what is done above the watermark must fit into the checkpoint: wait for the watermark to move. */
   const mapIsFull = () =>
@@ -176,13 +258,8 @@ export function createPartition<A extends Arriving>(options: PartitionOptions<A>
   async function admitOne(arrival: A) {
     const { event, deviceId } = arrival;
     while (!closing && mapIsFull()) await change();
-    while (!closing && lanes.length(deviceId) >= limits.deviceMessages) {
-      const ticket = spool.put(event);
-      if (ticket) {
-        const done = watermark.begin(positionOf(event));
-        lanes.run(deviceId, () => (closing ? Promise.resolve() : workFromSpool(ticket, done)));
-        return;
-      }
+    while (!closing && goesToSpool(deviceId)) {
+      if (putIntoSpool(arrival)) return;
       await change();
     }
     const bytes = sizeOf(event);
@@ -199,19 +276,24 @@ export function createPartition<A extends Arriving>(options: PartitionOptions<A>
     });
   }
 
-  return {
-    async admit(events) {
-      for (const event of events) {
-        if (closing) return;
-        if (seen && event.sequenceNumber <= seen.sequenceNumber) continue;
-        const arrival = isDone(event.sequenceNumber) ? undefined : arrivalOf(event, mayBeRepeat(event));
-        if (arrival) await admitOne(arrival);
-        else {
-          watermark.pass(event);
-          countProgress();
-        }
-        if (!closing) seen = positionOf(event);
+  async function admitAll(events: readonly HubEvent[]) {
+    for (const event of events) {
+      if (closing) return;
+      if (seen && event.sequenceNumber <= seen.sequenceNumber) continue;
+      const arrival = isDone(event.sequenceNumber) ? undefined : arrivalIn(event);
+      if (arrival) await admitOne(arrival);
+      else {
+        watermark.pass(event);
+        countProgress();
       }
+      if (!closing) seen = positionOf(event);
+    }
+  }
+
+  return {
+    admit(events) {
+      admitting = admitting.then(() => admitAll(events));
+      return admitting;
     },
     position: () => seen,
     async drain(limitMs) {
