@@ -264,8 +264,8 @@ const schema = {
   },
   checkpoints: {
     store: {
-      doc: 'Where progress is kept: `file` (one instance) or `memory` (tests; refused in production).',
-      format: ['file', 'memory'],
+      doc: 'Where progress is kept: `file` (one instance), `blob` (several instances) or `memory` (tests; refused in production).',
+      format: ['file', 'blob', 'memory'],
       default: 'file',
       env: 'CHECKPOINTS_STORE',
     },
@@ -274,6 +274,19 @@ const schema = {
       format: 'text',
       default: '.data/checkpoints',
       env: 'CHECKPOINTS_DIRECTORY',
+    },
+    connectionString: {
+      doc: 'Connection string of the storage account of the `blob` store: with the account’s key, or with a shared access signature.',
+      format: 'storage-connection-string',
+      default: '',
+      env: 'CHECKPOINTS_CONNECTION_STRING',
+      sensitive: true,
+    },
+    container: {
+      doc: 'Container of the `blob` store; made when it is not there and the connection string allows it.',
+      format: 'container-name',
+      default: 'checkpoints',
+      env: 'CHECKPOINTS_CONTAINER',
     },
     everyMessages: {
       doc: 'A partition’s progress is written after this many messages …',
@@ -388,8 +401,14 @@ export function readSettings(env: NodeJS.ProcessEnv, directory: string): Setting
   }
   if (environment === 'production' && settings.checkpoints.store === 'memory') {
     problems.push(
-      'checkpoints.store: memory forgets all progress at a restart; production needs CHECKPOINTS_STORE=file',
+      'checkpoints.store: memory forgets all progress at a restart; production needs CHECKPOINTS_STORE=file or blob',
     );
+  }
+  const { store, connectionString } = settings.checkpoints;
+  if (store === 'blob' && connectionString === '') {
+    problems.push('checkpoints.store: blob needs CHECKPOINTS_CONNECTION_STRING beside it');
+  } else if (store !== 'blob' && connectionString !== '') {
+    problems.push(`checkpoints.connectionString: of no use to CHECKPOINTS_STORE=${store}; is it to be blob?`);
   }
   if (problems.length > 0) throw new ConfigurationError(problems);
   return settings;

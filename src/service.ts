@@ -3,9 +3,7 @@ import { createHandling } from './handling.ts';
 import { createBudget } from './hub/budget.ts';
 import { createConsumer } from './hub/consumer.ts';
 import { openSpool } from './hub/spool.ts';
-import { createFileStore } from './hub/stores/fileStore.ts';
-import { createMemoryStore } from './hub/stores/memoryStore.ts';
-import type { Store } from './hub/stores/store.ts';
+import { openStore } from './hub/stores/openStore.ts';
 import type { Log } from './log.ts';
 import { startOperationsServer } from './operations/http.ts';
 import { classify, senderOf } from './protocol/event.ts';
@@ -38,7 +36,7 @@ export async function startService(settings: Settings, log: Log): Promise<Servic
     drainMs: delivery.drainSeconds * 1000,
     roundMs: 5_000,
     balance: { expiryMs: 30_000, forceMs: delivery.drainSeconds * 1000 + 15_000 },
-    store: storeOf(settings),
+    store: await openStore(settings),
     log,
     partition: (partition) => ({
       budget: createBudget(partitionLimits, overall),
@@ -89,12 +87,4 @@ export async function startService(settings: Settings, log: Log): Promise<Servic
       log.info({ ...counters }, 'stopped');
     },
   };
-}
-
-function storeOf({ hub, checkpoints }: Settings): Store {
-  if (checkpoints.store === 'memory') return createMemoryStore();
-  const place = [...hub.eventsConnectionString.matchAll(/(?:Endpoint=sb:\/\/|EntityPath=)([^/;]+)/g)].map(
-    ([, part]) => part,
-  );
-  return createFileStore(checkpoints.directory, [...place, hub.consumerGroup].join(' '));
 }

@@ -76,4 +76,30 @@ export const settingFormats: Record<string, convict.Format> = {
     validate: (value) =>
       void requireParts(value, ['HostName', 'SharedAccessKeyName', 'SharedAccessKey'], 'connection string of the hub'),
   },
+  'storage-connection-string': {
+    validate(value) {
+      if (value === '') return;
+      const found = parts(value);
+      const isEmulator = found.get('UseDevelopmentStorage') === 'true';
+      const hasKey = found.has('AccountName') && found.has('AccountKey');
+      const hasSignature = found.has('BlobEndpoint') && found.has('SharedAccessSignature');
+      require(isEmulator ||
+        hasKey ||
+        hasSignature, 'is no connection string of a storage account: AccountName and AccountKey, or BlobEndpoint and SharedAccessSignature, missing');
+      const endpoint = found.get('BlobEndpoint') ?? `${found.get('DefaultEndpointsProtocol') ?? 'https'}://storage`;
+      require(isEmulator ||
+        (URL.canParse(endpoint) &&
+          (endpoint.startsWith('https:') ||
+            isLoopback(
+              new URL(endpoint).hostname,
+            ))), 'would send its key’s signature in clear: http is allowed for a storage on this machine only');
+    },
+  },
+  'container-name': {
+    validate: (value) =>
+      require(typeof value === 'string' &&
+        /^(?=.{3,63}$)[a-z0-9]+(-[a-z0-9]+)*$/.test(
+          value,
+        ), 'must be 3 to 63 lower-case letters, digits and single hyphens'),
+  },
 };

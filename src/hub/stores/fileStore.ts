@@ -1,51 +1,96 @@
+import { randomUUID } from 'node:crypto';
 import { mkdirSync, readFileSync } from 'node:fs';
-import { open, rename } from 'node:fs/promises';
-import { join } from 'node:path';
+import { open, readdir, rename, rm } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import { type Contents, createMemoryStore } from './memoryStore.ts';
 import type { Store } from './store.ts';
 
 const format = 1;
 
+/** What the file says; `keeper` is the process that writes it. */
+interface Kept extends Contents {
+  readonly keeper?: string;
+}
+
 /**
- * In one file, for one instance; replaced as a whole, so that a crash leaves the old or the new one.
+ * In one file, for one instance; replaced as a whole, so that a crash leaves the old or the new one. The process that
+ * came last keeps the file: one before it writes nothing any more. The file is taken at the first use, so that a
+ * process which fails to start takes nothing from anybody.
  * @param place namespace, hub and consumer group: a file of another place is not read
  * @throws Error when the file exists and cannot be understood: starting over in silence would repeat everything
  */
 export function createFileStore(directory: string, place: string): Store {
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   const path = join(directory, `${encodeURIComponent(place)}.json`);
-  const draft = `${path}.new`;
+  const keeper = randomUUID();
+  const draft = `${path}.${keeper}.new`;
+  const isDraft = (name: string) => name.startsWith(`${basename(path)}.`) && name.endsWith('.new');
   let latest: Contents | undefined;
-  let writing: Promise<void> | undefined;
+  let writing: Promise<boolean> | undefined;
+  let taken: Promise<Store> | undefined;
+  read(path);
 
-  async function replace() {
+  async function replace(contents: Contents) {
+    const file = await open(draft, 'w', 0o600);
+    try {
+      await file.writeFile(JSON.stringify({ format, keeper, ...contents }));
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(draft, path);
+  }
+
+  async function replaceAll() {
     while (latest !== undefined) {
       const contents = latest;
       latest = undefined;
-      const file = await open(draft, 'w', 0o600);
-      try {
-        await file.writeFile(JSON.stringify({ format, ...contents }));
-        await file.sync();
-      } finally {
-        await file.close();
-      }
-      await rename(draft, path);
+      if ((read(path).keeper ?? keeper) !== keeper) return false;
+      await replace(contents);
     }
+    return true;
   }
 
   /** Writes that come while one is under way share the next one. */
-  function keep(contents: Contents): Promise<void> {
+  function keep(contents: Contents): Promise<boolean> {
     latest = contents;
-    writing ??= replace().finally(() => {
+    writing ??= replaceAll().finally(() => {
       writing = undefined;
     });
     return writing;
   }
 
-  return createMemoryStore(read(path), keep);
+  /** What a process left that ended while it wrote. */
+  async function removeDrafts() {
+    const drafts = (await readdir(directory)).filter(isDraft);
+    await Promise.all(drafts.map((name) => rm(join(directory, name), { force: true })));
+  }
+
+  async function take(): Promise<Store> {
+    await removeDrafts();
+    const { ownerships, progress } = read(path);
+    const contents = { ownerships: ownerships.map((one) => ({ ...one, owner: '', wantedBy: '' })), progress };
+    await replace(contents);
+    return createMemoryStore(contents, keep);
+  }
+
+  const store = () => {
+    taken ??= take().catch((error) => {
+      taken = undefined;
+      throw error;
+    });
+    return taken;
+  };
+
+  return {
+    ownerships: async () => (await store()).ownerships(),
+    change: async (seen, next) => (await store()).change(seen, next),
+    progress: async (partition) => (await store()).progress(partition),
+    writeProgress: async (reader, progress) => (await store()).writeProgress(reader, progress),
+  };
 }
 
-function read(path: string): Contents {
+function read(path: string): Kept {
   let text: string;
   try {
     text = readFileSync(path, 'utf8');
@@ -54,15 +99,15 @@ function read(path: string): Contents {
     throw error;
   }
   const kept = parse(text);
-  if (kept) return { ...kept, ownerships: kept.ownerships.map((one) => ({ ...one, owner: '', wantedBy: '' })) };
+  if (kept) return kept;
   throw new Error(`${path} is no checkpoint file of format ${format}; move it away to start from the start position`);
 }
 
-function parse(text: string): Contents | undefined {
+function parse(text: string): Kept | undefined {
   try {
     const kept: unknown = JSON.parse(text);
     const isOurs = typeof kept === 'object' && kept !== null && 'format' in kept && kept.format === format;
-    return isOurs ? (kept as unknown as Contents) : undefined;
+    return isOurs ? (kept as unknown as Kept) : undefined;
   } catch {
     return undefined;
   }

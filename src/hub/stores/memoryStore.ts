@@ -12,11 +12,12 @@ export interface Contents {
 /**
  * In this process's memory.
  * @param contents to begin with
- * @param keep is given the contents after each change of progress or epoch
+ * @param keep is given the contents after each change of progress or epoch; answers false when somebody else keeps
+ * contents there by now
  */
 export function createMemoryStore(
   contents: Contents = { ownerships: [], progress: [] },
-  keep: (contents: Contents) => Promise<void> = async () => {},
+  keep: (contents: Contents) => Promise<boolean> = async () => true,
 ): Store {
   const ownerships = new Map(contents.ownerships.map((one) => [one.partition, one]));
   const progress = new Map(contents.progress.map((one) => [one.partition, one.progress]));
@@ -32,7 +33,9 @@ export function createMemoryStore(
       if (current?.etag !== seen?.etag) return undefined;
       const record = { ...next, etag: randomUUID() };
       ownerships.set(next.partition, record);
-      if (current?.epoch !== next.epoch) await keep(all());
+      if (current?.epoch !== next.epoch && !(await keep(all()))) {
+        throw new Error('another process keeps its checkpoints in the same place since');
+      }
       return record;
     },
     progress: async (partition) => progress.get(partition),
@@ -42,8 +45,7 @@ export function createMemoryStore(
       const current = progress.get(partition);
       if (current && current.sequenceNumber > next.sequenceNumber) return true;
       progress.set(partition, next);
-      await keep(all());
-      return true;
+      return keep(all());
     },
   };
 }

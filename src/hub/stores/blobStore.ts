@@ -1,0 +1,134 @@
+import { ContainerClient } from '@azure/storage-blob';
+import type { Ownership } from '../balance.ts';
+import {
+  type BlobPlace,
+  ownershipLabels,
+  prefixOf,
+  progressLabels,
+  readOwnership,
+  readProgress,
+  writerEpoch,
+} from './blobRecords.ts';
+import { type BlobLimits, createLabelledBlobs, type LabelledBlob } from './labelledBlobs.ts';
+import type { Reader, Store } from './store.ts';
+
+export interface BlobStoreOptions extends BlobPlace {
+  /** Of the storage account: with its key, or with a shared access signature for the container. */
+  readonly connectionString: string;
+  /** Made at the first use when it is not there. */
+  readonly container: string;
+  readonly limits?: BlobLimits & { readonly verbMs: number };
+}
+
+/** A checkpoint as its reader last wrote it. */
+interface Written {
+  readonly reader: Reader;
+  readonly blob: LabelledBlob;
+}
+
+const defaultLimits = { attemptMs: 4_000, attempts: 4, pauseMs: 200, verbMs: 15_000 };
+
+/** How often a checkpoint is written anew when others change it at the same time. */
+const mostRaces = 5;
+
+/**
+ * In Azure Blob Storage, for any number of instances. A record is changed only in the state that was seen (etag). Who
+ * takes a partition over stamps its epoch on the checkpoint as well, so that a late write of the reader before fails.
+ */
+export function createBlobStore({
+  connectionString,
+  container,
+  limits = defaultLimits,
+  ...place
+}: BlobStoreOptions): Store {
+  const client = new ContainerClient(connectionString, container, { retryOptions: { maxTries: 1 } });
+  const blobs = createLabelledBlobs(client, limits);
+  const ownershipPrefix = prefixOf(place, 'ownership');
+  const checkpointName = (partition: string) => prefixOf(place, 'checkpoint') + partition;
+  const written = new Map<string, Written>();
+  const deadline = () => Date.now() + limits.verbMs;
+  const recordOf = (partition: string, blob: LabelledBlob) => readOwnership(partition, blob, blobs.clockAheadMs());
+
+  /** Others' writes of the checkpoint fail from here on; its position stays as it is. */
+  async function stamp(reader: Reader, by: number): Promise<void> {
+    const name = checkpointName(reader.partition);
+    for (let race = 0; race < mostRaces; race += 1) {
+      const current = await blobs.read(name, by);
+      if (current === undefined || writerEpoch(current) >= reader.epoch) return;
+      const labels = { ...current.labels, owner: reader.owner, epoch: String(reader.epoch) };
+      const blob = await blobs.write(name, labels, current.etag, by);
+      if (blob === undefined) continue;
+      written.set(reader.partition, { reader, blob });
+      return;
+    }
+    throw busy(reader);
+  }
+
+  /** The checkpoint as it stands, if the reader may write it; `false` if not. */
+  async function current(reader: Reader, by: number): Promise<LabelledBlob | undefined | false> {
+    const known = written.get(reader.partition);
+    if (known && isSame(known.reader, reader)) return known.blob;
+    const [ownership, checkpoint] = await Promise.all([
+      blobs.read(ownershipPrefix + reader.partition, by),
+      blobs.read(checkpointName(reader.partition), by),
+    ]);
+    if (ownership === undefined || !isSame(recordOf(reader.partition, ownership), reader)) return false;
+    return writerEpoch(checkpoint) > reader.epoch ? false : checkpoint;
+  }
+
+  return {
+    async ownerships() {
+      const found = await blobs.list(ownershipPrefix, deadline());
+      return found.map((blob) => recordOf(blob.name.slice(ownershipPrefix.length), blob));
+    },
+
+    async change(seen, next) {
+      const { partition } = next;
+      const by = deadline();
+      const changesReader = seen === undefined || !isSame(seen, next);
+      if (changesReader) written.delete(partition);
+      const isTaken = next.epoch !== seen?.epoch;
+      const lastEpoch = isTaken ? writerEpoch(await blobs.read(checkpointName(partition), by)) : 0;
+      const epoch = isTaken ? Math.max(next.epoch, lastEpoch + 1) : next.epoch; // the record may have been deleted
+      const labels = ownershipLabels(seen, { ...next, epoch }, blobs.clockAheadMs());
+      const blob = await blobs.write(ownershipPrefix + partition, labels, seen?.etag, by);
+      if (blob === undefined) return undefined;
+      if (isTaken) await stamp({ partition, owner: next.owner, epoch }, by);
+      return recordOf(partition, blob);
+    },
+
+    async progress(partition) {
+      const blob = await blobs.read(checkpointName(partition), deadline());
+      return blob && readProgress(blob);
+    },
+
+    async writeProgress(reader, next) {
+      const by = deadline();
+      for (let race = 0; race < mostRaces; race += 1) {
+        const seen = await current(reader, by);
+        if (seen === false) return false;
+        const kept = seen && readProgress(seen);
+        const newest = kept && kept.sequenceNumber > next.sequenceNumber ? kept : next;
+        if (newest === kept && writerEpoch(seen) === reader.epoch) return true;
+        const blob = await blobs.write(
+          checkpointName(reader.partition),
+          progressLabels(newest, reader),
+          seen?.etag,
+          by,
+        );
+        if (blob) {
+          written.set(reader.partition, { reader, blob });
+          return true;
+        }
+        written.delete(reader.partition);
+      }
+      throw busy(reader);
+    },
+  };
+}
+
+const isSame = (a: Pick<Ownership, 'owner' | 'epoch'>, b: Pick<Ownership, 'owner' | 'epoch'>): boolean =>
+  a.owner === b.owner && a.epoch === b.epoch;
+
+const busy = ({ partition }: Reader) =>
+  new Error(`checkpoint storage: the checkpoint of partition ${partition} is changed by others all the time`);

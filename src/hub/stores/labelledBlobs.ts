@@ -1,0 +1,160 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ContainerClient } from '@azure/storage-blob';
+
+/** An empty blob that says everything in its metadata. */
+export interface LabelledBlob {
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+  /** Names this state of the blob. */
+  readonly etag: string;
+  /** Milliseconds since 1970, by the clock of the storage. */
+  readonly modifiedAt: number;
+}
+
+/**
+ * The blobs of one container. Every verb ends before `by` (milliseconds since 1970), with a few attempts of limited
+ * length, and rejects with an error that names the operation and the reason, and no request: that holds tokens (G5).
+ */
+export interface LabelledBlobs {
+  list(prefix: string, by: number): Promise<LabelledBlob[]>;
+  read(name: string, by: number): Promise<LabelledBlob | undefined>;
+  /**
+   * @param etag of the state to be replaced; undefined when there must be no such blob
+   * @returns the new state, or undefined when the blob is not in that state
+   */
+  write(
+    name: string,
+    labels: Record<string, string>,
+    etag: string | undefined,
+    by: number,
+  ): Promise<LabelledBlob | undefined>;
+  /** How far the clock of the storage is ahead of ours, in milliseconds; 0 while they agree within the noise. */
+  clockAheadMs(): number;
+}
+
+export interface BlobLimits {
+  /** Longest wait for one answer of the storage. */
+  readonly attemptMs: number;
+  readonly attempts: number;
+  /** Before the second attempt; doubled before each further one. */
+  readonly pauseMs: number;
+}
+
+const transientStatuses = [undefined, 408, 429, 500, 502, 503, 504];
+
+/** The storage says whole seconds, and its answer takes time to arrive. */
+const clockNoiseMs = 1_500;
+
+/** The label by which a writer recognises its own work after a lost answer. */
+const mark = 'mark';
+
+export function createLabelledBlobs(container: ContainerClient, limits: BlobLimits): LabelledBlobs {
+  let isThere = false;
+  let aheadMs = 0;
+
+  const hearClock = (date: Date | undefined) => {
+    const measured = date ? date.getTime() - Date.now() : aheadMs;
+    if (Math.abs(measured - aheadMs) > clockNoiseMs) aheadMs = measured;
+  };
+
+  async function attempt<T>(what: string, by: number, once: (abortSignal: AbortSignal) => Promise<T>): Promise<T> {
+    for (let count = 1; ; count += 1) {
+      try {
+        return await once(AbortSignal.timeout(Math.max(1, Math.min(limits.attemptMs, by - Date.now()))));
+      } catch (error) {
+        const { statusCode, code, name } = error as { statusCode?: number; code?: string; name: string };
+        if (code === 'ContainerNotFound') isThere = false;
+        const pause = limits.pauseMs * 2 ** (count - 1);
+        if (count >= limits.attempts || !transientStatuses.includes(statusCode) || Date.now() + pause >= by) {
+          throw new Error(`checkpoint storage: ${what} failed: ${[statusCode, code ?? name].join(' ').trim()}`);
+        }
+        await sleep(pause);
+      }
+    }
+  }
+
+  /** A key that may not create containers is good enough when there is one. */
+  const ensureContainer = (by: number) =>
+    attempt('creating the container', by, async (abortSignal) => {
+      await container.createIfNotExists({ abortSignal }).catch((error) => {
+        if (error.statusCode !== 403) throw error;
+      });
+      isThere = true;
+    });
+
+  async function readOnce(name: string, abortSignal: AbortSignal): Promise<LabelledBlob | undefined> {
+    try {
+      const {
+        metadata = {},
+        etag = '',
+        lastModified,
+        date,
+      } = await container.getBlobClient(name).getProperties({ abortSignal });
+      hearClock(date);
+      return { name, labels: metadata, etag, modifiedAt: lastModified?.getTime() ?? 0 };
+    } catch (error) {
+      if ((error as { statusCode?: number }).statusCode !== 404) throw error;
+      return undefined;
+    }
+  }
+
+  async function writeOnce(
+    name: string,
+    labels: Record<string, string>,
+    etag: string | undefined,
+    abortSignal: AbortSignal,
+  ) {
+    const blob = container.getBlockBlobClient(name);
+    const written =
+      etag === undefined
+        ? await blob.upload('', 0, { metadata: labels, conditions: { ifNoneMatch: '*' }, abortSignal })
+        : await blob.setMetadata(labels, { conditions: { ifMatch: etag }, abortSignal });
+    hearClock(written.date);
+    return { name, labels, etag: written.etag ?? '', modifiedAt: written.lastModified?.getTime() ?? 0 };
+  }
+
+  return {
+    async list(prefix, by) {
+      if (!isThere) await ensureContainer(by);
+      return attempt('listing', by, async (abortSignal) => {
+        const found: LabelledBlob[] = [];
+        for await (const page of container.listBlobsFlat({ prefix, includeMetadata: true, abortSignal }).byPage()) {
+          hearClock(page.date);
+          for (const { name, metadata = {}, properties } of page.segment.blobItems) {
+            found.push({
+              name,
+              labels: metadata,
+              etag: properties.etag,
+              modifiedAt: properties.lastModified.getTime(),
+            });
+          }
+        }
+        return found;
+      });
+    },
+    read: (name, by) => attempt(`reading ${name}`, by, (abortSignal) => readOnce(name, abortSignal)),
+    async write(name, labels, etag, by) {
+      const marked = { ...labels, [mark]: randomUUID() };
+      let isRepeat = false;
+      return attempt(`writing ${name}`, by, async (abortSignal) => {
+        const maybeDone = isRepeat;
+        isRepeat = true;
+        try {
+          return await writeOnce(name, marked, etag, abortSignal);
+        } catch (error) {
+          if (!isConflict(error)) throw error;
+          const current = maybeDone ? await readOnce(name, abortSignal) : undefined;
+          return current?.labels[mark] === marked[mark] ? current : undefined;
+        }
+      });
+    },
+    clockAheadMs: () => aheadMs,
+  };
+}
+
+/** The blob is not in the state that the writer has seen. */
+function isConflict(error: unknown): boolean {
+  const { statusCode, code } = error as { statusCode?: number; code?: string };
+  return statusCode === 412 || code === 'BlobAlreadyExists' || code === 'BlobNotFound';
+}

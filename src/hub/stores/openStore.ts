@@ -1,0 +1,25 @@
+import type { Settings } from '../../config.ts';
+import { createFileStore } from './fileStore.ts';
+import { createMemoryStore } from './memoryStore.ts';
+import type { Store } from './store.ts';
+
+/**
+ * The store of the settings. The storage client is loaded only for the store that needs it: it takes 20 MB.
+ * @throws Error when the file of checkpoints cannot be understood
+ */
+export async function openStore({ hub, checkpoints }: Pick<Settings, 'hub' | 'checkpoints'>): Promise<Store> {
+  const { eventsConnectionString, consumerGroup } = hub;
+  const endpoint = /Endpoint=sb:\/\/([^/;]+)/.exec(eventsConnectionString)?.[1] ?? '';
+  const hubName = /EntityPath=([^;]+)/.exec(eventsConnectionString)?.[1] ?? '';
+  switch (checkpoints.store) {
+    case 'memory':
+      return createMemoryStore();
+    case 'blob': {
+      const { createBlobStore } = await import('./blobStore.ts');
+      const namespace = endpoint.replace(/:\d+$/, '');
+      return createBlobStore({ ...checkpoints, namespace, hub: hubName, consumerGroup });
+    }
+    default:
+      return createFileStore(checkpoints.directory, [endpoint, hubName, consumerGroup].join(' '));
+  }
+}
