@@ -28,6 +28,8 @@ interface Given {
   /** A message for which the service itself fails. */
   poison?: { arrivalOf?: number; dispatch?: number };
   brokenSpool?: 'put' | 'take';
+  /** Until then the spool gives nothing back. */
+  slowDisk?: Promise<void>;
 }
 
 /** A partition whose messages end when the test says so. */
@@ -42,6 +44,7 @@ function setUp({
   write,
   poison = {},
   brokenSpool,
+  slowDisk,
 }: Given = {}) {
   const started: number[] = [];
   const repeats: number[] = [];
@@ -58,7 +61,11 @@ function setUp({
       if (brokenSpool === 'put') throw new Error('disk full');
       return whole.put(event);
     },
-    take: (ticket) => (brokenSpool === 'take' ? Promise.reject(new Error('disk gone')) : whole.take(ticket)),
+    async take(ticket) {
+      if (brokenSpool === 'take') throw new Error('disk gone');
+      await slowDisk;
+      return whole.take(ticket);
+    },
   };
   const partition = createPartition({
     budget,
@@ -244,37 +251,21 @@ describe('a device that floods', () => {
     );
   });
 
-  it('cannot fill the budget with what stands behind its own spool, where all would wait for each other', async () => {
-    vi.useRealTimers();
-    const devices = [...'abcdefgh'];
-    const seen: number[] = [];
-    const spool = openSpool(tmpdir(), `spool-${process.pid}-jam`, 1e6);
-    closeSpool = () => spool.close();
-    const partition = createPartition({
-      budget: createBudget({ maxMessages: 4, maxBytes: 1e6 }),
-      spool,
-      progress: undefined,
-      horizon: -1,
-      arrivalOf: (event) => ({ event, deviceId: String(event.properties?.['device']) }),
-      async dispatch({ event }) {
-        await new Promise((resolve) => setImmediate(resolve));
-        seen.push(event.sequenceNumber);
-        return true;
-      },
-      checkpoint: async () => true,
-      limits: { everyMessages: 100, everyMs: 5_000, deviceMessages: 2, maxMapBytes: 1000 },
-      onTrouble() {},
-      onGivenUp() {},
+  it('cannot fill the budget with what stands behind its spool, where all would wait for each other', async () => {
+    let release = () => {};
+    const slowDisk = new Promise<void>((resolve) => {
+      release = resolve;
     });
-    const sent = Array.from({ length: 800 }, (_, index) =>
-      hubEvent({ sequenceNumber: index, properties: { device: devices[Math.floor(index / 3) % devices.length] } }),
-    );
-    void partition.admit(sent);
-    await vi.waitFor(() => expect(seen).toHaveLength(sent.length), 5_000);
-    for (const device of devices) {
-      const own = seen.filter((one) => devices[Math.floor(one / 3) % devices.length] === device);
-      expect(own).toEqual([...own].sort((a, b) => a - b));
+    const { partition, started, end } = setUp({ maxMessages: 3, deviceMessages: 2, slowDisk });
+    for (const [device, first] of [...'abc'].map((name, index) => [name, index * 3 + 1] as const)) {
+      await partition.admit(events(`${device}${first} ${device}${first + 1} ${device}${first + 2}`));
+      await end(first);
+      await end(first + 1);
     }
+    await partition.admit(events('a10 b11 c12'));
+    vi.useRealTimers();
+    release();
+    await vi.waitFor(() => expect([...started].sort((a, b) => a - b)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9]), 2_000);
   });
 
   it('holds up its partition when the spool is full, and only then', async () => {
