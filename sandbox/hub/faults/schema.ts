@@ -33,7 +33,7 @@ export const standingFaults = [
     kind: z.literal('refuse-connection'),
     ...standing,
     answer: z.enum(['closed', 'reset', 'silent']),
-    port: z.enum(['amqp', 'amqps', 'mqtts']).optional(),
+    port: z.enum(['amqp', 'amqps', 'mqtts', 'https']).optional(),
   }),
   /** A link is refused when it attaches. */
   z.strictObject({

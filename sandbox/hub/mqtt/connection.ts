@@ -115,10 +115,13 @@ export function serve(socket: Duplex, hub: MqttHub): MqttConnection {
   packets.on('error', () => end('a packet was malformed'));
   socket.on('data', (chunk) => {
     if (ended) return;
+    socket.cork(); // the answers to all packets of a chunk leave together
     try {
       if (packets.parse(chunk) > maxPacketSize) end('a packet was too large');
     } catch (error) {
       end(error instanceof Misconduct ? error.message : `a packet could not be handled: ${error}`);
+    } finally {
+      socket.uncork();
     }
   });
   socket.on('error', () => end('the connection broke'));

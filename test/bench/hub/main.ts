@@ -1,0 +1,161 @@
+import { receive, sendToDevices } from './amqp.ts';
+import { connectDevice, type MqttDevice, publication } from './mqttDevice.ts';
+import { type HubUnderLoad, startUnderLoad, type Usage } from './underLoad.ts';
+
+// What the sandbox hub costs, measured in its own process: `npm run hub-load`. Takes about two minutes.
+
+const rounds = 5;
+const events = 50_000;
+const kib = 1024;
+const crowd = Number(process.argv[2] ?? 10_000);
+const print = (line: string): void => void process.stdout.write(`${line}\n`);
+let missed = 0;
+
+const median = (values: readonly number[]): number => [...values].sort((a, b) => a - b)[values.length >> 1] ?? 0;
+
+/** Print a figure as median and range, and whether it keeps to its limit. */
+function report(what: string, unit: string, values: readonly number[], limit: number): void {
+  const [low, high] = [Math.min(...values), Math.max(...values)].map((value) => value.toFixed(2));
+  const ok = median(values) <= limit;
+  if (!ok) missed += 1;
+  const range = values.length > 1 ? ` (${low} to ${high})` : '';
+  print(`${ok ? 'ok  ' : 'MISS'} ${what}: ${median(values).toFixed(2)} ${unit}${range}, at most ${limit}`);
+}
+
+/** CPU of the hub, in µs for each of `count` things, while `work` is done. */
+async function cpu(hub: HubUnderLoad, count: number, work: () => Promise<void>): Promise<number> {
+  const before = await hub.usage();
+  await work();
+  return ((await hub.usage()).cpu - before.cpu) / count;
+}
+
+/** Publish from some devices, each with some events in flight, until `count` are acknowledged. */
+function publish(devices: readonly MqttDevice[], count: number): Promise<void> {
+  const bytes = devices.map((_, i) => publication(`device-${i}`, kib, 1));
+  let [sent, done] = [0, 0];
+  return new Promise((resolve) => {
+    for (const [i, device] of devices.entries()) {
+      const send = () => {
+        if (sent >= count) return;
+        sent += 1;
+        device.write(bytes[i] ?? Buffer.alloc(0));
+      };
+      device.onPacket = ({ cmd }) => {
+        if (cmd !== 'puback') return;
+        done += 1;
+        if (done === count) resolve();
+        else send();
+      };
+      for (let window = 0; window < 16; window++) send();
+    }
+  });
+}
+
+const appendedBy = (usage: Usage) => usage.counters.appended;
+
+async function costs(): Promise<void> {
+  const hub = await startUnderLoad(32);
+  const devices = await Promise.all(Array.from({ length: 32 }, (_, i) => connectDevice(hub, `device-${i}`)));
+  await hub.ask({ kind: 'burst', events, bytes: kib }); // warms up
+  const append: number[] = [];
+  const mqtt: number[] = [];
+  for (let round = 0; round < rounds; round++) {
+    append.push(await cpu(hub, events, () => hub.ask({ kind: 'burst', events, bytes: kib })));
+    mqtt.push(await cpu(hub, events, () => publish(devices, events)));
+  }
+  report('append an event of 1 KiB', 'µs', append, 40);
+  report('append one that a device publishes over TLS', 'µs', mqtt, 40);
+  for (const device of devices) device.end();
+
+  const perPartition = Math.floor(appendedBy(await hub.usage()) / 8);
+  const deliver: number[] = [];
+  for (let round = 0; round < rounds + 1; round++)
+    deliver.push(await cpu(hub, 4 * perPartition, () => receiveAll(hub, perPartition)));
+  report('deliver an event of 1 KiB', 'µs', deliver.slice(1), 40);
+  await hub.stop();
+
+  const keeping = await startUnderLoad(32, true);
+  const writers = await Promise.all(Array.from({ length: 32 }, (_, i) => connectDevice(keeping, `device-${i}`)));
+  await publish(writers, events);
+  const kept: number[] = [];
+  for (let round = 0; round < 3; round++) kept.push(await cpu(keeping, events, () => publish(writers, events)));
+  report('the same, published and kept on disk', 'µs', kept, 60);
+  for (const device of writers) device.end();
+  await keeping.stop();
+}
+
+async function receiveAll(hub: HubUnderLoad, perPartition: number): Promise<void> {
+  await Promise.all([0, 1, 2, 3].map((partition) => receive(hub, partition, perPartition)));
+}
+
+async function memory(): Promise<void> {
+  const hub = await startUnderLoad(32);
+  const million = 1_000_000;
+  await hub.ask({ kind: 'burst', events: 10_000, bytes: kib });
+  const before = await hub.usage();
+  await hub.ask({ kind: 'burst', events: million, bytes: kib });
+  report(
+    'memory of an event of 1 KiB among a million',
+    'KB',
+    [((await hub.usage()).rss - before.rss) / million / 1000],
+    2.5,
+  );
+  await hub.stop();
+}
+
+async function manyDevices(): Promise<void> {
+  const hub = await startUnderLoad(crowd);
+  const began = performance.now();
+  const devices: MqttDevice[] = [];
+  const ids = Array.from({ length: crowd }, (_, i) => `device-${i}`);
+  for (let next = 0; next < crowd; next += 100) {
+    devices.push(...(await Promise.all(ids.slice(next, next + 100).map((id) => connectDevice(hub, id)))));
+    if (devices.length % 2000 === 0) print(`     ${devices.length} devices are connected`);
+  }
+  let received = 0;
+  const all = new Promise<void>((resolve) => {
+    for (const device of devices)
+      device.onPacket = ({ cmd }) => {
+        if (cmd !== 'publish') return;
+        device.write(Buffer.from([0x40, 2, 0, 1]));
+        received += 1;
+        if (received === crowd) resolve();
+      };
+  });
+  await Promise.all(
+    devices.map((device, i) => {
+      const subscribed = device.next('suback');
+      device.write(subscription(`device-${i}`));
+      return subscribed;
+    }),
+  );
+  const before = appendedBy(await hub.usage());
+  await Promise.all(
+    devices.map((device, i) => {
+      const acknowledged = device.next('puback');
+      device.write(publication(`device-${i}`, kib, 1));
+      return acknowledged;
+    }),
+  );
+  await Promise.all([sendToDevices(hub, ids), all]);
+  const usage = await hub.usage();
+  const seconds = ((performance.now() - began) / 1000).toFixed(0);
+  print(
+    `     ${usage.counters.connections.device} connected at once, ${appendedBy(usage) - before} sent, ${received} received, in ${seconds} s`,
+  );
+  if (usage.counters.connections.device !== crowd) missed += 1;
+  report(`hub with ${crowd} devices`, 'MB', [usage.rss / 1e6], 1000);
+  for (const device of devices) device.end();
+  await hub.stop();
+}
+
+function subscription(deviceId: string): Buffer {
+  const topic = Buffer.from(`devices/${deviceId}/messages/devicebound/#`);
+  const head = Buffer.from([0x82, topic.length + 5, 0, 7, 0, topic.length]);
+  return Buffer.concat([head, topic, Buffer.from([1])]);
+}
+
+await costs();
+await memory();
+await manyDevices();
+process.exit(missed === 0 ? 0 : 1);

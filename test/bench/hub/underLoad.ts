@@ -1,0 +1,57 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Counters } from '../../../sandbox/hub/counters.ts';
+import type { FaultRequest } from '../../../sandbox/hub/faults/schema.ts';
+import type { HubPorts } from '../../../sandbox/hub/hub.ts';
+
+/** What the hub has used: CPU in microseconds, memory in bytes. */
+export interface Usage {
+  cpu: number;
+  rss: number;
+  counters: Counters;
+}
+
+/** A hub in a process of its own, to be put under load. */
+export interface HubUnderLoad {
+  name: string;
+  ports: HubPorts;
+  caFile: string;
+  /** Connection strings. */
+  service: string;
+  events: string;
+  usage(): Promise<Usage>;
+  ask(fault: FaultRequest): Promise<void>;
+  stop(): Promise<void>;
+}
+
+const program = fileURLToPath(new URL('./hubProcess.ts', import.meta.url));
+
+/** Start one with so many devices, `device-0` and on. */
+export async function startUnderLoad(devices: number, persist = false): Promise<HubUnderLoad> {
+  const directory = await mkdtemp(join(tmpdir(), 'hub-load-'));
+  const child = fork(program, [directory, String(devices), persist ? 'persist' : 'memory'], {
+    execArgv: ['--import', 'tsx', '--expose-gc'],
+  });
+  const [described] = await once(child, 'message');
+  return {
+    ...described,
+    async usage() {
+      child.send('usage');
+      const [usage] = await once(child, 'message');
+      return usage;
+    },
+    async ask(fault) {
+      const response = await fetch(`${described.adminUrl}/faults`, { method: 'POST', body: JSON.stringify(fault) });
+      if (!response.ok) throw new Error(await response.text());
+    },
+    async stop() {
+      child.kill('SIGKILL');
+      await once(child, 'exit');
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}

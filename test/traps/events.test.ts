@@ -1,0 +1,273 @@
+import dns from 'node:dns';
+import { connect, createServer } from 'node:net';
+import {
+  type CheckpointStore,
+  EventHubConsumerClient,
+  type PartitionContext,
+  type ReceivedEventData,
+} from '@azure/event-hubs';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { freshHub } from '../sandbox/hub/support/hub.ts';
+import { append, bodies, memoryStore, signal, subscribe } from './support/plain.ts';
+
+// Each trap is reproduced against the plain @azure/event-hubs: a new version of it that behaves otherwise fails here.
+
+let hub: Awaited<ReturnType<typeof freshHub>>;
+beforeEach(async () => {
+  hub = await freshHub({ devices: [{ deviceId: 'pump-1' }], partitions: 1 });
+});
+afterEach(() => hub.stop());
+
+const receivers = () => hub.counters().receivers;
+const quickBalancing = {
+  strategy: 'greedy',
+  updateIntervalInMs: 100,
+  partitionOwnershipExpirationIntervalInMs: 1000, // a minute as it comes
+} as const;
+const balanced = (store: CheckpointStore) =>
+  new EventHubConsumerClient('$Default', hub.eventsConnectionString, store, { loadBalancingOptions: quickBalancing });
+
+test('trap 8: credit is given every cycle on top of what is outstanding', async () => {
+  const prefetchCount = 100;
+  const trickle = setInterval(() => append(hub, 'x'), 10);
+  const { stop } = subscribe(hub, { processEvents: async () => undefined }, { prefetchCount, maxBatchSize: 1 });
+  await expect.poll(() => receivers()[0]?.credit ?? 0, { timeout: 10_000 }).toBeGreaterThan(5 * prefetchCount);
+  clearInterval(trickle);
+  await stop();
+});
+
+describe('trap 9: an error that escapes the handler', () => {
+  test('stops the partition, if it is a plain one', async () => {
+    append(hub, 'first');
+    const closed = signal<string>();
+    const { stop } = subscribe(hub, {
+      processEvents: async () => {
+        throw new Error('a bug');
+      },
+      processClose: async (reason) => closed.give(reason),
+    });
+    expect(await closed.given).toBe('Shutdown');
+    await expect.poll(receivers).toEqual([]);
+    await stop();
+  });
+  test('leaves the partition to nobody until its ownership expires; then it starts at the latest event: loss', async () => {
+    const store = memoryStore();
+    const client = balanced(store);
+    const [closed, started] = [signal(), signal()];
+    const seen: string[] = [];
+    let starts = 0;
+    const subscription = client.subscribe({
+      async processInitialize() {
+        starts += 1;
+        if (starts === 2) started.give();
+      },
+      async processEvents(events) {
+        seen.push(...bodies(events));
+        if (seen.length === 1) throw new Error('a bug');
+      },
+      processError: async () => undefined,
+      processClose: async () => closed.give(),
+    });
+    await expect.poll(() => receivers().length).toBe(1);
+    append(hub, 'poison');
+    await closed.given;
+    const claims = store.claims.get('0') ?? 0;
+    append(hub, 'lost');
+    await new Promise((resolve) => setTimeout(resolve, 500)); // half of the expiry, five rounds of balancing
+    expect(store.claims.get('0')).toBe(claims);
+    await started.given;
+    await expect.poll(() => receivers().length).toBe(1);
+    append(hub, 'later');
+    await expect.poll(() => seen).toEqual(['poison', 'later']);
+    await subscription.close();
+    await client.close();
+  });
+  test('skips the batch and says nothing, if it is retryable', async () => {
+    append(hub, 'skipped');
+    const seen: string[] = [];
+    const { stop } = subscribe(hub, {
+      async processEvents(events) {
+        const first = seen.length === 0;
+        seen.push(...bodies(events));
+        if (first && seen.length > 0) {
+          append(hub, 'next');
+          throw Object.assign(new Error('try again'), { retryable: true });
+        }
+      },
+    });
+    await expect.poll(() => seen, { timeout: 10_000 }).toContain('next');
+    expect(seen).toEqual(['skipped', 'next']);
+    await stop();
+  });
+});
+
+test('trap 10: closing a subscription waits for no handler', async () => {
+  append(hub, 'x');
+  const [running, finish, closed] = [signal(), signal(), signal<string>()];
+  let finished = false;
+  const { subscription, stop } = subscribe(hub, {
+    async processEvents() {
+      running.give();
+      await finish.given;
+      finished = true;
+    },
+    processClose: async (reason) => closed.give(reason),
+  });
+  await running.given;
+  await subscription.close();
+  expect(await closed.given).toBe('Shutdown');
+  expect(finished).toBe(false);
+  finish.give();
+  await stop();
+});
+
+test('trap 12: a connection that drops while its partition is idle is not missed before the wait is over', async () => {
+  const [opened, over] = [signal(), signal()];
+  const happened: string[] = [];
+  let waits = 0;
+  const { stop } = subscribe(
+    hub,
+    {
+      processInitialize: async () => opened.give(),
+      async processEvents(events) {
+        waits += 1;
+        happened.push(events.length === 0 ? 'the wait is over' : 'an event');
+        if (waits === 2) over.give();
+      },
+      processError: async () => {
+        happened.push('an error');
+      },
+    },
+    { maxWaitTimeInSeconds: 3 },
+  );
+  await opened.given;
+  await expect.poll(() => receivers().length).toBe(1);
+  expect(await hub.faults.strike({ kind: 'drop', connections: 'events' })).toBe(1);
+  append(hub, 'there at once, and late');
+  hub.journal.watch(({ kind }) => kind === 'receiver-opened' && happened.push('connected again'));
+  await over.given;
+  expect(happened.slice(0, 2)).toEqual(['the wait is over', 'connected again']);
+  await stop();
+});
+
+test('trap 13: a handler that hangs keeps its partition, for its ownership is renewed all the same', async () => {
+  append(hub, 'x');
+  const store = memoryStore();
+  const hanging = signal();
+  const settings = { startPosition: { offset: '-1' }, maxWaitTimeInSeconds: 1 };
+  const hung = balanced(store);
+  const never = new Promise<void>(() => undefined);
+  const first = hung.subscribe(
+    { processEvents: () => never, processError: async () => undefined, processInitialize: async () => hanging.give() },
+    settings,
+  );
+  await hanging.given;
+  const waiting = balanced(store);
+  const processEvents = vi.fn(async (_: ReceivedEventData[]) => undefined);
+  const second = waiting.subscribe({ processEvents, processError: async () => undefined }, settings);
+  await expect.poll(() => store.claims.get('0') ?? 0, { timeout: 10_000 }).toBeGreaterThan(15); // thrice the expiry
+  expect(processEvents).not.toHaveBeenCalled();
+  await Promise.all([first.close(), second.close()]);
+  await Promise.all([hung.close(), waiting.close()]);
+});
+
+describe('trap 14: the defaults', () => {
+  test('start at the latest event, so that what is there already is never seen', async () => {
+    append(hub, 'old');
+    const seen: string[] = [];
+    const client = new EventHubConsumerClient('$Default', hub.eventsConnectionString);
+    const subscription = client.subscribe('0', {
+      processEvents: async (events) => void seen.push(...bodies(events)),
+      processError: async () => undefined,
+    });
+    await expect.poll(() => receivers().length).toBe(1);
+    append(hub, 'new');
+    await expect.poll(() => seen).toEqual(['new']);
+    await subscription.close();
+    await client.close();
+  });
+  test('parse bodies, which damages numbers of 64 bits, and give bytes where the JSON is bad', async () => {
+    append(hub, '{"id":9007199254740993}');
+    append(hub, '{"id":');
+    const seen: unknown[] = [];
+    const processEvents = async (events: ReceivedEventData[]) => void seen.push(...events.map(({ body }) => body));
+    const { stop } = subscribe(hub, { processEvents }, { skipParsingBodyAsJson: false });
+    await expect.poll(() => seen.length).toBe(2);
+    expect(seen).toEqual([{ id: 9007199254740992 }, Buffer.from('{"id":')]);
+    await stop();
+  });
+  test('turn the bytes of a user id into an object of numbers', async () => {
+    const userId = Buffer.from('operator');
+    append(hub, 'x', { user_id: userId });
+    const seen: unknown[] = [];
+    const processEvents = async (events: ReceivedEventData[]) =>
+      void seen.push(...events.map(({ systemProperties }) => systemProperties?.['userId']));
+    const { stop } = subscribe(hub, { processEvents });
+    await expect.poll(() => seen.length).toBe(1);
+    expect(seen[0]).not.toBeInstanceOf(Buffer);
+    expect(seen).toEqual([{ ...userId }]);
+    await stop();
+  });
+});
+
+test('trap 16: an emulator flag sends the token in clear to any host', async () => {
+  const listened: Buffer[] = [];
+  const wire = createServer((socket) => {
+    const inner = connect(hub.ports.amqp, '127.0.0.1');
+    socket.on('data', (chunk) => listened.push(chunk));
+    for (const each of [socket, inner]) each.on('error', () => undefined);
+    socket.pipe(inner).pipe(socket);
+  });
+  await new Promise<void>((resolve) => wire.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void wire.close());
+  const { port } = wire.address() as { port: number };
+  const lookup = vi
+    .spyOn(dns, 'lookup')
+    .mockImplementation(((
+      _: string,
+      options: { all?: boolean },
+      done: (error: null, address: unknown, family?: number) => void,
+    ) => (options.all ? done(null, [{ address: '127.0.0.1', family: 4 }]) : done(null, '127.0.0.1', 4))) as never);
+  onTestFinished(() => lookup.mockRestore());
+  const connectionString = hub.eventsConnectionString.replace(/127\.0\.0\.1:\d+/, `hub.example.com:${port}`);
+  const { stop } = subscribe(hub, {}, { connectionString });
+  await expect
+    .poll(() => Buffer.concat(listened).toString('latin1'), { timeout: 10_000 })
+    .toMatch(/SharedAccessSignature sr=.*hub\.example\.com/);
+  expect(lookup).toHaveBeenCalledWith('hub.example.com', expect.anything(), expect.anything());
+  await stop();
+});
+
+test('trap 17: used-up retries end as an error without a code; the partition starts again from its checkpoint', async () => {
+  for (const body of ['a', 'b', 'c']) append(hub, body);
+  const client = new EventHubConsumerClient('$Default', hub.eventsConnectionString, memoryStore(), {
+    retryOptions: { maxRetries: 1, retryDelayInMs: 1 },
+    loadBalancingOptions: quickBalancing,
+  });
+  const seen: string[] = [];
+  const happened: string[] = [];
+  const errors: unknown[] = [];
+  const subscription = client.subscribe(
+    {
+      async processEvents(events: ReceivedEventData[], context: PartitionContext) {
+        seen.push(...bodies(events));
+        const first = events[0];
+        if (first && seen.length === events.length) await context.updateCheckpoint(first);
+      },
+      processError: async (error) => void errors.push(error),
+      processClose: async (reason) => void happened.push(reason),
+    },
+    { startPosition: { offset: '-1' }, maxWaitTimeInSeconds: 1, maxBatchSize: 3 },
+  );
+  await expect.poll(() => seen, { timeout: 10_000 }).toEqual(['a', 'b', 'c']);
+  const id = hub.faults.add({ kind: 'refuse-link', partition: '0', condition: 'com.microsoft:server-busy' });
+  await hub.faults.strike({ kind: 'detach', partition: '0', condition: 'com.microsoft:server-busy' });
+  await expect.poll(() => happened, { timeout: 10_000 }).toContain('Shutdown');
+  hub.faults.clear(id);
+  await expect.poll(() => seen, { timeout: 10_000 }).toEqual(['a', 'b', 'c', 'b', 'c']);
+  const bare = errors.find((error) => error instanceof AggregateError);
+  expect(bare).toBeDefined();
+  expect(bare).not.toHaveProperty('code');
+  await subscription.close();
+  await client.close();
+});

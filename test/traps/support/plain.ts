@@ -1,0 +1,129 @@
+import { readFileSync } from 'node:fs';
+import {
+  type CheckpointStore,
+  EventHubConsumerClient,
+  type EventHubConsumerClientOptions,
+  type ReceivedEventData,
+  type SubscribeOptions,
+  type Subscription,
+  type SubscriptionEventHandlers,
+} from '@azure/event-hubs';
+import device from 'azure-iot-device';
+import iothub from 'azure-iothub';
+import { message } from 'rhea';
+import type { Hub } from '../../../sandbox/hub/hub.ts';
+
+// The official clients as they are installed, with no cure and no setting that hides a trap.
+
+/** The service client; all but its trust in the hub's authority is as an application has it. Its retry policy is the default. */
+export function plainService(hub: Hub, trust = true): iothub.Client {
+  class Trusting extends iothub.Amqp {
+    constructor(config: iothub.Client.TransportConfigOptions) {
+      super(config);
+      const base = Reflect.get(this, '_amqp') as { connect(config: object, done: () => void): void };
+      const connect = base.connect.bind(base);
+      const sslOptions = { ca: readFileSync(hub.caFile, 'utf8') };
+      base.connect = (settings, done) => connect(trust ? { ...settings, sslOptions } : settings, done);
+    }
+  }
+  return iothub.Client.fromConnectionString(hub.serviceConnectionString, Trusting);
+}
+
+/** The private transport of a service client. */
+export const transportOf = (client: iothub.Client): object => Reflect.get(client, '_transport') as object;
+
+/** Send a text to a device. */
+export const send = (client: iothub.Client, deviceId: string, body: string): Promise<{ result?: unknown }> =>
+  client.send(deviceId, new device.Message(body) as never);
+
+/** Append an event to partition 0. */
+export function append(hub: Hub, body: string | Buffer, fields: object = {}): void {
+  hub.partitions[0]?.append((place) =>
+    message.encode({
+      message_annotations: {
+        'x-opt-sequence-number': place.sequenceNumber,
+        'x-opt-offset': String(place.offset),
+        'x-opt-enqueued-time': place.enqueuedTime,
+      },
+      ...fields,
+      body: message.data_section(Buffer.from(body)),
+    }),
+  );
+}
+
+export const bodies = (events: readonly ReceivedEventData[]): string[] => events.map(({ body }) => String(body));
+
+/** Subscribe to partition 0 and hear of everything; what `handlers` does is up to the trap. */
+export function subscribe(
+  hub: Hub,
+  handlers: Partial<SubscriptionEventHandlers>,
+  settings: SubscribeOptions & { client?: EventHubConsumerClientOptions; connectionString?: string } = {},
+): { subscription: Subscription; client: EventHubConsumerClient; stop(): Promise<void> } {
+  const { client: options = {}, connectionString = hub.eventsConnectionString, ...rest } = settings;
+  const client = new EventHubConsumerClient('$Default', connectionString, options);
+  const complete: SubscriptionEventHandlers = {
+    processEvents: async () => undefined,
+    processError: async () => undefined,
+    ...handlers,
+  };
+  const subscription = client.subscribe('0', complete, {
+    startPosition: { offset: '-1' },
+    maxWaitTimeInSeconds: 1,
+    skipParsingBodyAsJson: true,
+    ...rest,
+  });
+  return {
+    subscription,
+    client,
+    async stop() {
+      await subscription.close();
+      await client.close();
+    },
+  };
+}
+
+/** A checkpoint store in memory, which counts the claims of each partition. */
+export function memoryStore(): CheckpointStore & { claims: Map<string, number>; checkpoints: Map<string, number> } {
+  const owners = new Map<string, Awaited<ReturnType<CheckpointStore['listOwnership']>>[number]>();
+  const positions = new Map<string, Awaited<ReturnType<CheckpointStore['listCheckpoints']>>[number]>();
+  const claims = new Map<string, number>();
+  const checkpoints = new Map<string, number>();
+  let tag = 0;
+  return {
+    claims,
+    checkpoints,
+    listOwnership: async () => [...owners.values()],
+    async claimOwnership(wanted) {
+      const got = wanted.filter(({ partitionId, etag }) => owners.get(partitionId)?.etag === etag);
+      return got.map((ownership) => {
+        tag += 1;
+        const claimed = { ...ownership, etag: String(tag), lastModifiedTimeInMs: Date.now() };
+        owners.set(ownership.partitionId, claimed);
+        claims.set(ownership.partitionId, (claims.get(ownership.partitionId) ?? 0) + 1);
+        return claimed;
+      });
+    },
+    async updateCheckpoint(checkpoint) {
+      positions.set(checkpoint.partitionId, checkpoint);
+      checkpoints.set(checkpoint.partitionId, checkpoint.sequenceNumber);
+    },
+    listCheckpoints: async () => [...positions.values()],
+  };
+}
+
+/** Something that a call-back of the client says once it happens. */
+export function signal<T = void>(): { given: Promise<T>; give(value: T): void; isGiven(): boolean } {
+  let give: (value: T) => void = () => undefined;
+  let done = false;
+  const given = new Promise<T>((resolve) => {
+    give = resolve;
+  });
+  return {
+    given,
+    give(value) {
+      done = true;
+      give(value);
+    },
+    isGiven: () => done,
+  };
+}

@@ -1,0 +1,170 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { EventHubConsumerClient } from '@azure/event-hubs';
+import { describe, test } from 'vitest';
+import type { HubOptions } from '../../sandbox/hub/hub.ts';
+import { viaAgent } from '../sandbox/hub/support/clients.ts';
+import { freshHub } from '../sandbox/hub/support/hub.ts';
+import { append, bodies, memoryStore, plainService, send, signal } from './support/plain.ts';
+
+// Traps that take the time they take: only for `npm run traps`, all at once. Waits are in seconds, as the clients have them
+// by default; what is measured may differ by a few.
+
+const hubFor = (options: Omit<HubOptions, 'directory'> = {}) =>
+  freshHub({ devices: [{ deviceId: 'pump-1' }], partitions: 1, ...options });
+const seconds = (since: number) => (performance.now() - since) / 1000;
+const pending = async (promise: Promise<unknown>) =>
+  (await Promise.race([promise.then(String, String), sleep(10, 'pending')])) === 'pending';
+
+describe.concurrent('traps that need patience', () => {
+  test('trap 2: a send that is open while the hub closes the connection fails after 45 s, with all that queue behind it', async ({
+    expect,
+  }) => {
+    const hub = await hubFor();
+    const client = plainService(hub);
+    client.setRetryPolicy({ shouldRetry: () => false, nextRetryTimeout: () => -1 });
+    await client.open();
+    await send(client, 'pump-1', 'first');
+    const condition = 'amqp:connection:forced';
+    hub.faults.add({ kind: 'settle', answer: 'close', condition, link: 'c2d', times: 1 });
+    const began = performance.now();
+    const failing = [send(client, 'pump-1', 'open')];
+    await sleep(1000);
+    failing.push(send(client, 'pump-1', 'queued'));
+    const outcomes = await Promise.allSettled(failing);
+    expect(seconds(began)).toBeGreaterThan(40);
+    expect(seconds(began)).toBeLessThan(60);
+    for (const outcome of outcomes) expect(outcome).toMatchObject({ status: 'rejected', reason: { name: 'Error' } });
+    await hub.stop();
+  });
+
+  test('trap 5: open() on a port that refuses is not over after a minute, and succeeds when the port opens', async ({
+    expect,
+  }) => {
+    const hub = await hubFor();
+    hub.faults.add({ kind: 'refuse-connection', answer: 'closed', port: 'amqps' });
+    const client = plainService(hub);
+    const opening = client.open();
+    await sleep(60_000);
+    expect(await pending(opening)).toBe(true);
+    hub.faults.clear();
+    await opening;
+    await client.close();
+    await hub.stop();
+  });
+
+  test('trap 5: a method call that nobody answers is not over a minute after its time-out', async ({ expect }) => {
+    const hub = await hubFor();
+    hub.faults.add({ kind: 'rest', answer: 'silent' });
+    const client = viaAgent(hub, plainService(hub));
+    const parameters = { methodName: 'reboot', responseTimeoutInSeconds: 5, connectTimeoutInSeconds: 0 };
+    const calling = client.invokeDeviceMethod('pump-1', parameters);
+    void calling.catch(() => undefined);
+    await expect.poll(() => hub.faults.list()[0]?.struck).toBe(1);
+    await sleep(65_000);
+    expect(await pending(calling)).toBe(true);
+    expect(hub.faults.list()[0]?.struck).toBe(1);
+    await hub.stop();
+  });
+
+  test('trap 11: a hub that is not there is reported after 90 s, whatever the retry options say', async ({
+    expect,
+  }) => {
+    const hub = await hubFor();
+    hub.faults.add({ kind: 'refuse-connection', answer: 'closed', port: 'amqp' });
+    const client = new EventHubConsumerClient('$Default', hub.eventsConnectionString, {
+      retryOptions: { maxRetries: 1, retryDelayInMs: 100, timeoutInMs: 1000 },
+    });
+    const reported = signal();
+    const began = performance.now();
+    const subscription = client.subscribe(
+      { processEvents: async () => undefined, processError: async () => reported.give() },
+      { startPosition: { offset: '-1' } },
+    );
+    await reported.given;
+    expect(seconds(began)).toBeGreaterThan(80);
+    expect(seconds(began)).toBeLessThan(110);
+    await subscription.close();
+    await client.close();
+    await hub.stop();
+  });
+
+  test('trap 11: after 2.5 s without a hub the events come back after 30 s, by default', async ({ expect }) => {
+    const hub = await hubFor();
+    const client = new EventHubConsumerClient('$Default', hub.eventsConnectionString);
+    const seen: string[] = [];
+    const subscription = client.subscribe(
+      { processEvents: async (events) => void seen.push(...bodies(events)), processError: async () => undefined },
+      { startPosition: { offset: '-1' }, maxWaitTimeInSeconds: 1 },
+    );
+    append(hub, 'before');
+    await expect.poll(() => seen, { timeout: 10_000 }).toEqual(['before']);
+    const began = performance.now();
+    await hub.faults.strike({ kind: 'restart', downMs: 2500 });
+    append(hub, 'after');
+    await expect.poll(() => seen, { timeout: 60_000 }).toEqual(['before', 'after']);
+    expect(seconds(began)).toBeGreaterThan(25);
+    await subscription.close();
+    await client.close();
+    await hub.stop();
+  });
+
+  test('trap 12: a drop while a partition is idle is not missed for 60 s, by default', async ({ expect }) => {
+    const hub = await hubFor();
+    const client = new EventHubConsumerClient('$Default', hub.eventsConnectionString);
+    const seen: string[] = [];
+    const subscription = client.subscribe(
+      '0',
+      { processEvents: async (events) => void seen.push(...bodies(events)), processError: async () => undefined },
+      { startPosition: { offset: '-1' } },
+    );
+    await expect.poll(() => hub.counters().receivers.length, { timeout: 10_000 }).toBe(1);
+    await hub.faults.strike({ kind: 'drop', connections: 'events' });
+    const began = performance.now();
+    append(hub, 'late');
+    await expect.poll(() => seen, { timeout: 90_000, interval: 200 }).toEqual(['late']);
+    expect(seconds(began)).toBeGreaterThan(50);
+    await subscription.close();
+    await client.close();
+    await hub.stop();
+  });
+
+  test('trap 9: the ownership of a partition that an error stopped blocks everybody for 60 s, by default', async ({
+    expect,
+  }) => {
+    const hub = await hubFor();
+    const store = memoryStore();
+    const client = () => new EventHubConsumerClient('$Default', hub.eventsConnectionString, store);
+    const settings = { startPosition: { offset: '-1' }, maxWaitTimeInSeconds: 1 };
+    append(hub, 'x');
+    const closed = signal();
+    const broken = client();
+    const first = broken.subscribe(
+      {
+        processEvents: async () => {
+          throw new Error('a bug');
+        },
+        processError: async () => undefined,
+        processClose: async () => closed.give(),
+      },
+      settings,
+    );
+    await closed.given;
+    const began = performance.now();
+    const healthy = client();
+    const seen = signal();
+    const second = healthy.subscribe(
+      {
+        processEvents: async (events) => {
+          if (events.length > 0) seen.give();
+        },
+        processError: async () => undefined,
+      },
+      settings,
+    );
+    await seen.given;
+    expect(seconds(began)).toBeGreaterThan(45);
+    await Promise.all([first.close(), second.close()]);
+    await Promise.all([broken.close(), healthy.close()]);
+    await hub.stop();
+  });
+});
