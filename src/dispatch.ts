@@ -3,6 +3,7 @@ import { type Answered, answer, type Handled } from './answer.ts';
 import type { Backends, BoundBackends } from './backends/backends.ts';
 import { createDeadline } from './backends/deadline.ts';
 import type { Sender } from './hub/sender.ts';
+import { within } from './hub/within.ts';
 import type { Log } from './log.ts';
 import type { Card, CardLimits } from './messages/card.ts';
 import { checkedBody, checkedHeaders, jsonBody } from './messages/checks.ts';
@@ -44,6 +45,9 @@ interface DispatchOptions {
  * @param charge adds to the bytes in work: a compressed body that has been inflated (R6)
  */
 export type Dispatch = (arrival: Arrival, charge: (bytes: number) => void) => Promise<boolean>;
+
+/** A dead-letter store that hangs must not hold up the device. */
+const parkWithinMs = 20_000;
 
 export function createDispatch(options: DispatchOptions): Dispatch {
   const { backends, sender, counters, deadLetters, log, limits, now } = options;
@@ -113,7 +117,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     const { event, generation, deviceId, origin, attempts = 0 } = arrival;
     try {
       const why = { code, details, parkedAt: now(), attempts: attempts + 1, traceparent };
-      await deadLetters.park({ event, generation, deviceId, origin, ...why });
+      await within(deadLetters.park({ event, generation, deviceId, origin, ...why }), parkWithinMs);
       counters.parked += 1;
     } catch (error) {
       log.error({ err: error, device: deviceId, sequenceNumber: event.sequenceNumber }, 'message could not be parked');

@@ -35,6 +35,8 @@ export async function startService(settings: Settings, log: Log): Promise<Servic
     startPosition: hub.startPosition as 'earliest' | 'latest',
     drainMs: delivery.drainSeconds * 1000,
     roundMs: 5_000,
+    answerMs: 20_000,
+    silentMs: hub.maxWaitSeconds * 3_000 + 5_000,
     balance: { expiryMs: 30_000, forceMs: delivery.drainSeconds * 1000 + 15_000 },
     store: await openStore(settings),
     log,

@@ -11,7 +11,10 @@ export interface Consumer {
   start(): void;
   /** Whether it reads a partition, or the others read all there are. */
   isReading(): boolean;
-  /** Milliseconds since a round last came to its end; everything else is restarted from there. */
+  /**
+   * Milliseconds since a round last came to its end, or since the hub last gave a sign of life for a partition,
+   * whichever is longer: restarting subscriptions and connections has not helped for so long.
+   */
   silentForMs(): number;
   /** Stops intake, waits up to the drain limit for what is running, checkpoints and lets go of the partitions (G3). */
   stop(): Promise<void>;
@@ -23,6 +26,10 @@ export interface ConsumerOptions<A extends Arriving>
   readonly consumerGroup: string;
   readonly drainMs: number;
   readonly roundMs: number;
+  /** The longest that one answer of the hub or the store may take. */
+  readonly answerMs: number;
+  /** A subscription that gives no sign of life for so long is replaced; an idle one gives one every `maxWaitSeconds`. */
+  readonly silentMs: number;
   readonly balance: BalanceLimits;
   readonly store: Store;
   /** What each partition does with its events. */
@@ -40,13 +47,9 @@ interface Held {
   releasing: boolean;
 }
 
-const answerWithinMs = 20_000;
-
-/** One answer of the hub or the store. */
-const answered = <T>(promise: Promise<T>): Promise<T> => within(promise, answerWithinMs);
-
 export function createConsumer<A extends Arriving>(options: ConsumerOptions<A>): Consumer {
   const { store, log, drainMs, roundMs, balance } = options;
+  const answered = <T>(promise: Promise<T>): Promise<T> => within(promise, options.answerMs);
   const me = randomUUID();
   const held = new Map<string, Held>();
   /** Partitions that were lost while messages of theirs were running: not to be read again before these have ended. */
@@ -60,6 +63,7 @@ export function createConsumer<A extends Arriving>(options: ConsumerOptions<A>):
   let rounding: Promise<void> = Promise.resolve();
 
   async function round(): Promise<void> {
+    reviveSilent();
     if (partitions.length === 0) partitions = await answered(client.getPartitionIds());
     const records = await answered(store.ownerships());
     const decision = decide(me, partitions, records, Date.now(), balance);
@@ -70,7 +74,6 @@ export function createConsumer<A extends Arriving>(options: ConsumerOptions<A>):
     await Promise.all(decision.claim.map((partitionId) => claim(partitionId, seen.get(partitionId))));
     await Promise.all(decision.renew.filter(({ partition }) => !held.has(partition)).map(open));
     await Promise.all(decision.ask.map((record) => change(record, { wantedBy: me, wantedSince: Date.now() })));
-    reviveSilent();
     othersReadAll = held.size === 0 && decision.claim.length === 0 && records.length === partitions.length;
     lastRound = Date.now();
   }
@@ -93,6 +96,7 @@ export function createConsumer<A extends Arriving>(options: ConsumerOptions<A>):
       answered(store.progress(partitionId)),
       answered(client.getPartitionProperties(partitionId)),
     ]);
+    if (stopping) return;
     const own = options.partition(partitionId);
     const partition = createPartition({
       ...own,
@@ -151,18 +155,18 @@ export function createConsumer<A extends Arriving>(options: ConsumerOptions<A>):
     }
   }
 
-  /** A subscription that gives no sign of life is replaced; when all are silent, so is the connection (SDK traps). */
+  /** A subscription that gives no sign of life is replaced; when none does, so is the connection (SDK traps 11 to 17). */
   function reviveSilent(): void {
-    const silent = [...held.values()].filter(
-      ({ reader }) => reader.silentForMs() > options.maxWaitSeconds * 3_000 + 5_000,
-    );
+    const all = [...held.values()];
+    const silent = all.filter(({ reader }) => reader.silentForMs() > options.silentMs);
     if (silent.length === 0) return;
     log.warn(
       { partitions: silent.map(({ record }) => record.partition) },
       'no sign of life from the hub: subscribing again',
     );
-    if (silent.length === held.size) replaceClient();
-    for (const { reader } of silent) reader.restart(client);
+    const nothingIsHeard = all.every((one) => silent.includes(one) || one.reader.isTakingIn());
+    if (nothingIsHeard) replaceClient();
+    for (const { reader } of nothingIsHeard ? all : silent) reader.restart(client);
   }
 
   function replaceClient(): void {
@@ -176,7 +180,7 @@ export function createConsumer<A extends Arriving>(options: ConsumerOptions<A>):
       rounding = round()
         .catch((error) => {
           log.warn({ err: error }, 'could not look after the partitions; trying again');
-          if (partitions.length === 0) replaceClient();
+          if (held.size === 0) replaceClient();
         })
         .then(() => {
           if (!stopping) nextRound(roundMs);
@@ -187,7 +191,8 @@ export function createConsumer<A extends Arriving>(options: ConsumerOptions<A>):
   return {
     start: () => nextRound(0),
     isReading: () => held.size > 0 || othersReadAll,
-    silentForMs: () => Date.now() - lastRound,
+    silentForMs: () =>
+      Math.max(Date.now() - lastRound, ...Array.from(held.values(), ({ reader }) => reader.deafForMs())),
     async stop() {
       stopping = true;
       clearTimeout(timer);

@@ -8,11 +8,19 @@ import {
 import type { Log } from '../log.ts';
 import type { HubEvent } from '../protocol/event.ts';
 import type { Partition } from './partition.ts';
+import { within } from './within.ts';
+
+/** A hub that does not answer must not hold up a stop. */
+const closesWithinMs = 5_000;
 
 /** Keeps a subscription to one partition alive and feeds the partition from it. */
 export interface Reader {
   /** Milliseconds since the subscription last gave a sign of life; 0 while events of it are being taken in. */
   silentForMs(): number;
+  /** The same, but a new subscription is no sign of life by itself. */
+  deafForMs(): number;
+  /** Whether events wait for room or are being looked at. */
+  isTakingIn(): boolean;
   /** Leaves the subscription, however it is, for a new one that goes on where the old one was. */
   restart(client: EventHubConsumerClient): void;
   close(): Promise<void>;
@@ -35,6 +43,7 @@ export interface ReaderOptions {
 export function createReader(first: EventHubConsumerClient, options: ReaderOptions): Reader {
   const { partition, partitionId, log } = options;
   let lastSign = Date.now();
+  let lastHeard = lastSign;
   let takingIn = 0;
   let subscription = subscribe(first);
   let closed = false;
@@ -44,7 +53,7 @@ export function createReader(first: EventHubConsumerClient, options: ReaderOptio
     const subscribed: Subscription = client.subscribe(
       partitionId,
       {
-        // An error thrown here would stop the partition or skip the batch (SDK trap): admit never rejects.
+        // An error thrown here would stop the partition or skip the batch (SDK trap 9): admit never rejects.
         async processEvents(events) {
           if (subscribed !== subscription) return;
           takingIn += 1;
@@ -53,6 +62,7 @@ export function createReader(first: EventHubConsumerClient, options: ReaderOptio
           } finally {
             takingIn -= 1;
             lastSign = Date.now();
+            lastHeard = lastSign;
           }
         },
         async processError(error) {
@@ -74,12 +84,14 @@ export function createReader(first: EventHubConsumerClient, options: ReaderOptio
   }
 
   const leave = (old: Subscription) =>
-    old
-      .close()
-      .catch((error) => log.debug({ err: error, partition: partitionId }, 'a subscription did not close cleanly'));
+    within(old.close(), closesWithinMs).catch((error) =>
+      log.debug({ err: error, partition: partitionId }, 'a subscription did not close cleanly'),
+    );
 
   return {
     silentForMs: () => (takingIn > 0 ? 0 : Date.now() - lastSign),
+    isTakingIn: () => takingIn > 0,
+    deafForMs: () => (takingIn > 0 ? 0 : Date.now() - lastHeard),
     restart(client) {
       const old = subscription;
       subscription = subscribe(client);

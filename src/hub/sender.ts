@@ -35,12 +35,13 @@ export function createSender({ sendOnce, maxWaitMs, maxInFlight, random, now }: 
 
   async function oneOfMany(reply: Reply): Promise<Refusal | undefined> {
     if (inFlight >= maxInFlight) await new Promise<void>((resolve) => queue.push(resolve));
-    inFlight += 1;
+    else inFlight += 1;
     try {
       return await sendOnce(reply);
     } finally {
-      inFlight -= 1;
-      queue.shift()?.();
+      const next = queue.shift(); // takes the place over, before anybody else can
+      if (next) next();
+      else inFlight -= 1;
     }
   }
 

@@ -24,7 +24,7 @@ export type DropReason =
 export interface ServiceConnection {
   /** Sends one reply once. Answers why the hub did not take it, or undefined when it did. Never rejects. */
   send(reply: Reply): Promise<Refusal | undefined>;
-  /** Connects, unless that has happened. Never rejects. */
+  /** Connects, and connects again whenever the line is lost, also while there is nothing to send. Never rejects. */
   open(): Promise<void>;
   isOpen(): boolean;
   close(): Promise<void>;
@@ -42,6 +42,7 @@ interface Line {
 
 /** The client stops renewing its one-hour token for good after one failure: leave it before that matters (SDK trap). */
 const lineLifeMs = 40 * 60_000;
+const openAgainMs = 2_000;
 
 const noRetry = { shouldRetry: () => false, nextRetryTimeout: () => -1 };
 
@@ -52,6 +53,8 @@ const noRetry = { shouldRetry: () => false, nextRetryTimeout: () => -1 };
 export function createServiceConnection(newClient: () => Client, answerWithinMs: number, log: Log): ServiceConnection {
   let current: Line | undefined;
   let open = false;
+  let isWanted = false;
+  let timer: NodeJS.Timeout | undefined;
 
   function line(): Line {
     if (current && Date.now() < current.replaceAt) return current;
@@ -73,7 +76,15 @@ export function createServiceConnection(newClient: () => Client, answerWithinMs:
       current = undefined;
       open = false;
     }
+    if (isWanted) openSoon();
     setTimeout(() => void line.client.close().catch(ignoreLateFailure), answerWithinMs).unref();
+  }
+
+  function openSoon() {
+    timer ??= setTimeout(() => {
+      timer = undefined;
+      void connected(line());
+    }, openAgainMs).unref();
   }
 
   const ignoreLateFailure = (error: Error) =>
@@ -123,10 +134,13 @@ export function createServiceConnection(newClient: () => Client, answerWithinMs:
       return sending;
     },
     async open() {
+      isWanted = true;
       await connected(line());
     },
     isOpen: () => open,
     async close() {
+      isWanted = false;
+      clearTimeout(timer);
       const last = current;
       current = undefined;
       open = false;

@@ -52,6 +52,8 @@ function read(
     maxWaitSeconds: 1,
     drainMs: 2_000,
     roundMs: 200,
+    silentMs: 8_000,
+    answerMs: 20_000,
     balance: { expiryMs: 2_000, forceMs: 4_000 },
     store,
     log: createLog('silent'),

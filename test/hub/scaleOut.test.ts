@@ -69,6 +69,8 @@ function enter(consumerGroup: string, store: Store, handle: (text: string) => Pr
     maxWaitSeconds: 1,
     drainMs: 2_000,
     roundMs: 150,
+    silentMs: 8_000,
+    answerMs: 20_000,
     balance: { expiryMs: 1_500, forceMs: 5_000 },
     store,
     log: createLog('silent'),

@@ -125,7 +125,7 @@ export function createLabelledBlobs(container: ContainerClient, limits: BlobLimi
             found.push({
               name,
               labels: metadata,
-              etag: properties.etag,
+              etag: `"${properties.etag.replaceAll('"', '')}"`, // listed bare, quoted everywhere else
               modifiedAt: properties.lastModified.getTime(),
             });
           }

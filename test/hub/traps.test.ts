@@ -1,0 +1,211 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { createBudget } from '../../src/hub/budget.ts';
+import { type Consumer, createConsumer } from '../../src/hub/consumer.ts';
+import { cureHubSdks } from '../../src/hub/sdkCures.ts';
+import { createSender } from '../../src/hub/sender.ts';
+import { createServiceConnection, type ServiceConnection } from '../../src/hub/serviceConnection.ts';
+import { openSpool } from '../../src/hub/spool.ts';
+import { createMemoryStore } from '../../src/hub/stores/memoryStore.ts';
+import { createLog } from '../../src/log.ts';
+import type { Reply } from '../../src/protocol/c2d.ts';
+import { freshHub } from '../sandbox/hub/support/hub.ts';
+import { append, plainService, signal } from '../traps/support/plain.ts';
+
+// What the hub's clients do to a program that trusts them, and that this service does not suffer from it. The clients
+// are the official ones, the hub is the sandbox's; test/traps reproduces each trap without the cure.
+
+cureHubSdks();
+
+const log = createLog('silent');
+const soon = { timeout: 12_000, interval: 25 };
+let hub: Awaited<ReturnType<typeof freshHub>>;
+beforeEach(async () => {
+  const rules = { devicebound: { pending: 1_000 } };
+  hub = await freshHub({ devices: [{ deviceId: 'pump-1' }], partitions: 1, rules });
+});
+afterEach(() => hub.stop());
+
+describe('reading the hub', () => {
+  const silentMs = 2_500;
+  let consumer: Consumer;
+  let seen: string[];
+  let handle: () => Promise<boolean>;
+
+  function read() {
+    seen = [];
+    handle = async () => true;
+    consumer = createConsumer({
+      connectionString: hub.eventsConnectionString,
+      consumerGroup: '$Default',
+      startPosition: 'earliest',
+      batchSize: 10,
+      prefetch: 50,
+      maxWaitSeconds: 1,
+      drainMs: 2_000,
+      roundMs: 200,
+      answerMs: 500,
+      silentMs,
+      balance: { expiryMs: 5_000, forceMs: 9_000 },
+      store: createMemoryStore(),
+      log,
+      partition: () => ({
+        budget: createBudget({ maxMessages: 100, maxBytes: 1e6 }),
+        arrivalOf: (event) => ({ event, deviceId: 'pump-1' }),
+        dispatch({ event }) {
+          seen.push(String(event.body));
+          return handle();
+        },
+        spool: openSpool(hub.directory, `spool-${Math.random()}`, 1e6),
+        limits: { everyMessages: 1, everyMs: 1_000, deviceMessages: 16, maxMapBytes: 1_000 },
+      }),
+    });
+    consumer.start();
+  }
+  afterEach(() => consumer.stop());
+
+  const arrives = async (text: string) => {
+    append(hub, text);
+    await vi.waitFor(() => expect(seen).toContain(text), soon);
+  };
+
+  it('begins although the hub says nothing at first (trap 11)', async () => {
+    const mute = hub.faults.add({ kind: 'refuse-connection', answer: 'silent', port: 'amqp' });
+    read();
+    await vi.waitFor(() => expect(hub.faults.list()[0]?.struck).toBeGreaterThan(1), soon);
+    hub.faults.clear(mute);
+    await arrives('at last');
+    expect(consumer.isReading()).toBe(true);
+  });
+
+  it('goes on after the hub has been away (trap 11)', async () => {
+    read();
+    await arrives('before');
+    await hub.faults.strike({ kind: 'restart', downMs: 500 });
+    await arrives('after');
+    expect(seen).toEqual(['before', 'after']);
+  });
+
+  it('goes on after a connection that broke while nothing came (trap 12)', async () => {
+    read();
+    await arrives('before');
+    await hub.faults.strike({ kind: 'drop', connections: 'events' });
+    await arrives('after');
+    expect(seen).toEqual(['before', 'after']);
+  });
+
+  it('replaces a client that waits for a hub which does not answer any more, and goes on where it was', async () => {
+    read();
+    await arrives('before');
+    const mute = hub.faults.add({ kind: 'refuse-connection', answer: 'silent', port: 'amqp' });
+    await hub.faults.strike({ kind: 'drop', connections: 'events' });
+    await vi.waitFor(() => expect(hub.faults.list()[0]?.struck).toBeGreaterThan(1), soon);
+    hub.faults.clear(mute);
+    await arrives('after');
+    expect(seen).toEqual(['before', 'after']);
+  });
+
+  it('says that it is stuck when replacing the client does not help, and takes it back when it does', async () => {
+    read();
+    await arrives('before');
+    const mute = hub.faults.add({ kind: 'refuse-connection', answer: 'silent', port: 'amqp' });
+    await hub.faults.strike({ kind: 'drop', connections: 'events' });
+    await vi.waitFor(() => expect(consumer.silentForMs()).toBeGreaterThan(2 * silentMs), soon);
+    hub.faults.clear(mute);
+    await arrives('after');
+    await vi.waitFor(() => expect(consumer.silentForMs()).toBeLessThan(silentMs), soon);
+  });
+
+  it('goes on when the client has used up its retries (trap 17)', async () => {
+    read();
+    await arrives('before');
+    const busy = hub.faults.add({ kind: 'refuse-link', partition: '0', condition: 'com.microsoft:server-busy' });
+    await hub.faults.strike({ kind: 'detach', partition: '0', condition: 'com.microsoft:server-busy' });
+    await vi.waitFor(() => expect(hub.faults.list()[0]?.struck).toBeGreaterThan(4), soon);
+    hub.faults.clear(busy);
+    await arrives('after');
+    expect(seen).toEqual(['before', 'after']);
+  });
+
+  it('stops when what it has begun is done, though closing a subscription waits for nothing (trap 10)', async () => {
+    read();
+    const ended = signal<boolean>();
+    handle = () => ended.given;
+    await arrives('begun');
+    let stopped = false;
+    const stopping = consumer.stop().then(() => {
+      stopped = true;
+    });
+    append(hub, 'too late');
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(stopped).toBe(false);
+    ended.give(true);
+    await stopping;
+    expect(seen).toEqual(['begun']);
+  });
+});
+
+describe('replying through the hub', () => {
+  let connection: ServiceConnection;
+  let clients: number;
+  beforeEach(() => {
+    clients = 0;
+    const newClient = () => {
+      clients += 1;
+      return plainService(hub);
+    };
+    connection = createServiceConnection(newClient, 1_000, log);
+  });
+  afterEach(async () => {
+    vi.useRealTimers();
+    await connection.close();
+  });
+
+  const reply = (body: string): Reply => ({
+    kind: 'acknowledgement',
+    deviceId: 'pump-1',
+    messageId: `m-${body}`,
+    correlationId: undefined,
+    properties: {},
+    body,
+  });
+  const received = () =>
+    hub.journal
+      .list({ deviceId: 'pump-1', kind: 'c2d' })
+      .map((entry) => ('body' in entry ? entry.body.toString() : ''));
+
+  it('keeps the order of a device while the hub throttles, and sends nothing twice (trap 6)', async () => {
+    const sender = createSender({
+      sendOnce: connection.send,
+      maxWaitMs: 60_000,
+      maxInFlight: 10,
+      random: Math.random,
+      now: Date.now,
+    });
+    const condition = 'com.microsoft:device-container-throttled';
+    hub.faults.add({ kind: 'settle', answer: 'reject', condition, link: 'c2d', skip: 1, times: 4 });
+    for (const body of ['first', 'second', 'third']) expect(await sender.send(reply(body))).toBe('delivered');
+    expect(received()).toEqual(['first', 'second', 'third']);
+  });
+
+  it('leaves a connection before the life of its token ends, for it may not be renewed (trap 7)', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] });
+    await connection.send(reply('first'));
+    vi.setSystemTime(Date.now() + 39 * 60_000);
+    expect(await connection.send(reply('same'))).toBeUndefined();
+    expect(clients).toBe(1);
+    vi.setSystemTime(Date.now() + 2 * 60_000);
+    expect(await connection.send(reply('other'))).toBeUndefined();
+    expect(clients).toBe(2);
+  });
+
+  it('connects again by itself: at a port that refused (trap 5), and after a drop with nothing to send', async () => {
+    const closed = hub.faults.add({ kind: 'refuse-connection', answer: 'closed', port: 'amqps' });
+    await connection.open();
+    expect(connection.isOpen()).toBe(false);
+    hub.faults.clear(closed);
+    await vi.waitFor(() => expect(connection.isOpen()).toBe(true), soon);
+    await hub.faults.strike({ kind: 'drop', connections: 'service' });
+    await vi.waitFor(() => expect(connection.isOpen()).toBe(false), soon);
+    await vi.waitFor(() => expect(connection.isOpen()).toBe(true), soon);
+  });
+});
