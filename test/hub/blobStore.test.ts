@@ -1,0 +1,316 @@
+import { ContainerClient } from '@azure/storage-blob';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { createBlobStore } from '../../src/hub/stores/blobStore.ts';
+import { type Azurite, accountKey, connectionStringTo, startAzurite } from '../support/azurite.ts';
+import { type LossyProxy, startLossyProxy } from '../support/lossyProxy.ts';
+
+let azurite: Azurite;
+let proxy: LossyProxy;
+let container: ContainerClient;
+let group = 0;
+beforeAll(async () => {
+  azurite = await startAzurite();
+  container = new ContainerClient(azurite.connectionString, 'progress');
+  await container.create();
+});
+beforeEach(async () => {
+  group += 1;
+  proxy = await startLossyProxy(azurite.port);
+});
+afterEach(async () => {
+  vi.useRealTimers();
+  await proxy.close();
+});
+afterAll(() => azurite.close());
+
+/** Short, so that a storage which does not answer is given up soon. */
+const limits = { attemptMs: 100, attempts: 3, pauseMs: 1, verbMs: 1_000 };
+const inPatience = { ...limits, attemptMs: 5_000, verbMs: 15_000 };
+
+const open = (port = azurite.port, given = inPatience) =>
+  createBlobStore({
+    connectionString: connectionStringTo(port),
+    container: 'progress',
+    namespace: 'Hub.Example',
+    hub: 'Devices',
+    consumerGroup: `Group${group}`,
+    limits: given,
+  });
+
+const blobOf = (kind: 'ownership' | 'checkpoint', partition = '0') =>
+  container.getBlockBlobClient(`hub.example/devices/group${group}/${kind}/${partition}`);
+const labelsOf = async (...args: Parameters<typeof blobOf>) => (await blobOf(...args).getProperties()).metadata;
+
+const claimed = (owner: string, epoch: number, partition = '0') => ({
+  partition,
+  owner,
+  epoch,
+  wantedBy: '',
+  wantedSince: 0,
+  renewedAt: Date.now(),
+});
+const at = (sequenceNumber: number) => ({ sequenceNumber, offset: `o${sequenceNumber}`, completed: '' });
+
+async function claim(store = open(), epoch = 1) {
+  const record = await store.change(undefined, claimed('me', epoch));
+  if (record === undefined) throw new Error('not claimed');
+  return record;
+}
+
+describe('the blob store’s records', () => {
+  it('are where the stock Event Hubs clients and KEDA look for them, under their names', async () => {
+    const store = open();
+    const reader = await claim(store);
+    await store.writeProgress(reader, { ...at(41), completed: '1rAQI' });
+    expect(await labelsOf('checkpoint')).toMatchObject({ sequencenumber: '41', offset: 'o41' });
+    expect(await labelsOf('ownership')).toMatchObject({ ownerid: 'me' });
+  });
+
+  it('are lower case but for the partition, as the hub does not tell the cases apart', async () => {
+    await claim();
+    expect(await blobOf('ownership').exists()).toBe(true);
+  });
+
+  it('of a stock client are gone on from', async () => {
+    await blobOf('checkpoint').upload('', 0, { metadata: { sequencenumber: '77', offset: '4096' } });
+    await blobOf('ownership').upload('', 0, { metadata: { ownerid: 'stock' } });
+    const store = open();
+    expect(await store.progress('0')).toEqual({ sequenceNumber: 77, offset: '4096', completed: '' });
+    const [record] = await store.ownerships();
+    expect(record).toMatchObject({ partition: '0', owner: 'stock', epoch: 0, wantedBy: '' });
+    const reader = await store.change(record, claimed('me', 1));
+    expect(reader && (await store.writeProgress(reader, at(78)))).toBe(true);
+  });
+
+  it('without labels break no others, and their partitions can be claimed', async () => {
+    const store = open();
+    await store.change(undefined, claimed('me', 1, '1'));
+    await blobOf('ownership', '0').upload('', 0);
+    await blobOf('checkpoint', '0').upload('', 0);
+    const records = await store.ownerships();
+    expect(records.map(({ partition, owner }) => [partition, owner])).toEqual([
+      ['0', ''],
+      ['1', 'me'],
+    ]);
+    expect(await store.progress('0')).toBeUndefined();
+    const reader = await store.change(records[0], claimed('me', 1, '0'));
+    expect(reader && (await store.writeProgress(reader, at(3)))).toBe(true);
+    expect(await store.progress('0')).toEqual(at(3));
+  });
+
+  it.each([
+    ['sequencenumber', { offset: '5' }],
+    ['offset', { sequencenumber: '5' }],
+    ['a number', { offset: '5', sequencenumber: 'five' }],
+  ])('without %s are no checkpoints', async (_what, metadata) => {
+    await blobOf('checkpoint').upload('', 0, { metadata });
+    expect(await open().progress('0')).toBeUndefined();
+  });
+
+  it('that are not ownerships of partitions of this group are not listed', async () => {
+    const store = open();
+    await claim(store);
+    await container.getBlockBlobClient(`hub.example/devices/group${group}0/ownership/7`).upload('', 0);
+    await container.getBlockBlobClient(`hub.example/devices/group${group}/checkpoint/7`).upload('', 0);
+    expect((await store.ownerships()).map(({ partition }) => partition)).toEqual(['0']);
+  });
+
+  it('number an owner above the last writer of the checkpoint, even when the ownership was deleted', async () => {
+    const store = open();
+    const before = await claim(store, 6);
+    await store.writeProgress(before, at(5));
+    await blobOf('ownership').delete();
+    const after = await claim(open());
+    expect(after.epoch).toBe(7);
+    expect(await store.writeProgress(before, at(6))).toBe(false);
+    expect(await open().writeProgress(after, at(7))).toBe(true);
+  });
+
+  it('are found again when the container was deleted meanwhile', async () => {
+    const other = { connectionString: azurite.connectionString, container: 'short-lived', limits: inPatience };
+    const store = createBlobStore({ ...other, namespace: 'n', hub: 'h', consumerGroup: 'g' });
+    expect(await store.ownerships()).toEqual([]);
+    await new ContainerClient(azurite.connectionString, 'short-lived').delete();
+    await expect(store.change(undefined, claimed('me', 1))).rejects.toThrow('ContainerNotFound');
+    expect(await store.ownerships()).toEqual([]);
+    expect(await store.change(undefined, claimed('me', 1))).toMatchObject({ owner: 'me' });
+  });
+});
+
+describe('the blob store’s fence', () => {
+  it('is on the checkpoint as soon as a claim returns', async () => {
+    const old = open();
+    const before = await claim(old);
+    await old.writeProgress(before, at(5));
+    const young = open();
+    const [seen] = await young.ownerships();
+    const reader = await young.change(seen, claimed('young', 2));
+    expect(await labelsOf('checkpoint')).toMatchObject({ sequencenumber: '5', owner: 'young', epoch: '2' });
+    expect(reader?.epoch).toBe(2);
+  });
+
+  it('holds against a late reader that is further than the new one', async () => {
+    const old = open();
+    const before = await claim(old);
+    const young = open();
+    const [seen] = await young.ownerships();
+    // The checkpoint appears between the claim and the first write of the new reader.
+    const reader = await young.change(seen, claimed('young', 2));
+    await blobOf('checkpoint').upload('', 0, {
+      metadata: { sequencenumber: '50', offset: 'o50', owner: 'me', epoch: '1' },
+    });
+    expect(reader && (await young.writeProgress(reader, at(40)))).toBe(true);
+    expect(await labelsOf('checkpoint')).toMatchObject({ sequencenumber: '50', epoch: '2' });
+    expect(await old.writeProgress(before, at(51))).toBe(false);
+  });
+
+  it('does not mistake a stranger’s write of the checkpoint for its own', async () => {
+    const store = open();
+    const reader = await claim(store);
+    await store.writeProgress(reader, at(5));
+    await blobOf('checkpoint').setMetadata({ sequencenumber: '60', offset: 'o60' });
+    expect(await store.writeProgress(reader, at(6))).toBe(true);
+    expect(await store.progress('0')).toEqual(at(60));
+  });
+});
+
+describe('the blob store’s clock', () => {
+  it('is the storage’s: an instance whose own clock is wrong sees renewals at its own time', async () => {
+    const renewedAt = Date.now();
+    await claim();
+    const wrongBy = 10 * 60_000;
+    vi.useFakeTimers({ toFake: ['Date'], now: renewedAt + wrongBy });
+    const [seen] = await open().ownerships();
+    expect(Math.abs((seen?.renewedAt ?? 0) - Date.now())).toBeLessThan(30_000);
+  });
+
+  it('is the storage’s for requests as well', async () => {
+    const store = open();
+    const seen = await claim(store);
+    const wantedSince = Date.now();
+    await store.change(seen, { ...seen, wantedBy: 'other', wantedSince });
+    vi.useFakeTimers({ toFake: ['Date'], now: wantedSince - 10 * 60_000 });
+    const [record] = await open().ownerships();
+    expect(Math.abs((record?.wantedSince ?? 0) - Date.now())).toBeLessThan(30_000);
+  });
+
+  it('does not take a request for a sign of life of the owner', async () => {
+    const store = open();
+    const seen = await claim(store);
+    await store.change(seen, { ...seen, wantedBy: 'other', wantedSince: 1 });
+    expect(await labelsOf('ownership')).toMatchObject({ renewedat: String(seen.renewedAt) });
+    const [asked] = await store.ownerships();
+    if (asked) await store.change(asked, { ...asked, renewedAt: Date.now() + 1 });
+    expect(await labelsOf('ownership')).not.toHaveProperty('renewedat');
+  });
+});
+
+/** Strikes the first request that fits, and no other. */
+function strikeOnce(method: string, kind: string, fate: 'lose' | 'hang' | number) {
+  let struck = false;
+  proxy.fate = ({ method: given, url = '' }) => {
+    if (struck || given !== method || !url.includes(kind)) return 'pass';
+    struck = true;
+    return fate;
+  };
+}
+
+describe('the blob store, when the storage fails', () => {
+  it('knows its own claim again when the answer was lost', async () => {
+    const store = open(proxy.port);
+    await store.ownerships();
+    strikeOnce('PUT', '/ownership/', 'lose');
+    const record = await claim(store);
+    expect(proxy.seen.filter((one) => one.startsWith('PUT') && one.includes('/ownership/'))).toHaveLength(2);
+    expect(await open().ownerships()).toEqual([record]);
+  });
+
+  it('does not take another’s claim for its own when its own was never heard', async () => {
+    const store = open(proxy.port);
+    await store.ownerships();
+    await claim(open());
+    strikeOnce('PUT', '/ownership/', 503);
+    expect(await store.change(undefined, claimed('other', 1))).toBeUndefined();
+  });
+
+  it('writes progress once more when the answer was lost, and goes on from there', async () => {
+    const store = open(proxy.port);
+    const reader = await claim(store);
+    for (const sequenceNumber of [1, 2, 3]) {
+      strikeOnce('PUT', '/checkpoint/', 'lose');
+      expect(await store.writeProgress(reader, at(sequenceNumber))).toBe(true);
+    }
+    expect(await store.progress('0')).toEqual(at(3));
+  });
+
+  it.each([500, 503, 429, 408])('tries again after %s', async (status) => {
+    const store = open(proxy.port);
+    const reader = await claim(store);
+    strikeOnce('PUT', '/checkpoint/', status);
+    expect(await store.writeProgress(reader, at(1))).toBe(true);
+  });
+
+  it('writes a checkpoint with one request, once it has written the first', async () => {
+    const store = open(proxy.port);
+    const reader = await claim(store);
+    await store.writeProgress(reader, at(1));
+    proxy.seen.length = 0;
+    await store.writeProgress(reader, at(2));
+    expect(proxy.seen).toEqual([expect.stringMatching(/^PUT .*\/checkpoint\/0\?comp=metadata/)]);
+  });
+
+  it.each(['ownerships', 'change', 'progress', 'writeProgress'] as const)(
+    'gives %s up in time when there is no answer at all',
+    async (verb) => {
+      await claim();
+      const store = open(proxy.port, limits);
+      const reader = { partition: '0', owner: 'me', epoch: 1 };
+      const calls = {
+        ownerships: () => store.ownerships(),
+        change: () => store.change(undefined, claimed('me', 1)),
+        progress: () => store.progress('0'),
+        writeProgress: () => store.writeProgress(reader, at(1)),
+      };
+      proxy.fate = () => 'hang';
+      await expect(calls[verb]()).rejects.toThrow(/^checkpoint storage: .* failed: AbortError$/);
+    },
+  );
+
+  it('says what failed and why, and nothing of the key or the request', async () => {
+    const gone = await startLossyProxy(azurite.port);
+    await gone.close();
+    const failures = [await failureOf(open(gone.port, limits).progress('0'))];
+    proxy.fate = () => 403;
+    failures.push(await failureOf(open(proxy.port).progress('0')));
+    expect(failures.map(({ message }) => message)).toEqual([
+      expect.stringMatching(
+        /^checkpoint storage: reading hub\.example\/.*\/checkpoint\/0 failed: (ECONNREFUSED|REQUEST_SEND_ERROR)$/,
+      ),
+      expect.stringMatching(/^checkpoint storage: reading .* failed: 403 /),
+    ]);
+    for (const { message, stack = '', cause } of failures) {
+      expect(`${message}${stack}`).not.toContain(accountKey);
+      expect(cause).toBeUndefined();
+    }
+  });
+
+  it('does not repeat what is refused for good', async () => {
+    proxy.fate = () => 403;
+    await expect(open(proxy.port).progress('0')).rejects.toThrow('403');
+    expect(proxy.seen).toHaveLength(1);
+  });
+
+  it('is content with a key that may not create containers, when there is one', async () => {
+    proxy.fate = ({ method, url = '' }) => (method === 'PUT' && url.includes('restype=container') ? 403 : 'pass');
+    expect(await open(proxy.port).ownerships()).toEqual([]);
+  });
+});
+
+async function failureOf(promise: Promise<unknown>): Promise<Error> {
+  try {
+    await promise;
+  } catch (error) {
+    if (error instanceof Error) return error;
+  }
+  throw new Error('it did not fail');
+}

@@ -1,0 +1,244 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { decodeCompletion, encodeCompletion } from '../../src/hub/completionMap.ts';
+import { createBlobStore } from '../../src/hub/stores/blobStore.ts';
+import { createFileStore } from '../../src/hub/stores/fileStore.ts';
+import { createMemoryStore } from '../../src/hub/stores/memoryStore.ts';
+import type { Store } from '../../src/hub/stores/store.ts';
+import { type Azurite, startAzurite } from '../support/azurite.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'stores-'));
+let azurite: Azurite;
+beforeAll(async () => {
+  azurite = await startAzurite();
+});
+afterAll(async () => {
+  await azurite.close();
+  rmSync(directory, { recursive: true });
+});
+
+const inBlobs = (place: string) =>
+  createBlobStore({
+    connectionString: azurite.connectionString,
+    container: 'checkpoints',
+    namespace: 'hub.example',
+    hub: 'devices',
+    consumerGroup: place,
+  });
+
+const kinds = {
+  /** One store for all instances. */
+  memory: () => {
+    const store = createMemoryStore();
+    return () => store;
+  },
+  /** One store for the instance; it is opened again after a restart. */
+  file: (place: string) => {
+    const store = createFileStore(directory, place);
+    return () => store;
+  },
+  /** One client for each instance. */
+  blob: (place: string) => () => inBlobs(place),
+};
+
+const claimed = (owner: string, epoch: number, partition = '0') => ({
+  partition,
+  owner,
+  epoch,
+  wantedBy: '',
+  wantedSince: 0,
+  renewedAt: Date.now(),
+});
+const at = (sequenceNumber: number, completed = '') => ({ sequenceNumber, offset: `o${sequenceNumber}`, completed });
+
+/** Claims a partition as it stands, whoever has it. */
+async function take(store: Store, owner: string, partition = '0') {
+  const seen = (await store.ownerships()).find((one) => one.partition === partition);
+  const record = await store.change(seen, claimed(owner, (seen?.epoch ?? 0) + 1, partition));
+  if (record === undefined) throw new Error('somebody else was faster');
+  return record;
+}
+
+let places = 0;
+const newPlace = () => {
+  places += 1;
+  return `Group-${places}`;
+};
+
+describe.each(Object.entries(kinds))('the %s store', (_kind, open) => {
+  it('knows nothing at first', async () => {
+    const store = open(newPlace())();
+    expect(await store.ownerships()).toEqual([]);
+    expect(await store.progress('0')).toBeUndefined();
+  });
+
+  it('lets one of many that claim a new partition at once have it', async () => {
+    const instance = open(newPlace());
+    const owners = ['a', 'b', 'c', 'd', 'e'];
+    const stores = owners.map(instance);
+    await Promise.all(stores.map((store) => store.ownerships()));
+    const claims = await Promise.all(owners.map((owner, index) => stores[index]?.change(undefined, claimed(owner, 1))));
+    const [won, ...more] = claims.filter((record) => record !== undefined);
+    expect(more).toEqual([]);
+    expect(await instance().ownerships()).toEqual([won]);
+  });
+
+  it('lets one of many that change a record at once have its way', async () => {
+    const instance = open(newPlace());
+    const seen = await take(instance(), 'old');
+    const owners = ['a', 'b', 'c', 'd', 'e'];
+    const claims = await Promise.all(owners.map((owner) => instance().change(seen, claimed(owner, 2))));
+    expect(claims.filter((record) => record !== undefined)).toHaveLength(1);
+  });
+
+  it('keeps who asks for a partition, and since when', async () => {
+    const instance = open(newPlace());
+    const seen = await take(instance(), 'a');
+    const wantedSince = Date.now() - 1_234;
+    await instance().change(seen, { ...seen, wantedBy: 'b', wantedSince });
+    expect(await instance().ownerships()).toEqual([
+      { ...seen, wantedBy: 'b', wantedSince, etag: expect.not.stringMatching(seen.etag) },
+    ]);
+  });
+
+  it('shows a released partition as nobody’s, its epoch kept', async () => {
+    const instance = open(newPlace());
+    const seen = await take(instance(), 'a');
+    await instance().change(seen, { ...seen, owner: '', wantedBy: '' });
+    expect(await instance().ownerships()).toMatchObject([{ partition: '0', owner: '', epoch: 1 }]);
+  });
+
+  it('gives back position and completion map as they were written', async () => {
+    const instance = open(newPlace());
+    const reader = await take(instance(), 'a');
+    const runs = [
+      { first: 102, last: 140 },
+      { first: 900, last: 2_000 },
+    ];
+    const written = at(100, encodeCompletion(100, runs, 3_000));
+    expect(await instance().writeProgress(reader, written)).toBe(true);
+    const read = await instance().progress('0');
+    expect(read).toEqual(written);
+    const isDone = decodeCompletion(100, read?.completed ?? '');
+    expect([101, 102, 140, 141, 900, 2_000, 2_001].map(isDone)).toEqual([false, true, true, false, true, true, false]);
+  });
+
+  it('keeps the largest completion map there is', async () => {
+    const instance = open(newPlace());
+    const reader = await take(instance(), 'a');
+    const runs = Array.from({ length: 9_000 }, (_, index) => ({ first: 2 + index * 3, last: 2 + index * 3 }));
+    const written = at(0, encodeCompletion(0, runs, 3_000));
+    expect(written.completed.length).toBeGreaterThan(3_900);
+    await instance().writeProgress(reader, written);
+    expect(await instance().progress('0')).toEqual(written);
+  });
+
+  it('never moves progress backwards', async () => {
+    const store = open(newPlace())();
+    const reader = await take(store, 'a');
+    for (const sequenceNumber of [5, 9, 7]) expect(await store.writeProgress(reader, at(sequenceNumber))).toBe(true);
+    expect(await store.progress('0')).toEqual(at(9));
+    await store.writeProgress(reader, at(10));
+    expect(await store.progress('0')).toEqual(at(10));
+  });
+
+  it('never moves progress backwards on a change of reader', async () => {
+    const instance = open(newPlace());
+    const [old, young] = [instance(), instance()];
+    await old.writeProgress(await take(old, 'old'), at(50));
+    const reader = await take(young, 'young');
+    expect(await young.writeProgress(reader, at(40))).toBe(true);
+    expect(await young.progress('0')).toEqual(at(50));
+    await young.writeProgress(reader, at(51));
+    expect(await young.progress('0')).toEqual(at(51));
+  });
+
+  it('refuses the progress of a reader whose partition was taken over', async () => {
+    const instance = open(newPlace());
+    const [old, young] = [instance(), instance()];
+    const oldReader = await take(old, 'old');
+    await old.writeProgress(oldReader, at(5));
+    const youngReader = await take(young, 'young');
+    expect(await old.writeProgress(oldReader, at(6))).toBe(false);
+    expect(await young.progress('0')).toEqual(at(5));
+    await young.writeProgress(youngReader, at(7));
+    expect(await old.writeProgress(oldReader, at(8))).toBe(false);
+    expect(await young.progress('0')).toEqual(at(7));
+  });
+
+  it('refuses the first progress of a reader whose partition was taken over', async () => {
+    const instance = open(newPlace());
+    const [old, young] = [instance(), instance()];
+    const oldReader = await take(old, 'old');
+    await take(young, 'young');
+    expect(await old.writeProgress(oldReader, at(6))).toBe(false);
+    expect(await young.progress('0')).toBeUndefined();
+  });
+
+  it('refuses the progress of a reader that gave its partition back', async () => {
+    const store = open(newPlace())();
+    const reader = await take(store, 'a');
+    await store.writeProgress(reader, at(5));
+    await store.change(reader, { ...reader, owner: '' });
+    expect(await store.writeProgress(reader, at(6))).toBe(false);
+    expect(await store.progress('0')).toEqual(at(5));
+  });
+
+  it('lets the same owner come back under a new epoch, and its old self not write', async () => {
+    const store = open(newPlace())();
+    const before = await take(store, 'a');
+    await store.writeProgress(before, at(5));
+    const after = await take(store, 'a');
+    expect(after.epoch).toBeGreaterThan(before.epoch);
+    expect(await store.writeProgress(before, at(6))).toBe(false);
+    expect(await store.writeProgress(after, at(7))).toBe(true);
+  });
+
+  it('keeps partitions apart', async () => {
+    const store = open(newPlace())();
+    const readers = [await take(store, 'a', '0'), await take(store, 'b', '1'), await take(store, 'c', '10')];
+    await Promise.all(readers.map((reader, index) => store.writeProgress(reader, at(index))));
+    const kept = await Promise.all(['0', '1', '10', '2'].map((partition) => store.progress(partition)));
+    expect(kept).toEqual([at(0), at(1), at(2), undefined]);
+    expect((await store.ownerships()).map(({ partition, owner }) => partition + owner).sort()).toEqual([
+      '0a',
+      '10c',
+      '1b',
+    ]);
+  });
+
+  it('keeps consumer groups apart', async () => {
+    const [one, other] = [open(newPlace())(), open(newPlace())()];
+    await one.writeProgress(await take(one, 'a'), at(5));
+    expect(await other.ownerships()).toEqual([]);
+    expect(await other.progress('0')).toBeUndefined();
+  });
+});
+
+const lasting = { file: (place: string) => createFileStore(directory, place), blob: inBlobs };
+
+describe.each(Object.entries(lasting))('the %s store after a crash', (_kind, open) => {
+  it('has progress, and epochs that never fall', async () => {
+    const place = newPlace();
+    const before = open(place);
+    const reader = await take(before, 'a');
+    await before.writeProgress(reader, at(5));
+    const after = open(place);
+    expect(await after.progress('0')).toEqual(at(5));
+    expect((await take(after, 'b')).epoch).toBe(reader.epoch + 1);
+  });
+
+  it('does not hear the process from before any more', async () => {
+    const place = newPlace();
+    const before = open(place);
+    const reader = await take(before, 'a');
+    await before.writeProgress(reader, at(5));
+    const after = open(place);
+    const next = await take(after, 'b');
+    await after.writeProgress(next, at(9));
+    expect(await before.writeProgress(reader, at(10))).toBe(false);
+    expect(await open(place).progress('0')).toEqual(at(9));
+  });
+});

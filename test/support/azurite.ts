@@ -1,0 +1,47 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createRequire } from 'node:module';
+import { createInterface } from 'node:readline';
+
+/** A storage account on this machine, in memory. */
+export interface Azurite {
+  readonly port: number;
+  readonly connectionString: string;
+  close(): Promise<void>;
+}
+
+export const accountName = 'devstoreaccount1';
+/** Azurite's own, the same everywhere. */
+export const accountKey = 'Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==';
+
+export const connectionStringTo = (port: number): string =>
+  `DefaultEndpointsProtocol=http;AccountName=${accountName};AccountKey=${accountKey};BlobEndpoint=http://127.0.0.1:${port}/${accountName};`;
+
+const program = createRequire(import.meta.url).resolve('azurite/dist/src/blob/main.js');
+const options = ['--inMemoryPersistence', '--extentMemoryLimit', '64', '--skipApiVersionCheck', '--disableTelemetry'];
+
+/** Starts azurite on a free port. */
+export async function startAzurite(): Promise<Azurite> {
+  const server = spawn(process.execPath, [program, '--blobPort', '0', '--silent', ...options], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const endWithUs = () => server.kill('SIGKILL');
+  process.once('exit', endWithUs);
+  for await (const line of createInterface(server.stdout)) {
+    const port = Number(/successfully listens on http:\/\/127\.0\.0\.1:(\d+)/.exec(line)?.[1]);
+    if (port > 0) {
+      server.stdout.resume();
+      return {
+        port,
+        connectionString: connectionStringTo(port),
+        async close() {
+          process.off('exit', endWithUs);
+          const exit = once(server, 'exit');
+          server.kill('SIGKILL');
+          await exit;
+        },
+      };
+    }
+  }
+  throw new Error('azurite ended before it listened');
+}
