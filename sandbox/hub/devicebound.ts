@@ -54,6 +54,8 @@ export interface Devicebound {
   flush(deviceId: string): void;
   /** Messages not yet settled, delivered ones included, oldest first. */
   pending(deviceId: string): Message[];
+  /** Nothing expires by itself any more. */
+  close(): void;
 }
 
 interface Queued {
@@ -200,6 +202,9 @@ export function createDevicebound(options: {
       return stop;
     },
 
+    close() {
+      for (const { queue } of queues.values()) queue.close();
+    },
     flush: (deviceId) => queues.get(deviceId)?.queue.flush(),
     pending: (deviceId) =>
       queues

@@ -1,4 +1,4 @@
-import type { Socket } from 'node:net';
+import { type Addresses, createAddresses } from './addresses.ts';
 import { createAdmin } from './admin.ts';
 import { createDirectory } from './amqp/nodes.ts';
 import { createAmqpServer } from './amqp/server.ts';
@@ -7,17 +7,17 @@ import { createCore, type HubRules } from './core.ts';
 import { type Counters, countAll } from './counters.ts';
 import type { Devicebound } from './devicebound.ts';
 import { burst } from './faults/burst.ts';
-import { createFaults, type Faults, turnedAway } from './faults/faults.ts';
+import { createFaults, type Faults } from './faults/faults.ts';
 import type { Journal } from './journal.ts';
-import { type Listener, listen, listenWith } from './listener.ts';
+import type { Listener } from './listener.ts';
 import type { Methods } from './methods.ts';
 import { createMqttServer } from './mqtt/server.ts';
 import type { PartitionLog } from './partitionLog.ts';
 import { openStore } from './persistence/store.ts';
 import { ensurePolicies } from './policies.ts';
-import { clientIdOf, type Registry } from './registry.ts';
+import { type HubPorts, openPorts } from './ports.ts';
+import type { Registry } from './registry.ts';
 import { createRestServer } from './rest/server.ts';
-import { speakAny } from './sniff.ts';
 import type { Twins } from './twins.ts';
 import { acceptWebSockets } from './webSockets.ts';
 
@@ -52,21 +52,10 @@ export interface HubOptions {
   now?: () => number;
 }
 
-/**
- * AMQP in plain TCP and administration over HTTP; and with TLS AMQP, MQTT, REST and WebSockets. Each of the TLS ports
- * speaks all of these, so one is enough; they are several to have the numbers that clients take for granted.
- */
-export interface HubPorts {
-  amqp: number;
-  amqps: number;
-  mqtts: number;
-  /** The same as `amqps` unless asked for. WebSocket clients go to 443, whatever one tells them. */
-  https: number;
-  admin: number;
-}
+export type { HubPorts } from './ports.ts';
 
 /** A running hub. */
-export interface Hub {
+export interface Hub extends Addresses {
   name: string;
   hostName: 'localhost';
   ports: HubPorts;
@@ -79,12 +68,6 @@ export interface Hub {
   restUrl: string;
   /** For `azure-iothub`, over TLS; policy `service`. */
   serviceConnectionString: string;
-  /** For `azure-iothub`, over TLS, with another policy: `iothubowner`, `service`, `device`, `registryRead` … */
-  connectionString(policy: string): string;
-  /** For `@azure/event-hubs`, in plain TCP, with another policy: `iothubowner` may also send. */
-  eventHubConnectionString(policy: string): string;
-  /** For the device clients, whatever their protocol; of a device, or a module of one. Throws when there is none. */
-  deviceConnectionString(deviceId: string, moduleId?: string): string;
   registry: Registry;
   partitions: readonly PartitionLog[];
   devicebound: Devicebound;
@@ -121,27 +104,10 @@ export async function startHub(options: HubOptions): Promise<Hub> {
   const mqtt = createMqttServer(core);
   const rest = createRestServer(core);
   acceptWebSockets(rest, { amqp: amqp.accept, mqtt: mqtt.accept });
-  const speakers = {
-    amqp: amqp.accept,
-    mqtt: mqtt.accept,
-    http: (socket: Socket) => void rest.emit('connection', socket),
-  };
   for (const device of options.devices ?? []) settle(registry, device, store !== undefined);
 
-  const keyOf = (policy: string): string => {
-    const found = policies.get(policy);
-    if (!found) throw new Error(`The hub has no policy ${policy}.`);
-    return `SharedAccessKeyName=${policy};SharedAccessKey=${found.key}`;
-  };
-  const deviceConnectionString = (deviceId: string, moduleId?: string): string => {
-    const identity = registry.get(clientIdOf(deviceId, moduleId));
-    if (!identity) throw new Error('There is no device of this id.');
-    const name = moduleId === undefined ? deviceId : `${deviceId};ModuleId=${moduleId}`;
-    return `HostName=localhost:${ports.mqtts};DeviceId=${name};SharedAccessKey=${identity.primaryKey}`;
-  };
-  const connectionString = (policy: string) => `HostName=localhost:${ports.amqps};${keyOf(policy)}`;
-  const eventHubConnectionString = (policy: string) =>
-    `Endpoint=sb://127.0.0.1:${ports.amqp};${keyOf(policy)};EntityPath=${name};UseDevelopmentEmulator=true`;
+  const ports: HubPorts = { amqp: 0, amqps: 0, mqtts: 0, https: 0, admin: 0 };
+  const addresses = createAddresses({ name, ports, policies, registry });
   const describe = () => ({ name, hostName: 'localhost', ports, caFile: certificates.caFile, partitions: count });
   const open = new Map<keyof HubPorts, Listener>();
   const faults = createFaults({
@@ -166,7 +132,7 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     journal,
     partitions: events.partitions,
     isConnected: presence.isConnected,
-    deviceConnectionString,
+    deviceConnectionString: addresses.deviceConnectionString,
   });
 
   const close = async (): Promise<void> => {
@@ -174,22 +140,13 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     mqtt.close();
     rest.closeIdleConnections();
     core.feedback.close();
+    devicebound.close();
     await Promise.all([...open.values()].map((listener) => listener.close()));
     store?.close();
   };
-  const ports: HubPorts = { amqp: 0, amqps: 0, mqtts: 0, https: 0, admin: 0, ...options.ports };
-  const opened = (name: keyof HubPorts, listener: Listener): void => {
-    open.set(name, listener);
-    ports[name] = listener.port;
-  };
-  const doorkeeper = (name: keyof HubPorts) => (socket: Socket) => turnedAway(standing, name, socket);
   try {
-    opened('amqp', await listen(ports.amqp, undefined, amqp.accept, doorkeeper('amqp')));
-    opened('amqps', await listen(ports.amqps, certificates, speakAny(speakers, 'amqp'), doorkeeper('amqps')));
-    opened('mqtts', await listen(ports.mqtts, certificates, speakAny(speakers, 'mqtt'), doorkeeper('mqtts')));
-    if (options.ports?.https === undefined) ports.https = ports.amqps;
-    else opened('https', await listen(ports.https, certificates, speakAny(speakers, 'http'), doorkeeper('https')));
-    opened('admin', await listenWith(admin, ports.admin));
+    const servers = { amqp, mqtt, rest, admin };
+    await openPorts({ wanted: options.ports ?? {}, ports, open, credentials: certificates, servers, faults: standing });
   } catch (error) {
     await close();
     throw error;
@@ -202,11 +159,9 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     caFile: certificates.caFile,
     adminUrl: `http://127.0.0.1:${ports.admin}`,
     restUrl: `https://localhost:${ports.https}`,
-    eventsConnectionString: eventHubConnectionString('events'),
-    serviceConnectionString: connectionString('service'),
-    connectionString,
-    eventHubConnectionString,
-    deviceConnectionString,
+    eventsConnectionString: addresses.eventHubConnectionString('events'),
+    serviceConnectionString: addresses.connectionString('service'),
+    ...addresses,
     registry,
     partitions: events.partitions,
     devicebound,

@@ -43,6 +43,8 @@ export interface LockedQueue<T> {
   items(): T[];
   /** Forget all messages. The answer is what they were. */
   clear(): T[];
+  /** Nothing happens by itself any more. */
+  close(): void;
 }
 
 interface Entry<T> {
@@ -154,5 +156,6 @@ export function createLockedQueue<T>(options: {
       clearTimeout(timer);
       return entries.splice(0).map(({ item }) => item);
     },
+    close: () => clearTimeout(timer),
   };
 }

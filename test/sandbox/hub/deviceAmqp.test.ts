@@ -106,6 +106,13 @@ describe("a device's token", () => {
   test('that has expired is refused', async () => {
     expect(await putDeviceToken(hub, await amqpConnection(hub), 'pump-1', -1)).toBe(401);
   });
+  test('that expires while it is used opens no more', async () => {
+    const sender = (await loggedIn()).open_sender('/devices/pump-1/messages/events');
+    expect(await outcomeOf(sender, { body: 'x' })).toBe('accepted');
+    lead = 601_000;
+    expect(await outcomeOf(sender, { body: 'x' })).toBe('amqp:unauthorized-access');
+    expect(d2c()).toHaveLength(1);
+  });
 });
 
 test('a link at an address where a device has nothing is not found', async () => {

@@ -17,6 +17,7 @@ export const telemetryEndpoint: Endpoint = {
   accept(receiver, { hub, peer, link, stay }) {
     receiver.on('message', (context: EventContext) => {
       const take = () => {
+        if (link.allowed?.() === false) throw new Refusal('amqp:unauthorized-access', 'The token has expired.');
         hub.throttle.take('d2c');
         const messages = unpack(context).messages.map(fromDevice);
         if (messages.reduce((sum, message) => sum + messageSize(message), 0) > maxEventSize)
