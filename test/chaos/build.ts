@@ -1,0 +1,54 @@
+import { execFile } from 'node:child_process';
+import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import type { Sabotage } from './sabotages.ts';
+
+/** A service that was built apart from the checkout, which may change meanwhile. */
+export interface Build {
+  /** Has `dist/main.js`. */
+  readonly directory: string;
+  remove(): Promise<void>;
+}
+
+type Edit = Pick<Sabotage, 'file' | 'find' | 'replace'>;
+
+/** Times that are no settings, made short: a killed instance's partitions are taken over within the run. */
+const hurries: readonly Edit[] = [
+  { file: 'src/service.ts', find: 'roundMs: 5_000', replace: 'roundMs: 1_000' },
+  { file: 'src/service.ts', find: 'expiryMs: 30_000', replace: 'expiryMs: 8_000' },
+];
+
+const project = resolve(import.meta.dirname, '../..');
+const copied = ['src', 'config', 'package.json', 'tsconfig.json', 'tsconfig.build.json'];
+
+/**
+ * Builds the service as it stands in the checkout, with a sabotage if one is given.
+ * @throws Error when it does not compile, or the sabotage does not find its place
+ */
+export async function buildApart(sabotage?: Sabotage): Promise<Build> {
+  const directory = await mkdtemp(join(tmpdir(), 'chaos-build-'));
+  const remove = () => rm(directory, { recursive: true, force: true });
+  try {
+    for (const name of copied) await cp(join(project, name), join(directory, name), { recursive: true });
+    await symlink(join(project, 'node_modules'), join(directory, 'node_modules'));
+    for (const edit of [...hurries, ...(sabotage ? [sabotage] : [])]) await apply(edit, directory);
+    const compiler = join(project, 'node_modules/typescript/bin/tsc');
+    await promisify(execFile)(process.execPath, [compiler, '-p', 'tsconfig.build.json'], { cwd: directory });
+    return { directory, remove };
+  } catch (error) {
+    await remove();
+    throw error;
+  }
+}
+
+async function apply({ file, find, replace }: Edit, directory: string): Promise<void> {
+  const path = join(directory, file);
+  const text = await readFile(path, 'utf8');
+  if (text.split(find).length !== 2) throw new Error(`${file} must contain exactly once: ${find}`);
+  await writeFile(
+    path,
+    text.replace(find, () => replace),
+  );
+}

@@ -1,0 +1,156 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { FaultRequest as BackendFault } from '../../sandbox/backends/faults.ts';
+import type { Random } from './random.ts';
+import type { Stage } from './stage.ts';
+import type { Storage } from './storage.ts';
+
+/** A kind of misfortune. */
+export interface Misfortune {
+  readonly name: string;
+  /** Whether messages may be handled again after it; by all others they are not (G3). */
+  readonly repeats?: true;
+  /** Happens, and is over when the promise resolves. */
+  happen(stage: Stage, random: Random, storage: Storage): Promise<void>;
+}
+
+const backends = ['informationModel', 'principalManager'] as const;
+
+/** The next calls of a backend go wrong. */
+const backendGoesWrong =
+  (calls: number, how: (random: Random) => Omit<BackendFault, 'backend' | 'times'>) =>
+  async (stage: Stage, random: Random) => {
+    stage.backends.faults.add({ backend: random.pick(backends), times: random.between(1, calls), ...how(random) });
+  };
+
+const partitionOf = (stage: Stage, random: Random) => String(random.between(0, stage.hub.partitions.length - 1));
+
+/** Every kind there is; `plan` sees to it that five seeds in a row meet them all. */
+export const misfortunes: readonly Misfortune[] = [
+  {
+    name: 'kill',
+    repeats: true,
+    async happen({ instances, backends: { faults } }, random) {
+      const victim = random.pick(instances);
+      await victim.alone(async () => {
+        faults.add({ backend: 'informationModel', delayMs: 400, times: 100 }); // so that it dies in the middle of work
+        await sleep(random.between(100, 500));
+        await victim.kill();
+        await sleep(random.between(0, 500));
+        await victim.start();
+      });
+    },
+  },
+  {
+    name: 'restart',
+    async happen({ instances }, random) {
+      const victim = random.pick(instances);
+      await victim.alone(async () => {
+        await victim.stop();
+        await victim.start();
+      });
+    },
+  },
+  {
+    name: 'steal',
+    repeats: true,
+    async happen(stage, random) {
+      await stage.hub.faults.strike({ kind: 'steal', partition: partitionOf(stage, random) });
+    },
+  },
+  {
+    name: 'hub drop',
+    async happen({ hub }, random) {
+      const connections = random.pick(['events', 'service'] as const);
+      await hub.faults.strike({ kind: 'drop', how: random.pick(['fin', 'rst']), connections });
+    },
+  },
+  {
+    name: 'hub restart',
+    async happen({ hub }, random) {
+      await hub.faults.strike({ kind: 'restart', downMs: random.between(0, 1_500) });
+    },
+  },
+  {
+    name: 'partition moves',
+    async happen(stage, random) {
+      await stage.hub.faults.strike({
+        kind: 'move',
+        partition: partitionOf(stage, random),
+        ms: random.between(0, 800),
+      });
+    },
+  },
+  { name: 'backend error', happen: backendGoesWrong(20, (random) => ({ status: random.pick([429, 502, 503, 504]) })) },
+  {
+    name: 'backend error of one device',
+    async happen({ backends: { faults }, devices }, random) {
+      faults.add({ backend: 'informationModel', status: 500, times: 12, deviceId: random.pick(devices) });
+    },
+  },
+  { name: 'backend hang', happen: backendGoesWrong(4, () => ({ hang: true })) },
+  { name: 'backend reset', happen: backendGoesWrong(20, () => ({ reset: 'before' })) },
+  { name: 'backend slow', happen: backendGoesWrong(60, (random) => ({ delayMs: random.between(50, 1_500) })) },
+  {
+    name: 'lost answer',
+    happen: backendGoesWrong(4, (random) => ({
+      method: random.pick(['POST', 'PUT']),
+      ...random.pick([{ lostAnswer: true }, { reset: 'after-effect' }, { reset: 'mid-body' }] as const),
+    })),
+  },
+  {
+    name: 'store failing',
+    async happen(_, random, storage) {
+      await storage.fail(random.between(500, 2_500));
+    },
+  },
+  {
+    name: 'store slow',
+    async happen(_, random, storage) {
+      await storage.slow(random.between(500, 2_500));
+    },
+  },
+  {
+    name: 'reply refused for now',
+    async happen({ hub }, random) {
+      const condition = random.pick(['amqp:resource-limit-exceeded', 'com.microsoft:server-busy']);
+      hub.faults.add({ kind: 'settle', link: 'c2d', answer: 'reject', condition, times: random.between(1, 8) });
+    },
+  },
+  {
+    name: 'reply refused for good',
+    async happen({ hub, devices, mistreated }, random) {
+      const deviceId = random.pick(devices);
+      mistreated.add(deviceId);
+      hub.faults.add({
+        kind: 'settle',
+        link: 'c2d',
+        answer: 'reject',
+        condition: 'amqp:not-found',
+        deviceId,
+        times: 2,
+      });
+    },
+  },
+  {
+    name: 'reply unanswered',
+    async happen({ hub }, random) {
+      const effect = random.next() < 0.5;
+      hub.faults.add({ kind: 'settle', link: 'c2d', answer: 'never', effect, times: random.between(1, 3) });
+    },
+  },
+];
+
+/** What happens in a run, and when (milliseconds after its start). */
+export interface Planned {
+  readonly at: number;
+  readonly misfortune: Misfortune;
+}
+
+/** Of each five seeds in a row, every one meets another fifth of the kinds, and some more by chance. */
+export function plan(seed: number, random: Random, lastsMs: number): Planned[] {
+  const certain = misfortunes.filter((_, index) => index % 5 === seed % 5);
+  const more = Array.from({ length: 4 }, () => random.pick(misfortunes));
+  return [...certain, ...more]
+    .map((misfortune) => ({ at: random.between(300, lastsMs), misfortune }))
+    .sort((a, b) => a.at - b.at);
+}

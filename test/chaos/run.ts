@@ -1,0 +1,122 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { check, type Finding } from './checker.ts';
+import { plan } from './faults.ts';
+import type { History } from './history.ts';
+import { handledBy, observe } from './observe.ts';
+import { createRandom } from './random.ts';
+import { type Stage, setStage, uncoveredMessages } from './stage.ts';
+import type { Storage } from './storage.ts';
+import { createWorkload, type Message } from './workload.ts';
+
+/** What came of one seed. */
+export interface Outcome {
+  readonly seed: number;
+  readonly findings: readonly Finding[];
+  readonly messages: number;
+  /** Handled more than once. */
+  readonly repeated: number;
+  readonly misfortunes: readonly string[];
+  readonly tookMs: number;
+}
+
+export interface RunOptions {
+  readonly seed: number;
+  /** Logs and the history go here. */
+  readonly directory: string;
+  readonly hubDirectory: string;
+  readonly serviceDirectory: string;
+  readonly storage: Storage;
+}
+
+const deviceCount = 100;
+const messagesEach = 20;
+const messagesInARound = 4;
+const instanceCount = 2;
+const sendingMs = 6_000;
+/** When nothing has been handled for so long, nothing more will be. */
+const patienceMs = 15_000;
+const longestMs = 55_000;
+
+/** Sends messages, lets misfortunes happen, waits until all is quiet, stops the service and looks at what is there. */
+export async function run({ seed, directory, hubDirectory, serviceDirectory, storage }: RunOptions): Promise<Outcome> {
+  const began = performance.now();
+  const random = createRandom(seed);
+  const workload = createWorkload(random, deviceCount, messagesEach);
+  const planned = plan(seed, random, sendingMs);
+  const stage = await setStage({
+    directory,
+    hubDirectory,
+    serviceDirectory,
+    instances: instanceCount,
+    devices: workload.map(([first]) => first?.deviceId ?? ''),
+    environment: {
+      CHECKPOINTS_STORE: 'blob',
+      CHECKPOINTS_CONNECTION_STRING: storage.connectionString,
+      CHECKPOINTS_CONTAINER: `seed-${seed}-${Date.now()}`,
+    },
+  });
+  try {
+    const strikes = planned.map(async ({ at, misfortune }) => {
+      await sleep(at);
+      await misfortune.happen(stage, random, storage);
+    });
+    await Promise.all([sendAll(stage, workload), ...strikes]);
+    stage.hub.faults.clear();
+    stage.backends.faults.clear();
+    await quiet(stage, workload.flat(), began + longestMs);
+    const codes = await Promise.all(stage.instances.map((instance) => instance.stop()));
+
+    const repeating = planned.filter(({ misfortune }) => misfortune.repeats).length;
+    const mostRepeats = repeating * stage.hub.partitions.length * uncoveredMessages;
+    const history = await observe(stage, workload.flat(), mostRepeats);
+    const findings = [...check(history), ...unclean(codes)];
+    await keep(history, findings, directory);
+    return {
+      seed,
+      findings,
+      messages: history.sent.length,
+      repeated: history.handled.length - new Set(history.handled.map(({ id }) => id)).size,
+      misfortunes: planned.map(({ misfortune: { name } }) => name),
+      tookMs: performance.now() - began,
+    };
+  } finally {
+    await stage.close();
+  }
+}
+
+/** Each device its next few messages, round by round. */
+async function sendAll(stage: Stage, workload: readonly Message[][]): Promise<void> {
+  for (let at = 0; at < messagesEach; at += messagesInARound) {
+    for (const messages of workload) for (const one of messages.slice(at, at + messagesInARound)) stage.send(one);
+    await sleep((sendingMs * messagesInARound) / messagesEach);
+  }
+}
+
+/** Until every message has been handled, or nothing happens any more. */
+async function quiet(stage: Stage, sent: readonly Message[], latest: number): Promise<void> {
+  const ours = sent.filter(({ intent }) => intent.does !== 'nothing' || intent.code !== undefined);
+  let last = { handled: 0, at: performance.now() };
+  for (;;) {
+    const handled = new Set((await handledBy(stage)).map(({ id }) => id)).size;
+    const now = performance.now();
+    if (handled === ours.length || now > latest) return;
+    if (handled > last.handled) last = { handled, at: now };
+    else if (now - last.at > patienceMs) return;
+    await sleep(250);
+  }
+}
+
+/** A drain that ends in anything but 0 has failed (G3). */
+const unclean = (codes: readonly (number | null)[]): Finding[] =>
+  codes.flatMap((code): Finding[] =>
+    code === 0 ? [] : [{ what: 'state', id: '', why: `a clean stop ended with exit code ${code}` }],
+  );
+
+async function keep(history: History, findings: readonly Finding[], directory: string): Promise<void> {
+  const plain = (_: string, value: unknown) =>
+    value instanceof Set ? [...value] : value instanceof Map ? Object.fromEntries(value) : value;
+  await writeFile(join(directory, 'history.json'), JSON.stringify(history, plain, 1));
+  await writeFile(join(directory, 'findings.json'), JSON.stringify(findings, undefined, 1));
+}

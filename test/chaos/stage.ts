@@ -1,0 +1,117 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type Backends, startBackends } from '../../sandbox/backends/backends.ts';
+import { encodeDeviceEvent } from '../../sandbox/hub/deviceEvent.ts';
+import { stableHash } from '../../sandbox/hub/events.ts';
+import { type Hub, startHub } from '../../sandbox/hub/hub.ts';
+import type { JournalEntry } from '../../sandbox/hub/journal.ts';
+import { serviceEnvironment } from '../../sandbox/serviceEnvironment.ts';
+import { freePort } from '../../sandbox/serviceProcess.ts';
+import { createInstance, type Instance } from './instance.ts';
+import type { Message } from './workload.ts';
+
+/** A message towards a device, as the hub has taken or refused it. */
+export type Devicebound = Extract<JournalEntry, { kind: 'c2d' }>;
+
+/** A hub, the backends and instances of the service, and all that is seen of them. */
+export interface Stage {
+  readonly hub: Hub;
+  readonly backends: Backends;
+  readonly instances: readonly Instance[];
+  readonly devices: readonly string[];
+  /** Devices to which the hub was told to refuse a reply for good. */
+  readonly mistreated: Set<string>;
+  /** In the order of the hub, refused ones included. */
+  readonly replies: readonly Devicebound[];
+  /** Puts a message into its device's partition, as if the device had sent it. */
+  send(message: Message): void;
+  /** Kills what runs still and frees every port. */
+  close(): Promise<void>;
+}
+
+export interface StageOptions {
+  /** For logs, checkpoints and so on. */
+  readonly directory: string;
+  /** For keys and certificates of the hub, which runs may share. */
+  readonly hubDirectory: string;
+  readonly serviceDirectory: string;
+  readonly instances: number;
+  readonly devices: readonly string[];
+  /** Of the checkpoint store. */
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+/** Small and hurried: in a short run everything must come about that takes hours in life. */
+const hurried = {
+  CHECKPOINTS_EVERY_MESSAGES: '20',
+  CHECKPOINTS_EVERY_SECONDS: '1',
+  DELIVERY_PARTITION_MESSAGES: '100',
+  DELIVERY_DRAIN_SECONDS: '10',
+  BACKENDS_ATTEMPT_TIMEOUT_SECONDS: '2',
+  REPLIES_SEND_TIMEOUT_SECONDS: '2',
+  REPLIES_MAX_WAIT_SECONDS: '10',
+};
+
+/** How many messages one partition may have in work or not covered by a checkpoint. */
+export const uncoveredMessages =
+  Number(hurried.CHECKPOINTS_EVERY_MESSAGES) + Number(hurried.DELIVERY_PARTITION_MESSAGES);
+
+export async function setStage(options: StageOptions): Promise<Stage> {
+  const { directory, hubDirectory, serviceDirectory, devices, environment } = options;
+  await mkdir(directory, { recursive: true });
+  const closers: (() => Promise<unknown>)[] = [];
+  const close = async () => {
+    for (let next = closers.pop(); next; next = closers.pop()) await next();
+  };
+  try {
+    const hub = await startHub({ directory: hubDirectory, devices: devices.map((deviceId) => ({ deviceId })) });
+    closers.push(hub.close);
+    const backends = await startBackends({ seed: true, journalEntries: 1_000_000 });
+    closers.push(backends.close);
+
+    const replies: Devicebound[] = [];
+    closers.push(async () => ended());
+    const ended = hub.journal.watch((entry) => {
+      if (entry.kind === 'c2d') replies.push(entry);
+    });
+    for (const deviceId of devices) {
+      backends.world.principals.createDevice(deviceId, 'acme');
+      hub.devicebound.listen(deviceId, (delivery) => delivery.complete());
+    }
+
+    const instances: Instance[] = [];
+    for (let index = 0; index < options.instances; index += 1) {
+      const url = `http://127.0.0.1:${await freePort()}`;
+      const own = join(directory, `instance-${index}`);
+      await mkdir(own, { recursive: true });
+      const instance = createInstance({
+        directory: own,
+        serviceDirectory,
+        url,
+        environment: {
+          ...serviceEnvironment(hub, backends, url, join(directory, 'checkpoints')),
+          ...hurried,
+          DELIVERY_SPOOL_DIRECTORY: join(own, 'spool'),
+          DEAD_LETTERS_DIRECTORY: join(own, 'dead-letters'),
+          ...environment,
+        },
+      });
+      closers.push(instance.end);
+      instances.push(instance);
+    }
+    await Promise.all(instances.map((instance) => instance.start()));
+
+    function send({ deviceId, properties, body }: Message): void {
+      const identity = hub.registry.get(deviceId);
+      const partition = hub.partitions[stableHash(deviceId) % hub.partitions.length];
+      if (identity === undefined || partition === undefined) throw new Error(`the hub has no device ${deviceId}`);
+      const login = { identity, authMethod: '{"scope":"device","type":"sas","issuer":"iothub"}', expiresAt: 0 };
+      partition.append((place) => encodeDeviceEvent(login, { system: {}, properties, body: Buffer.from(body) }, place));
+    }
+
+    return { hub, backends, instances, devices, mistreated: new Set(), replies, send, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
