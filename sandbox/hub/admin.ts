@@ -3,6 +3,7 @@ import { ZodError, z } from 'zod';
 import type { Counters } from './counters.ts';
 import type { Devicebound } from './devicebound.ts';
 import type { Faults } from './faults/faults.ts';
+import { faultKinds } from './faults/kinds.ts';
 import type { Journal, JournalEntry } from './journal.ts';
 import type { PartitionLog } from './partitionLog.ts';
 import { Refusal } from './refusal.ts';
@@ -41,6 +42,7 @@ const routes = {
   'GET /partitions': 'the partitions: how far they reach',
   'GET /counters': 'connections, links, credit, events, queues, in numbers',
   'GET /faults': 'the faults that stand',
+  'GET /faults/kinds': 'the kinds of faults and their fields',
   'POST /faults': '{kind, …}: let a fault stand (answers its id), or happen now (answers how much it struck)',
   'DELETE /faults/{id}': 'end a fault',
   'DELETE /faults': 'end all faults',
@@ -87,6 +89,9 @@ async function answer(hub: AdminHub, request: IncomingMessage): Promise<Answer> 
       return { status: 200, body: hub.counters() };
     case 'GET /faults':
       return { status: 200, body: { faults: hub.faults.list() } };
+    case 'GET /faults/{id}':
+      if (id !== 'kinds') throw new Refusal('amqp:not-found', 'Only GET /faults and GET /faults/kinds are there.');
+      return { status: 200, body: { kinds: faultKinds() } };
     case 'POST /faults':
       return addFault(hub, await readJson(request));
     case 'DELETE /faults':

@@ -10,6 +10,7 @@ export const help = `Runs an IoT hub on this machine, alone, for any project; or
   npm run hub -- devices add D [KEY]            add a device; prints its connection string
   npm run hub -- devices remove D
   npm run hub -- faults [list]                  the faults that stand
+  npm run hub -- faults kinds                   every kind of fault and its fields
   npm run hub -- faults add KIND [name=value …] let a fault stand, or happen now: faults add drop connections=events
   npm run hub -- faults clear [ID]              end one fault, or all
   npm run hub -- counters                       connections, links, credit, events, queues

@@ -1,3 +1,4 @@
+import type { FaultKind } from '../faults/kinds.ts';
 import type { HubState } from './stateFile.ts';
 
 /** A hub that has just started, for a person. */
@@ -23,11 +24,22 @@ End       Ctrl-C
 `;
 }
 
+/** Kinds of faults, a paragraph each. */
+function explainKinds(kinds: readonly FaultKind[]): string {
+  return kinds
+    .map(({ kind, happens, what, fields }) => {
+      const lines = Object.entries(fields).map(([name, use]) => `    ${name.padEnd(12)} ${use}`.trimEnd());
+      return [`${kind} (${happens}): ${what}`, ...lines].join('\n');
+    })
+    .join('\n\n');
+}
+
 /** What a hub answered, for a person: a list of alike things as a table, anything else line by line. */
 export function show(answer: unknown): string {
   if (answer === undefined) return 'Done.';
   const values = Object.values(answer as object);
   const [only] = values;
+  if ('kinds' in (answer as object)) return explainKinds(only as FaultKind[]);
   if (values.length === 1 && Array.isArray(only))
     return only.length === 0 ? 'None.' : table(only.map((row) => flat(row)));
   return Object.entries(flat(answer))

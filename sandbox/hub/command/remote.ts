@@ -24,6 +24,8 @@ export function requestFor(words: readonly string[]): Request {
       return { method: 'DELETE', path: `/devices/${encodeURIComponent(needed(first, 'a device id'))}` };
     case 'faults list':
       return { method: 'GET', path: '/faults' };
+    case 'faults kinds':
+      return { method: 'GET', path: '/faults/kinds' };
     case 'faults add':
       return { method: 'POST', path: '/faults', body: { kind: needed(first, 'a kind'), ...pairs(rest.slice(1)) } };
     case 'faults clear':

@@ -1,0 +1,36 @@
+import { standingFaults, suddenFaults } from './schema.ts';
+
+/** A kind of fault, for people. */
+export interface FaultKind {
+  kind: string;
+  happens: 'until cleared' | 'at once';
+  what: string;
+  /** Its fields, each with what it is for; those that are needed first. */
+  fields: Record<string, string>;
+}
+
+/** Everything that can go wrong on demand. */
+export function faultKinds(): FaultKind[] {
+  return [
+    ...standingFaults.map((schema) => describe(schema, 'until cleared')),
+    ...suddenFaults.map((schema) => describe(schema, 'at once')),
+  ];
+}
+
+type Schema = (typeof standingFaults | typeof suddenFaults)[number];
+
+function describe(schema: Schema, happens: FaultKind['happens']): FaultKind {
+  const { kind, ...shape } = schema.shape;
+  const fields = Object.entries(shape).map(([name, field]) => {
+    const needed = field.safeParse(undefined).success ? '' : 'needed; ';
+    return [name, `${needed}${optionsOf(field)}${field.description ?? ''}`] as const;
+  });
+  return { kind: kind.value, happens, what: schema.description ?? '', fields: Object.fromEntries(fields) };
+}
+
+/** The values that a field takes, if they are few. */
+function optionsOf(field: unknown): string {
+  const inner = (field as { unwrap?: () => unknown }).unwrap?.() ?? field;
+  const { options } = inner as { options?: readonly string[] };
+  return options ? `${options.join(' | ')}: ` : '';
+}
