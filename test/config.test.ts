@@ -127,6 +127,46 @@ describe('settings', () => {
   });
 });
 
+const storage = `DefaultEndpointsProtocol=https;AccountName=a;AccountKey=${key};EndpointSuffix=core.windows.net`;
+const blob = { ...enough, CHECKPOINTS_STORE: 'blob', CHECKPOINTS_CONNECTION_STRING: storage };
+
+describe('the settings of the blob store', () => {
+  it.each([
+    ['the account’s key', storage],
+    ['a shared access signature', 'BlobEndpoint=https://a.blob.core.windows.net/;SharedAccessSignature=sv=1&sig=x%3D'],
+    ['an emulator on this machine', `AccountName=a;AccountKey=${key};BlobEndpoint=http://127.0.0.1:10000/a`],
+    ['the emulator’s short form', 'UseDevelopmentStorage=true'],
+  ])('are complete with %s, in production too', (_what, connectionString) => {
+    const env = { ...blob, CHECKPOINTS_CONNECTION_STRING: connectionString, NODE_ENV: 'production' };
+    expect(problemsOf(env)).toEqual([]);
+    expect(readSettings(env, directory).checkpoints).toMatchObject({ store: 'blob', container: 'checkpoints' });
+  });
+
+  it.each([
+    ['no connection string', { CHECKPOINTS_CONNECTION_STRING: '' }, 'blob needs CHECKPOINTS_CONNECTION_STRING'],
+    ['another store beside it', { CHECKPOINTS_STORE: 'file' }, 'of no use to CHECKPOINTS_STORE=file'],
+    ['half an account', { CHECKPOINTS_CONNECTION_STRING: 'AccountName=a' }, 'AccountKey'],
+    ['a signature for nowhere', { CHECKPOINTS_CONNECTION_STRING: 'SharedAccessSignature=sv=1' }, 'BlobEndpoint'],
+    ['http', { CHECKPOINTS_CONNECTION_STRING: storage.replace('https', 'http') }, 'on this machine only'],
+    [
+      'an http endpoint elsewhere',
+      { CHECKPOINTS_CONNECTION_STRING: `AccountName=a;AccountKey=${key};BlobEndpoint=http://10.0.0.1/a` },
+      'on this machine only',
+    ],
+    ['a name that is none', { CHECKPOINTS_CONTAINER: 'Check_Points' }, 'CHECKPOINTS_CONTAINER: must be 3 to 63'],
+    ['a short name', { CHECKPOINTS_CONTAINER: 'cp' }, 'CHECKPOINTS_CONTAINER: must be 3 to 63'],
+  ])('are refused with %s', (_what, given, problem) => {
+    const problems = problemsOf({ ...blob, ...given });
+    expect(problems).toEqual([expect.stringContaining(problem)]);
+    expect(problems.join('\n')).not.toContain(key);
+  });
+
+  it('are a secret that no file may hold', () => {
+    const problems = problemsOf({ ...enough, CONFIG_FILE: file({ checkpoints: { connectionString: storage } }) });
+    expect(problems).toEqual([expect.stringContaining('checkpoints.connectionString is a secret')]);
+  });
+});
+
 describe('the pages that list the settings', () => {
   it('README.md is up to date: run `npm run docs`', () => {
     const readme = readFileSync('README.md', 'utf8');

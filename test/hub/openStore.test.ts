@@ -1,0 +1,74 @@
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ContainerClient } from '@azure/storage-blob';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { readSettings } from '../../src/config.ts';
+import { openStore } from '../../src/hub/stores/openStore.ts';
+import { startAzurite } from '../support/azurite.ts';
+
+let directory: string;
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'open-store-'));
+});
+afterEach(() => rmSync(directory, { recursive: true }));
+
+const environment = (more: Record<string, string>) => ({
+  HUB_EVENTS_CONNECTION_STRING:
+    'Endpoint=sb://Hub.Example:5671/;SharedAccessKeyName=n;SharedAccessKey=a2V5;EntityPath=Devices',
+  HUB_SERVICE_CONNECTION_STRING: 'HostName=hub.example;SharedAccessKeyName=n;SharedAccessKey=a2V5',
+  HUB_CONSUMER_GROUP: '$Default',
+  INFORMATION_MODEL_URL: 'https://im.example',
+  TYPE_REGISTRY_URL: 'https://tr.example',
+  PRINCIPAL_MANAGER_URL: 'https://pm.example',
+  BACKENDS_TOKEN: 't',
+  CHECKPOINTS_DIRECTORY: directory,
+  ...more,
+});
+const open = (more: Record<string, string> = {}) => openStore(readSettings(environment(more), directory));
+const claim = { partition: '0', owner: 'me', epoch: 1, wantedBy: '', wantedSince: 0, renewedAt: 0 };
+
+describe('the store of the settings', () => {
+  it('is a file of this namespace, hub and consumer group, unless they say otherwise', async () => {
+    await (await open()).change(undefined, claim);
+    expect(readdirSync(directory)).toEqual([`${encodeURIComponent('Hub.Example:5671 Devices $Default')}.json`]);
+  });
+
+  it('is memory for tests', async () => {
+    await (await open({ CHECKPOINTS_STORE: 'memory' })).change(undefined, claim);
+    expect(readdirSync(directory)).toEqual([]);
+  });
+
+  it('is the blobs of this namespace, hub and consumer group', async () => {
+    const azurite = await startAzurite();
+    try {
+      const store = await open({ CHECKPOINTS_STORE: 'blob', CHECKPOINTS_CONNECTION_STRING: azurite.connectionString });
+      await store.ownerships();
+      await store.change(undefined, claim);
+      const container = new ContainerClient(azurite.connectionString, 'checkpoints');
+      expect(await container.getBlobClient('hub.example/devices/$default/ownership/0').exists()).toBe(true);
+    } finally {
+      await azurite.close();
+    }
+  });
+
+  it('loads the storage client for blobs only', async () => {
+    const loaded: string[] = [];
+    vi.resetModules();
+    vi.doMock('@azure/storage-blob', () => {
+      loaded.push('@azure/storage-blob');
+      return { ContainerClient };
+    });
+    try {
+      const fresh = await import('../../src/hub/stores/openStore.ts');
+      await fresh.openStore(readSettings(environment({}), directory));
+      expect(loaded).toEqual([]);
+      const blob = { CHECKPOINTS_STORE: 'blob', CHECKPOINTS_CONNECTION_STRING: 'UseDevelopmentStorage=true' };
+      await fresh.openStore(readSettings(environment(blob), directory));
+      expect(loaded).toEqual(['@azure/storage-blob']);
+    } finally {
+      vi.doUnmock('@azure/storage-blob');
+      vi.resetModules();
+    }
+  });
+});
