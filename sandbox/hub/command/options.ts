@@ -26,7 +26,8 @@ export const help = `Runs an IoT hub on this machine, alone, for any project; or
   --device D         a device that is there from the start; may be given again
   --name N           name of the hub and of its event hub, default sandbox-hub
   --strict           refuse property characters that IoT Hub does not document as allowed
-  --amqp-port N  --amqps-port N  --mqtts-port N  --admin-port N     each a free one unless given
+  --amqp-port N  --amqps-port N  --mqtts-port N  --https-port N  --admin-port N
+                     each a free one unless given; HTTPS shares the port of AMQP over TLS
 
   Both:
   --directory D      where keys, certificates and the state file are: default DIR of --persist, or .sandbox/hub-alone
@@ -75,6 +76,7 @@ export function readArguments(args: readonly string[], from: string, defaultDire
       'amqp-port': text,
       'amqps-port': text,
       'mqtts-port': text,
+      'https-port': text,
       'admin-port': text,
     },
   });
@@ -87,6 +89,7 @@ export function readArguments(args: readonly string[], from: string, defaultDire
     return value;
   };
   const port = (name: 'amqp' | 'amqps' | 'mqtts' | 'admin') => number(`${name}-port`, 0, 65_535) ?? 0;
+  const https = number('https-port', 0, 65_535);
   const persist = values.persist === undefined ? undefined : resolve(from, values.persist);
   const directory = values.directory === undefined ? (persist ?? defaultDirectory) : resolve(from, values.directory);
   const [partitions, retention] = [number('partitions', 1, 1024), number('retention', 1, Number.MAX_SAFE_INTEGER)];
@@ -98,7 +101,13 @@ export function readArguments(args: readonly string[], from: string, defaultDire
     adminUrl: values.admin,
     hub: {
       directory: join(directory, 'keys'),
-      ports: { amqp: port('amqp'), amqps: port('amqps'), mqtts: port('mqtts'), admin: port('admin') },
+      ports: {
+        amqp: port('amqp'),
+        amqps: port('amqps'),
+        mqtts: port('mqtts'),
+        admin: port('admin'),
+        ...(https !== undefined && { https }),
+      },
       strictProperties: values.strict,
       consumerGroups: values.group ?? [],
       devices: (values.device ?? []).map((deviceId) => ({ deviceId })),

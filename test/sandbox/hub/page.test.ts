@@ -1,0 +1,32 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { readArguments } from '../../../sandbox/hub/command/options.ts';
+import { requestFor } from '../../../sandbox/hub/command/remote.ts';
+import { faultKinds } from '../../../sandbox/hub/faults/kinds.ts';
+import { parseFault } from '../../../sandbox/hub/faults/schema.ts';
+
+const page = readFileSync('docs/sandbox.md', 'utf8');
+
+describe('the page about the sandbox', () => {
+  test('names every kind of fault, and no other', () => {
+    const rows = page.split('\n').filter((line) => /^\| `/.test(line));
+    const named = rows.flatMap((row) => [...(row.split('|')[1] ?? '').matchAll(/`([^`]+)`/g)].map(([, name]) => name));
+    expect(named.toSorted()).toEqual(
+      faultKinds()
+        .map(({ kind }) => kind)
+        .toSorted(),
+    );
+  });
+  const commands = [...page.matchAll(/^npm run (?:-s )?hub -- (.*?)(?: +#.*)?$/gm)].map(([, words = '']) => words);
+  test('has commands', () => expect(commands.length).toBeGreaterThan(10));
+  test.each(commands)('has a command that works: %s', (line) => {
+    const { words, help } = readArguments(line.split(' '), '/', '/');
+    if (words.length === 0 || help) return;
+    const { path, body } = requestFor(words);
+    if (path === '/faults' && body) parseFault(body);
+  });
+  const bodies = [...page.matchAll(/^curl -d '(.*)' \$ADMIN\/faults$/gm)].map(([, body = '']) => body);
+  test.each(bodies)('has a fault that is one: %s', (body) => {
+    expect(() => parseFault(JSON.parse(body))).not.toThrow();
+  });
+});
