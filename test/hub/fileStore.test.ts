@@ -56,6 +56,7 @@ describe('the file of checkpoints', () => {
     expect(await second.progress('0')).toMatchObject({ sequenceNumber: 1 });
     expect(await first.writeProgress(reader, { sequenceNumber: 2, offset: '2', completed: '' })).toBe(false);
     await expect(first.change(reader, claimed('a', 2))).rejects.toThrow('another process');
+    await expect(first.ownerships()).rejects.toThrow('another process');
     expect(JSON.parse(readFileSync(path(), 'utf8')).progress).toMatchObject([{ progress: { sequenceNumber: 1 } }]);
   });
 

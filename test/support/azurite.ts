@@ -10,14 +10,15 @@ export interface Azurite {
   close(): Promise<void>;
 }
 
-export const accountName = 'devstoreaccount1';
+const accountName = 'devstoreaccount1';
 /** Azurite's own, the same everywhere. */
 export const accountKey = 'Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==';
 
 export const connectionStringTo = (port: number): string =>
   `DefaultEndpointsProtocol=http;AccountName=${accountName};AccountKey=${accountKey};BlobEndpoint=http://127.0.0.1:${port}/${accountName};`;
 
-const program = createRequire(import.meta.url).resolve('azurite/dist/src/blob/main.js');
+const require = createRequire(import.meta.url);
+const program = require.resolve('azurite/dist/src/blob/main.js');
 const options = ['--inMemoryPersistence', '--extentMemoryLimit', '64', '--skipApiVersionCheck', '--disableTelemetry'];
 
 /** Starts azurite on a free port. */

@@ -41,11 +41,13 @@ export function createFileStore(directory: string, place: string): Store {
     await rename(draft, path);
   }
 
+  const isOurs = () => (read(path).keeper ?? keeper) === keeper;
+
   async function replaceAll() {
     while (latest !== undefined) {
       const contents = latest;
       latest = undefined;
-      if ((read(path).keeper ?? keeper) !== keeper) return false;
+      if (!isOurs()) return false;
       await replace(contents);
     }
     return true;
@@ -82,9 +84,15 @@ export function createFileStore(directory: string, place: string): Store {
     return taken;
   };
 
+  async function storeOfOurs() {
+    const ours = await store();
+    if (!isOurs()) throw new Error(`${path} is kept by another process since: one instance only with a file`);
+    return ours;
+  }
+
   return {
-    ownerships: async () => (await store()).ownerships(),
-    change: async (seen, next) => (await store()).change(seen, next),
+    ownerships: async () => (await storeOfOurs()).ownerships(),
+    change: async (seen, next) => (await storeOfOurs()).change(seen, next),
     progress: async (partition) => (await store()).progress(partition),
     writeProgress: async (reader, progress) => (await store()).writeProgress(reader, progress),
   };

@@ -33,9 +33,7 @@ export function createMemoryStore(
       if (current?.etag !== seen?.etag) return undefined;
       const record = { ...next, etag: randomUUID() };
       ownerships.set(next.partition, record);
-      if (current?.epoch !== next.epoch && !(await keep(all()))) {
-        throw new Error('another process keeps its checkpoints in the same place since');
-      }
+      if (current?.epoch !== next.epoch && !(await keep(all()))) return undefined;
       return record;
     },
     progress: async (partition) => progress.get(partition),
