@@ -3,7 +3,7 @@ import type { Connection, Link } from '../connections.ts';
 import type { StandingFaults } from '../faults/standing.ts';
 
 /** What faults call a link on which a client sends. */
-export type InboundLink = 'c2d' | 'd2c' | 'events';
+type InboundLink = 'c2d' | 'd2c' | 'events';
 
 const window = 1000;
 
@@ -31,7 +31,7 @@ export function follow(link: Sender | Receiver, address: string, connection: Con
 }
 
 /** Keep a link on which a client sends in credit, as far as no fault denies it. */
-export function grantCredit(receiver: Receiver, address: string, faults: StandingFaults): void {
+export function grantCredit(receiver: Receiver, address: string, { socket }: Connection, faults: StandingFaults): void {
   const state = receiver as unknown as LinkState;
   const kind = inboundLink(address);
   let denied = false;
@@ -54,12 +54,16 @@ export function grantCredit(receiver: Receiver, address: string, faults: Standin
   decide();
   if (kind === undefined) return;
   const unwatch = faults.watch('no-credit', decide);
-  receiver.on('receiver_close', unwatch);
-  receiver.connection.on('disconnected', unwatch);
+  const end = () => {
+    unwatch();
+    socket.off('close', end);
+  };
+  receiver.on('receiver_close', end);
+  socket.on('close', end);
 }
 
 /** Which of the links that faults know a client sends on; undefined for those of requests, such as `$cbs`. */
-export function inboundLink(address: string): InboundLink | undefined {
+function inboundLink(address: string): InboundLink | undefined {
   if (/^\/?messages\/devicebound$/i.test(address)) return 'c2d';
   if (/(^|\/)devices\/.*\/messages\/events/i.test(address)) return 'd2c';
   return /[$]|twin|methods|messages\//i.test(address) ? undefined : 'events';
