@@ -1,0 +1,37 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { settingDocs } from '../../src/config.ts';
+import { codesIn, readPage, tableOf } from './markdown.ts';
+
+const page = readPage('operations.md');
+const source = readdirSync('src', { recursive: true, encoding: 'utf8' })
+  .filter((name) => name.endsWith('.ts'))
+  .map((name) => readFileSync(join('src', name), 'utf8'))
+  .join('\n');
+
+describe('docs/operations.md', () => {
+  const sentences = tableOf(page, 'when').flatMap((row) =>
+    codesIn(row['when'] ?? '').filter((code) => code.includes(' ')),
+  );
+
+  it('has alerts on lines of the log', () => {
+    expect(sentences.length).toBeGreaterThan(8);
+  });
+
+  it.each(sentences)('has an alert on a line that the service can log: %s', (sentence) => {
+    expect(source).toContain(`'${sentence}'`);
+  });
+
+  it('names settings that exist', () => {
+    const known = settingDocs().map(({ env }) => env);
+    const named = codesIn(page).filter((code) => /^(HUB|DELIVERY|CHECKPOINTS|DEAD_LETTERS|LOG)_[A-Z_]+$/.test(code));
+    expect(named.length).toBeGreaterThan(8);
+    expect(named.filter((code) => !known.includes(code))).toEqual([]);
+  });
+
+  it('has a row for each store there is', () => {
+    const stores = tableOf(page, '`CHECKPOINTS_STORE`').map((row) => codesIn(row['`CHECKPOINTS_STORE`'] ?? '')[0]);
+    expect(stores).toEqual(['file', 'blob', 'memory']);
+  });
+});
