@@ -35,12 +35,31 @@ export function refuse(link: Sender | Receiver, { condition, message }: Refusal)
 
 /** How the sender of this delivery is answered. */
 export function dispositions(delivery: Delivery | undefined): Answers {
+  const alone = (settle: (delivery: Delivery) => void): void => {
+    if (!delivery) return;
+    writeDispositions(delivery);
+    settle(delivery);
+    writeDispositions(delivery);
+  };
   return {
     accept: () => delivery?.accept(),
-    reject: (condition, description) => delivery?.reject({ condition, description }),
-    release: () => delivery?.release(),
-    modify: () => delivery?.modified({ delivery_failed: true }),
+    reject: (condition, description) => alone((it) => it.reject({ condition, description })),
+    release: () => alone((it) => it.release()),
+    modify: () => alone((it) => it.modified({ delivery_failed: true })),
   };
+}
+
+/** What rhea's session keeps, left out of its typings. */
+interface SessionState {
+  readonly incoming: { process(session: unknown): void };
+}
+
+/**
+ * Sends the outcomes that rhea has gathered. Left to itself it would put two neighbours with different outcomes into one
+ * range, with the outcome of the first: a refused message would count as accepted.
+ */
+function writeDispositions({ link: { session } }: Delivery): void {
+  (session as unknown as SessionState).incoming.process(session);
 }
 
 /** The refusal of an address where there is nothing, in the words by which the event client knows it. */
