@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { serveAdmin } from './admin/serve.ts';
 import { createFaults, type Faults } from './faults.ts';
 import { serveBackend } from './http/backend.ts';
@@ -54,6 +55,7 @@ export async function startBackends(options: BackendsOptions = {}): Promise<Back
   const world = openWorld(directory, seed);
   const client = keepClient(directory);
   const closing = new AbortController();
+  setMaxListeners(0, closing.signal); // every call that a fault keeps waiting listens
   const surroundings = {
     world,
     tokens: createTokens(client, tokenLifetimeSeconds),
