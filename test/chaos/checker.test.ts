@@ -20,7 +20,12 @@ const told = (id: string, code: string): Told => ({
 });
 
 const news: Told = { ...told('a', 'ok'), messageId: 'a-0', kind: 'notification' };
-const handled = sent.map(({ id }) => ({ id, code: id === 'x' ? 'operation_not_supported' : 'ok', dropped: 0 }));
+const handled = sent.map(({ id }) => ({
+  id,
+  code: id === 'x' ? 'operation_not_supported' : 'ok',
+  dropped: 0,
+  remarks: 0,
+}));
 
 const well: History = {
   sent,
@@ -140,6 +145,12 @@ describe('The checker of histories', () => {
 
   it('reports a notification that is missing and not counted', () => {
     expect(found({ told: well.told.slice(1) })).toEqual(['uncounted a']);
+  });
+
+  it('accepts a notification that was left out because of a fault, and remarked upon', () => {
+    const remarked = { told: well.told.slice(1), handled: handled.map((one) => ({ ...one, remarks: 1 })) };
+    expect(found({ ...remarked, struck: new Set(['a']) })).toEqual([]);
+    expect(found(remarked)).toEqual(['uncounted a']);
   });
 
   it('holds the number of repeats against the bound', () => {

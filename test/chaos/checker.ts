@@ -117,7 +117,10 @@ function checkOne(one: Traces, course: Course, history: History): Finding[] {
     else if (!history.refused.has(sent.id)) find('wrong acknowledgement', 'dropped, and the hub had not refused it');
   }
   if (sent.intent.does === 'create' && sent.intent.object !== undefined && notifications.length === 0 && !hasFailed) {
-    if (!handled.some(({ dropped }) => dropped > 0)) find('uncounted', 'a notification is missing, and not counted');
+    const isLeftOut = history.struck.has(sent.id) && handled.some(({ remarks }) => remarks > 0); // D8
+    if (!isLeftOut && !handled.some(({ dropped }) => dropped > 0)) {
+      find('uncounted', 'a notification is missing, and not counted');
+    }
   }
   if (handled.some((line) => ourFault.has(line.code)) && !history.parked.has(sent.id)) {
     find('lost', 'failed through our side, and is not among the dead letters');

@@ -112,7 +112,7 @@ export const misfortunes: readonly Misfortune[] = [
   {
     name: 'reply refused for now',
     async happen({ hub }, random) {
-      const condition = random.pick(['amqp:resource-limit-exceeded', 'com.microsoft:server-busy']);
+      const condition = random.pick(['amqp:resource-limit-exceeded', 'com.microsoft:device-container-throttled']);
       hub.faults.add({ kind: 'settle', link: 'c2d', answer: 'reject', condition, times: random.between(1, 8) });
     },
   },

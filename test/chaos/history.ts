@@ -41,6 +41,8 @@ export interface Handled {
   readonly code: string;
   /** Replies that it gave up, and says so. */
   readonly dropped: number;
+  /** Remarks about notifications that it left out (D8). */
+  readonly remarks: number;
 }
 
 /** What the backends hold of one device in the end. */

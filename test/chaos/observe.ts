@@ -34,9 +34,10 @@ export async function observe(stage: Stage, sent: readonly Message[], mostRepeat
 /** What the instances have logged as handled. */
 export async function handledBy({ instances }: Stage): Promise<Handled[]> {
   const lines = (await Promise.all(instances.map((instance) => instance.lines()))).flat();
-  return lines.flatMap(({ msg, correlationId, code, dropped }) =>
+  const count = (list: unknown) => (Array.isArray(list) ? list.length : 0);
+  return lines.flatMap(({ msg, correlationId, code, dropped, remarks }) =>
     msg === 'handled'
-      ? [{ id: String(correlationId), code: String(code), dropped: Array.isArray(dropped) ? dropped.length : 0 }]
+      ? [{ id: String(correlationId), code: String(code), dropped: count(dropped), remarks: count(remarks) }]
       : [],
   );
 }

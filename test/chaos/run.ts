@@ -45,6 +45,7 @@ export async function run({ seed, directory, hubDirectory, serviceDirectory, sto
   const random = createRandom(seed);
   const workload = createWorkload(random, deviceCount, messagesEach);
   const planned = plan(seed, random, sendingMs);
+  const container = `seed-${seed}-${Date.now()}`;
   const stage = await setStage({
     directory,
     hubDirectory,
@@ -54,7 +55,7 @@ export async function run({ seed, directory, hubDirectory, serviceDirectory, sto
     environment: {
       CHECKPOINTS_STORE: 'blob',
       CHECKPOINTS_CONNECTION_STRING: storage.connectionString,
-      CHECKPOINTS_CONTAINER: `seed-${seed}-${Date.now()}`,
+      CHECKPOINTS_CONTAINER: container,
     },
   });
   try {
@@ -71,7 +72,11 @@ export async function run({ seed, directory, hubDirectory, serviceDirectory, sto
     const repeating = planned.filter(({ misfortune }) => misfortune.repeats).length;
     const mostRepeats = repeating * stage.hub.partitions.length * uncoveredMessages;
     const history = await observe(stage, workload.flat(), mostRepeats);
-    const findings = [...check(history), ...unclean(codes)];
+    const findings = [
+      ...check(history),
+      ...unclean(codes),
+      ...(repeating > 0 ? [] : uncovered(stage, await storage.positions(container))),
+    ];
     await keep(history, findings, directory);
     return {
       seed,
@@ -113,6 +118,14 @@ const unclean = (codes: readonly (number | null)[]): Finding[] =>
   codes.flatMap((code): Finding[] =>
     code === 0 ? [] : [{ what: 'state', id: '', why: `a clean stop ended with exit code ${code}` }],
   );
+
+/** After a clean stop nothing is left that somebody would have to do again (G3). */
+const uncovered = ({ hub }: Stage, positions: ReadonlyMap<string, number>): Finding[] =>
+  hub.partitions.flatMap((partition): Finding[] => {
+    const [last, covered] = [partition.last()?.sequenceNumber, positions.get(String(partition.id))];
+    const why = `partition ${partition.id} is covered up to ${covered} of ${last} after a clean stop`;
+    return covered === last ? [] : [{ what: 'state', id: '', why }];
+  });
 
 async function keep(history: History, findings: readonly Finding[], directory: string): Promise<void> {
   const plain = (_: string, value: unknown) =>

@@ -3,11 +3,14 @@ import { createServer, type IncomingMessage, request, type ServerResponse } from
 import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { ContainerClient } from '@azure/storage-blob';
 import { freePort } from '../../sandbox/serviceProcess.ts';
 
 /** A storage account on this machine. Its door is what the service is told; behind it, the store can be made to fail. */
 export interface Storage {
   readonly connectionString: string;
+  /** How far the checkpoints in a container have come: partition → sequence number. */
+  positions(container: string): Promise<Map<string, number>>;
   /** Requests are refused or their connections are reset, for so long. */
   fail(ms: number): Promise<void>;
   /** Requests are kept waiting. */
@@ -52,9 +55,21 @@ export async function openStorage(): Promise<Storage> {
     mood = 'well';
   }
 
+  async function positions(container: string): Promise<Map<string, number>> {
+    const found = new Map<string, number>();
+    const blobs = new ContainerClient(connectionString, container).listBlobsFlat({ includeMetadata: true });
+    for await (const { name, metadata } of blobs) {
+      const [, partition] = /\/checkpoint\/([^/]+)$/.exec(name) ?? [];
+      if (partition !== undefined) found.set(partition, Number(metadata?.['sequencenumber'] ?? -1));
+    }
+    return found;
+  }
+
   const endpoint = `http://127.0.0.1:${(door.address() as AddressInfo).port}/${account}`;
+  const connectionString = `DefaultEndpointsProtocol=http;AccountName=${account};AccountKey=${key};BlobEndpoint=${endpoint};`;
   return {
-    connectionString: `DefaultEndpointsProtocol=http;AccountName=${account};AccountKey=${key};BlobEndpoint=${endpoint};`,
+    connectionString,
+    positions,
     fail: (ms) => be('failing', ms),
     slow: (ms) => be('slow', ms),
     async close() {
