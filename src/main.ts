@@ -1,8 +1,13 @@
+import { setFlagsFromString } from 'node:v8';
 import { ConfigurationError, configDirectory, readSettings, type Settings } from './config.ts';
 import { createLog, type Log } from './log.ts';
 import { startService } from './service.ts';
 
 /** Starts the service; stops it on SIGTERM or SIGINT, at once on a second one. */
+
+// A message lives as long as its backends take: long enough to count as old. Left alone, V8 lets such garbage grow to four
+// times of what is alive before it looks at it; with this a backlog takes two thirds of the memory, at no measurable cost.
+setFlagsFromString('--heap-growing-percent=60');
 
 const settings = settingsOrExit();
 const log = createLog(settings.log.level as Parameters<typeof createLog>[0]);

@@ -1,0 +1,114 @@
+import { readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import rhea from 'rhea';
+import { buildService } from '../../sandbox/build.ts';
+import { startSandbox } from '../../sandbox/sandbox.ts';
+
+/**
+ * How much memory the service takes with a backlog behind it and backends that take their time: `npm run bench-backlog`.
+ * It need not come to the end of the backlog; what counts is the most memory it ever has, and that it stays there. Linux
+ * only: memory is read from /proc.
+ */
+
+const usage = `Usage: npm run bench-backlog -- [options]
+
+  --messages N   in the hub when the service starts (100000)
+  --devices N    that sent them, in turn (1000); with 1 nearly all wait in the spool
+  --bytes N      of each message, about (1024)
+  --delay MS     that each call of a backend takes (50)
+  --seconds N    to watch (60)
+  --limit MB     more resident memory is a failure (250)
+`;
+
+const { values } = parseArgs({
+  options: {
+    messages: { type: 'string', default: '100000' },
+    devices: { type: 'string', default: '1000' },
+    bytes: { type: 'string', default: '1024' },
+    delay: { type: 'string', default: '50' },
+    seconds: { type: 'string', default: '60' },
+    limit: { type: 'string', default: '250' },
+    help: { type: 'boolean', default: false },
+  },
+});
+const say = (line: string) => process.stdout.write(`${line}\n`);
+
+if (values.help) say(usage);
+else process.exitCode = (await run()) <= Number(values.limit) ? 0 : 1;
+
+/** The most resident memory, in MB. */
+async function run(): Promise<number> {
+  await buildService();
+  const directory = await mkdtemp(join(tmpdir(), 'backlog-'));
+  const sandbox = await startSandbox({
+    directory,
+    service: false,
+    environment: {
+      DELIVERY_SPOOL_DIRECTORY: join(directory, 'spool'),
+      DEAD_LETTERS_DIRECTORY: join(directory, 'dead-letters'),
+    },
+  });
+  try {
+    const devices = Array.from({ length: Number(values.devices) }, (_, index) => `load-${index}`);
+    for (const device of devices) sandbox.backends.world.principals.createDevice(device, 'acme');
+    sandbox.backends.faults.add({ backend: 'principalManager', delayMs: Number(values.delay) });
+    fill(sandbox.hub.partitions, devices);
+    say(`${values.messages} messages of ${values.devices} devices wait in the hub; each call takes ${values.delay} ms`);
+    const service = await sandbox.startService();
+    return await watch(service.pid, () => sandbox.backends.journal.last);
+  } finally {
+    await sandbox.close();
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+type Partitions = Awaited<ReturnType<typeof startSandbox>>['hub']['partitions'];
+
+function fill(partitions: Partitions, devices: readonly string[]): void {
+  const body = Buffer.from(JSON.stringify({ publicKey: 'k'.repeat(Math.max(1, Number(values.bytes) - 20)) }));
+  for (let index = 0; index < Number(values.messages); index += 1) {
+    const place = index % devices.length;
+    partitions[place % partitions.length]?.append(({ sequenceNumber, offset, enqueuedTime }) =>
+      rhea.message.encode({
+        message_annotations: {
+          'x-opt-sequence-number': sequenceNumber,
+          'x-opt-offset': String(offset),
+          'x-opt-enqueued-time': enqueuedTime,
+          'iothub-connection-device-id': devices[place],
+          'iothub-message-source': 'Telemetry',
+        },
+        application_properties: {
+          msgType: 'action',
+          action: 'identity.update',
+          version: '2',
+          correlationId: String(index),
+        },
+        body: rhea.message.data_section(body),
+      }),
+    );
+  }
+}
+
+/** Prints memory as it goes, and the most there was. */
+async function watch(pid: number, calls: () => number): Promise<number> {
+  const most = { resident: 0, atSecond: 0 };
+  for (let second = 1; second <= Number(values.seconds); second += 1) {
+    const before = calls();
+    await sleep(1_000);
+    const resident = memoryOf(pid);
+    if (resident > most.resident) Object.assign(most, { resident, atSecond: second });
+    if (second % 5 === 0) say(`${String(second).padStart(4)} s  ${resident} MB  ${calls() - before} calls/s`);
+  }
+  const peak = memoryOf(pid, 'VmHWM');
+  say(`most: ${peak} MB (limit ${values.limit} MB); seen after ${most.atSecond} s`);
+  return peak;
+}
+
+function memoryOf(pid: number, field = 'VmRSS'): number {
+  const [, kilobytes = '0'] = new RegExp(`${field}:\\s+(\\d+)`).exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
+  return Math.round(Number(kilobytes) / 1024);
+}

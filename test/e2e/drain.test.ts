@@ -1,0 +1,86 @@
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Device } from '../../sandbox/device/device.ts';
+import { startTestSandbox, v2 } from './testSandbox.ts';
+
+// The service is told to stop in the middle of its work, as an orchestrator does it.
+
+let sandbox: Awaited<ReturnType<typeof startTestSandbox>>;
+let devices: Device[];
+beforeAll(async () => {
+  // Only the stop itself writes checkpoints.
+  sandbox = await startTestSandbox({
+    environment: { CHECKPOINTS_EVERY_MESSAGES: '100000', CHECKPOINTS_EVERY_SECONDS: '3600' },
+  });
+  devices = await Promise.all(['pump-1', 'pump-2', 'gateway-1', 'rival-1'].map((id) => sandbox.connect(id)));
+});
+afterAll(async () => {
+  await Promise.all((devices ?? []).map((device) => device.close()));
+  await sandbox?.close();
+});
+
+const perDevice = 75;
+const key = (id: string) => Buffer.from(JSON.stringify({ publicKey: id }));
+
+/** What a device hears until it has heard `count` things. */
+async function hear(device: Device, count: number): Promise<string[]> {
+  const heard: string[] = [];
+  while (heard.length < count) {
+    const reply = await device.next(20_000);
+    if (reply === undefined) break;
+    heard.push(reply.properties['correlationId'] ?? '');
+  }
+  return heard;
+}
+
+const changes = () =>
+  sandbox.backends.journal
+    .entries()
+    .filter(({ method, backend }) => backend === 'principalManager' && method === 'PUT');
+
+describe('A service that is told to stop while it works', () => {
+  it('finishes what it has begun, exits with 0, and the next one repeats nothing', { timeout: 60_000 }, async () => {
+    sandbox.backends.faults.add({ backend: 'principalManager', method: 'PUT', delayMs: 40 });
+    const hearing = devices.map((device) => hear(device, perDevice));
+    await Promise.all(
+      devices.map(async (device) => {
+        for (let index = 0; index < perDevice; index += 1) {
+          const id = `${device.id} ${index}`;
+          await device.send(v2('identity.update', id), key(id));
+        }
+      }),
+    );
+    await expect.poll(() => changes().length, { timeout: 20_000 }).toBeGreaterThan(40);
+    await sandbox.service?.stop();
+    expect(await sandbox.service?.exited).toMatchObject({ code: 0 });
+    const before = changes().length;
+    expect(before).toBeLessThan(devices.length * perDevice);
+
+    await sandbox.startService();
+    for (const [index, heard] of (await Promise.all(hearing)).entries()) {
+      expect(heard).toEqual(Array.from({ length: perDevice }, (_, each) => `${devices[index]?.id} ${each}`));
+    }
+    expect(changes()).toHaveLength(devices.length * perDevice);
+    sandbox.backends.faults.clear();
+  });
+
+  it('ends at once, with another code than 0, when it is told a second time', async () => {
+    sandbox.backends.faults.add({ backend: 'principalManager', method: 'PUT', hang: true });
+    const mark = sandbox.backends.journal.last;
+    await devices[0]?.send(v2('identity.update', 'hangs'), key('hangs'));
+    await expect
+      .poll(() => sandbox.backends.journal.entries({ since: mark }).some(({ method }) => method === 'PUT'), {
+        timeout: 10_000,
+      })
+      .toBe(true);
+    const service = sandbox.service;
+    if (service === undefined) throw new Error('no service runs');
+    process.kill(service.pid, 'SIGTERM');
+    await expect
+      .poll(() => readFileSync(sandbox.state.service.logFile, 'utf8').split('"signal"').length, { timeout: 5_000 })
+      .toBeGreaterThan(2);
+    process.kill(service.pid, 'SIGTERM');
+    expect(await service.exited).toMatchObject({ code: 1 });
+    sandbox.backends.faults.clear();
+  });
+});
