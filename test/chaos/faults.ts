@@ -25,7 +25,7 @@ const backendGoesWrong =
 const partitionOf = (stage: Stage, random: Random) => String(random.between(0, stage.hub.partitions.length - 1));
 
 /** Every kind there is; `plan` sees to it that five seeds in a row meet them all. */
-export const misfortunes: readonly Misfortune[] = [
+const misfortunes: readonly Misfortune[] = [
   {
     name: 'kill',
     repeats: true,
@@ -47,6 +47,16 @@ export const misfortunes: readonly Misfortune[] = [
       await victim.alone(async () => {
         await victim.stop();
         await victim.start();
+      });
+    },
+  },
+  {
+    name: 'another instance joins and leaves',
+    async happen({ guest }, random) {
+      await guest.alone(async () => {
+        await guest.start();
+        await sleep(random.between(500, 4_000));
+        await guest.stop();
       });
     },
   },

@@ -5,8 +5,10 @@ import { type ServiceProcess, startService } from '../../sandbox/serviceProcess.
 /** A process of the service that is started, stopped and killed, again and again. */
 export interface Instance {
   start(): Promise<void>;
-  /** SIGTERM; answers the exit code. */
-  stop(): Promise<number | null>;
+  /** SIGTERM. */
+  stop(): Promise<void>;
+  /** Exit codes after each SIGTERM. */
+  readonly codes: readonly (number | null)[];
   /** SIGKILL. */
   kill(): Promise<void>;
   /** Kills what runs still. */
@@ -34,6 +36,7 @@ export function createInstance(options: {
   const logFile = join(directory, 'service.log');
   let starting: Promise<ServiceProcess> | undefined;
   const ending = new AbortController();
+  const codes: (number | null)[] = [];
   let working: Promise<void> = Promise.resolve();
 
   async function end(): Promise<void> {
@@ -59,8 +62,9 @@ export function createInstance(options: {
     async stop() {
       const process = await starting;
       await process?.stop();
-      return (await process?.exited)?.code ?? null;
+      codes.push((await process?.exited)?.code ?? null);
     },
+    codes,
     kill: async () => (await starting)?.kill(),
     end,
     alone(work) {

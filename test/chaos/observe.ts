@@ -14,7 +14,7 @@ export async function observe(stage: Stage, sent: readonly Message[], mostRepeat
   });
   const struck = new Set(calls.flatMap(({ fault, headers }) => (fault ? [headers['x-correlation-id'] ?? ''] : [])));
   const isTaken = ({ refused }: Devicebound) => refused === undefined;
-  const letters = (await Promise.all(stage.instances.map((instance) => instance.letters()))).flat();
+  const letters = (await Promise.all(everybody(stage).map((instance) => instance.letters()))).flat();
   return {
     sent,
     effects,
@@ -31,9 +31,11 @@ export async function observe(stage: Stage, sent: readonly Message[], mostRepeat
   };
 }
 
+const everybody = ({ instances, guest }: Stage) => [...instances, guest];
+
 /** What the instances have logged as handled. */
-export async function handledBy({ instances }: Stage): Promise<Handled[]> {
-  const lines = (await Promise.all(instances.map((instance) => instance.lines()))).flat();
+export async function handledBy(stage: Stage): Promise<Handled[]> {
+  const lines = (await Promise.all(everybody(stage).map((instance) => instance.lines()))).flat();
   const count = (list: unknown) => (Array.isArray(list) ? list.length : 0);
   return lines.flatMap(({ msg, correlationId, code, dropped, remarks }) =>
     msg === 'handled'

@@ -34,6 +34,7 @@ const deviceCount = 100;
 const messagesEach = 20;
 const messagesInARound = 4;
 const instanceCount = 2;
+const realDevices = 4;
 const sendingMs = 6_000;
 /** When nothing has been handled for so long, nothing more will be. */
 const patienceMs = 15_000;
@@ -51,6 +52,7 @@ export async function run({ seed, directory, hubDirectory, serviceDirectory, sto
     hubDirectory,
     serviceDirectory,
     instances: instanceCount,
+    realDevices,
     devices: workload.map(([first]) => first?.deviceId ?? ''),
     environment: {
       CHECKPOINTS_STORE: 'blob',
@@ -67,7 +69,8 @@ export async function run({ seed, directory, hubDirectory, serviceDirectory, sto
     stage.hub.faults.clear();
     stage.backends.faults.clear();
     await quiet(stage, workload.flat(), began + longestMs);
-    const codes = await Promise.all(stage.instances.map((instance) => instance.stop()));
+    await Promise.all(stage.instances.map((instance) => instance.stop()));
+    const codes = [...stage.instances, stage.guest].flatMap((instance) => instance.codes);
 
     const repeating = planned.filter(({ misfortune }) => misfortune.repeats).length;
     const mostRepeats = repeating * stage.hub.partitions.length * uncoveredMessages;
@@ -93,10 +96,14 @@ export async function run({ seed, directory, hubDirectory, serviceDirectory, sto
 
 /** Each device its next few messages, round by round. */
 async function sendAll(stage: Stage, workload: readonly Message[][]): Promise<void> {
-  for (let at = 0; at < messagesEach; at += messagesInARound) {
-    for (const messages of workload) for (const one of messages.slice(at, at + messagesInARound)) stage.send(one);
-    await sleep((sendingMs * messagesInARound) / messagesEach);
-  }
+  await Promise.all(
+    workload.map(async (messages) => {
+      for (let at = 0; at < messagesEach; at += messagesInARound) {
+        for (const one of messages.slice(at, at + messagesInARound)) await stage.send(one);
+        await sleep((sendingMs * messagesInARound) / messagesEach);
+      }
+    }),
+  );
 }
 
 /** Until every message has been handled, or nothing happens any more. */

@@ -8,6 +8,7 @@ import type { JournalEntry } from '../../sandbox/hub/journal.ts';
 import { serviceEnvironment } from '../../sandbox/serviceEnvironment.ts';
 import { freePort } from '../../sandbox/serviceProcess.ts';
 import { createInstance, type Instance } from './instance.ts';
+import { createRealDevice, type RealDevice } from './realDevice.ts';
 import type { Message } from './workload.ts';
 
 /** A message towards a device, as the hub has taken or refused it. */
@@ -17,14 +18,17 @@ export type Devicebound = Extract<JournalEntry, { kind: 'c2d' }>;
 export interface Stage {
   readonly hub: Hub;
   readonly backends: Backends;
+  /** Those that are there all the time. */
   readonly instances: readonly Instance[];
+  /** One that may come and go. */
+  readonly guest: Instance;
   readonly devices: readonly string[];
   /** Devices to which the hub was told to refuse a reply for good. */
   readonly mistreated: Set<string>;
   /** In the order of the hub, refused ones included. */
   readonly replies: readonly Devicebound[];
-  /** Puts a message into its device's partition, as if the device had sent it. */
-  send(message: Message): void;
+  /** Has the device send a message, or puts it into the device's partition as if it had. */
+  send(message: Message): Promise<void>;
   /** Kills what runs still and frees every port. */
   close(): Promise<void>;
 }
@@ -37,6 +41,8 @@ export interface StageOptions {
   readonly serviceDirectory: string;
   readonly instances: number;
   readonly devices: readonly string[];
+  /** How many of these have a connection of their own. */
+  readonly realDevices: number;
   /** Of the checkpoint store. */
   readonly environment: Readonly<Record<string, string>>;
 }
@@ -74,15 +80,20 @@ export async function setStage(options: StageOptions): Promise<Stage> {
     const ended = hub.journal.watch((entry) => {
       if (entry.kind === 'c2d') replies.push(entry);
     });
-    for (const deviceId of devices) {
+    const real = new Map<string, RealDevice>();
+    for (const [index, deviceId] of devices.entries()) {
       backends.world.principals.createDevice(deviceId, 'acme');
-      hub.devicebound.listen(deviceId, (delivery) => delivery.complete());
+      if (index >= options.realDevices) hub.devicebound.listen(deviceId, (delivery) => delivery.complete());
+      else {
+        const device = createRealDevice(hub, deviceId);
+        real.set(deviceId, device);
+        closers.push(device.close);
+      }
     }
 
-    const instances: Instance[] = [];
-    for (let index = 0; index < options.instances; index += 1) {
+    async function prepare(name: string): Promise<Instance> {
       const url = `http://127.0.0.1:${await freePort()}`;
-      const own = join(directory, `instance-${index}`);
+      const own = join(directory, name);
       await mkdir(own, { recursive: true });
       const instance = createInstance({
         directory: own,
@@ -97,19 +108,25 @@ export async function setStage(options: StageOptions): Promise<Stage> {
         },
       });
       closers.push(instance.end);
-      instances.push(instance);
+      return instance;
     }
+    const instances = await Promise.all(Array.from({ length: options.instances }, (_, n) => prepare(`instance-${n}`)));
+    const guest = await prepare('guest');
     await Promise.all(instances.map((instance) => instance.start()));
 
-    function send({ deviceId, properties, body }: Message): void {
+    async function send(message: Message): Promise<void> {
+      const { deviceId, properties, body } = message;
+      const device = real.get(deviceId);
+      if (device) return device.send(message);
       const identity = hub.registry.get(deviceId);
       const partition = hub.partitions[stableHash(deviceId) % hub.partitions.length];
       if (identity === undefined || partition === undefined) throw new Error(`the hub has no device ${deviceId}`);
       const login = { identity, authMethod: '{"scope":"device","type":"sas","issuer":"iothub"}', expiresAt: 0 };
-      partition.append((place) => encodeDeviceEvent(login, { system: {}, properties, body: Buffer.from(body) }, place));
+      const sent = { system: {}, properties, body: Buffer.from(body) };
+      partition.append((place) => encodeDeviceEvent(login, sent, place));
     }
 
-    return { hub, backends, instances, devices, mistreated: new Set(), replies, send, close };
+    return { hub, backends, instances, guest, devices, mistreated: new Set(), replies, send, close };
   } catch (error) {
     await close();
     throw error;
