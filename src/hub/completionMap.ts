@@ -28,12 +28,9 @@ export function encodeCompletion(watermark: number, runs: readonly Run[], maxByt
     : `${version}r${lengths.toString('base64url')}`;
 }
 
-/** Bytes that the map of these runs takes. */
-export const completionBytes = (watermark: number, runs: readonly Run[]): number =>
-  Math.min(
-    runLengths(watermark, runs, Number.POSITIVE_INFINITY).length,
-    Math.ceil(((runs.at(-1)?.last ?? watermark) - watermark) / 8),
-  );
+/** About how many bytes the map takes: a run takes one or two for its distance, and as many for its length. */
+export const completionBytes = ({ runs, span }: { runs: number; span: number }): number =>
+  Math.min(runs * 3, Math.ceil(span / 8));
 
 /** Whether a sequence number is done already. A map of another version, or none, says of nothing that it is done. */
 export function decodeCompletion(watermark: number, map: string): (sequenceNumber: number) => boolean {

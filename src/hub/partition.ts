@@ -251,9 +251,7 @@ export function createPartition<A extends Arriving>(options: PartitionOptions<A>
   const goesToSpool = (deviceId: string) => spooled.has(deviceId) || lanes.length(deviceId) >= limits.deviceMessages;
 
   /** The map of what is done above the watermark must fit into the checkpoint: wait for the watermark to move. */
-  const mapIsFull = () =>
-    watermark.pending() * 3 > limits.maxMapBytes &&
-    completionBytes(watermark.safe()?.sequenceNumber ?? start, watermark.doneAbove()) > limits.maxMapBytes * 0.9;
+  const mapIsFull = () => completionBytes(watermark.extentAbove()) > limits.maxMapBytes * 0.9;
 
   async function admitOne(arrival: A) {
     const { event, deviceId } = arrival;

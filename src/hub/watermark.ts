@@ -19,6 +19,8 @@ export interface Watermark {
   safe(): Position | undefined;
   /** What is done above the safe position, in order. */
   doneAbove(): Run[];
+  /** How many runs those are, and how many positions they and what is between them span; without looking at each. */
+  extentAbove(): { runs: number; span: number };
   /** Work begun and not done. */
   pending(): number;
 }
@@ -37,16 +39,20 @@ export function createWatermark(): Watermark {
   let newest: Stretch | undefined;
   let safe: Position | undefined;
   let pending = 0;
+  let runs = 0;
 
   function append(position: Position, done: boolean): Stretch {
     const stretch = { first: position.sequenceNumber, last: position, done, before: newest, after: undefined };
     if (newest) newest.after = stretch;
     else oldest = stretch;
     newest = stretch;
+    if (done) runs += 1;
     return stretch;
   }
 
+  /** One that is done: it has melted into a neighbour, or into what is safe. */
   function remove({ before, after }: Stretch) {
+    runs -= 1;
     if (before) before.after = after;
     else oldest = after;
     if (after) after.before = before;
@@ -55,6 +61,7 @@ export function createWatermark(): Watermark {
 
   function finish(stretch: Stretch) {
     stretch.done = true;
+    runs += 1;
     const { before, after } = stretch;
     if (after?.done) {
       stretch.last = after.last;
@@ -93,6 +100,7 @@ export function createWatermark(): Watermark {
       }
       return runs;
     },
+    extentAbove: () => ({ runs, span: oldest && newest ? newest.last.sequenceNumber - oldest.first + 1 : 0 }),
     pending: () => pending,
   };
 }

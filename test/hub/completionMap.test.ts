@@ -46,8 +46,8 @@ describe('the completion map', () => {
     const everyOther = Array.from({ length: 100 }, (_, index) => ({ first: 2 + 2 * index, last: 2 + 2 * index }));
     expect(encodeCompletion(0, everyOther, 1000)).toMatch(/^1b/);
     expect(encodeCompletion(0, [{ first: 2, last: 1_000_000 }], 1000)).toMatch(/^1r.{4,8}$/);
-    expect(completionBytes(0, everyOther)).toBe(25);
-    expect(completionBytes(0, [{ first: 2, last: 1_000_000 }])).toBe(4);
+    expect(completionBytes({ runs: everyOther.length, span: 200 })).toBe(25);
+    expect(completionBytes({ runs: 1, span: 1_000_000 })).toBe(3);
   });
 
   it('forgets the farthest runs when there is no room for all', () => {

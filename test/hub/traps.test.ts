@@ -136,7 +136,7 @@ describe('reading the hub', () => {
       stopped = true;
     });
     append(hub, 'too late');
-    await new Promise((resolve) => setImmediate(resolve));
+    await Promise.race([stopping, new Promise((resolve) => setTimeout(resolve, 300))]);
     expect(stopped).toBe(false);
     ended.give(true);
     await stopping;

@@ -74,9 +74,12 @@ describe('the watermark', () => {
           const safe = (firstOpen < 0 ? model.length : firstOpen) - 1;
           expect(watermark.safe()).toEqual(safe < 0 ? undefined : at(safe));
           expect(watermark.pending()).toBe(model.filter(({ done }) => !done).length);
-          const above = watermark
-            .doneAbove()
-            .flatMap(({ first, last }) => Array.from({ length: last - first + 1 }, (_, index) => first + index));
+          const runs = watermark.doneAbove();
+          const waiting = firstOpen < 0 ? 0 : model.length - firstOpen;
+          expect(watermark.extentAbove()).toEqual({ runs: runs.length, span: waiting });
+          const above = runs.flatMap(({ first, last }) =>
+            Array.from({ length: last - first + 1 }, (_, index) => first + index),
+          );
           expect(above).toEqual(model.flatMap(({ done }, index) => (done && index > safe ? [index] : [])));
         }
       }),
