@@ -55,7 +55,7 @@ export function createAmqpServer(hub: HubCore, directory: Directory): AmqpServer
     const entry = follow(link, address, connection);
     if (direction === 'serve' && node?.serve) node.serve(link as Sender, peer, entry);
     else if (direction === 'accept' && node?.accept) {
-      grantCredit(link as Receiver, address, faults);
+      grantCredit(link as Receiver, address, connection, faults);
       node.accept(link as Receiver, peer, entry);
     } else throw notFound(address);
   };
