@@ -52,7 +52,8 @@ export function createAttempt(axios: Axios, tokens: TokenSource, name: string): 
       const reply = await transmit(outgoing, timeoutMs, token);
       if (reply.status !== 401) return reply;
       const renewed = await deadline.race(tokens.renew(token), waitingFor);
-      return renewed === token ? reply : await transmit(outgoing, timeoutMs, renewed);
+      const left = Math.max(1, Math.min(timeoutMs, deadline.remaining()));
+      return renewed === token ? reply : await transmit(outgoing, left, renewed);
     } catch (error) {
       if (error instanceof TransportFailure) return error;
       throw error;
