@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { rmSync } from 'node:fs';
 import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -29,7 +30,12 @@ const copied = ['src', 'config', 'package.json', 'tsconfig.json', 'tsconfig.buil
  */
 export async function buildApart(sabotage?: Sabotage): Promise<Build> {
   const directory = await mkdtemp(join(tmpdir(), 'chaos-build-'));
-  const remove = () => rm(directory, { recursive: true, force: true });
+  const removeNow = () => rmSync(directory, { recursive: true, force: true });
+  process.once('exit', removeNow);
+  const remove = async () => {
+    process.off('exit', removeNow);
+    await rm(directory, { recursive: true, force: true });
+  };
   try {
     for (const name of copied) await cp(join(project, name), join(directory, name), { recursive: true });
     await symlink(join(project, 'node_modules'), join(directory, 'node_modules'));

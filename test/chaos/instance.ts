@@ -35,14 +35,21 @@ export function createInstance(options: {
   const { directory, serviceDirectory, url, environment } = options;
   const logFile = join(directory, 'service.log');
   let starting: Promise<ServiceProcess> | undefined;
+  let running: ServiceProcess | undefined;
   const ending = new AbortController();
   const codes: (number | null)[] = [];
   let working: Promise<void> = Promise.resolve();
 
+  const endWithUs = () => {
+    if (running) process.kill(running.pid, 'SIGKILL');
+  };
+  process.once('exit', endWithUs);
+
   async function end(): Promise<void> {
     ending.abort(new Error('the run is over'));
-    const process = await starting?.catch(() => undefined);
-    await process?.kill();
+    await starting?.catch(() => undefined); // it was given up
+    await running?.kill();
+    process.off('exit', endWithUs);
   }
 
   return {
@@ -57,15 +64,21 @@ export function createInstance(options: {
         readyWithinMs: 45_000,
         signal,
       });
-      await starting;
+      const started = await starting;
+      running = started;
+      void started.exited.then(() => {
+        if (running === started) running = undefined;
+      });
     },
     async stop() {
-      const process = await starting;
-      await process?.stop();
-      codes.push((await process?.exited)?.code ?? null);
+      const stopped = running;
+      await stopped?.stop();
+      codes.push((await stopped?.exited)?.code ?? null);
     },
     codes,
-    kill: async () => (await starting)?.kill(),
+    async kill() {
+      await running?.kill();
+    },
     end,
     alone(work) {
       working = working.then(() => (ending.signal.aborted ? undefined : work()));

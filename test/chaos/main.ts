@@ -30,6 +30,7 @@ if (!Number.isSafeInteger(first) || !Number.isSafeInteger(count) || count < 1 ||
 }
 const seeds = Array.from({ length: count }, (_, index) => first + index);
 const directory = await mkdtemp(join(tmpdir(), 'chaos-'));
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130)); // nobody outlives us
 const storage = await openStorage();
 let isGood = false;
 try {
@@ -99,12 +100,15 @@ async function caughtAt(sabotage: Sabotage): Promise<string | undefined> {
   }
 }
 
-function runIn(name: string, seed: number, serviceDirectory: string, storage: Storage): Promise<Outcome> {
-  return run({
-    seed,
-    directory: join(directory, name),
-    hubDirectory: join(directory, 'hub'),
-    serviceDirectory,
-    storage,
-  });
+/** A run that breaks off is a finding as well: something did not start, or did not answer. */
+async function runIn(name: string, seed: number, serviceDirectory: string, storage: Storage): Promise<Outcome> {
+  const began = performance.now();
+  const places = { directory: join(directory, name), hubDirectory: join(directory, 'hub'), serviceDirectory };
+  try {
+    return await run({ seed, ...places, storage });
+  } catch (error) {
+    const why = `the run broke off: ${error instanceof Error ? error.message : error}`;
+    const tookMs = performance.now() - began;
+    return { seed, findings: [{ what: 'state', id: '', why }], messages: 0, repeated: 0, misfortunes: [], tookMs };
+  }
 }

@@ -25,8 +25,9 @@ const emulator = createRequire(import.meta.url).resolve('azurite/dist/src/blob/m
 export async function openStorage(): Promise<Storage> {
   const port = await freePort();
   const settings = ['--blobPort', String(port), '--inMemoryPersistence', '--silent', '--skipApiVersionCheck'];
-  const process_ = spawn(process.execPath, [emulator, ...settings, '--disableTelemetry'], { stdio: 'ignore' });
-  const ended = new Promise<void>((resolve) => process_.once('exit', () => resolve()));
+  const emulation = spawn(process.execPath, [emulator, ...settings, '--disableTelemetry'], { stdio: 'ignore' });
+  const ended = new Promise<void>((resolve) => emulation.once('exit', () => resolve()));
+  process.once('exit', () => emulation.kill('SIGKILL'));
   let mood: 'well' | 'failing' | 'slow' = 'well';
 
   async function pass(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
@@ -75,7 +76,7 @@ export async function openStorage(): Promise<Storage> {
     async close() {
       door.closeAllConnections();
       door.close();
-      process_.kill('SIGKILL');
+      emulation.kill('SIGKILL');
       await ended;
     },
   };
