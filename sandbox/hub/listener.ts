@@ -1,5 +1,6 @@
 import { createServer, type Server, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createServer as createTlsServer } from 'node:tls';
 
 /** An open port on the loopback interface. */
@@ -7,7 +8,7 @@ export interface Listener {
   port: number;
   /** Take no more connections: they are refused. Those that are there stay. */
   pause(): Promise<void>;
-  /** Listen again, on the same port. */
+  /** Listen again, on the same port, as soon as it is free; not after `close`. */
   resume(): Promise<void>;
   /** Stop listening. Sockets get a moment to end by themselves, then they are destroyed; resolves when all are gone. */
   close(): Promise<void>;
@@ -17,6 +18,7 @@ export interface Listener {
 export type Doorkeeper = (socket: Socket) => boolean;
 
 const graceMs = 200;
+const retryMs = 50;
 // as many as connect at once when ten thousand devices come back
 const backlog = 4096;
 const host = '127.0.0.1';
@@ -64,16 +66,24 @@ export async function listenWith(
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('The server has no port.');
   const { port: own } = address;
+  let ended = false;
   return {
     port: own,
-    pause: () =>
-      new Promise((resolve) => {
-        server.close();
-        setImmediate(resolve);
-      }),
-    resume: () => open(server, own),
+    async pause() {
+      if (server.listening) server.close();
+    },
+    async resume() {
+      while (!ended && !server.listening) {
+        const failed = await open(server, own).then(
+          () => false,
+          () => true, // somebody else has the port
+        );
+        if (failed) await sleep(retryMs);
+      }
+    },
     close: () =>
       new Promise((resolve) => {
+        ended = true;
         const force = setTimeout(() => {
           for (const socket of sockets.values()) socket.destroy();
         }, graceMs);

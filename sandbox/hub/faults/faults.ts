@@ -28,7 +28,6 @@ export interface Faults {
 /** The faults of a hub that listens on `ports`. */
 export function createFaults(victims: Omit<Victims, 'listeners'> & { ports: Map<keyof HubPorts, Listener> }): Faults {
   const { standing, ports } = victims;
-  const closed = new Set<keyof HubPorts>();
 
   const isOpen = (port: keyof HubPorts): boolean =>
     !standing
@@ -37,14 +36,8 @@ export function createFaults(victims: Omit<Victims, 'listeners'> & { ports: Map<
         ({ fault }) => fault.kind === 'refuse-connection' && fault.answer === 'closed' && (fault.port ?? port) === port,
       );
   const openAndClose = (): void => {
-    for (const [port, listener] of ports) {
-      if (port === 'admin' || isOpen(port) !== closed.has(port)) continue;
-      if (closed.delete(port)) void listener.resume();
-      else {
-        closed.add(port);
-        void listener.pause();
-      }
-    }
+    for (const [port, listener] of ports)
+      if (port !== 'admin') void (isOpen(port) ? listener.resume() : listener.pause());
   };
   standing.watch('refuse-connection', openAndClose);
 

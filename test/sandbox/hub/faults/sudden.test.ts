@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { connect } from 'node:net';
 import type { EventContext } from 'rhea';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import {
@@ -122,6 +123,15 @@ test('a restart breaks every connection and opens the same ports again', async (
   expect(hub.ports).toEqual(ports);
   await connectedDevice(hub, 'pump-1');
   await bareConnection(hub);
+});
+
+test('a hub that is closed while it restarts stays closed', async () => {
+  const other = await freshHub();
+  const down = other.faults.strike({ kind: 'restart', downMs: 20 });
+  await other.stop();
+  await down;
+  const socket = connect(other.ports.amqp, '127.0.0.1');
+  expect(await once(socket, 'error')).toMatchObject([{ code: 'ECONNREFUSED' }]);
 });
 
 test('events are sent again to receivers that are set back', async () => {
