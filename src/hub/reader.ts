@@ -93,9 +93,9 @@ export function createReader(first: EventHubConsumerClient, options: ReaderOptio
     isTakingIn: () => takingIn > 0,
     deafForMs: () => (takingIn > 0 ? 0 : Date.now() - lastHeard),
     restart(client) {
-      const old = subscription;
+      // First: a client lets nobody subscribe to a partition that it has a subscription to.
+      void leave(subscription);
       subscription = subscribe(client);
-      void leave(old);
     },
     async close() {
       closed = true;
