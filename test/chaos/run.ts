@@ -37,7 +37,7 @@ const instanceCount = 2;
 const realDevices = 4;
 const sendingMs = 6_000;
 /** When nothing has been handled for so long, nothing more will be. */
-const patienceMs = 15_000;
+const patienceMs = 20_000;
 const longestMs = 55_000;
 
 /** Sends messages, lets misfortunes happen, waits until all is quiet, stops the service and looks at what is there. */
