@@ -262,6 +262,20 @@ const schema = {
       env: 'DELIVERY_DRAIN_SECONDS',
     },
   },
+  scaling: {
+    roundSeconds: {
+      doc: 'How often an instance renews what it reads and looks what the others read, in seconds.',
+      format: 'count',
+      default: 5,
+      env: 'SCALING_ROUND_SECONDS',
+    },
+    expirySeconds: {
+      doc: 'An instance that has not renewed for so long, in seconds, has lost its partitions to the others; at least three rounds.',
+      format: 'count',
+      default: 30,
+      env: 'SCALING_EXPIRY_SECONDS',
+    },
+  },
   checkpoints: {
     store: {
       doc: 'Where progress is kept: `file` (one instance), `blob` (several instances) or `memory` (tests; refused in production).',
@@ -409,6 +423,12 @@ export function readSettings(env: NodeJS.ProcessEnv, directory: string): Setting
     problems.push('checkpoints.store: blob needs CHECKPOINTS_CONNECTION_STRING beside it');
   } else if (store !== 'blob' && connectionString !== '') {
     problems.push(`checkpoints.connectionString: of no use to CHECKPOINTS_STORE=${store}; is it to be blob?`);
+  }
+  const { roundSeconds, expirySeconds } = settings.scaling;
+  if (expirySeconds < 3 * roundSeconds) {
+    problems.push(
+      `scaling.expirySeconds: an instance that misses a renewal would lose its partitions; SCALING_EXPIRY_SECONDS must be at least three times SCALING_ROUND_SECONDS, ${3 * roundSeconds}`,
+    );
   }
   if (problems.length > 0) throw new ConfigurationError(problems);
   return settings;

@@ -22,7 +22,7 @@ export interface Service {
  * @throws Error when the checkpoints cannot be read or the health port cannot be had
  */
 export async function startService(settings: Settings, log: Log): Promise<Service> {
-  const { hub, delivery, checkpoints, http } = settings;
+  const { hub, delivery, scaling, checkpoints, http } = settings;
   const hubName = /EntityPath=([^;]+)/.exec(hub.eventsConnectionString)?.[1] ?? '';
   const handling = createHandling(settings, log);
   const { counters, connection, dispatch } = handling;
@@ -34,10 +34,10 @@ export async function startService(settings: Settings, log: Log): Promise<Servic
     connectionString: hub.eventsConnectionString,
     startPosition: hub.startPosition as 'earliest' | 'latest',
     drainMs: delivery.drainSeconds * 1000,
-    roundMs: 5_000,
+    roundMs: scaling.roundSeconds * 1000,
     answerMs: 20_000,
     silentMs: hub.maxWaitSeconds * 3_000 + 5_000,
-    balance: { expiryMs: 30_000, forceMs: delivery.drainSeconds * 1000 + 15_000 },
+    balance: { expiryMs: scaling.expirySeconds * 1000, forceMs: delivery.drainSeconds * 1000 + 15_000 },
     store: await openStore(settings),
     log,
     partition: (partition) => ({

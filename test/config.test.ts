@@ -120,6 +120,12 @@ describe('settings', () => {
     }
   });
 
+  it('refuse an expiry that a single missed renewal would bring about', () => {
+    const env = { ...enough, SCALING_ROUND_SECONDS: '10', SCALING_EXPIRY_SECONDS: '29' };
+    expect(problemsOf(env)).toEqual([expect.stringContaining('at least three times SCALING_ROUND_SECONDS, 30')]);
+    expect(problemsOf({ ...env, SCALING_EXPIRY_SECONDS: '30' })).toEqual([]);
+  });
+
   it('refuse a memory of progress that a restart would lose, in production', () => {
     const env = { ...enough, CHECKPOINTS_STORE: 'memory' };
     expect(problemsOf(env)).toEqual([]);
