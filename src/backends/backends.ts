@@ -50,6 +50,7 @@ interface Settings {
 
 /** What tests put in the place of network and chance. */
 interface Replacements {
+  /** Of the backends and the token endpoint. */
   readonly adapter?: AxiosAdapter;
   readonly random?: () => number;
 }
@@ -62,7 +63,7 @@ const nobody = '00000000-0000-0000-0000-000000000000';
 
 /** The three backends, each with connections and a circuit of its own. */
 export function createBackends(settings: Settings, log: Log, { adapter, random }: Replacements = {}): Backends {
-  const tokens = tokenSource(settings, log);
+  const tokens = tokenSource(settings, log, adapter);
   const types = createCache<TypeDefinition>(cacheEntries);
   const identities = createCache<Principal>(cacheEntries);
   const shared: BackendSettings = {
@@ -143,8 +144,8 @@ export function createBackends(settings: Settings, log: Log, { adapter, random }
   };
 }
 
-function tokenSource(settings: Settings, log: Log): TokenSource {
+function tokenSource(settings: Settings, log: Log, adapter: AxiosAdapter | undefined): TokenSource {
   if (settings.token !== '') return staticToken(settings.token);
   const { tokenUrl, clientId, clientSecret, tokenScope: scope } = settings;
-  return clientCredentials({ tokenUrl, clientId, clientSecret, scope, timeoutMs: tokenTimeoutMs, log });
+  return clientCredentials({ tokenUrl, clientId, clientSecret, scope, timeoutMs: tokenTimeoutMs, log, adapter });
 }

@@ -2,34 +2,57 @@
 export interface Mortal {
   /** Does something that others can see. The process may die before it, or after it without learning of the result. */
   step<T>(something: () => Promise<T>): Promise<T>;
+  /** The same for what is done at once. It cannot be broken off, but no step follows it when the process has died. */
+  touch<T>(something: () => T): T;
   readonly death: Promise<'died'>;
   /** How many points it came to. */
   points(): number;
+  /** Ends it at a place that is no point of its own: what is under way comes to nothing. */
+  kill(): void;
 }
 
 /** @param diesAt counts from 1; nothing of the process goes on after it */
 export function mortal(diesAt: number): Mortal {
   let count = 0;
+  let isDead = false;
   let die: (how: 'died') => void = () => {};
   const death = new Promise<'died'>((resolve) => {
     die = resolve;
   });
   const never = new Promise<never>(() => {});
 
-  async function point(): Promise<void> {
+  function kill() {
+    isDead = true;
+    die('died');
+  }
+
+  function reach() {
+    if (isDead) return;
     count += 1;
-    if (count === diesAt) die('died');
-    if (count >= diesAt) await never;
+    if (count === diesAt) kill();
+  }
+
+  async function point(): Promise<void> {
+    reach();
+    if (isDead) await never;
   }
 
   return {
     async step(something) {
       await point();
-      const result = await something();
+      const [outcome] = await Promise.allSettled([something()]);
       await point();
+      if (outcome.status === 'rejected') throw outcome.reason;
+      return outcome.value;
+    },
+    touch(something) {
+      reach();
+      const result = something();
+      reach();
       return result;
     },
     death,
     points: () => count,
+    kill,
   };
 }

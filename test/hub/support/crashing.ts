@@ -1,0 +1,181 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { AxiosAdapter } from 'axios';
+import { type Backends as Sandbox, startBackends } from '../../../sandbox/backends/backends.ts';
+import { createBackends } from '../../../src/backends/backends.ts';
+import { createTransport } from '../../../src/backends/transport.ts';
+import { readSettings } from '../../../src/config.ts';
+import { createDispatch } from '../../../src/dispatch.ts';
+import { createBudget } from '../../../src/hub/budget.ts';
+import { createPartition, type Progress } from '../../../src/hub/partition.ts';
+import { openSpool } from '../../../src/hub/spool.ts';
+import { createLog } from '../../../src/log.ts';
+import { createCounters } from '../../../src/operations/counters.ts';
+import { createDeadLetters, type DeadLetters } from '../../../src/operations/deadLetters.ts';
+import type { Reply } from '../../../src/protocol/c2d.ts';
+import { classify, type HubEvent, senderOf } from '../../../src/protocol/event.ts';
+import { hubEvent } from '../../support/events.ts';
+import { mortal } from '../../support/mortal.ts';
+import { hub } from './hubSettings.ts';
+import type { Message } from './messages.ts';
+
+/** What is left of a process when it is gone. */
+export interface Remains {
+  progress: Progress | undefined;
+  readonly replies: Reply[];
+  readonly letters: Pick<DeadLetters, 'park' | 'list'>;
+}
+
+/** Replies by their id: a repeat of one is no other reply. */
+export const byId = (replies: readonly Reply[]) => new Map(replies.map((reply) => [reply.messageId, reply]));
+
+interface LifeOptions {
+  /** The await point, counted from 1, at which the process dies. */
+  readonly crashAt?: number;
+  /** Most messages of the device that are kept in memory; the others wait in the spool. */
+  readonly deviceMessages?: number;
+}
+
+/** The service between a scripted hub and the sandbox's backends, as a process that can die at any await point. */
+export async function startCrashing() {
+  const sandbox: Sandbox = await startBackends({ seed: true });
+  const directory = mkdtempSync(join(tmpdir(), 'crashing-'));
+  const environment = {
+    ...hub,
+    INFORMATION_MODEL_URL: sandbox.informationModelUrl,
+    TYPE_REGISTRY_URL: sandbox.typeRegistryUrl,
+    PRINCIPAL_MANAGER_URL: sandbox.principalManagerUrl,
+    BACKENDS_TOKEN_URL: sandbox.token.url,
+    BACKENDS_CLIENT_ID: sandbox.token.clientId,
+    BACKENDS_CLIENT_SECRET: sandbox.token.clientSecret,
+  };
+  const settings = readSettings(environment, 'no-such-directory');
+  const log = createLog('silent');
+  const { messages, backends: urls } = settings;
+  const timeouts = { connections: 4, attemptTimeoutMs: 5_000 };
+
+  /** The way to the backends and the token endpoint: which of them, the first word of the path tells. */
+  function openNetwork() {
+    const [information, types, principals, tokens] = [
+      urls.informationModelUrl,
+      urls.typeRegistryUrl,
+      urls.principalManagerUrl,
+      new URL(urls.tokenUrl).origin,
+    ].map((url) => createTransport(url, timeouts)) as [Transport, Transport, Transport, Transport];
+    const rooms = new Map([
+      ['devices', principals],
+      ['modelDefinitions', types],
+      [new URL(urls.tokenUrl).pathname.split('/')[1], tokens],
+    ]);
+    const adapter: AxiosAdapter = (config) => (rooms.get(config.url?.split(/[/?]/)[1]) ?? information).adapter(config);
+    const close = () => Promise.all([information, types, principals, tokens].map((one) => one.close()));
+    return { adapter, close };
+  }
+
+  /**
+   * One life: handles events until their checkpoint is written, or until it dies.
+   * @param horizon newest event when it began
+   * @returns how many await points it came to
+   */
+  async function live(
+    events: readonly HubEvent[],
+    horizon: number,
+    remains: Remains,
+    { crashAt = Number.POSITIVE_INFINITY, deviceMessages = 16 }: LifeOptions = {},
+  ) {
+    const life = mortal(crashAt);
+    const network = openNetwork();
+    const adapter: AxiosAdapter = (config) => life.step(() => network.adapter(config));
+    const backends = createBackends(urls, log, { adapter, random: () => 0 });
+    const dispatch = createDispatch({
+      backends,
+      counters: createCounters(),
+      deadLetters: { park: (letter) => life.step(() => remains.letters.park(letter)) },
+      sender: {
+        send: (reply) =>
+          life.step(async () => {
+            remains.replies.push(reply);
+            return 'delivered' as const;
+          }),
+        stop() {},
+      },
+      log,
+      limits: messages,
+      now: () => new Date('2026-01-02T03:04:06.789Z'),
+    });
+    const spool = openSpool(directory, `spool-${Math.random()}`, 1e6);
+    const last = events.at(-1)?.sequenceNumber ?? -1;
+    let finished = () => {};
+    const end = new Promise<void>((resolve) => {
+      finished = resolve;
+    });
+    const partition = createPartition({
+      budget: createBudget({ maxMessages: 10, maxBytes: 1e6 }),
+      spool: {
+        put: (event) => life.touch(() => spool.put(event)),
+        take: (ticket) => life.step(() => spool.take(ticket)),
+        close: spool.close,
+      },
+      progress: remains.progress,
+      horizon,
+      arrivalOf(event, mayBeRepeat) {
+        const [generation, deviceId] = [classify(event), senderOf(event, settings.hub.deviceIdProperty)];
+        if (generation === undefined || deviceId === undefined) throw new Error('not a message of ours');
+        return { event, generation, deviceId, origin: { hub: 'hub', partition: '0' }, mayBeRepeat };
+      },
+      dispatch,
+      async checkpoint(progress) {
+        await life.step(async () => {
+          remains.progress = progress;
+        });
+        if (progress.sequenceNumber === last) finished();
+        return true;
+      },
+      onTrouble(error) {
+        throw error;
+      },
+      onGivenUp() {},
+      limits: { everyMessages: 1, everyMs: 5_000, deviceMessages, maxMapBytes: 1000 },
+    });
+    await Promise.race([partition.admit(events), life.death]);
+    const died = await Promise.race([end, life.death]);
+    partition.abandon();
+    spool.close();
+    await Promise.all([backends.close(), network.close()]);
+    return { points: life.points(), died: died === 'died' };
+  }
+
+  let begun = 0;
+  return {
+    sandbox,
+    live,
+
+    /** A fresh world in which `before` has happened; the messages stand behind it in the partition. */
+    async begin(messages: readonly Message[], before: readonly Message[]) {
+      sandbox.world.reset();
+      begun += 1;
+      const limits = { deviceLetters: 10, maxLetters: 100, retentionMs: 3_600_000 };
+      const letters = createDeadLetters(join(directory, `letters-${begun}`), limits, Date.now);
+      const remains: Remains = { progress: undefined, replies: [], letters };
+      const events = [...before, ...messages].map((one, sequenceNumber) => hubEvent({ ...one, sequenceNumber }));
+      if (before.length > 0) await live(events.slice(0, before.length), -1, remains);
+      remains.replies.length = 0;
+      return { remains, events: events.slice(before.length), newest: events.length - 1 };
+    },
+
+    /** Everything the backends know, but for what they remember of requests. */
+    world: () =>
+      [sandbox.world.types, sandbox.world.principals, sandbox.world.objects]
+        .flatMap((part) => part.dump().map((change) => JSON.stringify(change)))
+        .sort(),
+
+    async close() {
+      await sandbox.close();
+      rmSync(directory, { recursive: true });
+    },
+  };
+}
+
+type Transport = ReturnType<typeof createTransport>;
+export type Crashing = Awaited<ReturnType<typeof startCrashing>>;
