@@ -9,6 +9,8 @@ export type Happening =
   | { kind: 'c2d-delivered'; deviceId: string; messageId: string; deliveryCount: number }
   /** A queued message left the queue. */
   | { kind: 'c2d-settled'; deviceId: string; messageId: string; outcome: C2dOutcome }
+  /** A fault had a message of a service answered otherwise than by what the hub did with it. */
+  | { kind: 'c2d-misanswered'; deviceId: string; messageId: string; correlationId: string; answer: string }
   | { kind: 'connected'; deviceId: string; moduleId?: string; protocol: DeviceProtocol }
   | { kind: 'disconnected'; deviceId: string; moduleId?: string; protocol: DeviceProtocol; reason: string }
   /** Somebody was turned away; `deviceId` is whom it claimed to be. */

@@ -2,14 +2,14 @@ import type { EventContext } from 'rhea';
 import type { HubCore } from '../core.ts';
 import { answer } from '../faults/answering.ts';
 import { Refusal } from '../refusal.ts';
-import { fromAmqp } from './decode.ts';
+import { fromAmqp, textOf } from './decode.ts';
 import { dispositions, type Incoming, type Node, refuse } from './peer.ts';
 
 // to = /devices/{percent-encoded id}/messages/devicebound
 const recipient = /^\/devices\/(?<id>[^/]+)\/messages\/devicebound$/i;
 
 /** `/messages/devicebound`: where services send to devices. Needs the right of service connect. */
-export function deviceboundNode({ devicebound, throttle, faults }: HubCore): Node {
+export function deviceboundNode({ devicebound, throttle, faults, journal }: HubCore): Node {
   return {
     accept(receiver, { claims, connection }, link) {
       const unauthorised = new Refusal('amqp:unauthorized-access', 'No token here gives the right of service connect.');
@@ -26,7 +26,11 @@ export function deviceboundNode({ devicebound, throttle, faults }: HubCore): Nod
           throttle.take('c2d');
           devicebound.enqueue(deviceId, fromAmqp(incoming), claim.policy);
         };
-        answer(faults, { kind: 'c2d', deviceId, connection, link }, take, dispositions(delivery));
+        const misanswered = (how: string): void => {
+          const [messageId, correlationId] = [textOf(incoming.message_id), textOf(incoming.correlation_id)];
+          journal.add({ kind: 'c2d-misanswered', deviceId: deviceId ?? '', messageId, correlationId, answer: how });
+        };
+        answer(faults, { kind: 'c2d', deviceId, connection, link, misanswered }, take, dispositions(delivery));
       });
     },
   };

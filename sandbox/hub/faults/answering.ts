@@ -18,6 +18,8 @@ export interface Arrival {
   deviceId: string | undefined;
   connection: Connection;
   link?: Link;
+  /** Told the answer of the fault that strikes it. */
+  misanswered?(answer: FaultOf<'settle'>['answer']): void;
 }
 
 /**
@@ -32,6 +34,7 @@ export function answer(faults: StandingFaults, arrival: Arrival, take: () => voi
     return;
   }
   const { fault } = standing;
+  arrival.misanswered?.(fault.answer);
   const untaken = ['release', 'modify', 'reject'].includes(fault.answer);
   let usual = answers.accept;
   if (fault.effect ?? !untaken)

@@ -63,6 +63,16 @@ describe('what a service sent', () => {
     hub.faults.clear(id);
     expect(await outcome).toBe('amqp:not-found');
   });
+  test('is in the journal when a fault had it answered otherwise', async () => {
+    hub.faults.add({ kind: 'settle', answer: 'reject', times: 1 });
+    const sender = await serviceLink(hub);
+    const outcome = nextOutcome(sender);
+    sender.send({ ...toDevice(deviceId), message_id: 'reply-1', correlation_id: 'request-1' });
+    await outcome;
+    expect(hub.journal.list({ kind: 'c2d-misanswered', deviceId })).toEqual([
+      expect.objectContaining({ messageId: 'reply-1', correlationId: 'request-1', answer: 'reject' }),
+    ]);
+  });
   test('is settled late', async () => {
     hub.faults.add({ kind: 'settle', answer: 'delay', ms: 20 });
     expect(await (await sendOne()).outcome).toBe('accepted');
