@@ -26,20 +26,27 @@ export interface Answered {
   readonly dropped: readonly { readonly kind: Reply['kind']; readonly device: string; readonly reason: string }[];
 }
 
-class Stopped extends Error {}
+class Left extends Error {}
 
 /**
  * Sends what there is to say: notifications first, then the acknowledgement if the device wants one (A12).
- * @returns undefined when the service stops before the hub has decided on every reply
+ * @param gone aborted when the message is no longer ours to answer
+ * @returns undefined when the message is left to others before the hub has decided on every reply
  */
-export async function answer(handled: Handled, sender: Sender, now: Date): Promise<Answered | undefined> {
+export async function answer(
+  handled: Handled,
+  sender: Sender,
+  gone: AbortSignal,
+  now: Date,
+): Promise<Answered | undefined> {
   const { envelope, outcome } = handled;
   const dropped: Answered['dropped'][number][] = [];
   let sent = 0;
 
   async function send(reply: Reply): Promise<Delivery> {
+    if (gone.aborted) throw new Left();
     const delivery = await sender.send(reply);
-    if (delivery === 'stopped') throw new Stopped();
+    if (delivery === 'stopped') throw new Left();
     if (delivery === 'delivered') sent += 1;
     else dropped.push({ kind: reply.kind, device: reply.deviceId, reason: delivery.dropped });
     return delivery;
@@ -68,7 +75,7 @@ export async function answer(handled: Handled, sender: Sender, now: Date): Promi
     }
     return { failure, sent, dropped };
   } catch (error) {
-    if (error instanceof Stopped) return undefined;
+    if (error instanceof Left) return undefined;
     throw error;
   }
 }

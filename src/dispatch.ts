@@ -1,7 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { type Answered, answer, type Handled } from './answer.ts';
 import type { Backends, BoundBackends } from './backends/backends.ts';
-import { createDeadline } from './backends/deadline.ts';
+import { Abandoned, createDeadline } from './backends/deadline.ts';
+import type { Stay } from './hub/partition.ts';
 import type { Sender } from './hub/sender.ts';
 import { within } from './hub/within.ts';
 import type { Log } from './log.ts';
@@ -41,10 +42,9 @@ interface DispatchOptions {
 
 /**
  * Event → request → card → replies → one log line. Never rejects; answers whether the message has been handled to its
- * end, replies included. It has not when the service stops first: then the message must not be checkpointed (G1).
- * @param charge adds to the bytes in work: a compressed body that has been inflated (R6)
+ * end, replies included. It has not when the partition is left first: then the message must not be checkpointed (G1).
  */
-export type Dispatch = (arrival: Arrival, charge: (bytes: number) => void) => Promise<boolean>;
+export type Dispatch = (arrival: Arrival, stay: Stay) => Promise<boolean>;
 
 /** A dead-letter store that hangs must not hold up the device. */
 const parkWithinMs = 20_000;
@@ -53,7 +53,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
   const { backends, sender, counters, deadLetters, log, limits, now } = options;
   const readEnvelope = createEnvelopeReader(limits);
 
-  async function dispatch(arrival: Arrival, charge: (bytes: number) => void): Promise<boolean> {
+  async function dispatch(arrival: Arrival, stay: Stay): Promise<boolean> {
     const { event, generation, deviceId, origin } = arrival;
     const traceparent = newTraceparent();
     const id = eventId(event, origin, deviceId);
@@ -66,27 +66,29 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     );
     const card = envelope.name === undefined ? undefined : findCard(generation, envelope.name);
     if (card && !refusal) {
-      const outage = backends.ready(card.needs); // B5: the clock of a waiting message does not run
+      const outage = backends.ready(card.needs, stay.closing); // B5: the clock of a waiting message does not run
       if (outage && !(await outage)) return false;
     }
     const began = performance.now();
-    const handled = await handle({ envelope, card, refusal }, arrival, charge, traceparent);
+    const handled = await handle({ envelope, card, refusal }, arrival, stay, traceparent);
+    if (handled === undefined) return false;
+    const isOurFault = handled.failure !== undefined && resultCodes[handled.failure.code].fault === 'service';
+    if (isOurFault && stay.gone.aborted) return false;
     const ms = Math.round(performance.now() - began);
-    if (handled.failure && resultCodes[handled.failure.code].fault === 'service') {
-      await park(arrival, handled.failure, traceparent);
-    }
-    const answered = await answer(handled, sender, now());
+    if (handled.failure && isOurFault) await park(arrival, handled.failure, traceparent);
+    const answered = await answer(handled, sender, stay.gone, now());
     if (answered === undefined) return false;
     report(handled, answered, { partition: origin.partition, sequenceNumber: event.sequenceNumber, ms });
     return true;
   }
 
+  /** Undefined when the message was taken from us meanwhile. */
   async function handle(
     { envelope, card, refusal }: { envelope: Envelope; card: Card | undefined; refusal: Rejection | undefined },
     { event, mayBeRepeat }: Arrival,
-    charge: (bytes: number) => void,
+    { charge, gone }: Stay,
     traceparent: string,
-  ): Promise<Handled> {
+  ): Promise<Handled | undefined> {
     let json: Json | undefined;
     try {
       if (refusal) throw refusal;
@@ -95,21 +97,26 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       json = await jsonBody(card, envelope, event.body, limits.maxInflatedBytes, charge);
       const body = checkedBody(card, envelope, json);
       const request = { envelope, headers, json, body, mayBeRepeat };
-      const outcome = await card.handle(request, bind(envelope, traceparent), limits);
+      const outcome = await card.handle(request, bind(envelope, traceparent, gone), limits);
       return { envelope, card, body: json.value, outcome, failure: outcome.failure };
     } catch (error) {
+      if (error instanceof Abandoned) return undefined;
       const failure = inGeneration(rejectionOf(error, envelope.deviceId), envelope.generation);
       return { envelope, card, body: json?.value, outcome: undefined, failure };
     }
   }
 
-  const bind = ({ deviceId, correlationId, eventId, timeoutSeconds }: Envelope, traceparent: string): BoundBackends =>
+  const bind = (
+    { deviceId, correlationId, eventId, timeoutSeconds }: Envelope,
+    traceparent: string,
+    gone: AbortSignal,
+  ): BoundBackends =>
     backends.bind({
       deviceId,
       correlationId: correlationId ?? eventId,
       traceparent,
       idempotencySeed: eventId,
-      deadline: createDeadline(timeoutSeconds),
+      deadline: createDeadline(timeoutSeconds, gone),
     });
 
   /** Keeps what failed through our side (G4). A store that fails must not stop the service: then the log is all there is. */
@@ -159,8 +166,8 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     );
   }
 
-  return (arrival, charge) =>
-    dispatch(arrival, charge).catch(async (error) => {
+  return (arrival, stay) =>
+    dispatch(arrival, stay).catch(async (error) => {
       await park(arrival, rejectionOf(error, arrival.deviceId), newTraceparent());
       counters.failed += 1;
       return true;

@@ -83,7 +83,6 @@ export async function startService(settings: Settings, log: Log): Promise<Servic
 
   return {
     async stop() {
-      handling.backends.release();
       await consumer.stop();
       await Promise.all([handling.close(), server.close()]);
       log.info({ ...counters }, 'stopped');

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { bearerToken, dispatchEvent, now } from './support/dispatching.ts';
 import { hubEvent } from './support/events.ts';
 import type { Script } from './support/scriptedBackend.ts';
-import { A, device, noConfiguration, P, problem, pumpAnswer } from './support/world.ts';
+import { A, device, noConfiguration, P, problem, pump, pumpAnswer } from './support/world.ts';
 
 const properties = { msgType: 'action', action: 'model.create', version: 2, correlationId: 'c-1', ack: 'all' };
 const pumpBody = { objectId: A, model: 'svc.device', type: 'pump', properties: { serial: 'FP-1' } };
@@ -149,6 +149,44 @@ describe('a message that cannot be handled to its end', () => {
     });
     expect(handled).toBe(false);
     expect(logged).toEqual([]);
+  });
+
+  it('makes no further call when its partition is taken from us, and is neither answered nor parked', async () => {
+    const taken = new AbortController();
+    const answering = dispatchEvent(
+      hubEvent({ properties, body: pumpBody }),
+      [{ call: device.call, reply: problem(503, 'Busy') }],
+      { gone: taken.signal },
+    );
+    setImmediate(() => taken.abort());
+    expect(await answering).toMatchObject({ handled: false, replies: [], parked: [], logged: [] });
+  });
+
+  it('is not parked when its time runs out after its partition was taken from us', async () => {
+    const taken = new AbortController();
+    const answering = dispatchEvent(
+      hubEvent({ properties: { ...properties, timeout: 1 }, body: pumpBody }),
+      [{ call: device.call, reply: 'hang' }],
+      { gone: taken.signal },
+    );
+    setImmediate(() => taken.abort());
+    expect(await answering).toMatchObject({ handled: false, replies: [], parked: [], logged: [] });
+  });
+
+  it('sends no further reply when its partition is taken from us', async () => {
+    const taken = new AbortController();
+    const { handled, replies } = await dispatchEvent(
+      hubEvent({ properties, body: pumpBody }),
+      [...success.slice(0, -1), { ...noConfiguration(A), reply: [200, pump({ model: 'svc.configuration' })] }],
+      {
+        gone: taken.signal,
+        deliver() {
+          taken.abort();
+          return 'delivered';
+        },
+      },
+    );
+    expect([handled, replies.map(({ kind }) => kind)]).toEqual([false, ['notification']]);
   });
 });
 

@@ -20,12 +20,10 @@ export type BackendName = keyof BoundBackends;
 export interface Backends {
   bind(call: Call): BoundBackends;
   /**
-   * Undefined when all that is needed is there; else resolves when it is (true), or when the service stops (false). A
-   * message waits for it before it starts (B5).
+   * Undefined when all that is needed is there; else resolves when it is (true), or when there is no point in waiting
+   * any more (false). A message waits for it before it starts (B5).
    */
-  ready(needs: readonly BackendName[]): Promise<boolean> | undefined;
-  /** The service stops: who waits to start waits no longer. Calls under way go on. */
-  release(): void;
+  ready(needs: readonly BackendName[], pointless: AbortSignal): Promise<boolean> | undefined;
   states(): Readonly<Record<BackendName, 'closed' | 'open'>>;
   close(): Promise<void>;
 }
@@ -94,8 +92,6 @@ export function createBackends(settings: Settings, log: Log, { adapter, random }
       probe: '/devices?device=none',
     }),
   };
-  const waiting = new Set<(isReady: boolean) => void>();
-  let released = false;
   const waitingFor = (name: BackendName) => backends[name].circuit.untilClosed();
 
   async function allReady(needs: readonly BackendName[]): Promise<boolean> {
@@ -117,20 +113,17 @@ export function createBackends(settings: Settings, log: Log, { adapter, random }
         settings.identityCacheSeconds * 1000,
       ),
     }),
-    ready(needs) {
+    ready(needs, pointless) {
       if (needs.every((name) => waitingFor(name) === undefined)) return undefined;
-      if (released) return Promise.resolve(false);
+      if (pointless.aborted) return Promise.resolve(false);
       return new Promise((resolve) => {
-        waiting.add(resolve);
+        const leave = () => resolve(false);
+        pointless.addEventListener('abort', leave, { once: true });
         void allReady(needs).then((isReady) => {
-          waiting.delete(resolve);
+          pointless.removeEventListener('abort', leave);
           resolve(isReady);
         });
       });
-    },
-    release() {
-      released = true;
-      for (const resolve of waiting) resolve(false);
     },
     states: () => ({
       informationModel: backends.informationModel.circuit.state(),

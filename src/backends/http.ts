@@ -122,6 +122,7 @@ export function createBackend({ name, url, probe, tokens, settings, log, adapter
 
       for (let retry = 0; ; retry += 1) {
         for (let out = circuit.untilClosed(); out; out = circuit.untilClosed()) await deadline.race(out, waitingFor());
+        deadline.check();
         const timeoutMs = Math.min(attemptTimeoutMs, deadline.remaining());
         if (timeoutMs === 0) throw timeoutExceeded(waitingFor());
         const reply = await attempt(outgoing, timeoutMs, deadline).catch((error: unknown) => {

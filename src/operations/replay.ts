@@ -1,4 +1,5 @@
 import type { Dispatch } from '../dispatch.ts';
+import type { Stay } from '../hub/partition.ts';
 import type { DeadLetters, Filed } from './deadLetters.ts';
 
 /** Which letters are meant; undefined leaves a criterion open. */
@@ -22,6 +23,9 @@ interface Replaying {
   readonly counters: { readonly parked: number };
 }
 
+/** A letter is in nobody's partition: nobody takes it from us. */
+const ours: Stay = { charge() {}, closing: new AbortController().signal, gone: new AbortController().signal };
+
 /**
  * Handles letters again as if they came from the hub, one after the other, each device's in hub order. A letter goes
  * when it has been handled; one that fails through our side again is parked anew.
@@ -35,7 +39,7 @@ export async function replay(
   for (const [index, { id, letter }] of letters.entries()) {
     const { event, generation, deviceId, origin, attempts } = letter;
     const parkedBefore = counters.parked;
-    const isDone = await dispatch({ event, generation, deviceId, origin, attempts, mayBeRepeat: true }, () => {});
+    const isDone = await dispatch({ event, generation, deviceId, origin, attempts, mayBeRepeat: true }, ours);
     if (isDone && counters.parked === parkedBefore) {
       handled += 1;
       await deadLetters.remove(id);

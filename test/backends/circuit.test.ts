@@ -203,10 +203,12 @@ describe('the circuit of a backend', () => {
   );
 });
 
+const never = new AbortController().signal;
+
 describe('readiness', () => {
   it('costs no promise when all that is needed is there', () => {
     const { backends } = scripted([]);
-    expect(backends.ready(['informationModel', 'typeRegistry', 'principalManager'])).toBe(undefined);
+    expect(backends.ready(['informationModel', 'typeRegistry', 'principalManager'], never)).toBe(undefined);
   });
 
   it('waits for exactly the backends that are needed', async () => {
@@ -220,14 +222,29 @@ describe('readiness', () => {
     );
     const work = backends.bind(callOf()).informationModel.getModel('o1', 'm');
     await vi.advanceTimersByTimeAsync(0);
-    expect(backends.ready(['typeRegistry', 'principalManager'])).toBe(undefined);
+    expect(backends.ready(['typeRegistry', 'principalManager'], never)).toBe(undefined);
     const order: string[] = [];
-    const first = backends.ready(['typeRegistry', 'informationModel'])?.then(() => order.push('first'));
-    const second = backends.ready(['informationModel'])?.then(() => order.push('second'));
+    const first = backends.ready(['typeRegistry', 'informationModel'], never)?.then(() => order.push('first'));
+    const second = backends.ready(['informationModel'], never)?.then(() => order.push('second'));
     expect([first, second]).toEqual([expect.any(Promise), expect.any(Promise)]);
     await vi.advanceTimersByTimeAsync(1000);
     await Promise.all([first, second, work]);
     expect(order).toEqual(['first', 'second']);
+  });
+
+  it('ends with false when there is no point in waiting any more, at once or later', async () => {
+    const { backends } = scripted([{ call: model, reply: 'refused' }], { circuitFailures: 1 });
+    const work = rejection(
+      backends.bind(callOf({ deadline: createDeadline(0.05) })).informationModel.getModel('o1', 'm'),
+    );
+    await vi.advanceTimersByTimeAsync(100);
+    await work;
+    const closing = new AbortController();
+    const waiting = backends.ready(['informationModel'], closing.signal);
+    closing.abort();
+    expect(await waiting).toBe(false);
+    expect(await backends.ready(['informationModel'], closing.signal)).toBe(false);
+    await backends.close();
   });
 
   it('ends with false when the service closes first', async () => {
@@ -237,7 +254,7 @@ describe('readiness', () => {
     );
     await vi.advanceTimersByTimeAsync(100);
     await work;
-    const waiting = backends.ready(['informationModel']);
+    const waiting = backends.ready(['informationModel'], never);
     await backends.close();
     expect(await waiting).toBe(false);
   });

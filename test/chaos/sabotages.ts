@@ -14,12 +14,9 @@ export const sabotages: readonly Sabotage[] = [
   {
     name: 'a checkpoint before the work is done',
     file: 'src/hub/partition.ts',
-    find: `    lanes.run(deviceId, async () => {
-      if (closing) budget.give(bytes);`,
-    replace: `    done();
-    countProgress();
-    lanes.run(deviceId, async () => {
-      if (closing) budget.give(bytes);`,
+    find: 'lanes.run(deviceId, () => work(arrival, done));',
+    replace: `done();
+    lanes.run(deviceId, () => work(arrival, () => {}));`,
     reportedAs: ['lost'],
   },
   {

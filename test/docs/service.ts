@@ -6,7 +6,7 @@ import { createLog } from '../../src/log.ts';
 import { createCounters } from '../../src/operations/counters.ts';
 import type { Reply } from '../../src/protocol/c2d.ts';
 import { classify } from '../../src/protocol/event.ts';
-import { now } from '../support/dispatching.ts';
+import { forever, now } from '../support/dispatching.ts';
 import { hubEvent } from '../support/events.ts';
 
 /** The service over the reference backends and their example world, without a hub: the same ids every time. */
@@ -54,7 +54,7 @@ export async function startService() {
       if (generation === undefined) throw new Error('this message is not for the service');
       await dispatch(
         { event, generation, deviceId: device, origin: { hub: 'hub', partition: '0' }, mayBeRepeat: false },
-        () => undefined,
+        forever,
       );
       return replies.splice(0);
     },

@@ -1,7 +1,8 @@
 import { tmpdir } from 'node:os';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createBudget } from '../../src/hub/budget.ts';
-import { createPartition, type Progress } from '../../src/hub/partition.ts';
+import type { Progress } from '../../src/hub/checkpoints.ts';
+import { createPartition, type Stay } from '../../src/hub/partition.ts';
 import { openSpool, type Spool } from '../../src/hub/spool.ts';
 import type { HubEvent } from '../../src/protocol/event.ts';
 import { hubEvent } from '../support/events.ts';
@@ -50,6 +51,7 @@ function setUp({
   const repeats: number[] = [];
   const checkpoints: Progress[] = [];
   const failures: string[] = [];
+  const stays: Stay[] = [];
   let givenUp = 0;
   const ends = new Map<number, (handled: boolean) => void>();
   const budget = createBudget({ maxMessages, maxBytes: 1_000_000 });
@@ -78,7 +80,8 @@ function setUp({
       if (mayBeRepeat) repeats.push(event.sequenceNumber);
       return typeof device === 'string' ? { event, deviceId: device } : undefined;
     },
-    dispatch: ({ event }) => {
+    dispatch: ({ event }, stay) => {
+      stays.push(stay);
       started.push(event.sequenceNumber);
       if (event.sequenceNumber === poison.dispatch) return Promise.reject(new Error('a fault of our own'));
       return new Promise((resolve) => ends.set(event.sequenceNumber, resolve));
@@ -99,7 +102,18 @@ function setUp({
     ends.get(sequenceNumber)?.(handled);
     await vi.advanceTimersByTimeAsync(0);
   };
-  return { partition, started, repeats, checkpoints, failures, end, budget, spool: whole, givenUp: () => givenUp };
+  return {
+    partition,
+    started,
+    stays,
+    repeats,
+    checkpoints,
+    failures,
+    end,
+    budget,
+    spool: whole,
+    givenUp: () => givenUp,
+  };
 }
 
 /** `a1 t2 b3`: device a at sequence number 1, telemetry at 2, device b at 3. */
@@ -296,7 +310,7 @@ describe('a fault of our own', () => {
     const { partition, started, checkpoints, failures, end, budget } = setUp({ poison: { dispatch: 1 } });
     await partition.admit(events('a1 a2 b3'));
     await vi.advanceTimersByTimeAsync(0);
-    expect([started, failures]).toEqual([[1, 3, 2], ['message given up']]);
+    expect([[...started].sort(), failures]).toEqual([[1, 2, 3], ['message given up']]);
     await end(2);
     await end(3);
     await partition.drain(0);
@@ -358,6 +372,47 @@ describe('the end of a partition', () => {
     expect(started).toEqual([1, 3]);
     expect(positions(checkpoints)).toEqual([1]);
     expect(budget.inFlight()).toEqual({ messages: 0, bytes: 0 });
+  });
+
+  it('draining tells at once what has not begun yet to leave, and what is running only at the limit', async () => {
+    const { partition, stays, end } = setUp();
+    await partition.admit(events('a1 b2'));
+    const signals = () => stays.map(({ closing, gone }) => [closing.aborted, gone.aborted]);
+    expect(signals()).toEqual([
+      [false, false],
+      [false, false],
+    ]);
+    const draining = partition.drain(25_000);
+    await end(2, false);
+    await vi.advanceTimersByTimeAsync(24_999);
+    expect(signals()).toEqual([
+      [true, false],
+      [true, false],
+    ]);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(await draining).toBe(2);
+    expect(signals()).toEqual([
+      [true, true],
+      [true, true],
+    ]);
+  });
+
+  it('tells what is running to leave as soon as ownership is lost', async () => {
+    const { partition, stays } = setUp();
+    await partition.admit(events('a1'));
+    partition.abandon();
+    expect(stays.map(({ gone }) => gone.aborted)).toEqual([true]);
+  });
+
+  it('writes down nothing that ends after the last checkpoint', async () => {
+    const { partition, checkpoints, end } = setUp({ everyMessages: 1 });
+    await partition.admit(events('t1 a2'));
+    const draining = partition.drain(1_000);
+    await vi.advanceTimersByTimeAsync(1_000);
+    await draining;
+    await end(2);
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(positions(checkpoints)).toEqual([1]);
   });
 
   it('draining ends at its limit and says how much was left', async () => {

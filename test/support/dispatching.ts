@@ -1,6 +1,7 @@
 import { createBackends } from '../../src/backends/backends.ts';
 import { readSettings } from '../../src/config.ts';
 import { createDispatch } from '../../src/dispatch.ts';
+import type { Stay } from '../../src/hub/partition.ts';
 import type { Delivery } from '../../src/hub/sender.ts';
 import { createLog } from '../../src/log.ts';
 import type { CardLimits } from '../../src/messages/card.ts';
@@ -49,13 +50,18 @@ interface Circumstances {
   readonly limits?: Partial<CardLimits> | undefined;
   /** The message comes from a time when another instance may have handled it. */
   readonly mayBeRepeat?: boolean | undefined;
+  /** Aborted when the partition is taken from us. */
+  readonly gone?: AbortSignal | undefined;
 }
+
+/** A partition that nobody takes from us. */
+export const forever: Stay = { charge() {}, closing: new AbortController().signal, gone: new AbortController().signal };
 
 /** Runs one event through the whole service but hub and backends. */
 export async function dispatchEvent(
   event: HubEvent,
   script: Script,
-  { deliver = () => undefined, limits, mayBeRepeat = false }: Circumstances = {},
+  { deliver = () => undefined, limits, mayBeRepeat = false, gone = forever.gone }: Circumstances = {},
 ): Promise<Dispatched> {
   const backend = scriptedBackend(script);
   const lines: string[] = [];
@@ -90,8 +96,12 @@ export async function dispatchEvent(
 
   let charged = 0;
   const arrival = { event, generation, deviceId, origin: { hub: 'hub', partition: '0' }, mayBeRepeat };
-  const handled = await dispatch(arrival, (bytes) => {
-    charged += bytes;
+  const handled = await dispatch(arrival, {
+    ...forever,
+    gone,
+    charge(bytes) {
+      charged += bytes;
+    },
   });
   await backends.close();
   backend.verify();

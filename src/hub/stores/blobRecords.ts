@@ -1,5 +1,5 @@
 import type { Ownership } from '../balance.ts';
-import type { Progress } from '../partition.ts';
+import type { Progress } from '../checkpoints.ts';
 import type { LabelledBlob } from './labelledBlobs.ts';
 
 /*

@@ -1,5 +1,5 @@
 import type { Ownership } from '../balance.ts';
-import type { Progress } from '../partition.ts';
+import type { Progress } from '../checkpoints.ts';
 
 /**
  * Where instances write down who reads which partition and how far it has come; one for each namespace, hub and
