@@ -56,3 +56,25 @@ export function mortal(diesAt: number): Mortal {
     kill,
   };
 }
+
+/** A process that does not die: one of its steps takes long, before it or after it, and then it goes on. */
+export function tardy(at: number, ms: number): Mortal {
+  let count = 0;
+  async function point(): Promise<void> {
+    count += 1;
+    if (count === at) await new Promise((resolve) => setTimeout(resolve, ms));
+  }
+  return {
+    async step(something) {
+      await point();
+      const [outcome] = await Promise.allSettled([something()]);
+      await point();
+      if (outcome.status === 'rejected') throw outcome.reason;
+      return outcome.value;
+    },
+    touch: (something) => something(),
+    death: new Promise(() => {}),
+    points: () => count,
+    kill() {},
+  };
+}

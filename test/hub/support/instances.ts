@@ -1,0 +1,130 @@
+import { tmpdir } from 'node:os';
+import { vi } from 'vitest';
+import { createBudget } from '../../../src/hub/budget.ts';
+import { decodeCompletion } from '../../../src/hub/completionMap.ts';
+import { type Consumer, createConsumer } from '../../../src/hub/consumer.ts';
+import { openSpool } from '../../../src/hub/spool.ts';
+import { createMemoryStore } from '../../../src/hub/stores/memoryStore.ts';
+import type { Store } from '../../../src/hub/stores/store.ts';
+import { createLog } from '../../../src/log.ts';
+import { hubEvent } from '../../support/events.ts';
+import { type Mortal, mortal } from '../../support/mortal.ts';
+import { createFakeHub } from './fakeHub.ts';
+
+export const partitions = ['0', '1'];
+export const names = ['first', 'second', 'third', 'last'] as const;
+type Name = (typeof names)[number];
+
+/** How each instance gets its client of the hub. */
+export type Clients = Map<string, () => object>;
+
+/** Longer than it takes until the next message comes: there is always work in hand. */
+const handlingMs = 70;
+const rounds = { roundMs: 100, answerMs: 250, drainMs: 200, balance: { expiryMs: 500, forceMs: 700 } };
+
+/** A message handled by somebody: `partition:sequence number`. */
+type Mark = string;
+
+/**
+ * Four instances come and go: one begins alone, the next ones ask for their share, each but the last is stopped.
+ * @param life of the instance with this name; nobody else fails
+ */
+export async function run(clients: Clients, victim: Name, life: Mortal) {
+  const hub = createFakeHub(partitions);
+  const store = createMemoryStore();
+  const effects: Mark[] = [];
+  const repeated: Mark[] = [];
+  const writes: { partition: string; epoch: number; owner: string; sequenceNumber: number }[] = [];
+  const instances = new Map<Name, Consumer>();
+  let sent = 0;
+
+  function send() {
+    for (const partition of partitions)
+      hub.append(partition, hubEvent({ sequenceNumber: sent, device: `${partition}${sent % 3}` }));
+    sent += 1;
+  }
+
+  const isWritten = (sequenceNumber: number, progress: Awaited<ReturnType<Store['progress']>>) =>
+    progress !== undefined &&
+    (sequenceNumber <= progress.sequenceNumber ||
+      decodeCompletion(progress.sequenceNumber, progress.completed)(sequenceNumber));
+
+  function enter(name: Name) {
+    const own = name === victim ? life : mortal(Number.POSITIVE_INFINITY);
+    clients.set(name, () => hub.client(own));
+    const through: Store = {
+      ownerships: () => own.step(() => store.ownerships()),
+      change: (seen, next) => own.step(() => store.change(seen, next)),
+      progress: (partition) => own.step(() => store.progress(partition)),
+      writeProgress: (reader, next) =>
+        own.step(async () => {
+          const isOwner = await store.writeProgress(reader, next);
+          const { sequenceNumber = -1 } = (await store.progress(reader.partition)) ?? {};
+          if (isOwner) writes.push({ ...reader, sequenceNumber });
+          return isOwner;
+        }),
+    };
+    const consumer = createConsumer({
+      ...rounds,
+      connectionString: name,
+      consumerGroup: '$Default',
+      startPosition: 'earliest',
+      batchSize: 3,
+      prefetch: 10,
+      maxWaitSeconds: 1,
+      silentMs: 4_000,
+      store: through,
+      log: createLog('silent'),
+      partition: (partition) => ({
+        budget: createBudget({ maxMessages: 6, maxBytes: 1e6 }),
+        spool: openSpool(tmpdir(), `spool-${process.pid}-${Math.random()}`, 1e6),
+        arrivalOf: (event) => ({
+          event,
+          deviceId: String(event.systemProperties?.['iothub-connection-device-id']),
+        }),
+        dispatch: ({ event: { sequenceNumber } }) =>
+          own.step(async () => {
+            const mark = `${partition}:${sequenceNumber}`;
+            if (isWritten(sequenceNumber, await store.progress(partition))) repeated.push(mark);
+            effects.push(mark);
+            await new Promise((resolve) => setTimeout(resolve, handlingMs));
+            return true;
+          }),
+        limits: { everyMessages: 3, everyMs: 100, deviceMessages: 16, maxMapBytes: 1000 },
+      }),
+    });
+    instances.set(name, consumer);
+    void own.death.then(() => consumer.stop()); // only its timers are left to end
+    consumer.start();
+  }
+
+  const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms);
+  const leave = (name: Name) => void instances.get(name)?.stop();
+
+  const trickle = setInterval(send, 60);
+  enter('first');
+  await pass(250);
+  enter('second');
+  await pass(450);
+  leave('first');
+  await pass(300);
+  enter('third');
+  await pass(450);
+  leave('second');
+  await pass(300);
+  enter('last');
+  await pass(450);
+  leave('third');
+  await pass(300);
+  clearInterval(trickle);
+  await pass(4_200);
+  leave('last');
+  await pass(1_000);
+  vi.clearAllTimers();
+
+  const progress = await Promise.all(partitions.map((partition) => store.progress(partition)));
+  const all = partitions.flatMap((partition) => Array.from({ length: sent }, (_, index) => `${partition}:${index}`));
+  return { effects, repeated, writes, all, progress, newest: sent - 1 };
+}
+
+export type Run = Awaited<ReturnType<typeof run>>;
