@@ -47,9 +47,10 @@ export function informationModel(send: Send) {
      * Creates an object model with its related models. After a lost answer, a model of the same type and owner is taken
      * for our own; which related models came with it is then unknown, and `relatedModels` missing.
      * @param objectId for a body that need not have one
+     * @param wasThere a model that was there before cannot be our own
      * @throws Refusal 409 with `meta.objectId` and `meta.type` of the model that exists
      */
-    async createModel(ownerId: string, body: string, objectId?: string): Promise<Json> {
+    async createModel(ownerId: string, body: string, objectId?: string, wasThere = false): Promise<Json> {
       const target =
         objectId === undefined ? path`/object?owner=${ownerId}` : path`/objects/${objectId}?owner=${ownerId}`;
       const { value, refusal, lost } = await send({
@@ -61,7 +62,7 @@ export function informationModel(send: Send) {
         read: objectModelWithRelated,
       });
       if (!refusal) return value;
-      if (!lost) throw refusal;
+      if (!lost || wasThere) throw refusal;
       const sent = parseJson(body);
       const { objectId: named = refusal.meta['objectId'], model = defaultModel } = fieldsOf(sent);
       return ownWork(refusal, objectId ?? named, model, (stored) => isCreatedBy(sent, ownerId, stored));

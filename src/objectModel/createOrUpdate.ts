@@ -47,7 +47,8 @@ export async function createOrUpdate(registration: Registration, backends: Bound
   if (found !== undefined && !isOurs && !registration.mayBeRepeat) return update(found);
 
   try {
-    return registered(await create(registration, ownerId, backends), true);
+    const wasThere = found !== undefined && !isOurs;
+    return registered(await create(registration, ownerId, wasThere, backends), true);
   } catch (error) {
     if (!(error instanceof Refusal) || error.status !== 409) throw error;
     return found === undefined || isOurs ? afterConflict(error) : update(found);
@@ -86,14 +87,19 @@ export async function createOrUpdate(registration: Registration, backends: Bound
 }
 
 /** V2 creates with the id in the body, V1 with the id in the path; V1 bodies need not name their model. */
-function create({ generation, identity, body }: Registration, ownerId: string, { informationModel }: BoundBackends) {
+function create(
+  { generation, identity, body }: Registration,
+  ownerId: string,
+  wasThere: boolean,
+  { informationModel }: BoundBackends,
+) {
   const { objectId, derivedId, model } = identity;
   if (generation === 'V2') {
     const text = derivedId === undefined ? body.text : withMember(body, 'objectId', JSON.stringify(derivedId));
-    return informationModel.createModel(ownerId, text);
+    return informationModel.createModel(ownerId, text, undefined, wasThere);
   }
   const text = body.members.has('model') ? body.text : withMember(body, 'model', JSON.stringify(model));
-  return informationModel.createModel(ownerId, text, objectId ?? derivedId);
+  return informationModel.createModel(ownerId, text, objectId ?? derivedId, wasThere);
 }
 
 async function resolveOwner(owner: string, { principalManager }: BoundBackends): Promise<string> {

@@ -585,6 +585,20 @@ messageTable('V2', 'model.create', {
       ],
       ack: ok(A),
     },
+    {
+      it: 'updates the model it finds although an answer to the creation was lost, for the model had been there before',
+      mayBeRepeat: true,
+      body: withId,
+      backend: [
+        device,
+        { call: readA, reply: [200, pump({ version: 3 })] },
+        { call: create, reply: 'lost' },
+        { call: create, reply: problem(409, 'Exists', { objectId: A, type: 'pump@1.0.0' }) },
+        { call: putA, body: { ...withId, version: 3 }, reply: [200, pumpAnswer({ version: 4 })] },
+        noConfiguration(A),
+      ],
+      ack: ok(A),
+    },
   ],
   'two at the same time': [
     {

@@ -886,6 +886,20 @@ messageTable('V1', 'Svc.Device.Created', {
       notifications: [updated(pump({ version: 4 }))],
       ack: ok(),
     }),
+    about({
+      it: 'updates the model it finds although an answer to the creation was lost, for the model had been there before',
+      mayBeRepeat: true,
+      backend: [
+        device,
+        stored({ version: 3 }),
+        { ...creates, reply: 'lost' },
+        { ...creates, reply: problem(409, 'Exists', { objectId: A, type: 'pump@1.0.0' }) },
+        updates(3),
+        noConfiguration(A),
+      ],
+      notifications: [updated(pump({ version: 4 }))],
+      ack: ok(),
+    }),
   ],
 
   'two at the same time': [
