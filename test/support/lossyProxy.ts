@@ -6,8 +6,8 @@ export type Fate = 'pass' | 'lose' | 'hang' | number;
 
 export interface LossyProxy {
   readonly port: number;
-  /** Decides on each request from now on. */
-  fate: (request: IncomingMessage) => Fate;
+  /** Decides on each request from now on, at once or later. */
+  fate: (request: IncomingMessage) => Fate | Promise<Fate>;
   /** `METHOD /path?query` of each request so far. */
   readonly seen: string[];
   close(): Promise<void>;
@@ -16,9 +16,9 @@ export interface LossyProxy {
 /** Stands between an HTTP client and a server on this machine. */
 export async function startLossyProxy(target: number): Promise<LossyProxy> {
   const seen: string[] = [];
-  const server = createServer((incoming, outgoing) => {
+  const server = createServer(async (incoming, outgoing) => {
     seen.push(`${incoming.method} ${incoming.url}`);
-    const fate = proxy.fate(incoming);
+    const fate = await proxy.fate(incoming);
     if (fate === 'hang') return;
     if (typeof fate === 'number') {
       incoming.resume();

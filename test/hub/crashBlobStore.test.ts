@@ -1,0 +1,115 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createBlobStore } from '../../src/hub/stores/blobStore.ts';
+import { type Azurite, connectionStringTo, startAzurite } from '../support/azurite.ts';
+import { type Fate, type LossyProxy, startLossyProxy } from '../support/lossyProxy.ts';
+import { at, readingLife, type Told, takeOver, toldNothing } from './support/readingLife.ts';
+
+// An instance dies before, or after, each of its requests to the storage; or a request of it is on its way until another
+// instance has taken over. Each verb of the store is several requests, so there are states that no verb leaves behind.
+
+let azurite: Azurite;
+let proxy: LossyProxy;
+let group = 0;
+beforeAll(async () => {
+  azurite = await startAzurite();
+  proxy = await startLossyProxy(azurite.port);
+});
+afterAll(() => Promise.all([proxy.close(), azurite.close()]));
+
+const limits = { attemptMs: 5_000, attempts: 1, pauseMs: 1, verbMs: 15_000 };
+const open = (port: number) =>
+  createBlobStore({
+    connectionString: connectionStringTo(port),
+    container: 'deaths',
+    namespace: 'hub.example',
+    hub: 'devices',
+    consumerGroup: `group${group}`,
+    limits,
+  });
+
+/** A life over a fresh place in the storage. */
+async function live(fate: () => Fate | Promise<Fate>, told: Told) {
+  group += 1;
+  proxy.fate = fate;
+  await readingLife(open(proxy.port), told);
+}
+
+async function requestsOfALife(): Promise<number> {
+  let count = 0;
+  const told = toldNothing();
+  await live(() => {
+    count += 1;
+    return 'pass';
+  }, told);
+  expect(told.written).toBe(20);
+  return count;
+}
+
+/** What the next one finds and can do. */
+async function expectHeir(told: Told, place: string) {
+  const heir = open(azurite.port);
+  const record = await takeOver(heir, 'heir');
+  expect(record?.epoch, place).toBeGreaterThan(told.epoch);
+  const found = await heir.progress('0');
+  const { sequenceNumber = -1 } = found ?? {};
+  expect(sequenceNumber, place).toBeGreaterThanOrEqual(told.written);
+  expect(sequenceNumber, place).toBeLessThanOrEqual(told.given);
+  if (record === undefined) throw new Error('not taken over');
+  return { heir, record, found };
+}
+
+it('whoever dies before or after any request leaves what it was told, and the next one reads and writes on', async () => {
+  const requests = await requestsOfALife();
+  for (let request = 1; request <= requests; request += 1) {
+    for (const last of ['hang', 'lose'] as const) {
+      const told = toldNothing();
+      let count = 0;
+      await new Promise<void>((dead) => {
+        const fate = () => {
+          count += 1;
+          if (count > request || (count === request && last === 'hang')) dead();
+          return count < request ? 'pass' : count === request ? last : 'hang';
+        };
+        live(fate, told).then(dead, () => dead());
+      });
+      const place = `died ${last === 'hang' ? 'before' : 'after'} request ${request} of ${requests}`;
+      const { heir, record } = await expectHeir(told, place);
+      expect(await heir.writeProgress(record, at(30)), place).toBe(true);
+      expect(await heir.progress('0'), place).toEqual(at(30));
+    }
+  }
+});
+
+it.each(['before', 'after'])(
+  'a request that arrives only when another has taken over, %s its first checkpoint, takes nothing back',
+  async (when) => {
+    const requests = await requestsOfALife();
+    for (let late = 1; late <= requests; late += 1) {
+      const told = toldNothing();
+      let count = 0;
+      let arrive = () => {};
+      let life = Promise.resolve();
+      await new Promise<void>((isLate) => {
+        const delayed = new Promise<Fate>((resolve) => {
+          arrive = () => resolve('pass');
+        });
+        life = live(() => {
+          count += 1;
+          if (count !== late) return 'pass';
+          isLate();
+          return delayed;
+        }, told);
+      });
+      const place = `request ${late} of ${requests} was late`;
+      const { heir, record, found } = await expectHeir(told, place);
+      if (when === 'after') expect(await heir.writeProgress(record, at(30)), place).toBe(true);
+      arrive();
+      await life;
+      // Where there was no checkpoint yet, the late one may become the first: it says what is done.
+      if (when === 'after' || found) expect(await heir.progress('0'), place).toEqual(when === 'after' ? at(30) : found);
+      expect(await heir.writeProgress(record, at(31)), place).toBe(true);
+      expect(await heir.progress('0'), place).toEqual(at(31));
+      expect(await heir.ownerships(), place).toMatchObject([{ owner: 'heir', epoch: record.epoch }]);
+    }
+  },
+);

@@ -1,0 +1,43 @@
+import type { Store } from '../../../src/hub/stores/store.ts';
+
+/** What an instance was told by its store: whoever comes after it must find that. */
+export interface Told {
+  epoch: number;
+  /** Newest checkpoint that the store has said is written, and the newest it was given. */
+  written: number;
+  given: number;
+}
+
+export const toldNothing = (): Told => ({ epoch: 0, written: -1, given: -1 });
+
+export const at = (sequenceNumber: number) => ({
+  sequenceNumber,
+  offset: String(sequenceNumber * 1000),
+  completed: '',
+});
+
+/** Claims a partition as it stands, whoever has it. */
+export async function takeOver(store: Store, owner: string) {
+  const seen = (await store.ownerships()).find(({ partition }) => partition === '0');
+  const free = { partition: '0', owner, wantedBy: '', wantedSince: 0, renewedAt: Date.now() };
+  return store.change(seen, { ...free, epoch: (seen?.epoch ?? 0) + 1 });
+}
+
+/** All that an instance says to its store in its life, up to where somebody else has the partition. */
+export async function readingLife(store: Store, told: Told): Promise<void> {
+  const [seen] = await store.ownerships();
+  if (seen !== undefined) return;
+  const claimed = { partition: '0', owner: 'victim', epoch: 1, wantedBy: '', wantedSince: 0, renewedAt: Date.now() };
+  let record = await store.change(seen, claimed);
+  if (record === undefined) return;
+  told.epoch = record.epoch;
+  await store.progress('0');
+  for (const sequenceNumber of [10, 20]) {
+    told.given = sequenceNumber;
+    if (!(await store.writeProgress(record, at(sequenceNumber)))) return;
+    told.written = sequenceNumber;
+    record = await store.change(record, { ...record, renewedAt: Date.now() });
+    if (record === undefined) return;
+  }
+  await store.change(record, { ...record, owner: '', wantedBy: '' });
+}
