@@ -57,14 +57,18 @@ export function principalManager(send: Send, call: Call, cache: Cache<Principal>
       await change({ operation: 'update identity', method: 'PUT', path: path`/devices/${id}`, body });
     },
 
-    /** Deletes an identity. Gone after a lost answer: it was our own work (B4). @throws Refusal 404 */
-    async deleteIdentity(id: string): Promise<void> {
+    /**
+     * Deletes an identity. Gone after a lost answer: it was our own work (B4).
+     * @param mayBeGone it may have been our own work in an earlier delivery, too (D10)
+     * @throws Refusal 404
+     */
+    async deleteIdentity(id: string, mayBeGone: boolean): Promise<void> {
       const { refusal, lost } = await change({
         operation: 'delete identity',
         method: 'DELETE',
         path: path`/devices/${id}`,
       });
-      if (refusal && !lost) throw refusal;
+      if (refusal && !lost && !mayBeGone) throw refusal;
     },
   };
 }

@@ -10,6 +10,11 @@ export interface Ownership {
   readonly wantedSince: number;
   /** When the owner last said that it is there. */
   readonly renewedAt: number;
+  /**
+   * Newest sequence number of which the last reader, or one before it, may have begun to handle the message; only while
+   * the partition lies where a reader has properly given it back.
+   */
+  readonly begun?: number;
   /** Names this state of the record: it is changed only by who has seen it. */
   readonly etag: string;
 }

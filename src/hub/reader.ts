@@ -93,6 +93,7 @@ export function createReader(first: EventHubConsumerClient, options: ReaderOptio
     isTakingIn: () => takingIn > 0,
     deafForMs: () => (takingIn > 0 ? 0 : Date.now() - lastHeard),
     restart(client) {
+      if (closed) return;
       // First: a client lets nobody subscribe to a partition that it has a subscription to.
       void leave(subscription);
       subscription = subscribe(client);

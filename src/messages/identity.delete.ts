@@ -12,10 +12,10 @@ export const identityDelete = action('identity.delete', {
   detailsKey: 'detail',
   acknowledged: { success: { fields: { parent: path, identity: identityName } } },
 
-  async handle({ headers: { parent }, body: { identity } }, { principalManager }) {
+  async handle({ headers: { parent }, body: { identity }, mayBeRepeat }, { principalManager }) {
     const principal = await principalManager.resolve(parent, identity);
-    if (principal === undefined) throw unknownIdentity();
-    await principalManager.deleteIdentity(principal.id);
+    if (principal === undefined && !mayBeRepeat) throw unknownIdentity(); // D10
+    if (principal !== undefined) await principalManager.deleteIdentity(principal.id, mayBeRepeat);
     return done({ parent, identity });
   },
 });

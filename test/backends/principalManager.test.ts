@@ -75,7 +75,7 @@ describe('the principal manager', () => {
       await principalManager.resolve('edge');
       const change = call.startsWith('PUT')
         ? principalManager.updateIdentity('p2', '{}')
-        : principalManager.deleteIdentity('p2');
+        : principalManager.deleteIdentity('p2', false);
       await change.catch(() => undefined);
       expect(await principalManager.resolve('edge')).toBe(undefined);
     },
@@ -89,7 +89,7 @@ describe('the principal manager', () => {
 
   it('refuses to delete what is gone', async () => {
     const { backends } = scripted([{ call: 'DELETE /devices/p2', reply: [404] }]);
-    const refusal = await rejection(backends.bind(callOf()).principalManager.deleteIdentity('p2'));
+    const refusal = await rejection(backends.bind(callOf()).principalManager.deleteIdentity('p2', false));
     expect(refusal).toMatchObject({ status: 404, code: 'http_response_error' });
   });
 
@@ -98,7 +98,7 @@ describe('the principal manager', () => {
       { call: 'DELETE /devices/p2', reply: 'lost' },
       { call: 'DELETE /devices/p2', reply: [404] },
     ]);
-    const work = backends.bind(callOf()).principalManager.deleteIdentity('p2');
+    const work = backends.bind(callOf()).principalManager.deleteIdentity('p2', false);
     await vi.runAllTimersAsync();
     await work;
   });

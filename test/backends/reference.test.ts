@@ -43,9 +43,9 @@ describe('the clients and the reference backends', () => {
     expect(sensor).toMatchObject({ parentId: edge?.id });
     expect(await principalManager.resolve('', 'edge/sensor-2')).toBe(undefined);
     await principalManager.updateIdentity(sensor?.id ?? '', '{"identity":"sensor-2","publicKey":"k"}');
-    await principalManager.deleteIdentity(sensor?.id ?? '');
+    await principalManager.deleteIdentity(sensor?.id ?? '', false);
     expect(await principalManager.resolve('edge', 'sensor-2')).toBe(undefined);
-    expect(await rejection(principalManager.deleteIdentity(sensor?.id ?? ''))).toMatchObject({ status: 404 });
+    expect(await rejection(principalManager.deleteIdentity(sensor?.id ?? '', false))).toMatchObject({ status: 404 });
   });
 
   it('agree on how types are read and created', async () => {

@@ -24,7 +24,7 @@ let producer: EventHubProducerClient;
 let consumer: Consumer | undefined;
 
 beforeAll(async () => {
-  hub = await startHub({ directory, partitions: 1, consumerGroups: ['one', 'two', 'three', 'four'] });
+  hub = await startHub({ directory, partitions: 1, consumerGroups: ['one', 'two', 'three', 'four', 'five', 'six'] });
   producer = new EventHubProducerClient(hub.eventHubConnectionString('iothubowner'));
 });
 afterEach(() => consumer?.stop());
@@ -42,6 +42,7 @@ function read(
   handle: (event: HubEvent) => Promise<boolean>,
   store: Store = createMemoryStore(),
   maxMessages = 100,
+  repeats: string[] = [],
 ) {
   consumer = createConsumer({
     connectionString: hub.eventsConnectionString,
@@ -59,7 +60,10 @@ function read(
     log: createLog('silent'),
     partition: () => ({
       budget: createBudget({ maxMessages, maxBytes: 1_000_000 }),
-      arrivalOf: (event) => ({ event, deviceId: deviceOf(event) }),
+      arrivalOf(event, mayBeRepeat) {
+        if (mayBeRepeat) repeats.push(textOf(event));
+        return { event, deviceId: deviceOf(event) };
+      },
       dispatch: ({ event }) => handle(event),
       spool: openSpool(directory, `spool-${Math.random()}`, 1_000_000),
       limits: { everyMessages: 1, everyMs: 1_000, deviceMessages: 16, maxMapBytes: 1_000 },
@@ -112,6 +116,66 @@ describe('the consumer, with the official client against the sandbox hub', () =>
       store(),
     );
     await vi.waitFor(() => expect(secondRun).toEqual(['r3']), 5_000);
+  });
+
+  it('takes messages for possible repeats unless the reader before has properly given the partition back', async () => {
+    const store = createMemoryStore();
+    let isDown = false;
+    const failing: Store = {
+      ...store,
+      change: (seen, next) => (isDown ? Promise.reject(new Error('down')) : store.change(seen, next)),
+    };
+    async function life(): Promise<string[]> {
+      const [seen, repeats]: [string[], string[]] = [[], []];
+      await send(`life ${lives++}`);
+      const handle = async (event: HubEvent) => {
+        seen.push(textOf(event));
+        return true;
+      };
+      const reading = read('five', handle, failing, 100, repeats);
+      await vi.waitFor(() => expect(seen).toContain(`life ${lives - 1}`), 8_000);
+      isDown = lives === 2;
+      await reading.stop();
+      isDown = false;
+      return repeats.filter((text) => text.startsWith('life'));
+    }
+    let lives = 0;
+    expect(await life()).toEqual(['life 0']); // nobody knows what there was before
+    expect(await life()).toEqual([]); // which could not give the partition back
+    expect(await life()).toEqual(['life 2']);
+    expect(await life()).toEqual([]);
+  });
+
+  it('reads a partition on that it could not give back, though nobody asks for it any more', async () => {
+    const store = createMemoryStore();
+    let refusals = 0;
+    const failing: Store = {
+      ...store,
+      change(seen, next) {
+        if (next.owner !== '' || refusals > 0) return store.change(seen, next);
+        refusals += 1;
+        return Promise.reject(new Error('down'));
+      },
+    };
+    const seen: string[] = [];
+    read(
+      'six',
+      async (event) => {
+        seen.push(textOf(event));
+        return true;
+      },
+      failing,
+    );
+    await vi.waitFor(async () => {
+      const [record] = await store.ownerships();
+      const asked = record && (await store.change(record, { ...record, wantedBy: 'ghost', wantedSince: Date.now() }));
+      expect(asked).toBeDefined();
+    }, 5_000);
+    await vi.waitFor(() => expect(refusals).toBe(1), 5_000);
+    const [record] = await store.ownerships();
+    if (record) await store.change(record, { ...record, wantedBy: '' });
+    await send('after all');
+    await vi.waitFor(() => expect(seen).toContain('after all'), 8_000);
   });
 
   it('never grants the hub more credit than the prefetch, however slowly events trickle in', async () => {

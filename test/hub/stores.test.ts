@@ -74,6 +74,16 @@ describe.each(Object.entries(kinds))('the %s store', (_kind, open) => {
     expect(await store.progress('0')).toBeUndefined();
   });
 
+  it('keeps what a reader said when it gave its partition back, until the next one claims it', async () => {
+    const instance = open(newPlace());
+    const record = await take(instance(), 'a');
+    await instance().change(record, { ...record, owner: '', begun: 41 });
+    expect(await instance().ownerships()).toMatchObject([{ owner: '', begun: 41 }]);
+    await take(instance(), 'b');
+    const [claimedAgain] = await instance().ownerships();
+    expect(claimedAgain).not.toHaveProperty('begun');
+  });
+
   it('lets one of many that claim a new partition at once have it', async () => {
     const instance = open(newPlace());
     const owners = ['a', 'b', 'c', 'd', 'e'];

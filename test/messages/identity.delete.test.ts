@@ -155,6 +155,33 @@ messageTable('V2', 'identity.delete', {
     ),
   ],
 
+  'repeats after a crash': [
+    {
+      it: 'is a success when the identity is not there and this very message may have deleted it',
+      mayBeRepeat: true,
+      properties,
+      body,
+      backend: [findsNothing()],
+      ack: ok(),
+    },
+    {
+      it: 'is a success when the identity was there a moment earlier and this very message may have deleted it',
+      mayBeRepeat: true,
+      properties,
+      body,
+      backend: [finds(), { call: del, reply: problem(404, 'Not found') }],
+      ack: ok(),
+    },
+    {
+      it: 'deletes an identity that is still there',
+      mayBeRepeat: true,
+      properties,
+      body,
+      backend: [finds(), deletes],
+      ack: ok(),
+    },
+  ],
+
   'lost answers': [
     {
       it: 'reports success for its own deletion when the repeat finds nothing any more',

@@ -5,7 +5,7 @@ import type { LabelledBlob } from './labelledBlobs.ts';
 /*
  * Names and labels are those of the stock Event Hubs clients, so that they and KEDA find the position; the rest is ours.
  *
- * <namespace>/<hub>/<group>/ownership/<partition>    ownerid; epoch wantedby wantedsince renewedat
+ * <namespace>/<hub>/<group>/ownership/<partition>    ownerid; epoch wantedby wantedsince renewedat begun
  * <namespace>/<hub>/<group>/checkpoint/<partition>   sequencenumber offset; completed owner epoch
  *
  * Times are by the storage's clock, in milliseconds since 1970. An ownership's renewal is the blob's last modification,
@@ -29,6 +29,7 @@ export function readOwnership(
   { labels, etag, modifiedAt }: LabelledBlob,
   aheadMs: number,
 ): Ownership {
+  const begun = wholeNumber(labels['begun']);
   return {
     partition,
     owner: labels['ownerid'] ?? '',
@@ -36,6 +37,7 @@ export function readOwnership(
     wantedBy: labels['wantedby'] ?? '',
     wantedSince: labels['wantedsince'] === undefined ? 0 : (wholeNumber(labels['wantedsince']) ?? 0) - aheadMs,
     renewedAt: (wholeNumber(labels['renewedat']) ?? modifiedAt) - aheadMs,
+    ...(begun !== undefined && { begun }),
     etag,
   };
 }
@@ -43,7 +45,7 @@ export function readOwnership(
 /** @param seen to tell whether this is a sign of life of the owner */
 export function ownershipLabels(
   seen: Ownership | undefined,
-  { owner, epoch, wantedBy, wantedSince, renewedAt }: Omit<Ownership, 'etag'>,
+  { owner, epoch, wantedBy, wantedSince, renewedAt, begun }: Omit<Ownership, 'etag'>,
   aheadMs: number,
 ): Record<string, string> {
   return {
@@ -51,6 +53,7 @@ export function ownershipLabels(
     epoch: String(epoch),
     ...(wantedBy !== '' && { wantedby: wantedBy, wantedsince: String(Math.round(wantedSince + aheadMs)) }),
     ...(seen?.renewedAt === renewedAt && { renewedat: String(Math.round(renewedAt + aheadMs)) }),
+    ...(begun !== undefined && { begun: String(begun) }),
   };
 }
 

@@ -12,7 +12,7 @@ export interface Contents {
 /**
  * In this process's memory.
  * @param contents to begin with
- * @param keep is given the contents after each change of progress or epoch; answers false when somebody else keeps
+ * @param keep is given the contents after each change of progress, or of who reads; answers false when somebody else keeps
  * contents there by now
  */
 export function createMemoryStore(
@@ -33,7 +33,8 @@ export function createMemoryStore(
       if (current?.etag !== seen?.etag) return undefined;
       const record = { ...next, etag: randomUUID() };
       ownerships.set(next.partition, record);
-      if (current?.epoch !== next.epoch && !(await keep(all()))) return undefined;
+      const tellsNews = current?.epoch !== next.epoch || current.begun !== next.begun;
+      if (tellsNews && !(await keep(all()))) return undefined;
       return record;
     },
     progress: async (partition) => progress.get(partition),

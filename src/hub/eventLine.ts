@@ -1,0 +1,60 @@
+import { EventHubConsumerClient } from '@azure/event-hubs';
+import type { Log } from '../log.ts';
+import type { Tenure } from './tenure.ts';
+import { within } from './within.ts';
+
+/** The connection to the hub's event endpoint. It and the subscriptions on it are replaced when they fall silent. */
+export interface EventLine {
+  client(): EventHubConsumerClient;
+  /** Replaces subscriptions without a sign of life; when none of them has any, the connection too (SDK traps 11 to 17). */
+  revive(tenures: readonly Tenure[]): void;
+  /** For when the hub does not answer on this connection. */
+  replace(): void;
+  close(): Promise<void>;
+}
+
+export interface EventLineOptions {
+  readonly connectionString: string;
+  readonly consumerGroup: string;
+  /** A subscription that gives no sign of life for so long is replaced; an idle one gives one every `maxWaitSeconds`. */
+  readonly silentMs: number;
+  readonly log: Log;
+}
+
+const closesWithinMs = 5_000;
+
+export function openEventLine({ connectionString, consumerGroup, silentMs, log }: EventLineOptions): EventLine {
+  const newClient = () =>
+    new EventHubConsumerClient(consumerGroup, connectionString, {
+      loadBalancingOptions: { updateIntervalInMs: 1_000 }, // how soon the SDK resumes a partition after an error
+      retryOptions: { retryDelayInMs: 500, maxRetryDelayInMs: 5_000 },
+    });
+  let client = newClient();
+
+  const close = (old: EventHubConsumerClient) =>
+    within(old.close(), closesWithinMs).catch((error) =>
+      log.debug({ err: error }, 'a hub connection did not close cleanly'),
+    );
+
+  function replace() {
+    void close(client);
+    client = newClient();
+  }
+
+  return {
+    client: () => client,
+    revive(tenures) {
+      const silent = tenures.filter(({ reader }) => reader.silentForMs() > silentMs);
+      if (silent.length === 0) return;
+      log.warn(
+        { partitions: silent.map(({ record }) => record.partition) },
+        'no sign of life from the hub: subscribing again',
+      );
+      const nothingIsHeard = tenures.every((one) => silent.includes(one) || one.reader.isTakingIn());
+      if (nothingIsHeard) replace();
+      for (const { reader } of nothingIsHeard ? tenures : silent) reader.restart(client);
+    },
+    replace,
+    close: () => close(client),
+  };
+}

@@ -1,0 +1,51 @@
+import type { EventHubConsumerClient } from '@azure/event-hubs';
+import type { Ownership } from './balance.ts';
+import { type Arriving, createPartition, type PartitionOptions } from './partition.ts';
+import { createReader, type Reader, type ReaderOptions } from './reader.ts';
+
+/** This instance's time with one partition: from when it begins to read it until it gives it back or loses it. */
+export interface Tenure {
+  /** As it was when the tenure began. */
+  readonly record: Ownership;
+  readonly reader: Pick<Reader, 'silentForMs' | 'deafForMs' | 'isTakingIn' | 'restart'>;
+  /** Drains and stops reading. Answers what whoever reads next has to know. */
+  end(limitMs: number): Promise<{
+    /** Messages that were not handled to their end. */
+    readonly left: number;
+    /** Newest sequence number of which anybody may have begun to handle the message. */
+    readonly begun: number;
+  }>;
+  /** Ownership is lost: nothing more is begun or written. Resolves when nothing runs, or after the limit. */
+  abandon(limitMs: number): Promise<void>;
+}
+
+export type TenureOptions<A extends Arriving> = Omit<ReaderOptions, 'partition' | 'partitionId' | 'epoch'> &
+  PartitionOptions<A> & { readonly record: Ownership };
+
+export function beginTenure<A extends Arriving>(client: EventHubConsumerClient, options: TenureOptions<A>): Tenure {
+  const { record, spool, horizon } = options;
+  const partition = createPartition(options);
+  const reader = createReader(client, {
+    ...options,
+    partition,
+    partitionId: record.partition,
+    epoch: record.epoch,
+  });
+
+  return {
+    record,
+    reader,
+    async end(limitMs) {
+      const left = await partition.drain(limitMs);
+      await reader.close();
+      partition.abandon();
+      spool.close();
+      return { left, begun: Math.max(horizon, partition.position()?.sequenceNumber ?? -1) };
+    },
+    async abandon(limitMs) {
+      partition.abandon();
+      await Promise.all([reader.close(), partition.drain(limitMs)]);
+      spool.close();
+    },
+  };
+}
