@@ -255,6 +255,12 @@ const schema = {
       default: 256 * mebibyte,
       env: 'DELIVERY_SPOOL_BYTES',
     },
+    spoolMessages: {
+      doc: 'Most messages on disk for each partition, each of which takes about 400 bytes of memory; beyond it the partition waits.',
+      format: 'count',
+      default: 100_000,
+      env: 'DELIVERY_SPOOL_MESSAGES',
+    },
     drainSeconds: {
       doc: 'How long a stop waits for the messages in work, in seconds (G3).',
       format: 'count',
@@ -316,11 +322,30 @@ const schema = {
     },
   },
   deadLetters: {
+    store: {
+      doc: 'Where messages that failed through the service’s own side are kept, to be replayed by an operator (G4): `directory`, or `blob` (shared by instances).',
+      format: ['directory', 'blob'],
+      default: 'directory',
+      env: 'DEAD_LETTERS_STORE',
+    },
     directory: {
-      doc: 'Folder for messages that failed through the service’s own side, to be replayed by an operator (G4).',
+      doc: 'Folder of the `directory` store.',
       format: 'text',
       default: '.data/dead-letters',
       env: 'DEAD_LETTERS_DIRECTORY',
+    },
+    connectionString: {
+      doc: 'Connection string of the storage account of the `blob` store; that of the checkpoints when empty.',
+      format: 'storage-connection-string',
+      default: '',
+      env: 'DEAD_LETTERS_CONNECTION_STRING',
+      sensitive: true,
+    },
+    container: {
+      doc: 'Container of the `blob` store; made when it is not there and the connection string allows it.',
+      format: 'container-name',
+      default: 'dead-letters',
+      env: 'DEAD_LETTERS_CONTAINER',
     },
     deviceLetters: {
       doc: 'Most dead letters of one device; the oldest make room.',
@@ -333,6 +358,12 @@ const schema = {
       format: 'count',
       default: 100_000,
       env: 'DEAD_LETTERS_MAX',
+    },
+    maxBytes: {
+      doc: 'Most bytes of all dead letters together; the oldest make room.',
+      format: 'count',
+      default: 1024 * mebibyte,
+      env: 'DEAD_LETTERS_MAX_BYTES',
     },
     retentionDays: {
       doc: 'Dead letters that are older, in days, are deleted.',
@@ -419,9 +450,11 @@ export function readSettings(env: NodeJS.ProcessEnv, directory: string): Setting
     );
   }
   const { store, connectionString } = settings.checkpoints;
+  const dead = settings.deadLetters;
+  const isLentToLetters = dead.store === 'blob' && dead.connectionString === '';
   if (store === 'blob' && connectionString === '') {
     problems.push('checkpoints.store: blob needs CHECKPOINTS_CONNECTION_STRING beside it');
-  } else if (store !== 'blob' && connectionString !== '') {
+  } else if (store !== 'blob' && connectionString !== '' && !isLentToLetters) {
     problems.push(`checkpoints.connectionString: of no use to CHECKPOINTS_STORE=${store}; is it to be blob?`);
   }
   const { roundSeconds, expirySeconds } = settings.scaling;
@@ -429,6 +462,13 @@ export function readSettings(env: NodeJS.ProcessEnv, directory: string): Setting
     problems.push(
       `scaling.expirySeconds: an instance that misses a renewal would lose its partitions; SCALING_EXPIRY_SECONDS must be at least three times SCALING_ROUND_SECONDS, ${3 * roundSeconds}`,
     );
+  }
+  if (isLentToLetters && connectionString === '') {
+    problems.push(
+      'deadLetters.store: blob needs DEAD_LETTERS_CONNECTION_STRING, or CHECKPOINTS_CONNECTION_STRING, beside it',
+    );
+  } else if (dead.store !== 'blob' && dead.connectionString !== '') {
+    problems.push(`deadLetters.connectionString: of no use to DEAD_LETTERS_STORE=${dead.store}; is it to be blob?`);
   }
   if (problems.length > 0) throw new ConfigurationError(problems);
   return settings;

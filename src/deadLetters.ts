@@ -2,8 +2,10 @@ import { parseArgs } from 'node:util';
 import { ConfigurationError, configDirectory, readSettings, type Settings } from './config.ts';
 import { createHandling } from './handling.ts';
 import { createLog } from './log.ts';
-import { createDeadLetters, type Filed } from './operations/deadLetters.ts';
-import { type Choice, chosen, replay } from './operations/replay.ts';
+import { type Choice, chosenLetters, type Filed } from './operations/deadLetters/choice.ts';
+import { openDeadLetters } from './operations/deadLetters/open.ts';
+import type { DeadLetters } from './operations/deadLetters/store.ts';
+import { type Replayed, rememberingFailures, replay } from './operations/replay.ts';
 
 /** The operator's command for messages that failed through the service's own side. */
 
@@ -17,10 +19,19 @@ const usage = `Usage: dead-letters COMMAND [options]
   --since T    only parked at or after this time (2026-01-31, or 2026-01-31T12:00:00Z)
   --code C     only with this result code
   --dry-run    replay: say what would be done
+  --verbose    replay: the service's log line for each letter, as LOG_LEVEL says; else warnings only
 `;
 
+/** Devices whose letters are handled at once. */
+const width = 16;
+
+const progressEveryMs = 2_000;
+
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  process.exit(error.code === 'EPIPE' ? 0 : 1); // `list | head` has seen enough
+});
 process.exitCode = await run(process.argv.slice(2)).catch((error: Error) => {
-  process.stderr.write(`${error instanceof ConfigurationError ? error.problems.join('\n') : error.message}\n`);
+  say(error instanceof ConfigurationError ? error.problems.join('\n') : error.message);
   return 1;
 });
 
@@ -33,26 +44,34 @@ async function run(args: string[]): Promise<number> {
       since: { type: 'string' },
       code: { type: 'string' },
       'dry-run': { type: 'boolean', default: false },
+      verbose: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
   });
-  const [command, id] = positionals;
+  const [command, id = ''] = positionals;
   const choice: Choice = { device: values.device, code: values.code, since: timeOf(values.since) };
   if (command === undefined || values.help) {
     process.stdout.write(usage);
     return values.help ? 0 : 1;
   }
   const settings = readSettings(process.env, configDirectory);
+  const level = values.verbose ? (settings.log.level as Parameters<typeof createLog>[0]) : 'warn';
+  const log = createLog(level);
+  const deadLetters = openDeadLetters(settings, log);
   switch (command) {
     case 'list':
-      return list(chosen(await lettersOf(settings).list(), choice));
+      return list(deadLetters, choice);
     case 'show':
-      return show((await lettersOf(settings).list()).find((one) => one.id === id));
+      return show(id, await deadLetters.read(id));
     case 'replay':
-      return replayAll(settings, choice, values['dry-run']);
+      return replayAll(settings, log, deadLetters, choice, values['dry-run']);
     default:
       throw new Error(`there is no command ${command}\n\n${usage}`);
   }
+}
+
+function say(text: string): void {
+  process.stderr.write(`${text}\n`);
 }
 
 function timeOf(text: string | undefined): Date | undefined {
@@ -62,46 +81,100 @@ function timeOf(text: string | undefined): Date | undefined {
   return time;
 }
 
-function lettersOf({ deadLetters }: Settings) {
-  const retentionMs = deadLetters.retentionDays * 24 * 60 * 60_000;
-  return createDeadLetters(deadLetters.directory, { ...deadLetters, retentionMs }, Date.now);
+/** What a device or a backend has written must not steer a terminal. */
+const harmless = (text: string): string => text.replace(/\p{C}/gu, '\u{fffd}');
+
+function lineOf({ id, letter }: Filed): string {
+  const { deviceId, code, details, attempts, parkedAt, event } = letter;
+  const name = event.properties?.['action'] ?? event.properties?.['eventType'];
+  const what = `${JSON.stringify(deviceId)}  ${String(name)}  ${code}  attempts ${attempts}  ${details}`;
+  return `${id}  ${parkedAt.toISOString()}  ${harmless(what)}`;
 }
 
-function list(letters: readonly Filed[]): number {
-  for (const { id, letter } of letters) {
-    const { deviceId, code, details, attempts, parkedAt, event } = letter;
-    const name = event.properties?.['action'] ?? event.properties?.['eventType'];
-    process.stdout.write(
-      `${id}  ${parkedAt.toISOString()}  ${JSON.stringify(deviceId)}  ${String(name)}  ${code}  attempts ${attempts}  ${details}\n`,
-    );
+/** @returns exit code: 1 when something was passed over */
+async function list(deadLetters: DeadLetters, choice: Choice): Promise<number> {
+  let [listed, passedOver] = [0, 0];
+  const letters = chosenLetters(deadLetters, choice, ({ message }) => {
+    passedOver += 1;
+    say(`passed over: ${harmless(message)}`);
+  });
+  for await (const letter of letters) {
+    listed += 1;
+    process.stdout.write(`${lineOf(letter)}\n`);
   }
-  process.stderr.write(`${letters.length} dead letters\n`);
-  return 0;
+  say(`${listed} dead letters`);
+  return passedOver === 0 ? 0 : 1;
 }
 
-function show(found: Filed | undefined): number {
-  if (found === undefined) throw new Error('there is no letter of this id: `list` shows them');
-  const { event, ...rest } = found.letter;
+function show(id: string, letter: Filed['letter'] | undefined): number {
+  if (letter === undefined) throw new Error('there is no letter of this id: `list` shows them');
+  const { event, ...rest } = letter;
   const body = event.body instanceof Uint8Array ? Buffer.from(event.body).toString('utf8') : event.body;
-  process.stdout.write(`${JSON.stringify({ id: found.id, ...rest, event: { ...event, body } }, null, 2)}\n`);
+  process.stdout.write(`${JSON.stringify({ id, ...rest, event: { ...event, body } }, null, 2)}\n`);
   return 0;
 }
 
-async function replayAll(settings: Settings, choice: Choice, isDryRun: boolean): Promise<number> {
-  const handling = createHandling(settings, createLog(settings.log.level as Parameters<typeof createLog>[0]));
+async function replayAll(
+  settings: Settings,
+  log: ReturnType<typeof createLog>,
+  store: DeadLetters,
+  choice: Choice,
+  isDryRun: boolean,
+): Promise<number> {
+  say('What devices have said since may be overwritten by these older messages.');
+  if (isDryRun) {
+    say('Dry run: nothing is done. To be replayed:');
+    return list(store, choice);
+  }
+  const ids: string[] = [];
+  let passedOver = 0;
+  const letters = chosenLetters(store, choice, ({ message }) => {
+    passedOver += 1;
+    say(`passed over: ${harmless(message)}`);
+  });
+  for await (const { id } of letters) ids.push(id);
+  say(`${ids.length} dead letters to replay`);
+
+  const { deadLetters, failureOf } = rememberingFailures(store);
+  const handling = createHandling(settings, log, deadLetters);
+  const stopping = new AbortController();
+  const stop = () => {
+    if (stopping.signal.aborted) process.exit(130);
+    say('stopping after the letters in work; once more to end at once');
+    stopping.abort();
+  };
+  process.on('SIGINT', stop).on('SIGTERM', stop);
+  let saidAt = 0;
   try {
-    const letters = chosen(await handling.deadLetters.list(), choice);
-    process.stderr.write(
-      `${letters.length} dead letters to replay${isDryRun ? ' (dry run: nothing is done)' : ''}\n` +
-        'What devices have said since may be overwritten by these older messages.\n',
-    );
-    if (isDryRun) return list(letters);
-    const { handled, failed } = await replay(letters, handling, (done, all) =>
-      process.stderr.write(`${done}/${all}\n`),
-    );
-    process.stderr.write(`${handled} handled, ${failed} parked again\n`);
-    return failed === 0 ? 0 : 1;
+    const replayed = await replay(ids, {
+      dispatch: handling.dispatch,
+      deadLetters,
+      failureOf,
+      closing: stopping.signal,
+      width,
+      remark: (text) => say(harmless(text)),
+      progress(done, all) {
+        if (Date.now() - saidAt < progressEveryMs) return;
+        saidAt = Date.now();
+        say(`${done} of ${all}`);
+      },
+    });
+    say(summaryOf(replayed));
+    return replayed.handled + replayed.gone === ids.length && passedOver === 0 ? 0 : 1;
   } finally {
+    process.off('SIGINT', stop).off('SIGTERM', stop);
     await handling.close();
   }
+}
+
+function summaryOf({ handled, failed, heldBack, left, gone, unreadable }: Replayed): string {
+  const parts: [number, string][] = [
+    [failed, 'failed again and stay'],
+    [heldBack, 'not tried, as an earlier one of their device failed'],
+    [left, 'left when stopped'],
+    [gone, 'gone meanwhile'],
+    [unreadable, 'unreadable'],
+  ];
+  const others = parts.flatMap(([count, what]) => (count > 0 ? [`, ${count} ${what}`] : []));
+  return `${handled} handled${others.join('')}`;
 }

@@ -10,7 +10,7 @@ import type { Card, CardLimits } from './messages/card.ts';
 import { checkedBody, checkedHeaders, jsonBody } from './messages/checks.ts';
 import { findCard } from './messages/index.ts';
 import type { Counters } from './operations/counters.ts';
-import type { DeadLetters } from './operations/deadLetters.ts';
+import type { DeadLetters } from './operations/deadLetters/store.ts';
 import { resultCodes } from './protocol/codes.ts';
 import { createEnvelopeReader, type Envelope, type EnvelopeLimits, invalid } from './protocol/envelope.ts';
 import { eventId, type Generation, type HubEvent, type Origin } from './protocol/event.ts';

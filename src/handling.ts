@@ -6,7 +6,8 @@ import { createSender, type Sender } from './hub/sender.ts';
 import { createServiceConnection, newServiceClient, type ServiceConnection } from './hub/serviceConnection.ts';
 import type { Log } from './log.ts';
 import { type Counters, createCounters } from './operations/counters.ts';
-import { createDeadLetters, type DeadLetters } from './operations/deadLetters.ts';
+import { openDeadLetters } from './operations/deadLetters/open.ts';
+import type { DeadLetters } from './operations/deadLetters/store.ts';
 
 /** All it takes to handle a message, wherever it comes from: the hub, or the dead letters. */
 export interface Handling {
@@ -15,14 +16,18 @@ export interface Handling {
   readonly connection: ServiceConnection;
   readonly sender: Sender;
   readonly counters: Counters;
-  readonly deadLetters: DeadLetters;
   close(): Promise<void>;
 }
 
+/** Letters become too old even when none is parked. */
+const tidyEveryMs = 60 * 60_000;
+
 export function createHandling(
-  { hub, replies, messages, deadLetters: dead, backends: urls }: Settings,
+  settings: Settings,
   log: Log,
+  deadLetters: DeadLetters = openDeadLetters(settings, log),
 ): Handling {
+  const { hub, replies, messages, backends: urls } = settings;
   cureHubSdks();
   const counters = createCounters();
   const backends = createBackends(urls, log.child({ part: 'backends' }));
@@ -38,8 +43,9 @@ export function createHandling(
     random: Math.random,
     now: Date.now,
   });
-  const retentionMs = dead.retentionDays * 24 * 60 * 60_000;
-  const deadLetters = createDeadLetters(dead.directory, { ...dead, retentionMs }, Date.now);
+  const tidying = setInterval(() => {
+    deadLetters.tidy().catch((error) => log.warn({ err: error }, 'dead letters cannot be tidied up'));
+  }, tidyEveryMs).unref();
   const now = () => new Date();
   const dispatch = createDispatch({ backends, sender, counters, deadLetters, log, limits: messages, now });
   return {
@@ -48,8 +54,8 @@ export function createHandling(
     connection,
     sender,
     counters,
-    deadLetters,
     async close() {
+      clearInterval(tidying);
       sender.stop();
       await Promise.all([connection.close(), backends.close()]);
     },

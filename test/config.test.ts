@@ -173,6 +173,38 @@ describe('the settings of the blob store', () => {
   });
 });
 
+describe('the settings of the dead letters in blobs', () => {
+  const inBlobs = { ...enough, DEAD_LETTERS_STORE: 'blob' };
+  const own = { DEAD_LETTERS_CONNECTION_STRING: storage };
+  const lent = { CHECKPOINTS_CONNECTION_STRING: storage };
+
+  it.each([
+    ['a connection string of their own', own],
+    ['that of the checkpoints, which may be in blobs or not', lent],
+    ['both', { ...own, ...lent, CHECKPOINTS_STORE: 'blob' }],
+  ])('are complete with %s', (_what, given) => {
+    expect(problemsOf({ ...inBlobs, ...given })).toEqual([]);
+    expect(readSettings({ ...inBlobs, ...given }, directory).deadLetters.container).toBe('dead-letters');
+  });
+
+  it.each([
+    ['no connection string', inBlobs, 'blob needs DEAD_LETTERS_CONNECTION_STRING, or CHECKPOINTS_CONNECTION_STRING'],
+    ['a directory beside it', { ...enough, ...own }, 'of no use to DEAD_LETTERS_STORE=directory'],
+    ['one of the checkpoints for nobody', { ...inBlobs, ...own, ...lent }, 'of no use to CHECKPOINTS_STORE=file'],
+    ['half an account', { ...inBlobs, DEAD_LETTERS_CONNECTION_STRING: 'AccountName=a' }, 'AccountKey'],
+    ['a name that is none', { ...inBlobs, ...own, DEAD_LETTERS_CONTAINER: 'Dead_Letters' }, 'DEAD_LETTERS_CONTAINER'],
+  ])('are refused with %s', (_what, given, problem) => {
+    const problems = problemsOf(given);
+    expect(problems).toEqual([expect.stringContaining(problem)]);
+    expect(problems.join('\n')).not.toContain(key);
+  });
+
+  it('are a secret that no file may hold', () => {
+    const problems = problemsOf({ ...enough, CONFIG_FILE: file({ deadLetters: { connectionString: storage } }) });
+    expect(problems).toEqual([expect.stringContaining('deadLetters.connectionString is a secret')]);
+  });
+});
+
 describe('the pages that list the settings', () => {
   it('README.md is up to date: run `npm run docs`', () => {
     const readme = readFileSync('README.md', 'utf8');

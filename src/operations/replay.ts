@@ -1,50 +1,120 @@
 import type { Dispatch } from '../dispatch.ts';
-import type { Stay } from '../hub/partition.ts';
-import type { DeadLetters, Filed } from './deadLetters.ts';
+import type { HubEvent } from '../protocol/event.ts';
+import { folderOfId, type Letter, UnreadableLetter } from './deadLetters/letter.ts';
+import type { DeadLetters } from './deadLetters/store.ts';
 
-/** Which letters are meant; undefined leaves a criterion open. */
-export interface Choice {
-  readonly device: string | undefined;
-  readonly since: Date | undefined;
-  readonly code: string | undefined;
+/** What became of the letters that were to be replayed. */
+export interface Replayed {
+  /** Are done and deleted. */
+  handled: number;
+  /** Failed through our side once more; they stay. */
+  failed: number;
+  /** Not tried, because an earlier letter of their device has failed or could not be decided; they stay. */
+  heldBack: number;
+  /** Not tried, because the replay was stopped; they stay. */
+  left: number;
+  /** Somebody else, or the retention, has taken them meanwhile. */
+  gone: number;
+  /** Cannot be read; they stay. */
+  unreadable: number;
 }
 
-export const chosen = (letters: readonly Filed[], { device, since, code }: Choice): Filed[] =>
-  letters.filter(
-    ({ letter }) =>
-      (device === undefined || letter.deviceId === device) &&
-      (since === undefined || letter.parkedAt >= since) &&
-      (code === undefined || letter.code === code),
-  );
-
-interface Replaying {
+export interface ReplayOptions {
   readonly dispatch: Dispatch;
-  readonly deadLetters: DeadLetters;
-  readonly counters: { readonly parked: number };
+  readonly deadLetters: Pick<DeadLetters, 'read' | 'remove'>;
+  /** Why the message has failed through our side again, if it has. */
+  readonly failureOf: (event: HubEvent) => Letter | undefined;
+  /** Begins no further letter once it is aborted. */
+  readonly closing: AbortSignal;
+  /** Most devices at once. */
+  readonly width: number;
+  progress(done: number, all: number): void;
+  /** What an operator should know of a single letter. */
+  remark(text: string): void;
 }
 
-/** A letter is in nobody's partition: nobody takes it from us. */
-const ours: Stay = { charge() {}, closing: new AbortController().signal, gone: new AbortController().signal };
+/** What became of one letter; its device's next ones are tried only after the first three. */
+type Fate = 'handled' | 'gone' | 'unreadable' | 'failed' | 'undecided';
 
 /**
- * Handles letters again as if they came from the hub, one after the other, each device's in hub order. A letter goes
- * when it has been handled; one that fails through our side again is parked anew.
+ * Handles letters again as if they came from the hub: each device's one after the other in hub order, devices together.
+ * A letter goes when it has been handled; one that fails again stays, and with it those that come after it.
  */
-export async function replay(
-  letters: readonly Filed[],
-  { dispatch, deadLetters, counters }: Replaying,
-  progress: (done: number, all: number) => void,
-): Promise<{ handled: number; failed: number }> {
-  let handled = 0;
-  for (const [index, { id, letter }] of letters.entries()) {
+export async function replay(ids: readonly string[], options: ReplayOptions): Promise<Replayed> {
+  const { dispatch, deadLetters, failureOf, closing, width, progress, remark } = options;
+  const counts: Replayed = { handled: 0, failed: 0, heldBack: 0, left: 0, gone: 0, unreadable: 0 };
+  const gone = new AbortController().signal; // nobody takes a letter away once it is in work
+  let done = 0;
+
+  async function handle(id: string, letter: Letter): Promise<Fate> {
     const { event, generation, deviceId, origin, attempts } = letter;
-    const parkedBefore = counters.parked;
-    const isDone = await dispatch({ event, generation, deviceId, origin, attempts, mayBeRepeat: true }, ours);
-    if (isDone && counters.parked === parkedBefore) {
-      handled += 1;
-      await deadLetters.remove(id);
+    const arrival = { event, generation, deviceId, origin, attempts, mayBeRepeat: true };
+    const isDone = await dispatch(arrival, { charge: () => {}, closing, gone });
+    const failure = failureOf(event);
+    if (failure) {
+      remark(`${id} failed again: ${failure.code}, ${failure.details}`);
+      return 'failed';
     }
-    progress(index + 1, letters.length);
+    if (!isDone) return 'undecided';
+    await deadLetters.remove(id).catch((error: Error) => {
+      remark(`${id} has been handled, but stays: ${error.message}`);
+    });
+    return 'handled';
   }
-  return { handled, failed: letters.length - handled };
+
+  async function replayOne(id: string): Promise<Fate> {
+    const found = await deadLetters.read(id).catch((error: Error) => error);
+    if (found === undefined) return 'gone';
+    if (!(found instanceof Error)) return handle(id, found);
+    remark(found.message);
+    return found instanceof UnreadableLetter ? 'unreadable' : 'failed';
+  }
+
+  async function replayDevice(own: readonly string[]): Promise<void> {
+    for (const [index, id] of own.entries()) {
+      const fate = closing.aborted ? 'undecided' : await replayOne(id);
+      const rest = own.length - index;
+      if (fate === 'undecided') {
+        counts[closing.aborted ? 'left' : 'heldBack'] += rest;
+        return;
+      }
+      counts[fate] += 1;
+      if (fate === 'failed') counts.heldBack += rest - 1;
+      done += fate === 'failed' ? rest : 1;
+      progress(done, ids.length);
+      if (fate === 'failed') return;
+    }
+  }
+
+  const waiting = byDevice(ids).values();
+  async function replayDevices(): Promise<void> {
+    for (const own of waiting) await replayDevice(own);
+  }
+  await Promise.all(Array.from({ length: width }, replayDevices));
+  return counts;
+}
+
+function byDevice(ids: readonly string[]): Map<string, string[]> {
+  const devices = new Map<string, string[]>();
+  for (const id of ids) {
+    const own = devices.get(folderOfId(id));
+    if (own) own.push(id);
+    else devices.set(folderOfId(id), [id]);
+  }
+  return devices;
+}
+
+/** The store, and what it was given to park since. */
+export function rememberingFailures(deadLetters: DeadLetters) {
+  const failures = new WeakMap<HubEvent, Letter>();
+  return {
+    failureOf: (event: HubEvent): Letter | undefined => failures.get(event),
+    deadLetters: {
+      ...deadLetters,
+      park(letter: Letter): Promise<void> {
+        failures.set(letter.event, letter);
+        return deadLetters.park(letter);
+      },
+    },
+  };
 }

@@ -6,7 +6,7 @@ import type { Delivery } from '../../src/hub/sender.ts';
 import { createLog } from '../../src/log.ts';
 import type { CardLimits } from '../../src/messages/card.ts';
 import { createCounters } from '../../src/operations/counters.ts';
-import type { Letter } from '../../src/operations/deadLetters.ts';
+import type { Letter } from '../../src/operations/deadLetters/letter.ts';
 import { fits, type Reply } from '../../src/protocol/c2d.ts';
 import { classify, type HubEvent, senderOf } from '../../src/protocol/event.ts';
 import { breachOfContract } from './asyncapi.ts';

@@ -9,7 +9,8 @@ import {
   readProgress,
   writerEpoch,
 } from './blobRecords.ts';
-import { type BlobLimits, createLabelledBlobs, type LabelledBlob } from './labelledBlobs.ts';
+import { createLabelledBlobs, type LabelledBlob } from './labelledBlobs.ts';
+import type { CallLimits } from './storageCalls.ts';
 import type { Reader, Store } from './store.ts';
 
 export interface BlobStoreOptions extends BlobPlace {
@@ -17,7 +18,7 @@ export interface BlobStoreOptions extends BlobPlace {
   readonly connectionString: string;
   /** Made at the first use when it is not there. */
   readonly container: string;
-  readonly limits?: BlobLimits & { readonly verbMs: number };
+  readonly limits?: CallLimits & { readonly verbMs: number };
 }
 
 /** A checkpoint as its reader last wrote it. */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { ContainerClient } from '@azure/storage-blob';
+import { type CallLimits, createStorageCalls } from './storageCalls.ts';
 
 /** An empty blob that says everything in its metadata. */
 export interface LabelledBlob {
@@ -33,55 +33,20 @@ export interface LabelledBlobs {
   clockAheadMs(): number;
 }
 
-export interface BlobLimits {
-  /** Longest wait for one answer of the storage. */
-  readonly attemptMs: number;
-  readonly attempts: number;
-  /** Before the second attempt; doubled before each further one. */
-  readonly pauseMs: number;
-}
-
-const transientStatuses = [undefined, 408, 429, 500, 502, 503, 504];
-
 /** The storage says whole seconds, and its answer takes time to arrive. */
 const clockNoiseMs = 1_500;
 
 /** The label by which a writer recognises its own work after a lost answer. */
 const mark = 'mark';
 
-export function createLabelledBlobs(container: ContainerClient, limits: BlobLimits): LabelledBlobs {
-  let isThere = false;
+export function createLabelledBlobs(container: ContainerClient, limits: CallLimits): LabelledBlobs {
+  const { attempt, ensureContainer } = createStorageCalls(container, 'checkpoint storage', limits);
   let aheadMs = 0;
 
   const hearClock = (date: Date | undefined) => {
     const measured = date ? date.getTime() - Date.now() : aheadMs;
     if (Math.abs(measured - aheadMs) > clockNoiseMs) aheadMs = measured;
   };
-
-  async function attempt<T>(what: string, by: number, once: (abortSignal: AbortSignal) => Promise<T>): Promise<T> {
-    for (let count = 1; ; count += 1) {
-      try {
-        return await once(AbortSignal.timeout(Math.max(1, Math.min(limits.attemptMs, by - Date.now()))));
-      } catch (error) {
-        const { statusCode, code, name } = error as { statusCode?: number; code?: string; name: string };
-        if (code === 'ContainerNotFound') isThere = false;
-        const pause = limits.pauseMs * 2 ** (count - 1);
-        if (count >= limits.attempts || !transientStatuses.includes(statusCode) || Date.now() + pause >= by) {
-          throw new Error(`checkpoint storage: ${what} failed: ${[statusCode, code ?? name].join(' ').trim()}`);
-        }
-        await sleep(pause);
-      }
-    }
-  }
-
-  /** A key that may not create containers is good enough when there is one. */
-  const ensureContainer = (by: number) =>
-    attempt('creating the container', by, async (abortSignal) => {
-      await container.createIfNotExists({ abortSignal }).catch((error) => {
-        if (error.statusCode !== 403) throw error;
-      });
-      isThere = true;
-    });
 
   async function readOnce(name: string, abortSignal: AbortSignal): Promise<LabelledBlob | undefined> {
     try {
@@ -116,7 +81,7 @@ export function createLabelledBlobs(container: ContainerClient, limits: BlobLimi
 
   return {
     async list(prefix, by) {
-      if (!isThere) await ensureContainer(by);
+      await ensureContainer(by);
       return attempt('listing', by, async (abortSignal) => {
         const found: LabelledBlob[] = [];
         for await (const page of container.listBlobsFlat({ prefix, includeMetadata: true, abortSignal }).byPage()) {

@@ -8,14 +8,17 @@ import { createTransport } from '../../../src/backends/transport.ts';
 import { readSettings } from '../../../src/config.ts';
 import { createDispatch } from '../../../src/dispatch.ts';
 import { createBudget } from '../../../src/hub/budget.ts';
-import { createPartition, type Progress } from '../../../src/hub/partition.ts';
+import type { Progress } from '../../../src/hub/checkpoints.ts';
+import { createPartition } from '../../../src/hub/partition.ts';
 import { openSpool } from '../../../src/hub/spool.ts';
 import { createLog } from '../../../src/log.ts';
 import { createCounters } from '../../../src/operations/counters.ts';
-import { createDeadLetters, type DeadLetters } from '../../../src/operations/deadLetters.ts';
+import type { Filed } from '../../../src/operations/deadLetters/choice.ts';
+import type { DeadLetters } from '../../../src/operations/deadLetters/store.ts';
 import type { Reply } from '../../../src/protocol/c2d.ts';
 import { classify, type HubEvent, senderOf } from '../../../src/protocol/event.ts';
 import { hubEvent } from '../../support/events.ts';
+import { allLetters, lettersInDirectory } from '../../support/letters.ts';
 import { mortal } from '../../support/mortal.ts';
 import { hub } from './hubSettings.ts';
 import type { Message } from './messages.ts';
@@ -24,7 +27,7 @@ import type { Message } from './messages.ts';
 export interface Remains {
   progress: Progress | undefined;
   readonly replies: Reply[];
-  readonly letters: Pick<DeadLetters, 'park' | 'list'>;
+  readonly letters: Pick<DeadLetters, 'park'> & { list(): Promise<Filed[]> };
 }
 
 /** Replies by their id: a repeat of one is no other reply. */
@@ -104,7 +107,7 @@ export async function startCrashing() {
       limits: messages,
       now: () => new Date('2026-01-02T03:04:06.789Z'),
     });
-    const spool = openSpool(directory, `spool-${Math.random()}`, 1e6);
+    const spool = openSpool(directory, `spool-${Math.random()}`, { maxBytes: 1e6, maxMessages: 1e5 });
     const last = events.at(-1)?.sequenceNumber ?? -1;
     let finished = () => {};
     const end = new Promise<void>((resolve) => {
@@ -155,8 +158,8 @@ export async function startCrashing() {
     async begin(messages: readonly Message[], before: readonly Message[]) {
       sandbox.world.reset();
       begun += 1;
-      const limits = { deviceLetters: 10, maxLetters: 100, retentionMs: 3_600_000 };
-      const letters = createDeadLetters(join(directory, `letters-${begun}`), limits, Date.now);
+      const store = lettersInDirectory(join(directory, `letters-${begun}`));
+      const letters = { ...store, list: () => allLetters(store) };
       const remains: Remains = { progress: undefined, replies: [], letters };
       const events = [...before, ...messages].map((one, sequenceNumber) => hubEvent({ ...one, sequenceNumber }));
       if (before.length > 0) await live(events.slice(0, before.length), -1, remains);

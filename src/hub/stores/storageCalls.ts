@@ -1,0 +1,57 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ContainerClient } from '@azure/storage-blob';
+
+export interface CallLimits {
+  /** Longest wait for one answer of the storage. */
+  readonly attemptMs: number;
+  readonly attempts: number;
+  /** Before the second attempt; doubled before each further one. */
+  readonly pauseMs: number;
+}
+
+/** Calls to one container, with a few attempts of limited length. */
+export interface StorageCalls {
+  /**
+   * Ends before `by` (milliseconds since 1970).
+   * @throws Error that names the operation and the reason, and no request: that holds tokens (G5)
+   */
+  attempt<T>(what: string, by: number, once: (abortSignal: AbortSignal) => Promise<T>): Promise<T>;
+  /** A key that may not create containers is good enough when there is one. */
+  ensureContainer(by: number): Promise<void>;
+}
+
+const transientStatuses = [undefined, 408, 429, 500, 502, 503, 504];
+
+/** @param storage what errors call it */
+export function createStorageCalls(container: ContainerClient, storage: string, limits: CallLimits): StorageCalls {
+  let isThere = false;
+
+  async function attempt<T>(what: string, by: number, once: (abortSignal: AbortSignal) => Promise<T>): Promise<T> {
+    for (let count = 1; ; count += 1) {
+      try {
+        return await once(AbortSignal.timeout(Math.max(1, Math.min(limits.attemptMs, by - Date.now()))));
+      } catch (error) {
+        const { statusCode, code, name } = error as { statusCode?: number; code?: string; name: string };
+        if (code === 'ContainerNotFound') isThere = false;
+        const pause = limits.pauseMs * 2 ** (count - 1);
+        if (count >= limits.attempts || !transientStatuses.includes(statusCode) || Date.now() + pause >= by) {
+          throw new Error(`${storage}: ${what} failed: ${[statusCode, code ?? name].join(' ').trim()}`);
+        }
+        await sleep(pause);
+      }
+    }
+  }
+
+  return {
+    attempt,
+    async ensureContainer(by) {
+      if (isThere) return;
+      await attempt('creating the container', by, async (abortSignal) => {
+        await container.createIfNotExists({ abortSignal }).catch((error) => {
+          if (error.statusCode !== 403) throw error;
+        });
+        isThere = true;
+      });
+    },
+  };
+}

@@ -1,0 +1,22 @@
+import type { Settings } from '../../config.ts';
+import type { Log } from '../../log.ts';
+import { createDirectory } from './directory.ts';
+import { createDeadLetters, type DeadLetters } from './store.ts';
+
+const dayMs = 24 * 60 * 60_000;
+
+/** The dead-letter store of the settings. Nothing is opened, and no storage client loaded (20 MB), before it is needed. */
+export function openDeadLetters(
+  { deadLetters, checkpoints }: Pick<Settings, 'deadLetters' | 'checkpoints'>,
+  log: Pick<Log, 'warn'>,
+): DeadLetters {
+  const { store, directory, container, connectionString, retentionDays } = deadLetters;
+
+  async function open() {
+    if (store !== 'blob') return createDirectory(directory);
+    const { createBlobs } = await import('./blobs.ts');
+    return createBlobs({ container, connectionString: connectionString || checkpoints.connectionString });
+  }
+  const limits = { ...deadLetters, retentionMs: retentionDays * dayMs };
+  return createDeadLetters({ open, limits, log, now: Date.now });
+}

@@ -1,0 +1,246 @@
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Arrival, Dispatch } from '../../src/dispatch.ts';
+import { chosenLetters } from '../../src/operations/deadLetters/choice.ts';
+import { folderOf, idOf } from '../../src/operations/deadLetters/letter.ts';
+import type { DeadLetters } from '../../src/operations/deadLetters/store.ts';
+import { type ReplayOptions, rememberingFailures, replay } from '../../src/operations/replay.ts';
+import { allLetters, letter, lettersInDirectory } from '../support/letters.ts';
+
+let directory: string;
+let store: DeadLetters;
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'letters-'));
+  store = lettersInDirectory(directory);
+});
+afterEach(() => rmSync(directory, { recursive: true }));
+
+const of = (deviceId: string, number: number) => letter(number, { deviceId });
+const nameOf = ({ deviceId, event }: Pick<Arrival, 'deviceId' | 'event'>) => `${deviceId} ${event.sequenceNumber}`;
+const remaining = async () => (await allLetters(store)).map((one) => nameOf(one.letter)).sort();
+
+/** Work that ends when the test says so. */
+function byHand() {
+  const begun: string[] = [];
+  const ends = new Map<string, (isDone: boolean) => void>();
+  const dispatch: Dispatch = (arrival) => {
+    begun.push(nameOf(arrival));
+    return new Promise((resolve) => ends.set(nameOf(arrival), resolve));
+  };
+  const end = async (name: string, isDone = true) => {
+    await expect.poll(() => ends.has(name)).toBe(true);
+    ends.get(name)?.(isDone);
+  };
+  return { begun, end, dispatch };
+}
+
+/** Replays what lies there. */
+async function replayAll(more: Partial<ReplayOptions> & Pick<ReplayOptions, 'dispatch'>, ids?: string[]) {
+  const remarks: string[] = [];
+  const progress: string[] = [];
+  const counts = await replay(ids ?? (await store.ids()), {
+    deadLetters: store,
+    failureOf: () => undefined,
+    closing: new AbortController().signal,
+    width: 4,
+    remark: (text) => remarks.push(text),
+    progress: (done, all) => progress.push(`${done}/${all}`),
+    ...more,
+  });
+  return { counts, remarks, progress };
+}
+
+const nothing = { handled: 0, failed: 0, heldBack: 0, left: 0, gone: 0, unreadable: 0 };
+
+describe('replaying', () => {
+  it('handles each device’s letters in order, devices together, and deletes what succeeds', async () => {
+    for (const one of [of('a', 2), of('a', 1), of('b', 1), of('b', 2)]) await store.park(one);
+    const { begun, end, dispatch } = byHand();
+    const replaying = replayAll({ dispatch });
+    await expect.poll(() => [...begun].sort()).toEqual(['a 1', 'b 1']);
+    await end('b 1');
+    await end('b 2');
+    await end('a 1');
+    await end('a 2');
+    const { counts, progress } = await replaying;
+    expect(begun).toHaveLength(4);
+    expect(counts).toEqual({ ...nothing, handled: 4 });
+    expect(progress).toEqual(['1/4', '2/4', '3/4', '4/4']);
+    expect(await store.ids()).toEqual([]);
+  });
+
+  it('never has more devices in work than it may', async () => {
+    for (const device of ['a', 'b', 'c']) await store.park(of(device, 1));
+    const { begun, end, dispatch } = byHand();
+    const replaying = replayAll({ dispatch, width: 2 });
+    await expect.poll(() => begun.length).toBe(2);
+    await end(begun[0] as string);
+    await expect.poll(() => begun.length).toBe(3);
+    for (const name of begun) await end(name);
+    await replaying;
+  });
+
+  it('says that the message may be a repeat, and how often it has been parked', async () => {
+    await store.park(letter(1, { attempts: 3 }));
+    const seen: Arrival[] = [];
+    await replayAll({
+      async dispatch(arrival) {
+        seen.push(arrival);
+        return true;
+      },
+    });
+    expect(seen).toMatchObject([{ mayBeRepeat: true, attempts: 3, origin: { hub: 'hub', partition: '0' } }]);
+  });
+
+  it('keeps a letter that fails again, newly parked under the same id, and holds back the device’s later ones', async () => {
+    for (const one of [of('a', 1), of('a', 2), of('a', 3), of('b', 1)]) await store.park(one);
+    const { deadLetters, failureOf } = rememberingFailures(store);
+    const { counts, remarks } = await replayAll({
+      failureOf,
+      async dispatch({ deviceId, event, generation, origin, attempts = 0 }) {
+        if (deviceId === 'b' || event.sequenceNumber === 1) return true;
+        const more = { code: 'internal_platform_error', details: 'again', parkedAt: new Date(), traceparent: '' };
+        await deadLetters.park({ deviceId, event, generation, origin, attempts: attempts + 1, ...more });
+        return true;
+      },
+    });
+    expect(counts).toEqual({ ...nothing, handled: 2, failed: 1, heldBack: 1 });
+    expect(remarks).toEqual([`${idOf(of('a', 2))} failed again: internal_platform_error, again`]);
+    expect((await allLetters(store)).map((one) => [nameOf(one.letter), one.letter.attempts])).toEqual([
+      ['a 2', 2],
+      ['a 3', 1],
+    ]);
+  });
+
+  it('keeps a letter that fails again and cannot be parked', async () => {
+    await store.park(of('a', 1));
+    const full = { ...store, park: () => Promise.reject(new Error('no space left')) };
+    const { deadLetters, failureOf } = rememberingFailures(full);
+    const { counts } = await replayAll({
+      failureOf,
+      dispatch: async ({ event }) => {
+        await deadLetters.park({ ...of('a', 1), event }).catch(() => undefined);
+        return true;
+      },
+    });
+    expect(counts).toEqual({ ...nothing, failed: 1 });
+    expect(await remaining()).toEqual(['a 1']);
+  });
+
+  it('begins nothing more when it is stopped: what is in work ends, the rest is counted and stays', async () => {
+    for (const one of [of('a', 1), of('a', 2), of('b', 1), of('b', 2), of('b', 3)]) await store.park(one);
+    const { begun, end, dispatch } = byHand();
+    const stopping = new AbortController();
+    const replaying = replayAll({ dispatch, closing: stopping.signal, width: 1 });
+    await expect.poll(() => begun.length).toBe(1);
+    stopping.abort();
+    await end(begun[0] as string);
+    expect((await replaying).counts).toEqual({ ...nothing, handled: 1, left: 4 });
+    expect(await remaining()).toHaveLength(4);
+  });
+
+  it('counts a letter as left whose message waits for a backend when it is stopped', async () => {
+    for (const number of [1, 2]) await store.park(of('a', number));
+    const stopping = new AbortController();
+    const { counts } = await replayAll({
+      closing: stopping.signal,
+      async dispatch() {
+        stopping.abort();
+        return false;
+      },
+    });
+    expect(counts).toEqual({ ...nothing, left: 2 });
+    expect(await remaining()).toEqual(['a 1', 'a 2']);
+  });
+
+  it('goes on when somebody else has taken letters meanwhile', async () => {
+    for (const number of [1, 2, 3]) await store.park(of('a', number));
+    const { counts } = await replayAll({
+      async dispatch({ event }) {
+        if (event.sequenceNumber === 1) {
+          for (const number of [1, 2]) await lettersInDirectory(directory).remove(idOf(of('a', number)));
+        }
+        return true;
+      },
+    });
+    expect(counts).toEqual({ ...nothing, handled: 2, gone: 1 });
+  });
+
+  it('goes on after a letter that cannot be read, and says its name', async () => {
+    for (const number of [1, 2, 3]) await store.park(of('a', number));
+    const id = idOf(of('a', 2));
+    writeFileSync(join(directory, `${id}.json`), '{');
+    const { counts, remarks } = await replayAll({ dispatch: () => Promise.resolve(true) });
+    expect(counts).toEqual({ ...nothing, handled: 2, unreadable: 1 });
+    expect(remarks).toEqual([`${id} is no dead letter of format 1`]);
+    expect(readdirSync(join(directory, folderOf('a')))).toHaveLength(1);
+  });
+
+  it('holds a device back whose letter cannot be reached, and goes on with the others', async () => {
+    for (const one of [of('a', 1), of('a', 2), of('b', 1)]) await store.park(one);
+    const id = idOf(of('a', 1));
+    const { counts, remarks } = await replayAll({
+      dispatch: () => Promise.resolve(true),
+      deadLetters: {
+        ...store,
+        read: (one) => (one === id ? Promise.reject(new Error(`no answer about ${id}`)) : store.read(one)),
+      },
+    });
+    expect(counts).toEqual({ ...nothing, handled: 1, failed: 1, heldBack: 1 });
+    expect(remarks).toEqual([`no answer about ${id}`]);
+  });
+
+  it('says so when a letter has been handled and cannot be deleted', async () => {
+    await store.park(of('a', 1));
+    const { counts, remarks } = await replayAll({
+      dispatch: () => Promise.resolve(true),
+      deadLetters: { ...store, remove: () => Promise.reject(new Error('read-only')) },
+    });
+    expect(counts).toEqual({ ...nothing, handled: 1 });
+    expect(remarks).toEqual([`${idOf(of('a', 1))} has been handled, but stays: read-only`]);
+  });
+});
+
+describe('choosing letters', () => {
+  it.each([
+    [{ device: 'd2' }, [2]],
+    [{ code: 'timeout_exceeded' }, [1]],
+    [{ since: new Date('2026-01-15') }, [2]],
+    [{}, [1, 2]],
+    [{ device: 'd1', code: 'internal_platform_error' }, []],
+  ])('by %j', async (choice, expected) => {
+    await store.park(letter(1));
+    const other = { deviceId: 'd2', code: 'internal_platform_error', parkedAt: new Date('2026-02-01') };
+    await store.park(letter(2, other));
+    const found = (await allLetters(store, choice)).map((one) => one.letter.event.sequenceNumber);
+    expect(found.sort()).toEqual(expected);
+  });
+
+  it('passes over what is no letter and says its name', async () => {
+    await store.park(letter(1));
+    writeFileSync(join(directory, 'notes.json'), 'secret');
+    const problems: string[] = [];
+    const found: string[] = [];
+    const choice = { device: undefined, since: undefined, code: undefined };
+    for await (const { id } of chosenLetters(store, choice, ({ message }) => problems.push(message))) found.push(id);
+    expect(found).toEqual([idOf(letter(1))]);
+    expect(problems).toEqual(['notes is no name of a dead letter']);
+  });
+
+  it('has only a few letters in memory, however many there are', async () => {
+    let [reads, taken, most] = [0, 0, 0];
+    const many = {
+      ids: () => Promise.resolve(Array.from({ length: 1_000 }, (_, n) => idOf(letter(n)))),
+      async read() {
+        reads += 1;
+        most = Math.max(most, reads - taken);
+        return letter(1);
+      },
+    };
+    const choice = { device: undefined, since: undefined, code: undefined };
+    for await (const _ of chosenLetters(many, choice, () => {})) taken += 1;
+    expect([taken, most]).toEqual([1_000, 16]);
+  });
+});

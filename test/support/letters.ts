@@ -1,0 +1,58 @@
+import { type Choice, chosenLetters, type Filed } from '../../src/operations/deadLetters/choice.ts';
+import { createDirectory } from '../../src/operations/deadLetters/directory.ts';
+import type { DeadLetterLimits } from '../../src/operations/deadLetters/ledger.ts';
+import type { Letter } from '../../src/operations/deadLetters/letter.ts';
+import type { Place } from '../../src/operations/deadLetters/place.ts';
+import { createDeadLetters, type DeadLetters } from '../../src/operations/deadLetters/store.ts';
+import { hubEvent } from './events.ts';
+
+/** Room for a test. */
+export const roomy: DeadLetterLimits = {
+  deviceLetters: 10,
+  maxLetters: 100,
+  maxBytes: 1_000_000,
+  retentionMs: 3_600_000,
+};
+
+/** A dead-letter store, and what it has warned of. */
+export function lettersIn(place: Place, limits: Partial<DeadLetterLimits> = {}, now: () => number = Date.now) {
+  const warnings: string[] = [];
+  const log = { warn: (_fields: unknown, text?: string) => void warnings.push(String(text)) };
+  const open = () => Promise.resolve(place);
+  return Object.assign(createDeadLetters({ open, limits: { ...roomy, ...limits }, log, now }), { warnings });
+}
+
+export const lettersInDirectory = (directory: string, limits: Partial<DeadLetterLimits> = {}): DeadLetters =>
+  lettersIn(createDirectory(directory), limits);
+
+const everything: Choice = { device: undefined, since: undefined, code: undefined };
+
+/** The letters that are meant, in order; what is none ends the test. */
+export async function allLetters(
+  letters: Pick<DeadLetters, 'ids' | 'read'>,
+  choice: Partial<Choice> = {},
+): Promise<Filed[]> {
+  const all: Filed[] = [];
+  const found = chosenLetters(letters, { ...everything, ...choice }, (problem) => {
+    throw problem;
+  });
+  for await (const letter of found) all.push(letter);
+  return all;
+}
+
+export const letter = (sequenceNumber: number, more: Partial<Letter> = {}): Letter => ({
+  deviceId: 'd1',
+  generation: 'V2',
+  origin: { hub: 'hub', partition: '0' },
+  event: hubEvent({
+    sequenceNumber,
+    properties: { msgType: 'action', n: String(sequenceNumber) },
+    body: Buffer.from([0, 255, sequenceNumber]),
+  }),
+  code: 'timeout_exceeded',
+  details: 'why',
+  parkedAt: new Date('2026-01-02T03:04:05.678Z'),
+  attempts: 1,
+  traceparent: '00-1-2-01',
+  ...more,
+});
