@@ -13,14 +13,6 @@ export interface Build {
   remove(): Promise<void>;
 }
 
-type Edit = Pick<Sabotage, 'file' | 'find' | 'replace'>;
-
-/** Times that are no settings, made short: a killed instance's partitions are taken over within the run. */
-const hurries: readonly Edit[] = [
-  { file: 'src/service.ts', find: 'roundMs: 5_000', replace: 'roundMs: 1_000' },
-  { file: 'src/service.ts', find: 'expiryMs: 30_000', replace: 'expiryMs: 8_000' },
-];
-
 const project = resolve(import.meta.dirname, '../..');
 const copied = ['src', 'config', 'package.json', 'tsconfig.json', 'tsconfig.build.json'];
 
@@ -39,7 +31,7 @@ export async function buildApart(sabotage?: Sabotage): Promise<Build> {
   try {
     for (const name of copied) await cp(join(project, name), join(directory, name), { recursive: true });
     await symlink(join(project, 'node_modules'), join(directory, 'node_modules'));
-    for (const edit of [...hurries, ...(sabotage ? [sabotage] : [])]) await apply(edit, directory);
+    if (sabotage) await apply(sabotage, directory);
     const compiler = join(project, 'node_modules/typescript/bin/tsc');
     await promisify(execFile)(process.execPath, [compiler, '-p', 'tsconfig.build.json'], { cwd: directory });
     return { directory, remove };
@@ -49,7 +41,7 @@ export async function buildApart(sabotage?: Sabotage): Promise<Build> {
   }
 }
 
-async function apply({ file, find, replace }: Edit, directory: string): Promise<void> {
+async function apply({ file, find, replace }: Sabotage, directory: string): Promise<void> {
   const path = join(directory, file);
   const text = await readFile(path, 'utf8');
   if (text.split(find).length !== 2) throw new Error(`${file} must contain exactly once: ${find}`);

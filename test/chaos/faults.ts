@@ -1,39 +1,40 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FaultRequest as BackendFault } from '../../sandbox/backends/faults.ts';
-import type { Random } from './random.ts';
-import type { Stage } from './stage.ts';
+import { createRandom, type Random } from './random.ts';
+import type { Span, Stage } from './stage.ts';
 import type { Storage } from './storage.ts';
 
 /** A kind of misfortune. */
 export interface Misfortune {
   readonly name: string;
-  /** Whether messages may be handled again after it; by all others they are not (G3). */
-  readonly repeats?: true;
   /** Happens, and is over when the promise resolves. */
   happen(stage: Stage, random: Random, storage: Storage): Promise<void>;
 }
 
-const backends = ['informationModel', 'principalManager'] as const;
+const backends = ['informationModel', 'typeRegistry', 'principalManager'] as const;
 
-/** The next calls of a backend go wrong. */
+/** The next calls of each backend go wrong. */
 const backendGoesWrong =
   (calls: number, how: (random: Random) => Omit<BackendFault, 'backend' | 'times'>) =>
   async (stage: Stage, random: Random) => {
-    stage.backends.faults.add({ backend: random.pick(backends), times: random.between(1, calls), ...how(random) });
+    for (const backend of backends) {
+      const fault = stage.backends.faults.add({ backend, times: random.between(1, calls), ...how(random) });
+      if (fault.lostAnswer || (fault.reset !== undefined && fault.reset !== 'before')) stage.hiding.add(fault.id);
+    }
   };
 
 const partitionOf = (stage: Stage, random: Random) => String(random.between(0, stage.hub.partitions.length - 1));
 
 /** Every kind there is; `plan` sees to it that five seeds in a row meet them all. */
-const misfortunes: readonly Misfortune[] = [
+export const misfortunes: readonly Misfortune[] = [
   {
     name: 'kill',
-    repeats: true,
-    async happen({ instances, backends: { faults } }, random) {
+    async happen({ instances, backends: { faults }, interruptions }, random) {
       const victim = random.pick(instances);
       await victim.alone(async () => {
         faults.add({ backend: 'informationModel', delayMs: 400, times: 100 }); // so that it dies in the middle of work
         await sleep(random.between(100, 500));
+        interruptions.push({ at: Date.now(), of: victim });
         await victim.kill();
         await sleep(random.between(0, 500));
         await victim.start();
@@ -62,9 +63,10 @@ const misfortunes: readonly Misfortune[] = [
   },
   {
     name: 'steal',
-    repeats: true,
     async happen(stage, random) {
-      await stage.hub.faults.strike({ kind: 'steal', partition: partitionOf(stage, random) });
+      const partition = partitionOf(stage, random);
+      stage.interruptions.push({ at: Date.now(), of: partition });
+      await stage.hub.faults.strike({ kind: 'steal', partition });
     },
   },
   {
@@ -97,26 +99,27 @@ const misfortunes: readonly Misfortune[] = [
       faults.add({ backend: 'informationModel', status: 500, times: 12, deviceId: random.pick(devices) });
     },
   },
+  { name: 'backend refuses the token', happen: backendGoesWrong(6, () => ({ status: 401 })) },
   { name: 'backend hang', happen: backendGoesWrong(4, () => ({ hang: true })) },
   { name: 'backend reset', happen: backendGoesWrong(20, () => ({ reset: 'before' })) },
   { name: 'backend slow', happen: backendGoesWrong(60, (random) => ({ delayMs: random.between(50, 1_500) })) },
   {
     name: 'lost answer',
     happen: backendGoesWrong(4, (random) => ({
-      method: random.pick(['POST', 'PUT']),
+      method: random.pick(['POST', 'PUT', 'DELETE']),
       ...random.pick([{ lostAnswer: true }, { reset: 'after-effect' }, { reset: 'mid-body' }] as const),
     })),
   },
   {
     name: 'store failing',
-    async happen(_, random, storage) {
-      await storage.fail(random.between(500, 2_500));
+    async happen({ storeTroubles }, random, storage) {
+      await during(storeTroubles, storage.fail(random.between(500, 2_500), random));
     },
   },
   {
     name: 'store slow',
-    async happen(_, random, storage) {
-      await storage.slow(random.between(500, 2_500));
+    async happen({ storeTroubles }, random, storage) {
+      await during(storeTroubles, storage.slow(random.between(500, 2_500), random));
     },
   },
   {
@@ -128,17 +131,9 @@ const misfortunes: readonly Misfortune[] = [
   },
   {
     name: 'reply refused for good',
-    async happen({ hub, devices, mistreated }, random) {
-      const deviceId = random.pick(devices);
-      mistreated.add(deviceId);
-      hub.faults.add({
-        kind: 'settle',
-        link: 'c2d',
-        answer: 'reject',
-        condition: 'amqp:not-found',
-        deviceId,
-        times: 2,
-      });
+    async happen({ hub, devices }, random) {
+      const [condition, deviceId] = ['amqp:not-found', random.pick(devices)];
+      hub.faults.add({ kind: 'settle', link: 'c2d', answer: 'reject', condition, deviceId, times: 2 });
     },
   },
   {
@@ -150,10 +145,19 @@ const misfortunes: readonly Misfortune[] = [
   },
 ];
 
+/** Takes down from when till when something lasted. */
+async function during(spans: Span[], something: Promise<void>): Promise<void> {
+  const from = Date.now();
+  await something;
+  spans.push({ from, to: Date.now() });
+}
+
 /** What happens in a run, and when (milliseconds after its start). */
 export interface Planned {
   readonly at: number;
   readonly misfortune: Misfortune;
+  /** Decides how. Its own, so that it does not matter in which order things come to happen. */
+  readonly random: Random;
 }
 
 /** Of each five seeds in a row, every one meets another fifth of the kinds, and some more by chance. */
@@ -161,6 +165,9 @@ export function plan(seed: number, random: Random, lastsMs: number): Planned[] {
   const certain = misfortunes.filter((_, index) => index % 5 === seed % 5);
   const more = Array.from({ length: 4 }, () => random.pick(misfortunes));
   return [...certain, ...more]
-    .map((misfortune) => ({ at: random.between(300, lastsMs), misfortune }))
+    .map((misfortune) => {
+      const at = random.between(300, lastsMs);
+      return { at, misfortune, random: createRandom(random.between(0, 2 ** 31)) };
+    })
     .sort((a, b) => a.at - b.at);
 }

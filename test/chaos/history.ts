@@ -1,11 +1,19 @@
 /** What a message must do to the backends, given everything its device has sent before. */
 export type Intent =
-  /** A new object; `object` is absent where the service gives it its id (A2). */
-  | { readonly does: 'create'; readonly object?: string }
+  /** A new object, or one version more of one that is there; `object` is absent where the service gives it its id (A2). */
+  | { readonly does: 'create'; readonly object?: string; readonly tells: readonly Subject['model'][] }
   /** One version more, from `version` (A4). */
   | { readonly does: 'replace'; readonly object: string; readonly version: number }
+  /** A type version, once. */
+  | { readonly does: 'define'; readonly type: string }
+  /** A reference between two objects, or its attributes. */
+  | { readonly does: 'refer'; readonly object: string; readonly to: string }
   /** The attributes of the device's identity. */
   | { readonly does: 'identify' }
+  /** No identity of that name below the device any more. */
+  | { readonly does: 'remove'; readonly identity: string }
+  /** Nothing, but to tell of the object, its configuration, and with `contained` of what it refers to. */
+  | { readonly does: 'fetch'; readonly object: string; readonly contained: boolean }
   /** Nothing but a refusal, or for `undefined` nothing at all: the message is not ours. */
   | { readonly does: 'nothing'; readonly code: string | undefined };
 
@@ -25,19 +33,32 @@ export interface Effect {
   readonly key: string;
 }
 
+/** An object model that a notification is about. */
+export interface Subject {
+  readonly object: string;
+  readonly model: 'svc.device' | 'svc.configuration';
+  readonly version: number;
+  /** Whether it says that the model was created, or else updated. */
+  readonly isNew: boolean;
+}
+
 /** A reply that the hub has taken. */
 export interface Told {
   readonly id: string;
   readonly deviceId: string;
   readonly messageId: string;
-  readonly kind: 'acknowledgement' | 'notification';
-  readonly code: string | undefined;
-  readonly success: boolean | undefined;
+  /** Of an acknowledgement. */
+  readonly code?: string;
+  readonly success?: boolean;
+  /** Of a notification. */
+  readonly about?: Subject;
 }
 
 /** What the service has written down about a message it has handled. */
 export interface Handled {
   readonly id: string;
+  /** Where it was read. */
+  readonly partition: string;
   readonly code: string;
   /** Replies that it gave up, and says so. */
   readonly dropped: number;
@@ -45,13 +66,19 @@ export interface Handled {
   readonly remarks: number;
 }
 
-/** What the backends hold of one device in the end. */
+/** What the backends hold of one device in the end. A mark is the id of the message that wrote something last. */
 export interface State {
-  /** Objects with an id of the device's choosing: id → version, and mark of the message that wrote it. */
+  /** Objects with an id of the device's choosing: id → version and mark. */
   readonly objects: Readonly<Record<string, { readonly version: number; readonly mark: string }>>;
   /** Marks of the objects that got their id from the service, one each. */
   readonly anonymous: readonly string[];
-  /** Mark of the message that wrote the identity's attributes. */
+  /** `<object> <target>` → mark. */
+  readonly references: Readonly<Record<string, string>>;
+  /** Type version → mark. */
+  readonly types: Readonly<Record<string, string>>;
+  /** Names of the identities that are connected through the device. */
+  readonly connected: readonly string[];
+  /** Mark of the device's own identity. */
   readonly identity: string | undefined;
 }
 
@@ -59,6 +86,8 @@ export interface State {
 export interface History {
   /** Of each device, in the order of the hub. */
   readonly sent: readonly Sent[];
+  /** Names of the identities that are connected through each device in the beginning. */
+  readonly connected: readonly string[];
   /** In the order in which the calls arrived. */
   readonly effects: readonly Effect[];
   /** In the order of the hub. */
@@ -67,11 +96,11 @@ export interface History {
   readonly handled: readonly Handled[];
   /** Messages that a fault of a backend has met: these may fail through no fault of their own. */
   readonly struck: ReadonlySet<string>;
-  /** Messages of which the hub has refused a reply or left one unanswered. */
+  /** Messages of which the hub has refused a reply, or has left one unanswered. */
   readonly refused: ReadonlySet<string>;
   /** Messages in the dead-letter store. */
   readonly parked: ReadonlySet<string>;
   readonly state: ReadonlyMap<string, State>;
-  /** How often a message may have been handled again (G3). */
-  readonly mostRepeats: number;
+  /** Partition → how many of its messages may have been handled again (G3); none where it has no entry. */
+  readonly mostRepeats: ReadonlyMap<string, number>;
 }

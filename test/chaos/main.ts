@@ -105,7 +105,7 @@ async function runIn(name: string, seed: number, serviceDirectory: string, stora
   const began = performance.now();
   const places = { directory: join(directory, name), hubDirectory: join(directory, 'hub'), serviceDirectory };
   try {
-    return await run({ seed, ...places, storage });
+    return await run({ seed, ...places, storage, onProgress: () => {} });
   } catch (error) {
     const why = `the run broke off: ${error instanceof Error ? error.message : error}`;
     const tookMs = performance.now() - began;

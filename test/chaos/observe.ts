@@ -1,52 +1,61 @@
 import { unpack } from '../../sandbox/showMessage.ts';
-import type { Effect, Handled, History, State, Told } from './history.ts';
+import { boundsOf } from './bounds.ts';
+import { grouped } from './grouped.ts';
+import type { Effect, Handled, History, State, Subject, Told } from './history.ts';
 import type { Devicebound, Stage } from './stage.ts';
 import type { Message } from './workload.ts';
 
 /** Puts together what was seen of a run. */
-export async function observe(stage: Stage, sent: readonly Message[], mostRepeats: number): Promise<History> {
+export async function observe(stage: Stage, sent: readonly Message[], connected: readonly string[]): Promise<History> {
   const calls = stage.backends.journal.entries();
-  const effects = calls.flatMap(({ backend, method, path, headers, answer, status }): Effect[] => {
+  const effects = calls.flatMap(({ backend, method, path, headers, answer, status, fault = '' }): Effect[] => {
     const isChange = backend !== 'token' && method !== 'GET' && !path.startsWith('/query');
-    if (!isChange || !isSuccess(answer, status)) return [];
+    if (!isChange || !isSuccess(answer, status, stage.hiding.has(fault))) return [];
     const { 'x-correlation-id': id = '', 'idempotency-key': key = '' } = headers;
     return [{ id, key: `${method} ${path} ${key}` }];
   });
   const struck = new Set(calls.flatMap(({ fault, headers }) => (fault ? [headers['x-correlation-id'] ?? ''] : [])));
   const isTaken = ({ refused }: Devicebound) => refused === undefined;
   const letters = (await Promise.all(everybody(stage).map((instance) => instance.letters()))).flat();
+  const lines = await handledBy(stage);
   return {
     sent,
+    connected,
     effects,
     told: stage.replies.filter(isTaken).map(toldBy),
-    handled: await handledBy(stage),
+    handled: lines,
     struck,
     refused: new Set([
       ...stage.replies.filter((reply) => !isTaken(reply)).map((reply) => toldBy(reply).id),
-      ...sent.filter(({ deviceId }) => stage.mistreated.has(deviceId)).map(({ id }) => id),
+      ...stage.misanswered,
     ]),
     parked: new Set(letters.map(({ event: { properties } }) => properties['correlationId'] ?? properties['id'] ?? '')),
-    state: statesOf(stage),
-    mostRepeats,
+    state: statesOf(stage, sent),
+    mostRepeats: await boundsOf(stage, lines),
   };
 }
 
 const everybody = ({ instances, guest }: Stage) => [...instances, guest];
 
+/** A line of the log about a handled message, and when it was written. */
+export interface Line extends Handled {
+  readonly at: number;
+}
+
 /** What the instances have logged as handled. */
-export async function handledBy(stage: Stage): Promise<Handled[]> {
+export async function handledBy(stage: Stage): Promise<Line[]> {
   const lines = (await Promise.all(everybody(stage).map((instance) => instance.lines()))).flat();
   const count = (list: unknown) => (Array.isArray(list) ? list.length : 0);
-  return lines.flatMap(({ msg, correlationId, code, dropped, remarks }) =>
-    msg === 'handled'
-      ? [{ id: String(correlationId), code: String(code), dropped: count(dropped), remarks: count(remarks) }]
-      : [],
-  );
+  return lines.flatMap(({ msg, time, correlationId, partition, code, dropped, remarks }): Line[] => {
+    if (msg !== 'handled') return [];
+    const names = { id: String(correlationId), partition: String(partition), code: String(code) };
+    return [{ ...names, dropped: count(dropped), remarks: count(remarks), at: Date.parse(String(time)) }];
+  });
 }
 
 /** Whether a backend had its effect, even if nobody was told. */
-function isSuccess(answer: string | null, status: number | null): boolean {
-  if (answer === null) return status === 204;
+function isSuccess(answer: string | null, status: number | null, isHidden: boolean): boolean {
+  if (!answer) return status === 204 || isHidden;
   try {
     return !('errors' in JSON.parse(answer));
   } catch {
@@ -56,36 +65,50 @@ function isSuccess(answer: string | null, status: number | null): boolean {
 
 function toldBy({ deviceId, system, properties, body }: Devicebound): Told {
   const isAck = properties['msgType'] === 'ack' || properties['svc-messagetype'] === 'platformEventAck';
-  const { code, success } = isAck ? JSON.parse(unpack({ properties, body }).toString('utf8')) : {};
+  const said = JSON.parse(unpack({ properties, body }).toString('utf8'));
+  const isNew = properties['eventType'] === 'Svc.InformationModel.ObjectModelCreated';
+  const { objectId: object, model, version } = said as { objectId: string; model: Subject['model']; version: number };
   return {
     id: properties['correlationId'] ?? properties['id'] ?? '',
     deviceId,
     messageId: system.messageId ?? '',
-    kind: isAck ? 'acknowledgement' : 'notification',
-    code,
-    success,
+    ...(isAck ? { code: said.code, success: said.success } : { about: { object, model, version, isNew } }),
   };
 }
 
-/** Objects and identities of each device; messages leave their ids in them as marks. */
-function statesOf({ backends: { world }, devices }: Stage): Map<string, State> {
-  const identities = new Map(world.principals.list().map(({ path, attributes }) => [path, attributes]));
-  const states = new Map(
-    devices.map((deviceId) => {
-      const key = identities.get(deviceId)?.get('publicKey');
-      const identity: string | undefined = key === undefined ? undefined : JSON.parse(key);
-      return [
-        deviceId,
-        { objects: {} as Record<string, State['objects'][string]>, anonymous: [] as string[], identity },
-      ];
+/** What the backends hold of each device; messages leave their ids in it as marks. */
+function statesOf({ backends: { world }, devices }: Stage, sent: readonly Message[]): Map<string, State> {
+  const identities = grouped(world.principals.list(), ({ device }) => device);
+  const objects = grouped(world.objects.list(), ({ owner }) => owner?.path);
+  const types = grouped(world.types.list(), ({ typeId }) => typeId);
+  const named = new Set(sent.flatMap(({ intent }) => ('object' in intent ? [intent.object] : [])));
+  return new Map(
+    devices.map((deviceId): [string, State] => {
+      const [own, ...below] = identities.get(deviceId) ?? [];
+      const key = own?.attributes.get('publicKey');
+      const models = (objects.get(deviceId) ?? []).filter(({ model }) => model === 'svc.device');
+      const marked = models.map((one) => {
+        const { location, quantity } = JSON.parse(one.properties);
+        return { ...one, mark: String(location ?? quantity) };
+      });
+      const ours = marked.filter(({ objectId }) => named.has(objectId));
+      const references = ours.flatMap((one) =>
+        world.objects.references
+          .out(one)
+          .map(({ to, attributes }) => [`${one.objectId} ${to.objectId}`, String(JSON.parse(attributes).by)] as const),
+      );
+      const defined = (types.get(`type-of-${deviceId}`) ?? []).map(({ ref, text }) => {
+        return [ref, String(JSON.parse(text).properties.by.description)] as const;
+      });
+      const state = {
+        objects: Object.fromEntries(ours.map(({ objectId, version, mark }) => [objectId, { version, mark }])),
+        anonymous: marked.filter((one) => !ours.includes(one)).map(({ mark }) => mark),
+        references: Object.fromEntries(references),
+        types: Object.fromEntries(defined),
+        connected: below.map(({ identity }) => identity),
+        identity: key === undefined ? undefined : String(JSON.parse(key)),
+      };
+      return [deviceId, state];
     }),
   );
-  for (const { owner, type, model, objectId, version, properties } of world.objects.list()) {
-    const state = states.get(owner?.path ?? '');
-    if (state === undefined || model !== 'svc.device') continue;
-    const { location, quantity } = JSON.parse(properties);
-    if (type.typeId === 'sensor') state.anonymous.push(quantity);
-    else state.objects[objectId] = { version, mark: location };
-  }
-  return states;
 }

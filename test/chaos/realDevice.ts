@@ -24,7 +24,7 @@ export function createRealDevice(hub: Hub, id: string): RealDevice {
   async function attempt({ properties, body }: Message): Promise<boolean> {
     try {
       device ??= await connectDevice({ id, connectionString: hub.deviceConnectionString(id), caFile: hub.caFile });
-      await device.send(properties, Buffer.from(body));
+      await device.send(properties, body);
       return true;
     } catch {
       await close();

@@ -10,14 +10,29 @@ export interface Sabotage {
   readonly reportedAs: readonly Finding['what'][];
 }
 
+/** What goes wrong by chance in life goes wrong here with the messages whose ids end so. */
 export const sabotages: readonly Sabotage[] = [
   {
     name: 'a checkpoint before the work is done',
     file: 'src/hub/partition.ts',
     find: 'lanes.run(deviceId, () => work(arrival, done));',
     replace: `done();
-    lanes.run(deviceId, () => work(arrival, () => {}));`,
+    lanes.run(deviceId, () => work(arrival, done));`,
     reportedAs: ['lost'],
+  },
+  {
+    name: 'one message too many remembered as done',
+    file: 'src/hub/checkpoints.ts',
+    find: '    isDone,',
+    replace: '    isDone: (sequenceNumber) => isDone(sequenceNumber) || isDone(sequenceNumber - 1),',
+    reportedAs: ['lost'],
+  },
+  {
+    name: 'no last checkpoint',
+    file: 'src/hub/partition.ts',
+    find: '      await checkpoints.flush();\n',
+    replace: '',
+    reportedAs: ['state', 'duplicated'],
   },
   {
     name: 'two messages of a device swapped',
@@ -27,25 +42,70 @@ export const sabotages: readonly Sabotage[] = [
     reportedAs: ['inverted'],
   },
   {
+    name: 'two messages of a device at the same time',
+    file: 'src/hub/partition.ts',
+    find: 'lanes.run(deviceId, () => work(arrival, done));',
+    replace: `lanes.run(\`\${deviceId} \${event.sequenceNumber % 2}\`, () => work(arrival, done));`,
+    reportedAs: ['inverted'],
+  },
+  {
+    name: 'the messages of a flooding device in another order',
+    file: 'src/hub/overflow.ts',
+    find: 'queue.push(waiting);',
+    replace: 'queue.unshift(waiting);',
+    reportedAs: ['inverted'],
+  },
+  {
     name: 'an acknowledgement dropped',
     file: 'src/answer.ts',
     find: 'if (wantsAck(envelope.ack, failure === undefined)) {',
-    replace: 'if (wantsAck(envelope.ack, failure === undefined) && Math.random() > 0.02) {',
+    replace: `if (wantsAck(envelope.ack, failure === undefined) && !envelope.correlationId?.endsWith('3-7')) {`,
     reportedAs: ['wrong acknowledgement'],
+  },
+  {
+    name: 'an acknowledgement twice, under two message ids',
+    file: 'src/answer.ts',
+    find: 'await send(acknowledge(envelope, resultOf({ ...handled, failure }), notifications.length, now));',
+    replace: `const result = resultOf({ ...handled, failure });
+      await send(acknowledge(envelope, result, notifications.length, now));
+      if (envelope.correlationId?.endsWith('3-7')) await send(acknowledge(envelope, result, 9, now));`,
+    reportedAs: ['wrong acknowledgement'],
+  },
+  {
+    name: 'a wrong code',
+    file: 'src/answer.ts',
+    find: `    code: failure?.code ?? 'ok',`,
+    replace: `    code: failure && envelope.correlationId?.endsWith('7') ? 'not_authorized' : (failure?.code ?? 'ok'),`,
+    reportedAs: ['wrong acknowledgement'],
+  },
+  {
+    name: 'a notification left out',
+    file: 'src/answer.ts',
+    find: 'const notifications = (outcome?.notifications ?? []).map(',
+    replace: `const told = (outcome?.notifications ?? []).slice(envelope.correlationId?.endsWith('7') ? 1 : 0);
+    const notifications = told.map(`,
+    reportedAs: ['uncounted'],
   },
   {
     name: 'an effect done twice',
     file: 'src/messages/identity.update.ts',
     find: 'await principalManager.updateIdentity(principal.id, json.text);',
     replace: `await principalManager.updateIdentity(principal.id, json.text);
-    if (Math.random() < 0.05) await principalManager.updateIdentity(principal.id, json.text);`,
+    if (json.text.endsWith('7"}')) await principalManager.updateIdentity(principal.id, json.text);`,
     reportedAs: ['duplicated'],
   },
   {
-    name: 'a wrong code',
-    file: 'src/answer.ts',
-    find: `    code: failure?.code ?? 'ok',`,
-    replace: `    code: failure && Math.random() < 0.1 ? 'not_authorized' : (failure?.code ?? 'ok'),`,
-    reportedAs: ['wrong acknowledgement'],
+    name: 'a repeat taken for a new message',
+    file: 'src/hub/partition.ts',
+    find: 'arrivalOf(event, event.sequenceNumber <= horizon)',
+    replace: 'arrivalOf(event, event.sequenceNumber < 0)',
+    reportedAs: ['duplicated', 'state'],
+  },
+  {
+    name: 'a failed message that is not among the dead letters',
+    file: 'src/dispatch.ts',
+    find: 'await park(arrival, handled.failure, traceparent);',
+    replace: '',
+    reportedAs: ['lost'],
   },
 ];

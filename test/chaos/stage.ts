@@ -23,14 +23,33 @@ export interface Stage {
   /** One that may come and go. */
   readonly guest: Instance;
   readonly devices: readonly string[];
-  /** Devices to which the hub was told to refuse a reply for good. */
-  readonly mistreated: Set<string>;
+  /** Faults of the backends that let a call have its effect and hide it. */
+  readonly hiding: Set<string>;
+  /** After which messages may be handled again. */
+  readonly interruptions: Interruption[];
+  /** When the checkpoint store failed or was slow. */
+  readonly storeTroubles: Span[];
   /** In the order of the hub, refused ones included. */
   readonly replies: readonly Devicebound[];
+  /** Correlation ids of the requests whose replies a fault had answered otherwise than by taking them. */
+  readonly misanswered: ReadonlySet<string>;
   /** Has the device send a message, or puts it into the device's partition as if it had. */
   send(message: Message): Promise<void>;
   /** Kills what runs still and frees every port. */
   close(): Promise<void>;
+}
+
+/** An instance was killed, or a partition (by its id) was taken away from whoever read it. */
+export interface Interruption {
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  readonly of: Instance | string;
+}
+
+/** Milliseconds since 1970. */
+export interface Span {
+  readonly from: number;
+  readonly to: number;
 }
 
 export interface StageOptions {
@@ -41,6 +60,8 @@ export interface StageOptions {
   readonly serviceDirectory: string;
   readonly instances: number;
   readonly devices: readonly string[];
+  /** Names of the identities that are connected through each of them. */
+  readonly connected: readonly string[];
   /** How many of these have a connection of their own. */
   readonly realDevices: number;
   /** Of the checkpoint store. */
@@ -49,16 +70,19 @@ export interface StageOptions {
 
 /** Small and hurried: in a short run everything must come about that takes hours in life. */
 const hurried = {
+  SCALING_ROUND_SECONDS: '1',
+  SCALING_EXPIRY_SECONDS: '8',
   CHECKPOINTS_EVERY_MESSAGES: '20',
   CHECKPOINTS_EVERY_SECONDS: '1',
   DELIVERY_PARTITION_MESSAGES: '100',
+  DELIVERY_DEVICE_MESSAGES: '8',
   DELIVERY_DRAIN_SECONDS: '10',
   BACKENDS_ATTEMPT_TIMEOUT_SECONDS: '2',
   REPLIES_SEND_TIMEOUT_SECONDS: '2',
   REPLIES_MAX_WAIT_SECONDS: '10',
 };
 
-/** How many messages one partition may have in work or not covered by a checkpoint. */
+/** How many messages of one partition are in work or not covered by a checkpoint, while the store is well. */
 export const uncoveredMessages =
   Number(hurried.CHECKPOINTS_EVERY_MESSAGES) + Number(hurried.DELIVERY_PARTITION_MESSAGES);
 
@@ -76,13 +100,17 @@ export async function setStage(options: StageOptions): Promise<Stage> {
     closers.push(backends.close);
 
     const replies: Devicebound[] = [];
+    const misanswered = new Set<string>();
     closers.push(async () => ended());
     const ended = hub.journal.watch((entry) => {
       if (entry.kind === 'c2d') replies.push(entry);
+      if (entry.kind === 'c2d-misanswered') misanswered.add(entry.correlationId);
     });
     const real = new Map<string, RealDevice>();
     for (const [index, deviceId] of devices.entries()) {
-      backends.world.principals.createDevice(deviceId, 'acme');
+      const { createDevice, connect } = backends.world.principals;
+      const own = createDevice(deviceId, 'acme');
+      for (const name of options.connected) connect(own, name);
       if (index >= options.realDevices) hub.devicebound.listen(deviceId, (delivery) => delivery.complete());
       else {
         const device = createRealDevice(hub, deviceId);
@@ -122,11 +150,11 @@ export async function setStage(options: StageOptions): Promise<Stage> {
       const partition = hub.partitions[stableHash(deviceId) % hub.partitions.length];
       if (identity === undefined || partition === undefined) throw new Error(`the hub has no device ${deviceId}`);
       const login = { identity, authMethod: '{"scope":"device","type":"sas","issuer":"iothub"}', expiresAt: 0 };
-      const sent = { system: {}, properties, body: Buffer.from(body) };
-      partition.append((place) => encodeDeviceEvent(login, sent, place));
+      partition.append((place) => encodeDeviceEvent(login, { system: {}, properties, body }, place));
     }
 
-    return { hub, backends, instances, guest, devices, mistreated: new Set(), replies, send, close };
+    const seen = { replies, misanswered, hiding: new Set<string>(), interruptions: [], storeTroubles: [] };
+    return { hub, backends, instances, guest, devices, ...seen, send, close };
   } catch (error) {
     await close();
     throw error;

@@ -1,77 +1,167 @@
+import { deflateSync, gzipSync } from 'node:zlib';
 import { v5 } from 'uuid';
-import type { Sent } from './history.ts';
+import type { Intent, Sent } from './history.ts';
 import type { Random } from './random.ts';
 
 /** A message that is still to be sent. */
 export interface Message extends Sent {
   readonly properties: Readonly<Record<string, string>>;
-  readonly body: string;
+  readonly body: Buffer;
 }
+
+/** A device, what it sends in which order, and how many of these at once. */
+export interface Sender {
+  readonly deviceId: string;
+  readonly messages: readonly Message[];
+  readonly atOnce: number;
+}
+
+/** Identities that are connected through each device in the beginning. */
+export const connected = ['module-0', 'module-1', 'module-2'];
 
 const namespace = '6f0a7d7e-0c58-4a4e-9b6e-0b3f8f8f5c11';
 const model = 'svc.device';
+const messagesEach = 20;
+const inARound = 4;
+/** Every so many devices one floods. */
+const floodingOne = 25;
 
-/**
- * What devices send: each one registers a pump and then updates it, registers sensors without naming them, changes its
- * identity, and makes mistakes.
- * @returns for each device its messages, in the order in which it sends them
- */
-export function createWorkload(random: Random, devices: number, messages: number): Message[][] {
-  return Array.from({ length: devices }, (_, index) => ofDevice(`device-${index}`, messages, random));
+/** What devices send: registrations and updates, types, references, identities, questions, and mistakes. */
+export function createWorkload(random: Random, devices: number): Sender[] {
+  return Array.from({ length: devices }, (_, index) => {
+    const floods = index % floodingOne === floodingOne - 1;
+    const deviceId = `device-${index}`;
+    const messages = messagesOf(deviceId, floods ? 3 * messagesEach : messagesEach, random);
+    return { deviceId, messages, atOnce: floods ? messages.length : inARound };
+  });
 }
 
-function ofDevice(deviceId: string, count: number, random: Random): Message[] {
-  const object = v5(deviceId, namespace);
-  let version = 1;
+/** A message but for its envelope. */
+interface Draft {
+  readonly intent: Intent;
+  /** `action` of a V2 message, or `eventType` of a V1 message; absent: not for this service. */
+  readonly action?: string;
+  readonly eventType?: string;
+  readonly properties?: Readonly<Record<string, string>>;
+  readonly body: unknown;
+}
 
-  const next = (id: string, ack: Sent['ack']): Message => {
-    const sent = { id, deviceId, ack };
-    const timeout = random.next() < 0.05 ? { timeout: '5' } : {};
-    const v2 = (action: string) => ({ msgType: 'action', action, version: '2', correlationId: id, ack, ...timeout });
-    const pump = { model, type: 'pump@1', properties: { serial: deviceId, location: id } };
-    const replace = (from: number): Message => ({
-      ...sent,
-      intent: { does: 'replace', object, version: from },
-      properties: { ...v2('model.update'), objectId: object, model },
-      body: JSON.stringify({ ...pump, version: from }),
-    });
+function messagesOf(deviceId: string, count: number, random: Random): Message[] {
+  const pump = v5(deviceId, namespace);
+  const part = v5(`${deviceId} part`, namespace);
+  let version = 0;
+  let typeVersion = 0;
 
-    if (id.endsWith('-0')) {
-      const body = JSON.stringify({ objectId: object, ...pump });
-      return { ...sent, intent: { does: 'create', object }, properties: v2('model.create'), body };
-    }
-    const dice = random.next();
-    if (dice < 0.4) return replace(version++);
-    if (dice < 0.5) {
-      const v1 = { 'svc-messagetype': 'platformEvent', eventType: 'Svc.Device.Updated', id, ack, objectId: object };
-      return { ...replace(version++), properties: v1 };
-    }
-    if (dice < 0.6) return replace(version - 1); // stale, and refused unless what should have come before had failed
-    if (dice < 0.75) {
-      const sensor = { model, type: 'sensor@1', properties: { quantity: id } };
-      return { ...sent, intent: { does: 'create' }, properties: v2('model.create'), body: JSON.stringify(sensor) };
-    }
-    if (dice < 0.9) {
-      const body = JSON.stringify({ publicKey: id });
-      return { ...sent, intent: { does: 'identify' }, properties: v2('identity.update'), body };
-    }
-    const refusal = random.pick(refusals);
+  const body = (id: string) => ({ model, type: 'pump@1', properties: { serial: deviceId, location: id } });
+  const sensor = (id: string) => ({ model, type: 'sensor@1', properties: { quantity: id } });
+
+  const register = (id: string): Draft => {
+    version += 1;
+    const isV1 = random.next() < 0.4;
+    const tells = isV1 ? ([model, 'svc.configuration'] as const) : (['svc.configuration'] as const);
     return {
-      ...sent,
-      intent: { does: 'nothing', code: refusal.code },
-      properties: refusal.code === undefined ? {} : v2(refusal.action),
-      body: '{}',
+      ...(isV1 ? { eventType: 'Svc.Device.Created' } : { action: 'model.create' }),
+      intent: { does: 'create', object: pump, tells },
+      body: { objectId: pump, ...body(id) },
     };
   };
-
-  return Array.from({ length: count }, (_, index) =>
-    next(`${deviceId}-${index}`, random.pick(['all', 'all', 'all', 'positive', 'negative', 'none'])),
-  );
+  const replace = (id: string, from: number): Draft => ({
+    ...(random.next() < 0.25 ? { eventType: 'Svc.Device.Updated' } : { action: 'model.update' }),
+    intent: { does: 'replace', object: pump, version: from },
+    properties: { objectId: pump, model },
+    body: { ...body(id), version: from },
+  });
+  /** Each with its share. */
+  const drafts: readonly (readonly [number, (id: string) => Draft])[] = [
+    [30, (id) => replace(id, version++)],
+    [6, (id) => replace(id, version - 1)], // stale, and refused unless what should have come before had failed
+    [5, register],
+    [8, (id) => ({ action: 'model.create', intent: { does: 'create', tells: [] }, body: sensor(id) })],
+    [4, (id) => ({ eventType: 'Svc.Device.Created', intent: { does: 'create', tells: [model] }, body: sensor(id) })],
+    [
+      5,
+      (id) => ({
+        action: 'model.create',
+        intent: { does: 'create', object: part, tells: [] },
+        body: { objectId: part, ...sensor(id) },
+      }),
+    ],
+    [
+      6,
+      (id) => ({
+        action: 'reference.create',
+        intent: { does: 'refer', object: pump, to: part },
+        properties: { objectId: pump, model },
+        body: [{ name: 'contains', to: { objectId: part, model }, attributes: { isContained: true, by: id } }],
+      }),
+    ],
+    [
+      8,
+      (id) => {
+        typeVersion += random.next() < 0.75 || typeVersion === 0 ? 1 : 0; // or once more, which is refused
+        const type = { typeId: `type-of-${deviceId}`, version: `1.${typeVersion}.0` };
+        const properties = { by: { dataType: 'string', description: id } };
+        return {
+          action: 'type.create',
+          intent: { does: 'define', type: `${type.typeId}@${type.version}` },
+          body: { ...type, properties },
+        };
+      },
+    ],
+    [8, (id) => ({ action: 'identity.update', intent: { does: 'identify' }, body: { publicKey: id } })],
+    [
+      4,
+      () => {
+        const identity = random.pick(connected);
+        return { action: 'identity.delete', intent: { does: 'remove', identity }, body: { identity } };
+      },
+    ],
+    [
+      8,
+      () => {
+        const contained = random.next() < 0.5;
+        return {
+          eventType: 'Svc.Device.SyncModel',
+          intent: { does: 'fetch', object: pump, contained },
+          properties: { objectId: pump, model },
+          body: { contained, related: ['svc.configuration'] },
+        };
+      },
+    ],
+    [3, () => ({ action: 'model.update', intent: { does: 'nothing', code: 'validation_error' }, body: {} })],
+    [3, () => ({ action: 'model.query', intent: { does: 'nothing', code: 'operation_not_supported' }, body: {} })],
+    [2, () => ({ intent: { does: 'nothing', code: undefined }, body: {} })],
+  ];
+  const lots = drafts.flatMap(([share, draft]) => Array.from({ length: share }, () => draft));
+  return Array.from({ length: count }, (_, index) => {
+    const id = `${deviceId}-${index}`;
+    return sealed(id, deviceId, index === 0 ? register(id) : random.pick(lots)(id), random);
+  });
 }
 
-/** What is refused, and with which code; the last is not for this service. */
-const refusals = [
-  { action: 'model.update', code: 'validation_error' },
-  { action: 'model.query', code: 'operation_not_supported' },
-  { action: '', code: undefined },
-] as const;
+/** With the envelope of its generation; some V2 messages are compressed (R6). */
+function sealed(id: string, deviceId: string, draft: Draft, random: Random): Message {
+  const { intent, action, eventType } = draft;
+  const ack = random.pick(['all', 'all', 'all', 'positive', 'negative', 'none'] as const);
+  const text = Buffer.from(JSON.stringify(draft.body));
+  const sent = { id, deviceId, ack, intent };
+  if (eventType !== undefined) {
+    const properties = { 'svc-messagetype': 'platformEvent', eventType, id, ack, ...draft.properties };
+    return { ...sent, properties, body: text };
+  }
+  if (action === undefined) return { ...sent, properties: {}, body: text };
+  const packing = random.next() < 0.15 ? random.pick(packings) : undefined;
+  const properties = {
+    ...{ msgType: 'action', action, version: '2', correlationId: id, ack },
+    ...(random.next() < 0.05 && { timeout: '5' }),
+    ...(packing && { 'content-encoding': packing.name }),
+    ...draft.properties,
+  };
+  return { ...sent, properties, body: packing ? packing.pack(text) : text };
+}
+
+const packings: readonly { readonly name: string; pack(text: Buffer): Buffer }[] = [
+  { name: 'gzip', pack: gzipSync },
+  { name: 'gzip', pack: (text) => Buffer.from(gzipSync(text).toString('base64')) },
+  { name: 'deflate', pack: deflateSync },
+];

@@ -1,0 +1,40 @@
+import type { Line } from './observe.ts';
+import { type Interruption, type Stage, uncoveredMessages } from './stage.ts';
+
+/** A checkpoint that was under way when the store had recovered may take so long to come through. */
+const recoveryMs = 2_000;
+
+/**
+ * How many messages of each partition may have been handled again, as docs/guarantees.md has it: for each time that its
+ * reader was killed, or that it was taken away, the messages in work and those since the last checkpoint. While the store
+ * is in trouble there is none, and what is handled meanwhile is added.
+ */
+export async function boundsOf(
+  stage: Pick<Stage, 'interruptions' | 'storeTroubles'>,
+  lines: readonly Line[],
+): Promise<Map<string, number>> {
+  const bounds = new Map<string, number>();
+  for (const interruption of stage.interruptions) {
+    const { at } = interruption;
+    const begins = stage.storeTroubles.filter(({ from, to }) => from <= at && at <= to + recoveryMs);
+    const since = Math.min(at, ...begins.map(({ from }) => from));
+    for (const partition of await partitionsOf(interruption)) {
+      const meanwhile = lines.filter((line) => line.partition === partition && line.at >= since && line.at <= at);
+      bounds.set(partition, (bounds.get(partition) ?? 0) + uncoveredMessages + meanwhile.length);
+    }
+  }
+  return bounds;
+}
+
+/** Which were being read: of an instance, those that its log says it had begun to read and not left by then. */
+async function partitionsOf({ at, of }: Interruption): Promise<Iterable<string>> {
+  if (typeof of === 'string') return [of];
+  const reading = new Set<string>();
+  for (const { msg, time, partition } of await of.lines()) {
+    if (Date.parse(String(time)) > at) break;
+    if (msg === 'health is served at /livez and /readyz') reading.clear();
+    if (msg === 'reading partition') reading.add(String(partition));
+    if (msg === 'left partition' || msg === 'somebody else reads this partition now') reading.delete(String(partition));
+  }
+  return reading;
+}

@@ -1,0 +1,45 @@
+import { describe, expect, it } from 'vitest';
+import { misfortunes, plan } from './faults.ts';
+import { createRandom } from './random.ts';
+
+const kinds = [
+  'kill',
+  'restart',
+  'another instance joins and leaves',
+  'steal',
+  'hub drop',
+  'hub restart',
+  'partition moves',
+  'backend error',
+  'backend error of one device',
+  'backend refuses the token',
+  'backend hang',
+  'backend reset',
+  'backend slow',
+  'lost answer',
+  'store failing',
+  'store slow',
+  'reply refused for now',
+  'reply refused for good',
+  'reply unanswered',
+];
+
+const planOf = (seed: number) => plan(seed, createRandom(seed), 6_000);
+const namesOf = (seed: number) => planOf(seed).map(({ misfortune }) => misfortune.name);
+
+describe('The plan of misfortunes', () => {
+  it('knows every kind', () => {
+    expect(misfortunes.map(({ name }) => name).sort()).toEqual([...kinds].sort());
+  });
+
+  it.each([0, 1, 2, 3, 4, 17, 998])('has every kind in five seeds from %i on', (first) => {
+    const met = new Set([0, 1, 2, 3, 4].flatMap((more) => namesOf(first + more)));
+    expect(kinds.filter((kind) => !met.has(kind))).toEqual([]);
+  });
+
+  it('is the same for the same seed, and another for another', () => {
+    const timesOf = (seed: number) => planOf(seed).map(({ at, random }) => [at, random.next()]);
+    expect(timesOf(7)).toEqual(timesOf(7));
+    expect(timesOf(7)).not.toEqual(timesOf(8));
+  });
+});

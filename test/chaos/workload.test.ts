@@ -1,0 +1,42 @@
+import { describe, expect, it } from 'vitest';
+import { createRandom } from './random.ts';
+import { createWorkload } from './workload.ts';
+
+const senders = createWorkload(createRandom(1), 100);
+const messages = senders.flatMap((sender) => sender.messages);
+
+describe('The workload', () => {
+  it('has at least 2,000 messages of 100 devices, and every message of the interface', () => {
+    const names = new Set(messages.map(({ properties }) => properties['action'] ?? properties['eventType']));
+    expect(new Set(messages.map(({ deviceId }) => deviceId)).size).toBe(100);
+    expect(messages.length).toBeGreaterThanOrEqual(2_000);
+    expect([...names]).toEqual(
+      expect.arrayContaining([
+        'model.create',
+        'model.update',
+        'type.create',
+        'reference.create',
+        'identity.update',
+        'identity.delete',
+        'Svc.Device.Created',
+        'Svc.Device.Updated',
+        'Svc.Device.SyncModel',
+      ]),
+    );
+  });
+
+  it('names each message but once', () => {
+    expect(new Set(messages.map(({ id }) => id)).size).toBe(messages.length);
+  });
+
+  it('has compressed messages, and devices that flood', () => {
+    const encodings = new Set(messages.map(({ properties }) => properties['content-encoding']));
+    expect([...encodings].sort()).toEqual(['deflate', 'gzip', undefined]);
+    expect(senders.filter(({ atOnce }) => atOnce > 50)).toHaveLength(4);
+  });
+
+  it('is the same for the same seed', () => {
+    expect(createWorkload(createRandom(1), 100)).toEqual(senders);
+    expect(createWorkload(createRandom(2), 100)).not.toEqual(senders);
+  });
+});
