@@ -22,12 +22,13 @@ afterEach(() => {
 });
 
 /** What holds whoever fails, and however. */
-function expectSound({ effects, writes, all, progress, newest }: Run, place: string) {
+function expectSound({ effects, unmarked, writes, all, progress, newest }: Run, place: string) {
   expect([...new Set(effects)].sort(), place).toEqual([...all].sort());
   expect(
     progress.map((one) => one?.sequenceNumber),
     place,
   ).toEqual(partitions.map(() => newest));
+  expect(unmarked, place).toEqual([]);
   for (const partition of partitions) {
     const own = writes.filter((write) => write.partition === partition);
     const [epochs, positions] = [own.map(({ epoch }) => epoch), own.map(({ sequenceNumber }) => sequenceNumber)];

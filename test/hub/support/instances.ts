@@ -33,7 +33,11 @@ export async function run(clients: Clients, victim: Name, life: Mortal) {
   const hub = createFakeHub(partitions);
   const store = createMemoryStore();
   const effects: Mark[] = [];
+  const begun = new Set<Mark>();
+  /** Handled although a checkpoint said that they were done. */
   const repeated: Mark[] = [];
+  /** Begun again without being told that this may be so. */
+  const unmarked: Mark[] = [];
   const writes: { partition: string; epoch: number; owner: string; sequenceNumber: number }[] = [];
   const instances = new Map<Name, Consumer>();
   let sent = 0;
@@ -77,19 +81,23 @@ export async function run(clients: Clients, victim: Name, life: Mortal) {
       log: createLog('silent'),
       partition: (partition) => ({
         budget: createBudget({ maxMessages: 6, maxBytes: 1e6 }),
-        spool: openSpool(tmpdir(), `spool-${process.pid}-${Math.random()}`, 1e6),
-        arrivalOf: (event) => ({
+        spool: openSpool(tmpdir(), `spool-${process.pid}-${Math.random()}`, { maxBytes: 1e6, maxMessages: 1e5 }),
+        arrivalOf: (event, mayBeRepeat) => ({
           event,
           deviceId: String(event.systemProperties?.['iothub-connection-device-id']),
+          mayBeRepeat,
         }),
-        dispatch: ({ event: { sequenceNumber } }) =>
-          own.step(async () => {
-            const mark = `${partition}:${sequenceNumber}`;
+        dispatch({ event: { sequenceNumber }, mayBeRepeat }) {
+          const mark = `${partition}:${sequenceNumber}`;
+          if (!mayBeRepeat && begun.has(mark)) unmarked.push(mark);
+          begun.add(mark);
+          return own.step(async () => {
             if (isWritten(sequenceNumber, await store.progress(partition))) repeated.push(mark);
             effects.push(mark);
             await new Promise((resolve) => setTimeout(resolve, handlingMs));
             return true;
-          }),
+          });
+        },
         limits: { everyMessages: 3, everyMs: 100, deviceMessages: 16, maxMapBytes: 1000 },
       }),
     });
@@ -124,7 +132,7 @@ export async function run(clients: Clients, victim: Name, life: Mortal) {
 
   const progress = await Promise.all(partitions.map((partition) => store.progress(partition)));
   const all = partitions.flatMap((partition) => Array.from({ length: sent }, (_, index) => `${partition}:${index}`));
-  return { effects, repeated, writes, all, progress, newest: sent - 1 };
+  return { effects, repeated, unmarked, writes, all, progress, newest: sent - 1 };
 }
 
 export type Run = Awaited<ReturnType<typeof run>>;
