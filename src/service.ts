@@ -42,7 +42,10 @@ export async function startService(settings: Settings, log: Log): Promise<Servic
     log,
     partition: (partition) => ({
       budget: createBudget(partitionLimits, overall),
-      spool: openSpool(delivery.spoolDirectory, `${process.pid}-${partition}-${Date.now()}`, delivery.spoolBytes),
+      spool: openSpool(delivery.spoolDirectory, `${process.pid}-${partition}-${Date.now()}`, {
+        maxBytes: delivery.spoolBytes,
+        maxMessages: delivery.spoolMessages,
+      }),
       limits: {
         everyMessages: checkpoints.everyMessages,
         everyMs: checkpoints.everySeconds * 1000,

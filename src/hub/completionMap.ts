@@ -42,7 +42,21 @@ export function decodeCompletion(watermark: number, map: string): (sequenceNumbe
     };
   }
   const runs = map.startsWith(`${version}r`) ? readRuns(watermark, data) : [];
-  return (sequenceNumber) => runs.some(({ first, last }) => sequenceNumber >= first && sequenceNumber <= last);
+  return (sequenceNumber) => {
+    const run = runs[firstEndingAt(sequenceNumber, runs)];
+    return run !== undefined && run.first <= sequenceNumber;
+  };
+}
+
+/** Index of the first run that ends at the number or above it. It is asked for every event: the search is binary. */
+function firstEndingAt(sequenceNumber: number, runs: readonly Run[]): number {
+  let [low, high] = [0, runs.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((runs[middle]?.last ?? 0) < sequenceNumber) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 function runLengths(watermark: number, runs: readonly Run[], maxBytes: number): Buffer {

@@ -161,11 +161,20 @@ function toMessage({ body, messageId, correlationId, properties }: Reply): Messa
   return message;
 }
 
+/** Conditions of an answer that say nothing of the line, and pass; the client has no name for them, or a misleading one. */
+const passing: readonly unknown[] = [
+  'com.microsoft:server-busy',
+  'com.microsoft:timeout',
+  'com.microsoft:operation-cancelled',
+  'amqp:resource-locked',
+];
+
 /** The client's error names, from the AMQP conditions the hub answers with (C4). */
 const refusals: Readonly<Record<string, Refusal>> = {
   DeviceMaximumQueueDepthExceededError: { kind: 'later', reason: 'queue_full' },
   ThrottlingError: { kind: 'later', reason: 'throttled' },
   IotHubQuotaExceededError: { kind: 'later', reason: 'throttled' },
+  IoTHubSuspendedError: { kind: 'later', reason: 'throttled' },
   InternalServerError: { kind: 'later', reason: 'not_taken' },
   DeviceNotFoundError: { kind: 'never', reason: 'unknown_device' },
   MessageTooLargeError: { kind: 'never', reason: 'too_large' },
@@ -175,10 +184,12 @@ const refusals: Readonly<Record<string, Refusal>> = {
 };
 
 function refusalOf(error: Error & { amqpError?: { condition?: unknown } }): Refusal {
+  const condition = error.amqpError?.condition;
+  if (passing.includes(condition)) return { kind: 'later', reason: 'throttled' };
   const known = refusals[error.constructor.name];
   if (known) return known;
   // Any other answer of the hub is final; an error without one is the line's.
-  return error.amqpError?.condition === undefined
+  return condition === undefined
     ? { kind: 'connection', reason: 'hub_unavailable' }
     : { kind: 'never', reason: 'refused' };
 }

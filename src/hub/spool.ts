@@ -19,9 +19,21 @@ export interface Spool {
 
 /** Where a message lies. */
 export interface Ticket {
+  readonly segment: number;
+  /** In bytes, from the beginning of the file. */
   readonly at: number;
   readonly length: number;
 }
+
+export interface SpoolLimits {
+  /** On disk. */
+  readonly maxBytes: number;
+  /** Each takes a few hundred bytes in memory as well. */
+  readonly maxMessages: number;
+}
+
+/** Room is taken and given back in segments: what one device leaves is there again while others still wait. */
+const segmentBytes = 1024 * 1024;
 
 const readAt = promisify(read);
 
@@ -29,31 +41,54 @@ const readAt = promisify(read);
  * @param directory of the spools; made when missing
  * @param name of the file, which is gone as soon as it is open
  */
-export function openSpool(directory: string, name: string, maxBytes: number): Spool {
+export function openSpool(directory: string, name: string, { maxBytes, maxMessages }: SpoolLimits): Spool {
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   const path = join(directory, name);
   const file = openSync(path, 'w+', 0o600);
   unlinkSync(path); // the file lives as long as it is open, and no crash leaves bodies behind
-  let end = 0;
+  const size = Math.min(segmentBytes, maxBytes);
+  const most = Math.floor(maxBytes / size);
+  /** Messages that wait in each segment. */
+  const inside: number[] = [];
+  const free: number[] = [];
   let waiting = 0;
+  let current: number | undefined;
+  let end = 0;
+
+  function leave(segment: number) {
+    const left = (inside[segment] ?? 0) - 1;
+    inside[segment] = left;
+    waiting -= 1;
+    if (waiting === 0) {
+      if (inside.length > 1) ftruncateSync(file, 0);
+      inside.length = 0;
+      free.length = 0;
+      current = undefined;
+    } else if (left === 0 && segment !== current) free.push(segment);
+  }
 
   return {
     put({ body, properties, systemProperties, sequenceNumber, offset, enqueuedTimeUtc }) {
       const bytes = serialize({ body, properties, systemProperties, sequenceNumber, offset, enqueuedTimeUtc });
-      if (end + bytes.length > maxBytes) return undefined;
-      writeSync(file, bytes, 0, bytes.length, end);
-      const ticket = { at: end, length: bytes.length };
-      end += bytes.length;
+      const { length } = bytes;
+      if (length > size || waiting === maxMessages) return undefined;
+      if (current !== undefined && inside[current] === 0) end = 0;
+      if (current === undefined || end + length > size) {
+        const next = free.pop() ?? (inside.length < most ? inside.push(0) - 1 : undefined);
+        if (next === undefined) return undefined;
+        current = next;
+        end = 0;
+      }
+      writeSync(file, bytes, 0, length, current * size + end);
+      const ticket = { segment: current, at: current * size + end, length };
+      end += length;
+      inside[current] = (inside[current] ?? 0) + 1;
       waiting += 1;
       return ticket;
     },
-    async take({ at, length }) {
+    async take({ segment, at, length }) {
       const { buffer } = await readAt(file, Buffer.allocUnsafe(length), 0, length, at);
-      waiting -= 1;
-      if (waiting === 0) {
-        end = 0;
-        ftruncateSync(file, 0);
-      }
+      leave(segment);
       return deserialize(buffer) as HubEvent;
     },
     close: () => closeSync(file),

@@ -65,7 +65,7 @@ function enter(handled: string[]): Consumer {
     log: createLog('silent'),
     partition: () => ({
       budget: createBudget({ maxMessages: 100, maxBytes: 1e6 }),
-      spool: openSpool(directory, `spool-${Math.random()}`, 1e6),
+      spool: openSpool(directory, `spool-${Math.random()}`, { maxBytes: 1e6, maxMessages: 1e5 }),
       arrivalOf: (event: HubEvent) => ({ event, deviceId: String(event.properties?.['device']) }),
       async dispatch({ event }) {
         handled.push(Buffer.from(event.body as Uint8Array).toString());

@@ -27,7 +27,7 @@ interface Given {
 
 function setUp({ overall, maxMessages, hung = '' }: Given) {
   const ended: string[] = [];
-  const spool = openSpool(tmpdir(), `spool-${process.pid}-${Math.random()}`, 1e8);
+  const spool = openSpool(tmpdir(), `spool-${process.pid}-${Math.random()}`, { maxBytes: 1e8, maxMessages: 1e5 });
   spools.push(spool);
   const budget = createBudget({ maxMessages, maxBytes: 1e6 }, overall);
   let most = 0;

@@ -55,7 +55,10 @@ function setUp({
   let givenUp = 0;
   const ends = new Map<number, (handled: boolean) => void>();
   const budget = createBudget({ maxMessages, maxBytes: 1_000_000 });
-  const whole = openSpool(tmpdir(), `spool-${process.pid}-${Math.random()}`, spoolBytes);
+  const whole = openSpool(tmpdir(), `spool-${process.pid}-${Math.random()}`, {
+    maxBytes: spoolBytes,
+    maxMessages: 1e5,
+  });
   closeSpool = () => whole.close();
   const spool: Spool = {
     ...whole,
@@ -226,7 +229,7 @@ describe('a device that floods', () => {
   it('keeps its order through the spool, bodies and properties intact', async () => {
     vi.useRealTimers();
     const seen: HubEvent[] = [];
-    const spool = openSpool(tmpdir(), `spool-${process.pid}-flood`, 1e6);
+    const spool = openSpool(tmpdir(), `spool-${process.pid}-flood`, { maxBytes: 1e6, maxMessages: 1e5 });
     closeSpool = () => spool.close();
     const partition = createPartition({
       budget: createBudget({ maxMessages: 5, maxBytes: 1e6 }),

@@ -76,7 +76,7 @@ function enter(consumerGroup: string, store: Store, handle: (text: string) => Pr
     log: createLog('silent'),
     partition: () => ({
       budget: createBudget({ maxMessages: 100, maxBytes: 1e6 }),
-      spool: openSpool(directory, `spool-${Math.random()}`, 1e6),
+      spool: openSpool(directory, `spool-${Math.random()}`, { maxBytes: 1e6, maxMessages: 1e5 }),
       arrivalOf: (event: HubEvent) => ({ event, deviceId: String(event.properties?.['device']) }),
       async dispatch({ event }) {
         const text = Buffer.from(event.body as Uint8Array).toString();

@@ -1,0 +1,89 @@
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import * as fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openSpool, type Spool, type Ticket } from '../../src/hub/spool.ts';
+import { hubEvent } from '../support/events.ts';
+
+const mebibyte = 1024 * 1024;
+let directory: string;
+let spool: Spool;
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'spool-'));
+});
+afterEach(() => {
+  spool.close();
+  rmSync(directory, { recursive: true });
+});
+
+const open = (maxBytes: number, maxMessages = 1_000) => {
+  spool = openSpool(directory, 'one', { maxBytes, maxMessages });
+};
+const message = (sequenceNumber: number, bytes: number) =>
+  hubEvent({ sequenceNumber, body: Buffer.alloc(bytes, sequenceNumber) });
+
+/** Puts a message for which there must be room. */
+function put(sequenceNumber: number, bytes: number): Ticket {
+  const ticket = spool.put(message(sequenceNumber, bytes));
+  if (ticket === undefined) throw new Error(`no room for message ${sequenceNumber}`);
+  return ticket;
+}
+
+describe('the spool', () => {
+  it('leaves no file behind that somebody could read, not even while it is open', () => {
+    open(mebibyte);
+    put(1, 1000);
+    expect(readdirSync(directory)).toEqual([]);
+  });
+
+  it('gives back what was put in, in any order (300 random courses)', async () => {
+    const step = fc.oneof(fc.record({ put: fc.integer({ min: 0, max: 300_000 }) }), fc.record({ take: fc.nat() }));
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
+        open(4 * mebibyte, 10);
+        const waiting: { ticket: Ticket; number: number; bytes: number }[] = [];
+        for (const [number, one] of steps.entries()) {
+          if ('put' in one) {
+            const ticket = spool.put(message(number, one.put));
+            if (ticket) waiting.push({ ticket, number, bytes: one.put });
+            else expect(waiting.length).toBeGreaterThan(3);
+          } else if (waiting.length > 0) {
+            const [taken] = waiting.splice(one.take % waiting.length, 1);
+            if (taken === undefined) continue;
+            const { sequenceNumber, body } = await spool.take(taken.ticket);
+            expect(sequenceNumber).toBe(taken.number);
+            expect(Buffer.compare(body as Buffer, Buffer.alloc(taken.bytes, taken.number))).toBe(0);
+          }
+        }
+        spool.close();
+      }),
+      { numRuns: 300, seed: 20261120 },
+    );
+    open(1);
+  });
+
+  it('has room again for what a fast device left, though a slow one still has messages in it', async () => {
+    open(3 * mebibyte);
+    const slow = put(0, 100);
+    for (let number = 1; number <= 500; number += 1) await spool.take(put(number, 100_000));
+    expect(await spool.take(slow)).toMatchObject({ sequenceNumber: 0 });
+  });
+
+  it('is full when its bytes are taken, and has room when they are left', async () => {
+    open(2 * mebibyte);
+    const tickets = [1, 2, 3, 4].map((number) => put(number, 500_000));
+    expect(spool.put(message(5, 500_000))).toBeUndefined();
+    for (const ticket of tickets.slice(0, 2)) await spool.take(ticket);
+    put(5, 500_000);
+  });
+
+  it('is full when it holds its number of messages, however small', async () => {
+    open(mebibyte, 2);
+    const first = put(1, 1);
+    put(2, 1);
+    expect(spool.put(message(3, 1))).toBeUndefined();
+    await spool.take(first);
+    put(3, 1);
+  });
+});
