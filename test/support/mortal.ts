@@ -57,12 +57,19 @@ export function mortal(diesAt: number): Mortal {
   };
 }
 
-/** A process that does not die: one of its steps takes long, before it or after it, and then it goes on. */
-export function tardy(at: number, ms: number): Mortal {
+/**
+ * A process that does not die: at one point it is held up, and goes on later.
+ * @param extent one step alone, as a request on a slow way; or all that the process does from there on, as by a pause
+ */
+export function tardy(at: number, ms: number, extent: 'step' | 'process'): Mortal {
   let count = 0;
+  let delay: Promise<void> | undefined;
   async function point(): Promise<void> {
     count += 1;
-    if (count === at) await new Promise((resolve) => setTimeout(resolve, ms));
+    if (count === at) {
+      delay = new Promise((resolve) => setTimeout(resolve, ms));
+      await delay;
+    } else if (extent === 'process') await delay;
   }
   return {
     async step(something) {
