@@ -28,8 +28,8 @@ export interface RunOptions {
   readonly hubDirectory: string;
   readonly serviceDirectory: string;
   readonly storage: Storage;
-  /** Told now and then how many messages have been handled. */
-  readonly onProgress: (handled: number, all: number) => void;
+  /** Told again and again how far it has come. */
+  readonly onProgress: (what: string) => void;
 }
 
 const deviceCount = 100;
@@ -42,13 +42,14 @@ const longestMs = 55_000;
 
 /** Sends messages, lets misfortunes happen, waits until all is quiet, stops the service and looks at what is there. */
 export async function run(options: RunOptions): Promise<Outcome> {
-  const { seed, directory, hubDirectory, serviceDirectory, storage } = options;
+  const { seed, directory, hubDirectory, serviceDirectory, storage, onProgress } = options;
   const began = performance.now();
   const random = createRandom(seed);
   const senders = createWorkload(random, deviceCount);
   const messages = senders.flatMap((sender) => sender.messages);
   const planned = plan(seed, random, sendingMs);
   const container = `seed-${seed}-${Date.now()}`;
+  onProgress('starting');
   const stage = await setStage({
     directory,
     hubDirectory,
@@ -68,12 +69,13 @@ export async function run(options: RunOptions): Promise<Outcome> {
       await sleep(at);
       await misfortune.happen(stage, random, storage);
     });
-    await Promise.all([sendAll(stage, senders), ...strikes]);
+    await Promise.all([sendAll(stage, senders, onProgress), ...strikes]);
     stage.hub.faults.clear();
     stage.backends.faults.clear();
     const latest = began + longestMs;
-    await untilHandled(stage, messages, latest, options.onProgress);
+    await untilHandled(stage, messages, latest, onProgress);
     // Whoever has lost a partition reads it again from its checkpoint; a stop before that would leave it behind.
+    onProgress('all handled');
     if (stage.interruptions.length > 0) await untilCovered(stage, storage, container, latest);
     await Promise.all(stage.instances.map((instance) => instance.stop()));
     const codes = [...stage.instances, stage.guest].flatMap((instance) => instance.codes);
@@ -95,11 +97,17 @@ export async function run(options: RunOptions): Promise<Outcome> {
 }
 
 /** Each device its next few messages, round by round. */
-async function sendAll(stage: Stage, senders: readonly Sender[]): Promise<void> {
+async function sendAll(stage: Stage, senders: readonly Sender[], onProgress: RunOptions['onProgress']): Promise<void> {
+  const all = senders.reduce((sum, { messages }) => sum + messages.length, 0);
+  let sent = 0;
   await Promise.all(
     senders.map(async ({ messages, atOnce }) => {
       for (let at = 0; at < messages.length; at += atOnce) {
-        for (const one of messages.slice(at, at + atOnce)) await stage.send(one);
+        for (const one of messages.slice(at, at + atOnce)) {
+          await stage.send(one);
+          sent += 1;
+          onProgress(`${sent} of ${all} messages sent`);
+        }
         await sleep((sendingMs * atOnce) / messages.length);
       }
     }),
@@ -117,7 +125,7 @@ async function untilHandled(
   let last = { handled: 0, at: performance.now() };
   for (;;) {
     const handled = new Set((await handledBy(stage)).map(({ id }) => id)).size;
-    onProgress(handled, ours.length);
+    onProgress(`${handled} of ${ours.length} messages handled`);
     const now = performance.now();
     if (handled === ours.length || now > latest) return;
     if (handled > last.handled) last = { handled, at: now };

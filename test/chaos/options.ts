@@ -1,0 +1,40 @@
+import { parseArgs } from 'node:util';
+
+/** What is asked for on the command line. */
+export interface Options {
+  readonly seeds: readonly number[];
+  readonly sabotage: boolean;
+}
+
+export const usage = `Usage: npm run chaos -- [--seeds N] [--seed S] [--sabotage]
+
+  --seeds N     how many seeds of trouble the service has to stand, 5 unless said otherwise
+  --seed S      the first of them, 0 unless said otherwise; the same seed sends the same messages into the same trouble
+  --sabotage    services that are broken on purpose instead: each must be found out within ten seeds
+`;
+
+/**
+ * @returns undefined when help is asked for
+ * @throws Error that says what is wrong
+ */
+export function readOptions(args: readonly string[]): Options | undefined {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      seeds: { type: 'string', default: '5' },
+      seed: { type: 'string', default: '0' },
+      sabotage: { type: 'boolean', default: false },
+      help: { type: 'boolean', short: 'h', default: false },
+    },
+  });
+  if (values.help) return undefined;
+  const first = wholeNumber('--seed', values.seed, 0);
+  const count = values.sabotage ? 10 : wholeNumber('--seeds', values.seeds, 1);
+  return { seeds: Array.from({ length: count }, (_, index) => first + index), sabotage: values.sabotage };
+}
+
+function wholeNumber(name: string, text: string, least: number): number {
+  const value = Number(text);
+  if (/^\d{1,9}$/.test(text) && value >= least) return value;
+  throw new Error(`${name} must be a whole number from ${least} on, not ${JSON.stringify(text)}`);
+}

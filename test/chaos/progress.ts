@@ -1,0 +1,34 @@
+/** A line that says how far something has come. */
+export interface Progress {
+  /** Replaces what was said last; off a terminal it is said every few seconds. */
+  say(text: string): void;
+  /** Takes it away: what is printed next is there to stay. */
+  clear(): void;
+}
+
+const everyMs = 5_000;
+
+export function showProgress(output: NodeJS.WriteStream, now: () => number): Progress {
+  let last = now();
+  let isShown = false;
+
+  function clear(): void {
+    if (isShown) output.write('\r\u001b[K');
+    isShown = false;
+    last = now();
+  }
+
+  return {
+    say(text) {
+      if (output.isTTY) {
+        clear();
+        output.write(text.slice(0, (output.columns ?? 80) - 1));
+        isShown = true;
+      } else if (now() - last >= everyMs) {
+        output.write(`${text}\n`);
+        last = now();
+      }
+    },
+    clear,
+  };
+}
