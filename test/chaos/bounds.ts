@@ -1,5 +1,6 @@
+import type { Instance } from './instance.ts';
 import type { Line } from './observe.ts';
-import { type Interruption, type Stage, uncoveredMessages } from './stage.ts';
+import { type Stage, uncoveredMessages } from './stage.ts';
 
 /** A checkpoint that was under way when the store had recovered may take so long to come through. */
 const recoveryMs = 2_000;
@@ -15,10 +16,10 @@ export async function boundsOf(
 ): Promise<Map<string, number>> {
   const bounds = new Map<string, number>();
   for (const interruption of stage.interruptions) {
-    const { at } = interruption;
+    const { at, of } = interruption;
     const begins = stage.storeTroubles.filter(({ from, to }) => from <= at && at <= to + recoveryMs);
     const since = Math.min(at, ...begins.map(({ from }) => from));
-    for (const partition of await partitionsOf(interruption)) {
+    for (const partition of typeof of === 'string' ? [of] : await partitionsReadBy(of, at)) {
       const meanwhile = lines.filter((line) => line.partition === partition && line.at >= since && line.at <= at);
       bounds.set(partition, (bounds.get(partition) ?? 0) + uncoveredMessages + meanwhile.length);
     }
@@ -26,11 +27,10 @@ export async function boundsOf(
   return bounds;
 }
 
-/** Which were being read: of an instance, those that its log says it had begun to read and not left by then. */
-async function partitionsOf({ at, of }: Interruption): Promise<Iterable<string>> {
-  if (typeof of === 'string') return [of];
+/** Which partitions an instance had begun to read and not left by then, as its log says. */
+export async function partitionsReadBy(instance: Instance, at: number): Promise<ReadonlySet<string>> {
   const reading = new Set<string>();
-  for (const { msg, time, partition } of await of.lines()) {
+  for (const { msg, time, partition } of await instance.lines()) {
     if (Date.parse(String(time)) > at) break;
     if (msg === 'health is served at /livez and /readyz') reading.clear();
     if (msg === 'reading partition') reading.add(String(partition));

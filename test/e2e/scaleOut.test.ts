@@ -1,0 +1,84 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { partitionsReadBy } from '../chaos/bounds.ts';
+import { check, repeatsIn } from '../chaos/checker.ts';
+import type { Instance } from '../chaos/instance.ts';
+import { handledBy, observe } from '../chaos/observe.ts';
+import { createRandom } from '../chaos/random.ts';
+import { type Stage, setStage } from '../chaos/stage.ts';
+import { connected, createWorkload } from '../chaos/workload.ts';
+import { type Azurite, startAzurite } from '../support/azurite.ts';
+
+// The service as processes that share one storage account, while devices send: a third joins and leaves, and one of the
+// first two is killed. What came of every message is judged in the end.
+
+const senders = createWorkload(createRandom(1), 60);
+const messages = senders.flatMap((sender) => sender.messages);
+const ours = messages.filter(({ intent }) => intent.does !== 'nothing' || intent.code !== undefined);
+const directory = mkdtempSync(join(tmpdir(), 'scale-out-'));
+let azurite: Azurite;
+let stage: Stage;
+
+beforeAll(async () => {
+  azurite = await startAzurite();
+  stage = await setStage({
+    directory,
+    hubDirectory: join(directory, 'hub'),
+    serviceDirectory: process.cwd(),
+    instances: 2,
+    realDevices: 0,
+    devices: senders.map(({ deviceId }) => deviceId),
+    connected,
+    environment: { CHECKPOINTS_STORE: 'blob', CHECKPOINTS_CONNECTION_STRING: azurite.connectionString },
+  });
+  stage.backends.faults.add({ backend: 'informationModel', delayMs: 20 }); // so that there is always work in hand
+}, 60_000);
+afterAll(async () => {
+  await stage?.close();
+  await azurite?.close();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+const counts = async (...instances: Instance[]) =>
+  Promise.all(instances.map(async (one) => (await partitionsReadBy(one, Date.now())).size));
+const soon = { timeout: 20_000, interval: 100 };
+
+/** Each device its next messages, a fifth of them. */
+async function sendFifth(number: number): Promise<void> {
+  for (const { messages } of senders) {
+    const size = Math.ceil(messages.length / 5);
+    for (const one of messages.slice(number * size, (number + 1) * size)) await stage.send(one);
+  }
+}
+
+it('instances share four partitions, one joins and leaves, one is killed, and the history is whole', {
+  timeout: 90_000,
+}, async () => {
+  const { guest, interruptions } = stage;
+  const [first, second] = stage.instances as [Instance, Instance];
+  await sendFifth(0);
+  await expect.poll(() => counts(first, second), soon).toEqual([2, 2]);
+
+  await sendFifth(1);
+  await guest.start();
+  await expect.poll(async () => (await counts(first, second, guest)).sort(), soon).toEqual([1, 1, 2]);
+  await sendFifth(2);
+  await guest.stop();
+  expect(guest.codes).toEqual([0]);
+  await expect.poll(() => counts(first, second), soon).toEqual([2, 2]);
+  await sendFifth(3);
+  await expect.poll(async () => (await handledBy(stage)).length, soon).toBeGreaterThan(ours.length * 0.7);
+  expect(repeatsIn(await handledBy(stage))).toBe(0);
+
+  await sendFifth(4);
+  interruptions.push({ at: Date.now(), of: second });
+  await second.kill();
+  await expect.poll(() => counts(first), { ...soon, timeout: 30_000 }).toEqual([4]);
+  const handled = async () => new Set((await handledBy(stage)).map(({ id }) => id)).size;
+  await expect.poll(handled, soon).toBe(ours.length);
+  await first.stop();
+  expect(first.codes).toEqual([0]);
+  expect(check(await observe(stage, messages, connected))).toEqual([]);
+});
