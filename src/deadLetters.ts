@@ -2,10 +2,12 @@ import { parseArgs } from 'node:util';
 import { ConfigurationError, configDirectory, readSettings, type Settings } from './config.ts';
 import { createHandling } from './handling.ts';
 import { createLog } from './log.ts';
-import { type Choice, chosenLetters, type Filed } from './operations/deadLetters/choice.ts';
+import { type Choice, chosenLetters } from './operations/deadLetters/choice.ts';
+import type { Letter } from './operations/deadLetters/letter.ts';
+import { harmless, lineOf, summaryOf } from './operations/deadLetters/lines.ts';
 import { openDeadLetters } from './operations/deadLetters/open.ts';
 import type { DeadLetters } from './operations/deadLetters/store.ts';
-import { type Replayed, rememberingFailures, replay } from './operations/replay.ts';
+import { rememberingFailures, replay } from './operations/replay.ts';
 
 /** The operator's command for messages that failed through the service's own side. */
 
@@ -81,16 +83,6 @@ function timeOf(text: string | undefined): Date | undefined {
   return time;
 }
 
-/** What a device or a backend has written must not steer a terminal. */
-const harmless = (text: string): string => text.replace(/\p{C}/gu, '\u{fffd}');
-
-function lineOf({ id, letter }: Filed): string {
-  const { deviceId, code, details, attempts, parkedAt, event } = letter;
-  const name = event.properties?.['action'] ?? event.properties?.['eventType'];
-  const what = `${JSON.stringify(deviceId)}  ${String(name)}  ${code}  attempts ${attempts}  ${details}`;
-  return `${id}  ${parkedAt.toISOString()}  ${harmless(what)}`;
-}
-
 /** @returns exit code: 1 when something was passed over */
 async function list(deadLetters: DeadLetters, choice: Choice): Promise<number> {
   let [listed, passedOver] = [0, 0];
@@ -106,7 +98,7 @@ async function list(deadLetters: DeadLetters, choice: Choice): Promise<number> {
   return passedOver === 0 ? 0 : 1;
 }
 
-function show(id: string, letter: Filed['letter'] | undefined): number {
+function show(id: string, letter: Letter | undefined): number {
   if (letter === undefined) throw new Error('there is no letter of this id: `list` shows them');
   const { event, ...rest } = letter;
   const body = event.body instanceof Uint8Array ? Buffer.from(event.body).toString('utf8') : event.body;
@@ -165,16 +157,4 @@ async function replayAll(
     process.off('SIGINT', stop).off('SIGTERM', stop);
     await handling.close();
   }
-}
-
-function summaryOf({ handled, failed, heldBack, left, gone, unreadable }: Replayed): string {
-  const parts: [number, string][] = [
-    [failed, 'failed again and stay'],
-    [heldBack, 'not tried, as an earlier one of their device failed'],
-    [left, 'left when stopped'],
-    [gone, 'gone meanwhile'],
-    [unreadable, 'unreadable'],
-  ];
-  const others = parts.flatMap(([count, what]) => (count > 0 ? [`, ${count} ${what}`] : []));
-  return `${handled} handled${others.join('')}`;
 }

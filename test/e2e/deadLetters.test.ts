@@ -1,0 +1,175 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Device } from '../../sandbox/device/device.ts';
+import { projectDirectory } from '../../sandbox/state.ts';
+import { type Azurite, startAzurite } from '../support/azurite.ts';
+import { nextAck, startTestSandbox, v2 } from './testSandbox.ts';
+
+let azurite: Azurite;
+beforeAll(async () => {
+  azurite = await startAzurite();
+});
+afterAll(() => azurite?.close());
+
+const stores: Record<string, (folder: string) => Record<string, string>> = {
+  directory: (folder) => ({ DEAD_LETTERS_DIRECTORY: join(folder, 'dead-letters') }),
+  blob: () => ({ DEAD_LETTERS_STORE: 'blob', DEAD_LETTERS_CONNECTION_STRING: azurite.connectionString }),
+};
+
+describe.each(Object.entries(stores))('npm run dead-letters, with letters in a %s', (_kind, settingsIn) => {
+  let sandbox: Awaited<ReturnType<typeof startTestSandbox>>;
+  let environment: Record<string, string>;
+  const devices: Device[] = [];
+  beforeAll(async () => {
+    sandbox = await startTestSandbox({ service: false });
+    const { NODE_ENV: _, ...given } = sandbox.state.service.environment;
+    environment = { ...given, ...settingsIn(sandbox.directory) };
+    Object.assign(sandbox.state.service.environment, environment);
+    await sandbox.startService();
+    for (const id of ['pump-1', 'pump-2']) devices.push(await sandbox.connect(id));
+    for (const id of ['pump-1', 'pump-2']) failFor(id);
+    await Promise.all(devices.map(failThrice));
+    await sandbox.service?.stop();
+  }, 60_000);
+  afterAll(async () => {
+    await Promise.all(devices.map((device) => device.close()));
+    await sandbox?.close();
+  });
+
+  const failFor = (deviceId: string) =>
+    sandbox.backends.faults.add({ backend: 'principalManager', method: 'PUT', status: 501, deviceId });
+
+  async function failThrice(device: Device) {
+    for (const number of [1, 2, 3]) {
+      const key = JSON.stringify({ publicKey: `${device.id} key ${number}` });
+      await device.send(v2('identity.update', `${device.id}-${number}`), Buffer.from(key));
+      const { body } = await nextAck(device);
+      expect(body).toMatchObject({ success: false, code: 'internal_platform_error' });
+    }
+  }
+
+  function start(...args: string[]) {
+    const child = spawn(process.execPath, ['--import', 'tsx', 'src/deadLetters.ts', ...args], {
+      cwd: projectDirectory,
+      env: { PATH: process.env['PATH'], ...environment },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const ended = Promise.all([once(child, 'exit'), text(child.stdout), text(child.stderr)]).then(
+      ([[code], stdout, stderr]) => ({ code: code as number | null, stdout, stderr }),
+    );
+    return { child, ended };
+  }
+  const run = (...args: string[]) => start(...args).ended;
+  const lines = (stdout: string) => stdout.split('\n').filter((line) => line !== '');
+  const idsOf = (stdout: string) => lines(stdout).map((line) => line.split('  ')[0] ?? '');
+  const changes = (since: number) =>
+    sandbox.backends.journal
+      .entries({ since })
+      .filter(({ method, status }) => method === 'PUT' && status !== null && status < 300)
+      .map(({ headers }) => headers['x-correlation-id'] ?? '');
+
+  it('lists a line for each letter, or for those that are meant', async () => {
+    const { code, stdout, stderr } = await run('list');
+    expect([code, lines(stdout).length]).toEqual([0, 6]);
+    expect(stderr).toContain('6 dead letters');
+    const some = await run('list', '--device', 'pump-2', '--since', '2020-01-01', '--code', 'internal_platform_error');
+    expect(lines(some.stdout)).toHaveLength(3);
+    expect(lines(some.stdout)[0]).toMatch(/ {2}"pump-2" {2}identity\.update {2}internal_platform_error {2}attempts 1 /);
+    expect(lines((await run('list', '--code', 'timeout_exceeded')).stdout)).toEqual([]);
+  }, 30_000);
+
+  it('shows one letter whole, and says so when there is none', async () => {
+    const [id = ''] = idsOf((await run('list', '--device', 'pump-1')).stdout);
+    const { code, stdout } = await run('show', id);
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({
+      id,
+      deviceId: 'pump-1',
+      attempts: 1,
+      traceparent: expect.stringMatching(/^00-/),
+      event: { body: '{"publicKey":"pump-1 key 1"}', properties: { correlationId: 'pump-1-1' } },
+    });
+    const none = await run('show', `${id.slice(0, -1)}x`);
+    expect([none.code, none.stdout]).toEqual([1, '']);
+  }, 30_000);
+
+  it('warns and does nothing in a dry run', async () => {
+    const mark = sandbox.backends.journal.last;
+    const { code, stdout, stderr } = await run('replay', '--device', 'pump-1', '--dry-run');
+    expect([code, lines(stdout).length, changes(mark)]).toEqual([0, 3, []]);
+    expect(stderr).toContain('may be overwritten');
+    expect(sandbox.backends.journal.last).toBe(mark);
+  }, 30_000);
+
+  it('keeps the letters of a device that fails again, in order, and ends with 1', async () => {
+    const before = await run('list', '--device', 'pump-1');
+    const { code, stderr } = await run('replay', '--device', 'pump-1');
+    expect(stderr).toContain('3 dead letters to replay');
+    expect(stderr).toContain(`${idsOf(before.stdout)[0]} failed again: internal_platform_error`);
+    expect(stderr).toContain('0 handled, 1 failed again and stay, 2 not tried');
+    expect(code).toBe(1);
+    const after = await run('list', '--device', 'pump-1');
+    expect(idsOf(after.stdout)).toEqual(idsOf(before.stdout));
+    expect(lines(after.stdout).map((line) => /attempts \d/.exec(line)?.[0])).toEqual([
+      'attempts 2',
+      'attempts 1',
+      'attempts 1',
+    ]);
+  }, 30_000);
+
+  it('stops at Ctrl-C after the letters in work, and says what is left', async () => {
+    sandbox.backends.faults.clear();
+    sandbox.backends.faults.add({ backend: 'principalManager', method: 'PUT', delayMs: 1_500 });
+    const mark = sandbox.backends.journal.last;
+    const { child, ended } = start('replay', '--device', 'pump-2');
+    await expect.poll(() => sandbox.backends.journal.last, { timeout: 15_000, interval: 10 }).toBeGreaterThan(mark);
+    child.kill('SIGINT');
+    const { code, stderr } = await ended;
+    expect(stderr).toContain('stopping after the letters in work');
+    expect(stderr).toContain('1 handled, 2 left when stopped');
+    expect([code, changes(mark)]).toEqual([1, ['pump-2-1']]);
+  }, 30_000);
+
+  it('handles each device’s letters in order once the cause is mended, answers the devices, and deletes them', async () => {
+    sandbox.backends.faults.clear();
+    const mark = sandbox.backends.journal.last;
+    const { code, stdout, stderr } = await run('replay');
+    expect(stderr).toContain('5 handled\n');
+    expect([code, stdout]).toEqual([0, '']);
+    const changed = changes(mark);
+    expect(changed.filter((id) => id.startsWith('pump-1'))).toEqual(['pump-1-1', 'pump-1-2', 'pump-1-3']);
+    expect(changed.filter((id) => id.startsWith('pump-2'))).toEqual(['pump-2-2', 'pump-2-3']);
+    for (const device of devices) {
+      for (const number of device.id === 'pump-1' ? [0, 1, 2, 3] : [1, 2, 3]) {
+        const { ack, body } = await nextAck(device);
+        expect([ack.properties['correlationId'], body.success]).toEqual([
+          `${device.id}-${Math.max(number, 1)}`,
+          number > 0,
+        ]);
+      }
+    }
+    expect((await run('list')).stderr).toContain('0 dead letters');
+  }, 30_000);
+});
+
+describe('npm run dead-letters', () => {
+  it('ends with 1 and names what is wrong with its words', async () => {
+    const run = async (...args: string[]) => {
+      const child = spawn(process.execPath, ['--import', 'tsx', 'src/deadLetters.ts', ...args], {
+        cwd: projectDirectory,
+        env: { PATH: process.env['PATH'] },
+      });
+      const [[code], stderr] = await Promise.all([once(child, 'exit'), text(child.stderr)]);
+      return { code, stderr };
+    };
+    expect(await run('list', '--since', 'soon')).toEqual({
+      code: 1,
+      stderr: '--since must be a date, or a date and time\n',
+    });
+    const unset = await run('list');
+    expect([unset.code, unset.stderr]).toEqual([1, expect.stringContaining('HUB_EVENTS_CONNECTION_STRING')]);
+  });
+});
