@@ -13,8 +13,8 @@ export interface Consumer {
   /** Whether it reads a partition, or the others read all there are. */
   isReading(): boolean;
   /**
-   * Milliseconds since a round last came to its end, or since the hub last gave a sign of life for a partition,
-   * whichever is longer: restarting subscriptions and connections has not helped for so long.
+   * Milliseconds since the hub last gave a sign of life for every partition it reads; while it reads none, since it has
+   * last been able to look for one. Restarting subscriptions and connections has not helped for so long.
    */
   silentForMs(): number;
   /** Stops intake, waits up to the drain limit for what is running, checkpoints and lets go of the partitions (G3). */
@@ -44,7 +44,8 @@ export function createConsumer<A extends Arriving>(options: ConsumerOptions<A>):
   const answered = <T>(promise: Promise<T>): Promise<T> => within(promise, options.answerMs);
   const me = randomUUID();
   const held = new Map<string, Tenure>();
-  /** Partitions that are on their way to somebody else: not to be read again before that is over. */
+  /** Partitions that are on their way to us, or to somebody else: not to be read again before that is over. */
+  const coming = new Set<string>();
   const leaving = new Set<string>();
   const line = openEventLine(options);
   let partitions: readonly string[] = [];
@@ -62,8 +63,16 @@ export function createConsumer<A extends Arriving>(options: ConsumerOptions<A>):
     forgetLost(records);
     const seen = new Map(records.map((record) => [record.partition, record]));
     for (const { partition } of decision.release) void release(partition).catch(notGivenBack);
-    await Promise.all(decision.renew.map(renew));
-    await Promise.all(decision.claim.map((partitionId) => claim(partitionId, seen.get(partitionId))));
+    const renewed = await Promise.all(decision.renew.map((record) => change(record, { renewedAt: Date.now() })));
+    const unread = renewed.filter((record) => record !== undefined && !isOurs(record.partition));
+    // However long that takes, what is read must be renewed in time.
+    await within(
+      Promise.all([
+        ...unread.map((record) => record && open(record, undefined)),
+        ...decision.claim.map((partitionId) => claim(partitionId, seen.get(partitionId))),
+      ]),
+      Math.max(roundMs, balance.expiryMs / 3),
+    );
     await Promise.all(decision.ask.map((record) => change(record, { wantedBy: me, wantedSince: Date.now() })));
     othersReadAll = held.size === 0 && decision.claim.length === 0 && records.length === partitions.length;
     lastRound = Date.now();
@@ -72,12 +81,7 @@ export function createConsumer<A extends Arriving>(options: ConsumerOptions<A>):
   const change = (record: Ownership, what: Partial<Ownership>) =>
     answered(store.change(record, { ...record, ...what }));
 
-  const isOurs = (partitionId: string) => held.has(partitionId) || leaving.has(partitionId);
-
-  async function renew(record: Ownership): Promise<void> {
-    const renewed = await change(record, { renewedAt: Date.now() });
-    if (renewed && !isOurs(record.partition)) await open(renewed, undefined);
-  }
+  const isOurs = (partitionId: string) => held.has(partitionId) || coming.has(partitionId) || leaving.has(partitionId);
 
   async function claim(partitionId: string, seen: Ownership | undefined): Promise<void> {
     if (isOurs(partitionId)) return;
@@ -91,6 +95,15 @@ export function createConsumer<A extends Arriving>(options: ConsumerOptions<A>):
    * @param begun what the reader before has said of how far it had come; D10
    */
   async function open(record: Ownership, begun: number | undefined): Promise<void> {
+    coming.add(record.partition);
+    try {
+      await beginToRead(record, begun);
+    } finally {
+      coming.delete(record.partition);
+    }
+  }
+
+  async function beginToRead(record: Ownership, begun: number | undefined): Promise<void> {
     const partitionId = record.partition;
     if (stopping) return;
     const [progress, { lastEnqueuedSequenceNumber }] = await Promise.all([
@@ -170,7 +183,9 @@ export function createConsumer<A extends Arriving>(options: ConsumerOptions<A>):
     start: () => nextRound(0),
     isReading: () => held.size > 0 || othersReadAll,
     silentForMs: () =>
-      Math.max(Date.now() - lastRound, ...Array.from(held.values(), ({ reader }) => reader.deafForMs())),
+      held.size === 0
+        ? Date.now() - lastRound
+        : Math.max(...Array.from(held.values(), ({ reader }) => reader.deafForMs())),
     async stop() {
       stopping = true;
       clearTimeout(timer);

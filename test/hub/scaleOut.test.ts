@@ -21,7 +21,7 @@ let producer: EventHubProducerClient;
 const running = new Set<Consumer>();
 
 beforeAll(async () => {
-  hub = await startHub({ directory, partitions: 4, consumerGroups: ['joining', 'killed', 'stolen'] });
+  hub = await startHub({ directory, partitions: 4, consumerGroups: ['joining', 'killed', 'hindered'] });
   producer = new EventHubProducerClient(hub.eventHubConnectionString('iothubowner'));
 });
 afterEach(async () => {
@@ -163,5 +163,18 @@ describe('several instances', () => {
     await vi.waitFor(() => expect(new Set(handled)).toEqual(expected), soon);
     expect(old.seen.length).toBeGreaterThan(0);
     expect(await ownersOf(store)).toEqual([4]);
+  });
+
+  it('keep what they read while another partition cannot be opened', async () => {
+    const store = createMemoryStore();
+    const hindered: Store = {
+      ...store,
+      progress: (partition) => (partition === '2' ? new Promise(() => {}) : store.progress(partition)),
+    };
+    enter('hindered', hindered, async () => true);
+    await vi.waitFor(async () => expect(await ownersOf(store)).toEqual([4]), soon);
+    const began = Date.now();
+    const renewals = async () => (await store.ownerships()).map(({ renewedAt }) => renewedAt - began);
+    await vi.waitFor(async () => expect(Math.min(...(await renewals()))).toBeGreaterThan(2_000), soon);
   });
 });
