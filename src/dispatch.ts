@@ -127,7 +127,9 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       await within(deadLetters.park({ event, generation, deviceId, origin, ...why }), parkWithinMs);
       counters.parked += 1;
     } catch (error) {
-      log.error({ err: error, device: deviceId, sequenceNumber: event.sequenceNumber }, 'message could not be parked');
+      const { sequenceNumber, offset } = event; // where the hub still has it
+      const place = { partition: origin.partition, sequenceNumber, offset };
+      log.error({ err: error, device: deviceId, ...place }, 'message could not be parked');
     }
   }
 

@@ -1,5 +1,5 @@
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { bearerToken, dispatchEvent, now } from './support/dispatching.ts';
 import { hubEvent } from './support/events.ts';
 import type { Script } from './support/scriptedBackend.ts';
@@ -254,6 +254,49 @@ describe('a message that fails through our side', () => {
       },
     ]);
     expect([handled, replies.length, counters['parked'], logged.length]).toEqual([true, 1, 1, 1]);
+  });
+
+  const failing = [{ call: device.call, reply: [200, '<html>'] }] as const;
+  const unparked = {
+    level: 'error',
+    msg: 'message could not be parked',
+    device: 'd1',
+    partition: '0',
+    sequenceNumber: 7,
+    offset: '7000',
+  };
+
+  it('waits 20 s for a dead-letter store that hangs, then is answered and completed; the log says where the hub has it', async () => {
+    vi.useFakeTimers();
+    try {
+      let replied: number | undefined;
+      const dispatching = dispatchEvent(hubEvent({ properties, body: pumpBody }), failing, {
+        park: () => new Promise(() => {}),
+        deliver: () => {
+          replied = Date.now();
+          return 'delivered';
+        },
+      });
+      const began = Date.now();
+      await vi.advanceTimersByTimeAsync(19_999);
+      expect(replied).toBeUndefined();
+      await vi.advanceTimersByTimeAsync(1);
+      const { handled, counters, logged } = await dispatching;
+      expect([handled, counters['parked'], (replied ?? 0) - began]).toEqual([true, 0, 20_000]);
+      expect(logged.slice(-2)).toMatchObject([unparked, { msg: 'handled', code: 'internal_platform_error' }]);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  it('is answered and completed when it cannot be parked; the log says where the hub has it', async () => {
+    const { handled, replies, counters, logged } = await dispatchEvent(
+      hubEvent({ properties, body: pumpBody }),
+      failing,
+      { park: () => Promise.reject(new Error('no space left')) },
+    );
+    expect([handled, replies.length, counters['parked']]).toEqual([true, 1, 0]);
+    expect(logged.slice(-2)).toMatchObject([{ ...unparked, err: { message: 'no space left' } }, { msg: 'handled' }]);
   });
 
   it('is not parked when the failure is the device’s', async () => {

@@ -52,6 +52,8 @@ interface Circumstances {
   readonly mayBeRepeat?: boolean | undefined;
   /** Aborted when the partition is taken from us. */
   readonly gone?: AbortSignal | undefined;
+  /** What the dead-letter store does with a letter besides keeping it. */
+  readonly park?: ((letter: Letter) => Promise<void>) | undefined;
 }
 
 /** A partition that nobody takes from us. */
@@ -61,7 +63,7 @@ export const forever: Stay = { charge() {}, closing: new AbortController().signa
 export async function dispatchEvent(
   event: HubEvent,
   script: Script,
-  { deliver = () => undefined, limits, mayBeRepeat = false, gone = forever.gone }: Circumstances = {},
+  { deliver = () => undefined, limits, mayBeRepeat = false, gone = forever.gone, park }: Circumstances = {},
 ): Promise<Dispatched> {
   const backend = scriptedBackend(script);
   const lines: string[] = [];
@@ -84,6 +86,7 @@ export async function dispatchEvent(
     deadLetters: {
       async park(letter) {
         parked.push(letter);
+        await park?.(letter);
       },
     },
     log,

@@ -9,11 +9,12 @@ export interface BlobsOptions {
   readonly connectionString: string;
   /** Made at the first use when it is not there. */
   readonly container: string;
-  readonly limits?: CallLimits & { readonly verbMs: number };
+  /** `pageLetters`: most that one listing request tells of. */
+  readonly limits?: CallLimits & { readonly verbMs: number; readonly pageLetters: number };
 }
 
 /** Less than the time in which a letter must be parked. */
-const defaultLimits = { attemptMs: 4_000, attempts: 3, pauseMs: 200, verbMs: 12_000 };
+const defaultLimits = { attemptMs: 4_000, attempts: 3, pauseMs: 200, verbMs: 12_000, pageLetters: 5_000 };
 
 /** Most requests under way at once: a connection each. */
 const mostRequests = 32;
@@ -31,7 +32,8 @@ export function createBlobs({ connectionString, container, limits = defaultLimit
   /** @param from where the page before has ended; undefined for the first */
   const page = (prefix: string, from: string | undefined) =>
     attempt('listing', deadline(), async (abortSignal) => {
-      const pages = client.listBlobsFlat({ prefix, abortSignal }).byPage({ ...(from && { continuationToken: from }) });
+      const start = { maxPageSize: limits.pageLetters, ...(from && { continuationToken: from }) };
+      const pages = client.listBlobsFlat({ prefix, abortSignal }).byPage(start);
       for await (const { segment, continuationToken } of pages) {
         const letters = segment.blobItems.filter(({ name }) => name.endsWith(suffix));
         const entries = letters.map(({ name, properties: { contentLength = 0, lastModified } }): Entry => {
