@@ -1,0 +1,64 @@
+import { Axios } from 'axios';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { createAttempt } from '../../src/backends/attempt.ts';
+import { createDeadline } from '../../src/backends/deadline.ts';
+import { rejection } from './harness.ts';
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const pass = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** A backend that refuses the first token, each answer and each new token taking its time. */
+function setUp({ answerMs, renewMs }: { answerMs: number; renewMs: number }) {
+  const limits: (number | undefined)[] = [];
+  const axios = new Axios({
+    async adapter(config) {
+      limits.push(config.timeout);
+      await pass(answerMs);
+      const status = config.headers['authorization'] === 'Bearer new' ? 200 : 401;
+      return { status, statusText: '', headers: {}, data: Buffer.alloc(0), config };
+    },
+  });
+  const tokens = {
+    token: () => 'old',
+    async renew() {
+      await pass(renewMs);
+      return 'new';
+    },
+    close: async () => {},
+  };
+  return { limits, attempt: createAttempt(axios, tokens, 'type registry') };
+}
+
+const outgoing = { method: 'GET', path: '/', headers: {} };
+
+describe('the second attempt, with a new token after a 401,', () => {
+  it('has no more time than is left of the message’s', async () => {
+    const { limits, attempt } = setUp({ answerMs: 400, renewMs: 500 });
+    const reply = attempt(outgoing, 1_000, createDeadline(1));
+    await vi.advanceTimersByTimeAsync(2_000);
+    expect(await reply).toMatchObject({ status: 200 });
+    expect(limits).toEqual([1_000, 100]);
+  });
+
+  it('has the usual limit of an attempt when the message has more time than that', async () => {
+    const { limits, attempt } = setUp({ answerMs: 400, renewMs: 500 });
+    const reply = attempt(outgoing, 1_000, createDeadline(60));
+    await vi.advanceTimersByTimeAsync(2_000);
+    await reply;
+    expect(limits).toEqual([1_000, 1_000]);
+  });
+
+  it('is not made when the new token comes after the message’s time', async () => {
+    const { limits, attempt } = setUp({ answerMs: 400, renewMs: 700 });
+    const refusal = rejection(attempt(outgoing, 1_000, createDeadline(1)));
+    await vi.advanceTimersByTimeAsync(2_000);
+    expect((await refusal).code).toBe('timeout_exceeded');
+    expect(limits).toEqual([1_000]);
+  });
+});

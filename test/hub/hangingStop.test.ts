@@ -1,0 +1,115 @@
+import { tmpdir } from 'node:os';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { createBudget } from '../../src/hub/budget.ts';
+import { createConsumer } from '../../src/hub/consumer.ts';
+import { openSpool } from '../../src/hub/spool.ts';
+import { createMemoryStore } from '../../src/hub/stores/memoryStore.ts';
+import type { Store } from '../../src/hub/stores/store.ts';
+import { createLog } from '../../src/log.ts';
+import { hubEvent } from '../support/events.ts';
+import { mortal } from '../support/mortal.ts';
+import { createFakeHub } from './support/fakeHub.ts';
+
+// An orchestrator gives a stop DELIVERY_DRAIN_SECONDS and 30 s more, then it kills.
+
+const { clients } = vi.hoisted(() => ({ clients: new Map<string, () => object>() }));
+vi.mock('@azure/event-hubs', async (original) => ({
+  ...(await original<object>()),
+  EventHubConsumerClient: function connect(_group: string, address: string) {
+    return clients.get(address)?.();
+  },
+}));
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const drainMs = 5_000;
+const parts = ['the hub', 'the store', 'the work on messages'] as const;
+type Part = (typeof parts)[number];
+
+/** An instance at work, the parts of whose world can be made to answer no more. */
+async function setUp() {
+  const worlds = Object.fromEntries(parts.map((part) => [part, mortal(Number.POSITIVE_INFINITY)])) as Record<
+    Part,
+    ReturnType<typeof mortal>
+  >;
+  const { 'the hub': hubLife, 'the store': storeLife, 'the work on messages': workLife } = worlds;
+  const hub = createFakeHub(['0', '1']);
+  const store = createMemoryStore();
+  clients.set('address', () => hub.client(hubLife));
+  const through: Store = {
+    ownerships: () => storeLife.step(() => store.ownerships()),
+    change: (seen, next) => storeLife.step(() => store.change(seen, next)),
+    progress: (partition) => storeLife.step(() => store.progress(partition)),
+    writeProgress: (reader, next) => storeLife.step(() => store.writeProgress(reader, next)),
+  };
+  const consumer = createConsumer({
+    connectionString: 'address',
+    consumerGroup: '$Default',
+    startPosition: 'earliest',
+    batchSize: 10,
+    prefetch: 50,
+    maxWaitSeconds: 1,
+    drainMs,
+    roundMs: 500,
+    answerMs: 20_000,
+    silentMs: 8_000,
+    balance: { expiryMs: 30_000, forceMs: 40_000 },
+    store: through,
+    log: createLog('silent'),
+    partition: () => ({
+      budget: createBudget({ maxMessages: 10, maxBytes: 1e6 }),
+      spool: openSpool(tmpdir(), `spool-${process.pid}-${Math.random()}`, { maxBytes: 1e6, maxMessages: 1e3 }),
+      arrivalOf: (event) => ({ event, deviceId: 'd1' }),
+      dispatch: () =>
+        workLife.step(async () => {
+          await new Promise((resolve) => setTimeout(resolve, 300));
+          return true;
+        }),
+      limits: { everyMessages: 1, everyMs: 500, deviceMessages: 16, maxMapBytes: 1000 },
+    }),
+  });
+  consumer.start();
+  for (const partition of ['0', '1'])
+    for (let number = 0; number < 15; number += 1) hub.append(partition, hubEvent({ sequenceNumber: number }));
+  await vi.advanceTimersByTimeAsync(1_000);
+  return { consumer, worlds };
+}
+
+/** How long it takes to stop; undefined when it is not over when the orchestrator kills. */
+async function stopMs(consumer: { stop(): Promise<void> }): Promise<number | undefined> {
+  const began = Date.now();
+  let ms: number | undefined;
+  void consumer.stop().then(() => {
+    ms = Date.now() - began;
+  });
+  await vi.advanceTimersByTimeAsync(drainMs + 30_000);
+  return ms;
+}
+
+describe('a stop', () => {
+  it('takes no longer than what is running, when everything answers', async () => {
+    const { consumer } = await setUp();
+    expect(await stopMs(consumer)).toBeLessThan(400);
+  });
+
+  // At each time within a round and a checkpoint: what hangs then, hangs in another place.
+  const moments = [0, 100, 200, 290, 300, 400, 490, 500, 510, 1_200, 2_500];
+  it.each([...parts.map((part) => [part, [part]] as const), ['everything', parts] as const])(
+    'ends within its drain and 20 s though %s answers no more',
+    async (_name, silent) => {
+      for (const moment of moments) {
+        const { consumer, worlds } = await setUp();
+        for (const part of silent) worlds[part].kill();
+        await vi.advanceTimersByTimeAsync(moment);
+        const ms = await stopMs(consumer);
+        expect(ms, `silent for ${moment} ms`).toBeLessThan(drainMs + 20_000);
+        vi.clearAllTimers();
+      }
+    },
+  );
+});

@@ -1,0 +1,135 @@
+import { tmpdir } from 'node:os';
+import type { AxiosAdapter } from 'axios';
+import type { Client } from 'azure-iothub';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { createBackends } from '../../src/backends/backends.ts';
+import { TransportFailure } from '../../src/backends/transport.ts';
+import { readSettings } from '../../src/config.ts';
+import { createDispatch } from '../../src/dispatch.ts';
+import { createBudget } from '../../src/hub/budget.ts';
+import { createPartition } from '../../src/hub/partition.ts';
+import { createSender } from '../../src/hub/sender.ts';
+import { createServiceConnection } from '../../src/hub/serviceConnection.ts';
+import { openSpool } from '../../src/hub/spool.ts';
+import { createLog } from '../../src/log.ts';
+import { createCounters } from '../../src/operations/counters.ts';
+import { hubEvent } from '../support/events.ts';
+import { hub } from './support/hubSettings.ts';
+import { v2 } from './support/messages.ts';
+
+// A handler that hangs would hold its partition for ever, for its ownership is renewed all the same (SDK trap 13). So
+// whatever a message waits for may never come, and the message ends nevertheless: the next one is handled, though there
+// is room for one at a time only.
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const never = new Promise<never>(() => {});
+const environment = {
+  ...hub,
+  INFORMATION_MODEL_URL: 'http://im.example',
+  TYPE_REGISTRY_URL: 'http://tr.example',
+  PRINCIPAL_MANAGER_URL: 'http://pm.example',
+  BACKENDS_TOKEN_URL: 'http://login.example/token',
+  BACKENDS_CLIENT_ID: 'id',
+  BACKENDS_CLIENT_SECRET: 'secret',
+};
+const settings = readSettings(environment, 'no-such-directory');
+const log = createLog('silent');
+
+type Hanging = 'the backend' | 'the token endpoint' | 'the dead-letter store' | 'the connection' | 'the hub’s answer';
+
+/** The first time that the service needs this, nothing comes of it, as long as one waits. */
+function setUp(hanging: Hanging) {
+  let isFirst = true;
+  const hangs = (what: Hanging) => {
+    const now = what === hanging && isFirst;
+    if (now) isFirst = false;
+    return now;
+  };
+  const adapter: AxiosAdapter = async (config) => {
+    const isToken = config.url === '/token';
+    if (hangs(isToken ? 'the token endpoint' : 'the backend')) {
+      await new Promise((resolve) => setTimeout(resolve, config.timeout));
+      throw new TransportFailure('no answer in time', true);
+    }
+    const answer = isToken ? { access_token: 'token' } : { data: [] };
+    // Garbage is our side's failure: there is a letter to be written.
+    const text = hanging === 'the dead-letter store' && !isToken ? 'garbage' : JSON.stringify(answer);
+    return { status: 200, statusText: '', headers: {}, data: Buffer.from(text), config };
+  };
+  const newClient = () => {
+    const opened = hangs('the connection') ? never : Promise.resolve();
+    const client: Pick<Client, 'open' | 'close' | 'send'> = {
+      open: () => opened as never,
+      send: (async () => (hangs('the hub’s answer') ? never : { result: {} })) as never,
+      close: async () => never,
+    };
+    return { ...client, setRetryPolicy() {}, on() {} } as unknown as Client;
+  };
+  const sender = createSender({
+    sendOnce: createServiceConnection(newClient, 10_000, log).send,
+    maxWaitMs: 60_000,
+    maxInFlight: 1,
+    random: () => 0.5,
+    now: Date.now,
+  });
+  const spool = openSpool(tmpdir(), `spool-${process.pid}-${Math.random()}`, { maxBytes: 1e6, maxMessages: 1e3 });
+  const handled: string[] = [];
+  const dispatch = createDispatch({
+    backends: createBackends(settings.backends, log, { adapter, random: () => 0 }),
+    counters: createCounters(),
+    deadLetters: { park: async () => (hangs('the dead-letter store') ? never : undefined) },
+    sender,
+    log,
+    limits: settings.messages,
+    now: () => new Date(),
+  });
+  const partition = createPartition({
+    budget: createBudget({ maxMessages: 1, maxBytes: 1e6 }),
+    spool,
+    progress: undefined,
+    horizon: -1,
+    arrivalOf: (event) => ({
+      event,
+      generation: 'V2' as const,
+      deviceId: String(event.systemProperties?.['iothub-connection-device-id']),
+      origin: { hub: 'hub', partition: '0' },
+      mayBeRepeat: false,
+    }),
+    async dispatch(arrival, stay) {
+      const isHandled = await dispatch(arrival, stay);
+      if (isHandled) handled.push(arrival.deviceId);
+      return isHandled;
+    },
+    checkpoint: async () => true,
+    onTrouble(error) {
+      throw error;
+    },
+    onGivenUp() {},
+    limits: { everyMessages: 1, everyMs: 5_000, deviceMessages: 16, maxMapBytes: 1000 },
+  });
+  return { partition, handled, close: spool.close };
+}
+
+it.each(['the backend', 'the token endpoint', 'the dead-letter store', 'the connection', 'the hub’s answer'] as const)(
+  'a message ends although %s never answers it, and its partition goes on (trap 13)',
+  async (hanging) => {
+    const { partition, handled, close } = setUp(hanging);
+    const update = (device: string) => v2('identity.update', { publicKey: 'key' }, { timeout: '2' }, device);
+    const messages = ['first', 'second'].map((device, sequenceNumber) =>
+      hubEvent({ ...update(device), sequenceNumber }),
+    );
+    void partition.admit(messages);
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(handled).toEqual([]);
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(handled).toEqual(['first', 'second']);
+    partition.abandon();
+    close();
+  },
+);
