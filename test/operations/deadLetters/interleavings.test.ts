@@ -128,6 +128,20 @@ describe('parking', () => {
     expect(ids()).toHaveLength(3);
   });
 
+  it('does not count a letter that is removed while somebody looks', async () => {
+    const { place, hold, release, ids } = placeByHand();
+    const letters = lettersIn(place, { maxLetters: 3 });
+    for (const number of [1, 2]) await letters.park(letter(number));
+    hold('entries');
+    const tidying = letters.tidy();
+    await settle();
+    await letters.remove(id(2));
+    release('entries');
+    await tidying;
+    for (const number of [3, 4]) await letters.park(letter(number));
+    expect(ids()).toEqual([id(1), id(3), id(4)]);
+  });
+
   it('looks again when many have been parked, whatever others have put there', async () => {
     const { place, ids } = placeByHand();
     const letters = lettersIn(place, { deviceLetters: 10, maxLetters: 10_000 });
