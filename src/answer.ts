@@ -45,7 +45,7 @@ export async function answer(
 
   async function send(reply: Reply): Promise<Delivery> {
     if (gone.aborted) throw new Left();
-    const delivery = await sender.send(reply);
+    const delivery = await sender.send(reply, gone);
     if (delivery === 'stopped') throw new Left();
     if (delivery === 'delivered') sent += 1;
     else dropped.push({ kind: reply.kind, device: reply.deviceId, reason: delivery.dropped });

@@ -17,6 +17,11 @@ export interface Deadline {
    */
   race<T>(promise: Promise<T>, waitingFor: string): Promise<T>;
   /**
+   * Lets so many milliseconds pass.
+   * @throws Abandoned
+   */
+  pause(ms: number): Promise<void>;
+  /**
    * Before each step that others can see.
    * @throws Abandoned
    */
@@ -32,23 +37,39 @@ export function createDeadline(seconds: number, gone?: AbortSignal): Deadline {
   const end = performance.now() + seconds * 1000;
   const remaining = () => Math.max(0, end - performance.now());
   const abandoned = () => new Abandoned('the partition is no longer read by this instance');
+
+  /** @param begin settles the promise it is given, sooner or later, and answers the timer that does so at the latest */
+  async function unlessGone<T>(begin: (resolve: Resolve<T>, reject: (error: Error) => void) => NodeJS.Timeout) {
+    let leave = () => {};
+    let timer: NodeJS.Timeout | undefined;
+    try {
+      return await new Promise<T>((resolve, reject) => {
+        leave = () => reject(abandoned());
+        timer = begin(resolve, reject);
+        if (gone?.aborted) leave();
+        gone?.addEventListener('abort', leave, { once: true });
+      });
+    } finally {
+      clearTimeout(timer);
+      gone?.removeEventListener('abort', leave);
+    }
+  }
+
   return {
     remaining,
     check() {
       if (gone?.aborted) throw abandoned();
     },
     race: (promise, waitingFor) =>
-      new Promise((resolve, reject) => {
-        const leave = () => reject(abandoned());
-        const timer = setTimeout(() => reject(timeoutExceeded(waitingFor)), remaining());
-        gone?.addEventListener('abort', leave, { once: true });
-        promise.then(resolve, reject).finally(() => {
-          clearTimeout(timer);
-          gone?.removeEventListener('abort', leave);
-        });
+      unlessGone((resolve, reject) => {
+        promise.then(resolve, reject);
+        return setTimeout(() => reject(timeoutExceeded(waitingFor)), remaining());
       }),
+    pause: (ms) => unlessGone((resolve) => setTimeout(resolve, ms)),
   };
 }
+
+type Resolve<T> = (value: T) => void;
 
 /** @param waitingFor words: the backend and the operation, and the last failure if there was one */
 export const timeoutExceeded = (waitingFor: string): Rejection =>

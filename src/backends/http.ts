@@ -153,7 +153,7 @@ export function createBackend({ name, url, probe, tokens, settings, log, adapter
         }
         const pause = backOff(retry, retryAfter);
         if (pause >= deadline.remaining()) throw timeoutExceeded(waitingFor());
-        await new Promise((resolve) => setTimeout(resolve, pause));
+        await deadline.pause(pause);
       }
     };
   }

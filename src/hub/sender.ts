@@ -1,13 +1,16 @@
 import { fits, type Reply } from '../protocol/c2d.ts';
 import type { DropReason, Refusal } from './serviceConnection.ts';
 
-/** What became of a reply: with the hub, dropped for good, or left undecided because the service stops. */
+/** What became of a reply: with the hub, dropped for good, or left undecided because it is not ours to send any more. */
 export type Delivery = 'delivered' | 'stopped' | { readonly dropped: DropReason };
 
 /** Hands replies to the hub. The caller keeps the order of one device by awaiting; devices do not wait for each other. */
 export interface Sender {
-  /** Never rejects. */
-  send(reply: Reply): Promise<Delivery>;
+  /**
+   * Never rejects.
+   * @param gone aborted when the message that is answered is left to others: it waits for no further attempt
+   */
+  send(reply: Reply, gone?: AbortSignal): Promise<Delivery>;
   /** Ends all waiting: what is not with the hub by now stays undecided. */
   stop(): void;
 }
@@ -45,27 +48,31 @@ export function createSender({ sendOnce, maxWaitMs, maxInFlight, random, now }: 
     }
   }
 
-  const pause = (ms: number) =>
+  const pause = (ms: number, gone: AbortSignal | undefined) =>
     new Promise<void>((resolve) => {
       const wake = () => {
         clearTimeout(timer);
         sleepers.delete(wake);
+        gone?.removeEventListener('abort', wake);
         resolve();
       };
       const timer = setTimeout(wake, ms);
       sleepers.add(wake);
+      gone?.addEventListener('abort', wake, { once: true });
     });
 
   return {
-    async send(reply) {
+    async send(reply, gone) {
       if (!fits(reply)) return { dropped: 'too_large' };
+      const isLeft = () => stopped || gone?.aborted;
       let patience = maxWaitMs;
-      for (let attempt = 0; !stopped; attempt += 1) {
+      for (let attempt = 0; !isLeft(); attempt += 1) {
         const began = now();
         const refusal = await oneOfMany(reply);
         if (refusal === undefined) return 'delivered';
         if (refusal.kind === 'never') return { dropped: refusal.reason };
-        if (!stopped) await pause(Math.min(firstPauseMs * 2 ** attempt, longestPauseMs) * (0.5 + random() / 2));
+        const ms = Math.min(firstPauseMs * 2 ** attempt, longestPauseMs) * (0.5 + random() / 2);
+        if (!isLeft()) await pause(ms, gone);
         // While there is no line to the hub at all, no reply of anybody is given up (D2).
         if (refusal.kind === 'later') patience -= now() - began;
         if (patience <= 0) return { dropped: refusal.reason };

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createDeadline } from '../../src/backends/deadline.ts';
+import { Abandoned, createDeadline } from '../../src/backends/deadline.ts';
 import type { ScriptedReply } from '../support/scriptedBackend.ts';
 import { callOf, rejection, scripted, type settings } from './harness.ts';
 
@@ -146,5 +146,39 @@ describe('a change whose answer may have been lost', () => {
     await vi.runAllTimersAsync();
     expect((await work).code).toBe('http_response_error');
     expect(script.calls.length).toBe(readsBack ? 3 : 2);
+  });
+});
+
+describe('a message that is taken from us', () => {
+  const taken = async (replies: readonly ScriptedReply[], afterMs: number) => {
+    const { backends, script } = scripted(
+      replies.map((reply) => ({ call: get, reply })),
+      { circuitFailures: 1 },
+    );
+    const gone = new AbortController();
+    const deadline = createDeadline(900, gone.signal);
+    const work = backends.bind(callOf({ deadline })).informationModel.getModel('o1', 'svc.device');
+    const outcome = work.catch((error: Error) => error);
+    await vi.advanceTimersByTimeAsync(afterMs);
+    gone.abort();
+    await vi.advanceTimersByTimeAsync(0);
+    return { outcome: await outcome, calls: script.calls.length, timers: vi.getTimerCount() };
+  };
+
+  it('does not wait until the backend wants to be asked again', async () => {
+    const { outcome, calls, timers } = await taken([[429, undefined, { 'retry-after': '600' }]], 1_000);
+    expect(outcome).toBeInstanceOf(Abandoned);
+    expect([calls, timers]).toEqual([1, 0]);
+  });
+
+  it('waits for nothing that it begins to wait for afterwards', async () => {
+    const gone = new AbortController();
+    gone.abort();
+    const deadline = createDeadline(900, gone.signal);
+    const failing = Promise.reject(new Error('too late'));
+    await expect(deadline.race(new Promise(() => {}), 'nothing')).rejects.toBeInstanceOf(Abandoned);
+    await expect(deadline.race(failing, 'nothing')).rejects.toBeInstanceOf(Abandoned);
+    await expect(deadline.pause(1_000)).rejects.toBeInstanceOf(Abandoned);
+    expect(vi.getTimerCount()).toBe(0);
   });
 });

@@ -127,4 +127,16 @@ describe('the sender', () => {
     expect(sent.delivery).toBe('stopped');
     expect(vi.getTimerCount()).toBe(0);
   });
+
+  it('leaves undecided what is no longer ours to send, at once, though the hub cannot be reached at all', async () => {
+    const { sender, attempts } = setUp({ a: [{ kind: 'connection', reason: 'hub_unavailable' }] });
+    const gone = new AbortController();
+    const sent = watch(sender.send(reply('a'), gone.signal));
+    await vi.advanceTimersByTimeAsync(60_000);
+    const before = attempts.length;
+    gone.abort();
+    await vi.advanceTimersByTimeAsync(0);
+    expect(sent.delivery).toBe('stopped');
+    expect([attempts.length, vi.getTimerCount()]).toEqual([before, 0]);
+  });
 });
