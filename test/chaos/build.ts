@@ -13,6 +13,7 @@ export interface Build {
   remove(): Promise<void>;
 }
 
+const compile = promisify(execFile);
 const project = resolve(import.meta.dirname, '../..');
 const copied = ['src', 'config', 'package.json', 'tsconfig.json', 'tsconfig.build.json'];
 
@@ -33,7 +34,9 @@ export async function buildApart(sabotage?: Sabotage): Promise<Build> {
     await symlink(join(project, 'node_modules'), join(directory, 'node_modules'));
     if (sabotage) await apply(sabotage, directory);
     const compiler = join(project, 'node_modules/typescript/bin/tsc');
-    await promisify(execFile)(process.execPath, [compiler, '-p', 'tsconfig.build.json'], { cwd: directory });
+    await compile(process.execPath, [compiler, '-p', 'tsconfig.build.json'], { cwd: directory }).catch(({ stdout }) => {
+      throw new Error(`The service does not compile${sabotage ? ` with ${sabotage.name}` : ''}:\n${stdout}`);
+    });
     return { directory, remove };
   } catch (error) {
     await remove();

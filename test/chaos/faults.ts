@@ -23,6 +23,14 @@ const backendGoesWrong =
     }
   };
 
+/** Conditions under which the hub takes a reply a little later (C4). */
+const passing = [
+  'amqp:resource-limit-exceeded',
+  'com.microsoft:device-container-throttled',
+  'com.microsoft:server-busy',
+  'com.microsoft:timeout',
+] as const;
+
 const partitionOf = (stage: Stage, random: Random) => String(random.between(0, stage.hub.partitions.length - 1));
 
 /** Every kind there is; `plan` sees to it that five seeds in a row meet them all. */
@@ -125,7 +133,7 @@ export const misfortunes: readonly Misfortune[] = [
   {
     name: 'reply refused for now',
     async happen({ hub }, random) {
-      const condition = random.pick(['amqp:resource-limit-exceeded', 'com.microsoft:device-container-throttled']);
+      const condition = random.pick(passing);
       hub.faults.add({ kind: 'settle', link: 'c2d', answer: 'reject', condition, times: random.between(1, 8) });
     },
   },

@@ -14,23 +14,29 @@ import { allAreCaught, allIsWell } from './trials.ts';
 
 const { seeds, sabotage } = optionsOrEnd();
 const directory = await mkdtemp(join(tmpdir(), 'chaos-'));
-let keepsLogs = false;
-process.once('exit', () => {
-  if (!keepsLogs) rmSync(directory, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 });
-});
-for (const [signal, code] of [
-  ['SIGINT', 130],
-  ['SIGTERM', 143],
-] as const)
-  process.once(signal, () => process.exit(code)); // nobody outlives us
+process.once('SIGINT', () => endWithoutTrace(130));
+process.once('SIGTERM', () => endWithoutTrace(143));
 const progress = showProgress(process.stdout, performance.now.bind(performance));
 const print = (line: string) => {
   progress.clear();
   process.stdout.write(`${line}\n`);
 };
-const isGood = await (sabotage ? allAreCaught : allIsWell)({ seeds, directory, print, onProgress: progress.say });
-keepsLogs = !sabotage && !isGood;
-process.exit(isGood ? 0 : 1);
+
+const trials = { seeds, directory, print, onProgress: progress.say };
+try {
+  const isGood = await (sabotage ? allAreCaught(trials) : allIsWell(trials));
+  if (!isGood && !sabotage) process.exit(1); // and the logs stay
+  endWithoutTrace(isGood ? 0 : 1);
+} catch (error) {
+  print(String(error));
+  endWithoutTrace(1);
+}
+
+/** The processes that were started end with this one; what they have written goes last. */
+function endWithoutTrace(code: number): never {
+  process.once('exit', () => rmSync(directory, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 }));
+  process.exit(code);
+}
 
 function optionsOrEnd(): Options {
   try {

@@ -105,7 +105,7 @@ export const sabotages: readonly Sabotage[] = [
     name: 'a failed message that is not among the dead letters',
     file: 'src/dispatch.ts',
     find: 'await park(arrival, handled.failure, traceparent);',
-    replace: '',
+    replace: 'void park;',
     reportedAs: ['lost'],
   },
 ];
