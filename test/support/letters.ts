@@ -7,7 +7,7 @@ import { createDeadLetters, type DeadLetters } from '../../src/operations/deadLe
 import { hubEvent } from './events.ts';
 
 /** Room for a test. */
-export const roomy: DeadLetterLimits = {
+const roomy: DeadLetterLimits = {
   deviceLetters: 10,
   maxLetters: 100,
   maxBytes: 1_000_000,

@@ -142,6 +142,24 @@ describe('parking', () => {
     expect(ids()).toEqual([id(1), id(3), id(4)]);
   });
 
+  it('counts a letter that is being written while somebody looks', async () => {
+    const { place, hold, release, ids } = placeByHand();
+    const letters = lettersIn(place, { maxLetters: 1 });
+    await letters.ids();
+    hold('write');
+    void letters.park(letter(1));
+    await settle();
+    hold('entries');
+    const tidying = letters.tidy();
+    await settle();
+    release('write');
+    await settle();
+    release('entries');
+    await tidying;
+    await letters.park(letter(2));
+    expect(ids()).toEqual([id(2)]);
+  });
+
   it('looks again when many have been parked, whatever others have put there', async () => {
     const { place, ids } = placeByHand();
     const letters = lettersIn(place, { deviceLetters: 10, maxLetters: 10_000 });
