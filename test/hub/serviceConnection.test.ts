@@ -89,9 +89,14 @@ describe('the connection to the service endpoint, with the official client', () 
   it.each(['drop', 'detach'] as const)(
     'survives a %s while a reply is open, and goes on over a new connection',
     async (fault) => {
+      const thrown: Error[] = [];
+      const keep = (error: Error) => thrown.push(error);
+      process.on('uncaughtException', keep);
       await setUp(first(fault), 1_000);
       expect(await connection.send(reply('lost'))).toBeDefined();
       expect(await connection.send(reply('next'))).toBeUndefined();
+      process.off('uncaughtException', keep);
+      expect(thrown).toEqual([]);
     },
   );
 

@@ -1,0 +1,101 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { cureHubSdks } from '../../src/hub/sdkCures.ts';
+import { createSender } from '../../src/hub/sender.ts';
+import { createServiceConnection, type ServiceConnection } from '../../src/hub/serviceConnection.ts';
+import { createLog } from '../../src/log.ts';
+import type { Reply } from '../../src/protocol/c2d.ts';
+import { freshHub } from '../sandbox/hub/support/hub.ts';
+import { plainService } from '../traps/support/plain.ts';
+
+// What the service client does to a program that trusts it, and that replies do not suffer from it. The client is the
+// official one, the hub is the sandbox's; test/traps reproduces each trap without the cure.
+
+cureHubSdks();
+
+const log = createLog('silent');
+const soon = { timeout: 12_000, interval: 25 };
+let hub: Awaited<ReturnType<typeof freshHub>>;
+beforeEach(async () => {
+  const rules = { devicebound: { pending: 1_000 } };
+  hub = await freshHub({ devices: [{ deviceId: 'pump-1' }], rules });
+});
+afterEach(() => hub.stop());
+
+describe('replying through the hub', () => {
+  let connection: ServiceConnection;
+  let clients: number;
+  beforeEach(() => {
+    clients = 0;
+    const newClient = () => {
+      clients += 1;
+      return plainService(hub);
+    };
+    connection = createServiceConnection(newClient, 1_000, log);
+  });
+  afterEach(async () => {
+    vi.useRealTimers();
+    await connection.close();
+  });
+
+  const reply = (body: string): Reply => ({
+    kind: 'acknowledgement',
+    deviceId: 'pump-1',
+    messageId: `m-${body}`,
+    correlationId: undefined,
+    properties: {},
+    body,
+  });
+  const received = () =>
+    hub.journal
+      .list({ deviceId: 'pump-1', kind: 'c2d' })
+      .map((entry) => ('body' in entry ? entry.body.toString() : ''));
+
+  it('goes on at once when the hub has closed the connection under a reply (trap 2)', async () => {
+    const condition = 'amqp:connection:forced';
+    hub.faults.add({ kind: 'settle', answer: 'close', condition, link: 'c2d', times: 1 });
+    expect(await connection.send(reply('open'))).toEqual({ kind: 'later', reason: 'unanswered' });
+    expect(await connection.send(reply('next'))).toBeUndefined();
+    expect(received()).toContain('next');
+  });
+
+  it('keeps the order of a device while the hub throttles, and sends nothing twice (trap 6)', async () => {
+    const sender = createSender({
+      sendOnce: connection.send,
+      maxWaitMs: 60_000,
+      maxInFlight: 10,
+      random: Math.random,
+      now: Date.now,
+    });
+    const condition = 'com.microsoft:device-container-throttled';
+    hub.faults.add({ kind: 'settle', answer: 'reject', condition, link: 'c2d', skip: 1, times: 4 });
+    for (const body of ['first', 'second', 'third']) expect(await sender.send(reply(body))).toBe('delivered');
+    expect(received()).toEqual(['first', 'second', 'third']);
+  });
+
+  it('leaves a connection before the life of its token ends, for it may not be renewed (trap 7)', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] });
+    await connection.send(reply('first'));
+    vi.setSystemTime(Date.now() + 39 * 60_000);
+    expect(await connection.send(reply('same'))).toBeUndefined();
+    expect(clients).toBe(1);
+    vi.setSystemTime(Date.now() + 2 * 60_000);
+    expect(await connection.send(reply('other'))).toBeUndefined();
+    expect(clients).toBe(2);
+  });
+
+  it('says within its limit that a hub which takes connections does not answer (trap 5)', async () => {
+    hub.faults.add({ kind: 'refuse-connection', answer: 'silent', port: 'amqps' });
+    expect(await connection.send(reply('x'))).toEqual({ kind: 'connection', reason: 'hub_unavailable' });
+  });
+
+  it('connects again by itself: at a port that refused (trap 5), and after a drop with nothing to send', async () => {
+    const closed = hub.faults.add({ kind: 'refuse-connection', answer: 'closed', port: 'amqps' });
+    await connection.open();
+    expect(connection.isOpen()).toBe(false);
+    hub.faults.clear(closed);
+    await vi.waitFor(() => expect(connection.isOpen()).toBe(true), soon);
+    await hub.faults.strike({ kind: 'drop', connections: 'service' });
+    await vi.waitFor(() => expect(connection.isOpen()).toBe(false), soon);
+    await vi.waitFor(() => expect(connection.isOpen()).toBe(true), soon);
+  });
+});
