@@ -3,6 +3,7 @@ import type { Log } from '../../log.ts';
 import { createLedger, type DeadLetterLimits } from './ledger.ts';
 import { folderOf, idOf, isLetterId, type Letter, parse, print, UnreadableLetter } from './letter.ts';
 import type { Entry, Place } from './place.ts';
+import { createTurns } from './turns.ts';
 
 /** The dead-letter store (G4). */
 export interface DeadLetters {
@@ -42,8 +43,8 @@ const fewestBetweenLooks = 1_000;
 
 export function createDeadLetters({ open, limits, log, now }: DeadLetterOptions): DeadLetters {
   const ledger = createLedger(limits, now);
-  /** The last piece of work on each id: a letter that makes room must not take its own successor with it. */
-  const last = new Map<string, Promise<unknown>>();
+  /** A letter that makes room must not take its own successor with it. */
+  const turns = createTurns();
   /** Ids that have changed while somebody looks. */
   let changing: Set<string> | undefined;
   let looking: Promise<void> | undefined;
@@ -62,18 +63,7 @@ export function createDeadLetters({ open, limits, log, now }: DeadLetterOptions)
 
   function inTurn<T>(id: string, work: (place: Place) => Promise<T>): Promise<T> {
     changing?.add(id);
-    const before = last.get(id) ?? Promise.resolve();
-    const run = async () => work(await opened());
-    const turn = before.then(run, run);
-    const settled = turn.then(
-      () => undefined,
-      () => undefined,
-    );
-    last.set(id, settled);
-    void settled.then(() => {
-      if (last.get(id) === settled) last.delete(id);
-    });
-    return turn;
+    return turns.run(id, async () => work(await opened()));
   }
 
   /** Never rejects: a letter that cannot be deleted must not be the reason to lose another. */
@@ -87,7 +77,7 @@ export function createDeadLetters({ open, limits, log, now }: DeadLetterOptions)
   async function look(): Promise<void> {
     lookedAt = now();
     parkedSince = 0;
-    const ours = new Set(last.keys());
+    const ours = new Set(turns.busy());
     changing = ours;
     try {
       const found: Entry[] = [];
