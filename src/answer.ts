@@ -68,10 +68,10 @@ export async function answer(
   }
 
   try {
-    const notifications = (outcome?.notifications ?? []).map((one, index) => notify(envelope, one, index));
+    const notifications = (outcome?.notifications ?? []).map((one) => notify(envelope, one));
     const failure = (await sendNotifications(notifications)) ?? handled.failure;
     if (wantsAck(envelope.ack, failure === undefined)) {
-      await send(acknowledge(envelope, resultOf({ ...handled, failure }), notifications.length, now));
+      await send(acknowledge(envelope, resultOf({ ...handled, failure }), now));
     }
     return { failure, sent, dropped };
   } catch (error) {

@@ -19,14 +19,13 @@ export interface Result {
 /**
  * The acknowledgement of a message, made to fit the hub's limit: compressed where V2 allows, then with `details` cut,
  * then with the `details` of related models cut (C3). It may still be too large: then it cannot be delivered.
- * @param index number of replies before it (C1)
  */
-export function acknowledge(envelope: Envelope, result: Result, index: number, now: Date): Reply {
+export function acknowledge(envelope: Envelope, result: Result, now: Date): Reply {
   const properties = { ...(envelope.generation === 'V2' ? v2(envelope, now) : v1(envelope)), ...result.properties };
   const plain = (cut: Cut): Reply => ({
     kind: 'acknowledgement',
     deviceId: envelope.deviceId,
-    messageId: messageId(envelope, index),
+    messageId: messageId(envelope, 'acknowledgement'),
     correlationId: systemCorrelationId(envelope.correlationId),
     properties,
     body: bodyOf(result, cut),

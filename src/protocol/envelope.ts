@@ -95,11 +95,12 @@ const acks: Readonly<Record<string, Ack>> = {
 export const ackNames: readonly string[] = Object.keys(acks);
 
 /**
- * The message id of the n-th reply: the same when the hub delivers the event again, so that a device can tell (C1);
- * another when the message has failed through our side and an operator replays it, for then there is news.
+ * The message id of one reply: the same when the hub delivers the event again, so that a device can tell (C1); another
+ * when the message has failed through our side and an operator replays it, for then there is news.
+ * @param about what tells it from the other replies to the request
  */
-export const messageId = ({ eventId, attempts }: Envelope, index: number): string =>
-  derivedId(eventId, attempts === 0 ? `reply ${index}` : `reply ${index} of replay ${attempts}`);
+export const messageId = ({ eventId, attempts }: Envelope, about: string): string =>
+  derivedId(eventId, attempts === 0 ? `reply ${about}` : `reply ${about} of replay ${attempts}`);
 
 /** Whether a result is to be acknowledged (P1). */
 export const wantsAck = (ack: Ack, success: boolean): boolean =>

@@ -15,13 +15,13 @@ export interface Notification {
  * svc-messagetype = platformEvent   eventType   id   objectId   model   target        body: the object model
  * Always V1 format, whatever generation asked (A11).
  */
-export function notify(envelope: Envelope, notification: Notification, index: number): Reply {
+export function notify(envelope: Envelope, notification: Notification): Reply {
   const { deviceId, eventType, objectId, model, target, body } = notification;
   const id = envelope.correlationId;
   return {
     kind: 'notification',
     deviceId,
-    messageId: messageId(envelope, index),
+    messageId: messageId(envelope, `about ${model} of ${objectId.toLowerCase()}`),
     correlationId: systemCorrelationId(id),
     properties: {
       'svc-messagetype': 'platformEvent',

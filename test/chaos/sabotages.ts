@@ -65,10 +65,10 @@ export const sabotages: readonly Sabotage[] = [
   {
     name: 'an acknowledgement twice, under two message ids',
     file: 'src/answer.ts',
-    find: 'await send(acknowledge(envelope, resultOf({ ...handled, failure }), notifications.length, now));',
+    find: 'await send(acknowledge(envelope, resultOf({ ...handled, failure }), now));',
     replace: `const result = resultOf({ ...handled, failure });
-      await send(acknowledge(envelope, result, notifications.length, now));
-      if (envelope.correlationId?.endsWith('3-7')) await send(acknowledge(envelope, result, 9, now));`,
+      await send(acknowledge(envelope, result, now));
+      if (envelope.correlationId?.endsWith('3-7')) await send(acknowledge({ ...envelope, attempts: 9 }, result, now));`,
     reportedAs: ['wrong acknowledgement'],
   },
   {

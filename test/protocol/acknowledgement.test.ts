@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { acknowledge } from '../../src/protocol/acknowledgement.ts';
 import { fits, maxReplyBytes, sizeOf } from '../../src/protocol/c2d.ts';
 import { createEnvelopeReader } from '../../src/protocol/envelope.ts';
+import { notify } from '../../src/protocol/notification.ts';
 import { textProperties } from '../../src/protocol/properties.ts';
 
 const eventId = '6f9619ff-8b86-5011-b42d-00cf4fc964ff';
@@ -28,7 +29,7 @@ const noise = (bytes: number) => randomBytes(bytes).toString('base64');
 
 describe('a V2 acknowledgement', () => {
   it('has these properties and no others', () => {
-    const reply = acknowledge(v2({ target: 'edge' }), { ...result, fields: { objectId: 'o1' } }, 0, now);
+    const reply = acknowledge(v2({ target: 'edge' }), { ...result, fields: { objectId: 'o1' } }, now);
     expect(reply.properties).toEqual({
       msgType: 'ack',
       action: 'model.create',
@@ -42,7 +43,7 @@ describe('a V2 acknowledgement', () => {
   });
 
   it('leaves out the correlationId the request did not have', () => {
-    const reply = acknowledge(v2({ correlationId: undefined }), result, 0, now);
+    const reply = acknowledge(v2({ correlationId: undefined }), result, now);
     expect(reply.properties).not.toHaveProperty('correlationId');
     expect(reply.correlationId).toBeUndefined();
   });
@@ -50,48 +51,54 @@ describe('a V2 acknowledgement', () => {
   it.each(['é', 'two\r\nlines', 'x'.repeat(129)])(
     'sends a correlationId like %j as application property only',
     (correlationId) => {
-      const reply = acknowledge(v2({ correlationId }), result, 0, now);
+      const reply = acknowledge(v2({ correlationId }), result, now);
       expect(reply.properties['correlationId']).toBe(correlationId);
       expect(reply.correlationId).toBeUndefined();
     },
   );
 
-  it('has the message id of the event and its place among the replies', () => {
-    const [first, again, second] = [0, 0, 1].map((index) => acknowledge(v2(), result, index, now).messageId);
-    expect(first).toBe(again);
-    expect(first).not.toBe(second);
+  it('has a message id of the event and of its own, whatever else is said', () => {
+    const about = { deviceId: 'd1', target: '', model: 'svc.device', body: '{}' };
+    const eventType = 'Svc.InformationModel.ObjectModelUpdated';
+    const [o1, O1, o2] = ['o1', 'O1', 'o2'].map(
+      (objectId) => notify(v2(), { ...about, eventType, objectId }).messageId,
+    );
+    const { messageId } = acknowledge(v2(), result, now);
+    expect(acknowledge(v2(), { ...result, success: false, code: 'delivery_failed' }, now).messageId).toBe(messageId);
+    expect(o1).toBe(O1);
+    expect(new Set([messageId, o1, o2]).size).toBe(3);
   });
 
   it('has another message id when the message failed before and is replayed', () => {
     const replayed = { ...v2(), attempts: 1 };
-    expect(acknowledge(replayed, result, 0, now).messageId).not.toBe(acknowledge(v2(), result, 0, now).messageId);
+    expect(acknowledge(replayed, result, now).messageId).not.toBe(acknowledge(v2(), result, now).messageId);
   });
 
   it('is compressed when the request was', () => {
-    const reply = acknowledge(v2({ 'content-encoding': 'GZIP' }), result, 0, now);
+    const reply = acknowledge(v2({ 'content-encoding': 'GZIP' }), result, now);
     expect(reply.properties['content-encoding']).toBe('gzip');
     expect(gunzipSync(Buffer.from(reply.body, 'base64')).toString()).toBe('{"success":true,"code":"ok","details":""}');
   });
 
   it('is not compressed because the request was deflated', () => {
-    expect(acknowledge(v2({ 'content-encoding': 'deflate' }), result, 0, now).properties).not.toHaveProperty(
+    expect(acknowledge(v2({ 'content-encoding': 'deflate' }), result, now).properties).not.toHaveProperty(
       'content-encoding',
     );
   });
 
   it('is plain at the limit of 65,536 bytes, and compressed one byte beyond', () => {
-    const empty = sizeOf(acknowledge(v2(), { ...result, fields: { x: '' } }, 0, now));
-    const atLimit = acknowledge(v2(), { ...result, fields: { x: 'y'.repeat(maxReplyBytes - empty) } }, 0, now);
+    const empty = sizeOf(acknowledge(v2(), { ...result, fields: { x: '' } }, now));
+    const atLimit = acknowledge(v2(), { ...result, fields: { x: 'y'.repeat(maxReplyBytes - empty) } }, now);
     expect(sizeOf(atLimit)).toBe(maxReplyBytes);
     expect(atLimit.properties).not.toHaveProperty('content-encoding');
-    const beyond = acknowledge(v2(), { ...result, fields: { x: 'y'.repeat(maxReplyBytes - empty + 1) } }, 0, now);
+    const beyond = acknowledge(v2(), { ...result, fields: { x: 'y'.repeat(maxReplyBytes - empty + 1) } }, now);
     expect(beyond.properties['content-encoding']).toBe('gzip');
     expect(fits(beyond)).toBe(true);
   });
 
   it('has its details cut when compression is not enough, then those of the related models', () => {
     const open = ({ body }: { body: string }) => JSON.parse(gunzipSync(Buffer.from(body, 'base64')).toString());
-    const cut = acknowledge(v2(), { ...result, details: noise(70_000) }, 0, now);
+    const cut = acknowledge(v2(), { ...result, details: noise(70_000) }, now);
     expect(fits(cut)).toBe(true);
     expect(open(cut).details).toHaveLength(257);
 
@@ -101,7 +108,7 @@ describe('a V2 acknowledgement', () => {
       code: 'x',
       details: noise(5_000),
     }));
-    const both = acknowledge(v2(), { ...result, details: noise(70_000), fields: { relatedModels } }, 0, now);
+    const both = acknowledge(v2(), { ...result, details: noise(70_000), fields: { relatedModels } }, now);
     expect(fits(both)).toBe(true);
     expect(open(both).relatedModels).toHaveLength(20);
     expect(open(both).relatedModels[0].details).toHaveLength(65);
@@ -111,7 +118,7 @@ describe('a V2 acknowledgement', () => {
 describe('a V1 acknowledgement', () => {
   it('has no timestamp', () => {
     expect(
-      acknowledge(v1(), { ...result, properties: { objectId: 'o1', model: 'svc.device' } }, 0, now).properties,
+      acknowledge(v1(), { ...result, properties: { objectId: 'o1', model: 'svc.device' } }, now).properties,
     ).toEqual({
       'svc-messagetype': 'platformEventAck',
       eventType: 'Svc.Device.Created',
@@ -123,14 +130,14 @@ describe('a V1 acknowledgement', () => {
   });
 
   it('is never compressed: its details are cut instead', () => {
-    const reply = acknowledge(v1(), { ...result, details: 'y'.repeat(70_000) }, 0, now);
+    const reply = acknowledge(v1(), { ...result, details: 'y'.repeat(70_000) }, now);
     expect(reply.properties).not.toHaveProperty('content-encoding');
     expect(JSON.parse(reply.body).details).toHaveLength(257);
   });
 });
 
 it('the key of the details is the card’s', () => {
-  expect(acknowledge(v2(), { ...result, detailsKey: 'detail' }, 0, now).body).toBe(
+  expect(acknowledge(v2(), { ...result, detailsKey: 'detail' }, now).body).toBe(
     '{"success":true,"code":"ok","detail":""}',
   );
 });
