@@ -78,6 +78,7 @@ const well: History = {
   effects: ['a', 'b', 'c', 'p', 'r', 't', 'd'].map((id) => ({ id, key: `key of ${id}` })),
   told: replies,
   handled,
+  begun: new Map(),
   struck: new Set(),
   refused: new Set(),
   parked: new Set(),
@@ -155,6 +156,18 @@ describe('The checker of histories', () => {
       expect(found({ ...late, refused: new Set(['b']) })).toEqual([]);
       expect(found({ ...late, handled })).toEqual(['inverted b']);
     });
+
+    it('no reply of a message that had another result before', () => {
+      const again = message('e', 'positive', { does: 'remove', identity: 'module' });
+      const line = { id: 'e', partition: '0', dropped: 0, remarks: 0 };
+      const codes = ['http_response_error', 'ok'].map((code) => ({ ...line, code }));
+      const late = { sent: [again, ...sent], connected: [], effects: without(well.effects, 'd') };
+      const removed = logged('d', { code: 'http_response_error' });
+      const refusal = telling('d', isAck, { code: 'http_response_error', success: false });
+      const history = { ...late, told: [...refusal, told('e', 'ok')], mostRepeats: new Map([['0', 1]]) };
+      expect(found({ ...history, handled: [...removed, ...codes] })).toEqual([]);
+      expect(found({ ...history, handled: [...removed, ...codes.slice(1)] })).toEqual(['inverted e']);
+    });
   });
 
   describe('reports as duplicated', () => {
@@ -172,6 +185,16 @@ describe('The checker of histories', () => {
       expect(found({ handled: again, mostRepeats: new Map([['0', 2]]) })).toEqual([]);
       expect(found({ handled: again, mostRepeats: new Map([['0', 1]]) })).toEqual(['duplicated 0']);
       expect(found({ handled: again, mostRepeats: new Map([['1', 9]]) })).toEqual(['duplicated 0']);
+    });
+
+    it('more messages begun again than the bound, finished or not, unless a clean stop has cut them off', () => {
+      const begun = new Map([
+        ['a', 2],
+        ['b', 3],
+      ]);
+      expect(found({ begun, mostRepeats: new Map([['0', 3]]) })).toEqual([]);
+      expect(found({ begun, mostRepeats: new Map([['0', 2]]) })).toEqual(['duplicated 0']);
+      expect(found({ begun })).toEqual([]);
     });
   });
 

@@ -51,9 +51,9 @@ function checkOne(one: Traces, course: Course): Finding[] {
 }
 
 function checkOrder({ sent, effects, told }: History, traces: readonly Traces[]): Finding[] {
-  // What was dropped may be told when the message is handled again, behind later ones.
-  const dropped = new Set(traces.filter(hasDropped).map((one) => one.sent.id));
-  const whole = told.filter(({ id }) => !dropped.has(id));
+  // What was dropped, or not worth telling, may be told when the message is handled again, behind later ones.
+  const retold = new Set(traces.filter((one) => hasDropped(one) || codesOf(one).size > 1).map((one) => one.sent.id));
+  const whole = told.filter(({ id }) => !retold.has(id));
   const findingsOf = (events: readonly { id: string }[], word: string) =>
     inversions(sent, events).map(({ id, after }): Finding => {
       return { what: 'inverted', id, why: `its ${word} comes after that of ${after}, which was sent later` };
@@ -61,12 +61,22 @@ function checkOrder({ sent, effects, told }: History, traces: readonly Traces[])
   return [...findingsOf(effects, 'effect'), ...findingsOf(whole, 'reply')];
 }
 
-function checkRepeats({ handled, mostRepeats }: History): Finding[] {
+const codesOf = ({ handled }: Traces) => new Set(handled.map(({ code }) => code));
+
+function checkRepeats({ handled, begun, mostRepeats }: History): Finding[] {
   return [...grouped(handled, ({ partition }) => partition)].flatMap(([partition, lines]): Finding[] => {
-    const [repeats, most] = [repeatsIn(lines), mostRepeats.get(partition) ?? 0];
+    const most = mostRepeats.get(partition) ?? 0;
+    // A clean stop may cut off what takes too long, but nothing that was finished; a death cuts off what is in work.
+    const repeats = most === 0 ? repeatsIn(lines) : beginningsIn(lines, begun);
     const why = `${repeats} messages of partition ${partition} handled again, ${most} are the bound`;
     return repeats > most ? [{ what: 'duplicated', id: partition, why }] : [];
   });
+}
+
+/** How often messages were begun again, whether or not the beginning had come to an end. */
+function beginningsIn(handled: readonly Handled[], begun: History['begun']): number {
+  const lines = grouped(handled, ({ id }) => id);
+  return [...lines].reduce((sum, [id, own]) => sum + Math.max(own.length, begun.get(id) ?? 0) - 1, 0);
 }
 
 /** How often messages were handled again. */

@@ -94,6 +94,8 @@ export interface History {
   readonly told: readonly Told[];
   /** In the order of the logs; more than once where a message was handled again. */
   readonly handled: readonly Handled[];
+  /** Message → how often its handling had come so far as to call a backend. */
+  readonly begun: ReadonlyMap<string, number>;
   /** Messages that a fault of a backend has met: these may fail through no fault of their own. */
   readonly struck: ReadonlySet<string>;
   /** Messages of which the hub has refused a reply, or has left one unanswered. */

@@ -18,12 +18,16 @@ export async function observe(stage: Stage, sent: readonly Message[], connected:
   const isTaken = ({ refused }: Devicebound) => refused === undefined;
   const letters = (await Promise.all(everybody(stage).map((instance) => instance.letters()))).flat();
   const lines = await handledBy(stage);
+  const traces = grouped(calls, ({ headers }) => headers['x-correlation-id'] ?? '');
   return {
     sent,
     connected,
     effects,
     told: stage.replies.filter(isTaken).map(toldBy),
     handled: lines,
+    begun: new Map(
+      [...traces].map(([id, own]) => [id, new Set(own.map(({ headers }) => headers['traceparent'])).size]),
+    ),
     struck,
     refused: new Set([
       ...stage.replies.filter((reply) => !isTaken(reply)).map((reply) => toldBy(reply).id),

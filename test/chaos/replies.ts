@@ -57,7 +57,7 @@ export function checkNotifications(one: Traces, { notices }: Due, course: Course
 
   const acknowledged = told.findIndex(({ about }) => about === undefined);
   const isLate = ([first]: Told[]) => first !== undefined && told.indexOf(first) > acknowledged;
-  if (acknowledged >= 0 && !isRefused && kinds.some(isLate)) {
+  if (acknowledged >= 0 && !isRefused && handled.length === 1 && kinds.some(isLate)) {
     find('wrong notification', 'comes after the acknowledgement'); // A12
   }
 
