@@ -7,7 +7,7 @@ import { connectDevice, type Device } from './device/device.ts';
 import { introduceDevice } from './device/introduce.ts';
 import { type Hub, startHub } from './hub/hub.ts';
 import { type Printer, silent } from './print.ts';
-import { serviceEnvironment, writeEnvironment } from './serviceEnvironment.ts';
+import { keptByService, serviceEnvironment, writeEnvironment } from './serviceEnvironment.ts';
 import { answers, freePort, type ServiceProcess, startService } from './serviceProcess.ts';
 import { isRunning, publishState, readState, removeState, type SandboxState, sandboxDirectory } from './state.ts';
 
@@ -63,9 +63,12 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   const { directory = sandboxDirectory, ports = {}, serviceDirectory, serviceCommand, printer = silent } = options;
   await refuseCompany(directory, printer);
   const logFile = join(directory, 'service.log');
-  const checkpoints = join(directory, 'checkpoints');
   await mkdir(directory, { recursive: true, mode: 0o700 });
-  await Promise.all([logFile, checkpoints].map((path) => rm(path, { recursive: true, force: true })));
+  await Promise.all(
+    [logFile, ...keptByService.map((name) => join(directory, name))].map((path) =>
+      rm(path, { recursive: true, force: true }),
+    ),
+  );
 
   const closers: (() => Promise<void>)[] = [];
   const close = async () => {
@@ -115,7 +118,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
         livezUrl: `${url}/livez`,
         readyzUrl: `${url}/readyz`,
         logFile,
-        environment: { ...serviceEnvironment(hub, backends, url, checkpoints), ...options.environment },
+        environment: { ...serviceEnvironment(hub, backends, url, directory), ...options.environment },
         environmentFile: join(directory, 'service.env'),
       },
     };

@@ -1,13 +1,20 @@
 import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { Backends } from './backends/backends.ts';
 import type { Hub } from './hub/hub.ts';
 
-/** Everything the service is told; it is told nothing else. */
+/** What the service keeps in the folder that it is given. */
+export const keptByService = ['checkpoints', 'dead-letters', 'spool'] as const;
+
+/**
+ * Everything the service is told; it is told nothing else.
+ * @param directory where it keeps what it keeps
+ */
 export function serviceEnvironment(
   hub: Hub,
   backends: Backends,
   url: string,
-  checkpoints: string,
+  directory: string,
 ): Record<string, string> {
   return {
     NODE_ENV: 'production',
@@ -21,7 +28,9 @@ export function serviceEnvironment(
     BACKENDS_CLIENT_ID: backends.token.clientId,
     BACKENDS_CLIENT_SECRET: backends.token.clientSecret,
     CHECKPOINTS_STORE: 'file',
-    CHECKPOINTS_DIRECTORY: checkpoints,
+    CHECKPOINTS_DIRECTORY: join(directory, 'checkpoints'),
+    DEAD_LETTERS_DIRECTORY: join(directory, 'dead-letters'),
+    DELIVERY_SPOOL_DIRECTORY: join(directory, 'spool'),
     HTTP_HOST: '127.0.0.1',
     HTTP_PORT: new URL(url).port,
     LOG_LEVEL: 'info',

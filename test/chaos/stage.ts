@@ -128,10 +128,8 @@ export async function setStage(options: StageOptions): Promise<Stage> {
         serviceDirectory,
         url,
         environment: {
-          ...serviceEnvironment(hub, backends, url, join(directory, 'checkpoints')),
+          ...serviceEnvironment(hub, backends, url, own),
           ...hurried,
-          DELIVERY_SPOOL_DIRECTORY: join(own, 'spool'),
-          DEAD_LETTERS_DIRECTORY: join(own, 'dead-letters'),
           ...environment,
         },
       });
