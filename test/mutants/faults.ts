@@ -1,3 +1,6 @@
+import { deliveryFaults } from './deliveryFaults.ts';
+import { trapFaults } from './trapFaults.ts';
+
 /** One deliberate fault, and the test that must notice it. */
 export interface Fault {
   readonly fault: string;
@@ -5,7 +8,7 @@ export interface Fault {
   /** Occurs exactly once in the file. */
   readonly find: string;
   readonly replace: string;
-  /** Test files to run. */
+  /** Test files to run, and what else the test runner is to be told. */
   readonly tests: readonly string[];
   /** Part of the title of the test that names the rule. */
   readonly caughtBy: string;
@@ -464,4 +467,6 @@ export const faults: readonly Fault[] = [
     String.raw`\.(?:/|$)`,
     '"edge/../other" is a connectivity path: false',
   ),
+  ...deliveryFaults,
+  ...trapFaults,
 ];
