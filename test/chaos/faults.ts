@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FaultRequest as BackendFault } from '../../sandbox/backends/faults.ts';
+import { partitionsReadBy } from './bounds.ts';
+import type { Instance } from './instance.ts';
 import { createRandom, type Random } from './random.ts';
 import type { Span, Stage } from './stage.ts';
 import type { Storage } from './storage.ts';
@@ -23,6 +25,12 @@ const backendGoesWrong =
     }
   };
 
+/** The death of an instance that has nothing to do is none. */
+async function untilReading(instance: Instance): Promise<void> {
+  for (let left = 30; left > 0 && (await partitionsReadBy(instance, Date.now())).size === 0; left -= 1)
+    await sleep(100);
+}
+
 /** Conditions under which the hub takes a reply a little later (C4). */
 const passing = [
   'amqp:resource-limit-exceeded',
@@ -40,6 +48,7 @@ export const misfortunes: readonly Misfortune[] = [
     async happen({ instances, backends: { faults }, interruptions }, random) {
       const victim = random.pick(instances);
       await victim.alone(async () => {
+        await untilReading(victim);
         faults.add({ backend: 'informationModel', delayMs: 400, times: 100 }); // so that it dies in the middle of work
         await sleep(random.between(100, 500));
         interruptions.push({ at: Date.now(), of: victim });
