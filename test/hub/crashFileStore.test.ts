@@ -1,48 +1,17 @@
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import type { FileHandle } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it, vi } from 'vitest';
 import { createFileStore } from '../../src/hub/stores/fileStore.ts';
 import { type Mortal, mortal } from '../support/mortal.ts';
+import { onMortalDisk } from './support/mortalDisk.ts';
 import { at, readingLife, takeOver, toldNothing } from './support/readingLife.ts';
 
 // The one instance dies before, in the middle of, or after each thing that it does to its file; the next process opens it.
 
-interface Disk {
-  life: Mortal | undefined;
-  /** A process that dies leaves its files open; the system closes them. */
-  readonly open: Set<FileHandle>;
-}
-const disk = vi.hoisted<Disk>(() => ({ life: undefined, open: new Set() }));
-vi.mock('node:fs/promises', async (original) => {
-  const real = await original<typeof import('node:fs/promises')>();
-  const step = <T>(something: () => Promise<T>) => (disk.life ? disk.life.step(something) : something());
-  return {
-    ...real,
-    rename: (from: string, to: string) => step(() => real.rename(from, to)),
-    async open(path: string, flags: string, mode: number) {
-      const file = await step(async () => {
-        const opened = await real.open(path, flags, mode);
-        disk.open.add(opened);
-        return opened;
-      });
-      return {
-        async writeFile(text: string) {
-          const half = Math.floor(text.length / 2);
-          await step(() => file.write(text.slice(0, half)));
-          await step(() => file.write(text.slice(half)));
-        },
-        sync: () => step(() => file.sync()),
-        close: () =>
-          step(() => {
-            disk.open.delete(file);
-            return file.close();
-          }),
-      };
-    },
-  };
-});
+vi.mock('node:fs/promises', async (original) =>
+  (await import('./support/mortalDisk.ts')).mortalFiles(await original()),
+);
 
 const directory = mkdtempSync(join(tmpdir(), 'deaths-'));
 afterAll(() => rmSync(directory, { recursive: true }));
@@ -53,11 +22,7 @@ async function live(life: Mortal) {
   places += 1;
   const told = toldNothing();
   const place = join(directory, String(places));
-  disk.life = life;
-  await Promise.race([readingLife(createFileStore(place, 'hub'), told), life.death]);
-  disk.life = undefined;
-  await Promise.all([...disk.open].map((file) => file.close()));
-  disk.open.clear();
+  await onMortalDisk(life, () => readingLife(createFileStore(place, 'hub'), told));
   return { told, place };
 }
 

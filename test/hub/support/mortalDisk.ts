@@ -1,0 +1,57 @@
+import type * as Files from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
+import type { Mortal } from '../../support/mortal.ts';
+
+let life: Mortal | undefined;
+/** A process that dies leaves its files open; the system closes them. */
+const open = new Set<FileHandle>();
+
+/** Everything that is done to files until `what` has ended, or the process has died, is an await point of its. */
+export async function onMortalDisk(process: Mortal, what: () => Promise<unknown>): Promise<void> {
+  life = process;
+  await Promise.race([what(), process.death]);
+  life = undefined;
+  await Promise.all([...open].map((file) => file.close()));
+  open.clear();
+}
+
+/** In the place of `node:fs/promises`: a text is written in two halves, so that the process may die between them. */
+export function mortalFiles(real: typeof Files) {
+  const step = <T>(something: () => Promise<T>) => (life ? life.step(something) : something());
+
+  async function writeHalves(file: FileHandle, text: string) {
+    const half = Math.floor(text.length / 2);
+    await step(() => file.write(text.slice(0, half)));
+    await step(() => file.write(text.slice(half)));
+  }
+
+  async function openFile(path: string, flags: string, mode: number) {
+    const file = await step(async () => {
+      const opened = await real.open(path, flags, mode);
+      open.add(opened);
+      return opened;
+    });
+    return {
+      writeFile: (text: string) => writeHalves(file, text),
+      sync: () => step(() => file.sync()),
+      close: () =>
+        step(() => {
+          open.delete(file);
+          return file.close();
+        }),
+    };
+  }
+
+  return {
+    ...real,
+    mkdir: (path: string, options: object) => step(() => real.mkdir(path, options)),
+    rename: (from: string, to: string) => step(() => real.rename(from, to)),
+    open: openFile,
+    async writeFile(path: string, text: string, { mode }: { mode: number }) {
+      const file = await openFile(path, 'w', mode);
+      await file.writeFile(text);
+      await file.sync();
+      await file.close();
+    },
+  };
+}
