@@ -22,7 +22,7 @@ export function showProgress(output: NodeJS.WriteStream, now: () => number): Pro
     say(text) {
       if (output.isTTY) {
         clear();
-        output.write(text.slice(0, (output.columns ?? 80) - 1));
+        output.write(text.slice(0, (output.columns || 80) - 1));
         isShown = true;
       } else if (now() - last >= everyMs) {
         output.write(`${text}\n`);
