@@ -101,6 +101,12 @@ export const trapFaults: readonly Fault[] = [
     replace: 'const left = await partition.drain(0);',
     caughtBy: 'stops when what it has begun is done',
   }),
+  ...inFile('src/hub/eventLine.ts', only('trapsOfReading', 'trap 17'), {
+    fault: 'trap 17: leaves a stopped partition to the client for ten seconds',
+    find: 'loadBalancingOptions: { updateIntervalInMs: 1_000 },',
+    replace: '',
+    caughtBy: 'goes on when the client has used up its retries',
+  }),
   ...inFile('src/hub/eventLine.ts', only('trapsOfReading', 'trap 11'), {
     fault: 'trap 11: leaves the client its half minute between attempts',
     find: '      retryOptions: { retryDelayInMs: 500, maxRetryDelayInMs: 5_000 },\n',
