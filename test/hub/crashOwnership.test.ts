@@ -48,11 +48,25 @@ function expectOrder({ effects }: Run, place: string) {
   }
 }
 
+/** Where somebody has died. */
+function expectWhole(outcome: Run, place: string) {
+  expectSound(outcome, place);
+  expectOrder(outcome, place);
+  expect(outcome.repeated, place).toEqual([]);
+}
+
 const victims = names.slice(0, -1);
+
+/** How many await points an instance comes to when nobody fails. */
+async function pointsOf(victim: (typeof names)[number]): Promise<number> {
+  const unharmed = mortal(Number.POSITIVE_INFINITY);
+  await run(clients, { [victim]: unharmed });
+  return unharmed.points();
+}
 
 describe('instances that share a hub', { timeout: 60_000 }, () => {
   it('handle each message once while nobody dies, whoever joins and leaves', async () => {
-    const whole = await run(clients, 'first', mortal(Number.POSITIVE_INFINITY));
+    const whole = await run(clients, {});
     expectSound(whole, 'nobody died');
     expectOrder(whole, 'nobody died');
     expect(whole.effects).toHaveLength(whole.all.length);
@@ -62,28 +76,30 @@ describe('instances that share a hub', { timeout: 60_000 }, () => {
   it.each(victims)(
     'lose nothing, and repeat nothing that is written down, wherever the %s one dies',
     async (victim) => {
-      const unharmed = mortal(Number.POSITIVE_INFINITY);
-      await run(clients, victim, unharmed);
-      const points = unharmed.points();
+      const points = await pointsOf(victim);
       expect(points).toBeGreaterThan(50);
       for (let crashAt = 1; crashAt <= points; crashAt += 1) {
         const place = `${victim} died at point ${crashAt} of ${points}`;
-        const outcome = await run(clients, victim, mortal(crashAt));
-        expectSound(outcome, place);
-        expectOrder(outcome, place);
-        expect(outcome.repeated, place).toEqual([]);
+        expectWhole(await run(clients, { [victim]: mortal(crashAt) }), place);
       }
     },
   );
 
+  it('lose nothing, and repeat nothing that is written down, when the heir dies as well', async () => {
+    const [points, heirs] = [await pointsOf('first'), await pointsOf('second')];
+    for (let crashAt = 1; crashAt <= points; crashAt += 1) {
+      const then = 1 + ((crashAt * 7) % heirs);
+      const outcome = await run(clients, { first: mortal(crashAt), second: mortal(then) });
+      expectWhole(outcome, `first died at point ${crashAt}, second at its ${then}`);
+    }
+  });
+
   it.each(victims.flatMap((victim) => [[victim, 'step'] as const, [victim, 'process'] as const]))(
     'lose nothing, and let only one write, wherever the %s one is held up for longer than ownership lasts: its %s',
     async (victim, extent) => {
-      const unharmed = mortal(Number.POSITIVE_INFINITY);
-      await run(clients, victim, unharmed);
-      const points = unharmed.points();
+      const points = await pointsOf(victim);
       for (let at = 1; at <= points; at += 1) {
-        const outcome = await run(clients, victim, tardy(at, 1_500, extent));
+        const outcome = await run(clients, { [victim]: tardy(at, 1_500, extent) });
         expectSound(outcome, `${victim} was held up at point ${at} of ${points}`);
       }
     },

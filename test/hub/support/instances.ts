@@ -27,9 +27,9 @@ type Mark = string;
 
 /**
  * Four instances come and go: one begins alone, the next ones ask for their share, each but the last is stopped.
- * @param life of the instance with this name; nobody else fails
+ * @param lives of those who may fail; nobody else does
  */
-export async function run(clients: Clients, victim: Name, life: Mortal) {
+export async function run(clients: Clients, lives: Partial<Record<Name, Mortal>>) {
   const hub = createFakeHub(partitions);
   const store = createMemoryStore();
   const effects: Mark[] = [];
@@ -54,7 +54,7 @@ export async function run(clients: Clients, victim: Name, life: Mortal) {
       decodeCompletion(progress.sequenceNumber, progress.completed)(sequenceNumber));
 
   function enter(name: Name) {
-    const own = name === victim ? life : mortal(Number.POSITIVE_INFINITY);
+    const own = lives[name] ?? mortal(Number.POSITIVE_INFINITY);
     clients.set(name, () => hub.client(own));
     const through: Store = {
       ownerships: () => own.step(() => store.ownerships()),
