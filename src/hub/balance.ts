@@ -43,6 +43,8 @@ export interface Decision {
  * whoever has too little asks, whoever is asked drains and releases.
  * @param partitions all ids of the hub
  * @param records what is known of them; a partition without a record has never been read
+ * @param sightedAt since when the records could be seen without a long gap (milliseconds since 1970): whoever could not
+ * renew while nobody could see has a whole expiry to do so
  */
 export function decide(
   me: string,
@@ -50,12 +52,15 @@ export function decide(
   records: readonly Ownership[],
   now: number,
   { expiryMs, forceMs }: BalanceLimits,
+  sightedAt = 0,
 ): Decision {
   const known = new Map(records.map((record) => [record.partition, record]));
-  const isAlive = ({ owner, renewedAt }: Ownership) => owner !== '' && now - renewedAt < expiryMs;
+  /** One's own record is alive as long as nobody else has taken it. */
+  const isAlive = ({ owner, renewedAt }: Ownership) =>
+    owner === me || (owner !== '' && now - Math.max(renewedAt, sightedAt) < expiryMs);
   const isAsked = ({ wantedBy, wantedSince }: Ownership) => wantedBy !== '' && now - wantedSince < forceMs * 2;
 
-  const mine = records.filter((record) => record.owner === me && isAlive(record));
+  const mine = records.filter(({ owner }) => owner === me);
   const others = records.filter((record) => record.owner !== me && isAlive(record));
   const instances = new Set([me, ...others.map(({ owner }) => owner)]);
   for (const record of [...mine, ...others]) if (isAsked(record)) instances.add(record.wantedBy);

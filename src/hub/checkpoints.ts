@@ -119,7 +119,8 @@ export function createCheckpoints({ progress, checkpoint, limits, onTrouble, onL
     },
     pass(position) {
       watermark.pass(position);
-      count();
+      unwritten += 1;
+      writeLater(); // foreign events are many and cost nothing to pass over again: they wait for the time
     },
     isCrowded: () => completionBytes(watermark.extentAbove()) > limits.maxMapBytes * crowded,
     async flush() {

@@ -38,7 +38,7 @@ export function decodeCompletion(watermark: number, map: string): (sequenceNumbe
   if (map.startsWith(`${version}b`)) {
     return (sequenceNumber) => {
       const bit = sequenceNumber - watermark - 1;
-      return bit >= 0 && (((data[bit >> 3] ?? 0) >> (bit & 7)) & 1) === 1;
+      return bit >= 0 && bit < data.length * 8 && (((data[bit >> 3] ?? 0) >> (bit & 7)) & 1) === 1;
     };
   }
   const runs = map.startsWith(`${version}r`) ? readRuns(watermark, data) : [];

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { type BalanceLimits, decide, type Ownership } from './balance.ts';
 import { type EventLineOptions, openEventLine } from './eventLine.ts';
+import { knownHorizon, openHorizon } from './horizon.ts';
+import { createOwnerships } from './ownerships.ts';
 import type { Arriving, PartitionOptions } from './partition.ts';
 import type { ReaderOptions } from './reader.ts';
 import type { Store } from './stores/store.ts';
@@ -43,10 +45,11 @@ export function createConsumer<A extends Arriving>(options: ConsumerOptions<A>):
   const { store, log, drainMs, roundMs, balance } = options;
   const answered = <T>(promise: Promise<T>): Promise<T> => within(promise, options.answerMs);
   const me = randomUUID();
+  const ownerships = createOwnerships(store, me, options.answerMs, balance.expiryMs / 2);
   const held = new Map<string, Tenure>();
   /** Partitions that are on their way to us, or to somebody else: not to be read again before that is over. */
   const coming = new Set<string>();
-  const leaving = new Set<string>();
+  const leaving = new Map<string, Promise<void>>();
   const line = openEventLine(options);
   let partitions: readonly string[] = [];
   let lastRound = Date.now();
@@ -56,14 +59,16 @@ export function createConsumer<A extends Arriving>(options: ConsumerOptions<A>):
   let rounding: Promise<void> = Promise.resolve();
 
   async function round(): Promise<void> {
-    line.revive([...held.values()]);
+    line.revive([...held.values()].filter(({ record }) => !leaving.has(record.partition)));
     if (partitions.length === 0) partitions = await answered(line.client().getPartitionIds());
-    const records = await answered(store.ownerships());
-    const decision = decide(me, partitions, records, Date.now(), balance);
+    const { records, sightedAt } = await ownerships.look();
+    const decision = decide(me, partitions, records, Date.now(), balance, sightedAt);
     forgetLost(records);
     const seen = new Map(records.map((record) => [record.partition, record]));
-    for (const { partition } of decision.release) void release(partition).catch(notGivenBack);
-    const renewed = await Promise.all(decision.renew.map((record) => change(record, { renewedAt: Date.now() })));
+    for (const { partition } of decision.release) {
+      if (!leaving.has(partition)) void release(partition).catch(notGivenBack);
+    }
+    const renewed = await Promise.all(decision.renew.map(ownerships.renew));
     const unread = renewed.filter((record) => record !== undefined && !isOurs(record.partition));
     // However long that takes, what is read must be renewed in time.
     await within(
@@ -73,20 +78,16 @@ export function createConsumer<A extends Arriving>(options: ConsumerOptions<A>):
       ]),
       Math.max(roundMs, balance.expiryMs / 3),
     );
-    await Promise.all(decision.ask.map((record) => change(record, { wantedBy: me, wantedSince: Date.now() })));
+    await Promise.all(decision.ask.map(ownerships.ask));
     othersReadAll = held.size === 0 && decision.claim.length === 0 && records.length === partitions.length;
     lastRound = Date.now();
   }
-
-  const change = (record: Ownership, what: Partial<Ownership>) =>
-    answered(store.change(record, { ...record, ...what }));
 
   const isOurs = (partitionId: string) => held.has(partitionId) || coming.has(partitionId) || leaving.has(partitionId);
 
   async function claim(partitionId: string, seen: Ownership | undefined): Promise<void> {
     if (isOurs(partitionId)) return;
-    const free = { partition: partitionId, owner: me, wantedBy: '', wantedSince: 0, renewedAt: Date.now() };
-    const record = await answered(store.change(seen, { ...free, epoch: (seen?.epoch ?? 0) + 1 }));
+    const record = await ownerships.claim(partitionId, seen);
     if (record) await open(record, seen?.begun);
   }
 
@@ -106,19 +107,17 @@ export function createConsumer<A extends Arriving>(options: ConsumerOptions<A>):
   async function beginToRead(record: Ownership, begun: number | undefined): Promise<void> {
     const partitionId = record.partition;
     if (stopping) return;
-    const [progress, { lastEnqueuedSequenceNumber }] = await Promise.all([
-      answered(store.progress(partitionId)),
-      answered(line.client().getPartitionProperties(partitionId)),
-    ]);
+    const progress = await answered(store.progress(partitionId));
     if (stopping) return;
+    const onTrouble = (error: unknown, what: string) => log.error({ err: error, partition: partitionId }, what);
     const tenure = beginTenure(line.client(), {
       ...options,
       ...options.partition(partitionId),
       record,
       progress,
-      horizon: begun ?? lastEnqueuedSequenceNumber,
+      horizon: begun === undefined ? openHorizon(() => newestOf(partitionId), onTrouble) : knownHorizon(begun),
       checkpoint: (next) => answered(store.writeProgress(record, next)),
-      onTrouble: (error, what) => log.error({ err: error, partition: partitionId }, what),
+      onTrouble,
       onGivenUp: () => leave(partitionId),
       lost() {
         log.warn({ partition: partitionId }, 'somebody else reads this partition now');
@@ -129,26 +128,37 @@ export function createConsumer<A extends Arriving>(options: ConsumerOptions<A>):
     log.info({ partition: partitionId, after: progress?.sequenceNumber }, 'reading partition');
   }
 
+  async function newestOf(partitionId: string): Promise<number> {
+    return (await answered(line.client().getPartitionProperties(partitionId))).lastEnqueuedSequenceNumber;
+  }
+
   /** Ownership is gone. */
   function leave(partitionId: string): void {
     const tenure = held.get(partitionId);
     if (tenure === undefined || leaving.has(partitionId)) return;
     held.delete(partitionId);
-    leaving.add(partitionId);
-    void tenure.abandon(drainMs).finally(() => leaving.delete(partitionId));
+    leaving.set(
+      partitionId,
+      tenure.abandon(drainMs).finally(() => leaving.delete(partitionId)),
+    );
   }
 
   /** Drains and gives the partition back, for whoever wants it. What is not given back is opened again by a later round. */
-  async function release(partitionId: string): Promise<void> {
+  function release(partitionId: string): Promise<void> {
     const tenure = held.get(partitionId);
-    if (tenure === undefined || leaving.has(partitionId)) return;
-    leaving.add(partitionId);
+    const underWay = leaving.get(partitionId);
+    if (underWay !== undefined) return underWay;
+    if (tenure === undefined) return Promise.resolve();
+    const giving = giveBack(partitionId, tenure);
+    leaving.set(partitionId, giving);
+    return giving;
+  }
+
+  async function giveBack(partitionId: string, tenure: Tenure): Promise<void> {
     try {
       const { left, begun } = await tenure.end(drainMs);
       held.delete(partitionId);
-      const records = await answered(store.ownerships());
-      const record = records.find(({ partition, owner }) => partition === partitionId && owner === me);
-      if (record?.epoch === tenure.record.epoch) await change(record, { owner: '', wantedBy: '', begun });
+      await ownerships.giveBack(tenure.record, begun);
       log.info({ partition: partitionId, left }, 'left partition');
     } finally {
       held.delete(partitionId);
@@ -190,8 +200,8 @@ export function createConsumer<A extends Arriving>(options: ConsumerOptions<A>):
       stopping = true;
       clearTimeout(timer);
       await within(rounding, 2_000).catch(() => log.warn('stopping in the middle of a round'));
-      const giveBack = (id: string) => within(release(id), drainMs + givesBackWithinMs).catch(notGivenBack);
-      await Promise.all([...held.keys()].map(giveBack));
+      const ids = new Set([...held.keys(), ...leaving.keys()]);
+      await Promise.all([...ids].map((id) => within(release(id), drainMs + givesBackWithinMs).catch(notGivenBack)));
       await line.close();
     },
   };

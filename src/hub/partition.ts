@@ -2,6 +2,7 @@ import { setMaxListeners } from 'node:events';
 import type { HubEvent } from '../protocol/event.ts';
 import type { Budget } from './budget.ts';
 import { type CheckpointLimits, type CheckpointOptions, createCheckpoints } from './checkpoints.ts';
+import type { Horizon } from './horizon.ts';
 import { createLanes } from './lanes.ts';
 import { createOverflow } from './overflow.ts';
 import type { Spool } from './spool.ts';
@@ -35,8 +36,7 @@ export interface PartitionOptions<A extends Arriving> extends Omit<CheckpointOpt
   arrivalOf(event: HubEvent, mayBeRepeat: boolean): A | undefined;
   /** Handles one message; never rejects. Answers whether it has been handled to its end. */
   dispatch(arrival: A, stay: Stay): Promise<boolean>;
-  /** Up to this sequence number, others may have handled messages before. */
-  readonly horizon: number;
+  readonly horizon: Horizon;
   /** Something that must not happen has happened, and the partition goes on. */
   onTrouble(error: unknown, what: string): void;
   /** The partition cannot go on: somebody else owns it, or it has lost messages that it kept. It has been abandoned. */
@@ -113,7 +113,7 @@ export function createPartition<A extends Arriving>(options: PartitionOptions<A>
   /** What is to be dispatched. An event that cannot even be looked at must not stop those behind it (G4). */
   function arrivalIn(event: HubEvent): A | undefined {
     try {
-      return arrivalOf(event, event.sequenceNumber <= horizon);
+      return arrivalOf(event, horizon.mayBeRepeat(event.sequenceNumber));
     } catch (error) {
       onTrouble(error, 'event passed over');
       return undefined;
@@ -175,6 +175,7 @@ export function createPartition<A extends Arriving>(options: PartitionOptions<A>
   }
 
   async function admitAll(events: readonly HubEvent[]) {
+    if (events.length > 0) await horizon.look();
     for (const event of events) {
       if (isClosing()) return;
       if (seen && event.sequenceNumber <= seen.sequenceNumber) continue;

@@ -27,6 +27,8 @@ interface SenderOptions {
   readonly now: () => number;
 }
 
+/** Of those that do not fetch. */
+const mostDevices = 100_000;
 const firstPauseMs = 100;
 const longestPauseMs = 5_000;
 
@@ -35,6 +37,14 @@ export function createSender({ sendOnce, maxWaitMs, maxInFlight, random, now }: 
   let stopped = false;
   const queue: (() => void)[] = [];
   const sleepers = new Set<() => void>();
+  /** Devices for which a reply has waited in vain for room: the next ones do not wait, until one is taken (D19). */
+  const notFetching = new Set<string>();
+
+  function remember(deviceId: string) {
+    const [longestKnown] = notFetching;
+    if (notFetching.size === mostDevices && longestKnown !== undefined) notFetching.delete(longestKnown);
+    notFetching.add(deviceId);
+  }
 
   async function oneOfMany(reply: Reply): Promise<Refusal | undefined> {
     if (inFlight >= maxInFlight) await new Promise<void>((resolve) => queue.push(resolve));
@@ -69,13 +79,19 @@ export function createSender({ sendOnce, maxWaitMs, maxInFlight, random, now }: 
       for (let attempt = 0; !isLeft(); attempt += 1) {
         const began = now();
         const refusal = await oneOfMany(reply);
-        if (refusal === undefined) return 'delivered';
-        if (refusal.kind === 'never') return { dropped: refusal.reason };
+        if (refusal === undefined) {
+          notFetching.delete(reply.deviceId);
+          return 'delivered';
+        }
+        const isFull = refusal.reason === 'queue_full';
+        if (refusal.kind === 'never' || (isFull && notFetching.has(reply.deviceId))) return { dropped: refusal.reason };
         const ms = Math.min(firstPauseMs * 2 ** attempt, longestPauseMs) * (0.5 + random() / 2);
         if (!isLeft()) await pause(ms, gone);
         // While there is no line to the hub at all, no reply of anybody is given up (D2).
         if (refusal.kind === 'later') patience -= now() - began;
-        if (patience <= 0) return { dropped: refusal.reason };
+        if (patience > 0) continue;
+        if (isFull) remember(reply.deviceId);
+        return { dropped: refusal.reason };
       }
       return 'stopped';
     },

@@ -188,6 +188,9 @@ function refusalOf(error: Error & { amqpError?: { condition?: unknown } }): Refu
   if (passing.includes(condition)) return { kind: 'later', reason: 'throttled' };
   const known = refusals[error.constructor.name];
   if (known) return known;
+  if (/^amqp:(connection|session|link):/.test(String(condition)))
+    return { kind: 'connection', reason: 'hub_unavailable' };
+  if (error instanceof ReferenceError || error instanceof URIError) return { kind: 'never', reason: 'refused' };
   // Any other answer of the hub is final; an error without one is the line's.
   return condition === undefined
     ? { kind: 'connection', reason: 'hub_unavailable' }

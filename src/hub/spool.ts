@@ -54,6 +54,7 @@ export function openSpool(directory: string, name: string, { maxBytes, maxMessag
   let waiting = 0;
   let current: number | undefined;
   let end = 0;
+  let isOpen = true;
 
   function leave(segment: number) {
     const left = (inside[segment] ?? 0) - 1;
@@ -88,9 +89,13 @@ export function openSpool(directory: string, name: string, { maxBytes, maxMessag
     },
     async take({ segment, at, length }) {
       const { buffer } = await readAt(file, Buffer.allocUnsafe(length), 0, length, at);
+      if (!isOpen) throw new Error('the spool is closed');
       leave(segment);
       return deserialize(buffer) as HubEvent;
     },
-    close: () => closeSync(file),
+    close() {
+      isOpen = false;
+      closeSync(file);
+    },
   };
 }

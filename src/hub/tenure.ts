@@ -12,8 +12,8 @@ export interface Tenure {
   end(limitMs: number): Promise<{
     /** Messages that were not handled to their end. */
     readonly left: number;
-    /** Newest sequence number of which anybody may have begun to handle the message. */
-    readonly begun: number;
+    /** Newest sequence number of which anybody may have begun to handle the message, if that is known. */
+    readonly begun: number | undefined;
   }>;
   /** Ownership is lost: nothing more is begun or written. Resolves when nothing runs, or after the limit. */
   abandon(limitMs: number): Promise<void>;
@@ -36,11 +36,13 @@ export function beginTenure<A extends Arriving>(client: EventHubConsumerClient, 
     record,
     reader,
     async end(limitMs) {
-      const left = await partition.drain(limitMs);
-      await reader.close();
+      // What the hub gave meanwhile would only be thrown away.
+      const [left] = await Promise.all([partition.drain(limitMs), reader.close()]);
       partition.abandon();
       spool.close();
-      return { left, begun: Math.max(horizon, partition.position()?.sequenceNumber ?? -1) };
+      const before = horizon.known();
+      const begun = before === undefined ? undefined : Math.max(before, partition.position()?.sequenceNumber ?? -1);
+      return { left, begun };
     },
     async abandon(limitMs) {
       partition.abandon();

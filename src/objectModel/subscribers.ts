@@ -20,12 +20,11 @@ export async function configurationNews(
   { objectId, model, stored, createdModels }: Registered,
   { informationModel }: BoundBackends,
 ): Promise<News> {
-  const { path } = locate(stored);
-  if (model !== defaultModel || path === undefined) return noNews;
+  const [deviceId = '', ...target] = locate(stored).path?.split('/') ?? [];
+  if (model !== defaultModel || deviceId === '') return noNews;
   try {
     const configuration = await informationModel.getModel(objectId, configurationModel);
     if (configuration === undefined) return noNews;
-    const [deviceId = '', ...target] = path.split('/');
     const notification: Notification = {
       eventType: createdModels.includes(configurationModel)
         ? 'Svc.InformationModel.ObjectModelCreated'

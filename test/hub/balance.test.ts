@@ -53,6 +53,20 @@ describe('sharing partitions', () => {
     expect(at('a', records).claim).toEqual(['2', '3']);
   });
 
+  it('an owner that could not renew in time renews, unless somebody has taken over', () => {
+    const records = [owned('0', 'a', { renewedAt: 0 }), owned('1', 'b')];
+    const decision = at('a', records);
+    expect(names(decision.renew)).toEqual(['0']);
+    expect(decision.claim).not.toContain('0');
+  });
+
+  it('nobody is gone who could not renew because the store had failed for everybody', () => {
+    const records = [owned('0', 'a'), owned('1', 'a'), owned('2', 'b'), owned('3', 'b')];
+    const outage = 40_000;
+    expect(decide('a', partitions, records, 100_000 + outage, limits, 100_000 + outage).claim).toEqual([]);
+    expect(decide('a', partitions, records, 131_000 + outage, limits, 100_000 + outage).claim).toEqual(['2', '3']);
+  });
+
   it('only after a limit is a partition taken by force', () => {
     const asked = (wantedSince: number) => [
       owned('0', 'a', { wantedBy: 'b', wantedSince }),

@@ -20,6 +20,14 @@ describe('the completion map', () => {
     expect(decodeCompletion(7, '')(8)).toBe(false);
   });
 
+  it('says nothing of positions beyond it, however far', () => {
+    const runs = [2, 4, 6, 8, 10].map((at) => ({ first: 100 + at, last: 100 + at }));
+    const map = encodeCompletion(100, runs, 1000);
+    expect(map.slice(0, 2)).toBe('1b');
+    const isDone = decodeCompletion(100, map);
+    expect([102, 102 + 2 ** 32, 102 + 2 ** 35].map(isDone)).toEqual([true, false, false]);
+  });
+
   it('says of exactly the finished positions that they are done', () => {
     const watermark = fc.integer({ min: -1, max: 2 ** 40 });
     fc.assert(

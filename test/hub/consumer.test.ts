@@ -24,7 +24,11 @@ let producer: EventHubProducerClient;
 let consumer: Consumer | undefined;
 
 beforeAll(async () => {
-  hub = await startHub({ directory, partitions: 1, consumerGroups: ['one', 'two', 'three', 'four', 'five', 'six'] });
+  hub = await startHub({
+    directory,
+    partitions: 1,
+    consumerGroups: ['one', 'two', 'three', 'four', 'five', 'six', 'seven'],
+  });
   producer = new EventHubProducerClient(hub.eventHubConnectionString('iothubowner'));
 });
 afterEach(() => consumer?.stop());
@@ -72,6 +76,14 @@ function read(
   consumer.start();
   return consumer;
 }
+
+/** Somebody who is not there asks for the partition. */
+const ask = (store: Store) =>
+  vi.waitFor(async () => {
+    const [record] = await store.ownerships();
+    const asked = record && (await store.change(record, { ...record, wantedBy: 'ghost', wantedSince: Date.now() }));
+    expect(asked).toBeDefined();
+  }, 5_000);
 
 /** `backlog 7` comes of a device of its own; everything else of one. */
 const deviceOf = (event: HubEvent) => (textOf(event).startsWith('backlog') ? textOf(event) : 'd1');
@@ -166,16 +178,43 @@ describe('the consumer, with the official client against the sandbox hub', () =>
       },
       failing,
     );
-    await vi.waitFor(async () => {
-      const [record] = await store.ownerships();
-      const asked = record && (await store.change(record, { ...record, wantedBy: 'ghost', wantedSince: Date.now() }));
-      expect(asked).toBeDefined();
-    }, 5_000);
+    await ask(store);
     await vi.waitFor(() => expect(refusals).toBe(1), 5_000);
     const [record] = await store.ownerships();
     if (record) await store.change(record, { ...record, wantedBy: '' });
     await send('after all');
     await vi.waitFor(() => expect(seen).toContain('after all'), 8_000);
+  });
+
+  it('takes no more from the hub while it hands a partition over, and finishes that when it is stopped', async () => {
+    const store = createMemoryStore();
+    let finish = () => {};
+    const finished = new Promise<boolean>((resolve) => {
+      finish = () => resolve(true);
+    });
+    const started: string[] = [];
+    await send('in work');
+    const reading = read(
+      'seven',
+      async (event) => {
+        if (textOf(event) !== 'in work') return true;
+        started.push(textOf(event));
+        return finished;
+      },
+      store,
+    );
+    const receivers = () => hub.counters().receivers.filter(({ address }) => address.includes('/seven/'));
+    await vi.waitFor(() => expect(started).toEqual(['in work']), 5_000);
+    expect(receivers()).toHaveLength(1);
+    await ask(store);
+    await vi.waitFor(() => expect(receivers()).toEqual([]), 1_500);
+    const stopped = reading.stop();
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    finish();
+    await stopped;
+    const progress = await store.progress('0');
+    expect(await store.ownerships()).toMatchObject([{ owner: '', begun: progress?.sequenceNumber }]);
+    expect(progress?.completed).toBe('');
   });
 
   it('never grants the hub more credit than the prefetch, however slowly events trickle in', async () => {

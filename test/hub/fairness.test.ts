@@ -1,6 +1,7 @@
 import { tmpdir } from 'node:os';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type Budget, createBudget } from '../../src/hub/budget.ts';
+import { knownHorizon } from '../../src/hub/horizon.ts';
 import { createPartition, type Partition } from '../../src/hub/partition.ts';
 import { openSpool, type Spool } from '../../src/hub/spool.ts';
 import { hubEvent } from '../support/events.ts';
@@ -35,7 +36,7 @@ function setUp({ overall, maxMessages, hung = '' }: Given) {
     budget,
     spool,
     progress: undefined,
-    horizon: -1,
+    horizon: knownHorizon(-1),
     arrivalOf: (event) => ({ event, deviceId: String(event.properties?.['device']) }),
     async dispatch({ deviceId }) {
       most = Math.max(most, budget.inFlight().messages);

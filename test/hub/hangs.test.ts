@@ -7,6 +7,7 @@ import { TransportFailure } from '../../src/backends/transport.ts';
 import { readSettings } from '../../src/config.ts';
 import { createDispatch } from '../../src/dispatch.ts';
 import { createBudget } from '../../src/hub/budget.ts';
+import { knownHorizon } from '../../src/hub/horizon.ts';
 import { createPartition } from '../../src/hub/partition.ts';
 import { createSender } from '../../src/hub/sender.ts';
 import { createServiceConnection } from '../../src/hub/serviceConnection.ts';
@@ -93,7 +94,7 @@ function setUp(hanging: Hanging) {
     budget: createBudget({ maxMessages: 1, maxBytes: 1e6 }),
     spool,
     progress: undefined,
-    horizon: -1,
+    horizon: knownHorizon(-1),
     arrivalOf: (event) => ({
       event,
       generation: 'V2' as const,

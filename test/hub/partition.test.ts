@@ -2,6 +2,7 @@ import { tmpdir } from 'node:os';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createBudget } from '../../src/hub/budget.ts';
 import type { Progress } from '../../src/hub/checkpoints.ts';
+import { knownHorizon } from '../../src/hub/horizon.ts';
 import { createPartition, type Stay } from '../../src/hub/partition.ts';
 import { openSpool, type Spool } from '../../src/hub/spool.ts';
 import type { HubEvent } from '../../src/protocol/event.ts';
@@ -76,7 +77,7 @@ function setUp({
     budget,
     spool,
     progress,
-    horizon,
+    horizon: knownHorizon(horizon),
     arrivalOf: (event, mayBeRepeat) => {
       const device = event.properties?.['device'];
       if (event.sequenceNumber === poison.arrivalOf) throw new Error('cannot be looked at');
@@ -174,10 +175,19 @@ describe('a partition', () => {
   });
 
   it('writes a checkpoint after so many messages, without waiting for the clock', async () => {
-    const { partition, checkpoints } = setUp({ everyMessages: 3 });
-    await partition.admit(events('t1 t2 t3 t4'));
-    await vi.advanceTimersByTimeAsync(0);
+    const { partition, checkpoints, end } = setUp({ everyMessages: 3 });
+    await partition.admit(events('a1 b2 c3 d4'));
+    for (const one of [1, 2, 3]) await end(one);
     expect(positions(checkpoints)).toEqual([3]);
+  });
+
+  it('writes a checkpoint for telemetry that is not ours by the clock alone, however much there is', async () => {
+    const { partition, checkpoints } = setUp({ everyMessages: 3 });
+    await partition.admit(events(Array.from({ length: 1_000 }, (_, index) => `t${index}`).join(' ')));
+    await vi.advanceTimersByTimeAsync(4_999);
+    expect(checkpoints).toEqual([]);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(positions(checkpoints)).toEqual([999]);
   });
 
   it('writes down what ended while a checkpoint was being written, though nothing comes after it', async () => {
@@ -235,7 +245,7 @@ describe('a device that floods', () => {
       budget: createBudget({ maxMessages: 5, maxBytes: 1e6 }),
       spool,
       progress: undefined,
-      horizon: -1,
+      horizon: knownHorizon(-1),
       arrivalOf: (event) => ({ event, deviceId: 'a' }),
       async dispatch({ event }) {
         seen.push(event);
@@ -446,21 +456,21 @@ describe('the end of a partition', () => {
   });
 
   it('comes when the store says that somebody else owns the partition by now', async () => {
-    const { partition, started } = setUp({ everyMessages: 1, write: () => false });
-    await partition.admit(events('t1'));
-    await vi.advanceTimersByTimeAsync(0);
+    const { partition, started, end } = setUp({ everyMessages: 1, write: () => false });
+    await partition.admit(events('a1'));
+    await end(1);
     await partition.admit(events('a2'));
-    expect(started).toEqual([]);
+    expect(started).toEqual([1]);
   });
 
   it('does not come because the store fails: the checkpoint is tried again', async () => {
     let fails = true;
-    const { partition, failures, checkpoints } = setUp({
+    const { partition, failures, checkpoints, end } = setUp({
       everyMessages: 1,
       write: () => (fails ? new Error('disk full') : true),
     });
-    await partition.admit(events('t1'));
-    await vi.advanceTimersByTimeAsync(0);
+    await partition.admit(events('a1'));
+    await end(1);
     expect([failures, checkpoints.length]).toEqual([['checkpoint not written'], 0]);
     fails = false;
     await vi.advanceTimersByTimeAsync(5_000);

@@ -67,6 +67,26 @@ describe('the sender', () => {
     },
   );
 
+  it('tries each further reply to a device that does not fetch once, until one is taken (D19)', async () => {
+    const full = later('queue_full');
+    const script = [full];
+    const { sender, attempts } = setUp({ a: script });
+    const drop = watch(sender.send(reply('a')));
+    await vi.advanceTimersByTimeAsync(70_000);
+    expect(drop.delivery).toEqual({ dropped: 'queue_full' });
+    attempts.length = 0;
+    expect(await sender.send(reply('a'))).toEqual({ dropped: 'queue_full' });
+    expect(attempts).toHaveLength(1);
+
+    script.unshift(later('throttled'), undefined as never, full);
+    const taken = watch(sender.send(reply('a')));
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(taken.delivery).toBe('delivered');
+    const waits = watch(sender.send(reply('a')));
+    await vi.advanceTimersByTimeAsync(30_000);
+    expect(waits.delivery).toBeUndefined();
+  });
+
   it('drops at once what the hub will never take', async () => {
     const { sender, attempts } = setUp({ a: [{ kind: 'never', reason: 'unknown_device' }] });
     expect(await sender.send(reply('a'))).toEqual({ dropped: 'unknown_device' });

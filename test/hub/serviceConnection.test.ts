@@ -73,9 +73,23 @@ describe('the connection to the service endpoint, with the official client', () 
     ['com.microsoft:argument-error', { kind: 'never', reason: 'refused' }],
     ['com.example:something-new', { kind: 'never', reason: 'refused' }],
     ['amqp:unauthorized-access', { kind: 'connection', reason: 'hub_unavailable' }],
+    ['amqp:connection:forced', { kind: 'connection', reason: 'hub_unavailable' }],
+    ['amqp:link:stolen', { kind: 'connection', reason: 'hub_unavailable' }],
+    ['amqp:session:window-violation', { kind: 'connection', reason: 'hub_unavailable' }],
   ])('understands a rejection with %s', async (condition, refusal) => {
     await setUp(() => ({ reject: condition }));
     expect(await connection.send(reply('x'))).toEqual(refusal);
+  });
+
+  it.each([
+    ['a device without a name', { deviceId: '' }],
+    ['a device whose name is no text', { deviceId: '\ud800' }],
+  ])('gives up at once on a reply that the client itself refuses, to %s, and keeps the line', async (_what, more) => {
+    await setUp(() => 'accept');
+    await connection.send(reply('x'));
+    expect(await connection.send({ ...reply('x'), ...more })).toEqual({ kind: 'never', reason: 'refused' });
+    expect(await connection.send(reply('x'))).toBeUndefined();
+    expect(endpoint.connections()).toBe(1);
   });
 
   it('gives up on a reply that is never settled, and goes on over a new connection', async () => {

@@ -78,6 +78,15 @@ describe('the spool', () => {
     put(5, 500_000);
   });
 
+  it('gives nothing back any more, and touches nothing, once it is closed', async () => {
+    open(2 * mebibyte);
+    const ticket = put(1, 1000);
+    const taking = expect(spool.take(ticket)).rejects.toThrow();
+    spool.close();
+    await taking;
+    open(1);
+  });
+
   it('is full when it holds its number of messages, however small', async () => {
     open(mebibyte, 2);
     const first = put(1, 1);

@@ -1016,6 +1016,12 @@ messageTable('V2', 'model.create', {
       ack: ok(A),
     },
     {
+      it: 'sends nothing when the path of the model names no device',
+      body: withId,
+      backend: [device, absent, { call: create, reply: [201, pumpAnswer({ path: '/edge' })] }],
+      ack: ok(A),
+    },
+    {
       it: 'sends nothing when the model has no owner',
       body: withId,
       backend: [device, absent, { call: create, reply: [201, { ...unownedPump(), relatedModels: [] }] }],

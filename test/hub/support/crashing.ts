@@ -9,6 +9,7 @@ import { readSettings } from '../../../src/config.ts';
 import { createDispatch } from '../../../src/dispatch.ts';
 import { createBudget } from '../../../src/hub/budget.ts';
 import type { Progress } from '../../../src/hub/checkpoints.ts';
+import { knownHorizon } from '../../../src/hub/horizon.ts';
 import { createPartition } from '../../../src/hub/partition.ts';
 import { openSpool } from '../../../src/hub/spool.ts';
 import { createLog } from '../../../src/log.ts';
@@ -121,7 +122,7 @@ export async function startCrashing() {
         close: spool.close,
       },
       progress: remains.progress,
-      horizon,
+      horizon: knownHorizon(horizon),
       arrivalOf(event, mayBeRepeat) {
         const [generation, deviceId] = [classify(event), senderOf(event, settings.hub.deviceIdProperty)];
         if (generation === undefined || deviceId === undefined) throw new Error('not a message of ours');

@@ -1,0 +1,63 @@
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { createOwnerships } from '../../src/hub/ownerships.ts';
+import { createMemoryStore } from '../../src/hub/stores/memoryStore.ts';
+import type { Store } from '../../src/hub/stores/store.ts';
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const open = (store: Store, me = 'me') => createOwnerships(store, me, 20_000, 15_000);
+
+it('A partition is given back although our own renewal, or somebody’s wish, comes in between', async () => {
+  const store = createMemoryStore();
+  let races = 3;
+  const racing: Store = {
+    ...store,
+    async change(seen, next) {
+      if (seen && next.owner === '' && races-- > 0) await store.change(seen, { ...seen, wantedBy: `wisher ${races}` });
+      return store.change(seen, next);
+    },
+  };
+  const mine = open(racing);
+  const record = await mine.claim('0', undefined);
+  if (record) await mine.giveBack(record, 41);
+  expect(await store.ownerships()).toMatchObject([{ owner: '', wantedBy: '', begun: 41 }]);
+});
+
+it('A partition that has become somebody else’s is not given back', async () => {
+  const store = createMemoryStore();
+  const mine = await open(store).claim('0', undefined);
+  const theirs = await open(store, 'they').claim('0', mine);
+  if (mine) await open(store).giveBack(mine, 41);
+  expect(await store.ownerships()).toEqual([theirs]);
+});
+
+it('What was unknown when a partition was left stays unsaid', async () => {
+  const store = createMemoryStore();
+  const record = await open(store).claim('0', undefined);
+  if (record) await open(store).giveBack(record, undefined);
+  const [left] = await store.ownerships();
+  expect(left).not.toHaveProperty('begun');
+});
+
+it('A long gap between two looks is told, for nobody could renew in it', async () => {
+  const { look } = open(createMemoryStore());
+  await vi.advanceTimersByTimeAsync(5_000);
+  expect((await look()).sightedAt).toBe(0);
+  await vi.advanceTimersByTimeAsync(15_001);
+  const after = Date.now();
+  expect((await look()).sightedAt).toBe(after);
+  await vi.advanceTimersByTimeAsync(5_000);
+  expect((await look()).sightedAt).toBe(after);
+});
+
+it('A store that does not answer is waited for no longer than the limit', async () => {
+  const { look } = open({ ...createMemoryStore(), ownerships: () => new Promise(() => {}) });
+  const failed = expect(look()).rejects.toThrow('no answer within 20000 ms');
+  await vi.advanceTimersByTimeAsync(20_000);
+  await failed;
+});
