@@ -33,22 +33,18 @@ export const deliveryFaults: readonly Fault[] = [
     replace: 'if (record === undefined || (owner === "" && epoch === 0)) return false;',
     caughtBy: 'let only one write, wherever the first one is held up',
   }),
-  ...inFile(
-    'src/hub/consumer.ts',
-    only('crashOwnership', 'while nobody dies|the first one dies'),
-    {
-      fault: 'forgets that a message may be a repeat',
-      find: 'horizon: begun ?? lastEnqueuedSequenceNumber,',
-      replace: 'horizon: begun ?? Math.min(-1, lastEnqueuedSequenceNumber),',
-      caughtBy: 'wherever the first one dies',
-    },
-    {
-      fault: 'takes a partition over without raising its epoch',
-      find: 'epoch: (seen?.epoch ?? 0) + 1',
-      replace: 'epoch: seen?.epoch ?? 1',
-      caughtBy: 'while nobody dies, whoever joins and leaves',
-    },
-  ),
+  ...inFile('src/hub/horizon.ts', only('crashOwnership', 'the first one dies'), {
+    fault: 'forgets that a message may be a repeat',
+    find: 'horizon = await newest();',
+    replace: 'horizon = Math.min(-1, await newest());',
+    caughtBy: 'wherever the first one dies',
+  }),
+  ...inFile('src/hub/ownerships.ts', only('crashOwnership', 'while nobody dies'), {
+    fault: 'takes a partition over without raising its epoch',
+    find: 'epoch: (seen?.epoch ?? 0) + 1',
+    replace: 'epoch: seen?.epoch ?? 1',
+    caughtBy: 'while nobody dies, whoever joins and leaves',
+  }),
   ...inFile('src/hub/stores/fileStore.ts', ['test/hub/crashFileStore.test.ts'], {
     fault: 'writes the checkpoint file in place',
     find: 'const draft = ',

@@ -355,8 +355,8 @@ export const faults: readonly Fault[] = [
   ),
   subscribers(
     'notifies for every model',
-    'if (model !== defaultModel || path === undefined) return noNews;',
-    'if (path === undefined) return noNews;',
+    "if (model !== defaultModel || deviceId === '') return noNews;",
+    "if (deviceId === '') return noNews;",
     'sends nothing for another model than svc.device',
   ),
   subscribers(

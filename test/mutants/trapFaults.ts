@@ -97,8 +97,8 @@ export const trapFaults: readonly Fault[] = [
   }),
   ...inFile('src/hub/tenure.ts', only('trapsOfReading', 'trap 10'), {
     fault: 'trap 10: closes a subscription over running work',
-    find: 'const left = await partition.drain(limitMs);',
-    replace: 'const left = await partition.drain(0);',
+    find: 'const [left] = await Promise.all([partition.drain(limitMs), reader.close()]);',
+    replace: 'const [left] = await Promise.all([partition.drain(0), reader.close()]);',
     caughtBy: 'stops when what it has begun is done',
   }),
   ...inFile('src/hub/eventLine.ts', only('trapsOfReading', 'trap 17'), {
@@ -115,7 +115,7 @@ export const trapFaults: readonly Fault[] = [
   }),
   ...inFile('src/hub/consumer.ts', only('trapsOfReading', 'replaces a client'), {
     fault: 'trap 11: has no watchdog',
-    find: '    line.revive([...held.values()]);\n',
+    find: '    line.revive([...held.values()].filter(({ record }) => !leaving.has(record.partition)));\n',
     replace: '',
     caughtBy: 'replaces a client that waits for a hub which does not answer',
   }),
