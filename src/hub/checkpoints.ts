@@ -36,13 +36,19 @@ export interface Checkpoints {
   pass(position: Position): void;
   /** What is done above the watermark would hardly fit into a checkpoint any more. */
   isCrowded(): boolean;
-  /** Writes what has not been written yet. */
+  /** Writes what has not been written yet; tries again for a while when the store fails. */
   flush(): Promise<void>;
   /** Writes nothing more by itself, and after `lost` nothing at all. */
   stop(lost: boolean): void;
   /** Messages begun and not handled to their end. */
   pending(): number;
 }
+
+/** A stop or a hand-over while the store fails for a moment must not cost what has been finished (G3). */
+const flushesForMs = 5_000;
+const flushesAgainMs = 500;
+
+const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
 /** Intake waits a little before the map is full: what is in work then must still fit. */
 const crowded = 0.9;
@@ -125,7 +131,8 @@ export function createCheckpoints({ progress, checkpoint, limits, onTrouble, onL
     isCrowded: () => completionBytes(watermark.extentAbove()) > limits.maxMapBytes * crowded,
     async flush() {
       if (writing !== undefined) await writing;
-      await write();
+      const until = Date.now() + flushesForMs;
+      for (await write(); unwritten > 0 && !lost && Date.now() < until; await write()) await sleep(flushesAgainMs);
     },
     stop,
     pending: watermark.pending,

@@ -428,6 +428,27 @@ describe('the end of a partition', () => {
     expect(positions(checkpoints)).toEqual([1]);
   });
 
+  it('draining writes the last checkpoint again when the store fails for a moment, and not for ever', async () => {
+    let failing = 3;
+    const write = () => (failing-- > 0 ? new Error('disk full') : true);
+    const { partition, failures, checkpoints, end } = setUp({ write });
+    await partition.admit(events('a1'));
+    await end(1);
+    const draining = partition.drain(0);
+    await vi.advanceTimersByTimeAsync(2_000);
+    await draining;
+    expect([failures.length, positions(checkpoints)]).toEqual([3, [1]]);
+
+    failing = Number.POSITIVE_INFINITY;
+    const other = setUp({ write });
+    await other.partition.admit(events('a1'));
+    await other.end(1);
+    const inVain = other.partition.drain(0);
+    await vi.advanceTimersByTimeAsync(6_000);
+    await inVain;
+    expect(other.checkpoints).toEqual([]);
+  });
+
   it('draining ends at its limit and says how much was left', async () => {
     const { partition, checkpoints } = setUp();
     await partition.admit(events('t1 a2 b3'));
