@@ -97,7 +97,7 @@ export const sabotages: readonly Sabotage[] = [
   {
     name: 'a repeat taken for a new message',
     file: 'src/hub/partition.ts',
-    find: 'arrivalOf(event, event.sequenceNumber <= horizon)',
+    find: 'arrivalOf(event, horizon.mayBeRepeat(event.sequenceNumber))',
     replace: 'arrivalOf(event, event.sequenceNumber < 0)',
     reportedAs: ['duplicated', 'state'],
   },

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { misfortunes, plan } from './faults.ts';
+import { misfortunes } from './misfortunes.ts';
+import { plan } from './plan.ts';
 import { createRandom } from './random.ts';
 
 const kinds = [

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { FaultRequest as BackendFault } from '../../sandbox/backends/faults.ts';
 import { partitionsReadBy } from './bounds.ts';
 import type { Instance } from './instance.ts';
-import { createRandom, type Random } from './random.ts';
+import type { Random } from './random.ts';
 import type { Span, Stage } from './stage.ts';
 import type { Storage } from './storage.ts';
 
@@ -40,6 +40,13 @@ const passing = [
 ] as const;
 
 const partitionOf = (stage: Stage, random: Random) => String(random.between(0, stage.hub.partitions.length - 1));
+
+/** Takes down from when till when something lasted. */
+async function during(spans: Span[], something: Promise<void>): Promise<void> {
+  const from = Date.now();
+  await something;
+  spans.push({ from, to: Date.now() });
+}
 
 /** Every kind there is; `plan` sees to it that five seeds in a row meet them all. */
 export const misfortunes: readonly Misfortune[] = [
@@ -161,30 +168,3 @@ export const misfortunes: readonly Misfortune[] = [
     },
   },
 ];
-
-/** Takes down from when till when something lasted. */
-async function during(spans: Span[], something: Promise<void>): Promise<void> {
-  const from = Date.now();
-  await something;
-  spans.push({ from, to: Date.now() });
-}
-
-/** What happens in a run, and when (milliseconds after its start). */
-export interface Planned {
-  readonly at: number;
-  readonly misfortune: Misfortune;
-  /** Decides how. Its own, so that it does not matter in which order things come to happen. */
-  readonly random: Random;
-}
-
-/** Of each five seeds in a row, every one meets another fifth of the kinds, and some more by chance. */
-export function plan(seed: number, random: Random, lastsMs: number): Planned[] {
-  const certain = misfortunes.filter((_, index) => index % 5 === seed % 5);
-  const more = Array.from({ length: 4 }, () => random.pick(misfortunes));
-  return [...certain, ...more]
-    .map((misfortune) => {
-      const at = random.between(300, lastsMs);
-      return { at, misfortune, random: createRandom(random.between(0, 2 ** 31)) };
-    })
-    .sort((a, b) => a.at - b.at);
-}
