@@ -83,6 +83,13 @@ export function createConsumer<A extends Arriving>(options: ConsumerOptions<A>):
     lastRound = Date.now();
   }
 
+  /** A drain may take longer than ownership lasts: until all is given back, nobody is to take it for deserted. */
+  async function renewOwn(): Promise<void> {
+    const { records } = await ownerships.look();
+    forgetLost(records);
+    await Promise.all(records.filter(({ owner }) => owner === me).map(ownerships.renew));
+  }
+
   const isOurs = (partitionId: string) => held.has(partitionId) || coming.has(partitionId) || leaving.has(partitionId);
 
   async function claim(partitionId: string, seen: Ownership | undefined): Promise<void> {
@@ -168,6 +175,7 @@ export function createConsumer<A extends Arriving>(options: ConsumerOptions<A>):
 
   /** Then it is taken over when the ownership expires. */
   const notGivenBack = (error: unknown) => log.warn({ err: error }, 'a partition was not given back');
+  const notRenewed = (error: unknown) => log.warn({ err: error }, 'ownership not renewed while stopping');
 
   function forgetLost(records: readonly Ownership[]): void {
     for (const { partition, owner, epoch } of records) {
@@ -200,8 +208,10 @@ export function createConsumer<A extends Arriving>(options: ConsumerOptions<A>):
       stopping = true;
       clearTimeout(timer);
       await within(rounding, 2_000).catch(() => log.warn('stopping in the middle of a round'));
+      const renewing = setInterval(() => void renewOwn().catch(notRenewed), roundMs);
       const ids = new Set([...held.keys(), ...leaving.keys()]);
       await Promise.all([...ids].map((id) => within(release(id), drainMs + givesBackWithinMs).catch(notGivenBack)));
+      clearInterval(renewing);
       await line.close();
     },
   };
