@@ -52,6 +52,7 @@ async function expectHeir(told: Told, place: string) {
   expect(record?.epoch, place).toBeGreaterThan(told.epoch);
   const found = await heir.progress('0');
   const { sequenceNumber = -1 } = found ?? {};
+  if (found) expect(found, place).toEqual(at(sequenceNumber));
   expect(sequenceNumber, place).toBeGreaterThanOrEqual(told.written);
   expect(sequenceNumber, place).toBeLessThanOrEqual(told.given);
   if (record === undefined) throw new Error('not taken over');

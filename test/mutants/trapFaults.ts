@@ -158,14 +158,14 @@ export const trapFaults: readonly Fault[] = [
     only('stores', 'the blob store'),
     {
       fault: 'trap 15: changes a record whatever its state',
-      find: '{ conditions: { ifMatch: etag }, abortSignal }',
-      replace: '{ abortSignal }',
+      find: ': { ifMatch: etag };',
+      replace: ': {};',
       caughtBy: 'lets one of many that change a record at once have its way',
     },
     {
       fault: 'trap 15: claims a new partition though another has',
-      find: "conditions: { ifNoneMatch: '*' }, ",
-      replace: '',
+      find: "{ ifNoneMatch: '*' } :",
+      replace: '{} :',
       caughtBy: 'lets one of many that claim a new partition at once have it',
     },
   ),

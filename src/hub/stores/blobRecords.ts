@@ -1,6 +1,7 @@
 import type { Ownership } from '../balance.ts';
 import type { Progress } from '../checkpoints.ts';
-import type { LabelledBlob } from './labelledBlobs.ts';
+import type { Position } from '../watermark.ts';
+import type { Inscription, LabelledBlob } from './labelledBlobs.ts';
 
 /*
  * Names and labels are those of the stock Event Hubs clients, so that they and KEDA find the position; the rest is ours.
@@ -8,9 +9,16 @@ import type { LabelledBlob } from './labelledBlobs.ts';
  * <namespace>/<hub>/<group>/ownership/<partition>    ownerid; epoch wantedby wantedsince renewedat begun
  * <namespace>/<hub>/<group>/checkpoint/<partition>   sequencenumber offset; completed owner epoch
  *
+ * completed = sequencenumber ":" ( map | "content" )   see completionMap; "content": the blob's content is the map
+ *
+ * Labels hold 8 KB together, so a long map goes into the content. It is void when the blob says another sequencenumber:
+ * whoever moved the position did not mean this map, and content that no label speaks of is left over from before.
+ *
  * Times are by the storage's clock, in milliseconds since 1970. An ownership's renewal is the blob's last modification,
  * unless it says renewedat: then somebody else than the owner has changed it since.
  */
+
+const longestInLabel = 4_096;
 
 /** Where the records of one consumer group lie. The hub does not tell upper from lower case in these names. */
 export interface BlobPlace {
@@ -57,26 +65,43 @@ export function ownershipLabels(
   };
 }
 
-/** Undefined when the blob says no position. */
-export function readProgress({ labels }: LabelledBlob): Progress | undefined {
-  const { sequencenumber, offset, completed = '' } = labels;
+/** Undefined when the blob says none. */
+export function readPosition({ labels: { sequencenumber, offset } }: LabelledBlob): Position | undefined {
   const sequenceNumber = wholeNumber(sequencenumber);
-  return sequenceNumber === undefined || offset === undefined ? undefined : { sequenceNumber, offset, completed };
+  return sequenceNumber === undefined || offset === undefined ? undefined : { sequenceNumber, offset };
+}
+
+/** In the place of a map that is the blob's content. */
+export const inContent = 'content';
+
+/** The map, or where it is; empty when there is none for the blob's position. */
+export function readCompleted({ labels: { sequencenumber, completed = '' } }: LabelledBlob): string {
+  const [position, map = ''] = completed.split(':');
+  return position === sequencenumber ? map : '';
 }
 
 /** Of whoever last wrote the checkpoint; 0 when it was another client. */
 export const writerEpoch = (blob: LabelledBlob | undefined): number => wholeNumber(blob?.labels['epoch']) ?? 0;
 
-export const progressLabels = (
-  { sequenceNumber, offset, completed }: Progress,
-  { owner, epoch }: Pick<Ownership, 'owner' | 'epoch'>,
-): Record<string, string> => ({
-  sequencenumber: String(sequenceNumber),
-  offset,
-  ...(completed !== '' && { completed }),
-  owner,
-  epoch: String(epoch),
+type Writer = Pick<Ownership, 'owner' | 'epoch'>;
+
+export function inscribeProgress({ sequenceNumber, offset, completed }: Progress, writer: Writer): Inscription {
+  const isLong = completed.length > longestInLabel;
+  const labels = {
+    sequencenumber: String(sequenceNumber),
+    offset,
+    ...(completed !== '' && { completed: `${sequenceNumber}:${isLong ? inContent : completed}` }),
+    ...labelsOf(writer),
+  };
+  return isLong ? { labels, content: completed } : { labels };
+}
+
+/** The checkpoint as it is, under another writer's name. */
+export const inscribeWriter = ({ labels }: LabelledBlob, writer: Writer): Inscription => ({
+  labels: { ...labels, ...labelsOf(writer) },
 });
+
+const labelsOf = ({ owner, epoch }: Writer) => ({ owner, epoch: String(epoch) });
 
 const wholeNumber = (text: string | undefined): number | undefined =>
   text !== undefined && /^-?\d{1,16}$/.test(text) ? Number(text) : undefined;

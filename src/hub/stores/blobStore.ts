@@ -1,12 +1,16 @@
 import { ContainerClient } from '@azure/storage-blob';
 import type { Ownership } from '../balance.ts';
+import type { Progress } from '../checkpoints.ts';
 import {
   type BlobPlace,
+  inContent,
+  inscribeProgress,
+  inscribeWriter,
   ownershipLabels,
   prefixOf,
-  progressLabels,
+  readCompleted,
   readOwnership,
-  readProgress,
+  readPosition,
   writerEpoch,
 } from './blobRecords.ts';
 import { createLabelledBlobs, type LabelledBlob } from './labelledBlobs.ts';
@@ -56,13 +60,12 @@ export function createBlobStore({
     for (let race = 0; race < mostRaces; race += 1) {
       const current = await blobs.read(name, by);
       if (current === undefined || writerEpoch(current) >= reader.epoch) return;
-      const labels = { ...current.labels, owner: reader.owner, epoch: String(reader.epoch) };
-      const blob = await blobs.write(name, labels, current.etag, by);
+      const blob = await blobs.write(name, inscribeWriter(current, reader), current.etag, by);
       if (blob === undefined) continue;
       written.set(reader.partition, { reader, blob });
       return;
     }
-    throw busy(reader);
+    throw busy(reader.partition);
   }
 
   /** The checkpoint as it stands, if the reader may write it; `false` if not. */
@@ -92,15 +95,23 @@ export function createBlobStore({
       const lastEpoch = isTaken ? writerEpoch(await blobs.read(checkpointName(partition), by)) : 0;
       const epoch = isTaken ? Math.max(next.epoch, lastEpoch + 1) : next.epoch; // the record may have been deleted
       const labels = ownershipLabels(seen, { ...next, epoch }, blobs.clockAheadMs());
-      const blob = await blobs.write(ownershipPrefix + partition, labels, seen?.etag, by);
+      const blob = await blobs.write(ownershipPrefix + partition, { labels }, seen?.etag, by);
       if (blob === undefined) return undefined;
       if (isTaken) await stamp({ partition, owner: next.owner, epoch }, by);
       return recordOf(partition, blob);
     },
 
     async progress(partition) {
-      const blob = await blobs.read(checkpointName(partition), deadline());
-      return blob && readProgress(blob);
+      const by = deadline();
+      for (let race = 0; race < mostRaces; race += 1) {
+        const blob = await blobs.read(checkpointName(partition), by);
+        const position = blob && readPosition(blob);
+        if (blob === undefined || position === undefined) return undefined;
+        const said = readCompleted(blob);
+        const completed = said === inContent ? await blobs.readContent(blob, by) : said;
+        if (completed !== undefined) return { ...position, completed };
+      }
+      throw busy(partition);
     },
 
     async writeProgress(reader, next) {
@@ -108,22 +119,17 @@ export function createBlobStore({
       for (let race = 0; race < mostRaces; race += 1) {
         const seen = await current(reader, by);
         if (seen === false) return false;
-        const kept = seen && readProgress(seen);
-        const newest = kept && kept.sequenceNumber > next.sequenceNumber ? kept : next;
-        if (newest === kept && writerEpoch(seen) === reader.epoch) return true;
-        const blob = await blobs.write(
-          checkpointName(reader.partition),
-          progressLabels(newest, reader),
-          seen?.etag,
-          by,
-        );
+        const further = seen && isFurther(seen, next) ? seen : undefined;
+        if (further && writerEpoch(further) === reader.epoch) return true;
+        const inscription = further ? inscribeWriter(further, reader) : inscribeProgress(next, reader);
+        const blob = await blobs.write(checkpointName(reader.partition), inscription, seen?.etag, by);
         if (blob) {
           written.set(reader.partition, { reader, blob });
           return true;
         }
         written.delete(reader.partition);
       }
-      throw busy(reader);
+      throw busy(reader.partition);
     },
   };
 }
@@ -131,5 +137,8 @@ export function createBlobStore({
 const isSame = (a: Pick<Ownership, 'owner' | 'epoch'>, b: Pick<Ownership, 'owner' | 'epoch'>): boolean =>
   a.owner === b.owner && a.epoch === b.epoch;
 
-const busy = ({ partition }: Reader) =>
+const isFurther = (blob: LabelledBlob, { sequenceNumber }: Progress): boolean =>
+  (readPosition(blob)?.sequenceNumber ?? -1) > sequenceNumber;
+
+const busy = (partition: string) =>
   new Error(`checkpoint storage: the checkpoint of partition ${partition} is changed by others all the time`);

@@ -1,15 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import { mkdirSync, readFileSync } from 'node:fs';
-import { open, readdir, rename, rm } from 'node:fs/promises';
+import { readdir, rename, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import { createMapFiles, type KeptEntry } from './mapFiles.ts';
 import { type Contents, createMemoryStore } from './memoryStore.ts';
 import type { Store } from './store.ts';
+import { writeWhole } from './writeWhole.ts';
 
 const format = 1;
 
-/** What the file says; `keeper` is the process that writes it. */
-interface Kept extends Contents {
+/** What the file says. */
+interface Kept {
+  /** The process that writes it. */
   readonly keeper?: string;
+  readonly ownerships: Contents['ownerships'];
+  readonly progress: readonly KeptEntry[];
 }
 
 /**
@@ -25,20 +30,17 @@ export function createFileStore(directory: string, place: string): Store {
   const keeper = randomUUID();
   const draft = `${path}.${keeper}.new`;
   const isDraft = (name: string) => name.startsWith(`${basename(path)}.`) && name.endsWith('.new');
+  const maps = createMapFiles(path);
   let latest: Contents | undefined;
   let writing: Promise<boolean> | undefined;
   let taken: Promise<Store> | undefined;
   read(path);
 
-  async function replace(contents: Contents) {
-    const file = await open(draft, 'w', 0o600);
-    try {
-      await file.writeFile(JSON.stringify({ format, keeper, ...contents }));
-      await file.sync();
-    } finally {
-      await file.close();
-    }
+  async function replace({ ownerships, progress }: Contents) {
+    const kept = { format, keeper, ownerships, progress: await maps.putAside(progress) };
+    await writeWhole(draft, JSON.stringify(kept));
     await rename(draft, path);
+    await maps.sweep();
   }
 
   const isOurs = () => (read(path).keeper ?? keeper) === keeper;
@@ -62,17 +64,20 @@ export function createFileStore(directory: string, place: string): Store {
     return writing;
   }
 
-  /** What a process left that ended while it wrote. */
-  async function removeDrafts() {
-    const drafts = (await readdir(directory)).filter(isDraft);
-    await Promise.all(drafts.map((name) => rm(join(directory, name), { force: true })));
+  /** What a process left that ended while it wrote, and the maps of the one before. */
+  async function removeLeftOvers() {
+    const left = (await readdir(directory)).filter((name) => isDraft(name) || maps.isLeftOver(name));
+    await Promise.all(left.map((name) => rm(join(directory, name), { force: true })));
   }
 
   async function take(): Promise<Store> {
-    await removeDrafts();
     const { ownerships, progress } = read(path);
-    const contents = { ownerships: ownerships.map((one) => ({ ...one, owner: '', wantedBy: '' })), progress };
+    const contents = {
+      ownerships: ownerships.map((one) => ({ ...one, owner: '', wantedBy: '' })),
+      progress: await maps.fetch(progress),
+    };
     await replace(contents);
+    await removeLeftOvers();
     return createMemoryStore(contents, keep);
   }
 

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import { text } from 'node:stream/consumers';
 import type { ContainerClient } from '@azure/storage-blob';
 import { type CallLimits, createStorageCalls } from './storageCalls.ts';
 
-/** An empty blob that says everything in its metadata. */
+/** A blob that says everything in its metadata, or almost. */
 export interface LabelledBlob {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
@@ -12,6 +13,12 @@ export interface LabelledBlob {
   readonly modifiedAt: number;
 }
 
+/** What is written on a blob. Without content, what it has stays. */
+export interface Inscription {
+  readonly labels: Readonly<Record<string, string>>;
+  readonly content?: string;
+}
+
 /**
  * The blobs of one container. Every verb ends before `by` (milliseconds since 1970), with a few attempts of limited
  * length, and rejects with an error that names the operation and the reason, and no request: that holds tokens (G5).
@@ -19,13 +26,16 @@ export interface LabelledBlob {
 export interface LabelledBlobs {
   list(prefix: string, by: number): Promise<LabelledBlob[]>;
   read(name: string, by: number): Promise<LabelledBlob | undefined>;
+  /** Undefined when the blob is not in that state any more. */
+  readContent(blob: LabelledBlob, by: number): Promise<string | undefined>;
   /**
+   * One request.
    * @param etag of the state to be replaced; undefined when there must be no such blob
    * @returns the new state, or undefined when the blob is not in that state
    */
   write(
     name: string,
-    labels: Record<string, string>,
+    inscription: Inscription,
     etag: string | undefined,
     by: number,
   ): Promise<LabelledBlob | undefined>;
@@ -64,19 +74,33 @@ export function createLabelledBlobs(container: ContainerClient, limits: CallLimi
     }
   }
 
+  async function readContentOnce({ name, etag }: LabelledBlob, abortSignal: AbortSignal): Promise<string | undefined> {
+    try {
+      const conditions = { ifMatch: etag };
+      const { readableStreamBody } = await container
+        .getBlobClient(name)
+        .download(0, undefined, { conditions, abortSignal });
+      return readableStreamBody === undefined ? '' : await text(readableStreamBody);
+    } catch (error) {
+      if (!isConflict(error)) throw error;
+      return undefined;
+    }
+  }
+
   async function writeOnce(
     name: string,
-    labels: Record<string, string>,
+    { labels: metadata, content }: Inscription,
     etag: string | undefined,
     abortSignal: AbortSignal,
   ) {
     const blob = container.getBlockBlobClient(name);
+    const conditions = etag === undefined ? { ifNoneMatch: '*' } : { ifMatch: etag };
     const written =
-      etag === undefined
-        ? await blob.upload('', 0, { metadata: labels, conditions: { ifNoneMatch: '*' }, abortSignal })
-        : await blob.setMetadata(labels, { conditions: { ifMatch: etag }, abortSignal });
+      etag !== undefined && content === undefined
+        ? await blob.setMetadata(metadata, { conditions, abortSignal })
+        : await blob.upload(content ?? '', Buffer.byteLength(content ?? ''), { metadata, conditions, abortSignal });
     hearClock(written.date);
-    return { name, labels, etag: written.etag ?? '', modifiedAt: written.lastModified?.getTime() ?? 0 };
+    return { name, labels: metadata, etag: written.etag ?? '', modifiedAt: written.lastModified?.getTime() ?? 0 };
   }
 
   return {
@@ -99,14 +123,15 @@ export function createLabelledBlobs(container: ContainerClient, limits: CallLimi
       });
     },
     read: (name, by) => attempt(`reading ${name}`, by, (abortSignal) => readOnce(name, abortSignal)),
-    async write(name, labels, etag, by) {
+    readContent: (blob, by) => attempt(`reading ${blob.name}`, by, (abortSignal) => readContentOnce(blob, abortSignal)),
+    async write(name, { labels, ...more }, etag, by) {
       const marked = { ...labels, [mark]: randomUUID() };
       let isRepeat = false;
       return attempt(`writing ${name}`, by, async (abortSignal) => {
         const maybeDone = isRepeat;
         isRepeat = true;
         try {
-          return await writeOnce(name, marked, etag, abortSignal);
+          return await writeOnce(name, { labels: marked, ...more }, etag, abortSignal);
         } catch (error) {
           if (!isConflict(error)) throw error;
           const current = maybeDone ? await readOnce(name, abortSignal) : undefined;
