@@ -1,6 +1,7 @@
 import type { Settings } from './config.ts';
 import { createHandling } from './handling.ts';
 import { createBudget } from './hub/budget.ts';
+import { mapBytesFor } from './hub/completionMap.ts';
 import { createConsumer } from './hub/consumer.ts';
 import { openSpool } from './hub/spool.ts';
 import { openStore } from './hub/stores/openStore.ts';
@@ -50,7 +51,7 @@ export async function startService(settings: Settings, log: Log): Promise<Servic
         everyMessages: checkpoints.everyMessages,
         everyMs: checkpoints.everySeconds * 1000,
         deviceMessages: delivery.deviceMessages,
-        maxMapBytes: 3_000,
+        maxMapBytes: mapBytesFor(delivery.spoolMessages + delivery.partitionMessages),
       },
       arrivalOf(event, mayBeRepeat) {
         const generation = classify(event);

@@ -1,4 +1,4 @@
-import { completionBytes, decodeCompletion, encodeCompletion } from './completionMap.ts';
+import { completionBytes, countBelow, decodeCompletion, encodeCompletion, isIn, runsAbove } from './completionMap.ts';
 import { createWatermark, type Position } from './watermark.ts';
 
 /** How far a partition has come: everything up to the position, and what the map says above it. */
@@ -8,10 +8,10 @@ export interface Progress extends Position {
 }
 
 export interface CheckpointLimits {
-  /** A checkpoint after so many messages, or so many milliseconds. */
+  /** A checkpoint after so many messages, and more of them while the map is large; or after so many milliseconds. */
   readonly everyMessages: number;
   readonly everyMs: number;
-  /** Size of the completion map beyond which intake waits. */
+  /** Most bytes of the completion map: what does not fit is forgotten, and done again after a crash. */
   readonly maxMapBytes: number;
 }
 
@@ -34,8 +34,8 @@ export interface Checkpoints {
   begin(position: Position): () => void;
   /** Registers an event that needs no handling. */
   pass(position: Position): void;
-  /** What is done above the watermark would hardly fit into a checkpoint any more. */
-  isCrowded(): boolean;
+  /** How near the map is to what it can hold: 0 up to three quarters of it, 1 when it is full. */
+  crowding(): number;
   /** Writes what has not been written yet; tries again for a while when the store fails. */
   flush(): Promise<void>;
   /** Writes nothing more by itself, and after `lost` nothing at all. */
@@ -50,12 +50,19 @@ const flushesAgainMs = 500;
 
 const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
-/** Intake waits a little before the map is full: what is in work then must still fit. */
-const crowded = 0.9;
+/** The part of the map that is filled without anybody being slowed down. */
+const comfortable = 0.75;
+
+/** A larger map waits for as many more messages as it is larger: so a message's share of the writing stays the same. */
+const smallMapBytes = 3_000;
 
 export function createCheckpoints({ progress, checkpoint, limits, onTrouble, onLost }: CheckpointOptions): Checkpoints {
   const watermark = createWatermark();
-  const isDone = decodeCompletion(progress?.sequenceNumber ?? -1, progress?.completed ?? '');
+  /** As the reader before has left it. What of it has not been seen again yet must stay in the record. */
+  const before = decodeCompletion(progress?.sequenceNumber ?? -1, progress?.completed ?? '');
+  const isDone = (sequenceNumber: number) => isIn(before, sequenceNumber);
+  const safePosition = () => watermark.safe() ?? progress;
+  const newest = () => (watermark.newest() ?? progress)?.sequenceNumber ?? -1;
   let unwritten = 0;
   let writing: Promise<void> | undefined;
   let timer: NodeJS.Timeout | undefined;
@@ -63,12 +70,21 @@ export function createCheckpoints({ progress, checkpoint, limits, onTrouble, onL
   let lost = false;
 
   function safeProgress(): Progress | undefined {
-    const safe = watermark.safe() ?? progress;
+    const safe = safePosition();
     if (safe === undefined) return undefined;
     const { sequenceNumber, offset } = safe;
-    const completed = encodeCompletion(sequenceNumber, watermark.doneAbove(), limits.maxMapBytes);
-    return { sequenceNumber, offset, completed };
+    const done = [...watermark.doneAbove(), ...runsAbove(before, newest())];
+    return { sequenceNumber, offset, completed: encodeCompletion(sequenceNumber, done, limits.maxMapBytes) };
   }
+
+  function mapBytes(): number {
+    const runs = watermark.runsAbove() + before.length - countBelow(before, newest() + 1);
+    const end = Math.max(newest(), before.at(-1)?.last ?? -1);
+    return completionBytes({ runs, span: end - (safePosition()?.sequenceNumber ?? -1) });
+  }
+
+  const isDue = () =>
+    unwritten >= limits.everyMessages && unwritten * smallMapBytes >= limits.everyMessages * mapBytes();
 
   function stop(isLost: boolean) {
     stopped = true;
@@ -110,7 +126,7 @@ export function createCheckpoints({ progress, checkpoint, limits, onTrouble, onL
   function count() {
     unwritten += 1;
     if (stopped) return;
-    if (unwritten >= limits.everyMessages) void write();
+    if (isDue()) void write();
     else writeLater();
   }
 
@@ -128,11 +144,12 @@ export function createCheckpoints({ progress, checkpoint, limits, onTrouble, onL
       unwritten += 1;
       writeLater(); // foreign events are many and cost nothing to pass over again: they wait for the time
     },
-    isCrowded: () => completionBytes(watermark.extentAbove()) > limits.maxMapBytes * crowded,
+    crowding: () => Math.min(1, Math.max(0, (mapBytes() / limits.maxMapBytes - comfortable) / (1 - comfortable))),
     async flush() {
       if (writing !== undefined) await writing;
       const until = Date.now() + flushesForMs;
-      for (await write(); unwritten > 0 && !lost && Date.now() < until; await write()) await sleep(flushesAgainMs);
+      const isLeft = () => unwritten > 0 && !lost && safePosition() !== undefined;
+      for (await write(); isLeft() && Date.now() < until; await write()) await sleep(flushesAgainMs);
     },
     stop,
     pending: watermark.pending,

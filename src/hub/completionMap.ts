@@ -11,8 +11,12 @@ export interface Run {
  * data    = base64url of
  *   r: { skipped: varint, done: varint }     distance to the next run, and its length
  *   b: one bit for each position above the watermark, lowest bit first
+ * varint  = seven bits a byte, lowest first; the highest bit says that more follow
  */
 const version = '1';
+
+/** Of the largest safe integer. */
+const longestVarint = 8;
 
 /**
  * What is done above the watermark, as text for the checkpoint record. Runs beyond `maxBytes` are left out: what is
@@ -32,24 +36,35 @@ export function encodeCompletion(watermark: number, runs: readonly Run[], maxByt
 export const completionBytes = ({ runs, span }: { runs: number; span: number }): number =>
   Math.min(runs * 3, Math.ceil(span / 8));
 
-/** Whether a sequence number is done already. A map of another version, or none, says of nothing that it is done. */
-export function decodeCompletion(watermark: number, map: string): (sequenceNumber: number) => boolean {
+/**
+ * Bytes that hold the map while no more than so many messages are not done: each of them may end a run, and a run of
+ * less than two million takes four bytes at most.
+ */
+export const mapBytesFor = (messages: number): number => messages * 4;
+
+/** What the map says is done, in order. A map of another version, or none, says of nothing that it is done. */
+export function decodeCompletion(watermark: number, map: string): Run[] {
   const data = Buffer.from(map.slice(2), 'base64url');
-  if (map.startsWith(`${version}b`)) {
-    return (sequenceNumber) => {
-      const bit = sequenceNumber - watermark - 1;
-      return bit >= 0 && bit < data.length * 8 && (((data[bit >> 3] ?? 0) >> (bit & 7)) & 1) === 1;
-    };
-  }
-  const runs = map.startsWith(`${version}r`) ? readRuns(watermark, data) : [];
-  return (sequenceNumber) => {
-    const run = runs[firstEndingAt(sequenceNumber, runs)];
-    return run !== undefined && run.first <= sequenceNumber;
-  };
+  if (map.startsWith(`${version}b`)) return readBitmap(watermark, data);
+  return map.startsWith(`${version}r`) ? readRunLengths(watermark, data) : [];
 }
 
-/** Index of the first run that ends at the number or above it. It is asked for every event: the search is binary. */
-function firstEndingAt(sequenceNumber: number, runs: readonly Run[]): number {
+/** Whether the number is in one of the runs. */
+export function isIn(runs: readonly Run[], sequenceNumber: number): boolean {
+  const run = runs[countBelow(runs, sequenceNumber)];
+  return run !== undefined && run.first <= sequenceNumber;
+}
+
+/** What of the runs is above the number. */
+export function runsAbove(runs: readonly Run[], sequenceNumber: number): Run[] {
+  const above = runs.slice(countBelow(runs, sequenceNumber + 1));
+  const [cut] = above;
+  if (cut && cut.first <= sequenceNumber) above[0] = { first: sequenceNumber + 1, last: cut.last };
+  return above;
+}
+
+/** How many of the runs, which are in order, end below the number. It is asked for every event: the search is binary. */
+export function countBelow(runs: readonly Run[], sequenceNumber: number): number {
   let [low, high] = [0, runs.length];
   while (low < high) {
     const middle = (low + high) >> 1;
@@ -60,15 +75,38 @@ function firstEndingAt(sequenceNumber: number, runs: readonly Run[]): number {
 }
 
 function runLengths(watermark: number, runs: readonly Run[], maxBytes: number): Buffer {
-  const bytes: number[] = [];
+  const bytes = Buffer.alloc(Math.min(maxBytes, runs.length * 2 * longestVarint));
+  let size = 0;
   let at = watermark;
   for (const { first, last } of runs) {
-    const added = [...varint(first - at - 1), ...varint(last - first + 1)];
-    if (bytes.length + added.length > maxBytes) break;
-    bytes.push(...added);
+    const end = writeVarint(bytes, writeVarint(bytes, size, first - at - 1), last - first + 1);
+    if (end > bytes.length) break;
+    size = end;
     at = last;
   }
-  return Buffer.from(bytes);
+  return bytes.subarray(0, size);
+}
+
+function readRunLengths(watermark: number, data: Buffer): Run[] {
+  const runs: Run[] = [];
+  let at = watermark;
+  let first: number | undefined;
+  let value = 0;
+  let scale = 1;
+  for (const byte of data) {
+    value += (byte & 127) * scale;
+    scale *= 128;
+    if (byte >= 128) continue;
+    if (first === undefined) first = at + value + 1;
+    else {
+      at = first + value - 1;
+      runs.push({ first, last: at });
+      first = undefined;
+    }
+    value = 0;
+    scale = 1;
+  }
+  return runs;
 }
 
 function bitmap(watermark: number, runs: readonly Run[], size: number): Buffer {
@@ -81,38 +119,29 @@ function bitmap(watermark: number, runs: readonly Run[], size: number): Buffer {
   return bits;
 }
 
-function readRuns(watermark: number, data: Buffer): Run[] {
+function readBitmap(watermark: number, data: Buffer): Run[] {
   const runs: Run[] = [];
-  const values = varints(data);
-  let at = watermark;
-  for (let index = 0; index + 1 < values.length; index += 2) {
-    const first = at + (values[index] ?? 0) + 1;
-    at = first + (values[index + 1] ?? 0) - 1;
-    runs.push({ first, last: at });
+  let first: number | undefined;
+  const end = watermark + 1 + data.length * 8;
+  for (let at = watermark + 1; at <= end; at += 1) {
+    const bit = at - watermark - 1;
+    if (((data[bit >> 3] ?? 0) >> (bit & 7)) & 1) first ??= at;
+    else if (first !== undefined) {
+      runs.push({ first, last: at - 1 });
+      first = undefined;
+    }
   }
   return runs;
 }
 
-/** Seven bits a byte, lowest first; the highest bit says that more follow. */
-function varint(value: number): number[] {
-  const bytes: number[] = [];
+/** What lies beyond the end of the bytes is not written. Answers where the next one begins. */
+function writeVarint(bytes: Buffer, at: number, value: number): number {
   let rest = value;
-  for (; rest >= 128; rest = Math.floor(rest / 128)) bytes.push((rest % 128) + 128);
-  bytes.push(rest);
-  return bytes;
-}
-
-function varints(data: Buffer): number[] {
-  const values: number[] = [];
-  let value = 0;
-  let scale = 1;
-  for (const byte of data) {
-    value += (byte & 127) * scale;
-    scale *= 128;
-    if (byte >= 128) continue;
-    values.push(value);
-    value = 0;
-    scale = 1;
+  let next = at;
+  for (; rest >= 128; rest = Math.floor(rest / 128)) {
+    bytes[next] = (rest % 128) + 128;
+    next += 1;
   }
-  return values;
+  bytes[next] = rest;
+  return next + 1;
 }

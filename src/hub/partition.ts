@@ -68,6 +68,9 @@ export interface Partition {
   abandon(): void;
 }
 
+/** Between messages for the spool when the map of what is done is full: rather slow than standing still. */
+const longestPauseMs = 1_000;
+
 export function createPartition<A extends Arriving>(options: PartitionOptions<A>): Partition {
   const { budget, arrivalOf, dispatch, spool, limits, horizon, onTrouble } = options;
   const closing = endlessly(new AbortController());
@@ -90,6 +93,12 @@ export function createPartition<A extends Arriving>(options: PartitionOptions<A>
 
   /** Until a message has been handled, or the partition closes. */
   const change = () => new Promise<void>((resolve) => waiting.push(resolve));
+
+  /** For so long at most, in milliseconds. */
+  async function waitWhile(isSo: () => boolean, limitMs: number) {
+    const until = Date.now() + limitMs;
+    while (isSo() && Date.now() < until) await within(change(), until - Date.now()).catch(() => {});
+  }
 
   function changed() {
     const woken = waiting;
@@ -159,7 +168,7 @@ export function createPartition<A extends Arriving>(options: PartitionOptions<A>
   async function admitOne(arrival: A) {
     const { event, deviceId } = arrival;
     const begin = () => checkpoints.begin(positionOf(event));
-    while (!isClosing() && checkpoints.isCrowded()) await change();
+    if (overflows(deviceId)) await waitWhile(() => !isClosing(), longestPauseMs * checkpoints.crowding());
     while (!isClosing() && overflows(deviceId)) {
       if (overflow.put(event, deviceId, begin)) return;
       await change();
@@ -195,8 +204,7 @@ export function createPartition<A extends Arriving>(options: PartitionOptions<A>
     async drain(limitMs) {
       closing.abort();
       changed();
-      const until = Date.now() + limitMs;
-      while (running > 0 && Date.now() < until) await within(change(), until - Date.now()).catch(() => {});
+      await waitWhile(() => running > 0, limitMs);
       gone.abort();
       await checkpoints.flush();
       checkpoints.stop(false);

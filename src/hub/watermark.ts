@@ -19,8 +19,10 @@ export interface Watermark {
   safe(): Position | undefined;
   /** What is done above the safe position, in order. */
   doneAbove(): Run[];
-  /** How many runs those are, and how many positions they and what is between them span; without looking at each. */
-  extentAbove(): { runs: number; span: number };
+  /** How many runs those are, without looking at each. */
+  runsAbove(): number;
+  /** The last position that was registered; undefined before the first. */
+  newest(): Position | undefined;
   /** Work begun and not done. */
   pending(): number;
 }
@@ -100,7 +102,8 @@ export function createWatermark(): Watermark {
       }
       return runs;
     },
-    extentAbove: () => ({ runs, span: oldest && newest ? newest.last.sequenceNumber - oldest.first + 1 : 0 }),
+    runsAbove: () => runs,
+    newest: () => newest?.last ?? safe,
     pending: () => pending,
   };
 }

@@ -1,6 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { completionBytes, decodeCompletion, encodeCompletion, type Run } from '../../src/hub/completionMap.ts';
+import {
+  completionBytes,
+  decodeCompletion as decodeRuns,
+  encodeCompletion,
+  isIn,
+  type Run,
+} from '../../src/hub/completionMap.ts';
 
 const runsFrom = (watermark: number) =>
   fc
@@ -13,6 +19,11 @@ const runsFrom = (watermark: number) =>
         return { first, last: at };
       });
     });
+
+const decodeCompletion = (watermark: number, map: string) => {
+  const runs = decodeRuns(watermark, map);
+  return (sequenceNumber: number) => isIn(runs, sequenceNumber);
+};
 
 describe('the completion map', () => {
   it('is empty when nothing is done above the watermark', () => {

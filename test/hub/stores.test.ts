@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { decodeCompletion, encodeCompletion } from '../../src/hub/completionMap.ts';
+import { decodeCompletion, encodeCompletion, isIn } from '../../src/hub/completionMap.ts';
 import { createBlobStore } from '../../src/hub/stores/blobStore.ts';
 import { createFileStore } from '../../src/hub/stores/fileStore.ts';
 import { createMemoryStore } from '../../src/hub/stores/memoryStore.ts';
@@ -131,8 +131,16 @@ describe.each(Object.entries(kinds))('the %s store', (_kind, open) => {
     expect(await instance().writeProgress(reader, written)).toBe(true);
     const read = await instance().progress('0');
     expect(read).toEqual(written);
-    const isDone = decodeCompletion(100, read?.completed ?? '');
-    expect([101, 102, 140, 141, 900, 2_000, 2_001].map(isDone)).toEqual([false, true, true, false, true, true, false]);
+    const done = decodeCompletion(100, read?.completed ?? '');
+    expect([101, 102, 140, 141, 900, 2_000, 2_001].map((one) => isIn(done, one))).toEqual([
+      false,
+      true,
+      true,
+      false,
+      true,
+      true,
+      false,
+    ]);
   });
 
   it('keeps the largest completion map there is', async () => {

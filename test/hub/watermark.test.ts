@@ -75,8 +75,8 @@ describe('the watermark', () => {
           expect(watermark.safe()).toEqual(safe < 0 ? undefined : at(safe));
           expect(watermark.pending()).toBe(model.filter(({ done }) => !done).length);
           const runs = watermark.doneAbove();
-          const waiting = firstOpen < 0 ? 0 : model.length - firstOpen;
-          expect(watermark.extentAbove()).toEqual({ runs: runs.length, span: waiting });
+          expect(watermark.runsAbove()).toBe(runs.length);
+          expect(watermark.newest()).toEqual(model.length === 0 ? undefined : at(model.length - 1));
           const above = runs.flatMap(({ first, last }) =>
             Array.from({ length: last - first + 1 }, (_, index) => first + index),
           );

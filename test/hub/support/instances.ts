@@ -1,7 +1,7 @@
 import { tmpdir } from 'node:os';
 import { vi } from 'vitest';
 import { createBudget } from '../../../src/hub/budget.ts';
-import { decodeCompletion } from '../../../src/hub/completionMap.ts';
+import { decodeCompletion, isIn } from '../../../src/hub/completionMap.ts';
 import { type Consumer, createConsumer } from '../../../src/hub/consumer.ts';
 import { openSpool } from '../../../src/hub/spool.ts';
 import { createMemoryStore } from '../../../src/hub/stores/memoryStore.ts';
@@ -51,7 +51,7 @@ export async function run(clients: Clients, lives: Partial<Record<Name, Mortal>>
   const isWritten = (sequenceNumber: number, progress: Awaited<ReturnType<Store['progress']>>) =>
     progress !== undefined &&
     (sequenceNumber <= progress.sequenceNumber ||
-      decodeCompletion(progress.sequenceNumber, progress.completed)(sequenceNumber));
+      isIn(decodeCompletion(progress.sequenceNumber, progress.completed), sequenceNumber));
 
   function enter(name: Name) {
     const own = lives[name] ?? mortal(Number.POSITIVE_INFINITY);
