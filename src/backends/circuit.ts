@@ -14,6 +14,8 @@ export interface Circuit {
   failed(deviceId: string, failure: string): void;
   /** The backend has answered like a healthy one. */
   succeeded(): void;
+  /** Whether it has done so in the last so many ms. */
+  hasSucceededWithin(ms: number): boolean;
   close(): void;
 }
 
@@ -48,6 +50,7 @@ export function createCircuit({ name, failures, probeMs, maxProbeMs, probe, log 
   let refusals = 0;
   let firstDevice: string | undefined;
   let acrossDevices = false;
+  let lastSuccess = Number.NEGATIVE_INFINITY;
   let gate: Gate | undefined;
   let timer: NodeJS.Timeout | undefined;
 
@@ -79,6 +82,7 @@ export function createCircuit({ name, failures, probeMs, maxProbeMs, probe, log 
   }
 
   function succeeded() {
+    lastSuccess = performance.now();
     if (count > 0) forget();
     if (gate === undefined) return;
     const { release, since } = gate;
@@ -99,6 +103,7 @@ export function createCircuit({ name, failures, probeMs, maxProbeMs, probe, log 
       if (gate === undefined && ((acrossDevices && count >= failures) || refusals >= failures)) open(failure);
     },
     succeeded,
+    hasSucceededWithin: (ms) => performance.now() - lastSuccess < ms,
     close() {
       clearTimeout(timer);
       gate?.release(false);

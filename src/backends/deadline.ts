@@ -47,11 +47,11 @@ export function createDeadline(seconds: number, gone?: AbortSignal): Deadline {
         leave = () => reject(abandoned());
         timer = begin(resolve, reject);
         if (gone?.aborted) leave();
-        gone?.addEventListener('abort', leave, { once: true });
+        else if (gone) waitingUnder(gone).add(leave);
       });
     } finally {
       clearTimeout(timer);
-      gone?.removeEventListener('abort', leave);
+      if (gone) waitingUnder(gone).delete(leave);
     }
   }
 
@@ -70,6 +70,21 @@ export function createDeadline(seconds: number, gone?: AbortSignal): Deadline {
 }
 
 type Resolve<T> = (value: T) => void;
+
+const waiting = new WeakMap<AbortSignal, Set<() => void>>();
+
+/** What a signal ends. Thousands wait under the same one, and it would go through all its listeners for each that comes or leaves. */
+function waitingUnder(gone: AbortSignal): Set<() => void> {
+  const known = waiting.get(gone);
+  if (known !== undefined) return known;
+  const all = new Set<() => void>();
+  waiting.set(gone, all);
+  const leaveAll = () => {
+    for (const leave of all) leave();
+  };
+  gone.addEventListener('abort', leaveAll, { once: true });
+  return all;
+}
 
 /** @param waitingFor words: the backend and the operation, and the last failure if there was one */
 export const timeoutExceeded = (waitingFor: string): Rejection =>

@@ -1,14 +1,16 @@
 import { Axios, type AxiosAdapter } from 'axios';
 import { derivedId } from '../protocol/event.ts';
 import { Rejection } from '../rejection.ts';
+import { createAdmission } from './admission.ts';
 import { createAnswers } from './answer.ts';
 import { createAttempt, type Outgoing, type Reply } from './attempt.ts';
 import { createBackOff } from './backOff.ts';
 import type { Call, Send } from './call.ts';
 import { type Circuit, createCircuit, type Log } from './circuit.ts';
-import { createDeadline, timeoutExceeded } from './deadline.ts';
+import { Abandoned, createDeadline, timeoutExceeded } from './deadline.ts';
 import { deviceHeader, headerValue } from './headers.ts';
-import { hidesEffect, isHealthy, isOutage, isPassing } from './status.ts';
+import { createObservation } from './observation.ts';
+import { hidesEffect, isHealthy, isPassing } from './status.ts';
 import type { TokenSource } from './token.ts';
 import { createTransport, TransportFailure } from './transport.ts';
 
@@ -50,8 +52,6 @@ interface BackendOptions {
 
 /** Attempts that may end with HTTP 500 before a message gives up. */
 const maxServerErrors = 3;
-/** A shorter time-out, of a message that is nearly over, says nothing about the backend. */
-const tellingTimeoutMs = 1000;
 
 export function createBackend({ name, url, probe, tokens, settings, log, adapter, random }: BackendOptions): Backend {
   const { attemptTimeoutMs, maxAnswerBytes } = settings;
@@ -68,6 +68,7 @@ export function createBackend({ name, url, probe, tokens, settings, log, adapter
     async probe() {
       const deadline = createDeadline(attemptTimeoutMs / 1000);
       try {
+        // In no line: the attempt that opened the circuit has left its connection, and until it closes nobody takes it.
         const reply = await attempt({ method: 'GET', path: probe, headers: {} }, attemptTimeoutMs, deadline);
         return !(reply instanceof TransportFailure) && isHealthy(reply.status);
       } catch {
@@ -76,21 +77,8 @@ export function createBackend({ name, url, probe, tokens, settings, log, adapter
     },
   });
   const { incident, answerOf } = createAnswers(name, log);
-  let tokenRefused = false;
-
-  /** Tells the circuit, and whoever has to mend our access, what an attempt says about the backend. */
-  function observe(reply: Reply | TransportFailure, deviceId: string, timeoutMs: number) {
-    if (reply instanceof TransportFailure) {
-      if (reply.fault === 'answer too large') return;
-      const telling = reply.fault !== 'no answer in time' || timeoutMs >= Math.min(tellingTimeoutMs, attemptTimeoutMs);
-      if (telling) circuit.failed(deviceId, reply.fault);
-      return;
-    }
-    if (reply.status === 401 && !tokenRefused) log.error({ backend: name }, 'backend refuses our access token');
-    tokenRefused = reply.status === 401;
-    if (isOutage(reply.status)) circuit.failed(deviceId, `HTTP ${reply.status}`);
-    else if (isHealthy(reply.status)) circuit.succeeded();
-  }
+  const observe = createObservation({ name, circuit, attemptTimeoutMs, log });
+  const admission = createAdmission(circuit, settings.connections);
 
   function bind({ deviceId, correlationId, traceparent, deadline, idempotencySeed }: Call): Send {
     let headers: Readonly<Record<string, string>> | undefined;
@@ -121,14 +109,20 @@ export function createBackend({ name, url, probe, tokens, settings, log, adapter
       const waitingFor = () => `the ${name} to ${operation}${failure && `; the last attempt ended with: ${failure}`}`;
 
       for (let retry = 0; ; retry += 1) {
-        for (let out = circuit.untilClosed(); out; out = circuit.untilClosed()) await deadline.race(out, waitingFor());
-        deadline.check();
-        const timeoutMs = Math.min(attemptTimeoutMs, deadline.remaining());
-        if (timeoutMs === 0) throw timeoutExceeded(waitingFor());
-        const reply = await attempt(outgoing, timeoutMs, deadline).catch((error: unknown) => {
-          throw error instanceof Rejection ? error : incident(operation, error);
-        });
-        observe(reply, deviceId, timeoutMs);
+        const waiting = admission.enter(deadline, waitingFor);
+        if (waiting !== undefined) await waiting;
+        let reply: Reply | TransportFailure;
+        try {
+          deadline.check();
+          const timeoutMs = Math.min(attemptTimeoutMs, deadline.remaining());
+          if (timeoutMs === 0) throw timeoutExceeded(waitingFor());
+          reply = await attempt(outgoing, timeoutMs, deadline);
+          observe(reply, deviceId, timeoutMs);
+        } catch (error) {
+          throw error instanceof Rejection || error instanceof Abandoned ? error : incident(operation, error);
+        } finally {
+          admission.leave();
+        }
 
         let retryAfter: string | undefined;
         if (reply instanceof TransportFailure) {

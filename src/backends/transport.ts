@@ -28,7 +28,7 @@ export class TransportFailure extends Error {
 export interface TransportSettings {
   /** Connections at most; further requests queue. */
   readonly connections: number;
-  /** The usual limit of an attempt in ms, queueing and connecting included. */
+  /** The usual limit of an attempt in ms, queueing here and connecting included. */
   readonly attemptTimeoutMs: number;
 }
 

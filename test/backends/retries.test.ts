@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { createBackends } from '../../src/backends/backends.ts';
 import { Abandoned, createDeadline } from '../../src/backends/deadline.ts';
 import type { ScriptedReply } from '../support/scriptedBackend.ts';
-import { callOf, rejection, scripted, type settings } from './harness.ts';
+import { callOf, recordingLog, rejection, scripted, settings } from './harness.ts';
 
 const get = 'GET /objects/o1/models/svc.device';
 const put = 'PUT /objects/o1/models/svc.device';
@@ -169,6 +170,19 @@ describe('a message that is taken from us', () => {
     const { outcome, calls, timers } = await taken([[429, undefined, { 'retry-after': '600' }]], 1_000);
     expect(outcome).toBeInstanceOf(Abandoned);
     expect([calls, timers]).toEqual([1, 0]);
+  });
+
+  it('does not wait for an access token, and is no incident', async () => {
+    const log = recordingLog();
+    const adapter = () => new Promise<never>(() => {});
+    const backends = createBackends({ ...settings, token: '', tokenUrl: 'http://token.invalid/' }, log, { adapter });
+    const gone = new AbortController();
+    const deadline = createDeadline(900, gone.signal);
+    const work = backends.bind(callOf({ deadline })).informationModel.getModel('o1', 'svc.device');
+    gone.abort();
+    await expect(work).rejects.toBeInstanceOf(Abandoned);
+    expect(log.lines).toEqual([]);
+    await backends.close();
   });
 
   it('waits for nothing that it begins to wait for afterwards', async () => {

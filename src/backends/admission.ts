@@ -1,0 +1,38 @@
+import type { Circuit } from './circuit.ts';
+import type { Deadline } from './deadline.ts';
+import { createSlots } from './slots.ts';
+
+/** Lets attempts through to a backend that is there, each over a connection of its own (B5, D21). */
+export interface Admission {
+  /**
+   * Undefined when there is nothing to wait for. Who has been let through must `leave`.
+   * @param waitingFor words for `details`
+   * @throws Rejection timeout_exceeded
+   * @throws Abandoned
+   */
+  enter(deadline: Deadline, waitingFor: () => string): Promise<void> | undefined;
+  leave(): void;
+}
+
+export function createAdmission(circuit: Circuit, connections: number): Admission {
+  const slots = createSlots(connections);
+
+  async function waitToEnter(deadline: Deadline, waitingFor: () => string) {
+    for (;;) {
+      const out = circuit.untilClosed();
+      if (out !== undefined) await deadline.race(out, waitingFor());
+      else if (slots.take()) return;
+      else {
+        await slots.turn(deadline, `a free connection to ${waitingFor()}`);
+        if (circuit.state() === 'closed') return;
+        slots.release();
+      }
+    }
+  }
+
+  return {
+    enter: (deadline, waitingFor) =>
+      circuit.state() === 'closed' && slots.take() ? undefined : waitToEnter(deadline, waitingFor),
+    leave: slots.release,
+  };
+}
