@@ -50,7 +50,8 @@ export function openEventLine({ connectionString, consumerGroup, silentMs, log }
         { partitions: silent.map(({ record }) => record.partition) },
         'no sign of life from the hub: subscribing again',
       );
-      const nothingIsHeard = tenures.every((one) => silent.includes(one) || one.reader.isTakingIn());
+      // A new subscription on a connection that is stuck is silent later than the others: it must not vouch for it.
+      const nothingIsHeard = tenures.every(({ reader }) => reader.deafForMs() > silentMs || reader.isTakingIn());
       if (nothingIsHeard) replace();
       for (const { reader } of nothingIsHeard ? tenures : silent) reader.restart(client);
     },
