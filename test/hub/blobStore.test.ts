@@ -2,7 +2,7 @@ import { ContainerClient } from '@azure/storage-blob';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createBlobStore } from '../../src/hub/stores/blobStore.ts';
 import { type Azurite, accountKey, connectionStringTo, startAzurite } from '../support/azurite.ts';
-import { type LossyProxy, startLossyProxy } from '../support/lossyProxy.ts';
+import { type Fate, type LossyProxy, startLossyProxy } from '../support/lossyProxy.ts';
 
 let azurite: Azurite;
 let proxy: LossyProxy;
@@ -134,6 +134,99 @@ describe('the blob store’s records', () => {
     await expect(store.change(undefined, claimed('me', 1))).rejects.toThrow('ContainerNotFound');
     expect(await store.ownerships()).toEqual([]);
     expect(await store.change(undefined, claimed('me', 1))).toMatchObject({ owner: 'me' });
+  });
+});
+
+/** More than labels can hold. */
+const long = (digit: number) => `1r${String(digit).repeat(9_000)}`;
+const contentOf = async () => (await blobOf('checkpoint').downloadToBuffer()).toString();
+
+describe('a completion map that is too long for a label', () => {
+  async function written(completed = long(7), store = open()) {
+    const reader = await claim(store);
+    await store.writeProgress(reader, { ...at(41), completed });
+    return { store, reader };
+  }
+
+  it('is the content of the blob, whose labels still say the position', async () => {
+    const { store } = await written();
+    expect(await labelsOf('checkpoint')).toMatchObject({
+      sequencenumber: '41',
+      offset: 'o41',
+      completed: '41:content',
+    });
+    expect(await contentOf()).toBe(long(7));
+    expect(await store.progress('0')).toEqual({ ...at(41), completed: long(7) });
+  });
+
+  it.each([
+    ['a stock client writes the position', { sequencenumber: '41', offset: 'o41' }],
+    ['a stock client goes on', { sequencenumber: '60', offset: 'o60' }],
+    ['somebody moves the position alone', { sequencenumber: '40', offset: 'o40', completed: '41:content' }],
+  ])('is not believed once %s', async (_what, metadata) => {
+    await written();
+    await blobOf('checkpoint').setMetadata(metadata);
+    const sequenceNumber = Number(metadata.sequencenumber);
+    expect(await open().progress('0')).toEqual({ sequenceNumber, offset: metadata.offset, completed: '' });
+  });
+
+  it('nor is a short one when somebody moves the position alone', async () => {
+    await written('1rAQI');
+    expect(await open().progress('0')).toMatchObject({ completed: '1rAQI' });
+    const labels = await labelsOf('checkpoint');
+    await blobOf('checkpoint').setMetadata({ ...labels, sequencenumber: '30', offset: 'o30' });
+    expect(await open().progress('0')).toEqual(at(30));
+  });
+
+  it('is left over, and not believed, when a shorter one or none follows', async () => {
+    const { store, reader } = await written();
+    for (const completed of ['1rAQI', '']) {
+      await store.writeProgress(reader, { ...at(42), completed });
+      expect(await contentOf()).toBe(long(7));
+      expect(await open().progress('0')).toEqual({ ...at(42), completed });
+    }
+  });
+
+  it('is read in the state in which its labels were read, or again', async () => {
+    const { store, reader } = await written();
+    let struck = false;
+    proxy.fate = async ({ method }): Promise<Fate> => {
+      if (method === 'GET' && !struck) {
+        struck = true;
+        await store.writeProgress(reader, { ...at(50), completed: long(8) });
+      }
+      return 'pass';
+    };
+    expect(await open(proxy.port).progress('0')).toEqual({ ...at(50), completed: long(8) });
+    expect(struck).toBe(true);
+  });
+
+  it('takes one request, and another only when the answer was lost', async () => {
+    const { store, reader } = await written(long(1), open(proxy.port));
+    for (const [sequenceNumber, fate] of [
+      [42, 'pass'],
+      [43, 'lose'],
+    ] as const) {
+      proxy.seen.length = 0;
+      if (fate === 'lose') strikeOnce('PUT', '/checkpoint/', fate);
+      await store.writeProgress(reader, { ...at(sequenceNumber), completed: long(sequenceNumber) });
+      expect(proxy.seen.filter((one) => one.startsWith('PUT'))).toHaveLength(fate === 'lose' ? 2 : 1);
+      if (fate === 'pass') expect(proxy.seen).toHaveLength(1);
+      expect(await open().progress('0')).toEqual({ ...at(sequenceNumber), completed: long(sequenceNumber) });
+    }
+  });
+
+  it('stays when a late reader is further than the new one', async () => {
+    const old = open();
+    await written(long(3), old);
+    const young = open();
+    const [seen] = await young.ownerships();
+    const reader = await young.change(seen, claimed('young', 2));
+    await blobOf('checkpoint').upload(long(5), long(5).length, {
+      metadata: { sequencenumber: '50', offset: 'o50', completed: '50:content', owner: 'me', epoch: '1' },
+    });
+    expect(reader && (await young.writeProgress(reader, at(45)))).toBe(true);
+    expect(await open().progress('0')).toEqual({ ...at(50), completed: long(5) });
   });
 });
 

@@ -5,20 +5,25 @@ import {
   decodeCompletion as decodeRuns,
   encodeCompletion,
   isIn,
+  mapBytesFor,
   type Run,
+  runsAbove,
 } from '../../src/hub/completionMap.ts';
 
 const runsFrom = (watermark: number) =>
   fc
     .array(fc.tuple(fc.integer({ min: 1, max: 300 }), fc.integer({ min: 1, max: 3_000 })), { maxLength: 40 })
-    .map((pairs) => {
-      let at = watermark;
-      return pairs.map(([skipped, done]): Run => {
-        const first = at + skipped + 1;
-        at = first + done - 1;
-        return { first, last: at };
-      });
-    });
+    .map((pairs) => runsOf(watermark, pairs));
+
+/** Each so many positions beyond the one before, and so many long. */
+function runsOf(watermark: number, pairs: readonly [number, number][]): Run[] {
+  let at = watermark;
+  return pairs.map(([skipped, done]) => {
+    const first = at + skipped + 1;
+    at = first + done - 1;
+    return { first, last: at };
+  });
+}
 
 const decodeCompletion = (watermark: number, map: string) => {
   const runs = decodeRuns(watermark, map);
@@ -58,6 +63,38 @@ describe('the completion map', () => {
         },
       ),
       { numRuns: 1000 },
+    );
+  });
+
+  it('gives large maps back run by run, up to where they were cut', () => {
+    const apart = fc.array(fc.tuple(fc.integer({ min: 1, max: 400 }), fc.integer({ min: 1, max: 40_000 })), {
+      minLength: 5_000,
+      maxLength: 20_000,
+    });
+    const near = fc.array(fc.tuple(fc.integer({ min: 1, max: 3 }), fc.integer({ min: 1, max: 9 })), {
+      minLength: 5_000,
+      maxLength: 20_000,
+    });
+    fc.assert(
+      fc.property(
+        fc.integer({ min: -1, max: 2 ** 45 }),
+        fc.oneof(apart, near),
+        fc.oneof(fc.constant(Number.POSITIVE_INFINITY), fc.integer({ min: 0, max: 50_000 })),
+        (watermark, pairs, maxBytes) => {
+          const runs = runsOf(watermark, pairs);
+          const enough = mapBytesFor(pairs.reduce((waiting, [skipped]) => waiting + skipped, 0));
+          const map = encodeCompletion(watermark, runs, maxBytes);
+          const read = decodeRuns(watermark, map);
+          expect(Buffer.from(map.slice(2), 'base64url').length).toBeLessThanOrEqual(Math.min(maxBytes, enough));
+          expect(read).toEqual(runs.slice(0, read.length));
+          if (maxBytes >= enough) expect(read).toHaveLength(runs.length);
+          const cut = runs[Math.floor(read.length / 2)]?.first ?? watermark;
+          const above = runsAbove(read, cut);
+          expect(above.every(({ first }) => first > cut)).toBe(true);
+          expect(read.filter(({ last }) => last > cut).map(({ last }) => last)).toEqual(above.map(({ last }) => last));
+        },
+      ),
+      { numRuns: 40, endOnFailure: true },
     );
   });
 

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { decodeCompletion, encodeCompletion, isIn } from '../../src/hub/completionMap.ts';
+import { decodeCompletion, encodeCompletion, isIn, mapBytesFor } from '../../src/hub/completionMap.ts';
 import { createBlobStore } from '../../src/hub/stores/blobStore.ts';
 import { createFileStore } from '../../src/hub/stores/fileStore.ts';
 import { createMemoryStore } from '../../src/hub/stores/memoryStore.ts';
@@ -60,6 +60,13 @@ async function take(store: Store, owner: string, partition = '0') {
   if (record === undefined) throw new Error('somebody else was faster');
   return record;
 }
+
+/** So many messages wait; twenty thousand after each of them are done. */
+const runsAmongWaiting = (waiting: number, watermark: number) =>
+  Array.from({ length: waiting }, (_, index) => {
+    const first = watermark + 2 + index * 20_001;
+    return { first, last: first + 19_999 };
+  });
 
 let places = 0;
 const newPlace = () => {
@@ -146,11 +153,37 @@ describe.each(Object.entries(kinds))('the %s store', (_kind, open) => {
   it('keeps the largest completion map there is', async () => {
     const instance = open(newPlace());
     const reader = await take(instance(), 'a');
-    const runs = Array.from({ length: 9_000 }, (_, index) => ({ first: 2 + index * 3, last: 2 + index * 3 }));
-    const written = at(0, encodeCompletion(0, runs, 3_000));
-    expect(written.completed.length).toBeGreaterThan(3_900);
+    const runs = runsAmongWaiting(100_500, 0);
+    const written = at(0, encodeCompletion(0, runs, mapBytesFor(runs.length)));
+    expect(written.completed.length).toBeGreaterThan(500_000);
     await instance().writeProgress(reader, written);
-    expect(await instance().progress('0')).toEqual(written);
+    expect(decodeCompletion(0, (await instance().progress('0'))?.completed ?? '')).toEqual(runs);
+  });
+
+  it('keeps a map of any size on a change of reader', async () => {
+    const instance = open(newPlace());
+    for (const waiting of [3_000, 3, 5_000]) {
+      const reader = await take(instance(), String(waiting));
+      const written = at(waiting, encodeCompletion(waiting, runsAmongWaiting(waiting, waiting), 1e6));
+      expect(await instance().writeProgress(reader, written)).toBe(true);
+      await take(instance(), 'next');
+      expect(await instance().progress('0')).toEqual(
+        waiting === 3 ? expect.objectContaining({ sequenceNumber: 3_000 }) : written,
+      );
+    }
+  });
+
+  it('keeps large maps of several partitions apart', async () => {
+    const instance = open(newPlace());
+    const store = instance();
+    const written = [
+      at(1, encodeCompletion(1, runsAmongWaiting(4_000, 1), 1e6)),
+      at(2, encodeCompletion(2, runsAmongWaiting(5_000, 2), 1e6)),
+      at(3),
+    ];
+    const readers = [await take(store, 'a', '0'), await take(store, 'b', '1'), await take(store, 'c', '2')];
+    await Promise.all(readers.map((reader, index) => store.writeProgress(reader, written[index] ?? at(0))));
+    expect(await Promise.all(['0', '1', '2'].map((one) => instance().progress(one)))).toEqual(written);
   });
 
   it('never moves progress backwards', async () => {
@@ -246,6 +279,19 @@ describe.each(Object.entries(lasting))('the %s store after a crash', (_kind, ope
     const after = open(place);
     expect(await after.progress('0')).toEqual(at(5));
     expect((await take(after, 'b')).epoch).toBe(reader.epoch + 1);
+  });
+
+  it('has the map of what is done above the position, whatever its size', async () => {
+    const place = newPlace();
+    const [before, runs] = [open(place), runsAmongWaiting(20_000, 5)];
+    const reader = await take(before, 'a');
+    await before.writeProgress(reader, at(4));
+    await before.writeProgress(reader, at(5, encodeCompletion(5, runs, 1e6)));
+    const after = open(place);
+    expect(decodeCompletion(5, (await after.progress('0'))?.completed ?? '')).toEqual(runs);
+    const next = await take(after, 'b');
+    await after.writeProgress(next, at(6, '1rAQI'));
+    expect(await open(place).progress('0')).toEqual(at(6, '1rAQI'));
   });
 
   it('does not hear the process from before any more', async () => {
