@@ -65,15 +65,16 @@ export function createConsumer<A extends Arriving>(options: ConsumerOptions<A>):
     const decision = decide(me, partitions, records, Date.now(), balance, sightedAt);
     forgetLost(records);
     const seen = new Map(records.map((record) => [record.partition, record]));
+    // Before anything is waited for: what is given back meanwhile is not unread.
+    const unread = new Set(decision.renew.map(({ partition }) => partition).filter((partition) => !isOurs(partition)));
     for (const { partition } of decision.release) {
       if (!leaving.has(partition)) void release(partition).catch(notGivenBack);
     }
     const renewed = await Promise.all(decision.renew.map(ownerships.renew));
-    const unread = renewed.filter((record) => record !== undefined && !isOurs(record.partition));
     // However long that takes, what is read must be renewed in time.
     await within(
       Promise.all([
-        ...unread.map((record) => record && open(record, undefined)),
+        ...renewed.map((record) => record && unread.has(record.partition) && open(record, undefined)),
         ...decision.claim.map((partitionId) => claim(partitionId, seen.get(partitionId))),
       ]),
       Math.max(roundMs, balance.expiryMs / 3),

@@ -96,7 +96,10 @@ export interface History {
   readonly handled: readonly Handled[];
   /** Message → how often its handling had come so far as to call a backend. */
   readonly begun: ReadonlyMap<string, number>;
-  /** Messages that a fault of a backend has met: these may fail through no fault of their own. */
+  /**
+   * Messages that a fault of a backend has met, or whose time ran out while faults kept a backend out: these may fail
+   * through no fault of their own.
+   */
   readonly struck: ReadonlySet<string>;
   /** Messages of which the hub has refused a reply, or has left one unanswered. */
   readonly refused: ReadonlySet<string>;

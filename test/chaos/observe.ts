@@ -2,6 +2,7 @@ import { unpack } from '../../sandbox/showMessage.ts';
 import { boundsOf } from './bounds.ts';
 import { grouped } from './grouped.ts';
 import type { Effect, Handled, History, State, Subject, Told } from './history.ts';
+import { caughtInOutages } from './outages.ts';
 import type { Devicebound, Stage } from './stage.ts';
 import type { Message } from './workload.ts';
 
@@ -14,7 +15,11 @@ export async function observe(stage: Stage, sent: readonly Message[], connected:
     const { 'x-correlation-id': id = '', 'idempotency-key': key = '' } = headers;
     return [{ id, key: `${method} ${path} ${key}` }];
   });
-  const struck = new Set(calls.flatMap(({ fault, headers }) => (fault ? [headers['x-correlation-id'] ?? ''] : [])));
+  const logs = await Promise.all(everybody(stage).map((instance) => instance.lines()));
+  const struck = new Set([
+    ...calls.flatMap(({ fault, headers }) => (fault ? [headers['x-correlation-id'] ?? ''] : [])),
+    ...logs.flatMap(caughtInOutages),
+  ]);
   const isTaken = ({ refused }: Devicebound) => refused === undefined;
   const letters = (await Promise.all(everybody(stage).map((instance) => instance.letters()))).flat();
   const lines = await handledBy(stage);

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { buildService } from '../../sandbox/build.ts';
 import { partitionsReadBy } from '../chaos/bounds.ts';
 import { check, repeatsIn } from '../chaos/checker.ts';
 import type { Instance } from '../chaos/instance.ts';
@@ -22,6 +23,7 @@ let azurite: Azurite;
 let stage: Stage;
 
 beforeAll(async () => {
+  await buildService();
   azurite = await startAzurite();
   stage = await setStage({
     directory,

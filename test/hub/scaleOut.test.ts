@@ -21,7 +21,7 @@ let producer: EventHubProducerClient;
 const running = new Set<Consumer>();
 
 beforeAll(async () => {
-  hub = await startHub({ directory, partitions: 4, consumerGroups: ['joining', 'killed', 'hindered'] });
+  hub = await startHub({ directory, partitions: 4, consumerGroups: ['joining', 'killed', 'hindered', 'slow'] });
   producer = new EventHubProducerClient(hub.eventHubConnectionString('iothubowner'));
 });
 afterEach(async () => {
@@ -58,7 +58,12 @@ interface Instance {
   readonly seen: string[];
 }
 
-function enter(consumerGroup: string, store: Store, handle: (text: string) => Promise<boolean>): Instance {
+function enter(
+  consumerGroup: string,
+  store: Store,
+  handle: (text: string) => Promise<boolean>,
+  log = createLog('silent'),
+): Instance {
   const seen: string[] = [];
   const consumer = createConsumer({
     connectionString: hub.eventsConnectionString,
@@ -73,7 +78,7 @@ function enter(consumerGroup: string, store: Store, handle: (text: string) => Pr
     answerMs: 20_000,
     balance: { expiryMs: 1_500, forceMs: 5_000 },
     store,
-    log: createLog('silent'),
+    log,
     partition: () => ({
       budget: createBudget({ maxMessages: 100, maxBytes: 1e6 }),
       spool: openSpool(directory, `spool-${Math.random()}`, { maxBytes: 1e6, maxMessages: 1e5 }),
@@ -163,6 +168,44 @@ describe('several instances', () => {
     await vi.waitFor(() => expect(new Set(handled)).toEqual(expected), soon);
     expect(old.seen.length).toBeGreaterThan(0);
     expect(await ownersOf(store)).toEqual([4]);
+  });
+
+  it('do not read a partition again that they gave back while another renewal was slow', async () => {
+    const store = createMemoryStore();
+    let slow = false;
+    let renewals = 0;
+    const lines: string[] = [];
+    const slowed: Store = {
+      ...store,
+      async change(seen, next) {
+        if (slow && next.partition === '3' && next.owner !== '') {
+          await vi.waitFor(async () => expect(await wisher()).toBe('ghost'), soon);
+          renewals += 1;
+        }
+        return store.change(seen, next);
+      },
+    };
+    const recordOf = async (partition: string) =>
+      (await store.ownerships()).find((record) => record.partition === partition);
+    const wisher = async () => (await recordOf('0'))?.owner;
+    enter('slow', slowed, briefly, createLog('info', { write: (line) => void lines.push(line) }));
+    await vi.waitFor(async () => expect(await ownersOf(store)).toEqual([4]), soon);
+    slow = true;
+    await vi.waitFor(async () => {
+      const record = await recordOf('0');
+      expect(
+        record && (await store.change(record, { ...record, wantedBy: 'ghost', wantedSince: Date.now() })),
+      ).toBeDefined();
+    }, soon);
+    await vi.waitFor(async () => {
+      const record = await recordOf('0');
+      expect(record?.owner).toBe('');
+      const next = { partition: '0', owner: 'ghost', wantedBy: '', wantedSince: 0, renewedAt: Date.now() + 60_000 };
+      expect(await store.change(record, { ...next, epoch: (record?.epoch ?? 0) + 1 })).toBeDefined();
+    }, soon);
+    await vi.waitFor(() => expect(renewals).toBeGreaterThan(2), soon);
+    const readings = lines.filter((line) => line.includes('"reading partition"') && line.includes('"partition":"0"'));
+    expect(readings).toHaveLength(1);
   });
 
   it('keep what they read while another partition cannot be opened', async () => {
