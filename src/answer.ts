@@ -1,4 +1,4 @@
-import type { Delivery, Sender } from './hub/sender.ts';
+import type { Delivery, Sender } from './hub/replies/sender.ts';
 import type { Card, Outcome } from './messages/card.ts';
 import { acknowledge } from './protocol/acknowledgement.ts';
 import { fits, maxReplyBytes, type Reply } from './protocol/c2d.ts';

@@ -1,9 +1,9 @@
 import { type Backends, createBackends } from './backends/backends.ts';
 import type { Settings } from './config.ts';
 import { createDispatch, type Dispatch } from './dispatch.ts';
+import { createSender, type Sender } from './hub/replies/sender.ts';
+import { createServiceConnection, newServiceClient, type ServiceConnection } from './hub/replies/serviceConnection.ts';
 import { cureHubSdks } from './hub/sdkCures.ts';
-import { createSender, type Sender } from './hub/sender.ts';
-import { createServiceConnection, newServiceClient, type ServiceConnection } from './hub/serviceConnection.ts';
 import type { Log } from './log.ts';
 import { type Counters, createCounters } from './operations/counters.ts';
 import { openDeadLetters } from './operations/deadLetters/open.ts';

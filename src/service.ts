@@ -1,9 +1,9 @@
 import type { Settings } from './config.ts';
 import { createHandling } from './handling.ts';
-import { createBudget } from './hub/budget.ts';
-import { mapBytesFor } from './hub/completionMap.ts';
-import { createConsumer } from './hub/consumer.ts';
-import { openSpool } from './hub/spool.ts';
+import { createBudget } from './hub/partition/budget.ts';
+import { mapBytesFor } from './hub/partition/completionMap.ts';
+import { openSpool } from './hub/partition/spool.ts';
+import { createConsumer } from './hub/reading/consumer.ts';
 import { openStore } from './hub/stores/openStore.ts';
 import type { Log } from './log.ts';
 import { startOperationsServer } from './operations/http.ts';

@@ -1,5 +1,5 @@
 import { Receiver } from 'rhea-promise';
-import { errors } from './serviceSdk.ts';
+import { errors } from './replies/serviceSdk.ts';
 
 /**
  * Cures for two faults of the hub's client libraries that cannot be avoided from outside. Both are written against the

@@ -14,7 +14,7 @@ export interface Sabotage {
 export const sabotages: readonly Sabotage[] = [
   {
     name: 'a checkpoint before the work is done',
-    file: 'src/hub/partition.ts',
+    file: 'src/hub/partition/partition.ts',
     find: 'lanes.run(deviceId, () => work(arrival, done));',
     replace: `done();
     lanes.run(deviceId, () => work(arrival, done));`,
@@ -22,35 +22,35 @@ export const sabotages: readonly Sabotage[] = [
   },
   {
     name: 'one message too many remembered as done',
-    file: 'src/hub/checkpoints.ts',
+    file: 'src/hub/partition/checkpoints.ts',
     find: '    isDone,',
     replace: '    isDone: (sequenceNumber) => isDone(sequenceNumber) || isDone(sequenceNumber - 1),',
     reportedAs: ['lost'],
   },
   {
     name: 'no last checkpoint',
-    file: 'src/hub/partition.ts',
+    file: 'src/hub/partition/partition.ts',
     find: '      await checkpoints.flush();\n',
     replace: '',
     reportedAs: ['state', 'duplicated'],
   },
   {
     name: 'two messages of a device swapped',
-    file: 'src/hub/lanes.ts',
+    file: 'src/hub/partition/lanes.ts',
     find: 'lane.push(work);',
     replace: 'lane.splice(1, 0, work);',
     reportedAs: ['inverted'],
   },
   {
     name: 'two messages of a device at the same time',
-    file: 'src/hub/partition.ts',
+    file: 'src/hub/partition/partition.ts',
     find: 'lanes.run(deviceId, () => work(arrival, done));',
     replace: `lanes.run(\`\${deviceId} \${event.sequenceNumber % 2}\`, () => work(arrival, done));`,
     reportedAs: ['inverted'],
   },
   {
     name: 'the messages of a flooding device in another order',
-    file: 'src/hub/overflow.ts',
+    file: 'src/hub/partition/overflow.ts',
     find: 'queue.push(waiting);',
     replace: 'queue.unshift(waiting);',
     reportedAs: ['inverted'],
@@ -96,7 +96,7 @@ export const sabotages: readonly Sabotage[] = [
   },
   {
     name: 'a repeat taken for a new message',
-    file: 'src/hub/partition.ts',
+    file: 'src/hub/partition/partition.ts',
     find: 'arrivalOf(event, horizon.mayBeRepeat(event.sequenceNumber))',
     replace: 'arrivalOf(event, event.sequenceNumber < 0)',
     reportedAs: ['duplicated', 'state'],

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decide, type Ownership } from '../../src/hub/balance.ts';
+import { decide, type Ownership } from '../../src/hub/reading/balance.ts';
 
 const limits = { expiryMs: 30_000, forceMs: 60_000 };
 const partitions = ['0', '1', '2', '3'];

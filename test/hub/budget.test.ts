@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createBudget } from '../../src/hub/budget.ts';
+import { createBudget } from '../../src/hub/partition/budget.ts';
 
 const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createCheckpoints, type Progress } from '../../src/hub/checkpoints.ts';
-import { decodeCompletion, encodeCompletion } from '../../src/hub/completionMap.ts';
+import { createCheckpoints, type Progress } from '../../src/hub/partition/checkpoints.ts';
+import { decodeCompletion, encodeCompletion } from '../../src/hub/partition/completionMap.ts';
 
 const everyMs = 5_000;
 beforeEach(() => {

@@ -8,7 +8,7 @@ import {
   mapBytesFor,
   type Run,
   runsAbove,
-} from '../../src/hub/completionMap.ts';
+} from '../../src/hub/partition/completionMap.ts';
 
 const runsFrom = (watermark: number) =>
   fc

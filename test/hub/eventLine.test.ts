@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { afterEach, expect, it } from 'vitest';
-import { type EventLine, openEventLine } from '../../src/hub/eventLine.ts';
-import type { Tenure } from '../../src/hub/tenure.ts';
+import { type EventLine, openEventLine } from '../../src/hub/reading/eventLine.ts';
+import type { Tenure } from '../../src/hub/reading/tenure.ts';
 
 const silentMs = 11_000;
 const open: EventLine[] = [];

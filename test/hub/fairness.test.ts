@@ -1,9 +1,9 @@
 import { tmpdir } from 'node:os';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { type Budget, createBudget } from '../../src/hub/budget.ts';
-import { knownHorizon } from '../../src/hub/horizon.ts';
-import { createPartition, type Partition } from '../../src/hub/partition.ts';
-import { openSpool, type Spool } from '../../src/hub/spool.ts';
+import { type Budget, createBudget } from '../../src/hub/partition/budget.ts';
+import { knownHorizon } from '../../src/hub/partition/horizon.ts';
+import { createPartition, type Partition } from '../../src/hub/partition/partition.ts';
+import { openSpool, type Spool } from '../../src/hub/partition/spool.ts';
 import { hubEvent } from '../support/events.ts';
 
 // What one device or one partition can take from the others. Time is the test's own.

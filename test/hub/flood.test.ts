@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { settingDocs } from '../../src/config.ts';
-import { createBudget } from '../../src/hub/budget.ts';
-import type { Progress } from '../../src/hub/checkpoints.ts';
-import { mapBytesFor } from '../../src/hub/completionMap.ts';
-import { knownHorizon } from '../../src/hub/horizon.ts';
-import { createPartition } from '../../src/hub/partition.ts';
-import type { Spool } from '../../src/hub/spool.ts';
+import { createBudget } from '../../src/hub/partition/budget.ts';
+import type { Progress } from '../../src/hub/partition/checkpoints.ts';
+import { mapBytesFor } from '../../src/hub/partition/completionMap.ts';
+import { knownHorizon } from '../../src/hub/partition/horizon.ts';
+import { createPartition } from '../../src/hub/partition/partition.ts';
+import type { Spool } from '../../src/hub/partition/spool.ts';
 import type { HubEvent } from '../../src/protocol/event.ts';
 import { hubEvent } from '../support/events.ts';
 

@@ -1,8 +1,8 @@
 import { tmpdir } from 'node:os';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createBudget } from '../../src/hub/budget.ts';
-import { createConsumer } from '../../src/hub/consumer.ts';
-import { openSpool } from '../../src/hub/spool.ts';
+import { createBudget } from '../../src/hub/partition/budget.ts';
+import { openSpool } from '../../src/hub/partition/spool.ts';
+import { createConsumer } from '../../src/hub/reading/consumer.ts';
 import { createMemoryStore } from '../../src/hub/stores/memoryStore.ts';
 import type { Store } from '../../src/hub/stores/store.ts';
 import { createLog } from '../../src/log.ts';

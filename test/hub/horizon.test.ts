@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { knownHorizon, openHorizon } from '../../src/hub/horizon.ts';
+import { knownHorizon, openHorizon } from '../../src/hub/partition/horizon.ts';
 
 it('A horizon that the reader before has left takes what is newer for unseen', () => {
   const { look, mayBeRepeat, known } = knownHorizon(7);

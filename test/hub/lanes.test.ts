@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { createLanes } from '../../src/hub/lanes.ts';
+import { createLanes } from '../../src/hub/partition/lanes.ts';
 
 /** Work that ends when told to, and says when it begins. */
 function work(log: string[], name: string) {

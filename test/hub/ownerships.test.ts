@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { createOwnerships } from '../../src/hub/ownerships.ts';
+import { createOwnerships } from '../../src/hub/reading/ownerships.ts';
 import { createMemoryStore } from '../../src/hub/stores/memoryStore.ts';
 import type { Store } from '../../src/hub/stores/store.ts';
 

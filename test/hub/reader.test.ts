@@ -1,7 +1,7 @@
 import { EventHubConsumerClient } from '@azure/event-hubs';
 import { expect, it } from 'vitest';
-import type { Partition } from '../../src/hub/partition.ts';
-import { createReader } from '../../src/hub/reader.ts';
+import type { Partition } from '../../src/hub/partition/partition.ts';
+import { createReader } from '../../src/hub/reading/reader.ts';
 import { createLog } from '../../src/log.ts';
 
 /** Nobody listens there: the client subscribes, and goes on trying. */

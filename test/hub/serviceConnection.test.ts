@@ -1,8 +1,12 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
+import {
+  createServiceConnection,
+  newServiceClient,
+  type ServiceConnection,
+} from '../../src/hub/replies/serviceConnection.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
-import { createServiceConnection, newServiceClient, type ServiceConnection } from '../../src/hub/serviceConnection.ts';
 import { createLog } from '../../src/log.ts';
 import type { Reply } from '../../src/protocol/c2d.ts';
 import { type Disposition, type ServiceEndpoint, startServiceEndpoint } from '../support/serviceEndpoint.ts';

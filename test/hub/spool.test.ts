@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openSpool, type Spool, type Ticket } from '../../src/hub/spool.ts';
+import { openSpool, type Spool, type Ticket } from '../../src/hub/partition/spool.ts';
 import { hubEvent } from '../support/events.ts';
 
 const mebibyte = 1024 * 1024;

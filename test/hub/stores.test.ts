@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { decodeCompletion, encodeCompletion, isIn, mapBytesFor } from '../../src/hub/completionMap.ts';
+import { decodeCompletion, encodeCompletion, isIn, mapBytesFor } from '../../src/hub/partition/completionMap.ts';
 import { createBlobStore } from '../../src/hub/stores/blobStore.ts';
 import { createFileStore } from '../../src/hub/stores/fileStore.ts';
 import { createMemoryStore } from '../../src/hub/stores/memoryStore.ts';

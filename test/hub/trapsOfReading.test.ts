@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createBudget } from '../../src/hub/budget.ts';
-import { type Consumer, createConsumer } from '../../src/hub/consumer.ts';
+import { createBudget } from '../../src/hub/partition/budget.ts';
+import { openSpool } from '../../src/hub/partition/spool.ts';
+import { type Consumer, createConsumer } from '../../src/hub/reading/consumer.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
-import { openSpool } from '../../src/hub/spool.ts';
 import { createMemoryStore } from '../../src/hub/stores/memoryStore.ts';
 import { createLog } from '../../src/log.ts';
 import { freshHub } from '../sandbox/hub/support/hub.ts';

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { createSender } from '../../src/hub/replies/sender.ts';
+import { createServiceConnection, type ServiceConnection } from '../../src/hub/replies/serviceConnection.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
-import { createSender } from '../../src/hub/sender.ts';
-import { createServiceConnection, type ServiceConnection } from '../../src/hub/serviceConnection.ts';
 import { createLog } from '../../src/log.ts';
 import type { Reply } from '../../src/protocol/c2d.ts';
 import { freshHub } from '../sandbox/hub/support/hub.ts';

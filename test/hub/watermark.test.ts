@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createWatermark, type Position } from '../../src/hub/watermark.ts';
+import { createWatermark, type Position } from '../../src/hub/partition/watermark.ts';
 
 const at = (sequenceNumber: number): Position => ({ sequenceNumber, offset: `o${sequenceNumber}` });
 

@@ -3,13 +3,13 @@ import { inFile, only } from './inFile.ts';
 
 /** In what carries messages between hub and backends. */
 export const deliveryFaults: readonly Fault[] = [
-  ...inFile('src/hub/sender.ts', ['test/hub/sender.test.ts'], {
+  ...inFile('src/hub/replies/sender.ts', ['test/hub/sender.test.ts'], {
     fault: 'goes on sending what is no longer its own to send',
     find: 'stopped || gone?.aborted',
     replace: 'stopped',
     caughtBy: 'leaves undecided what is no longer ours to send',
   }),
-  ...inFile('src/hub/partition.ts', ['test/hub/partition.test.ts'], {
+  ...inFile('src/hub/partition/partition.ts', ['test/hub/partition.test.ts'], {
     fault: 'counts a message as done that was not handled to its end',
     find: 'if (handled) done();',
     replace: 'done();',
@@ -21,7 +21,7 @@ export const deliveryFaults: readonly Fault[] = [
     replace: 'timeoutMs',
     caughtBy: 'has no more time than is left of the message’s',
   }),
-  ...inFile('src/hub/consumer.ts', ['test/hub/hangingStop.test.ts'], {
+  ...inFile('src/hub/reading/consumer.ts', ['test/hub/hangingStop.test.ts'], {
     fault: 'lets a store that hangs hold up the stop',
     find: 'within(release(id), drainMs + givesBackWithinMs)',
     replace: 'release(id)',
@@ -33,13 +33,13 @@ export const deliveryFaults: readonly Fault[] = [
     replace: 'if (record === undefined || (owner === "" && epoch === 0)) return false;',
     caughtBy: 'let only one write, wherever the first one is held up',
   }),
-  ...inFile('src/hub/horizon.ts', only('crashOwnership', 'the first one dies'), {
+  ...inFile('src/hub/partition/horizon.ts', only('crashOwnership', 'the first one dies'), {
     fault: 'forgets that a message may be a repeat',
     find: 'horizon = await newest();',
     replace: 'horizon = Math.min(-1, await newest());',
     caughtBy: 'wherever the first one dies',
   }),
-  ...inFile('src/hub/ownerships.ts', only('crashOwnership', 'while nobody dies'), {
+  ...inFile('src/hub/reading/ownerships.ts', only('crashOwnership', 'while nobody dies'), {
     fault: 'takes a partition over without raising its epoch',
     find: 'epoch: (seen?.epoch ?? 0) + 1',
     replace: 'epoch: seen?.epoch ?? 1',
@@ -51,7 +51,7 @@ export const deliveryFaults: readonly Fault[] = [
     replace: 'const draft = path || ',
     caughtBy: 'leaves the old one or the new one',
   }),
-  ...inFile('src/hub/overflow.ts', ['test/hub/crashOutcomes.test.ts'], {
+  ...inFile('src/hub/partition/overflow.ts', ['test/hub/crashOutcomes.test.ts'], {
     fault: 'counts what waits in the spool as done',
     find: 'const waiting = { ticket, done: begin() };',
     replace: 'begin()();\n      const waiting = { ticket, done() {} };',

@@ -16,7 +16,7 @@ export const trapFaults: readonly Fault[] = [
     caughtBy: 'never grants the hub more credit than the prefetch',
   }),
   ...inFile(
-    'src/hub/serviceConnection.ts',
+    'src/hub/replies/serviceConnection.ts',
     ['test/hub/hangs.test.ts'],
     {
       fault: 'trap 2: waits for the hub’s answer as long as it takes',
@@ -31,44 +31,44 @@ export const trapFaults: readonly Fault[] = [
       caughtBy: 'a message ends although the connection never answers it',
     },
   ),
-  ...inFile('src/hub/serviceConnection.ts', only('serviceConnection', 'does not take'), {
+  ...inFile('src/hub/replies/serviceConnection.ts', only('serviceConnection', 'does not take'), {
     fault: 'trap 3: takes a send without a result for success',
     find: 'return answer.result ? undefined :',
     replace: 'return answer ? undefined :',
     caughtBy: 'does not take release for success',
   }),
-  ...inFile('src/hub/serviceConnection.ts', only('serviceConnection', 'gives up on a reply'), {
+  ...inFile('src/hub/replies/serviceConnection.ts', only('serviceConnection', 'gives up on a reply'), {
     fault: 'trap 3: stays on a connection that leaves replies unanswered',
     find: "        retire(line);\n        return { kind: 'later', reason: 'unanswered' };",
     replace: "        return { kind: 'later', reason: 'unanswered' };",
     caughtBy: 'gives up on a reply that is never settled',
   }),
-  ...inFile('src/hub/serviceConnection.ts', only('serviceConnection', 'attaches one link'), {
+  ...inFile('src/hub/replies/serviceConnection.ts', only('serviceConnection', 'attaches one link'), {
     fault: 'trap 4: sends many replies before there is a link',
     find: '      used.first = sending;\n',
     replace: '',
     caughtBy: 'attaches one link however many replies come first',
   }),
-  ...inFile('src/hub/serviceConnection.ts', only('serviceConnection', 'internal-error'), {
+  ...inFile('src/hub/replies/serviceConnection.ts', only('serviceConnection', 'internal-error'), {
     fault: 'trap 6: lets the client try again by itself',
     find: 'client.setRetryPolicy(noRetry);',
     replace: 'void noRetry;',
     caughtBy: 'understands a rejection with amqp:internal-error',
   }),
-  ...inFile('src/hub/serviceConnection.ts', only('trapsOfReplying', 'trap 7'), {
+  ...inFile('src/hub/replies/serviceConnection.ts', only('trapsOfReplying', 'trap 7'), {
     fault: 'trap 7: keeps a connection for ever',
     find: 'if (current && Date.now() < current.replaceAt) return current;',
     replace: 'if (current) return current;',
     caughtBy: 'leaves a connection before the life of its token ends',
   }),
-  ...inFile('src/hub/sender.ts', ['test/hub/sender.test.ts'], {
+  ...inFile('src/hub/replies/sender.ts', ['test/hub/sender.test.ts'], {
     fault: 'trap 3: has any number of replies open',
     find: 'if (inFlight >= maxInFlight)',
     replace: 'if (inFlight >= 1e9)',
     caughtBy: 'has no more replies open than allowed',
   }),
   ...inFile(
-    'src/hub/partition.ts',
+    'src/hub/partition/partition.ts',
     ['test/hub/partition.test.ts'],
     {
       fault: 'trap 9: lets an event that cannot be looked at stop the partition',
@@ -89,44 +89,44 @@ export const trapFaults: readonly Fault[] = [
       caughtBy: 'writes no checkpoint after ownership is lost',
     },
   ),
-  ...inFile('src/hub/partition.ts', only('trapsOfReading', 'trap 17'), {
+  ...inFile('src/hub/partition/partition.ts', only('trapsOfReading', 'trap 17'), {
     fault: 'trap 17: handles again what a restarted partition gives again',
     find: '      if (seen && event.sequenceNumber <= seen.sequenceNumber) continue;\n',
     replace: '',
     caughtBy: 'goes on when the client has used up its retries',
   }),
-  ...inFile('src/hub/tenure.ts', only('trapsOfReading', 'trap 10'), {
+  ...inFile('src/hub/reading/tenure.ts', only('trapsOfReading', 'trap 10'), {
     fault: 'trap 10: closes a subscription over running work',
     find: 'const [left] = await Promise.all([partition.drain(limitMs), reader.close()]);',
     replace: 'const [left] = await Promise.all([partition.drain(0), reader.close()]);',
     caughtBy: 'stops when what it has begun is done',
   }),
-  ...inFile('src/hub/eventLine.ts', only('trapsOfReading', 'trap 17'), {
+  ...inFile('src/hub/reading/eventLine.ts', only('trapsOfReading', 'trap 17'), {
     fault: 'trap 17: leaves a stopped partition to the client for ten seconds',
     find: 'loadBalancingOptions: { updateIntervalInMs: 1_000 },',
     replace: '',
     caughtBy: 'goes on when the client has used up its retries',
   }),
-  ...inFile('src/hub/eventLine.ts', only('trapsOfReading', 'trap 11'), {
+  ...inFile('src/hub/reading/eventLine.ts', only('trapsOfReading', 'trap 11'), {
     fault: 'trap 11: leaves the client its half minute between attempts',
     find: '      retryOptions: { retryDelayInMs: 500, maxRetryDelayInMs: 5_000 },\n',
     replace: '',
     caughtBy: 'goes on after the hub has been away',
   }),
-  ...inFile('src/hub/consumer.ts', only('trapsOfReading', 'replaces a client'), {
+  ...inFile('src/hub/reading/consumer.ts', only('trapsOfReading', 'replaces a client'), {
     fault: 'trap 11: has no watchdog',
     find: '    line.revive([...held.values()].filter(({ record }) => !leaving.has(record.partition)));\n',
     replace: '',
     caughtBy: 'replaces a client that waits for a hub which does not answer',
   }),
-  ...inFile('src/hub/reader.ts', only('trapsOfReading', 'trap 12'), {
+  ...inFile('src/hub/reading/reader.ts', only('trapsOfReading', 'trap 12'), {
     fault: 'trap 12: leaves the client its minute of waiting',
     find: '        maxWaitTimeInSeconds: options.maxWaitSeconds,\n',
     replace: '',
     caughtBy: 'goes on after a connection that broke while nothing came',
   }),
   ...inFile(
-    'src/hub/reader.ts',
+    'src/hub/reading/reader.ts',
     only('consumer', 'starts at the earliest'),
     {
       fault: 'trap 14: starts at the latest event',

@@ -1,8 +1,8 @@
 import { createBackends } from '../../src/backends/backends.ts';
 import { readSettings } from '../../src/config.ts';
 import { createDispatch } from '../../src/dispatch.ts';
-import type { Stay } from '../../src/hub/partition.ts';
-import type { Delivery } from '../../src/hub/sender.ts';
+import type { Stay } from '../../src/hub/partition/partition.ts';
+import type { Delivery } from '../../src/hub/replies/sender.ts';
 import { createLog } from '../../src/log.ts';
 import type { CardLimits } from '../../src/messages/card.ts';
 import { createCounters } from '../../src/operations/counters.ts';

@@ -1,6 +1,6 @@
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import type { Delivery } from '../../src/hub/sender.ts';
+import type { Delivery } from '../../src/hub/replies/sender.ts';
 import type { CardLimits } from '../../src/messages/card.ts';
 import { findCard } from '../../src/messages/index.ts';
 import type { Generation } from '../../src/protocol/event.ts';

@@ -1,6 +1,6 @@
-import type { Ownership } from '../balance.ts';
-import type { Progress } from '../checkpoints.ts';
-import type { Position } from '../watermark.ts';
+import type { Progress } from '../partition/checkpoints.ts';
+import type { Position } from '../partition/watermark.ts';
+import type { Ownership } from '../reading/balance.ts';
 import type { Inscription, LabelledBlob } from './labelledBlobs.ts';
 
 /*

@@ -1,6 +1,6 @@
 import { ContainerClient } from '@azure/storage-blob';
-import type { Ownership } from '../balance.ts';
-import type { Progress } from '../checkpoints.ts';
+import type { Progress } from '../partition/checkpoints.ts';
+import type { Ownership } from '../reading/balance.ts';
 import {
   type BlobPlace,
   inContent,

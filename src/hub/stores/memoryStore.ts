@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { Ownership } from '../balance.ts';
-import type { Progress } from '../checkpoints.ts';
+import type { Progress } from '../partition/checkpoints.ts';
+import type { Ownership } from '../reading/balance.ts';
 import type { Store } from './store.ts';
 
 /** What the store holds, to be kept elsewhere as well. */

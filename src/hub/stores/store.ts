@@ -1,5 +1,5 @@
-import type { Ownership } from '../balance.ts';
-import type { Progress } from '../checkpoints.ts';
+import type { Progress } from '../partition/checkpoints.ts';
+import type { Ownership } from '../reading/balance.ts';
 
 /**
  * Where instances write down who reads which partition and how far it has come; one for each namespace, hub and

@@ -1,9 +1,9 @@
 import { tmpdir } from 'node:os';
 import { vi } from 'vitest';
-import { createBudget } from '../../../src/hub/budget.ts';
-import { decodeCompletion, isIn } from '../../../src/hub/completionMap.ts';
-import { type Consumer, createConsumer } from '../../../src/hub/consumer.ts';
-import { openSpool } from '../../../src/hub/spool.ts';
+import { createBudget } from '../../../src/hub/partition/budget.ts';
+import { decodeCompletion, isIn } from '../../../src/hub/partition/completionMap.ts';
+import { openSpool } from '../../../src/hub/partition/spool.ts';
+import { type Consumer, createConsumer } from '../../../src/hub/reading/consumer.ts';
 import { createMemoryStore } from '../../../src/hub/stores/memoryStore.ts';
 import type { Store } from '../../../src/hub/stores/store.ts';
 import { createLog } from '../../../src/log.ts';

@@ -1,6 +1,6 @@
+import type { Store } from '../stores/store.ts';
+import { within } from '../within.ts';
 import type { Ownership } from './balance.ts';
-import type { Store } from './stores/store.ts';
-import { within } from './within.ts';
 
 /** This instance's hand in the ownership records. Each request to the store ends within the limit, or rejects. */
 export interface Ownerships {

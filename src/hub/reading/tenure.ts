@@ -1,6 +1,6 @@
 import type { EventHubConsumerClient } from '@azure/event-hubs';
+import { type Arriving, createPartition, type PartitionOptions } from '../partition/partition.ts';
 import type { Ownership } from './balance.ts';
-import { type Arriving, createPartition, type PartitionOptions } from './partition.ts';
 import { createReader, type Reader, type ReaderOptions } from './reader.ts';
 
 /** This instance's time with one partition: from when it begins to read it until it gives it back or loses it. */

@@ -1,8 +1,8 @@
 import { Client } from 'azure-iothub';
-import type { Log } from '../log.ts';
-import { contentEncoding, contentType, type Reply } from '../protocol/c2d.ts';
+import type { Log } from '../../log.ts';
+import { contentEncoding, contentType, type Reply } from '../../protocol/c2d.ts';
+import { TooLate, within } from '../within.ts';
 import { Message } from './serviceSdk.ts';
-import { TooLate, within } from './within.ts';
 
 /** Why the hub did not take a reply. `connection`: nobody's fault but the line's; `later`: worth another try; `never`: final. */
 export interface Refusal {

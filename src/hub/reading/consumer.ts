@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
+import { knownHorizon, openHorizon } from '../partition/horizon.ts';
+import type { Arriving, PartitionOptions } from '../partition/partition.ts';
+import type { Store } from '../stores/store.ts';
+import { within } from '../within.ts';
 import { type BalanceLimits, decide, type Ownership } from './balance.ts';
 import { type EventLineOptions, openEventLine } from './eventLine.ts';
-import { knownHorizon, openHorizon } from './horizon.ts';
 import { createOwnerships } from './ownerships.ts';
-import type { Arriving, PartitionOptions } from './partition.ts';
 import type { ReaderOptions } from './reader.ts';
-import type { Store } from './stores/store.ts';
 import { beginTenure, type Tenure } from './tenure.ts';
-import { within } from './within.ts';
 
 /** Reads the hub's event endpoint: its share of the partitions, in rounds of looking who reads what. */
 export interface Consumer {

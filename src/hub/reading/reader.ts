@@ -5,10 +5,10 @@ import {
   latestEventPosition,
   type Subscription,
 } from '@azure/event-hubs';
-import type { Log } from '../log.ts';
-import type { HubEvent } from '../protocol/event.ts';
-import type { Partition } from './partition.ts';
-import { within } from './within.ts';
+import type { Log } from '../../log.ts';
+import type { HubEvent } from '../../protocol/event.ts';
+import type { Partition } from '../partition/partition.ts';
+import { within } from '../within.ts';
 
 /** A hub that does not answer must not hold up a stop. */
 const closesWithinMs = 5_000;

@@ -2,7 +2,7 @@ import { closeSync, ftruncateSync, mkdirSync, openSync, read, unlinkSync, writeS
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { deserialize, serialize } from 'node:v8';
-import type { HubEvent } from '../protocol/event.ts';
+import type { HubEvent } from '../../protocol/event.ts';
 
 /**
  * Where the messages of a device wait that sends faster than it can be served: on disk, in the order in which they came,

@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events';
-import type { HubEvent } from '../protocol/event.ts';
+import type { HubEvent } from '../../protocol/event.ts';
+import { within } from '../within.ts';
 import type { Budget } from './budget.ts';
 import { type CheckpointLimits, type CheckpointOptions, createCheckpoints } from './checkpoints.ts';
 import type { Horizon } from './horizon.ts';
@@ -7,7 +8,6 @@ import { createLanes } from './lanes.ts';
 import { createOverflow } from './overflow.ts';
 import type { Spool } from './spool.ts';
 import type { Position } from './watermark.ts';
-import { within } from './within.ts';
 
 /** An event that is to be handled, and the device whose order it keeps. */
 export interface Arriving {

@@ -1,7 +1,7 @@
 import { EventHubConsumerClient } from '@azure/event-hubs';
-import type { Log } from '../log.ts';
+import type { Log } from '../../log.ts';
+import { within } from '../within.ts';
 import type { Tenure } from './tenure.ts';
-import { within } from './within.ts';
 
 /** The connection to the hub's event endpoint. It and the subscriptions on it are replaced when they fall silent. */
 export interface EventLine {

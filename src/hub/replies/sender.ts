@@ -1,4 +1,4 @@
-import { fits, type Reply } from '../protocol/c2d.ts';
+import { fits, type Reply } from '../../protocol/c2d.ts';
 import type { DropReason, Refusal } from './serviceConnection.ts';
 
 /** What became of a reply: with the hub, dropped for good, or left undecided because it is not ours to send any more. */

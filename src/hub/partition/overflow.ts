@@ -1,6 +1,6 @@
-import type { HubEvent } from '../protocol/event.ts';
+import type { HubEvent } from '../../protocol/event.ts';
+import { within } from '../within.ts';
 import type { Spool, Ticket } from './spool.ts';
-import { within } from './within.ts';
 
 /** The longest the spool may take to give a message back. */
 const spoolAnswersMs = 20_000;
