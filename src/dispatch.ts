@@ -75,9 +75,10 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     const isOurFault = handled.failure !== undefined && resultCodes[handled.failure.code].fault === 'service';
     if (isOurFault && stay.gone.aborted) return false;
     const ms = Math.round(performance.now() - began);
-    if (handled.failure && isOurFault) await park(arrival, handled.failure, traceparent);
     const answered = await answer(handled, sender, stay.gone, now());
     if (answered === undefined) return false;
+    // Not before: a message that is left to others may succeed there, and a letter of it would undo what came after.
+    if (handled.failure && isOurFault) await park(arrival, handled.failure, traceparent);
     report(handled, answered, { partition: origin.partition, sequenceNumber: event.sequenceNumber, ms });
     return true;
   }

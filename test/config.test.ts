@@ -126,6 +126,13 @@ describe('settings', () => {
     expect(problemsOf({ ...env, SCALING_EXPIRY_SECONDS: '30' })).toEqual([]);
   });
 
+  it.each([{ HUB_MAX_WAIT_SECONDS: '101' }, { SCALING_ROUND_SECONDS: '101', SCALING_EXPIRY_SECONDS: '303' }])(
+    'refuse signs of life so rare that an idle instance would be restarted for want of them: %o',
+    (rare) => {
+      expect(problemsOf({ ...enough, ...rare })).toEqual([expect.stringContaining('at most 100')]);
+    },
+  );
+
   it('refuse a memory of progress that a restart would lose, in production', () => {
     const env = { ...enough, CHECKPOINTS_STORE: 'memory' };
     expect(problemsOf(env)).toEqual([]);

@@ -2,7 +2,13 @@ import type { Settings } from './schema.ts';
 
 /** What each setting alone allows may still make no sense together. One sentence for each fault, without any value of a secret. */
 export function disagreements(settings: Settings, environment: string): string[] {
-  return [token(settings), checkpoints(settings, environment), scaling(settings), deadLetters(settings)].flat();
+  return [
+    token(settings),
+    checkpoints(settings, environment),
+    scaling(settings),
+    signsOfLife(settings),
+    deadLetters(settings),
+  ].flat();
 }
 
 function token({ backends: { token, tokenUrl, clientId, clientSecret } }: Settings): string[] {
@@ -40,6 +46,16 @@ function scaling({ scaling: { roundSeconds, expirySeconds } }: Settings): string
         `scaling.expirySeconds: an instance that misses a renewal would lose its partitions; SCALING_EXPIRY_SECONDS must be at least three times SCALING_ROUND_SECONDS, ${least}`,
       ]
     : [];
+}
+
+/** Where nothing happens, these are the only signs of life; `/livez` asks for a restart after five minutes without any. */
+const mostBetweenSignsSeconds = 100;
+
+function signsOfLife({ hub: { maxWaitSeconds }, scaling: { roundSeconds } }: Settings): string[] {
+  const signs = { 'hub.maxWaitSeconds': maxWaitSeconds, 'scaling.roundSeconds': roundSeconds };
+  return Object.entries(signs)
+    .filter(([, seconds]) => seconds > mostBetweenSignsSeconds)
+    .map(([name]) => `${name}: an idle instance would be taken for stuck; at most ${mostBetweenSignsSeconds}`);
 }
 
 function deadLetters(settings: Settings): string[] {

@@ -43,6 +43,20 @@ describe('sharing partitions', () => {
     expect(at('b', [owned('0', 'a'), owned('1', 'a'), owned('2', ''), owned('3', 'b')]).claim).toEqual(['2']);
   });
 
+  it('what was given back for a newcomer that reads nothing yet is left to it, as long as an owner would have to come back', () => {
+    const promised = owned('1', '', { wantedBy: 'b', wantedSince: 99_000 });
+    const claimed = (me: string, now: number) =>
+      decide(me, ['0', '1'], [owned('0', 'a', { renewedAt: now }), promised], now, limits).claim;
+    expect([claimed('a', 100_000), claimed('b', 100_000), claimed('a', 130_000)]).toEqual([[], ['1'], ['1']]);
+  });
+
+  it('a wish that nobody has met in time does not keep others from asking', () => {
+    const old = { wantedBy: 'gone', wantedSince: -20_000 };
+    expect(
+      at('b', [owned('0', 'a', old), owned('1', 'a', old), owned('2', 'a', old), owned('3', 'b')]).ask,
+    ).toHaveLength(1);
+  });
+
   it('what an instance that is gone has read is taken over', () => {
     const records = [
       owned('0', 'a'),
@@ -97,7 +111,7 @@ describe('sharing partitions', () => {
           for (const me of alive) {
             const decision = decide(me, ids, [...records.values()], now, limits);
             for (const one of decision.renew) records.set(one.partition, { ...one, renewedAt: now });
-            for (const one of decision.release) records.set(one.partition, { ...one, owner: '', wantedBy: '' });
+            for (const one of decision.release) records.set(one.partition, { ...one, owner: '', renewedAt: now });
             for (const partition of decision.claim) records.set(partition, owned(partition, me, { renewedAt: now }));
             for (const one of decision.ask) {
               const current = records.get(one.partition);

@@ -12,7 +12,7 @@ afterEach(() => {
 
 const open = (store: Store, me = 'me') => createOwnerships(store, me, 20_000, 15_000);
 
-it('A partition is given back although our own renewal, or somebody’s wish, comes in between', async () => {
+it('A partition is given back although our own renewal, or somebody’s wish, comes in between; for whom, stays to be read', async () => {
   const store = createMemoryStore();
   let races = 3;
   const racing: Store = {
@@ -25,7 +25,7 @@ it('A partition is given back although our own renewal, or somebody’s wish, co
   const mine = open(racing);
   const record = await mine.claim('0', undefined);
   if (record) await mine.giveBack(record, 41);
-  expect(await store.ownerships()).toMatchObject([{ owner: '', wantedBy: '', begun: 41 }]);
+  expect(await store.ownerships()).toMatchObject([{ owner: '', wantedBy: 'wisher 0', begun: 41 }]);
 });
 
 it('A partition that has become somebody else’s is not given back', async () => {

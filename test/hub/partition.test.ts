@@ -376,6 +376,30 @@ describe('subscriptions that overlap', () => {
 });
 
 describe('the end of a partition', () => {
+  it('ends at its limit though the clock of the machine is put back', async () => {
+    const { partition } = setUp();
+    await partition.admit(events('a1'));
+    let left: number | undefined;
+    void partition.drain(10_000).then((count) => {
+      left = count;
+    });
+    vi.setSystemTime(Date.now() - 3_600_000);
+    await vi.advanceTimersByTimeAsync(20_000);
+    expect(left).toBe(1);
+  });
+
+  it('whenever it comes, the position covers all that has begun', async () => {
+    for (let steps = 0; steps < 20; steps += 1) {
+      const { partition, started, spool } = setUp();
+      void partition.admit(events('a1 b2 c3'));
+      for (let step = 0; step < steps; step += 1) await Promise.resolve();
+      void partition.drain(0);
+      await vi.advanceTimersByTimeAsync(0);
+      expect(partition.position()?.sequenceNumber ?? 0).toBe(started.at(-1) ?? 0);
+      if (steps < 19) spool.close();
+    }
+  });
+
   it('draining waits for what is running, starts nothing more, and writes the last checkpoint', async () => {
     const { partition, started, checkpoints, end, budget } = setUp();
     await partition.admit(events('a1 a2 b3'));

@@ -1,5 +1,5 @@
-import { EventHubConsumerClient } from '@azure/event-hubs';
-import { expect, it } from 'vitest';
+import { EventHubConsumerClient, type SubscriptionEventHandlers } from '@azure/event-hubs';
+import { expect, it, vi } from 'vitest';
 import type { Partition } from '../../src/hub/partition/partition.ts';
 import { createReader } from '../../src/hub/reading/reader.ts';
 import { createLog } from '../../src/log.ts';
@@ -15,21 +15,73 @@ const partition: Partition = {
   abandon: () => {},
 };
 
+const reading = {
+  partitionId: '0',
+  partition,
+  epoch: 1,
+  startPosition: 'earliest',
+  batchSize: 1,
+  prefetch: 1,
+  maxWaitSeconds: 1,
+  lost: () => {},
+  log: createLog('silent'),
+} as const;
+
 it('subscribes again with the client it has, as often as it takes', async () => {
   const client = new EventHubConsumerClient('$Default', nowhere);
-  const reader = createReader(client, {
-    partitionId: '0',
-    partition,
-    epoch: 1,
-    startPosition: 'earliest',
-    batchSize: 1,
-    prefetch: 1,
-    maxWaitSeconds: 1,
-    lost: () => {},
-    log: createLog('silent'),
-  });
+  const reader = createReader(client, reading);
   expect(() => reader.restart(client)).not.toThrow();
   expect(() => reader.restart(client)).not.toThrow();
   await reader.close();
   await client.close();
+});
+
+it('takes in nothing more, however often it is to subscribe again, while events wait for room', async () => {
+  let [taken, subscribed] = [0, 0];
+  let makeRoom = () => {};
+  const room = new Promise<void>((resolve) => {
+    makeRoom = resolve;
+  });
+  const full: Partition = {
+    ...partition,
+    admit() {
+      taken += 1;
+      return room;
+    },
+  };
+  /** Gives each subscription a batch at once. */
+  const client = {
+    subscribe(_partition: string, { processEvents }: SubscriptionEventHandlers) {
+      subscribed += 1;
+      setImmediate(() => void processEvents([], undefined as never));
+      return { isRunning: true, close: async () => {} };
+    },
+  } as unknown as EventHubConsumerClient;
+  const reader = createReader(client, { ...reading, partition: full });
+  for (let index = 0; index < 100; index += 1) {
+    await new Promise(setImmediate);
+    reader.restart(client);
+  }
+  expect([taken, subscribed]).toEqual([1, 1]);
+  makeRoom();
+  await new Promise(setImmediate);
+  await new Promise(setImmediate);
+  expect([taken, subscribed]).toEqual([2, 2]);
+  await reader.close();
+});
+
+it('tells how long it has been silent though the clock of the machine is put back', async () => {
+  vi.useFakeTimers();
+  try {
+    const client = {
+      subscribe: () => ({ isRunning: true, close: async () => {} }),
+    } as unknown as EventHubConsumerClient;
+    const reader = createReader(client, reading);
+    vi.setSystemTime(Date.now() - 3_600_000);
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect([reader.silentForMs(), reader.deafForMs()]).toEqual([60_000, 60_000]);
+    await reader.close();
+  } finally {
+    vi.useRealTimers();
+  }
 });

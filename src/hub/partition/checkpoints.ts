@@ -147,9 +147,9 @@ export function createCheckpoints({ progress, checkpoint, limits, onTrouble, onL
     crowding: () => Math.min(1, Math.max(0, (mapBytes() / limits.maxMapBytes - comfortable) / (1 - comfortable))),
     async flush() {
       if (writing !== undefined) await writing;
-      const until = Date.now() + flushesForMs;
+      const until = performance.now() + flushesForMs;
       const isLeft = () => unwritten > 0 && !lost && safePosition() !== undefined;
-      for (await write(); isLeft() && Date.now() < until; await write()) await sleep(flushesAgainMs);
+      for (await write(); isLeft() && performance.now() < until; await write()) await sleep(flushesAgainMs);
     },
     stop,
     pending: watermark.pending,

@@ -96,8 +96,8 @@ export function createPartition<A extends Arriving>(options: PartitionOptions<A>
 
   /** For so long at most, in milliseconds. */
   async function waitWhile(isSo: () => boolean, limitMs: number) {
-    const until = Date.now() + limitMs;
-    while (isSo() && Date.now() < until) await within(change(), until - Date.now()).catch(() => {});
+    const until = performance.now() + limitMs;
+    while (isSo() && performance.now() < until) await within(change(), until - performance.now()).catch(() => {});
   }
 
   function changed() {
@@ -167,7 +167,10 @@ export function createPartition<A extends Arriving>(options: PartitionOptions<A>
 
   async function admitOne(arrival: A) {
     const { event, deviceId } = arrival;
-    const begin = () => checkpoints.begin(positionOf(event));
+    const begin = () => {
+      seen = positionOf(event); // at once: a stop may come before the next event's turn, and asks how far this came
+      return checkpoints.begin(seen);
+    };
     if (overflows(deviceId)) await waitWhile(() => !isClosing(), longestPauseMs * checkpoints.crowding());
     while (!isClosing() && overflows(deviceId)) {
       if (overflow.put(event, deviceId, begin)) return;
@@ -190,8 +193,10 @@ export function createPartition<A extends Arriving>(options: PartitionOptions<A>
       if (seen && event.sequenceNumber <= seen.sequenceNumber) continue;
       const arrival = checkpoints.isDone(event.sequenceNumber) ? undefined : arrivalIn(event);
       if (arrival) await admitOne(arrival);
-      else checkpoints.pass(positionOf(event));
-      if (!isClosing()) seen = positionOf(event);
+      else {
+        seen = positionOf(event);
+        checkpoints.pass(seen);
+      }
     }
   }
 

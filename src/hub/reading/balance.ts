@@ -8,7 +8,7 @@ export interface Ownership {
   /** Instance that asks for the partition, and since when (milliseconds since 1970). */
   readonly wantedBy: string;
   readonly wantedSince: number;
-  /** When the owner last said that it is there. */
+  /** When the owner last said that it is there, or gave the partition back. */
   readonly renewedAt: number;
   /**
    * Newest sequence number of which the last reader, or one before it, may have begun to handle the message; only while
@@ -60,10 +60,14 @@ export function decide(
     owner === me || (owner !== '' && now - Math.max(renewedAt, sightedAt) < expiryMs);
   const isAsked = ({ wantedBy, wantedSince }: Ownership) => wantedBy !== '' && now - wantedSince < forceMs * 2;
 
+  /** Given back for whoever asked, who has as long as an owner to come. */
+  const isPromised = (record: Ownership) => record.owner === '' && isAsked(record) && now - record.renewedAt < expiryMs;
+
   const mine = records.filter(({ owner }) => owner === me);
   const others = records.filter((record) => record.owner !== me && isAlive(record));
   const instances = new Set([me, ...others.map(({ owner }) => owner)]);
-  for (const record of [...mine, ...others]) if (isAsked(record)) instances.add(record.wantedBy);
+  const promised = records.filter(isPromised);
+  for (const record of [...mine, ...others, ...promised]) if (isAsked(record)) instances.add(record.wantedBy);
   const least = Math.floor(partitions.length / instances.size);
   const most = Math.ceil(partitions.length / instances.size);
 
@@ -71,6 +75,7 @@ export function decide(
   const keep = mine.length - release.length;
   const free = partitions.filter((partition) => {
     const record = known.get(partition);
+    if (record !== undefined && isPromised(record) && record.wantedBy !== me) return false;
     return record === undefined || !isAlive(record);
   });
   const overdue = others.filter((record) => record.wantedBy === me && now - record.wantedSince >= forceMs);
@@ -78,15 +83,20 @@ export function decide(
 
   const asked = others.filter((record) => record.wantedBy === me && !overdue.includes(record));
   const missing = free.length > 0 ? 0 : least - keep - claim.length - asked.length;
-  return { renew: mine, release, claim, ask: missing > 0 ? richest(others, least, missing) : [] };
+  return { renew: mine, release, claim, ask: missing > 0 ? richest(others, least, missing, isAsked) : [] };
 }
 
 /** Partitions that nobody has asked for, of the owners that have more than the least share: the richest first. */
-function richest(others: readonly Ownership[], least: number, count: number): Ownership[] {
+function richest(
+  others: readonly Ownership[],
+  least: number,
+  count: number,
+  isAsked: (record: Ownership) => boolean,
+): Ownership[] {
   const held = new Map<string, Ownership[]>();
   for (const record of others) held.set(record.owner, [...(held.get(record.owner) ?? []), record]);
   for (const [owner, records] of held) {
-    const remaining = records.filter(({ wantedBy }) => wantedBy === '');
+    const remaining = records.filter((record) => !isAsked(record));
     held.set(owner, remaining);
   }
   const chosen: Ownership[] = [];

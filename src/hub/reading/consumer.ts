@@ -5,6 +5,7 @@ import type { Store } from '../stores/store.ts';
 import { within } from '../within.ts';
 import { type BalanceLimits, decide, type Ownership } from './balance.ts';
 import { type EventLineOptions, openEventLine } from './eventLine.ts';
+import { outsetOf } from './outset.ts';
 import { createOwnerships } from './ownerships.ts';
 import type { ReaderOptions } from './reader.ts';
 import { beginTenure, type Tenure } from './tenure.ts';
@@ -15,8 +16,9 @@ export interface Consumer {
   /** Whether it reads a partition, or the others read all there are. */
   isReading(): boolean;
   /**
-   * Milliseconds since the hub last gave a sign of life for every partition it reads; while it reads none, since it has
-   * last been able to look for one. Restarting subscriptions and connections has not helped for so long.
+   * Milliseconds since the hub last gave a sign of life for every partition it reads, and since every partition it owns
+   * could be read; while it reads none, since it has last been able to look for one. Restarting subscriptions
+   * and connections has not helped for so long.
    */
   silentForMs(): number;
   /** Stops intake, waits up to the drain limit for what is running, checkpoints and lets go of the partitions (G3). */
@@ -41,9 +43,15 @@ export interface ConsumerOptions<A extends Arriving>
 /** The longest that giving a partition back may take beyond its drain, when the service stops. */
 const givesBackWithinMs = 10_000;
 
+const countEveryMs = 5 * 60_000;
+
 export function createConsumer<A extends Arriving>(options: ConsumerOptions<A>): Consumer {
   const { store, log, drainMs, roundMs, balance } = options;
   const answered = <T>(promise: Promise<T>): Promise<T> => within(promise, options.answerMs);
+  const answering: Pick<Store, 'progress' | 'writeProgress'> = {
+    progress: (partition) => answered(store.progress(partition)),
+    writeProgress: (reader, progress) => answered(store.writeProgress(reader, progress)),
+  };
   const me = randomUUID();
   const ownerships = createOwnerships(store, me, options.answerMs, balance.expiryMs / 2);
   const held = new Map<string, Tenure>();
@@ -52,7 +60,10 @@ export function createConsumer<A extends Arriving>(options: ConsumerOptions<A>):
   const leaving = new Map<string, Promise<void>>();
   const line = openEventLine(options);
   let partitions: readonly string[] = [];
-  let lastRound = Date.now();
+  let countedAt = 0;
+  /** Since when there is a partition of ours that cannot be read. */
+  let unreadSince: number | undefined;
+  let lastRound = performance.now();
   let othersReadAll = false;
   let timer: NodeJS.Timeout | undefined;
   let stopping = false;
@@ -60,7 +71,8 @@ export function createConsumer<A extends Arriving>(options: ConsumerOptions<A>):
 
   async function round(): Promise<void> {
     line.revive([...held.values()].filter(({ record }) => !leaving.has(record.partition)));
-    if (partitions.length === 0) partitions = await answered(line.client().getPartitionIds());
+    if (partitions.length === 0) await countPartitions();
+    else if (performance.now() - countedAt > countEveryMs) void countPartitions().catch(notCounted);
     const { records, sightedAt } = await ownerships.look();
     const decision = decide(me, partitions, records, Date.now(), balance, sightedAt);
     forgetLost(records);
@@ -72,16 +84,25 @@ export function createConsumer<A extends Arriving>(options: ConsumerOptions<A>):
     }
     const renewed = await Promise.all(decision.renew.map(ownerships.renew));
     // However long that takes, what is read must be renewed in time.
-    await within(
-      Promise.all([
+    const openings = await within(
+      Promise.allSettled([
         ...renewed.map((record) => record && unread.has(record.partition) && open(record, undefined)),
         ...decision.claim.map((partitionId) => claim(partitionId, seen.get(partitionId))),
       ]),
       Math.max(roundMs, balance.expiryMs / 3),
     );
     await Promise.all(decision.ask.map(ownerships.ask));
-    othersReadAll = held.size === 0 && decision.claim.length === 0 && records.length === partitions.length;
-    lastRound = Date.now();
+    othersReadAll = decision.renew.length === 0 && decision.claim.length === 0 && records.length === partitions.length;
+    const failed = openings.find((one) => one.status === 'rejected');
+    unreadSince = failed && (unreadSince ?? performance.now());
+    if (failed) throw failed.reason;
+    lastRound = performance.now();
+  }
+
+  /** An event hub behind a route can be given more of them. */
+  async function countPartitions(): Promise<void> {
+    countedAt = performance.now();
+    partitions = await answered(line.client().getPartitionIds());
   }
 
   /** A drain may take longer than ownership lasts: until all is given back, nobody is to take it for deserted. */
@@ -114,9 +135,8 @@ export function createConsumer<A extends Arriving>(options: ConsumerOptions<A>):
 
   async function beginToRead(record: Ownership, begun: number | undefined): Promise<void> {
     const partitionId = record.partition;
-    if (stopping) return;
-    const progress = await answered(store.progress(partitionId));
-    if (stopping) return;
+    const progress = stopping ? undefined : await outsetOf(record, answering, extentOf, options.startPosition);
+    if (stopping || progress === undefined) return ownerships.giveBack(record, begun);
     const onTrouble = (error: unknown, what: string) => log.error({ err: error, partition: partitionId }, what);
     const tenure = beginTenure(line.client(), {
       ...options,
@@ -124,7 +144,7 @@ export function createConsumer<A extends Arriving>(options: ConsumerOptions<A>):
       record,
       progress,
       horizon: begun === undefined ? openHorizon(() => newestOf(partitionId), onTrouble) : knownHorizon(begun),
-      checkpoint: (next) => answered(store.writeProgress(record, next)),
+      checkpoint: (next) => answering.writeProgress(record, next),
       onTrouble,
       onGivenUp: () => leave(partitionId),
       lost() {
@@ -133,12 +153,11 @@ export function createConsumer<A extends Arriving>(options: ConsumerOptions<A>):
       },
     });
     held.set(partitionId, tenure);
-    log.info({ partition: partitionId, after: progress?.sequenceNumber }, 'reading partition');
+    log.info({ partition: partitionId, after: progress.sequenceNumber }, 'reading partition');
   }
 
-  async function newestOf(partitionId: string): Promise<number> {
-    return (await answered(line.client().getPartitionProperties(partitionId))).lastEnqueuedSequenceNumber;
-  }
+  const extentOf = (partitionId: string) => answered(line.client().getPartitionProperties(partitionId));
+  const newestOf = async (partitionId: string) => (await extentOf(partitionId)).lastEnqueuedSequenceNumber;
 
   /** Ownership is gone. */
   function leave(partitionId: string): void {
@@ -176,6 +195,8 @@ export function createConsumer<A extends Arriving>(options: ConsumerOptions<A>):
 
   /** Then it is taken over when the ownership expires. */
   const notGivenBack = (error: unknown) => log.warn({ err: error }, 'a partition was not given back');
+  const notCounted = (error: unknown) =>
+    log.warn({ err: error }, 'not known whether the hub has more partitions by now');
   const notRenewed = (error: unknown) => log.warn({ err: error }, 'ownership not renewed while stopping');
 
   function forgetLost(records: readonly Ownership[]): void {
@@ -201,10 +222,11 @@ export function createConsumer<A extends Arriving>(options: ConsumerOptions<A>):
   return {
     start: () => nextRound(0),
     isReading: () => held.size > 0 || othersReadAll,
-    silentForMs: () =>
-      held.size === 0
-        ? Date.now() - lastRound
-        : Math.max(...Array.from(held.values(), ({ reader }) => reader.deafForMs())),
+    silentForMs() {
+      if (held.size === 0) return performance.now() - lastRound;
+      const unreadMs = unreadSince === undefined ? 0 : performance.now() - unreadSince;
+      return Math.max(unreadMs, ...Array.from(held.values(), ({ reader }) => reader.deafForMs()));
+    },
     async stop() {
       stopping = true;
       clearTimeout(timer);

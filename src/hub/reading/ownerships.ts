@@ -48,8 +48,8 @@ export function createOwnerships(store: Store, me: string, answerMs: number, gap
     ask: (record) => change(record, { wantedBy: me, wantedSince: Date.now() }),
     async giveBack(given, begun) {
       for (let record = await own(given); record !== undefined; record = await own(given)) {
-        // A renewal of our own, or somebody's wish, may come in between.
-        if (await change(record, { owner: '', wantedBy: '', ...(begun !== undefined && { begun }) })) return;
+        // A renewal of our own, or somebody's wish, may come in between. The wish stays: it says for whom this is.
+        if (await change(record, { owner: '', renewedAt: Date.now(), ...(begun !== undefined && { begun }) })) return;
       }
     },
   };

@@ -42,14 +42,16 @@ export interface ReaderOptions {
 
 export function createReader(first: EventHubConsumerClient, options: ReaderOptions): Reader {
   const { partition, partitionId, log } = options;
-  let lastSign = Date.now();
+  let lastSign = performance.now();
   let lastHeard = lastSign;
   let takingIn = 0;
-  let subscription = subscribe(first);
   let closed = false;
+  /** What is to be subscribed to when the events that are being taken in are in. */
+  let next: EventHubConsumerClient | undefined;
+  let subscription: Subscription | undefined = subscribe(first);
 
   function subscribe(client: EventHubConsumerClient): Subscription {
-    lastSign = Date.now();
+    lastSign = performance.now();
     const subscribed: Subscription = client.subscribe(
       partitionId,
       {
@@ -61,8 +63,9 @@ export function createReader(first: EventHubConsumerClient, options: ReaderOptio
             await partition.admit(events as readonly HubEvent[]);
           } finally {
             takingIn -= 1;
-            lastSign = Date.now();
+            lastSign = performance.now();
             lastHeard = lastSign;
+            goOn();
           }
         },
         async processError(error) {
@@ -83,24 +86,36 @@ export function createReader(first: EventHubConsumerClient, options: ReaderOptio
     return subscribed;
   }
 
-  const leave = (old: Subscription) =>
-    within(old.close(), closesWithinMs).catch((error) =>
+  async function leave(): Promise<void> {
+    const old = subscription;
+    subscription = undefined;
+    if (old === undefined) return;
+    await within(old.close(), closesWithinMs).catch((error) =>
       log.debug({ err: error, partition: partitionId }, 'a subscription did not close cleanly'),
     );
+  }
+
+  /** Not while events wait for room: those of the new subscription would wait behind them, and more with each one. */
+  function goOn() {
+    if (next === undefined || takingIn > 0 || closed) return;
+    subscription = subscribe(next);
+    next = undefined;
+  }
 
   return {
-    silentForMs: () => (takingIn > 0 ? 0 : Date.now() - lastSign),
+    silentForMs: () => (takingIn > 0 ? 0 : performance.now() - lastSign),
     isTakingIn: () => takingIn > 0,
-    deafForMs: () => (takingIn > 0 ? 0 : Date.now() - lastHeard),
+    deafForMs: () => (takingIn > 0 ? 0 : performance.now() - lastHeard),
     restart(client) {
       if (closed) return;
       // First: a client lets nobody subscribe to a partition that it has a subscription to.
-      void leave(subscription);
-      subscription = subscribe(client);
+      void leave();
+      next = client;
+      goOn();
     },
     async close() {
       closed = true;
-      await leave(subscription);
+      await leave();
     },
   };
 }

@@ -73,7 +73,11 @@ export function createFakeHub(partitions: readonly string[]): FakeHub {
     client: (life) => ({
       getPartitionIds: () => life.step(async () => [...partitions]),
       getPartitionProperties: (id: string) =>
-        life.step(async () => ({ lastEnqueuedSequenceNumber: logOf(id).at(-1)?.sequenceNumber ?? -1 })) as never,
+        life.step(async () => ({
+          beginningSequenceNumber: logOf(id)[0]?.sequenceNumber ?? 0,
+          lastEnqueuedSequenceNumber: logOf(id).at(-1)?.sequenceNumber ?? -1,
+          lastEnqueuedOffset: logOf(id).at(-1)?.offset ?? '-1',
+        })) as never,
       subscribe(partition: unknown, handlers: unknown, options?: unknown) {
         const { processError } = handlers as SubscriptionEventHandlers;
         const receiver: Receiver = {
