@@ -79,6 +79,8 @@ export function createConsumer<A extends Arriving>(options: ConsumerOptions<A>):
     const seen = new Map(records.map((record) => [record.partition, record]));
     // Before anything is waited for: what is given back meanwhile is not unread.
     const unread = new Set(decision.renew.map(({ partition }) => partition).filter((partition) => !isOurs(partition)));
+    const isWaiting = decision.renew.some(({ partition }) => !held.has(partition) && !leaving.has(partition));
+    unreadSince = isWaiting ? (unreadSince ?? performance.now()) : undefined;
     for (const { partition } of decision.release) {
       if (!leaving.has(partition)) void release(partition).catch(notGivenBack);
     }
@@ -94,7 +96,6 @@ export function createConsumer<A extends Arriving>(options: ConsumerOptions<A>):
     await Promise.all(decision.ask.map(ownerships.ask));
     othersReadAll = decision.renew.length === 0 && decision.claim.length === 0 && records.length === partitions.length;
     const failed = openings.find((one) => one.status === 'rejected');
-    unreadSince = failed && (unreadSince ?? performance.now());
     if (failed) throw failed.reason;
     lastRound = performance.now();
   }
