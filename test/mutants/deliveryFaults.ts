@@ -21,10 +21,10 @@ export const deliveryFaults: readonly Fault[] = [
     replace: 'timeoutMs',
     caughtBy: 'has no more time than is left of the message’s',
   }),
-  ...inFile('src/hub/reading/consumer.ts', ['test/hub/hangingStop.test.ts'], {
+  ...inFile('src/hub/reading/tenures.ts', ['test/hub/hangingStop.test.ts'], {
     fault: 'lets a store that hangs hold up the stop',
-    find: 'within(release(id), drainMs + givesBackWithinMs)',
-    replace: 'release(id)',
+    find: 'within(release(partition), drainMs + givesBackWithinMs)',
+    replace: 'release(partition)',
     caughtBy: 'though the store answers no more',
   }),
   ...inFile('src/hub/stores/memoryStore.ts', only('crashOwnership', 'the first one is held up'), {

@@ -115,7 +115,7 @@ export const trapFaults: readonly Fault[] = [
   }),
   ...inFile('src/hub/reading/consumer.ts', only('trapsOfReading', 'replaces a client'), {
     fault: 'trap 11: has no watchdog',
-    find: '    line.revive([...held.values()].filter(({ record }) => !leaving.has(record.partition)));\n',
+    find: '    line.revive(tenures.all().filter(({ record }) => !tenures.isLeaving(record.partition)));\n',
     replace: '',
     caughtBy: 'replaces a client that waits for a hub which does not answer',
   }),

@@ -4,13 +4,13 @@ import type { Store } from '../stores/store.ts';
 import type { Ownership } from './balance.ts';
 
 /** What the hub says of a partition, as far as it matters here. */
-export type Extent = Pick<
+type Extent = Pick<
   PartitionProperties,
   'beginningSequenceNumber' | 'lastEnqueuedSequenceNumber' | 'lastEnqueuedOffset'
 >;
 
 /** The hub has been made anew under its old name, or replaced by another: its numbers begin again (D22). */
-export class ForeignCheckpoint extends Error {
+class ForeignCheckpoint extends Error {
   override readonly name = 'ForeignCheckpoint';
 }
 

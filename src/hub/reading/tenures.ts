@@ -1,0 +1,149 @@
+import { knownHorizon, openHorizon } from '../partition/horizon.ts';
+import type { Arriving, PartitionOptions } from '../partition/partition.ts';
+import type { Store } from '../stores/store.ts';
+import { within } from '../within.ts';
+import type { Ownership } from './balance.ts';
+import type { EventLine } from './eventLine.ts';
+import { outsetOf } from './outset.ts';
+import type { Ownerships } from './ownerships.ts';
+import type { ReaderOptions } from './reader.ts';
+import { beginTenure, type Tenure } from './tenure.ts';
+
+/** The partitions that this instance reads, and those on their way to it or to somebody else. */
+export interface Tenures {
+  /** Those it reads, or drains for somebody else. */
+  all(): readonly Tenure[];
+  /** Whether it reads the partition, opens it, or drains it. */
+  has(partition: string): boolean;
+  isLeaving(partition: string): boolean;
+  /**
+   * Begins to read a partition of one's own. What fails is to be tried again.
+   * @param begun what the reader before has said of how far it had come; D10
+   */
+  open(record: Ownership, begun: number | undefined): Promise<void>;
+  /** Ownership is gone: lets go of what has become somebody else's, by these records. */
+  forgetLost(records: readonly Ownership[]): void;
+  /** Drains and gives the partition back, for whoever wants it. What cannot be given back stays ours, unread. Never rejects. */
+  release(partition: string): Promise<void>;
+  /** Opens nothing any more, and releases all; ends soon after the drain limit, whatever hangs. */
+  releaseAll(): Promise<void>;
+}
+
+export interface TenuresOptions<A extends Arriving>
+  extends Pick<ReaderOptions, 'startPosition' | 'batchSize' | 'prefetch' | 'maxWaitSeconds' | 'log'> {
+  readonly store: Store;
+  readonly drainMs: number;
+  /** The longest that one answer of the hub or the store may take. */
+  readonly answerMs: number;
+  /** What each partition does with its events. */
+  readonly partition: (
+    id: string,
+  ) => Omit<PartitionOptions<A>, 'progress' | 'horizon' | 'checkpoint' | 'onTrouble' | 'onGivenUp'>;
+}
+
+/** The longest that giving a partition back may take beyond its drain, when the service stops. */
+const givesBackWithinMs = 10_000;
+
+export function createTenures<A extends Arriving>(
+  line: Pick<EventLine, 'client'>,
+  ownerships: Pick<Ownerships, 'giveBack'>,
+  options: TenuresOptions<A>,
+): Tenures {
+  const { log, drainMs } = options;
+  const answered = <T>(promise: Promise<T>): Promise<T> => within(promise, options.answerMs);
+  const store: Pick<Store, 'progress' | 'writeProgress'> = {
+    progress: (partition) => answered(options.store.progress(partition)),
+    writeProgress: (reader, progress) => answered(options.store.writeProgress(reader, progress)),
+  };
+  const held = new Map<string, Tenure>();
+  const coming = new Set<string>();
+  const leaving = new Map<string, Promise<void>>();
+  let closed = false;
+
+  const extentOf = (partition: string) => answered(line.client().getPartitionProperties(partition));
+  const newestOf = async (partition: string) => (await extentOf(partition)).lastEnqueuedSequenceNumber;
+
+  async function beginToRead(record: Ownership, begun: number | undefined): Promise<void> {
+    const { partition } = record;
+    const progress = closed ? undefined : await outsetOf(record, store, extentOf, options.startPosition);
+    if (closed || progress === undefined) return ownerships.giveBack(record, begun);
+    const onTrouble = (error: unknown, what: string) => log.error({ err: error, partition }, what);
+    const tenure = beginTenure(line.client(), {
+      ...options,
+      ...options.partition(partition),
+      record,
+      progress,
+      horizon: begun === undefined ? openHorizon(() => newestOf(partition), onTrouble) : knownHorizon(begun),
+      checkpoint: (next) => store.writeProgress(record, next),
+      onTrouble,
+      onGivenUp: () => leave(partition),
+      lost() {
+        log.warn({ partition }, 'somebody else reads this partition now');
+        leave(partition);
+      },
+    });
+    held.set(partition, tenure);
+    log.info({ partition, after: progress.sequenceNumber }, 'reading partition');
+  }
+
+  function leave(partition: string): void {
+    const tenure = held.get(partition);
+    if (tenure === undefined || leaving.has(partition)) return;
+    held.delete(partition);
+    const left = tenure.abandon(drainMs).finally(() => leaving.delete(partition));
+    leaving.set(partition, left);
+  }
+
+  async function giveBack(partition: string, tenure: Tenure): Promise<void> {
+    try {
+      const { left, begun } = await tenure.end(drainMs);
+      held.delete(partition);
+      await ownerships.giveBack(tenure.record, begun);
+      log.info({ partition, left }, 'left partition');
+    } catch (error) {
+      notGivenBack(error);
+    } finally {
+      held.delete(partition);
+      leaving.delete(partition);
+    }
+  }
+
+  const notGivenBack = (error: unknown) => log.warn({ err: error }, 'a partition was not given back');
+
+  function release(partition: string): Promise<void> {
+    const underWay = leaving.get(partition);
+    if (underWay !== undefined) return underWay;
+    const tenure = held.get(partition);
+    if (tenure === undefined) return Promise.resolve();
+    const giving = giveBack(partition, tenure);
+    leaving.set(partition, giving);
+    return giving;
+  }
+
+  return {
+    all: () => [...held.values()],
+    has: (partition) => held.has(partition) || coming.has(partition) || leaving.has(partition),
+    isLeaving: (partition) => leaving.has(partition),
+    async open(record, begun) {
+      coming.add(record.partition);
+      try {
+        await beginToRead(record, begun);
+      } finally {
+        coming.delete(record.partition);
+      }
+    },
+    forgetLost(records) {
+      for (const { partition, owner, epoch } of records) {
+        const own = held.get(partition)?.record;
+        if (own && (own.owner !== owner || own.epoch !== epoch)) leave(partition);
+      }
+    },
+    release,
+    async releaseAll() {
+      closed = true;
+      const partitions = new Set([...held.keys(), ...leaving.keys()]);
+      const inTime = (partition: string) => within(release(partition), drainMs + givesBackWithinMs);
+      await Promise.all([...partitions].map((partition) => inTime(partition).catch(notGivenBack)));
+    },
+  };
+}
