@@ -19,7 +19,6 @@ const reading = {
   partitionId: '0',
   partition,
   epoch: 1,
-  startPosition: 'earliest',
   batchSize: 1,
   prefetch: 1,
   maxWaitSeconds: 1,

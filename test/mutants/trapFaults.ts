@@ -125,22 +125,24 @@ export const trapFaults: readonly Fault[] = [
     replace: '',
     caughtBy: 'goes on after a connection that broke while nothing came',
   }),
-  ...inFile(
-    'src/hub/reading/reader.ts',
-    only('consumer', 'starts at the earliest'),
-    {
-      fault: 'trap 14: starts at the latest event',
-      find: "otherwise === 'earliest' ? earliestEventPosition",
-      replace: "otherwise !== 'earliest' ? earliestEventPosition",
-      caughtBy: 'starts at the earliest event when there is no checkpoint',
-    },
-    {
-      fault: 'trap 14: lets the client parse bodies',
-      find: 'skipParsingBodyAsJson: true',
-      replace: 'skipParsingBodyAsJson: false',
-      caughtBy: 'leaves bodies as the bytes they are',
-    },
-  ),
+  ...inFile('src/hub/reading/outset.ts', only('consumer', 'starts at the earliest'), {
+    fault: 'trap 14: starts at the latest event',
+    find: "if (startPosition === 'earliest') {",
+    replace: "if (startPosition !== 'earliest') {",
+    caughtBy: 'starts at the earliest event when there is no checkpoint',
+  }),
+  ...inFile('src/hub/reading/outset.ts', ['test/hub/settingOut.test.ts', '-t', 'by all readers'], {
+    fault: 'does not write down where the latest event was',
+    find: '(await store.writeProgress(record, latest)) ? latest : undefined',
+    replace: 'latest',
+    caughtBy: 'is read from there by all readers to come',
+  }),
+  ...inFile('src/hub/reading/reader.ts', only('consumer', 'starts at the earliest'), {
+    fault: 'trap 14: lets the client parse bodies',
+    find: 'skipParsingBodyAsJson: true',
+    replace: 'skipParsingBodyAsJson: false',
+    caughtBy: 'leaves bodies as the bytes they are',
+  }),
   ...inFile('src/dispatch.ts', ['test/hub/hangs.test.ts'], {
     fault: 'trap 13: waits for a dead-letter store that hangs',
     find: 'parkWithinMs);\n',

@@ -2,7 +2,6 @@ import {
   type EventHubConsumerClient,
   type EventPosition,
   earliestEventPosition,
-  latestEventPosition,
   type Subscription,
 } from '@azure/event-hubs';
 import type { Log } from '../../log.ts';
@@ -31,7 +30,6 @@ export interface ReaderOptions {
   readonly partition: Partition;
   /** A higher one takes the partition over from a lower. */
   readonly epoch: number;
-  readonly startPosition: 'earliest' | 'latest';
   readonly batchSize: number;
   readonly prefetch: number;
   readonly maxWaitSeconds: number;
@@ -75,7 +73,7 @@ export function createReader(first: EventHubConsumerClient, options: ReaderOptio
         },
       },
       {
-        startPosition: startOf(partition, options.startPosition),
+        startPosition: startOf(partition),
         ownerLevel: options.epoch,
         maxBatchSize: options.batchSize,
         prefetchCount: options.prefetch,
@@ -120,8 +118,8 @@ export function createReader(first: EventHubConsumerClient, options: ReaderOptio
   };
 }
 
-function startOf(partition: Partition, otherwise: 'earliest' | 'latest'): EventPosition {
+/** A subscription without a position would begin at the latest event (SDK trap 14). */
+function startOf(partition: Partition): EventPosition {
   const after = partition.position();
-  if (after) return { offset: after.offset, isInclusive: false };
-  return otherwise === 'earliest' ? earliestEventPosition : latestEventPosition;
+  return after === undefined ? earliestEventPosition : { offset: after.offset, isInclusive: false };
 }

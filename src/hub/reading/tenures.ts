@@ -30,7 +30,9 @@ export interface Tenures {
 }
 
 export interface TenuresOptions<A extends Arriving>
-  extends Pick<ReaderOptions, 'startPosition' | 'batchSize' | 'prefetch' | 'maxWaitSeconds' | 'log'> {
+  extends Pick<ReaderOptions, 'batchSize' | 'prefetch' | 'maxWaitSeconds' | 'log'> {
+  /** Where a partition without a checkpoint is begun. */
+  readonly startPosition: 'earliest' | 'latest';
   readonly store: Store;
   readonly drainMs: number;
   /** The longest that one answer of the hub or the store may take. */
