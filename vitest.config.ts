@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
@@ -6,5 +7,7 @@ export default defineConfig({
     testTimeout: 20_000,
     hookTimeout: 60_000,
     pool: 'forks',
+    // Most of the longer tests wait for processes of their own: one file at a time would leave a small machine idle.
+    maxWorkers: Math.max(2, availableParallelism() - 1),
   },
 });
