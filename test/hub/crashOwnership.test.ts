@@ -1,18 +1,15 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { mortal, tardy } from '../support/mortal.ts';
 import { names, partitions, type Run, run } from './support/instances.ts';
+import { standIns } from './support/standIns.ts';
 
 // Of four instances that come and go one dies at each of its await points in turn: in a round, a claim, the opening of a
 // partition, a renewal, a message, a checkpoint, a drain, a release. Or what it does there is late, and done when another
 // has taken over. Hub, store and clock are in memory, so that each run is the same as the one before.
 
-const { clients } = vi.hoisted(() => ({ clients: new Map<string, () => object>() }));
-vi.mock('@azure/event-hubs', async (original) => ({
-  ...(await original<object>()),
-  EventHubConsumerClient: function connect(_group: string, address: string) {
-    return clients.get(address)?.();
-  },
-}));
+vi.mock('@azure/event-hubs', async (original) =>
+  (await import('./support/standIns.ts')).withStandIns(await original<object>()),
+);
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -60,13 +57,13 @@ const victims = names.slice(0, -1);
 /** How many await points an instance comes to when nobody fails. */
 async function pointsOf(victim: (typeof names)[number]): Promise<number> {
   const unharmed = mortal(Number.POSITIVE_INFINITY);
-  await run(clients, { [victim]: unharmed });
+  await run(standIns, { [victim]: unharmed });
   return unharmed.points();
 }
 
 describe('instances that share a hub', { timeout: 60_000 }, () => {
   it('handle each message once while nobody dies, whoever joins and leaves', async () => {
-    const whole = await run(clients, {});
+    const whole = await run(standIns, {});
     expectSound(whole, 'nobody died');
     expectOrder(whole, 'nobody died');
     expect(whole.effects).toHaveLength(whole.all.length);
@@ -80,7 +77,7 @@ describe('instances that share a hub', { timeout: 60_000 }, () => {
       expect(points).toBeGreaterThan(50);
       for (let crashAt = 1; crashAt <= points; crashAt += 1) {
         const place = `${victim} died at point ${crashAt} of ${points}`;
-        expectWhole(await run(clients, { [victim]: mortal(crashAt) }), place);
+        expectWhole(await run(standIns, { [victim]: mortal(crashAt) }), place);
       }
     },
   );
@@ -89,7 +86,7 @@ describe('instances that share a hub', { timeout: 60_000 }, () => {
     const [points, heirs] = [await pointsOf('first'), await pointsOf('second')];
     for (let crashAt = 1; crashAt <= points; crashAt += 1) {
       const then = 1 + ((crashAt * 7) % heirs);
-      const outcome = await run(clients, { first: mortal(crashAt), second: mortal(then) });
+      const outcome = await run(standIns, { first: mortal(crashAt), second: mortal(then) });
       expectWhole(outcome, `first died at point ${crashAt}, second at its ${then}`);
     }
   });
@@ -99,7 +96,7 @@ describe('instances that share a hub', { timeout: 60_000 }, () => {
     async (victim, extent) => {
       const points = await pointsOf(victim);
       for (let at = 1; at <= points; at += 1) {
-        const outcome = await run(clients, { [victim]: tardy(at, 1_500, extent) });
+        const outcome = await run(standIns, { [victim]: tardy(at, 1_500, extent) });
         expectSound(outcome, `${victim} was held up at point ${at} of ${points}`);
       }
     },

@@ -9,16 +9,13 @@ import { createLog } from '../../src/log.ts';
 import { hubEvent } from '../support/events.ts';
 import { mortal } from '../support/mortal.ts';
 import { createFakeHub } from './support/fakeHub.ts';
+import { standIns } from './support/standIns.ts';
 
 // An orchestrator gives a stop DELIVERY_DRAIN_SECONDS and 30 s more, then it kills.
 
-const { clients } = vi.hoisted(() => ({ clients: new Map<string, () => object>() }));
-vi.mock('@azure/event-hubs', async (original) => ({
-  ...(await original<object>()),
-  EventHubConsumerClient: function connect(_group: string, address: string) {
-    return clients.get(address)?.();
-  },
-}));
+vi.mock('@azure/event-hubs', async (original) =>
+  (await import('./support/standIns.ts')).withStandIns(await original<object>()),
+);
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -40,7 +37,7 @@ async function setUp() {
   const { 'the hub': hubLife, 'the store': storeLife, 'the work on messages': workLife } = worlds;
   const hub = createFakeHub(['0', '1']);
   const store = createMemoryStore();
-  clients.set('address', () => hub.client(hubLife));
+  standIns.set('address', () => hub.client(hubLife));
   const through: Store = {
     ownerships: () => storeLife.step(() => store.ownerships()),
     change: (seen, next) => storeLife.step(() => store.change(seen, next)),

@@ -8,14 +8,11 @@ import { createLog } from '../../src/log.ts';
 import { hubEvent } from '../support/events.ts';
 import { mortal } from '../support/mortal.ts';
 import { createFakeHub } from './support/fakeHub.ts';
+import { standIns } from './support/standIns.ts';
 
-const { clients } = vi.hoisted(() => ({ clients: new Map<string, () => object>() }));
-vi.mock('@azure/event-hubs', async (original) => ({
-  ...(await original<object>()),
-  EventHubConsumerClient: function connect(_group: string, address: string) {
-    return clients.get(address)?.();
-  },
-}));
+vi.mock('@azure/event-hubs', async (original) =>
+  (await import('./support/standIns.ts')).withStandIns(await original<object>()),
+);
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -29,7 +26,7 @@ it('a stop that takes longer than ownership lasts keeps its partitions until it 
   const store = createMemoryStore();
   const handled: string[] = [];
   const enter = (name: string): Consumer => {
-    clients.set(name, () => hub.client(mortal(Number.POSITIVE_INFINITY)));
+    standIns.set(name, () => hub.client(mortal(Number.POSITIVE_INFINITY)));
     const consumer = createConsumer({
       connectionString: name,
       consumerGroup: '$Default',

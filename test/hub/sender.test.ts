@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Refusal } from '../../src/hub/replies/refusal.ts';
 import { createSender, type Delivery } from '../../src/hub/replies/sender.ts';
-import type { Refusal } from '../../src/hub/replies/serviceConnection.ts';
 import type { Reply } from '../../src/protocol/c2d.ts';
 
 const reply = (deviceId: string, body = '{}'): Reply => ({

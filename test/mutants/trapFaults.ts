@@ -63,8 +63,8 @@ export const trapFaults: readonly Fault[] = [
   }),
   ...inFile('src/hub/replies/sender.ts', ['test/hub/sender.test.ts'], {
     fault: 'trap 3: has any number of replies open',
-    find: 'if (inFlight >= maxInFlight)',
-    replace: 'if (inFlight >= 1e9)',
+    find: 'atMost(maxInFlight)',
+    replace: 'atMost(1e9 + maxInFlight)',
     caughtBy: 'has no more replies open than allowed',
   }),
   ...inFile(

@@ -1,5 +1,6 @@
 import { fits, type Reply } from '../../protocol/c2d.ts';
-import type { DropReason, Refusal } from './serviceConnection.ts';
+import { atMost } from '../atMost.ts';
+import type { DropReason, Refusal } from './refusal.ts';
 
 /** What became of a reply: with the hub, dropped for good, or left undecided because it is not ours to send any more. */
 export type Delivery = 'delivered' | 'stopped' | { readonly dropped: DropReason };
@@ -33,9 +34,8 @@ const firstPauseMs = 100;
 const longestPauseMs = 5_000;
 
 export function createSender({ sendOnce, maxWaitMs, maxInFlight, random, now }: SenderOptions): Sender {
-  let inFlight = 0;
+  const oneOfMany = atMost(maxInFlight);
   let stopped = false;
-  const queue: (() => void)[] = [];
   const sleepers = new Set<() => void>();
   /** Devices for which a reply has waited in vain for room: the next ones do not wait, until one is taken (D19). */
   const notFetching = new Set<string>();
@@ -44,18 +44,6 @@ export function createSender({ sendOnce, maxWaitMs, maxInFlight, random, now }: 
     const [longestKnown] = notFetching;
     if (notFetching.size === mostDevices && longestKnown !== undefined) notFetching.delete(longestKnown);
     notFetching.add(deviceId);
-  }
-
-  async function oneOfMany(reply: Reply): Promise<Refusal | undefined> {
-    if (inFlight >= maxInFlight) await new Promise<void>((resolve) => queue.push(resolve));
-    else inFlight += 1;
-    try {
-      return await sendOnce(reply);
-    } finally {
-      const next = queue.shift(); // takes the place over, before anybody else can
-      if (next) next();
-      else inFlight -= 1;
-    }
   }
 
   const pause = (ms: number, gone: AbortSignal | undefined) =>
@@ -78,7 +66,7 @@ export function createSender({ sendOnce, maxWaitMs, maxInFlight, random, now }: 
       let patience = maxWaitMs;
       for (let attempt = 0; !isLeft(); attempt += 1) {
         const began = now();
-        const refusal = await oneOfMany(reply);
+        const refusal = await oneOfMany(() => sendOnce(reply));
         if (refusal === undefined) {
           notFetching.delete(reply.deviceId);
           return 'delivered';

@@ -1,7 +1,7 @@
 import { text as textOf } from 'node:stream/consumers';
 import { ContainerClient } from '@azure/storage-blob';
+import { atMost } from '../../hub/atMost.ts';
 import { type CallLimits, createStorageCalls } from '../../hub/stores/storageCalls.ts';
-import { atMost } from '../atMost.ts';
 import type { Entry, Place } from './place.ts';
 
 export interface BlobsOptions {

@@ -10,13 +10,11 @@ import { createLog } from '../../../src/log.ts';
 import { hubEvent } from '../../support/events.ts';
 import { type Mortal, mortal } from '../../support/mortal.ts';
 import { createFakeHub } from './fakeHub.ts';
+import type { StandIns } from './standIns.ts';
 
 export const partitions = ['0', '1'];
 export const names = ['first', 'second', 'third', 'last'] as const;
 type Name = (typeof names)[number];
-
-/** How each instance gets its client of the hub. */
-export type Clients = Map<string, () => object>;
 
 /** Longer than it takes until the next message comes: there is always work in hand. */
 const handlingMs = 70;
@@ -29,7 +27,7 @@ type Mark = string;
  * Four instances come and go: one begins alone, the next ones ask for their share, each but the last is stopped.
  * @param lives of those who may fail; nobody else does
  */
-export async function run(clients: Clients, lives: Partial<Record<Name, Mortal>>) {
+export async function run(clients: StandIns, lives: Partial<Record<Name, Mortal>>) {
   const hub = createFakeHub(partitions);
   const store = createMemoryStore();
   const effects: Mark[] = [];
