@@ -1,8 +1,10 @@
 import type { Delivery, Sender } from './hub/replies/sender.ts';
 import type { Card, Outcome } from './messages/card.ts';
 import { acknowledge } from './protocol/acknowledgement.ts';
-import { fits, maxReplyBytes, type Reply } from './protocol/c2d.ts';
+import { maxReplyBytes, type Reply } from './protocol/c2d.ts';
+import { listed } from './protocol/details.ts';
 import { type Envelope, wantsAck } from './protocol/envelope.ts';
+import type { Json } from './protocol/json.ts';
 import { notify } from './protocol/notification.ts';
 import { Rejection } from './rejection.ts';
 
@@ -12,6 +14,7 @@ export interface Handled {
   readonly card: Card | undefined;
   /** As far as it could be read. */
   readonly body: unknown;
+  readonly json: Json | undefined;
   /** Of a card that came to its end. */
   readonly outcome: Outcome | undefined;
   readonly failure: Rejection | undefined;
@@ -54,17 +57,17 @@ export async function answer(
 
   /** The failure that undelivered notifications are, where they are the point of the request (C3, C4). */
   async function sendNotifications(notifications: readonly Reply[]): Promise<Rejection | undefined> {
-    const mustDeliver = outcome?.mustDeliver ?? false;
-    if (mustDeliver && !notifications.every(fits)) {
-      return new Rejection('response_too_large', `a notification is larger than the hub's ${maxReplyBytes} bytes`);
-    }
+    const tooLarge: string[] = [];
     for (const notification of notifications) {
       const delivery = await send(notification);
-      if (mustDeliver && delivery !== 'delivered') {
+      if (!outcome?.mustDeliver || delivery === 'delivered' || delivery === 'stopped') continue;
+      if (delivery.dropped !== 'too_large') {
         return new Rejection('delivery_failed', 'a notification could not be handed to the hub');
       }
+      const { model, objectId } = notification.properties;
+      tooLarge.push(`${model} of ${objectId}`);
     }
-    return undefined;
+    return tooLarge.length === 0 ? undefined : notSent(tooLarge);
   }
 
   try {
@@ -80,8 +83,15 @@ export async function answer(
   }
 }
 
-function resultOf({ envelope, card, body, outcome, failure }: Handled) {
-  const echo = card?.echo(envelope.properties, body);
+/** The others have been sent (A10). */
+const notSent = (models: readonly string[]): Rejection =>
+  new Rejection(
+    'response_too_large',
+    `larger than the hub's ${maxReplyBytes} bytes, and therefore not sent: ${listed(models)}`,
+  );
+
+function resultOf({ envelope, card, body, json, outcome, failure }: Handled) {
+  const echo = card?.echo(envelope.properties, body, json);
   return {
     success: failure === undefined,
     code: failure?.code ?? 'ok',

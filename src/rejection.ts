@@ -1,8 +1,10 @@
 import type { FailureCode } from './protocol/codes.ts';
+import { shortened } from './protocol/details.ts';
 
 /**
  * The one error that becomes a failed acknowledgement. `details` is a sentence a device developer can act on:
- * it holds no URL, token, stack or request value. `fields` are added to the acknowledgement's body.
+ * it holds no URL, token, stack or request value, and is cut when it is too long. `fields` are added to the
+ * acknowledgement's body.
  */
 export class Rejection extends Error {
   override readonly name = 'Rejection';
@@ -11,9 +13,9 @@ export class Rejection extends Error {
   readonly fields: Readonly<Record<string, unknown>>;
 
   constructor(code: FailureCode, details: string, fields: Readonly<Record<string, unknown>> = {}, cause?: unknown) {
-    super(`${code}: ${details}`, cause === undefined ? undefined : { cause });
+    super(`${code}: ${shortened(details)}`, cause === undefined ? undefined : { cause });
     this.code = code;
-    this.details = details;
+    this.details = shortened(details);
     this.fields = fields;
   }
 

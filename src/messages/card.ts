@@ -3,6 +3,7 @@ import type { BackendName, BoundBackends } from '../backends/backends.ts';
 import type { Envelope } from '../protocol/envelope.ts';
 import type { Generation } from '../protocol/event.ts';
 import type { Json } from '../protocol/json.ts';
+import { type Keys, keysOf } from '../protocol/jsonKeys.ts';
 import type { Notification } from '../protocol/notification.ts';
 import type { Properties } from '../protocol/properties.ts';
 import type { Rejection } from '../rejection.ts';
@@ -70,22 +71,28 @@ export interface Card {
   readonly generation: Generation;
   readonly headers: z.ZodObject;
   /** Checks on the body; most actions leave them to the backend. */
-  readonly body: z.ZodType | undefined;
+  readonly body: z.ZodObject | undefined;
   /** Largest body after decompression, in bytes. */
   readonly maxBodyBytes: number;
   /** Dotted paths of the body's keys that the service itself reads: none may occur twice (R5). */
   readonly reads: readonly string[];
+  /** The same, prepared: those of the outermost object, and those of objects that are its members. */
+  readonly keys: { readonly outermost: Keys; readonly nested: ReadonlyMap<string, Keys> };
   /** Backends without which the message is not started (B5). */
   readonly needs: readonly BackendName[];
   /** spec: identity.delete uses the key "detail" */
   readonly detailsKey: 'details' | 'detail';
   readonly acknowledged: { readonly success: Acknowledged; readonly failure: Acknowledged };
-  /** What the acknowledgement of a failure repeats; the body is undefined when it could not be read. */
-  echo(properties: Properties, body: unknown): Echo;
+  /**
+   * What the acknowledgement of a failure repeats.
+   * @param body the members that the schema knows, as far as they could be read
+   * @param json the whole body, when it could be read
+   */
+  echo(properties: Properties, body: unknown, json: Json | undefined): Echo;
   handle(request: Request, backends: BoundBackends, limits: CardLimits): Promise<Outcome>;
 }
 
-interface Definition<H extends z.ZodObject, B extends z.ZodType, F extends z.ZodRawShape>
+interface Definition<H extends z.ZodObject, B extends z.ZodObject, F extends z.ZodRawShape>
   extends Partial<Pick<Card, 'maxBodyBytes' | 'reads' | 'detailsKey' | 'echo'>>,
     Pick<Card, 'needs'> {
   readonly headers: H;
@@ -99,33 +106,45 @@ interface Definition<H extends z.ZodObject, B extends z.ZodType, F extends z.Zod
 }
 
 /** A card for a V2 action. */
-export const action = <H extends z.ZodObject, B extends z.ZodType, F extends z.ZodRawShape = Record<never, never>>(
+export const action = <H extends z.ZodObject, B extends z.ZodObject, F extends z.ZodRawShape = Record<never, never>>(
   name: string,
   definition: Definition<H, B, F>,
 ): Card => card('V2', name, definition);
 
 /** A card for a V1 platform event. */
-export const event = <H extends z.ZodObject, B extends z.ZodType, F extends z.ZodRawShape = Record<never, never>>(
+export const event = <H extends z.ZodObject, B extends z.ZodObject, F extends z.ZodRawShape = Record<never, never>>(
   name: string,
   definition: Definition<H, B, F>,
 ): Card => card('V1', name, definition);
 
-function card<H extends z.ZodObject, B extends z.ZodType, F extends z.ZodRawShape>(
+function card<H extends z.ZodObject, B extends z.ZodObject, F extends z.ZodRawShape>(
   generation: Generation,
   name: string,
-  { handle, acknowledged, ...definition }: Definition<H, B, F>,
+  { handle, acknowledged, reads = [], ...definition }: Definition<H, B, F>,
 ): Card {
   return {
     body: undefined,
     maxBodyBytes: Number.POSITIVE_INFINITY,
-    reads: [],
     detailsKey: 'details',
     echo: () => ({}),
     ...definition,
     acknowledged: { success: {}, failure: {}, ...acknowledged },
+    reads,
+    keys: keysRead(reads),
     generation,
     name,
     handle: (request, backends, limits) => handle(request as Request<z.infer<H>, z.infer<B>>, backends, limits),
+  };
+}
+
+function keysRead(paths: readonly string[]): Card['keys'] {
+  const nested = new Map<string, string[]>();
+  for (const [outer = '', inner] of paths.map((path) => path.split('.'))) {
+    if (inner !== undefined) nested.set(outer, [...(nested.get(outer) ?? []), inner]);
+  }
+  return {
+    outermost: keysOf(paths.map((path) => path.split('.')[0] ?? '')),
+    nested: new Map(Array.from(nested, ([outer, inner]) => [outer, keysOf(inner)])),
   };
 }
 

@@ -4,7 +4,7 @@ import { relatedModels } from '../objectModel/storedModel.ts';
 import { configurationNews } from '../objectModel/subscribers.ts';
 import { derivedId } from '../protocol/event.ts';
 import { guid, isGuid, modelId, parseTypeRef, path } from '../protocol/fields.ts';
-import type { Json } from '../protocol/json.ts';
+import { type Json, pickSmall } from '../protocol/json.ts';
 import { action, done } from './card.ts';
 
 /** Create or update an object model. */
@@ -29,14 +29,15 @@ export const modelCreate = action('model.create', {
 const nobody: Identity = { objectId: undefined, model: undefined, type: undefined, derivedId: undefined };
 
 /** A body that lacks what a look-up needs is left to the information model, which refuses it (A1). */
-function identify({ value, members }: Json, eventId: string): Identity {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return nobody;
-  const { objectId, model, type } = value as Record<string, unknown>;
-  if (members.has('objectId') && !isGuid(objectId)) return nobody;
+function identify(json: Json, eventId: string): Identity {
+  if (!json.isObject) return nobody;
+  const { objectId, model, type } = pickSmall(json, ['objectId', 'model', 'type']);
+  const isAbsent = !json.members.has('objectId') || objectId === null;
+  if (!isAbsent && !isGuid(objectId)) return nobody; // D5
   return {
     objectId: isGuid(objectId) ? objectId : undefined,
     model: modelId.safeParse(model).data,
     type: parseTypeRef(type),
-    derivedId: objectId === undefined ? derivedId(eventId, 'object') : undefined,
+    derivedId: isAbsent ? derivedId(eventId, 'object') : undefined,
   };
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { replace } from '../objectModel/replace.ts';
-import { locate } from '../objectModel/storedModel.ts';
-import { defaultModel, guid, integer, modelId } from '../protocol/fields.ts';
+import { versionOf } from '../objectModel/storedModel.ts';
+import { defaultModel, exactInteger, guid, modelId } from '../protocol/fields.ts';
 import { action, done } from './card.ts';
 
 /** Replace the properties and variables of an existing object model. */
@@ -9,11 +9,11 @@ export const modelUpdate = action('model.update', {
   headers: z.object({ objectId: guid, model: modelId.default(defaultModel) }),
   reads: ['version'],
   needs: ['informationModel'],
-  acknowledged: { success: { fields: { objectId: guid, model: modelId, version: integer } } },
+  acknowledged: { success: { fields: { objectId: guid, model: modelId, version: exactInteger } } },
 
   async handle({ headers: { objectId, model }, json, mayBeRepeat }, backends, { maxVersionGap }) {
     const replacement = { generation: 'V2', objectId, model, body: json, mayBeRepeat, maxVersionGap } as const;
     const stored = await replace(replacement, backends);
-    return done({ objectId, model, version: Number(locate(stored).version) });
+    return done({ objectId, model, version: versionOf(stored) });
   },
 });

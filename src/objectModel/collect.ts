@@ -1,7 +1,6 @@
 import type { BoundBackends } from '../backends/backends.ts';
 import type { Reference } from '../backends/informationModel.ts';
-import { fieldsOf } from '../backends/ownWork.ts';
-import type { Json } from '../protocol/json.ts';
+import { type Json, valueIn } from '../protocol/json.ts';
 import { Rejection } from '../rejection.ts';
 
 /** What to fetch for `Svc.Device.SyncModel`, from which model on. */
@@ -13,11 +12,11 @@ export interface Collection {
   /** Follow the references that say the child is contained. */
   readonly contained: boolean;
   /** Follow the references of these names. */
-  readonly references: readonly string[];
+  readonly references: ReadonlySet<string>;
   /** Do the same for every child. */
   readonly recursive: boolean;
   /** Models of the same objects to fetch as well. */
-  readonly related: readonly string[];
+  readonly related: ReadonlySet<string>;
 }
 
 export interface Collected {
@@ -39,7 +38,8 @@ export async function collect(
   limits: { readonly maxSyncModels: number; readonly maxSyncBytes: number },
   { informationModel }: BoundBackends,
 ): Promise<{ models: Collected[]; missing: string[] }> {
-  const { model, related, recursive } = collection;
+  const { model, recursive } = collection;
+  const related = [...collection.related];
   const models: Collected[] = [];
   const missing: string[] = [];
   const visited = new Set<string>();
@@ -48,9 +48,10 @@ export async function collect(
   async function fetchAll(wanted: readonly Omit<Collected, 'stored'>[]): Promise<Collected[]> {
     const fresh = wanted.filter((one) => {
       const key = JSON.stringify([one.objectId.toLowerCase(), one.model]);
-      return !visited.has(key) && visited.add(key);
+      if (visited.has(key)) return false;
+      if (visited.size === limits.maxSyncModels) throw tooLarge(`more than ${limits.maxSyncModels} object models`);
+      return visited.add(key);
     });
-    if (visited.size > limits.maxSyncModels) throw tooLarge(`more than ${limits.maxSyncModels} object models`);
     const fetched = await inOrder(fresh, async (one) => {
       const stored = await informationModel.getModel(one.objectId, one.model);
       bytes += stored === undefined ? 0 : Buffer.byteLength(stored.text);
@@ -83,13 +84,12 @@ export async function collect(
 }
 
 const leadsAnywhere = ({ hierarchical, contained, references }: Collection): boolean =>
-  hierarchical || contained || references.length > 0;
+  hierarchical || contained || references.size > 0;
 
 function leadsOn({ hierarchical, contained, references }: Collection, { name, attributes }: Reference): boolean {
   if (hierarchical) return true;
-  const { isContained, isContainment } = fieldsOf(attributes);
-  if (contained) return isContained === true || isContainment === true;
-  return references.includes(name);
+  if (!contained) return references.has(name);
+  return valueIn(attributes, 'isContained') === true || valueIn(attributes, 'isContainment') === true;
 }
 
 const tooLarge = (what: string) => new Rejection('response_too_large', `the request would fetch ${what}`);

@@ -6,7 +6,8 @@ import { isGuid, parseTypeRef, type TypeRef } from '../protocol/fields.ts';
 import { type Json, withMember } from '../protocol/json.ts';
 import { Rejection } from '../rejection.ts';
 import { locate, type Registered, registered } from './storedModel.ts';
-import { hasValues, uniqueValues } from './uniqueValues.ts';
+import { uniqueProperties } from './uniqueProperties.ts';
+import { createUniqueValues } from './uniqueValues.ts';
 
 /** What a device asks for with `model.create` or `Svc.Device.Created`. */
 export interface Registration {
@@ -121,14 +122,19 @@ async function lookUp(
   if (objectId !== undefined) return backends.informationModel.getModel(objectId, model);
   if (type === undefined) return undefined;
 
-  const definition = await backends.typeRegistry.getType(model, type.typeId, type.version);
-  const names = definition?.uniqueProperties ?? [];
-  const twice = names.find((name) => body.duplicates.some((path) => `${path}.`.startsWith(`properties.${name}.`)));
+  const unique = createUniqueValues((await uniqueProperties(model, type, backends.typeRegistry)) ?? []);
+  const { values, twice } = unique.read(body);
   if (twice !== undefined) throw new Rejection(invalid(generation), `body.properties.${twice} occurs twice`);
-  const values = names.length === 0 ? undefined : uniqueValues(body, names);
   if (values === undefined) return undefined;
   const hits = await backends.informationModel.query(model, type.typeId, values);
-  return hits.find((hit) => isOf(hit, model, type) && hasValues(hit, values)); // B2
+  const found = hits.filter((hit) => isOf(hit, model, type) && unique.areIn(hit, values)); // B2
+  if (found.length > 1) {
+    throw new Rejection(
+      'http_response_error',
+      `information model: ${found.length} object models have the unique properties of the request; none was updated`,
+    );
+  }
+  return found[0];
 }
 
 const isOf = (hit: Json, model: string, { typeId }: TypeRef): boolean => {

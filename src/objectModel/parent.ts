@@ -1,7 +1,6 @@
 import type { BoundBackends } from '../backends/backends.ts';
 import type { Reference } from '../backends/informationModel.ts';
-import { fieldsOf } from '../backends/ownWork.ts';
-import { parseJson, withMember } from '../protocol/json.ts';
+import { parseJson, valueIn, withMember } from '../protocol/json.ts';
 import { Rejection } from '../rejection.ts';
 
 /**
@@ -15,19 +14,26 @@ export async function linkParent(
   { informationModel }: BoundBackends,
 ): Promise<void> {
   const references = (await informationModel.references(child.objectId, child.model)) ?? [];
-  const existing = references.find(({ attributes }) => fieldsOf(attributes)['isParent'] === true);
   const isWanted = ({ name, to }: Reference) =>
     name === parent.name && to.objectId.toLowerCase() === parent.objectId.toLowerCase() && to.model === child.model;
-  if (existing === undefined) {
-    const name = JSON.stringify(parent.name);
-    const to = JSON.stringify({ objectId: parent.objectId, model: child.model });
-    const attributes = withMember(references.find(isWanted)?.attributes ?? parseJson('{}'), 'isParent', 'true'); // R5
-    const body = `[{"name":${name},"to":${to},"attributes":${attributes}}]`;
-    await informationModel.addReferences(child.objectId, child.model, body);
-  } else if (!isWanted(existing)) {
-    throw new Rejection(
-      'http_response_error',
-      'body.parent differs from the parent that the model has: changing the parent is not supported',
-    );
+  const existing = references.find(isWanted);
+  if (existing && isMarked(existing)) return;
+
+  const others = references.filter((one) => !isWanted(one));
+  if (others.some(isMarked)) {
+    throw unchangeable('body.parent differs from the parent that the model has');
   }
+  if (others.some(({ name }) => name === parent.name)) {
+    throw unchangeable('body.parent differs from the target of the reference of that name that the model has');
+  }
+  const name = JSON.stringify(parent.name);
+  const to = JSON.stringify({ objectId: parent.objectId, model: child.model });
+  const attributes = withMember(existing?.attributes ?? parseJson('{}'), 'isParent', 'true'); // R5
+  const body = `[{"name":${name},"to":${to},"attributes":${attributes}}]`;
+  await informationModel.addReferences(child.objectId, child.model, body);
 }
+
+const isMarked = ({ attributes }: Reference): boolean => valueIn(attributes, 'isParent') === true;
+
+const unchangeable = (why: string) =>
+  new Rejection('http_response_error', `${why}: changing the parent is not supported`);

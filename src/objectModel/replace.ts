@@ -2,7 +2,8 @@ import type { BoundBackends } from '../backends/backends.ts';
 import { Refusal } from '../backends/refusal.ts';
 import { invalid } from '../protocol/envelope.ts';
 import type { Generation } from '../protocol/event.ts';
-import { type Json, memberOf, withMember } from '../protocol/json.ts';
+import { integerIn } from '../protocol/fields.ts';
+import { type Json, textIn, withMember } from '../protocol/json.ts';
 import { Rejection } from '../rejection.ts';
 import { locate } from './storedModel.ts';
 
@@ -73,8 +74,7 @@ function checkedVersion(
 
 /** The request's version. @throws the refusal when it is no integer: then nothing can be compared */
 function requested(body: Json, refusal?: Refusal): bigint {
-  const { text = '', value } = memberOf(body, 'version') ?? {};
-  if (/^-?\d{1,40}$/.test(text)) return BigInt(text);
-  if (Number.isSafeInteger(value)) return BigInt(value as number); // 4.0 is 4
+  const version = integerIn(textIn(body, 'version') ?? '');
+  if (version !== undefined) return version;
   throw refusal ?? new Error('a version that is no integer was accepted');
 }

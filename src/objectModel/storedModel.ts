@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import { isGuid } from '../protocol/fields.ts';
-import { type Json, memberOf, parseJson, withoutMember } from '../protocol/json.ts';
+import { shortened } from '../protocol/details.ts';
+import { integerIn, isGuid } from '../protocol/fields.ts';
+import { type Json, parseJson, pick, textIn, valueIn, withoutMember } from '../protocol/json.ts';
 
 interface Located {
   readonly objectId: string;
@@ -17,13 +18,20 @@ interface Located {
  * @throws Error when it lacks what every stored object model has
  */
 export function locate(stored: Json): Located {
-  const { objectId, model, type, ownerId, path } = Object(stored.value) as Record<string, unknown>;
-  const version = memberOf(stored, 'version')?.text;
+  const { objectId, model, type, ownerId, path } = pick(stored, ['objectId', 'model', 'type', 'ownerId', 'path']);
+  const version = textIn(stored, 'version');
   if (!isGuid(objectId) || typeof model !== 'string' || version === undefined) {
     throw new Error('the information model answered with an object model that has no objectId, model or version');
   }
-  const textOf = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined);
-  return { objectId, model, type, version, ownerId: textOf(ownerId), path: textOf(path) };
+  const named = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined);
+  return { objectId, model, type, version, ownerId: named(ownerId), path: named(path) };
+}
+
+/** The version of an object model, to its last digit. */
+export function versionOf(stored: Json): bigint {
+  const version = integerIn(locate(stored).version);
+  if (version === undefined) throw new Error('the information model answered with a version that is no integer');
+  return version;
 }
 
 /** The object model as it stands in the information model afterwards. */
@@ -54,7 +62,7 @@ export const relatedModels: z.ZodType<readonly RelatedModel[]> = z.array(related
 
 /** Splits an answer of the information model into the object model and the news of its related models (B1). */
 export function registered(answer: Json, created: boolean): Registered {
-  const { relatedModels = [] } = Object(answer.value) as { relatedModels?: unknown };
+  const relatedModels = valueIn(answer, 'relatedModels') ?? [];
   const stored = parseJson(withoutMember(answer, 'relatedModels'));
   const { objectId, model } = locate(stored);
   const related = z.array(relatedModel.extend({ created: z.boolean().default(false) })).parse(relatedModels);
@@ -63,7 +71,7 @@ export function registered(answer: Json, created: boolean): Registered {
     model,
     created,
     stored,
-    relatedModels: related.map((one) => relatedModel.parse(one)),
+    relatedModels: related.map((one) => ({ ...relatedModel.parse(one), details: shortened(one.details) })),
     createdModels: related.filter((one) => one.success && one.created).map((one) => one.model),
   };
 }

@@ -1,35 +1,53 @@
 import { type Json, memberOf } from '../protocol/json.ts';
+import { keysOf } from '../protocol/jsonKeys.ts';
 
-/**
- * The values of the unique properties in an object model, each as it is written there; undefined unless all are
- * present. A value may be plain or wrapped as `{"value": x}` (B2).
- */
-export function uniqueValues(model: Json, names: readonly string[]): ReadonlyMap<string, Json> | undefined {
-  const properties = memberOf(model, 'properties');
-  if (properties === undefined) return undefined;
-  const values = new Map<string, Json>();
-  for (const name of names) {
-    const value = unwrapped(memberOf(properties, name));
-    if (value === undefined || value.value === null) return undefined;
-    values.set(name, value);
+/** Values of unique properties, each as it is written. */
+export type UniqueValues = ReadonlyMap<string, Json>;
+
+/** Reads the unique properties of a type in object models; a value may be plain or wrapped as `{"value": x}` (B2). */
+export function createUniqueValues(names: readonly string[]) {
+  const keys = keysOf(names);
+
+  /** The values in an object model, undefined unless all are present; and a property that occurs twice, if one does. */
+  function read(model: Json): { values: UniqueValues | undefined; twice: string | undefined } {
+    const properties = model.members.get('properties');
+    const isThere = properties !== undefined && names.length > 0 && names.length < properties.values;
+    const found = isThere ? memberOf(model, 'properties', keys) : undefined;
+    if (found === undefined) return { values: undefined, twice: undefined };
+    let [twice] = found.twice;
+    if (found.members.size < names.length) return { values: undefined, twice };
+    const values = new Map<string, Json>();
+    for (const name of names) {
+      const value = memberOf(found, name, wrapping);
+      if (value?.twice.size) twice ??= name;
+      const plain = value && unwrapped(value);
+      if (plain !== undefined && plain.text !== 'null') values.set(name, plain);
+    }
+    return { values: values.size === names.length ? values : undefined, twice };
   }
-  return values;
+
+  return {
+    read,
+    /** Whether an object model carries these very values. */
+    areIn(model: Json, wanted: UniqueValues): boolean {
+      const { values } = read(model);
+      return values !== undefined && [...wanted].every(([name, value]) => isSame(value, values.get(name)));
+    },
+  };
 }
 
-/** Whether an object model carries these very values. */
-export function hasValues(model: Json, wanted: ReadonlyMap<string, Json>): boolean {
-  const found = uniqueValues(model, [...wanted.keys()]);
-  return found !== undefined && [...wanted].every(([name, value]) => isSame(value, found.get(name)));
+const wrapping = keysOf(['value']);
+
+function unwrapped(value: Json): Json | undefined {
+  return value.size === 1 && value.members.has('value') ? memberOf(value, 'value', wrapping) : value;
 }
 
-function unwrapped(value: Json | undefined): Json | undefined {
-  const isWrapped = value !== undefined && value.members.size === 1 && value.members.has('value');
-  return isWrapped ? memberOf(value, 'value') : value;
+/** Numbers beyond 2^53 are told apart by how they are written, arrays and objects as well. */
+function isSame({ text: a }: Json, other: Json | undefined): boolean {
+  const b = other?.text ?? '';
+  if (a === b) return true;
+  if (a.startsWith('"') && b.startsWith('"')) return JSON.parse(a) === JSON.parse(b);
+  return isNumber(a) && isNumber(b) && Number.isSafeInteger(Number(a)) && Number(a) === Number(b);
 }
 
-/** Numbers beyond 2^53 are told apart by how they are written. */
-function isSame(a: Json, b: Json | undefined): boolean {
-  if (b === undefined) return false;
-  if (typeof a.value === 'number' && !Number.isSafeInteger(a.value)) return a.text === b.text;
-  return a.text === b.text || (typeof a.value !== 'object' && a.value === b.value);
-}
+const isNumber = (text: string): boolean => /^-?\d/.test(text);

@@ -1,7 +1,8 @@
 import { gzipSync } from 'node:zlib';
 import { fits, type Reply, systemCorrelationId } from './c2d.ts';
-import type { ResultCode } from './codes.ts';
+import { type ResultCode, resultCodes } from './codes.ts';
 import { type Envelope, messageId } from './envelope.ts';
+import { longestThatFits } from './shortening.ts';
 
 /** The result of one message, as an acknowledgement tells it. */
 export interface Result {
@@ -17,21 +18,22 @@ export interface Result {
 }
 
 /**
- * The acknowledgement of a message, made to fit the hub's limit: compressed where V2 allows, then with `details` cut,
- * then with the `details` of related models cut (C3). It may still be too large: then it cannot be delivered.
+ * The acknowledgement of a message, made to fit the hub's limit: compressed where V2 allows, then shortened (C3). It may
+ * still be too large: then it cannot be delivered.
  */
 export function acknowledge(envelope: Envelope, result: Result, now: Date): Reply {
   const properties = { ...(envelope.generation === 'V2' ? v2(envelope, now) : v1(envelope)), ...result.properties };
-  const plain = (cut: Cut): Reply => ({
+  const plain = (shortened: Result): Reply => ({
     kind: 'acknowledgement',
     deviceId: envelope.deviceId,
-    messageId: messageId(envelope, 'acknowledgement'),
+    messageId: messageId(envelope, isParked(result) ? 'failed acknowledgement' : 'acknowledgement'),
     correlationId: systemCorrelationId(envelope.correlationId),
     properties,
-    body: bodyOf(result, cut),
+    body: bodyOf(shortened),
+    ...(!result.success && { isFailure: true }),
   });
-  const compressed = (cut: Cut): Reply => {
-    const reply = plain(cut);
+  const compressed = (shortened: Result): Reply => {
+    const reply = plain(shortened);
     return {
       ...reply,
       properties: { ...properties, 'content-encoding': 'gzip' },
@@ -39,18 +41,17 @@ export function acknowledge(envelope: Envelope, result: Result, now: Date): Repl
     };
   };
 
-  const mayCompress = envelope.generation === 'V2';
-  const asked = mayCompress && envelope.properties['content-encoding']?.toLowerCase() === 'gzip';
-  if (!asked) {
-    const reply = plain(uncut);
+  // A device whose compression is broken could not read the reason (C3).
+  if (envelope.generation === 'V1' || result.code === 'decompression_error') return longestThatFits(result, plain);
+  if (envelope.properties['content-encoding']?.toLowerCase() !== 'gzip') {
+    const reply = plain(result);
     if (fits(reply)) return reply;
   }
-  const encode = mayCompress ? compressed : plain;
-  const first = encode(uncut);
-  if (fits(first)) return first;
-  const shorter = encode({ details: 256, relatedDetails: Number.POSITIVE_INFINITY });
-  return fits(shorter) ? shorter : encode({ details: 256, relatedDetails: 64 });
+  return longestThatFits(result, compressed);
 }
+
+/** What is parked may be handled again and succeed: that is news, and must not look like a repeat (C1). */
+const isParked = ({ success, code }: Result): boolean => !success && resultCodes[code].fault === 'service';
 
 /*
  * V2:  msgType = ack   action   version = 2   correlationId   target   timestamp   [context] [content-encoding = gzip]
@@ -77,28 +78,15 @@ function v1({ name, correlationId, target }: Envelope): Record<string, string> {
   };
 }
 
-/** Most characters of the texts that may be shortened. */
-interface Cut {
-  readonly details: number;
-  readonly relatedDetails: number;
+function bodyOf({ success, code, details, detailsKey, fields }: Result): string {
+  return jsonOf({ success, code, [detailsKey]: details, ...fields });
 }
 
-const uncut: Cut = { details: Number.POSITIVE_INFINITY, relatedDetails: Number.POSITIVE_INFINITY };
-
-const shorten = (text: string, length: number): string =>
-  text.length <= length ? text : `${text.slice(0, length).toWellFormed()}…`;
-
-function bodyOf({ success, code, details, detailsKey, fields }: Result, cut: Cut): string {
-  const { relatedModels } = fields;
-  const shortened =
-    Array.isArray(relatedModels) && cut.relatedDetails !== uncut.relatedDetails
-      ? { relatedModels: relatedModels.map((one) => ({ ...one, details: shorten(one.details, cut.relatedDetails) })) }
-      : {};
-  return JSON.stringify({
-    success,
-    code,
-    [detailsKey]: shorten(details, cut.details),
-    ...fields,
-    ...shortened,
+/** An object as JSON text. Members that are bigint keep all their digits (A5). */
+function jsonOf(fields: Readonly<Record<string, unknown>>): string {
+  const members = Object.entries(fields).flatMap(([name, value]) => {
+    const text = typeof value === 'bigint' ? String(value) : JSON.stringify(value);
+    return text === undefined ? [] : [`${JSON.stringify(name)}:${text}`];
   });
+  return `{${members.join()}}`;
 }

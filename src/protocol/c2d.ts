@@ -9,6 +9,8 @@ export interface Reply {
   readonly correlationId: string | undefined;
   readonly properties: Readonly<Record<string, string>>;
   readonly body: string;
+  /** Whether it says that the request has failed: then it goes before others that are as near to their turn (C4). */
+  readonly isFailure?: boolean;
 }
 
 export const contentType = 'application/json';

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { Rejection } from '../rejection.ts';
 import type { FailureCode } from './codes.ts';
 import { derivedId, type Generation } from './event.ts';
-import { faultsOf, path, text } from './fields.ts';
+import { faultsOf, target, text } from './fields.ts';
 import { maxPropertyBytes, type Properties, propertyBytes } from './properties.ts';
 
 /** When the device wants to hear the result (P1). */
@@ -63,7 +63,7 @@ const grammars: Record<Generation, Grammar> = {
         action: text,
         version: z.literal('2', { error: ({ input }) => (input === undefined ? 'is required' : 'must be 2') }),
         correlationId: text,
-        target: path.optional(),
+        target: target.optional(),
         timeout: timeout(limits).optional(),
       }),
   },
@@ -71,9 +71,16 @@ const grammars: Record<Generation, Grammar> = {
     name: 'eventType',
     correlationId: 'id',
     invalid: 'platform_event_validation_error',
-    common: () => z.object({ eventType: text, target: path.optional() }),
+    common: () => z.object({ eventType: text, target: target.optional() }),
   },
 };
+
+/** `action` (V2) or `eventType` (V1) of a message that has not been looked at yet; empty when it is missing or no text. */
+export function nameOf(generation: Generation, properties: Readonly<Record<string, unknown>>): string {
+  const { name } = grammars[generation];
+  const value = Object.hasOwn(properties, name) ? properties[name] : undefined;
+  return typeof value === 'string' ? value : '';
+}
 
 /** The schema of the properties that every request of a generation has, but for `ack`. */
 export const commonProperties = (generation: Generation, limits: EnvelopeLimits): z.ZodObject =>

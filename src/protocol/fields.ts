@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { listed } from './details.ts';
 
 /** Formats of the values that the service itself reads, in headers and in bodies. Each error is the end of a sentence. */
 
@@ -15,9 +16,23 @@ export const identityName = text.refine((value) => value.isWellFormed(), 'must b
 export const jsonObject = <Shape extends z.ZodRawShape>(shape: Shape) =>
   z.object(shape, { error: 'must be a JSON object' });
 
+/** A member that may be missing; null says the same as leaving it out. */
+export const absentWhenNull = <Schema extends z.ZodType>(schema: Schema) =>
+  schema.nullish().transform((value) => value ?? undefined);
+
 export const integer = z
   .number({ error: required('must be an integer') })
   .refine(Number.isInteger, 'must be an integer');
+
+/** The same in an acknowledgement, where it may have more digits than a JavaScript number keeps; nothing is parsed with it. */
+export const exactInteger = integer as unknown as z.ZodType<bigint>;
+
+/** The integer that a JSON text writes, to its last digit; undefined when it writes none, or one too large for any use. */
+export function integerIn(text: string): bigint | undefined {
+  if (/^-?\d{1,40}$/.test(text)) return BigInt(text);
+  const value = /^-?\d/.test(text) ? Number(text) : Number.NaN;
+  return Number.isSafeInteger(value) ? BigInt(value) : undefined; // 4.0 is 4
+}
 
 const guidForm = /^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$/;
 
@@ -25,17 +40,26 @@ export const isGuid = (value: unknown): value is string => typeof value === 'str
 
 export const guid = z.string({ error: required('must be a GUID') }).regex(guidForm, 'must be a GUID');
 
-/**
- * A model or type identifier: any name that stays one segment of a URL path even behind a proxy that decodes too
- * much (D1). Case sensitive.
- */
-const identifier = String.raw`(?!\.{1,2}(?:@|$))[^\p{Cc}\p{Cs}\s/\\?#%@]{1,256}`;
-const identifierForm = new RegExp(`^${identifier}$`, 'u');
-const typeRefForm = new RegExp(String.raw`^(${identifier})(?:@(\d{1,9}(?:\.\d{1,9}\.\d{1,9})?))?$`, 'u');
+/** Text that stays one segment of a URL path even behind a proxy that decodes too much (D1). */
+const segmentForm = /^(?!\.\.|\.$)[^\p{Cc}\p{Cs}/\\?#%]+$/u;
 
+/** Whether an id may become a segment of a path, wherever it comes from (P5, D1). */
+export const isSegment = (id: string): boolean => segmentForm.test(id);
+
+/** A model definition identifier; spaces included, case sensitive (P5). */
 export const modelId = z
   .string({ error: required('must be a model definition identifier') })
-  .regex(identifierForm, 'must be a model definition identifier: no spaces, control characters or any of / \\ ? # % @');
+  .regex(
+    /^(?!\.\.|\.$)[^\p{Cc}\p{Cs}/\\?#%]{1,256}$/u,
+    'must be a model definition identifier: 1 to 256 characters, no control characters or any of / \\ ? # %, neither . nor beginning with ..',
+  );
+
+export const isModelId = (value: unknown): value is string => modelId.safeParse(value).success;
+
+/** A type identifier has no `@`: what follows one is a version (P5). */
+const typeId = String.raw`(?!\.\.|\.(?:@|$))[^\p{Cc}\p{Cs}/\\?#%@]{1,256}`;
+const fullVersion = String.raw`\d{1,9}\.\d{1,9}\.\d{1,9}`;
+const typeRefForm = new RegExp(String.raw`^(${typeId})(?:@(\d{1,9}|${fullVersion}))?$`, 'u');
 
 export const defaultModel = 'svc.device';
 
@@ -55,6 +79,9 @@ export function parseTypeRef(value: unknown): TypeRef | undefined {
   return typeId === undefined ? undefined : { typeId, version };
 }
 
+/** The path of the device for which replies are meant; it is only copied, so that only its characters matter (P5). */
+export const target = z.string().regex(/^\P{Cc}*$/u, 'must not have control characters');
+
 const segment = String.raw`(?!\.{1,2}(?:/|$))[^\p{Cc}\p{Cs}/]+`;
 
 /** A connectivity path, relative to the directly connected device; the empty path is the device itself (P5). */
@@ -67,11 +94,11 @@ export const path = z
 
 /** One sentence for everything that is wrong: `objectId must be a GUID; owner must be text`. */
 export function faultsOf(error: z.ZodError, what: 'property' | 'body'): string {
-  return error.issues
-    .map(({ path, message }) => {
+  return listed(
+    error.issues.map(({ path, message }) => {
       const where = path.map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`)).join('');
       if (where === '') return `${what} ${message}`;
       return what === 'body' ? `body${where} ${message}` : `property ${where.slice(1)} ${message}`;
-    })
-    .join('; ');
+    }),
+  );
 }

@@ -1,21 +1,24 @@
 import { isUtf8 } from 'node:buffer';
+import { allKeys, type Keys, maxKeyLength } from './jsonKeys.ts';
+import { effort, type JsonLimits, MalformedJson, type Member, type Scanned, scan, trusted } from './jsonScan.ts';
+
+export { MalformedJson } from './jsonScan.ts';
 
 /**
- * A JSON text as it arrived, beside what it says. The text is what travels on: a round trip through `JSON.stringify`
- * would lose 64-bit integers, `1.0`, `1e400` and the order of integer keys (R5).
+ * A JSON text as it arrived. The text is what travels on: a round trip through `JSON.stringify` would lose 64-bit
+ * integers, `1.0`, `1e400` and the order of integer keys (R5). No value is built before it is asked for.
  */
-export interface Json {
+export interface Json extends Scanned {
   readonly text: string;
+  /** Of the whole text; only for texts that are known to be small. */
   readonly value: unknown;
-  /** Where the members of the outermost object stand in `text`; empty for any other value. A key's last occurrence wins. */
-  readonly members: ReadonlyMap<string, Member>;
-  /** Dotted paths of the keys that occur twice in their object; objects inside arrays are not looked at. */
-  readonly duplicates: readonly string[];
+  readonly isObject: boolean;
+  readonly place: Place;
 }
 
-/** Offsets into the text: of the key's opening quote, and of the value from its first to past its last character. */
-interface Member {
-  readonly key: number;
+/** Where a text stands in a buffer; offsets of members count from the beginning of the buffer, too. */
+interface Place {
+  readonly bytes: Buffer;
   readonly start: number;
   readonly end: number;
 }
@@ -23,170 +26,143 @@ interface Member {
 /** The deepest nesting of arrays and objects that is read (R5). */
 export const maxJsonDepth = 64;
 
-/** The bytes are not a JSON text; the message says why in words a device developer can act on. */
-export class MalformedJson extends Error {
-  override readonly name = 'MalformedJson';
-}
+const usual = trusted(maxJsonDepth);
+
+/** Of a backend's answer, whose size alone is bounded: a model of the greatest depth stands two levels deeper in a list. */
+export const answerLimits = trusted(maxJsonDepth + 2);
+
+/** Of a device's body (R6). */
+export const bodyLimits: JsonLimits = {
+  depth: maxJsonDepth,
+  values: 50_000,
+  keyLength: maxKeyLength,
+  numberLength: 1_024,
+};
 
 /**
- * Reads a JSON text: strict UTF-8, no byte order mark, not nested too deep (R5).
+ * Reads a JSON text: strict UTF-8, no byte order mark, within the limits (R5, R6).
+ * @param keys those of the outermost object that are looked for
  * @throws MalformedJson
  */
-export function readJson(bytes: Uint8Array, maxDepth?: number): Json {
+export function readJson(bytes: Uint8Array, keys: Keys = allKeys, limits: JsonLimits = usual): Json {
   if (bytes.byteLength === 0) throw new MalformedJson('is empty, expected JSON');
   if (!isUtf8(bytes)) throw new MalformedJson('is not valid UTF-8');
-  return parseJson(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8'), maxDepth);
+  if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) {
+    throw new MalformedJson('begins with a byte order mark');
+  }
+  // V8 gives up the compiled pass whenever it reads past the end of a buffer: a copy has a byte that ends any text.
+  const terminated = Buffer.allocUnsafe(bytes.byteLength + 1);
+  terminated.set(bytes);
+  terminated[bytes.byteLength] = 0;
+  return jsonAt(terminated, 0, bytes.byteLength, keys, limits);
 }
 
 /**
  * The same for a text that is already decoded.
  * @throws MalformedJson
  */
-export function parseJson(text: string, maxDepth = maxJsonDepth): Json {
-  if (text.charCodeAt(0) === 0xfeff) throw new MalformedJson('begins with a byte order mark');
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (error) {
-    // V8's own message quotes the text: it could carry a secret into a log.
-    throw new MalformedJson(`is not well-formed JSON${whereItBreaks(error)}`);
-  }
-  return { text, value, ...scan(text, maxDepth) };
-}
+export const parseJson = (text: string, keys?: Keys, limits?: JsonLimits): Json =>
+  readJson(Buffer.from(text), keys, limits);
 
-/** An array or object that is open while the walk is inside it. */
-interface Level {
-  /** Dotted path of an object; undefined for an array and everything inside one. */
-  readonly path: string | undefined;
-  /** The keys met so far; undefined for an array. */
-  readonly keys: Set<string> | undefined;
-  key: string;
-}
-
-/** One walk over a text that JSON.parse has accepted: depth, keys that occur twice, where the outermost members stand. */
-function scan(text: string, maxDepth: number): Pick<Json, 'members' | 'duplicates'> {
-  const members = new Map<string, Member>();
-  const duplicates: string[] = [];
-  const levels: Level[] = [];
-  let level: Level | undefined;
-  let expectsKey = false;
-  let keyAt = 0;
-  let valueAt = -1;
-  let at = 0;
-  let end = 0;
-
-  const endMember = () => {
-    if (levels.length === 1 && level?.keys && valueAt >= 0) members.set(level.key, { key: keyAt, start: valueAt, end });
-    valueAt = -1;
-  };
-
-  while (at < text.length) {
-    const start = at;
-    const character = text[at];
-    switch (character) {
-      case ' ':
-      case '\t':
-      case '\n':
-      case '\r':
-        at += 1;
-        continue;
-      case ':':
-        at += 1;
-        continue;
-      case ',':
-        if (levels.length === 1) endMember();
-        expectsKey = level?.keys !== undefined;
-        at += 1;
-        continue;
-      case '}':
-      case ']':
-        if (levels.length === 1) endMember();
-        levels.pop();
-        level = levels.at(-1);
-        expectsKey = false;
-        at += 1;
-        end = at;
-        continue;
-    }
-    if (expectsKey) {
-      at = endOfString(text, start);
-      const key = keyOf(text, start, at);
-      if (level?.keys?.has(key) && level.path !== undefined) duplicates.push(join(level.path, key));
-      level?.keys?.add(key);
-      if (level) level.key = key;
-      if (levels.length === 1) keyAt = start;
-      expectsKey = false;
-      continue;
-    }
-    if (levels.length === 1 && valueAt < 0) valueAt = start;
-    if (character === '{' || character === '[') {
-      if (levels.length === maxDepth) throw new MalformedJson(`is nested more than ${maxDepth} levels deep`);
-      const isObject = character === '{';
-      const parent = level ? (level.path === undefined ? undefined : join(level.path, level.key)) : '';
-      level = { path: isObject ? parent : undefined, keys: isObject ? new Set() : undefined, key: '' };
-      levels.push(level);
-      expectsKey = isObject;
-      at += 1;
-    } else {
-      at = character === '"' ? endOfString(text, start) : endOfLiteral(text, start);
-      end = at;
-    }
-  }
-  return { members, duplicates };
-}
-
-/** Offset past the closing quote of the string that opens at `start`. */
-function endOfString(text: string, start: number): number {
-  for (let quote = text.indexOf('"', start + 1); ; quote = text.indexOf('"', quote + 1)) {
-    let backslashes = 0;
-    while (text[quote - 1 - backslashes] === '\\') backslashes += 1;
-    if (backslashes % 2 === 0) return quote + 1;
-  }
-}
-
-/** Offset past the number, `true`, `false` or `null` that begins at `start`. */
-function endOfLiteral(text: string, start: number): number {
-  let end = start + 1;
-  while (end < text.length && !' \t\n\r,]}'.includes(text[end] as string)) end += 1;
-  return end;
-}
-
-function keyOf(text: string, start: number, end: number): string {
-  const raw = text.slice(start, end);
-  return raw.includes('\\') ? String(JSON.parse(raw)) : raw.slice(1, -1);
-}
-
-const join = (path: string, key: string): string => (path === '' ? key : `${path}.${key}`);
-
-/** One outermost member, as written; undefined when there is none. */
-export function memberOf(json: Json, key: string): Json | undefined {
+/** One outermost member; undefined when there is none. */
+export function memberOf(json: Json, key: string, keys: Keys = allKeys): Json | undefined {
   const member = json.members.get(key);
-  return member && parseJson(json.text.slice(member.start, member.end), Number.POSITIVE_INFINITY);
+  return member && jsonAt(json.place.bytes, member.start, member.end, keys);
 }
+
+/** One outermost member as written; undefined when there is none. */
+export function textIn(json: Json, key: string): string | undefined {
+  const member = json.members.get(key);
+  return member && slice(json, member.start, member.end);
+}
+
+/** What one outermost member says; undefined when there is none. Only for members that are known to be small. */
+export function valueIn(json: Json, key: string): unknown {
+  const text = textIn(json, key);
+  return text === undefined ? undefined : built(text);
+}
+
+/** A member of a device's body that the service reads may be so large: a list of names, not data. */
+const mostValuesRead = 1_001;
+const mostBytesRead = 65_536;
+
+/** Why a member is too large for the service to read it; undefined when it is not. */
+export function excessOf({ values, start, end }: Member): string | undefined {
+  if (values > mostValuesRead) return `has more than ${mostValuesRead - 1} values`;
+  return end - start > mostBytesRead ? `has more than ${mostBytesRead} bytes` : undefined;
+}
+
+/** What some outermost members say, of a text that a device has written; those that are missing or too large are left out. */
+export function pickSmall<Key extends string>(json: Json, keys: readonly Key[]): Partial<Record<Key, unknown>> {
+  const isSmall = (key: Key) => {
+    const member = json.members.get(key);
+    return member !== undefined && excessOf(member) === undefined;
+  };
+  return pick(json, keys.filter(isSmall));
+}
+
+/** What some outermost members say; those that are missing are left out. */
+export function pick<Key extends string>(json: Json, keys: readonly Key[]): Partial<Record<Key, unknown>> {
+  const values: Partial<Record<Key, unknown>> = {};
+  for (const key of keys) if (json.members.has(key)) values[key] = valueIn(json, key);
+  return values;
+}
+
+/** A JSON text that is part of a larger one. */
+export function jsonAt(bytes: Buffer, from: number, end: number, keys: Keys, limits: JsonLimits = answerLimits): Json {
+  let start = from;
+  while (start < end && isBlank(bytes[start] as number)) start += 1;
+  const { members, twice, size } = scan(bytes, start, end, keys, limits);
+  const json: { -readonly [Key in keyof Json]: Json[Key] } = Object.create(asAskedFor);
+  json.members = members;
+  json.twice = twice;
+  json.size = size;
+  json.isObject = bytes[start] === 0x7b;
+  json.place = { bytes, start: from, end };
+  return json;
+}
+
+/** What is found out when it is asked for; a prototype, as an answer may have tens of thousands of elements. */
+const asAskedFor = {
+  get text(): string {
+    const { bytes, start, end } = (this as unknown as Json).place;
+    const text = bytes.toString('utf8', start, end);
+    Object.defineProperty(this, 'text', { value: text });
+    return text;
+  },
+  get value(): unknown {
+    const value = built(this.text);
+    Object.defineProperty(this, 'value', { value });
+    return value;
+  },
+};
 
 /** The text with one outermost member set to `valueText`; nothing else changes (R5). A new member becomes the first. */
 export function withMember(json: Json, key: string, valueText: string): string {
+  const { bytes, start, end } = json.place;
   const member = json.members.get(key);
-  if (member) return json.text.slice(0, member.start) + valueText + json.text.slice(member.end);
-  const open = json.text.indexOf('{') + 1;
-  const separator = json.members.size === 0 ? '' : ',';
-  return `${json.text.slice(0, open)}${JSON.stringify(key)}:${valueText}${separator}${json.text.slice(open)}`;
+  if (member) return slice(json, start, member.start) + valueText + slice(json, member.end, end);
+  const open = bytes.indexOf('{', start) + 1;
+  const separator = json.size === 0 ? '' : ',';
+  return `${slice(json, start, open)}${JSON.stringify(key)}:${valueText}${separator}${slice(json, open, end)}`;
 }
 
 /** The text without one outermost member and its comma; nothing else changes (R5). */
 export function withoutMember(json: Json, key: string): string {
+  const { start, end } = json.place;
   const member = json.members.get(key);
   if (!member) return json.text;
-  const after = json.text.slice(member.end);
+  const after = slice(json, member.end, end);
   const comma = /^\s*,\s*/.exec(after);
-  if (comma) return json.text.slice(0, member.key) + after.slice(comma[0].length);
-  return json.text.slice(0, member.key).replace(/,\s*$/, '') + after;
+  if (comma) return slice(json, start, member.key) + after.slice(comma[0].length);
+  return slice(json, start, member.key).replace(/,\s*$/, '') + after;
 }
 
-/** What is known of the place; V8's message is only asked for the offset. */
-function whereItBreaks(error: unknown): string {
-  const { message } = error as SyntaxError;
-  if (message.startsWith('Unexpected end')) return ', it ends too early';
-  const position = /at position (\d+)/.exec(message)?.[1];
-  return position === undefined ? '' : `, see character ${Number(position) + 1}`;
+const slice = ({ place: { bytes } }: Json, start: number, end: number): string => bytes.toString('utf8', start, end);
+
+function built(text: string): unknown {
+  effort.built += text.length;
+  return JSON.parse(text);
 }
+
+const isBlank = (code: number): boolean => code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;

@@ -1,9 +1,10 @@
+import { expect } from 'vitest';
 import { everyAction } from '../support/everyAction.ts';
-import { hostileIdentities, hostilePaths, pathFault, shown } from '../support/hostileNames.ts';
+import { hostileIdentities, hostilePaths, hostilePrincipals, pathFault, shown } from '../support/hostileNames.ts';
 import { idempotencyKey } from '../support/idempotencyKey.ts';
 import { messageTable, type Row } from '../support/messageTable.ts';
 import type { ScriptedCall } from '../support/scriptedBackend.ts';
-import { P, problem, Q } from '../support/world.ts';
+import { identityWithId, P, problem, Q } from '../support/world.ts';
 
 const sensor = { id: Q, identity: 'sensor-1', path: 'd1/edge/sensor-1', parentId: P };
 const resolve = 'GET /devices?device=d1&path=edge&identity=sensor-1';
@@ -137,6 +138,13 @@ messageTable('V2', 'identity.delete', {
       { body: '{"__proto__":{"identity":"sensor-1"}}' },
       'body.identity is required',
     ),
+    ...hostilePrincipals.map((id) => ({
+      it: `is our trouble, not the device’s, when the identity’s id is no segment of a path: ${shown(id)}`,
+      properties,
+      body,
+      backend: [identityWithId(id, resolve)],
+      ack: failed('internal_platform_error', expect.stringMatching(/^internal error, incident [0-9a-f-]{36}$/)),
+    })),
     ...hostilePaths.map((parent) =>
       rejects(
         `refuses a parent with empty or climbing names or control characters: ${shown(parent)}`,

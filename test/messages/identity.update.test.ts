@@ -1,9 +1,10 @@
+import { expect } from 'vitest';
 import { everyAction } from '../support/everyAction.ts';
-import { hostileIdentities, hostilePaths, pathFault, shown } from '../support/hostileNames.ts';
+import { hostileIdentities, hostilePaths, hostilePrincipals, pathFault, shown } from '../support/hostileNames.ts';
 import { idempotencyKey } from '../support/idempotencyKey.ts';
 import { messageTable, type Row } from '../support/messageTable.ts';
 import type { ScriptedCall } from '../support/scriptedBackend.ts';
-import { device, P, problem, Q } from '../support/world.ts';
+import { device, identityWithId, P, problem, Q } from '../support/world.ts';
 
 const sensor = { id: Q, identity: 'sensor-1', path: 'd1/edge/sensor-1', parentId: P };
 const resolve = 'GET /devices?device=d1&path=edge&identity=sensor-1';
@@ -26,7 +27,7 @@ const rejects = (it: string, given: Partial<Row>, details: string): Row => ({
   ...given,
   ack: failed('validation_error', details),
 });
-const longName = 'n'.repeat(70_000);
+const longName = 'n'.repeat(65_500);
 
 messageTable('V2', 'identity.update', {
   ...everyAction({
@@ -136,11 +137,11 @@ messageTable('V2', 'identity.update', {
       ackProperties: { context: 'user' },
     },
     {
-      it: 'repeats the context beside a compressed body',
+      it: 'repeats the context of a request whose compression is broken',
       properties: { ...properties, context: 'user', 'content-encoding': 'gzip' },
       body: 'not gzip',
       ack: failed('decompression_error', 'body is neither gzip data nor base64 text of it'),
-      ackProperties: { context: 'user', 'content-encoding': 'gzip' },
+      ackProperties: { context: 'user' },
     },
     {
       it: 'is compressed without being asked when it would not fit otherwise',
@@ -192,6 +193,12 @@ messageTable('V2', 'identity.update', {
       ],
       ack: refusal('HTTP 400: Validation failed'),
     },
+    ...hostilePrincipals.map((id) => ({
+      it: `is our trouble, not the device’s, when the identity’s id is no segment of a path: ${shown(id)}`,
+      body: { publicKey: 'MIIB' },
+      backend: [identityWithId(id)],
+      ack: failed('internal_platform_error', expect.stringMatching(/^internal error, incident [0-9a-f-]{36}$/)),
+    })),
     {
       it: 'reports an identity that was deleted before it could be updated',
       properties,

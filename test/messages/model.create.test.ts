@@ -1,6 +1,7 @@
+import { createHash } from 'node:crypto';
 import { expect } from 'vitest';
 import { everyAction } from '../support/everyAction.ts';
-import { hostileModels, hostilePaths, pathFault, shown } from '../support/hostileNames.ts';
+import { hostileModels, hostilePaths, hostilePrincipals, pathFault, shown } from '../support/hostileNames.ts';
 import { idempotencyKey } from '../support/idempotencyKey.ts';
 import { messageTable } from '../support/messageTable.ts';
 import {
@@ -9,6 +10,7 @@ import {
   derivedObjectId,
   device,
   edgeIdentity,
+  identityWithId,
   noConfiguration,
   P,
   problem,
@@ -46,12 +48,27 @@ const lookUp = (hits: unknown[]) =>
     body: '{"model":"svc.device","type":"pump","properties":{"serial":"FP-1"}}',
     reply: [200, { data: hits }],
   }) as const;
+const type = (path: string, definition: object) =>
+  ({
+    call: `GET /modelDefinitions/svc.device/types/${path}`,
+    reply: [200, { model: 'svc.device', typeId: path, ...definition }],
+  }) as const;
 const absent = { call: readA, reply: problem(404, 'Not found') } as const;
 const creates = { call: create, body: JSON.stringify(withId), reply: [201, pumpAnswer()] } as const;
 const readConfiguration = `GET /objects/${A}/models/svc.configuration`;
 const refusal = (operation: string, words: string) =>
   failed('http_response_error', `information model: ${operation} object model failed with ${words}: as it is`);
 const forbidden = (words: string) => failed('not_authorized', `${words} failed with HTTP 403: Forbidden: as it is`);
+
+/** 3,000 related models whose names no compression makes short; every tenth failed. */
+const many = Array.from({ length: 3000 }, (_, n) => ({
+  model: createHash('sha256').update(String(n)).digest('hex'),
+  success: n % 10 !== 0,
+  code: n % 10 === 0 ? 'validation_error' : 'ok',
+  details: n % 10 === 0 ? 'no serial' : '',
+  created: n % 10 !== 0,
+}));
+const isFailed = ({ success }: (typeof many)[number]) => !success;
 
 messageTable('V2', 'model.create', {
   ...everyAction({
@@ -85,6 +102,22 @@ messageTable('V2', 'model.create', {
         {
           call: create,
           body: `{"objectId":"${derivedObjectId}", "model":"svc.device","type":"pump","properties":{"serial":"FP-1","big":12345678901234567890,"x":1.0,"y":1e400,"2":0,"1":0} }`,
+          reply: [201, pumpAnswer({ objectId: derivedObjectId })],
+        },
+        noConfiguration(derivedObjectId),
+      ],
+      ack: ok(derivedObjectId),
+    },
+    {
+      it: 'counts an objectId that is null as absent, and puts the generated one in its place without touching the rest',
+      body: '{ "objectId" : null ,"model":"svc.device","type":"pump","properties":{"serial":"FP-1","x":1.0},"parent":null }',
+      backend: [
+        device,
+        pumpType,
+        lookUp([]),
+        {
+          call: create,
+          body: `{ "objectId" : "${derivedObjectId}" ,"model":"svc.device","type":"pump","properties":{"serial":"FP-1","x":1.0},"parent":null }`,
           reply: [201, pumpAnswer({ objectId: derivedObjectId })],
         },
         noConfiguration(derivedObjectId),
@@ -168,6 +201,30 @@ messageTable('V2', 'model.create', {
       ack: ok(derivedObjectId),
     },
     {
+      it: 'takes any model and type, spaces included, each as one percent-encoded segment of a path',
+      body: { ...body, model: 'feed pumps @ 1', type: 'feed pump@2' },
+      backend: [
+        device,
+        {
+          call: 'GET /modelDefinitions/feed%20pumps%20%40%201/types/feed%20pump/versions/2',
+          reply: [
+            200,
+            { model: 'feed pumps @ 1', typeId: 'feed pump', version: '2.0.0', uniqueProperties: ['serial'] },
+          ],
+        },
+        {
+          call: 'POST /query',
+          body: '{"model":"feed pumps @ 1","type":"feed pump","properties":{"serial":"FP-1"}}',
+          reply: [200, { data: [pump({ model: 'feed pumps @ 1', type: 'feed pump@2.0.0' })] }],
+        },
+        {
+          call: `PUT /objects/${A}/models/feed%20pumps%20%40%201`,
+          reply: [200, pumpAnswer({ model: 'feed pumps @ 1', type: 'feed pump@2.0.0', version: 2 })],
+        },
+      ],
+      ack: ok(A),
+    },
+    {
       it: 'reports every related model, without saying which were created',
       body: withId,
       backend: [
@@ -191,6 +248,19 @@ messageTable('V2', 'model.create', {
         { model: 'svc.history', success: true, code: 'ok', details: '' },
         { model: 'svc.location', success: true, code: 'ok', details: '' },
       ]),
+    },
+    {
+      it: 'compresses an acknowledgement with 3,000 related models, and leaves out those that do not fit, those that succeeded first',
+      body: withId,
+      backend: [device, absent, { ...creates, reply: [201, pumpAnswer({ relatedModels: many })] }, noConfiguration(A)],
+      ack: {
+        ...ok(
+          A,
+          expect.toSatisfy((kept: typeof many) => kept.length > 500 && kept.slice(0, 300).every(isFailed)),
+        ),
+        details: expect.stringMatching(/^\d+ of 3000 related models are left out here, all of them successful$/),
+      },
+      ackProperties: { 'content-encoding': 'gzip' },
     },
     {
       it: 'counts as success when a related model could not be created',
@@ -221,6 +291,66 @@ messageTable('V2', 'model.create', {
     },
   ],
   updated: [
+    {
+      it: 'updates when the identical request with objectId null is repeated',
+      body: { objectId: null, ...body },
+      backend: [
+        device,
+        pumpType,
+        lookUp([pump({ version: 2 })]),
+        { call: putA, body: { objectId: null, ...body, version: 2 }, reply: [200, pumpAnswer({ version: 3 })] },
+        noConfiguration(A),
+      ],
+      ack: ok(A),
+    },
+    {
+      it: 'finds an existing model by what is unique in a type and its base types, when the registry does not resolve them',
+      body: { ...body, properties: { serial: 'FP-1', site: 'north', tag: 7 } },
+      backend: [
+        device,
+        type('pump', { version: '1.0.0', unique: ['serial'], baseTypes: ['device@2.1.0', 'tagged@1.0.0'] }),
+        type('device/versions/2.1.0', { typeId: 'device', version: '2.1.0', baseTypes: ['sited@1.0.0'] }),
+        type('tagged/versions/1.0.0', { typeId: 'tagged', version: '1.0.0', uniqueProperties: ['tag'] }),
+        type('sited/versions/1.0.0', {
+          ...{ typeId: 'sited', version: '1.0.0' },
+          ...{ unique: ['site'], baseTypes: ['sited@1.0.0', 'device@2.1.0'] },
+        }),
+        {
+          call: 'POST /query',
+          body: '{"model":"svc.device","type":"pump","properties":{"serial":"FP-1","tag":7,"site":"north"}}',
+          reply: [200, { data: [pump({ properties: { serial: 'FP-1', site: 'north', tag: 7 } })] }],
+        },
+        { call: putA, reply: [200, pumpAnswer({ version: 2 })] },
+        noConfiguration(A),
+      ],
+      ack: ok(A),
+    },
+    {
+      it: 'leaves a model whose type has a base type that the registry does not know to the information model',
+      body,
+      backend: [
+        device,
+        type('pump', { version: '1.0.0', unique: ['serial'], baseTypes: ['device@2.1.0'] }),
+        { call: 'GET /modelDefinitions/svc.device/types/device/versions/2.1.0', reply: problem(404, 'Not found') },
+        { call: create, reply: problem(409, 'Exists', { objectId: A, type: 'pump@1.0.0' }) },
+        { call: readA, reply: [200, pump()] },
+        { call: putA, body: { ...body, version: 1 }, reply: [200, pumpAnswer({ version: 2 })] },
+        noConfiguration(A),
+      ],
+      ack: ok(A),
+    },
+    {
+      it: 'creates a new model when neither the type nor its base types declare anything unique',
+      body,
+      backend: [
+        device,
+        type('pump', { version: '1.0.0', baseTypes: ['device@2.1.0'] }),
+        type('device/versions/2.1.0', { typeId: 'device', version: '2.1.0', baseTypes: [], unique: [] }),
+        { call: create, reply: [201, pumpAnswer({ objectId: derivedObjectId })] },
+        noConfiguration(derivedObjectId),
+      ],
+      ack: ok(derivedObjectId),
+    },
     {
       it: 'finds an existing model by objectId plus model and updates it with the stored version',
       body: withId,
@@ -480,6 +610,41 @@ messageTable('V2', 'model.create', {
       backend: [device, { call: create, reply: problem(400, 'Validation failed') }],
       ack: refusal('create', 'HTTP 400: Validation failed'),
     })),
+    ...hostilePrincipals.map((id) => ({
+      it: `is our trouble, not the device’s, when the owner’s id is no segment of a path: ${shown(id)}`,
+      body: withId,
+      backend: [identityWithId(id)],
+      ack: failed('internal_platform_error', expect.stringMatching(/^internal error, incident [0-9a-f-]{36}$/)),
+    })),
+    {
+      it: 'is our trouble, not the device’s, when a model that is found has an id that is no segment of a path',
+      body: withId,
+      backend: [device, { call: readA, reply: [200, pump({ model: '..' })] }],
+      ack: failed('internal_platform_error', expect.stringMatching(/^internal error, incident [0-9a-f-]{36}$/)),
+    },
+    {
+      it: 'updates none of two models that have the unique properties of the request',
+      body,
+      backend: [device, pumpType, lookUp([pump(), pump({ objectId: B, version: 7 })])],
+      ack: failed(
+        'http_response_error',
+        'information model: 2 object models have the unique properties of the request; none was updated',
+      ),
+    },
+    {
+      it: 'refuses a type with more base types than are read for one look-up',
+      body: { ...body, type: 'chain@64.0.0' },
+      backend: [
+        device,
+        ...Array.from({ length: 64 }, (_, index) =>
+          type(`chain/versions/${64 - index}.0.0`, {
+            ...{ typeId: 'chain', version: `${64 - index}.0.0` },
+            ...{ unique: ['serial'], baseTypes: [`chain@${63 - index}.0.0`] },
+          }),
+        ),
+      ],
+      ack: failed('http_response_error', 'body.type has more than 63 base types'),
+    },
     {
       it: 'is not authorized when the device may not read the type',
       body,
@@ -774,6 +939,25 @@ messageTable('V2', 'model.create', {
       ],
       ack: ok(A),
     },
+    ...[
+      { objectId: '..' },
+      { objectId: `${A}/models/svc.other#` },
+      { model: '..' },
+      { model: 'a/b' },
+      { model: '..%2fsvc.other' },
+      { model: 7 },
+    ]
+      .map((id) => ({ id, hostile: { ...withId, ...id } }))
+      .map(({ id, hostile }) => ({
+        it: `never reads an id that is no segment of a path to prove a creation: ${shown(JSON.stringify(id))}`,
+        body: hostile,
+        backend: [
+          device,
+          { ...creates, body: hostile, reply: 'lost' } as const,
+          { ...creates, body: hostile, reply: problem(409, 'Exists', { objectId: A, type: 'pump@1.0.0' }) },
+        ],
+        ack: refusal('create', 'HTTP 409: Exists'),
+      })),
     {
       it: 'updates the model of another owner that the repeat meets',
       body: withId,

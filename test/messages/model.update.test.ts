@@ -286,6 +286,27 @@ messageTable('V2', 'model.update', {
       ],
       ack: mismatch,
     },
+    ...['9007199254740993', '12345678901234567890123'].map((version) => ({
+      it: `acknowledges the stored version ${version} digit for digit`,
+      properties,
+      body: JSON.stringify(body).replace('"version":4', `"version":${version}`),
+      backend: [
+        {
+          call: put,
+          body: JSON.stringify(body).replace('"version":4', `"version":${version}`),
+          reply: [200, JSON.stringify(pumpAnswer()).replace('"version":1', `"version":${version}`)],
+        } as const,
+      ],
+      ack: ok(Number(version)),
+      ackText: `"version":${version}}`,
+    })),
+    {
+      it: 'is our trouble, not the device’s, when the version that is stored is no integer',
+      properties,
+      body,
+      backend: [{ call: put, reply: [200, ` ${JSON.stringify(pumpAnswer({ version: 5.5 }))}`] }],
+      ack: failed('internal_platform_error', expect.stringMatching(/^internal error, incident [0-9a-f-]{36}$/)),
+    },
     {
       it: 'counts 4.0 as version 4',
       properties,

@@ -132,9 +132,8 @@ messageTable('V2', 'type.create', {
     {
       it: 'refuses what is larger than any message may become before it has been decompressed to its end',
       properties: { 'content-encoding': 'gzip' },
-      body: gzipSync(Buffer.alloc(4_194_305)),
-      ack: failed('decompression_error', 'body is larger than 4194304 bytes when decompressed'),
-      ackProperties: { 'content-encoding': 'gzip' },
+      body: gzipSync(Buffer.alloc(524_289)),
+      ack: failed('decompression_error', 'body is larger than 524288 bytes when decompressed'),
     },
   ],
 
@@ -217,6 +216,19 @@ messageTable('V2', 'type.create', {
       ],
       ack: refusal('HTTP 409: Exists'),
     },
+    ...[
+      { ...body, typeId: '..' },
+      { ...body, typeId: 'a/b' },
+      { ...body, typeId: '%2e%2e' },
+      { ...body, typeId: 'pump@1' },
+      { ...body, version: '..' },
+      { ...body, version: '1.0.0/..' },
+    ].map((hostile) => ({
+      it: `never reads a version back whose name is no segment of a path: ${shown(`${hostile.typeId} ${hostile.version}`)}`,
+      body: hostile,
+      backend: [{ call: post, reply: 'lost' } as const, { call: post, reply: problem(409, 'Exists') }],
+      ack: refusal('HTTP 409: Exists'),
+    })),
     {
       it: 'does not read back when no answer was lost: what exists is not its own',
       body,

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { acknowledge } from '../../src/protocol/acknowledgement.ts';
@@ -100,7 +100,7 @@ describe('a V2 acknowledgement', () => {
     const open = ({ body }: { body: string }) => JSON.parse(gunzipSync(Buffer.from(body, 'base64')).toString());
     const cut = acknowledge(v2(), { ...result, details: noise(70_000) }, now);
     expect(fits(cut)).toBe(true);
-    expect(open(cut).details).toHaveLength(257);
+    expect(open(cut).details).toHaveLength(256);
 
     const relatedModels = Array.from({ length: 20 }, () => ({
       model: 'm',
@@ -111,8 +111,78 @@ describe('a V2 acknowledgement', () => {
     const both = acknowledge(v2(), { ...result, details: noise(70_000), fields: { relatedModels } }, now);
     expect(fits(both)).toBe(true);
     expect(open(both).relatedModels).toHaveLength(20);
-    expect(open(both).relatedModels[0].details).toHaveLength(65);
+    expect(open(both).relatedModels[0].details).toHaveLength(64);
   });
+});
+
+describe('an acknowledgement with more related models than fit', () => {
+  const many = (count: number, details: string) =>
+    Array.from({ length: count }, (_, n) => ({
+      model: createHash('sha256').update(String(n)).digest('hex').repeat(2),
+      success: n % 2 === 0,
+      code: 'x',
+      details: n % 2 === 0 ? '' : details,
+    }));
+  const read = ({ body, properties }: { body: string; properties: Readonly<Record<string, string>> }) =>
+    JSON.parse(properties['content-encoding'] === 'gzip' ? gunzipSync(Buffer.from(body, 'base64')).toString() : body);
+
+  it.each([
+    ['V1', v1()],
+    ['V2', v2()],
+  ])('keeps as many as fit, the failed ones first, and says how many it left out: %s', (_, envelope) => {
+    const relatedModels = many(3000, 'why');
+    const reply = acknowledge(envelope, { ...result, fields: { relatedModels } }, now);
+    expect(fits(reply)).toBe(true);
+    expect(sizeOf(reply)).toBeGreaterThan(maxReplyBytes - 400);
+    const { relatedModels: kept, details } = read(reply);
+    expect(details).toMatch(
+      new RegExp(`^${3000 - kept.length} of 3000 related models are left out here, \\d+ of them failed$`),
+    );
+    const failedFirst = [1, 0].flatMap((rest) => relatedModels.filter((_, n) => n % 2 === rest));
+    expect(kept.map(({ model }: { model: string }) => model)).toEqual(
+      failedFirst.slice(0, kept.length).map(({ model }) => model),
+    );
+  });
+
+  it('says it behind the reason of a failure', () => {
+    const failure = { ...result, success: false, code: 'http_response_error', details: 'no' } as const;
+    const reply = acknowledge(v1(), { ...failure, fields: { relatedModels: many(1000, '') } }, now);
+    expect(read(reply).details).toMatch(/^no; \d+ of 1000 related models are left out here, \d+ of them failed$/);
+  });
+
+  it('keeps them all when it is enough to leave their details empty', () => {
+    const relatedModels = Array.from({ length: 700 }, (_, n) => ({
+      ...{ model: `m${n}`, success: false, code: 'x' },
+      details: 'd'.repeat(100),
+    }));
+    const reply = acknowledge(v1(), { ...result, fields: { relatedModels } }, now);
+    expect(read(reply)).toEqual({
+      ...{ success: true, code: 'ok', details: '' },
+      relatedModels: relatedModels.map((one) => ({ ...one, details: '' })),
+    });
+  });
+
+  it('does not try all of so many that no compression could make them fit', () => {
+    const relatedModels = Array.from({ length: 60_000 }, () => ({
+      ...{ model: 'm'.repeat(200), success: true, code: 'ok' },
+      details: randomBytes(8).toString('hex'),
+    }));
+    const reply = acknowledge(v2(), { ...result, fields: { relatedModels } }, now);
+    expect(fits(reply)).toBe(true);
+    expect(read(reply).relatedModels.length).toBeLessThanOrEqual((8 * maxReplyBytes) / 200);
+  });
+
+  it('cannot be delivered when even without related models it does not fit', () => {
+    const fields = { identity: noise(100_000), relatedModels: many(10, '') };
+    expect(fits(acknowledge(v2(), { ...result, fields }, now))).toBe(false);
+  });
+});
+
+it.each(['gzip', 'GZIP'])('the refusal of a request whose %s data is broken is not compressed', (encoding) => {
+  const failure = { ...result, success: false, code: 'decompression_error', details: 'no' } as const;
+  const reply = acknowledge(v2({ 'content-encoding': encoding }), failure, now);
+  expect(reply.properties).not.toHaveProperty('content-encoding');
+  expect(JSON.parse(reply.body)).toMatchObject({ code: 'decompression_error' });
 });
 
 describe('a V1 acknowledgement', () => {
@@ -132,7 +202,7 @@ describe('a V1 acknowledgement', () => {
   it('is never compressed: its details are cut instead', () => {
     const reply = acknowledge(v1(), { ...result, details: 'y'.repeat(70_000) }, now);
     expect(reply.properties).not.toHaveProperty('content-encoding');
-    expect(JSON.parse(reply.body).details).toHaveLength(257);
+    expect(JSON.parse(reply.body).details).toHaveLength(256);
   });
 });
 

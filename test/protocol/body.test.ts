@@ -1,7 +1,8 @@
 import { deflateSync, gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decodeBody } from '../../src/protocol/body.ts';
+import { bytesToReserve, decodeBody, maxReceivedBytes, mostToReserve } from '../../src/protocol/body.ts';
+import { hubEvent } from '../support/events.ts';
 
 const limit = 1000;
 const text = '{"model":"svc.device"}';
@@ -59,6 +60,17 @@ describe('a V2 body', () => {
     });
 
     it.each([
+      ['a byte', Buffer.from('x')],
+      ['a zero', Buffer.from([0])],
+      ['zeros', Buffer.alloc(64)],
+    ])('is refused when anything comes after it: %s', async (_what, more) => {
+      await expect(decode(Buffer.concat([compress(text), more]), encoding)).rejects.toMatchObject({
+        code: 'decompression_error',
+        details: `body is not valid ${encoding.toLowerCase()} data`,
+      });
+    });
+
+    it.each([
       ['plain JSON', text],
       ['nothing', ''],
       ['base64 of something else', 'aGVsbG8='],
@@ -81,4 +93,33 @@ describe('a V2 body', () => {
 
 it('a V1 body is never decompressed', async () => {
   expect(await decode(Buffer.from(text), 'gzip', 'V1')).toBe(text);
+});
+
+it('a body of more bytes than the hub takes from a device is refused unread', async () => {
+  await expect(decode(Buffer.alloc(maxReceivedBytes, ' '))).resolves.toHaveLength(maxReceivedBytes);
+  await expect(decode(Buffer.alloc(maxReceivedBytes + 1, ' '))).rejects.toMatchObject({
+    code: 'validation_error',
+    details: 'body has 262145 bytes, more than the limit of 262144',
+  });
+});
+
+describe('the room for a message', () => {
+  const reserve = (length: number, encoding?: string) =>
+    bytesToReserve(hubEvent({ body: Buffer.alloc(length), properties: { 'content-encoding': encoding } }), 524_288);
+
+  it('is what it may inflate to when it says that it is compressed', () => {
+    expect(reserve(4_096, 'GZIP')).toBe(3 * 4_096 + 6 * 524_288);
+    expect(reserve(100, 'deflate')).toBe(3 * 100 + 6 * 103_200);
+    expect(reserve(4_096, 'utf8')).toBe(7 * 4_096);
+  });
+
+  it('is never more than settings are checked for', () => {
+    const lengths = [0, 1, 4_096, maxReceivedBytes, maxReceivedBytes + 1, 1_048_576];
+    const most = Math.max(...lengths.flatMap((length) => [reserve(length), reserve(length, 'gzip')]));
+    expect(most).toBe(mostToReserve(524_288));
+  });
+
+  it('counts a body of text as well', () => {
+    expect(bytesToReserve({ ...hubEvent(), body: 'é' }, 524_288)).toBe(14);
+  });
 });

@@ -67,9 +67,9 @@ describe('a V2 envelope', () => {
     [{ timeout: '0' }, 'property timeout must be whole seconds from 1 to 900'],
     [{ timeout: '1.5' }, 'property timeout must be whole seconds from 1 to 900'],
     [{ target: 'edge/sensor-1' }, undefined],
-    [{ target: '../other' }, expect.stringContaining('property target must be identity names joined by /')],
-    [{ target: 'a//b' }, expect.stringContaining('property target')],
-    [{ target: 'a\u0000b' }, expect.stringContaining('property target')],
+    [{ target: '../other' }, undefined],
+    [{ target: '/a//b/' }, undefined],
+    [{ target: 'a\u0000b' }, 'property target must not have control characters'],
     [{ version: 1, timeout: 'x' }, 'property version must be 2; property timeout must be whole seconds from 1 to 900'],
   ])('with %j: %s', (properties, details) => {
     expect(v2(properties).refusal?.details).toEqual(details);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { guid, modelId, parseTypeRef, path } from '../../src/protocol/fields.ts';
+import { guid, modelId, parseTypeRef, path, target } from '../../src/protocol/fields.ts';
 
 const accepts = (schema: { safeParse(value: unknown): { success: boolean } }, value: unknown) =>
   schema.safeParse(value).success;
@@ -22,14 +22,21 @@ it.each([
 it.each([
   ['svc.device', true],
   ['Pumpe-für_Öl', true],
+  ['a b', true],
+  [' ', true],
+  ['a@1', true],
+  ['.a', true],
+  ['.@1', true],
   ['.', false],
+  ['..a', false],
   ['..', false],
   ['../svc.device', false],
   ['a/b', false],
   ['a\\b', false],
   ['a%2fb', false],
   ['a?b', false],
-  ['a b', false],
+  ['a#b', false],
+  ['a%b', false],
   ['a\r\nb', false],
   ['', false],
   ['x'.repeat(257), false],
@@ -42,16 +49,30 @@ describe('a type reference', () => {
     ['pump', { typeId: 'pump', version: undefined }],
     ['pump@2', { typeId: 'pump', version: '2' }],
     ['pump@2.0.1', { typeId: 'pump', version: '2.0.1' }],
+    ['feed pump@2', { typeId: 'feed pump', version: '2' }],
+    ['.pump', { typeId: '.pump', version: undefined }],
   ])('%s is read', (value, expected) => {
     expect(parseTypeRef(value)).toEqual(expected);
   });
 
-  it.each(['', '@1', 'pump@', 'pump@1.2', 'pump@1.2.3.4', 'pump@latest', 'pump@1@2', 'a/b@1', '..', 7, null])(
-    '%j is none',
-    (value) => {
-      expect(parseTypeRef(value)).toBeUndefined();
-    },
-  );
+  it.each([
+    '',
+    '@1',
+    'pump@',
+    'pump@1.2',
+    'pump@1.2.3.4',
+    'pump@latest',
+    'pump@1@2',
+    'a/b@1',
+    '.',
+    '.@1',
+    '..',
+    '..a@1',
+    7,
+    null,
+  ])('%j is none', (value) => {
+    expect(parseTypeRef(value)).toBeUndefined();
+  });
 });
 
 it.each([
@@ -67,4 +88,17 @@ it.each([
   ['edge\tsensor', false],
 ])('%j is a connectivity path: %s', (value, expected) => {
   expect(accepts(path, value)).toBe(expected);
+});
+
+it.each([
+  ['', true],
+  ['/a', true],
+  ['a/', true],
+  ['../x', true],
+  ['a//b/%2f', true],
+  ['a\u0000', false],
+  ['a\r\n', false],
+  ['a\u0085', false],
+])('%j is a target: %s', (value, expected) => {
+  expect(accepts(target, value)).toBe(expected);
 });

@@ -6,17 +6,27 @@ import { requestedNews } from '../../objectModel/requestedNews.ts';
 import { relatedModels } from '../../objectModel/storedModel.ts';
 import { configurationNews, noNews } from '../../objectModel/subscribers.ts';
 import { derivedId } from '../../protocol/event.ts';
-import { defaultModel, guid, jsonObject, modelId, parseTypeRef, path, text, typeRef } from '../../protocol/fields.ts';
+import {
+  absentWhenNull,
+  defaultModel,
+  guid,
+  jsonObject,
+  modelId,
+  parseTypeRef,
+  path,
+  text,
+  typeRef,
+} from '../../protocol/fields.ts';
 import { Rejection } from '../../rejection.ts';
 import { done, event } from '../card.ts';
-import { echoSubject, subjectFields, subjectOf } from './subject.ts';
+import { echoSubject, subjectFields, subjectInBody, subjectOf } from './subject.ts';
 
 const parent = z.object({ objectId: guid, reference: text }, { error: 'must be an object' });
 
 /** Create or update an object model, optionally with a reference to its parent. */
 export const deviceCreated = event('Svc.Device.Created', {
   headers: z.object({ ...subjectFields, owner: path.default('') }),
-  body: jsonObject({ ...subjectFields, type: typeRef, parent: parent.optional() }),
+  body: jsonObject({ ...subjectInBody, type: typeRef, parent: absentWhenNull(parent) }),
   reads: ['objectId', 'model', 'type', 'version', 'properties', 'parent', 'parent.objectId', 'parent.reference'],
   needs: ['informationModel', 'typeRegistry', 'principalManager'],
   acknowledged: {

@@ -4,7 +4,7 @@ import { requestedNews } from '../../objectModel/requestedNews.ts';
 import { guid, jsonObject, modelId } from '../../protocol/fields.ts';
 import { Rejection } from '../../rejection.ts';
 import { done, event } from '../card.ts';
-import { echoSubject, subjectFields, subjectOf } from './subject.ts';
+import { echoSubject, subjectFields, subjectInBody, subjectOf } from './subject.ts';
 
 // A10: real devices send every option; false, null, [] and [null] are as good as absent
 const flag = z
@@ -15,13 +15,13 @@ const list = (name: z.ZodString) =>
   z
     .array(name.nullable(), { error: 'must be an array of texts' })
     .nullish()
-    .transform((values) => (values ?? []).filter((value) => value !== null));
+    .transform((values) => new Set((values ?? []).filter((value) => value !== null)));
 
 /** Fetch object models, with children and related models, back to the device. */
 export const deviceSyncModel = event('Svc.Device.SyncModel', {
   headers: z.object(subjectFields),
   body: jsonObject({
-    ...subjectFields,
+    ...subjectInBody,
     hierarchical: flag,
     contained: flag,
     recursive: flag,
@@ -62,11 +62,11 @@ interface Options {
   readonly hierarchical: boolean;
   readonly contained: boolean;
   readonly recursive: boolean;
-  readonly references: readonly string[];
+  readonly references: ReadonlySet<string>;
 }
 
 function refuseContradictions({ hierarchical, contained, recursive, references }: Options): void {
-  const given = Object.entries({ hierarchical, contained, recursive, references: references.length > 0 });
+  const given = Object.entries({ hierarchical, contained, recursive, references: references.size > 0 });
   const names = given.flatMap(([name, isGiven]) => (isGiven ? [name] : []));
   const allowed = names.length <= 1 || (!hierarchical && !contained); // recursive may accompany references
   if (!allowed) {

@@ -1,28 +1,45 @@
 import { z } from 'zod';
 import { replace } from '../../objectModel/replace.ts';
-import { defaultModel, guid, integer, jsonObject, modelId, typeRef } from '../../protocol/fields.ts';
+import {
+  defaultModel,
+  exactInteger,
+  guid,
+  integer,
+  integerIn,
+  jsonObject,
+  modelId,
+  typeRef,
+} from '../../protocol/fields.ts';
+import { type Json, textIn } from '../../protocol/json.ts';
 import { done, event } from '../card.ts';
-import { echoSubject, subjectFields, subjectOf } from './subject.ts';
+import { echoSubject, subjectFields, subjectInBody, subjectOf } from './subject.ts';
 
 /** Replace the properties and variables of an existing object model. */
 export const deviceUpdated = event('Svc.Device.Updated', {
   headers: z.object({ objectId: guid, model: modelId.optional() }),
-  body: jsonObject({ ...subjectFields, type: typeRef, version: integer }),
+  body: jsonObject({ ...subjectInBody, type: typeRef, version: integer }),
   reads: ['objectId', 'model', 'type', 'version'],
   needs: ['informationModel'],
   acknowledged: {
-    success: { fields: { version: integer }, properties: { objectId: guid, model: modelId } },
-    failure: { fields: { version: integer.optional() }, properties: subjectFields },
+    success: { fields: { version: exactInteger }, properties: { objectId: guid, model: modelId } },
+    failure: { fields: { version: exactInteger.optional() }, properties: subjectFields },
   },
-  echo(properties, body) {
-    const { version } = Object(body) as { version?: unknown };
-    return { ...echoSubject(properties, body, defaultModel), fields: Number.isInteger(version) ? { version } : {} }; // A5
+  echo(properties, body, json) {
+    const version = versionIn(json);
+    return { ...echoSubject(properties, body, defaultModel), fields: version === undefined ? {} : { version } }; // A5
   },
 
   async handle({ headers, body, json, mayBeRepeat }, backends, { maxVersionGap }) {
     const { model = defaultModel } = subjectOf(headers, body);
     const { objectId } = headers;
     await replace({ generation: 'V1', objectId, model, body: json, mayBeRepeat, maxVersionGap }, backends);
-    return done({ version: body.version });
+    return done({ version: versionIn(json) ?? BigInt(body.version) });
   },
 });
+
+/** The version as the request writes it, to its last digit; undefined when it is no integer. */
+function versionIn(json: Json | undefined): bigint | undefined {
+  const text = (json && textIn(json, 'version')) ?? '';
+  const value = /^-?\d/.test(text) ? Number(text) : Number.NaN;
+  return integerIn(text) ?? (Number.isInteger(value) ? BigInt(value) : undefined);
+}

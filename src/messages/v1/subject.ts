@@ -1,4 +1,4 @@
-import { guid, isGuid, modelId } from '../../protocol/fields.ts';
+import { absentWhenNull, guid, isGuid, modelId } from '../../protocol/fields.ts';
 import { Rejection } from '../../rejection.ts';
 import type { Echo } from '../card.ts';
 
@@ -8,8 +8,11 @@ export interface Subject {
   readonly model: string | undefined;
 }
 
-/** Schema members for properties and for bodies. */
+/** Schema members for properties. */
 export const subjectFields = { objectId: guid.optional(), model: modelId.optional() };
+
+/** Schema members for bodies, in which an `objectId` that is null counts as absent (D5). */
+export const subjectInBody = { ...subjectFields, objectId: absentWhenNull(guid) };
 
 type Named = { readonly objectId?: string | undefined; readonly model?: string | undefined };
 

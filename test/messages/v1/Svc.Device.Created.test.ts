@@ -120,6 +120,12 @@ const parentChanged = failed(
   'body.parent differs from the parent that the model has: changing the parent is not supported',
 );
 
+const nameTaken = failed(
+  'http_response_error',
+  'body.parent differs from the target of the reference of that name that the model has: changing the parent is not supported',
+);
+const seventy = Array.from({ length: 70 }, (_, index) => `svc.history.${index}`);
+
 const related = (model: string, more: object = {}) => ({
   model,
   success: true,
@@ -128,6 +134,14 @@ const related = (model: string, more: object = {}) => ({
   created: true,
   ...more,
 });
+
+/** 700 related models, every seventh of which failed. */
+const many = (name: string) =>
+  Array.from({ length: 700 }, (_, n) =>
+    n % 7 === 0
+      ? related(`${name}-${n}`, { success: false, code: 'validation_error', details: 'd'.repeat(200), created: false })
+      : related(`${name}-${n}`),
+  );
 
 messageTable('V1', 'Svc.Device.Created', {
   ...everyEvent({
@@ -242,6 +256,37 @@ messageTable('V1', 'Svc.Device.Created', {
       ackProperties: { ...ackProperties, ...isNew },
     }),
     about({
+      it: 'counts an objectId and a parent that are null as absent',
+      properties: {},
+      body: '{"objectId": null ,"type":"pump","properties":{"serial":"FP-1"},"parent":null}',
+      backend: [
+        device,
+        pumpType,
+        lookUp([]),
+        {
+          call: createNew,
+          body: '{"model":"svc.device","objectId": null ,"type":"pump","properties":{"serial":"FP-1"},"parent":null}',
+          reply: [201, pumpAnswer(isNew)],
+        },
+        noConfiguration(derivedObjectId),
+      ],
+      notifications: [created(pump(isNew), isNew)],
+      ack: ok(),
+      ackProperties: { ...ackProperties, ...isNew },
+    }),
+    about({
+      it: 'takes the objectId of the properties when that of the body is null',
+      body: { ...body, objectId: null },
+      backend: [
+        device,
+        absent,
+        { call: createA, body: { ...withModel, objectId: null }, reply: [201, pumpAnswer()] },
+        noConfiguration(A),
+      ],
+      notifications: [created()],
+      ack: ok(),
+    }),
+    about({
       it: 'creates the model that the request names, which need not be svc.device; only that one is notified of',
       properties: { objectId: A, model: 'svc.history' },
       backend: [
@@ -337,21 +382,72 @@ messageTable('V1', 'Svc.Device.Created', {
           reply: [
             201,
             pumpAnswer({
-              relatedModels: [
-                related('svc.history', {
+              relatedModels: seventy.map((model) =>
+                related(model, {
                   success: false,
                   code: 'validation_error',
                   details: 'n'.repeat(70_000),
                   created: false,
                 }),
-              ],
+              ),
             }),
           ],
         },
         noConfiguration(A),
       ],
       notifications: [created()],
-      ack: ok([{ model: 'svc.history', success: false, code: 'validation_error', details: `${'n'.repeat(64)}…` }]),
+      ack: ok(
+        seventy.map((model) => ({
+          model,
+          success: false,
+          code: 'validation_error',
+          details: `${'n'.repeat(63)}…`,
+        })),
+      ),
+    }),
+    about({
+      it: 'cuts the details of a related model after 1,000 characters',
+      backend: [
+        device,
+        absent,
+        {
+          ...creates,
+          reply: [201, pumpAnswer({ relatedModels: [related('svc.history', { details: 'n'.repeat(1_001) })] })],
+        },
+        noConfiguration(A),
+      ],
+      notifications: [created()],
+      ack: ok([{ model: 'svc.history', success: true, code: 'ok', details: `${'n'.repeat(999)}…` }]),
+    }),
+    about({
+      it: 'leaves the details of 700 related models empty when the acknowledgement would not fit otherwise',
+      backend: [
+        device,
+        absent,
+        { ...creates, reply: [201, pumpAnswer({ relatedModels: many('m'.repeat(30)) })] },
+        noConfiguration(A),
+      ],
+      notifications: [created()],
+      ack: ok(many('m'.repeat(30)).map(({ created: _, ...one }) => ({ ...one, details: '' }))),
+    }),
+    about({
+      it: 'leaves related models out, those that succeeded first, and says how many, when 700 do not fit even so',
+      backend: [
+        device,
+        absent,
+        { ...creates, reply: [201, pumpAnswer({ relatedModels: many('m'.repeat(100)) })] },
+        noConfiguration(A),
+      ],
+      notifications: [created()],
+      ack: {
+        ...ok(
+          many('m'.repeat(100))
+            .sort((a, b) => Number(a.success) - Number(b.success))
+            .slice(0, 406)
+            .map(({ created: _, ...one }) => ({ ...one, details: '' })),
+        ),
+        details: '294 of 700 related models are left out here, all of them successful',
+      },
     }),
     fails({
       it: 'does not look for a model whose unique properties the request does not all have',
@@ -417,6 +513,36 @@ messageTable('V1', 'Svc.Device.Created', {
       notifications: [created(pump(isNew), isNew)],
       ack: ok(),
       ackProperties: { ...ackProperties, ...isNew },
+    }),
+    about({
+      it: 'updates when the identical request with objectId null is repeated',
+      properties: {},
+      body: { ...body, objectId: null },
+      backend: [
+        device,
+        pumpType,
+        lookUp([pump({ version: 2 })]),
+        { call: putA, body: { version: 2, ...body, objectId: null }, reply: [200, pumpAnswer({ version: 3 })] },
+        noConfiguration(A),
+      ],
+      notifications: [updated(pump({ version: 3 }))],
+      ack: ok(),
+    }),
+    about({
+      it: 'finds an existing model by the unique properties of a type whose base types the registry does not resolve',
+      properties: {},
+      backend: [
+        device,
+        {
+          call: pumpType.call,
+          reply: [200, { model: 'svc.device', typeId: 'pump', version: '1.0.0', unique: ['serial'] }],
+        },
+        lookUp([pump({ version: 9 })]),
+        updates(9),
+        noConfiguration(A),
+      ],
+      notifications: [updated(pump({ version: 10 }))],
+      ack: ok(),
     }),
     about({
       it: 'asks for the type version that the request names, and passes it on as it is',
@@ -552,8 +678,8 @@ messageTable('V1', 'Svc.Device.Created', {
         createsChild,
         references(
           reference({ name: 'feeds', attributes: {} }),
-          reference({ to: { objectId: A, model: 'svc.device' }, attributes: { isParent: false } }),
-          reference({ to: { objectId: B, model: 'svc.history' }, attributes: { isParent: 'true' } }),
+          reference({ name: 'hangsOn', attributes: { isParent: false } }),
+          reference({ name: 'heats', to: { objectId: A, model: 'svc.device' }, attributes: { isParent: 'true' } }),
         ),
         links,
         noConfiguration(A),
@@ -648,6 +774,48 @@ messageTable('V1', 'Svc.Device.Created', {
     ),
     ...(
       [
+        ['has no attributes', {}, { objectId: A, model: 'svc.device' }],
+        ['says it is not the parent', { isParent: false }, { objectId: A, model: 'svc.device' }],
+        ['is marked in a way that does not count', { isParent: 'true' }, { objectId: A, model: 'svc.device' }],
+        ['leads into another model id', {}, { objectId: B, model: 'svc.history' }],
+      ] as const
+    ).map(([what, attributes, to]) =>
+      orphan(
+        `fails when a reference of that name leads elsewhere, which stays as it is, although it ${what}`,
+        [references(reference({ to, attributes }))],
+        nameTaken,
+      ),
+    ),
+    orphan(
+      'fails when one reference of that name leads to the parent, but is not marked, and another one elsewhere',
+      [
+        references(
+          reference({ attributes: {} }),
+          reference({ to: { objectId: A, model: 'svc.device' }, attributes: {} }),
+        ),
+      ],
+      nameTaken,
+    ),
+    orphan(
+      'fails when a reference of that name and target is not marked, and the parent stands under another name',
+      [references(reference({ attributes: {} }), reference({ name: 'hangsOn' }))],
+      parentChanged,
+    ),
+    about({
+      it: 'leaves a parent alone that is the same as before, whatever else the model refers to under that name',
+      body: withParent,
+      backend: [
+        device,
+        absent,
+        createsChild,
+        references(reference({ to: { objectId: A, model: 'svc.device' }, attributes: {} }), reference()),
+        noConfiguration(A),
+      ],
+      notifications: [created()],
+      ack: ok(),
+    }),
+    ...(
+      [
         ['a reference name that the parent’s type does not know', 400, 'Validation failed'],
         ['a parent that does not exist', 404, 'Not found'],
       ] as const
@@ -698,7 +866,6 @@ messageTable('V1', 'Svc.Device.Created', {
     }),
     ...(
       [
-        [null, 'body.parent must be an object'],
         [B, 'body.parent must be an object'],
         [{}, 'body.parent.objectId is required; body.parent.reference is required'],
         [{ reference: 'isPartOf' }, 'body.parent.objectId is required'],
@@ -755,6 +922,15 @@ messageTable('V1', 'Svc.Device.Created', {
         ack: refusal('replace object model', 'HTTP 400: Invalid modification'),
       }),
     ),
+    fails({
+      it: 'updates none of two models that have the unique properties of the request',
+      properties: {},
+      backend: [device, pumpType, lookUp([pump(), pump({ objectId: B })])],
+      ack: failed(
+        'http_response_error',
+        'information model: 2 object models have the unique properties of the request; none was updated',
+      ),
+    }),
     fails({
       it: 'reports a model that was deleted before it could be updated',
       backend: [device, stored(), { ...updates(1), reply: problem(404, 'Not found') }],
@@ -829,7 +1005,7 @@ messageTable('V1', 'Svc.Device.Created', {
         ackProperties: {},
       }),
     ]),
-    ...[undefined, null, 7, '', '../pump', 'a/b', '..', 'pump@1.0', 'pump@x', 'pump@..', 'pu mp'].map((type) =>
+    ...[undefined, null, 7, '', '../pump', 'a/b', '..', 'pump@1.0', 'pump@x', 'pump@..', '..pump'].map((type) =>
       rejects(
         `must have a type that is a type reference: ${JSON.stringify(type)}`,
         `body.type ${type === undefined ? 'is required' : typeof type === 'string' ? 'must be a type identifier, optionally with @ and a version' : 'must be a type reference'}`,

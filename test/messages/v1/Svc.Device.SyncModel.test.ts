@@ -638,10 +638,60 @@ messageTable('V1', 'Svc.Device.SyncModel', {
       notifications: [news(A, 'svc.device', filled(65_536))],
     }),
     about({
-      it: 'fails when a notification is one byte larger than the hub carries, and sends none: not even those that fit',
-      body: { related: ['svc.history'] },
-      backend: [read(A), { call: at(A, 'svc.history'), reply: [200, filled(65_537, 'svc.history')] }],
-      ack: failed('response_too_large', "a notification is larger than the hub's 65536 bytes"),
+      it: 'fails when a notification is one byte larger than the hub carries, names it, and sends the others',
+      body: { related: ['svc.history', 'svc.location'] },
+      backend: [
+        read(A),
+        { call: at(A, 'svc.history'), reply: [200, filled(65_537, 'svc.history')] },
+        read(A, 'svc.location'),
+      ],
+      notifications: [
+        news(A),
+        news(A, 'svc.history', filled(65_537, 'svc.history')), // tried, and dropped for its size
+        news(A, 'svc.location'),
+      ],
+      ack: failed(
+        'response_too_large',
+        `larger than the hub's 65536 bytes, and therefore not sent: svc.history of ${A}`,
+      ),
+      log: {
+        level: 'warn',
+        code: 'response_too_large',
+        replies: 3,
+        dropped: [{ kind: 'notification', device: 'd1', reason: 'too_large' }],
+      },
+    }),
+    about({
+      it: 'names ten of those that were too large, and says how many more there are',
+      body: { hierarchical: true },
+      backend: [
+        read(A),
+        references(A, ...children(12).map((one) => to(one))),
+        ...children(12).map(
+          (one): ScriptedCall => ({
+            call: at(one),
+            reply: [200, pump({ objectId: one, name: 'x'.repeat(65_536) })],
+          }),
+        ),
+      ],
+      notifications: [
+        news(A),
+        ...children(12).map((one) => news(one, 'svc.device', pump({ objectId: one, name: 'x'.repeat(65_536) }))),
+      ],
+      ack: failed(
+        'response_too_large',
+        `larger than the hub's 65536 bytes, and therefore not sent: ${children(10)
+          .map((one) => `svc.device of ${one}`)
+          .join('; ')}; … and 2 more`,
+      ),
+    }),
+    about({
+      it: 'fails with what could not be delivered when one notification is too large and another finds no place',
+      body: { related: ['svc.history', 'svc.location'] },
+      backend: [{ call: at(A), reply: [200, filled(65_537)] }, read(A, 'svc.history'), read(A, 'svc.location')],
+      delivery: [{ dropped: 'too_large' }, { dropped: 'queue_full' }],
+      notifications: [news(A, 'svc.device', filled(65_537)), news(A, 'svc.history')],
+      ack: failed('delivery_failed', 'a notification could not be handed to the hub'),
     }),
     about({
       it: 'fails at a notification that cannot be handed to the hub and sends none after it, but the acknowledgement',

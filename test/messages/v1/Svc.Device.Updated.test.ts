@@ -246,6 +246,38 @@ messageTable('V1', 'Svc.Device.Updated', {
         { call: get, reply: [200, JSON.stringify(pump()).replace('"version":1', '"version":9007199254740994')] },
       ],
       ack: { ...mismatch, version: expect.any(Number) },
+      ackText: '"version":9007199254740993}',
+    }),
+    ...['9007199254740993', '12345678901234567890123'].map((version) =>
+      about({
+        it: `acknowledges version ${version} digit for digit`,
+        body: JSON.stringify(body).replace('"version":4', `"version": ${version} `),
+        backend: [{ call: put, reply: [200, pumpAnswer({ version: 5 })] }],
+        ack: ok(Number(version)),
+        ackText: `"version":${version}}`,
+      }),
+    ),
+    ...[
+      ['4.0', 4],
+      ['1e30', 1e30],
+    ].map(([version, number]) =>
+      about({
+        it: `acknowledges version ${version} as the integer that it is`,
+        body: JSON.stringify(body).replace('"version":4', `"version":${version}`),
+        backend: [{ call: put, reply: [200, pumpAnswer({ version: 5 })] }],
+        ack: ok(Number(number)),
+      }),
+    ),
+    rejects('acknowledges a version digit for digit also when it refuses the body', 'body.type is required', {
+      body: '{"version":9007199254740993}',
+      ack: { ...failed('platform_event_validation_error', 'body.type is required'), version: expect.any(Number) },
+      ackText: '"version":9007199254740993}',
+    }),
+    about({
+      it: 'counts an objectId of the body that is null as absent',
+      body: { ...body, objectId: null },
+      backend: [{ call: put, body: { ...body, objectId: null }, reply: [200, pumpAnswer({ version: 5 })] }],
+      ack: ok(),
     }),
     about({
       it: 'counts 4.0 as version 4',
@@ -394,7 +426,7 @@ messageTable('V1', 'Svc.Device.Updated', {
         { ackProperties: { objectId: A } },
       ),
     ]),
-    ...[undefined, null, 7, '', 'a/b', '..', 'pump@1.0', 'pump@x', 'pump@1.2.3-beta', 'pu mp'].map((type) =>
+    ...[undefined, null, 7, '', 'a/b', '..', 'pump@1.0', 'pump@x', 'pump@1.2.3-beta', '..pump'].map((type) =>
       rejectsBody(
         `must have a type that is a type reference: ${JSON.stringify(type)}`,
         `body.type ${type === undefined ? 'is required' : typeof type === 'string' ? 'must be a type identifier, optionally with @ and a version' : 'must be a type reference'}`,

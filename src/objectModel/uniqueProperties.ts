@@ -1,0 +1,36 @@
+import type { TypeRegistry } from '../backends/typeRegistry.ts';
+import { parseTypeRef, type TypeRef } from '../protocol/fields.ts';
+import { Rejection } from '../rejection.ts';
+
+/** Types that are read for one look-up, the type itself included. */
+const mostTypes = 64;
+
+/**
+ * The effective unique properties of a type: as the registry has resolved them, else `unique` of the type and of all its
+ * base types (D31). Undefined when one of these types is not there: then only the information model can tell.
+ * @throws Rejection when the type has too many base types
+ */
+export async function uniqueProperties(
+  model: string,
+  type: TypeRef,
+  registry: Pick<TypeRegistry, 'getType'>,
+): Promise<readonly string[] | undefined> {
+  const names = new Set<string>();
+  const types = new Map([[`${type.typeId}@${type.version}`, type]]);
+  // A map is walked in the order of its entries, those that are added on the way included; a circle adds none.
+  for (const { typeId, version } of types.values()) {
+    const definition = await registry.getType(model, typeId, version);
+    if (definition === undefined) return undefined;
+    for (const name of definition.uniqueProperties ?? definition.unique ?? []) names.add(name);
+    if (definition.uniqueProperties) continue;
+    for (const text of definition.baseTypes ?? []) {
+      const base = parseTypeRef(text);
+      if (base === undefined) return undefined;
+      types.set(`${base.typeId}@${base.version}`, base);
+    }
+    if (types.size > mostTypes) {
+      throw new Rejection('http_response_error', `body.type has more than ${mostTypes - 1} base types`);
+    }
+  }
+  return [...names];
+}

@@ -1,0 +1,193 @@
+import { deflateSync, gunzipSync, gzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { effort } from '../src/protocol/jsonScan.ts';
+import { Rejection } from '../src/rejection.ts';
+import { finds } from './costSearch/finds.ts';
+import { createCosts } from './costSearch/measure.ts';
+import { eventOf, fillingOf } from './costSearch/recipe.ts';
+import { dispatchEvent, settings } from './support/dispatching.ts';
+import { hubEvent } from './support/events.ts';
+import { requestProperties } from './support/messageTable.ts';
+import type { Script } from './support/scriptedBackend.ts';
+import { A, device, problem, pump, pumpType } from './support/world.ts';
+
+/** What hostile messages cost, in steps: characters that were looked at and values that were met (R6). */
+
+const { maxInflatedBytes } = settings.messages;
+const mostValues = 50_000;
+
+/** A text of at most so many characters, filled with repetitions of its middle. */
+function filled(begin: string, unit: string, end: string, length = maxInflatedBytes): string {
+  return begin + unit.repeat(Math.floor((length - begin.length - end.length) / unit.length)) + end;
+}
+
+async function costOf(
+  name: string,
+  body: string | Uint8Array,
+  { backend = [], properties = {} }: { backend?: Script; properties?: Readonly<Record<string, unknown>> } = {},
+) {
+  const generation = name.startsWith('Svc.') ? 'V1' : 'V2';
+  const event = hubEvent({ properties: { ...requestProperties[generation](name), ...properties }, body });
+  const before = { ...effort };
+  const { replies, logText } = await dispatchEvent(event, backend);
+  const { properties: answered = {}, body: answer = '{}' } = replies.at(-1) ?? {};
+  const last = answered['content-encoding'] === 'gzip' ? gunzipSync(Buffer.from(answer, 'base64')).toString() : answer;
+  return {
+    characters: effort.characters - before.characters,
+    values: effort.values - before.values,
+    details: String(JSON.parse(last).details),
+    logged: logText.length,
+  };
+}
+
+const gzipped = { 'content-encoding': 'gzip' };
+
+describe('a bomb that inflates to the limit', () => {
+  it.each([
+    ['objects', filled('{"a":[{}', ',{}', ']}'), 'body has more than 50000 values'],
+    ['numbers', filled('[1', ',1', ']'), 'body has more than 50000 values'],
+    ['empty keys', filled('{"":1', ',"":1', '}'), 'body has more than 50000 values'],
+    ['open arrays', filled('', '[', ''), 'body is nested more than 64 levels deep'],
+    ['blanks', filled('', ' ', ''), 'body is not well-formed JSON, it ends too early'],
+    ['one string', filled('"', 'x', ''), 'body is not well-formed JSON, it ends too early'],
+    ['escapes', filled('"', '\\u0041', ''), 'body is not well-formed JSON, it ends too early'],
+    ['one number', filled('[1e', '9', ']'), 'body has a number of more than 1024 characters, see character 2'],
+    ['one key', filled('{"', 'x', '":1}'), 'body has a key of more than 1024 characters, see character 2'],
+  ])('of %s is looked at once, up to where it breaks a rule', async (_what, text, details) => {
+    const cost = await costOf('model.create', gzipSync(text), { properties: gzipped });
+    expect(cost.details).toBe(details);
+    expect(cost.characters).toBeLessThanOrEqual(text.length);
+    expect(cost.values).toBeLessThanOrEqual(mostValues + 1);
+    expect(cost.logged).toBeLessThan(500);
+  });
+});
+
+describe('keys that occur twice', () => {
+  it('cost a message without an objectId no more than a second look at its properties', async () => {
+    const text = filled(
+      '{"model":"svc.device","type":"pump","properties":{"serial":"1"',
+      ',"":1',
+      '},"x":{"":{}}}',
+      240_000,
+    );
+    const cost = await costOf('model.create', gzipSync(text), {
+      properties: gzipped,
+      backend: [
+        device,
+        pumpType,
+        { call: 'POST /query', reply: [200, { data: [] }] },
+        { call: 'POST /object?owner=11111111-1111-4111-8111-111111111111', reply: problem(400, 'Validation failed') },
+      ],
+    });
+    expect(cost.details).toContain('HTTP 400');
+    expect(cost.characters).toBeLessThan(2.1 * text.length);
+  });
+
+  it('are found behind a key of any length', async () => {
+    const text = filled(`{"model":"svc.device","type":"t","x":{"${'k'.repeat(100_000)}":{"":1`, ',"":1', '}}}');
+    const cost = await costOf('model.create', gzipSync(text), { properties: gzipped });
+    expect(cost.details).toMatch(/^body has a key of more than 1024 characters/);
+    expect(cost.characters).toBeLessThan(101_000);
+  });
+
+  it('are named once, however often they occur', async () => {
+    const text = filled('{"version":1', ',"version":1', '}', 200_000);
+    const cost = await costOf('Svc.Device.Updated', text, { properties: { objectId: A } });
+    expect(cost).toMatchObject({ details: 'body.version occurs twice' });
+    expect(cost.logged).toBeLessThan(500);
+    expect(cost.characters).toBe(text.length);
+  });
+});
+
+describe('a list that is no list of names', () => {
+  it('is refused unread when it has more than 1,000 values', async () => {
+    const cost = await costOf('Svc.Device.SyncModel', filled('{"references":[1', ',1', ']}', 100_000));
+    expect(cost.details).toBe('body.references has more than 1000 values');
+    expect(cost.logged).toBeLessThan(500);
+  });
+
+  it('is told of in at most ten faults', async () => {
+    const cost = await costOf('Svc.Device.SyncModel', `{"references":[${'1,'.repeat(499)}1]}`);
+    expect(cost.details).toMatch(
+      /^body\.references\[0\] must be text; .*; body\.references\[9\] must be text; … and 490 more$/,
+    );
+    expect(cost.logged).toBeLessThan(1_000);
+  });
+
+  it('is told of in at most 1,000 characters', async () => {
+    const name = 'x'.repeat(1_000);
+    const cost = await costOf('model.update', '{"version":1}', {
+      properties: { objectId: A },
+      backend: [
+        {
+          call: `PUT /objects/${A}/models/svc.device`,
+          reply: [400, { errors: [{ code: '400', title: name, detail: name, id: A, meta: {} }] }],
+        },
+      ],
+    });
+    expect(cost.details.length).toBeLessThanOrEqual(1_000);
+    expect(new Rejection('validation_error', 'x'.repeat(5_000)).details).toBe(`${'x'.repeat(999)}…`);
+  });
+});
+
+it('names of references are compared once for each reference that is stored', async () => {
+  const names = Array.from({ length: 900 }, (_, index) => `n${index}`);
+  const stored = Array.from({ length: 4_000 }, () => ({
+    name: 'another',
+    to: { objectId: A, model: 'svc.device' },
+    attributes: {},
+  }));
+  const answer = JSON.stringify({ data: stored });
+  const model = JSON.stringify(pump());
+  const body = JSON.stringify({ objectId: A, model: 'svc.device', references: names });
+  const cost = await costOf('Svc.Device.SyncModel', body, {
+    backend: [
+      { call: `GET /objects/${A}/models/svc.device`, reply: [200, model] },
+      { call: `GET /objects/${A}/models/svc.device/references/out`, reply: [200, answer] },
+    ],
+  });
+  expect(cost.characters).toBeLessThan(body.length + model.length + 4 * answer.length);
+});
+
+it('deflate is no way around', async () => {
+  const cost = await costOf('model.create', deflateSync(filled('{"a":[{}', ',{}', ']}')).toString('base64'), {
+    properties: { 'content-encoding': 'deflate' },
+  });
+  expect(cost.details).toBe('body has more than 50000 values');
+});
+
+describe('what the cost search has found', () => {
+  it.each(Object.entries(finds))(
+    'is looked at four times at most, and values are built of small parts only: %s',
+    async (_what, recipe) => {
+      const event = eventOf(recipe);
+      if (event === undefined) throw new Error('no hub would take this message');
+      const costs = createCosts();
+      const before = { ...effort };
+      const answered = await costs.handle(recipe, event);
+      await costs.close();
+      const length = Buffer.byteLength(fillingOf(recipe)) + 200;
+      expect(effort.characters - before.characters).toBeLessThan(4 * length + 4 * answered);
+      expect(effort.values - before.values).toBeLessThan(4 * mostValues + answered);
+      expect(effort.built - before.built).toBeLessThan(65_536 + 2 * answered);
+    },
+  );
+});
+
+it('the log says of any number of missing models which ten came first, and how many more there are', async () => {
+  const names = Array.from({ length: 40 }, (_, index) => `svc.m${index}`);
+  const { logged } = await dispatchEvent(
+    hubEvent({
+      properties: requestProperties.V1('Svc.Device.SyncModel'),
+      body: { objectId: A, model: 'svc.device', related: names },
+    }),
+    [
+      { call: `GET /objects/${A}/models/svc.device`, reply: [200, pump()] },
+      {
+        together: names.map((name) => ({ call: `GET /objects/${A}/models/${name}`, reply: problem(404, 'Not found') })),
+      },
+    ],
+  );
+  const { remarks } = logged.at(-1) as { remarks: string[] };
+  expect([remarks.length, remarks.at(-1)]).toEqual([11, '… and 30 more']);
+});

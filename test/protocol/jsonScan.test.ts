@@ -1,0 +1,251 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { memberOf, parseJson, readJson, textIn } from '../../src/protocol/json.ts';
+import { keysOf } from '../../src/protocol/jsonKeys.ts';
+import { effort, trusted } from '../../src/protocol/jsonScan.ts';
+
+/** Printed by fast-check when a property fails. */
+const runs = { numRuns: 2_000 };
+
+const isAccepted = (read: () => unknown): boolean => {
+  try {
+    read();
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+function agrees(text: string): void {
+  expect([text, isAccepted(() => parseJson(text))]).toEqual([text, isAccepted(() => JSON.parse(text))]);
+}
+
+/** What parsers have got wrong before. */
+const classics = [
+  ...[
+    '',
+    ' ',
+    '\t',
+    '\n',
+    '\r',
+    '\v',
+    '\f',
+    '\u00a0',
+    '\u2028',
+    '\ufeff',
+    '\0',
+    'nul',
+    'nulll',
+    'NULL',
+    'tru',
+    'truee',
+  ],
+  ...['0', '-0', '00', '01', '-01', '-', '+1', '1.', '.5', '-.5', '1.e1', '1e', '1e+', '1e-', '1E5', '1e05', '1e+05'],
+  ...['0x10', '1_000', 'Infinity', '-Infinity', 'NaN', '1e400', '-1e-400', '0.0', '0e0', '1.0E-2', '1 2', '1,', '--1'],
+  ...['""', '"', '"a', 'a"', "'a'", '"\\"', '"\\""', '"\\\\"', '"\\\\\\"', '"\\a"', '"\\u"', '"\\u12"', '"\\u12g4"'],
+  ...['"\\u0000"', '"\\uD800"', '"\\uDC00\\uD800"', '"\\UD800"', '"\\b\\f\\n\\r\\t\\/"', '"\t"', '"\n"', '"\u007f"'],
+  ...[
+    '"\u2028"',
+    '"\u0000"',
+    '"\u001f"',
+    '"😀"',
+    '"é"',
+    '[]',
+    '[',
+    ']',
+    '[,]',
+    '[1,]',
+    '[,1]',
+    '[1 2]',
+    '[1,,2]',
+    '[1]]',
+  ],
+  ...[
+    '[[]',
+    '[]]',
+    '[}',
+    '{]',
+    '{}',
+    '{',
+    '}',
+    '{,}',
+    '{"a"}',
+    '{"a":}',
+    '{"a":1,}',
+    '{,"a":1}',
+    '{"a":1 "b":2}',
+    '{a:1}',
+  ],
+  ...['{"a":1,"a":2}', '{"a"::1}', '{"a":1}}', '{1:1}', '{"":""}', ' [ 1 , { "a" : [ ] } ] ', '{"a":/**/1}', '// a\n1'],
+  ...[
+    '[1,2',
+    '{"a":1',
+    '{"a":[1,{"b":"c',
+    '[true,false,null]',
+    '[truefalse]',
+    '"a""b"',
+    '{"a":"b"c}',
+    '[1]1',
+    '{}{}',
+    '[ ]\0',
+  ],
+];
+
+describe('the reader accepts what JSON.parse accepts', () => {
+  it.each(classics)('%j', agrees);
+
+  it('of any JSON text, however it is printed', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), fc.nat(4), (value, indent) => agrees(JSON.stringify(value, undefined, indent))),
+      runs,
+    );
+  });
+
+  it('and nothing else, when such a text is damaged', () => {
+    const damage = fc.tuple(fc.nat(), fc.nat(2), fc.constantFrom(...'{}[]",:\\/0123456789eE+-.tfnu \n\0é'));
+    fc.assert(
+      fc.property(fc.jsonValue(), fc.array(damage, { minLength: 1, maxLength: 3 }), (value, damages) => {
+        let text = JSON.stringify(value);
+        for (const [at, length, put] of damages) {
+          const place = at % (text.length + 1);
+          text = text.slice(0, place) + put + text.slice(place + length);
+        }
+        agrees(text);
+      }),
+      { numRuns: 10_000 },
+    );
+  });
+
+  it('and nothing else, of any text out of the characters that mean something', () => {
+    const characters = fc.constantFrom(
+      '{',
+      '}',
+      '[',
+      ']',
+      '"',
+      ',',
+      ':',
+      '1',
+      '0',
+      '-',
+      '.',
+      'e',
+      'null',
+      ' ',
+      '\\',
+      'a',
+    );
+    fc.assert(
+      fc.property(fc.array(characters, { maxLength: 8 }), (parts) => agrees(parts.join(''))),
+      { numRuns: 20_000 },
+    );
+  });
+});
+
+describe('the members that are looked for', () => {
+  const name = fc.oneof(
+    fc.constantFrom(
+      'type',
+      'typ',
+      'types',
+      'version',
+      '',
+      't',
+      'ty',
+      'größe',
+      'größ',
+      '😀',
+      '\\',
+      '"',
+      '\n',
+      '__proto__',
+    ),
+    fc.string({ unit: 'binary', maxLength: 3 }),
+  );
+  /** The same key in some spelling. */
+  const spelled = (key: string, escapes: readonly boolean[]) =>
+    `"${Array.from({ length: key.length }, (_, index) =>
+      escapes[index % Math.max(1, escapes.length)]
+        ? `\\u${key.charCodeAt(index).toString(16).padStart(4, '0')}`
+        : JSON.stringify(key[index]).slice(1, -1),
+    ).join('')}"`;
+  const member = fc.tuple(name, fc.array(fc.boolean(), { maxLength: 3 }), fc.jsonValue({ maxDepth: 2 }));
+  const wellFormed = (text: string) => text.isWellFormed();
+
+  it('are found where they stand, in whatever spelling; the others are only counted', () => {
+    fc.assert(
+      fc.property(fc.array(member, { maxLength: 12 }), fc.array(name, { maxLength: 8 }), (members, wanted) => {
+        const given = members.map(([key, escapes, value]) => `${spelled(key, escapes)} : ${JSON.stringify(value)}`);
+        const text = ` {${given.join(' ,\n')}} `;
+        fc.pre(wellFormed(text));
+        const keys = wanted.filter(wellFormed);
+        const json = parseJson(text, keysOf(keys));
+        const names = members.map(([key]) => key);
+        const expected = new Map(members.map(([key, , value]) => [key, JSON.stringify(value)] as const));
+        expect(json.size).toBe(members.length);
+        expect([...json.members.keys()].sort()).toEqual([...new Set(keys)].filter((key) => expected.has(key)).sort());
+        for (const key of json.members.keys()) expect([key, textIn(json, key)]).toEqual([key, expected.get(key)]);
+        expect([...json.twice].sort()).toEqual(
+          [...new Set(keys)].filter((key) => names.filter((one) => one === key).length > 1).sort(),
+        );
+      }),
+      runs,
+    );
+  });
+
+  it('are not mistaken for half a surrogate pair and another character', () => {
+    expect([...parseJson('{"\\ud800\\u0041":1}', keysOf(['\u2441'])).members.keys()]).toEqual([]);
+    expect([...parseJson('{"\\ud83d\\ude00":1}', keysOf(['😀'])).members.keys()]).toEqual(['😀']);
+  });
+
+  it('tell how many values they hold, themselves included', () => {
+    const { members } = parseJson('{"a":[1,{"b":[2,3]},[]],"c":"d","e":{}}');
+    expect([...members].map(([key, { values }]) => [key, values])).toEqual([
+      ['a', 7],
+      ['c', 1],
+      ['e', 1],
+    ]);
+  });
+
+  it('are those of the outermost object, not of objects in it', () => {
+    const json = parseJson('{"parent":{"type":1},"list":[{"type":2}]}', keysOf(['type', 'parent']));
+    expect([...json.members.keys()]).toEqual(['parent']);
+    expect(memberOf(json, 'parent')?.members.has('type')).toBe(true);
+  });
+
+  it('may be any number, of one beginning and a single one apart', () => {
+    const names = Array.from({ length: 2_000 }, (_, index) => `${'x'.repeat(500)}${index}`);
+    const text = JSON.stringify(Object.fromEntries(names.map((key) => [key, 1])));
+    expect(parseJson(text, keysOf([...names.slice(1), 'absent'])).members.size).toBe(1_999);
+  });
+});
+
+describe('bounds', () => {
+  const limits = { depth: 64, values: 100, keyLength: 10, numberLength: 12 };
+  const read = (text: string) => () => readJson(Buffer.from(text), keysOf([]), limits);
+
+  it.each([
+    ['values', `[${'1,'.repeat(98)}1]`, `[${'1,'.repeat(99)}1]`, 'has more than 100 values'],
+    ['members', `{${'"":1,'.repeat(98)}"":1}`, `{${'"":1,'.repeat(99)}"":1}`, 'has more than 100 values'],
+    ['keys', '{"0123456789":1}', '{"01234567890":1}', 'has a key of more than 10 characters, see character 2'],
+    ['numbers', '[123456789012]', '[1234567890123]', 'has a number of more than 12 characters, see character 2'],
+    ['fractions', '[1234567890.1]', '[123456789012.1]', 'has a number of more than 12 characters, see character 2'],
+    ['exponents', '[1e1234567890]', '[1e12345678901]', 'has a number of more than 12 characters, see character 2'],
+  ])('on %s are met exactly', (_what, allowed, refused, why) => {
+    expect(read(allowed)).not.toThrow();
+    expect(read(refused)).toThrow(why);
+  });
+
+  it('of values are met before the rest of the text is looked at', () => {
+    const before = { ...effort };
+    expect(read(`[${'{},'.repeat(1_000_000)}1]`)).toThrow('has more than 100 values');
+    expect([effort.values - before.values, effort.characters - before.characters]).toEqual([101, 298]);
+  });
+
+  it('let each character be looked at once', () => {
+    const text = JSON.stringify({ type: 'pump', '\n': ['\\"', 1.5e300, { type: [[]] }] });
+    const before = effort.characters;
+    readJson(Buffer.from(text), keysOf(['type']), trusted(64));
+    expect(effort.characters - before).toBe(text.length);
+  });
+});
