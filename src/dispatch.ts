@@ -2,21 +2,24 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { type Answered, answer, type Handled } from './answer.ts';
 import type { Backends, BoundBackends } from './backends/backends.ts';
 import { Abandoned, createDeadline } from './backends/deadline.ts';
-import type { Stay } from './hub/partition/partition.ts';
+import type { Stay } from './hub/partition/work.ts';
 import type { Sender } from './hub/replies/sender.ts';
-import { within } from './hub/within.ts';
 import type { Log } from './log.ts';
 import type { Card, CardLimits } from './messages/card.ts';
-import { checkedBody, checkedHeaders, jsonBody } from './messages/checks.ts';
+import { checkedBody, checkedHeaders, jsonBody, knownMembers } from './messages/checks.ts';
 import { findCard } from './messages/index.ts';
 import type { Counters } from './operations/counters.ts';
+import { createCustody } from './operations/deadLetters/custody.ts';
 import type { DeadLetters } from './operations/deadLetters/store.ts';
+import { bytesHeld, bytesReceived, bytesToReserve } from './protocol/body.ts';
 import { resultCodes } from './protocol/codes.ts';
+import { firstOf } from './protocol/details.ts';
 import { createEnvelopeReader, type Envelope, type EnvelopeLimits, invalid } from './protocol/envelope.ts';
 import { eventId, type Generation, type HubEvent, type Origin } from './protocol/event.ts';
 import type { Json } from './protocol/json.ts';
 import { textProperties } from './protocol/properties.ts';
 import { Rejection } from './rejection.ts';
+import { unknownName } from './unknownName.ts';
 
 /** A message of ours, attributed to the device that sent it. */
 export interface Arrival {
@@ -34,7 +37,7 @@ interface DispatchOptions {
   readonly backends: Backends;
   readonly sender: Sender;
   readonly counters: Counters;
-  readonly deadLetters: Pick<DeadLetters, 'park'>;
+  readonly deadLetters: Pick<DeadLetters, 'park' | 'remove'>;
   readonly log: Log;
   readonly limits: EnvelopeLimits & CardLimits & { readonly maxInflatedBytes: number };
   readonly now: () => Date;
@@ -46,11 +49,9 @@ interface DispatchOptions {
  */
 export type Dispatch = (arrival: Arrival, stay: Stay) => Promise<boolean>;
 
-/** A dead-letter store that hangs must not hold up the device. */
-const parkWithinMs = 20_000;
-
 export function createDispatch(options: DispatchOptions): Dispatch {
-  const { backends, sender, counters, deadLetters, log, limits, now } = options;
+  const { backends, sender, counters, log, limits, now } = options;
+  const letters = createCustody(options);
   const readEnvelope = createEnvelopeReader(limits);
 
   async function dispatch(arrival: Arrival, stay: Stay): Promise<boolean> {
@@ -65,20 +66,20 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       arrival.attempts,
     );
     const card = envelope.name === undefined ? undefined : findCard(generation, envelope.name);
-    if (card && !refusal) {
-      const outage = backends.ready(card.needs, stay.closing); // B5: the clock of a waiting message does not run
-      if (outage && !(await outage)) return false;
-    }
     const began = performance.now();
-    const handled = await handle({ envelope, card, refusal }, arrival, stay, traceparent);
+    const handled = stay.parkUnexecuted
+      ? { envelope, card, body: undefined, json: undefined, outcome: undefined, failure: notExecuted(arrival) }
+      : await handle({ envelope, card, refusal }, arrival, stay, traceparent);
     if (handled === undefined) return false;
     const isOurFault = handled.failure !== undefined && resultCodes[handled.failure.code].fault === 'service';
     if (isOurFault && stay.gone.aborted) return false;
     const ms = Math.round(performance.now() - began);
+    stay.answering(replyBytes(handled));
     const answered = await answer(handled, sender, stay.gone, now());
     if (answered === undefined) return false;
     // Not before: a message that is left to others may succeed there, and a letter of it would undo what came after.
-    if (handled.failure && isOurFault) await park(arrival, handled.failure, traceparent);
+    if (handled.failure && isOurFault) await letters.park(arrival, handled.failure, traceparent);
+    else if (arrival.mayBeRepeat) await letters.release(arrival); // C1
     report(handled, answered, { partition: origin.partition, sequenceNumber: event.sequenceNumber, ms });
     return true;
   }
@@ -87,23 +88,33 @@ export function createDispatch(options: DispatchOptions): Dispatch {
   async function handle(
     { envelope, card, refusal }: { envelope: Envelope; card: Card | undefined; refusal: Rejection | undefined },
     { event, mayBeRepeat }: Arrival,
-    { charge, gone }: Stay,
+    { giveBack, waiting, gone }: Stay,
     traceparent: string,
   ): Promise<Handled | undefined> {
     let json: Json | undefined;
+    let known: ReturnType<typeof knownMembers>;
+    let reserved = bytesToReserve(event, limits.maxInflatedBytes);
+    const keep = (bytes: number) => {
+      giveBack(reserved - bytes);
+      reserved = bytes;
+    };
     try {
       if (refusal) throw refusal;
-      if (card === undefined) throw notOurs(envelope.generation);
+      if (card === undefined) throw unknownName(envelope.generation, envelope.name ?? '');
       const headers = checkedHeaders(card, envelope);
-      json = await jsonBody(card, envelope, event.body, limits.maxInflatedBytes, charge);
-      const body = checkedBody(card, envelope, json);
+      json = await jsonBody(card, envelope, event.body, limits.maxInflatedBytes);
+      keep(bytesHeld(event, json));
+      known = knownMembers(card, json);
+      const body = checkedBody(card, envelope, json, known);
       const request = { envelope, headers, json, body, mayBeRepeat };
-      const outcome = await card.handle(request, bind(envelope, traceparent, gone), limits);
-      return { envelope, card, body: json.value, outcome, failure: outcome.failure };
+      const outcome = await card.handle(request, bind(envelope, traceparent, gone, waiting), limits);
+      return { envelope, card, body: known, json, outcome, failure: outcome.failure };
     } catch (error) {
       if (error instanceof Abandoned) return undefined;
       const failure = inGeneration(rejectionOf(error, envelope.deviceId), envelope.generation);
-      return { envelope, card, body: json?.value, outcome: undefined, failure };
+      return { envelope, card, body: known, json, outcome: undefined, failure };
+    } finally {
+      keep(bytesReceived(event));
     }
   }
 
@@ -111,6 +122,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     { deviceId, correlationId, eventId, timeoutSeconds }: Envelope,
     traceparent: string,
     gone: AbortSignal,
+    onOutage: () => void,
   ): BoundBackends =>
     backends.bind({
       deviceId,
@@ -118,21 +130,8 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       traceparent,
       idempotencySeed: eventId,
       deadline: createDeadline(timeoutSeconds, gone),
+      onOutage,
     });
-
-  /** Keeps what failed through our side (G4). A store that fails must not stop the service: then the log is all there is. */
-  async function park(arrival: Arrival, { code, details }: Rejection, traceparent: string): Promise<void> {
-    const { event, generation, deviceId, origin, attempts = 0 } = arrival;
-    try {
-      const why = { code, details, parkedAt: now(), attempts: attempts + 1, traceparent };
-      await within(deadLetters.park({ event, generation, deviceId, origin, ...why }), parkWithinMs);
-      counters.parked += 1;
-    } catch (error) {
-      const { sequenceNumber, offset } = event; // where the hub still has it
-      const place = { partition: origin.partition, sequenceNumber, offset };
-      log.error({ err: error, device: deviceId, ...place }, 'message could not be parked');
-    }
-  }
 
   /** Whatever else goes wrong is ours, and the device learns only where to find it in the log. */
   function rejectionOf(error: unknown, deviceId: string): Rejection {
@@ -140,6 +139,14 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     const incident = randomUUID();
     log.error({ err: error, incident, device: deviceId }, 'unforeseen failure');
     return new Rejection('internal_platform_error', `internal error, incident ${incident}`);
+  }
+
+  /** G4: the device learns as much as of any other failure of ours. */
+  function notExecuted({ event, deviceId, origin }: Arrival): Rejection {
+    const incident = randomUUID();
+    const place = { device: deviceId, partition: origin.partition, sequenceNumber: event.sequenceNumber };
+    log.error({ incident, ...place }, 'message was alone in work at three violent ends: parked unexecuted');
+    return new Rejection('internal_platform_error', `not executed any more, incident ${incident}`);
   }
 
   /** One log line per handled message (G5). */
@@ -162,8 +169,8 @@ export function createDispatch(options: DispatchOptions): Dispatch {
         correlationId: envelope.correlationId?.slice(0, 128),
         ...place,
         replies: sent,
-        ...(dropped.length > 0 && { dropped }),
-        ...(remarks.length > 0 && { remarks }),
+        ...(dropped.length > 0 && { dropped: dropped.slice(0, 10), droppedReplies: dropped.length }),
+        ...(remarks.length > 0 && { remarks: firstOf(remarks) }),
       },
       'handled',
     );
@@ -171,7 +178,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
 
   return (arrival, stay) =>
     dispatch(arrival, stay).catch(async (error) => {
-      await park(arrival, rejectionOf(error, arrival.deviceId), newTraceparent());
+      await letters.park(arrival, rejectionOf(error, arrival.deviceId), newTraceparent());
       counters.failed += 1;
       return true;
     });
@@ -179,14 +186,12 @@ export function createDispatch(options: DispatchOptions): Dispatch {
 
 const newTraceparent = () => `00-${randomBytes(16).toString('hex')}-${randomBytes(8).toString('hex')}-01`;
 
+/** About what is kept until the replies are sent: notifications are whole models, an acknowledgement repeats parts of the body. */
+const replyBytes = ({ outcome, json }: Handled): number =>
+  (outcome?.notifications ?? []).reduce((bytes, { body }) => bytes + body.length, 1_000 + (json?.text.length ?? 0));
+
 /** Backends refuse what cannot be sent to them, without knowing which code that is for the device (result codes). */
 const inGeneration = (rejection: Rejection, generation: Generation): Rejection =>
   rejection.code === 'validation_error'
     ? new Rejection(invalid(generation), rejection.details, rejection.fields)
     : rejection;
-
-const notOurs = (generation: Generation): Rejection =>
-  new Rejection(
-    'operation_not_supported',
-    `${generation === 'V2' ? 'action' : 'eventType'} is not one of this service`,
-  );

@@ -1,17 +1,22 @@
 import { type Backends, createBackends } from './backends/backends.ts';
 import type { Settings } from './config.ts';
 import { createDispatch, type Dispatch } from './dispatch.ts';
-import { createSender, type Sender } from './hub/replies/sender.ts';
-import { createServiceConnection, newServiceClient, type ServiceConnection } from './hub/replies/serviceConnection.ts';
+import { createReplies } from './hub/replies/replies.ts';
+import type { Sender } from './hub/replies/sender.ts';
+import { newServiceClient, type ServiceConnection } from './hub/replies/serviceConnection.ts';
 import { cureHubSdks } from './hub/sdkCures.ts';
 import type { Log } from './log.ts';
 import { type Counters, createCounters } from './operations/counters.ts';
 import { openDeadLetters } from './operations/deadLetters/open.ts';
 import type { DeadLetters } from './operations/deadLetters/store.ts';
+import { createRequirements, type RequirementOf } from './requirements.ts';
+import { secretsOf } from './settings/secrets.ts';
+import { createTroubles } from './troubles.ts';
 
 /** All it takes to handle a message, wherever it comes from: the hub, or the dead letters. */
 export interface Handling {
   readonly dispatch: Dispatch;
+  readonly requirementOf: RequirementOf;
   readonly backends: Backends;
   readonly connection: ServiceConnection;
   readonly sender: Sender;
@@ -30,19 +35,10 @@ export function createHandling(
   const { hub, replies, messages, backends: urls } = settings;
   cureHubSdks();
   const counters = createCounters();
-  const backends = createBackends(urls, log.child({ part: 'backends' }));
-  const connection = createServiceConnection(
-    () => newServiceClient(hub.serviceConnectionString),
-    replies.sendTimeoutSeconds * 1000,
-    log,
-  );
-  const sender = createSender({
-    sendOnce: connection.send,
-    maxWaitMs: replies.maxWaitSeconds * 1000,
-    maxInFlight: replies.maxInFlight,
-    random: Math.random,
-    now: Date.now,
-  });
+  const backends = createBackends(urls, log.child({ part: 'backends' }), { secrets: secretsOf(settings) });
+  const troubles = createTroubles(log);
+  const newClient = () => newServiceClient(hub.serviceConnectionString);
+  const { connection, sender } = createReplies(replies, newClient, log, troubles);
   const tidying = setInterval(() => {
     deadLetters.tidy().catch((error) => log.warn({ err: error }, 'dead letters cannot be tidied up'));
   }, tidyEveryMs).unref();
@@ -50,6 +46,7 @@ export function createHandling(
   const dispatch = createDispatch({ backends, sender, counters, deadLetters, log, limits: messages, now });
   return {
     dispatch,
+    requirementOf: createRequirements(backends, messages),
     backends,
     connection,
     sender,
@@ -57,6 +54,7 @@ export function createHandling(
     async close() {
       clearInterval(tidying);
       sender.stop();
+      troubles.close();
       await Promise.all([connection.close(), backends.close()]);
     },
   };

@@ -1,6 +1,8 @@
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { describe, expect, it, vi } from 'vitest';
-import { bearerToken, dispatchEvent, now } from './support/dispatching.ts';
+import { idOf } from '../src/operations/deadLetters/letter.ts';
+import { bytesToReserve } from '../src/protocol/body.ts';
+import { bearerToken, dispatchEvent, now, settings } from './support/dispatching.ts';
 import { hubEvent } from './support/events.ts';
 import type { Script } from './support/scriptedBackend.ts';
 import { A, device, noConfiguration, P, problem, pump, pumpAnswer } from './support/world.ts';
@@ -30,26 +32,44 @@ describe('a bad message gets a clear failed acknowledgement', () => {
     [
       'an action that is none of ours',
       { properties: { action: 'model.query' } },
-      'action is not one of this service',
+      'action "model.query" is not one of this service; the nearest is model.create',
       'operation_not_supported',
     ],
     [
       'an action named like a property of every object',
       { properties: { action: 'constructor' } },
-      'action is not one of this service',
+      /^action "constructor" is not one of this service; the nearest is [a-z]+\.[a-z]+$/,
       'operation_not_supported',
     ],
     [
       'an event that is none of ours',
       { properties: { msgType: undefined, 'svc-messagetype': 'platformEvent', eventType: 'Svc.Device.Deleted' } },
-      'eventType is not one of this service',
+      'eventType "Svc.Device.Deleted" is not one of this service; the nearest is Svc.Device.Created',
+      'operation_not_supported',
+    ],
+    [
+      'an action in other letters',
+      { properties: { action: 'Model.Create' } },
+      'action "Model.Create" is not one of this service; the nearest is model.create',
+      'operation_not_supported',
+    ],
+    [
+      'an action with a letter too few',
+      { properties: { action: 'identity.delet' } },
+      'action "identity.delet" is not one of this service; the nearest is identity.delete',
+      'operation_not_supported',
+    ],
+    [
+      'an action that would hide in a log, and is long',
+      { properties: { action: `model."\r\n\u202e\u0085${'x'.repeat(30_000)}` } },
+      `action "model.'\ufffd\ufffd\ufffd\ufffd${'x'.repeat(53)}…" is not one of this service; the nearest is model.create`,
       'operation_not_supported',
     ],
     ['a missing action', { properties: { action: undefined } }, 'property action is required'],
     ['another version', { properties: { version: '3' } }, 'property version must be 2'],
     [
       'several faults at once',
-      { properties: { version: '3', timeout: 'soon', target: '..' } },
+      { properties: { version: '3', timeout: 'soon', target: '\u0000' } },
       /^property version .*; property target .*; property timeout /,
     ],
     ['an unknown ack', { properties: { ack: 'maybe' } }, 'property ack must be none, positive, negative or all'],
@@ -107,11 +127,13 @@ describe('a bad message gets a clear failed acknowledgement', () => {
 });
 
 describe('compression', () => {
-  it('is undone before the body is read, and charged to the bytes in work', async () => {
+  it('is undone before the body is read; the room that it does not need is given back, and the rest before it is answered', async () => {
     const body = gzipSync(JSON.stringify(pumpBody)).toString('base64');
     const event = hubEvent({ properties: { ...properties, 'content-encoding': 'gzip' }, body });
-    const { replies, charged } = await dispatchEvent(event, success);
-    expect(charged).toBe(JSON.stringify(pumpBody).length);
+    const { replies, givenBack } = await dispatchEvent(event, success);
+    const reserved = bytesToReserve(event, settings.messages.maxInflatedBytes);
+    const needed = 4 * JSON.stringify(pumpBody).length;
+    expect(givenBack).toEqual([reserved - body.length - needed, needed]);
     expect(replies[0]?.properties['content-encoding']).toBe('gzip');
     expect(JSON.parse(gunzipSync(Buffer.from(replies[0]?.body ?? '', 'base64')).toString())).toMatchObject({
       success: true,
@@ -304,8 +326,66 @@ describe('a message that fails through our side', () => {
     expect(logged.slice(-2)).toMatchObject([{ ...unparked, err: { message: 'no space left' } }, { msg: 'handled' }]);
   });
 
+  it('leaves no letter when it is handled again and succeeds; only what may be a repeat is looked for', async () => {
+    const event = hubEvent({ properties, body: pumpBody });
+    const again = await dispatchEvent(event, success, { mayBeRepeat: true });
+    const parked = { event, deviceId: 'd1', origin: { hub: 'hub', partition: '0' } };
+    expect([again.handled, again.removed]).toEqual([true, [idOf(parked)]]);
+    expect((await dispatchEvent(event, success)).removed).toEqual([]);
+    expect((await dispatchEvent(event, failing, { mayBeRepeat: true })).removed).toEqual([]);
+  });
+
+  it('is completed when its letter cannot be removed, within 3 s', async () => {
+    vi.useFakeTimers();
+    try {
+      const event = hubEvent({ properties, body: pumpBody });
+      const dispatching = dispatchEvent(event, success, { mayBeRepeat: true, remove: () => new Promise(() => {}) });
+      await vi.advanceTimersByTimeAsync(3_000);
+      const { handled, logged } = await dispatching;
+      expect(handled).toBe(true);
+      expect(logged.at(-2)).toMatchObject({ level: 'warn', device: 'd1', partition: '0', sequenceNumber: 7 });
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  it('is acknowledged under another message id when it succeeds after all', async () => {
+    const event = hubEvent({ properties, body: pumpBody });
+    const [failed, done] = [await dispatchEvent(event, failing), await dispatchEvent(event, success)];
+    expect(failed.replies[0]?.messageId).not.toBe(done.replies[0]?.messageId);
+  });
+
   it('is not parked when the failure is the device’s', async () => {
     const { parked } = await dispatchEvent(hubEvent({ properties, body: '{' }), []);
     expect(parked).toEqual([]);
+  });
+});
+
+describe('a message that is not to be executed any more', () => {
+  it('is answered with an incident that is also in the log, and parked, without its body being read or a backend called', async () => {
+    const event = hubEvent({ properties, body: '{"model":' });
+    const { handled, replies, parked, logged } = await dispatchEvent(event, [], {
+      parkUnexecuted: true,
+      mayBeRepeat: true,
+    });
+    const { code, success, details, relatedModels } = JSON.parse(replies[0]?.body ?? '');
+    expect([handled, replies.length, success, code, relatedModels]).toEqual([
+      true,
+      1,
+      false,
+      'internal_platform_error',
+      [],
+    ]);
+    const incident = /^not executed any more, incident ([\da-f-]{36})$/.exec(details)?.[1];
+    expect(parked).toMatchObject([{ event, code, details, attempts: 1 }]);
+    expect(logged).toContainEqual(
+      expect.objectContaining({ level: 'error', incident, device: 'd1', partition: '0', sequenceNumber: 7 }),
+    );
+  });
+
+  it('is answered only if its device wants to hear of failures', async () => {
+    const event = hubEvent({ properties: { ...properties, ack: 'positive' }, body: pumpBody });
+    const { replies, parked } = await dispatchEvent(event, [], { parkUnexecuted: true });
+    expect([replies.length, parked.length]).toEqual([0, 1]);
   });
 });

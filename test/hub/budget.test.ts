@@ -1,5 +1,5 @@
-import { expect, it } from 'vitest';
-import { createBudget } from '../../src/hub/partition/budget.ts';
+import { describe, expect, it } from 'vitest';
+import { type Budget, createBudget } from '../../src/hub/partition/budget.ts';
 
 const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
 
@@ -36,12 +36,139 @@ it('lets one message larger than the whole budget through when nothing else is i
   expect(budget.take(500)).toBeUndefined();
 });
 
-it('a body that grew holds up those who come next', async () => {
+it('what is not needed of a reservation is room for those who come next', async () => {
   const budget = createBudget({ maxMessages: 10, maxBytes: 100 });
-  expect(budget.take(10)).toBeUndefined();
-  budget.grow(90);
+  expect(budget.take(100)).toBeUndefined();
   const waiting = budget.take(1);
   expect(waiting).toBeInstanceOf(Promise);
-  budget.give(100);
+  budget.shrink(90);
   await waiting;
+  expect(budget.inFlight()).toEqual({ messages: 2, bytes: 11 });
+});
+
+describe('who waits for room', () => {
+  it('can leave the line, and nothing is charged then, here or overall', async () => {
+    const overall = createBudget({ maxMessages: 1, maxBytes: 100 });
+    const [one, other] = [1, 2].map(() => createBudget({ maxMessages: 1, maxBytes: 100 }, overall)) as [Budget, Budget];
+    const leaving = new AbortController();
+    expect(one.take(1)).toBeUndefined();
+    const inOwnLine = one.take(1, leaving.signal);
+    const inOverallLine = other.take(1, leaving.signal);
+    leaving.abort();
+    expect(await Promise.all([inOwnLine, inOverallLine, one.take(1, leaving.signal)])).toEqual([false, false, false]);
+    expect(other.inFlight()).toEqual({ messages: 0, bytes: 0 });
+    one.give(1);
+    expect([one, overall].map((budget) => budget.inFlight().messages)).toEqual([0, 0]);
+    expect(other.take(1)).toBeUndefined();
+  });
+
+  it('does not hold up those behind when it leaves', async () => {
+    const budget = createBudget({ maxMessages: 10, maxBytes: 100 });
+    const leaving = new AbortController();
+    expect(budget.take(60)).toBeUndefined();
+    const large = budget.take(60, leaving.signal);
+    const small = budget.take(10);
+    leaving.abort();
+    expect(await Promise.all([large, small])).toEqual([false, true]);
+  });
+
+  it('keeps what it was given, though it would leave in the same moment', async () => {
+    const budget = createBudget({ maxMessages: 1, maxBytes: 100 });
+    const leaving = new AbortController();
+    expect(budget.take(1)).toBeUndefined();
+    const taking = budget.take(1, leaving.signal);
+    budget.give(1);
+    leaving.abort();
+    expect([await taking, budget.inFlight().messages]).toEqual([true, 1]);
+  });
+});
+
+describe('alone', () => {
+  it('waits until nothing is in work, and lets nothing else begin until it is released', async () => {
+    const overall = createBudget({ maxMessages: 10, maxBytes: 100 });
+    const [one, other] = [1, 2].map(() => createBudget({ maxMessages: 10, maxBytes: 100 }, overall)) as [
+      Budget,
+      Budget,
+    ];
+    const log: string[] = [];
+    expect(one.take(1)).toBeUndefined();
+    const alone = one.alone().then((release) => {
+      log.push('alone');
+      return release;
+    });
+    void other.take(1)?.then(() => log.push('other'));
+    await settle();
+    expect(log).toEqual([]);
+    one.give(1);
+    const release = await alone;
+    void one.take(1)?.then(() => log.push('one'));
+    await settle();
+    expect([log, overall.inFlight().messages]).toEqual([['alone'], 0]);
+    release?.();
+    await settle();
+    expect(log).toEqual(['alone', 'other', 'one']);
+  });
+
+  it('is had in turn with the others, and waits for none that came after it', async () => {
+    const budget = createBudget({ maxMessages: 1, maxBytes: 100 });
+    const log: string[] = [];
+    expect(budget.take(1)).toBeUndefined();
+    void budget.take(1)?.then(() => log.push('first'));
+    void budget.alone().then((release) => {
+      log.push('alone');
+      release?.();
+    });
+    void budget.take(1)?.then(() => log.push('last'));
+    for (let ended = 0; ended < 2; ended += 1) {
+      budget.give(1);
+      await settle();
+    }
+    expect(log).toEqual(['first', 'alone', 'last']);
+  });
+
+  it('is released once: who is alone next stays so', async () => {
+    const budget = createBudget({ maxMessages: 1, maxBytes: 100 });
+    const release = await budget.alone();
+    const next = budget.alone();
+    release?.();
+    const releaseNext = await next;
+    release?.();
+    const taking = budget.take(1);
+    expect(taking).toBeInstanceOf(Promise);
+    releaseNext?.();
+    expect(await taking).toBe(true);
+  });
+
+  it('can be given up while it waits, and then holds nobody up', async () => {
+    const budget = createBudget({ maxMessages: 2, maxBytes: 100 });
+    const leaving = new AbortController();
+    expect(budget.take(1)).toBeUndefined();
+    const alone = budget.alone(leaving.signal);
+    const taking = budget.take(1);
+    leaving.abort();
+    expect([await alone, await taking]).toEqual([undefined, true]);
+  });
+});
+
+describe('the rooms beside it', () => {
+  const limits = { maxMessages: 2, maxBytes: 800 };
+
+  it('take as many messages as may be in work, and an eighth of the bytes', () => {
+    const { waiting } = createBudget(limits);
+    expect([waiting.take(60), waiting.take(41), waiting.take(40), waiting.take(0)]).toEqual([true, false, true, false]);
+    waiting.give(60);
+    expect([waiting.take(60), waiting.taken()]).toEqual([true, { messages: 2, bytes: 100 }]);
+  });
+
+  it('take one that is larger than the room when it is empty', () => {
+    expect(createBudget(limits).answering.take(10_000)).toBe(true);
+  });
+
+  it('are parts of the overall ones, and cleared there as well', () => {
+    const overall = createBudget(limits);
+    const [one, other] = [1, 2].map(() => createBudget(limits, overall)) as [Budget, Budget];
+    expect([one.waiting.take(10), one.waiting.take(20), other.waiting.take(1)]).toEqual([true, true, false]);
+    one.waiting.clear();
+    expect([overall.waiting.taken(), other.waiting.take(1)]).toEqual([{ messages: 0, bytes: 0 }, true]);
+  });
 });

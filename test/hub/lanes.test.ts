@@ -1,71 +1,169 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { createLanes } from '../../src/hub/partition/lanes.ts';
+import { createBudget } from '../../src/hub/partition/budget.ts';
+import { createLanes, type Queued, type Requirement } from '../../src/hub/partition/lanes.ts';
 
-/** Work that ends when told to, and says when it begins. */
-function work(log: string[], name: string) {
-  let end = () => {};
-  const ended = new Promise<void>((resolve) => {
-    end = resolve;
+const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
+const nothing: Requirement = { isMet: () => true, met: async () => true };
+
+interface Given extends Queued {
+  readonly name: string;
+}
+
+/** Lanes whose messages end when the test says so. */
+function setUp({ maxMessages = 10 } = {}) {
+  const log: string[] = [];
+  const ends = new Map<string, () => void>();
+  const budget = createBudget({ maxMessages, maxBytes: 1_000 });
+  const closing = new AbortController();
+  const lanes = createLanes<Given>({
+    budget,
+    closing: closing.signal,
+    async work({ name, cost }) {
+      log.push(name);
+      await new Promise<void>((resolve) => ends.set(name, resolve));
+      budget.give(cost);
+    },
   });
+  let sequenceNumber = 0;
+  const message = (name: string, requirement: Requirement): Given => {
+    sequenceNumber += 1;
+    return { name, sequenceNumber, cost: 1, requirement };
+  };
   return {
-    end,
-    run: async () => {
-      log.push(`${name} begins`);
-      await ended;
-      log.push(`${name} ends`);
+    lanes,
+    log,
+    budget,
+    closing,
+    add: (name: string, requirement = nothing) => lanes.add(name[0] as string, message(name, requirement)),
+    async end(name: string) {
+      ends.get(name)?.();
+      await settle();
     },
   };
 }
 
-const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
+/** A backend that goes and comes back. */
+function backend() {
+  let isThere = true;
+  let waiting: (() => void)[] = [];
+  return {
+    isMet: () => isThere,
+    met: (pointless: AbortSignal) =>
+      new Promise<boolean>((resolve) => {
+        pointless.addEventListener('abort', () => resolve(false));
+        if (isThere) resolve(true);
+        else waiting.push(() => resolve(true));
+      }),
+    goes() {
+      isThere = false;
+    },
+    async comesBack() {
+      isThere = true;
+      for (const tell of waiting.splice(0)) tell();
+      waiting = [];
+      await settle();
+    },
+  };
+}
 
 it('one device is handled one message after the other, devices side by side', async () => {
-  const lanes = createLanes();
-  const log: string[] = [];
-  const [a1, a2, b1] = ['a1', 'a2', 'b1'].map((name) => work(log, name)) as [
-    ReturnType<typeof work>,
-    ReturnType<typeof work>,
-    ReturnType<typeof work>,
-  ];
-  lanes.run('a', a1.run);
-  lanes.run('a', a2.run);
-  lanes.run('b', b1.run);
-  await settle();
-  expect(log).toEqual(['a1 begins', 'b1 begins']);
-  b1.end();
-  await settle();
-  expect(log).toEqual(['a1 begins', 'b1 begins', 'b1 ends']);
-  a1.end();
-  await settle();
-  expect(log.slice(3)).toEqual(['a1 ends', 'a2 begins']);
-  a2.end();
-  await settle();
+  const { lanes, log, add, end } = setUp();
+  for (const name of ['a1', 'a2', 'b1']) add(name);
+  expect(log).toEqual(['a1', 'b1']);
+  await end('b1');
+  expect(log).toEqual(['a1', 'b1']);
+  await end('a1');
+  expect(log).toEqual(['a1', 'b1', 'a2']);
+  await end('a2');
   expect(lanes.length('a') + lanes.length('b')).toBe(0);
 });
 
-it('keeps the order of every device in any interleaving', async () => {
+it('only the message in work holds a place in the budget', async () => {
+  const { budget, log, add, end } = setUp({ maxMessages: 2 });
+  for (const name of ['a1', 'a2', 'a3', 'b1', 'c1']) add(name);
+  expect([log, budget.inFlight().messages]).toEqual([['a1', 'b1'], 2]);
+  await end('a1');
+  expect(log).toEqual(['a1', 'b1', 'c1']);
+});
+
+it('what needs a backend that is out waits without a place, and begins in the order of arrival when it is back', async () => {
+  const { budget, log, add, end } = setUp({ maxMessages: 2 });
+  const model = backend();
+  add('c1');
+  model.goes();
+  for (const name of ['a1', 'b1', 'c2', 'd1']) add(name, model);
+  add('e1');
+  expect([log, budget.inFlight().messages]).toEqual([['c1', 'e1'], 2]);
+  await end('c1');
+  await end('e1');
+  expect(budget.inFlight().messages).toBe(0);
+  await model.comesBack();
+  expect(log).toEqual(['c1', 'e1', 'a1', 'b1']);
+  await end('a1');
+  await end('b1');
+  expect(log).toEqual(['c1', 'e1', 'a1', 'b1', 'c2', 'd1']);
+});
+
+it('gives its place back when the backend goes while it waits for the place', async () => {
+  const { budget, log, add, end } = setUp({ maxMessages: 1 });
+  const model = backend();
+  add('a1');
+  add('b1', model);
+  add('c1');
+  model.goes();
+  await end('a1');
+  expect([log, budget.inFlight().messages]).toEqual([['a1', 'c1'], 1]);
+  await end('c1');
+  expect(budget.inFlight().messages).toBe(0);
+  await model.comesBack();
+  expect(log).toEqual(['a1', 'c1', 'b1']);
+});
+
+it('begins nothing once it closes, and what waits holds no place', async () => {
+  const { budget, log, closing, add, end } = setUp({ maxMessages: 1 });
+  const model = backend();
+  model.goes();
+  for (const name of ['a1', 'b1', 'a2']) add(name);
+  add('c1', model);
+  closing.abort();
+  await end('a1');
+  await model.comesBack();
+  expect([log, budget.inFlight()]).toEqual([['a1'], { messages: 0, bytes: 0 }]);
+});
+
+it('keeps the order of every device in any interleaving (200 random courses)', async () => {
+  const devices = ['a', 'b', 'c'];
   await fc.assert(
     fc.asyncProperty(
-      fc.array(fc.tuple(fc.constantFrom('a', 'b', 'c'), fc.nat(3)), { maxLength: 40 }),
-      async (messages) => {
-        const lanes = createLanes();
+      fc.integer({ min: 1, max: 3 }),
+      fc.array(fc.tuple(fc.constantFrom(...devices), fc.nat(3)), { maxLength: 40 }),
+      async (maxMessages, messages) => {
+        const budget = createBudget({ maxMessages, maxBytes: 1e6 });
         const seen = new Map<string, number[]>();
-        let running = new Set<string>();
-        for (const [index, [device, ticks]] of messages.entries()) {
-          lanes.run(device, async () => {
+        const running = new Set<string>();
+        const lanes = createLanes<Queued & { device: string; ticks: number }>({
+          budget,
+          closing: new AbortController().signal,
+          async work({ device, ticks, sequenceNumber, cost }) {
             expect(running.has(device)).toBe(false);
-            running = running.add(device);
+            running.add(device);
+            expect(running.size).toBeLessThanOrEqual(maxMessages);
             for (let tick = 0; tick < ticks; tick += 1) await Promise.resolve();
-            seen.set(device, [...(seen.get(device) ?? []), index]);
+            seen.set(device, [...(seen.get(device) ?? []), sequenceNumber]);
             running.delete(device);
-          });
+            budget.give(cost);
+          },
+        });
+        for (const [sequenceNumber, [device, ticks]] of messages.entries()) {
+          lanes.add(device, { device, ticks, sequenceNumber, cost: 1, requirement: nothing });
         }
-        while (['a', 'b', 'c'].some((device) => lanes.length(device) > 0)) await settle();
+        while (devices.some((device) => lanes.length(device) > 0)) await settle();
         for (const order of seen.values()) expect(order).toEqual([...order].sort((a, b) => a - b));
         expect([...seen.values()].flat()).toHaveLength(messages.length);
+        expect(budget.inFlight()).toEqual({ messages: 0, bytes: 0 });
       },
     ),
-    { numRuns: 200 },
+    { numRuns: 200, seed: 20261122 },
   );
 });

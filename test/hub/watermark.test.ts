@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createWatermark, type Position } from '../../src/hub/partition/watermark.ts';
+import { type Begun, createWatermark, type Position } from '../../src/hub/partition/watermark.ts';
 
 const at = (sequenceNumber: number): Position => ({ sequenceNumber, offset: `o${sequenceNumber}` });
 
@@ -9,7 +9,7 @@ describe('the watermark', () => {
     const watermark = createWatermark();
     watermark.begin(at(1));
     watermark.begin(at(2));
-    watermark.begin(at(3))();
+    watermark.end(watermark.begin(at(3)));
     expect(watermark.safe()).toBeUndefined();
     expect(watermark.pending()).toBe(2);
     expect(watermark.doneAbove()).toEqual([{ first: 3, last: 3 }]);
@@ -17,15 +17,11 @@ describe('the watermark', () => {
 
   it('start 1 2 3, finish 2, 1: 2 is safe; finish 3: 3 is safe', () => {
     const watermark = createWatermark();
-    const [one, two, three] = [1, 2, 3].map((number) => watermark.begin(at(number))) as [
-      () => void,
-      () => void,
-      () => void,
-    ];
-    two();
-    one();
+    const [one, two, three] = [1, 2, 3].map((number) => watermark.begin(at(number))) as [Begun, Begun, Begun];
+    watermark.end(two);
+    watermark.end(one);
     expect(watermark.safe()).toEqual(at(2));
-    three();
+    watermark.end(three);
     expect(watermark.safe()).toEqual(at(3));
     expect(watermark.doneAbove()).toEqual([]);
   });
@@ -38,7 +34,7 @@ describe('the watermark', () => {
     watermark.pass(at(3));
     watermark.pass(at(4));
     expect(watermark.safe()).toEqual(at(1));
-    work();
+    watermark.end(work);
     expect(watermark.safe()).toEqual(at(4));
   });
 
@@ -46,8 +42,8 @@ describe('the watermark', () => {
     const watermark = createWatermark();
     const one = watermark.begin(at(1));
     watermark.begin(at(2));
-    one();
-    one();
+    watermark.end(one);
+    watermark.end(one);
     expect(watermark.pending()).toBe(1);
   });
 
@@ -56,9 +52,9 @@ describe('the watermark', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
         const watermark = createWatermark();
-        const model: { done: boolean; finish?: () => void }[] = [];
+        const model: { done: boolean; begun?: Begun }[] = [];
         for (const one of steps) {
-          if (one === 'begin') model.push({ done: false, finish: watermark.begin(at(model.length)) });
+          if (one === 'begin') model.push({ done: false, begun: watermark.begin(at(model.length)) });
           else if (one === 'pass') {
             watermark.pass(at(model.length));
             model.push({ done: true });
@@ -66,7 +62,7 @@ describe('the watermark', () => {
             const open = model.filter(({ done }) => !done);
             const chosen = open[one % Math.max(open.length, 1)];
             if (chosen) {
-              chosen.finish?.();
+              if (chosen.begun) watermark.end(chosen.begun);
               chosen.done = true;
             }
           }

@@ -1,11 +1,30 @@
-/** How much may be in work at once: beyond it, intake waits and the rest stays in the hub (G2). */
+import { createRoom, type Room } from './room.ts';
+
+/**
+ * How much may be in work at once: beyond it, what could begin waits, first come, first served (G2). A message is charged
+ * from when its work begins until only its replies are left to be sent; what merely waits is not in work (D27).
+ */
 export interface Budget {
-  /** Waits until there is room; undefined when there is room at once. One message always fits into an empty budget. */
-  take(bytes: number): Promise<void> | undefined;
-  /** Charges a message that turned out to be larger; never waits, but holds up those who come next (R6). */
-  grow(bytes: number): void;
+  /**
+   * Waits until there is room; undefined when there is room at once. One message always fits into an empty budget.
+   * @param leaving ends the waiting
+   * @returns false, and nothing is charged, when `leaving` came first
+   */
+  take(bytes: number, leaving?: AbortSignal): Promise<boolean> | undefined;
+  /** Gives back the part of a reservation that turned out not to be needed (R6). */
+  shrink(bytes: number): void;
   give(bytes: number): void;
+  /**
+   * Waits in the same line until nothing is in work, here and in the overall budget; nothing else begins until the answer
+   * is called.
+   * @returns undefined when `leaving` came first
+   */
+  alone(leaving?: AbortSignal): Promise<(() => void) | undefined>;
   inFlight(): { messages: number; bytes: number };
+  /** For messages that wait in memory to begin. */
+  readonly waiting: Room;
+  /** For messages of which only replies are left to be sent. */
+  readonly answering: Room;
 }
 
 export interface BudgetLimits {
@@ -13,46 +32,111 @@ export interface BudgetLimits {
   readonly maxBytes: number;
 }
 
+/** Of the bytes in work: as much may wait in memory, and as much again be answered, of as many messages as may be in work. */
+const roomShare = 1 / 8;
+
+interface Turn {
+  fits(): boolean;
+  enter(): void;
+  call(): void;
+}
+
 /** @param overall is taken from as well, after this one */
 export function createBudget({ maxMessages, maxBytes }: BudgetLimits, overall?: Budget): Budget {
+  const roomLimits = { maxMessages, maxBytes: maxBytes * roomShare };
   let messages = 0;
   let bytes = 0;
-  const waiting: { bytes: number; admit: () => void }[] = [];
+  let isTakenAlone = false;
+  const line: Turn[] = [];
 
-  const hasRoom = (more: number) => messages === 0 || (messages < maxMessages && bytes + more <= maxBytes);
+  const isEmpty = () => messages === 0 && !isTakenAlone;
+  const fits = (more: number) =>
+    !isTakenAlone && (messages === 0 || (messages < maxMessages && bytes + more <= maxBytes));
 
   function enter(more: number) {
     messages += 1;
     bytes += more;
   }
 
-  function admitWaiting() {
-    for (let first = waiting[0]; first !== undefined && hasRoom(first.bytes); first = waiting[0]) {
-      waiting.shift();
-      enter(first.bytes);
-      first.admit();
+  function leave(less: number) {
+    messages -= 1;
+    bytes -= less;
+    callNext();
+  }
+
+  function callNext() {
+    for (let first = line[0]; first?.fits(); first = line[0]) {
+      line.shift();
+      first.enter();
+      first.call();
     }
   }
 
+  /** Answers whether the turn has come, before `leaving` did. */
+  function turn(one: Pick<Turn, 'fits' | 'enter'>, leaving: AbortSignal | undefined): Promise<boolean> {
+    if (leaving?.aborted) return Promise.resolve(false);
+    return new Promise((resolve) => {
+      const inLine = {
+        ...one,
+        call() {
+          leaving?.removeEventListener('abort', leaveLine);
+          resolve(true);
+        },
+      };
+      const leaveLine = () => {
+        line.splice(line.indexOf(inLine), 1);
+        resolve(false);
+        callNext();
+      };
+      leaving?.addEventListener('abort', leaveLine, { once: true });
+      line.push(inLine);
+    });
+  }
+
+  async function takeInTurn(more: number, leaving: AbortSignal | undefined): Promise<boolean> {
+    if (!(await turn({ fits: () => fits(more), enter: () => enter(more) }, leaving))) return false;
+    return alsoOverall(overall?.take(more, leaving), more);
+  }
+
+  async function alsoOverall(taking: Promise<boolean> | undefined, more: number): Promise<boolean> {
+    if (taking === undefined || (await taking)) return true;
+    leave(more);
+    return false;
+  }
+
   return {
-    take(more) {
-      if (waiting.length === 0 && hasRoom(more)) {
-        enter(more);
-        return overall?.take(more);
-      }
-      const turn = new Promise<void>((admit) => waiting.push({ bytes: more, admit }));
-      return overall ? turn.then(() => overall.take(more)) : turn;
+    take(more, leaving) {
+      if (line.length > 0 || !fits(more)) return takeInTurn(more, leaving);
+      enter(more);
+      const taking = overall?.take(more, leaving);
+      return taking && alsoOverall(taking, more);
     },
-    grow(more) {
-      bytes += more;
-      overall?.grow(more);
+    shrink(less) {
+      bytes -= less;
+      overall?.shrink(less);
+      callNext();
     },
     give(less) {
-      messages -= 1;
-      bytes -= less;
       overall?.give(less);
-      admitWaiting();
+      leave(less);
+    },
+    async alone(leaving) {
+      if (overall) return overall.alone(leaving);
+      const enterAlone = () => {
+        isTakenAlone = true;
+      };
+      if (line.length === 0 && isEmpty()) enterAlone();
+      else if (!(await turn({ fits: isEmpty, enter: enterAlone }, leaving))) return undefined;
+      let isReleased = false;
+      return () => {
+        if (isReleased) return;
+        isReleased = true;
+        isTakenAlone = false;
+        callNext();
+      };
     },
     inFlight: () => ({ messages, bytes }),
+    waiting: createRoom(roomLimits, overall?.waiting),
+    answering: createRoom(roomLimits, overall?.answering),
   };
 }

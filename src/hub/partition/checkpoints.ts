@@ -1,10 +1,13 @@
+import { decodeNote, encodeNote, isOpen, type Note } from '../quarantine/note.ts';
 import { completionBytes, countBelow, decodeCompletion, encodeCompletion, isIn, runsAbove } from './completionMap.ts';
-import { createWatermark, type Position } from './watermark.ts';
+import { type Begun, createWatermark, type Position } from './watermark.ts';
 
 /** How far a partition has come: everything up to the position, and what the map says above it. */
 export interface Progress extends Position {
   /** See completionMap. */
   readonly completed: string;
+  /** See note; absent in normal times. */
+  readonly note?: string;
 }
 
 export interface CheckpointLimits {
@@ -30,14 +33,18 @@ export interface CheckpointOptions {
 export interface Checkpoints {
   /** Whether the reader before has written down that this event is done. */
   isDone(sequenceNumber: number): boolean;
-  /** Registers a message in hub order; call the answer once, when it has been handled to its end. */
-  begin(position: Position): () => void;
+  /** Registers a message in hub order. */
+  begin(position: Position): Begun;
+  /** It has been handled to its end. */
+  end(begun: Begun): void;
   /** Registers an event that needs no handling. */
   pass(position: Position): void;
   /** How near the map is to what it can hold: 0 up to three quarters of it, 1 when it is full. */
   crowding(): number;
   /** Writes what has not been written yet; tries again for a while when the store fails. */
   flush(): Promise<void>;
+  /** Writes this note, and the progress, at once; keeps it in every checkpoint until it is past. Answers whether it is written. */
+  annotate(next: Note): Promise<boolean>;
   /** Writes nothing more by itself, and after `lost` nothing at all. */
   stop(lost: boolean): void;
   /** Messages begun and not handled to their end. */
@@ -63,7 +70,11 @@ export function createCheckpoints({ progress, checkpoint, limits, onTrouble, onL
   const isDone = (sequenceNumber: number) => isIn(before, sequenceNumber);
   const safePosition = () => watermark.safe() ?? progress;
   const newest = () => (watermark.newest() ?? progress)?.sequenceNumber ?? -1;
+  let note = decodeNote(progress?.note);
+  let writtenNote = note;
+  /** Events since the last checkpoint, and those among them that were handled: events passed over wait for the time. */
   let unwritten = 0;
+  let handled = 0;
   let writing: Promise<void> | undefined;
   let timer: NodeJS.Timeout | undefined;
   let stopped = false;
@@ -74,7 +85,13 @@ export function createCheckpoints({ progress, checkpoint, limits, onTrouble, onL
     if (safe === undefined) return undefined;
     const { sequenceNumber, offset } = safe;
     const done = [...watermark.doneAbove(), ...runsAbove(before, newest())];
-    return { sequenceNumber, offset, completed: encodeCompletion(sequenceNumber, done, limits.maxMapBytes) };
+    const completed = encodeCompletion(sequenceNumber, done, limits.maxMapBytes);
+    return {
+      sequenceNumber,
+      offset,
+      completed,
+      ...(note && isOpen(note, sequenceNumber) && { note: encodeNote(note) }),
+    };
   }
 
   function mapBytes(): number {
@@ -83,8 +100,7 @@ export function createCheckpoints({ progress, checkpoint, limits, onTrouble, onL
     return completionBytes({ runs, span: end - (safePosition()?.sequenceNumber ?? -1) });
   }
 
-  const isDue = () =>
-    unwritten >= limits.everyMessages && unwritten * smallMapBytes >= limits.everyMessages * mapBytes();
+  const isDue = () => handled >= limits.everyMessages && handled * smallMapBytes >= limits.everyMessages * mapBytes();
 
   function stop(isLost: boolean) {
     stopped = true;
@@ -96,14 +112,20 @@ export function createCheckpoints({ progress, checkpoint, limits, onTrouble, onL
   async function writeOnce() {
     const safe = safeProgress();
     if (lost || safe === undefined || unwritten === 0) return;
-    const since = unwritten;
+    const since = { unwritten, handled };
+    const given = note;
     unwritten = 0;
+    handled = 0;
     try {
-      if (await checkpoint(safe)) return;
+      if (await checkpoint(safe)) {
+        writtenNote = given;
+        return;
+      }
       stop(true);
       onLost();
     } catch (error) {
-      unwritten += since;
+      unwritten += since.unwritten;
+      handled += since.handled;
       onTrouble(error, 'checkpoint not written');
     }
   }
@@ -125,6 +147,7 @@ export function createCheckpoints({ progress, checkpoint, limits, onTrouble, onL
 
   function count() {
     unwritten += 1;
+    handled += 1;
     if (stopped) return;
     if (isDue()) void write();
     else writeLater();
@@ -132,17 +155,15 @@ export function createCheckpoints({ progress, checkpoint, limits, onTrouble, onL
 
   return {
     isDone,
-    begin(position) {
-      const done = watermark.begin(position);
-      return () => {
-        done();
-        count();
-      };
+    begin: watermark.begin,
+    end(begun) {
+      watermark.end(begun);
+      count();
     },
     pass(position) {
       watermark.pass(position);
       unwritten += 1;
-      writeLater(); // foreign events are many and cost nothing to pass over again: they wait for the time
+      writeLater();
     },
     crowding: () => Math.min(1, Math.max(0, (mapBytes() / limits.maxMapBytes - comfortable) / (1 - comfortable))),
     async flush() {
@@ -150,6 +171,13 @@ export function createCheckpoints({ progress, checkpoint, limits, onTrouble, onL
       const until = performance.now() + flushesForMs;
       const isLeft = () => unwritten > 0 && !lost && safePosition() !== undefined;
       for (await write(); isLeft() && performance.now() < until; await write()) await sleep(flushesAgainMs);
+    },
+    async annotate(next) {
+      note = next;
+      unwritten += 1;
+      if (writing !== undefined) await writing; // it may have begun before
+      await write();
+      return writtenNote === next;
     },
     stop,
     pending: watermark.pending,

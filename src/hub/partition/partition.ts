@@ -1,29 +1,17 @@
 import { setMaxListeners } from 'node:events';
 import type { HubEvent } from '../../protocol/event.ts';
-import { within } from '../within.ts';
+import type { QuarantineOptions } from '../quarantine/quarantine.ts';
+import { createBacklog } from './backlog.ts';
 import type { Budget } from './budget.ts';
 import { type CheckpointLimits, type CheckpointOptions, createCheckpoints } from './checkpoints.ts';
+import { createCondition } from './condition.ts';
 import type { Horizon } from './horizon.ts';
-import { createLanes } from './lanes.ts';
-import { createOverflow } from './overflow.ts';
+import { type Arriving, createIntake } from './intake.ts';
+import { createLanes, type Requirement } from './lanes.ts';
+import { createScreening, type Screening } from './screening.ts';
 import type { Spool } from './spool.ts';
 import type { Position } from './watermark.ts';
-
-/** An event that is to be handled, and the device whose order it keeps. */
-export interface Arriving {
-  readonly event: HubEvent;
-  readonly deviceId: string;
-}
-
-/** What a message in work knows of its partition. */
-export interface Stay {
-  /** Adds to the bytes in work. */
-  charge(bytes: number): void;
-  /** Aborted when nothing more is begun: what still waits to begin is left to whoever reads the partition next. */
-  readonly closing: AbortSignal;
-  /** Aborted when what is running is left to others, too: no further call is made, no further reply is sent. */
-  readonly gone: AbortSignal;
-}
+import { createWork, type Message, type Stay } from './work.ts';
 
 /** What a partition needs of the rest of the service. */
 export interface PartitionOptions<A extends Arriving> extends Omit<CheckpointOptions, 'limits' | 'onLost'> {
@@ -34,6 +22,10 @@ export interface PartitionOptions<A extends Arriving> extends Omit<CheckpointOpt
    * @param mayBeRepeat somebody may have handled it before, without having come to write that down
    */
   arrivalOf(event: HubEvent, mayBeRepeat: boolean): A | undefined;
+  /** Bytes to reserve for a message before its handling begins (R6). */
+  costOf(event: HubEvent): number;
+  /** What has to be there before the message begins (B5); nothing when it is left out. */
+  requirementOf?(arrival: A): Requirement | undefined;
   /** Handles one message; never rejects. Answers whether it has been handled to its end. */
   dispatch(arrival: A, stay: Stay): Promise<boolean>;
   readonly horizon: Horizon;
@@ -42,6 +34,8 @@ export interface PartitionOptions<A extends Arriving> extends Omit<CheckpointOpt
   /** The partition cannot go on: somebody else owns it, or it has lost messages that it kept. It has been abandoned. */
   onGivenUp(): void;
   readonly spool: Spool;
+  /** For what comes after violent ends (G4); nobody is suspected when it is left out. */
+  readonly quarantine?: Pick<QuarantineOptions, 'mostSuspects' | 'longestMs' | 'log'>;
   readonly limits: PartitionLimits;
 }
 
@@ -68,49 +62,75 @@ export interface Partition {
   abandon(): void;
 }
 
-/** Between messages for the spool when the map of what is done is full: rather slow than standing still. */
-const longestPauseMs = 1_000;
-
 export function createPartition<A extends Arriving>(options: PartitionOptions<A>): Partition {
-  const { budget, arrivalOf, dispatch, spool, limits, horizon, onTrouble } = options;
+  const { budget, arrivalOf, spool, limits, horizon, onTrouble } = options;
   const closing = endlessly(new AbortController());
   const gone = endlessly(new AbortController());
   const isClosing = () => closing.signal.aborted;
-  const lanes = createLanes(changed);
+  const condition = createCondition();
   const checkpoints = createCheckpoints({ ...options, onLost: giveUp });
-  const overflow = createOverflow({
-    spool,
-    run: lanes.run,
-    handle: handleFromSpool,
-    isClosing,
-    onTrouble,
+  const backlog = createBacklog<A>({ room: budget.waiting, spool, onTrouble });
+  const screening: Screening<Message<A>> | undefined =
+    options.quarantine &&
+    createScreening<Message<A>>({
+      ...options.quarantine,
+      note: options.progress?.note,
+      annotate: checkpoints.annotate,
+      alone: budget.alone,
+      closing: closing.signal,
+      handleAlone: (message, tooLong) => work.handleAlone(message, tooLong),
+      passOver: ({ begun }) => checkpoints.end(begun),
+      changed: condition.changed,
+    });
+  const work = createWork<A>({
+    ...options,
+    repeatOf: (arrival) => arrivalOf(arrival.event, true) ?? arrival,
+    mustBeParked: (sequenceNumber) => screening?.mustBeParked(sequenceNumber) ?? false,
+    backlog,
+    arrivalIn,
+    closing: closing.signal,
+    gone: gone.signal,
+    end: checkpoints.end,
     onLost: giveUp,
+    changed: condition.changed,
+  });
+  const lanes = createLanes<Message<A>>({
+    screening,
+    budget,
+    closing: closing.signal,
+    work: work.handle,
+    ended: condition.changed,
+  });
+  const takeIn = createIntake<A>({
+    ...options,
+    lanes,
+    screening,
+    backlog,
+    condition,
+    closing: closing.signal,
+    begin(event) {
+      seen = positionOf(event); // at once: a stop may come before the next event's turn, and asks how far this came
+      return checkpoints.begin(seen);
+    },
+    deviceMessages: limits.deviceMessages,
+    crowding: checkpoints.crowding,
   });
   let seen: Position | undefined = options.progress;
-  let running = 0;
   let admitting = Promise.resolve();
-  let waiting: (() => void)[] = [];
 
-  /** Until a message has been handled, or the partition closes. */
-  const change = () => new Promise<void>((resolve) => waiting.push(resolve));
-
-  /** For so long at most, in milliseconds. */
-  async function waitWhile(isSo: () => boolean, limitMs: number) {
-    const until = performance.now() + limitMs;
-    while (isSo() && performance.now() < until) await within(change(), until - performance.now()).catch(() => {});
-  }
-
-  function changed() {
-    const woken = waiting;
-    waiting = [];
-    for (const wake of woken) wake();
+  /** Begins nothing more. */
+  function close() {
+    if (isClosing()) return;
+    closing.abort();
+    backlog.abandon();
+    condition.changed();
   }
 
   function abandon() {
     checkpoints.stop(true);
-    closing.abort();
+    close();
     gone.abort();
-    changed();
+    condition.changed();
   }
 
   function giveUp() {
@@ -129,70 +149,13 @@ export function createPartition<A extends Arriving>(options: PartitionOptions<A>
     }
   }
 
-  /** Handles one message whose room in the budget has been taken, unless it is too late to begin. */
-  async function work(arrival: A, done: () => void) {
-    let charged = sizeOf(arrival.event);
-    let handled = !isClosing();
-    if (handled) {
-      running += 1;
-      const charge = (more: number) => {
-        charged += more;
-        budget.grow(more);
-      };
-      try {
-        handled = await dispatch(arrival, { charge, closing: closing.signal, gone: gone.signal });
-      } catch (error) {
-        onTrouble(error, 'message given up');
-      }
-      running -= 1;
-    }
-    budget.give(charged);
-    if (handled) done();
-    changed();
-  }
-
-  async function handleFromSpool(event: HubEvent, done: () => void) {
-    const arrival = arrivalIn(event);
-    if (arrival === undefined) {
-      done();
-      changed();
-      return;
-    }
-    await budget.take(sizeOf(event));
-    await work(arrival, done);
-  }
-
-  /** Behind what is in the spool nothing may take room: it would hold it in vain, while the spool waits for room. */
-  const overflows = (deviceId: string) => overflow.has(deviceId) || lanes.length(deviceId) >= limits.deviceMessages;
-
-  async function admitOne(arrival: A) {
-    const { event, deviceId } = arrival;
-    const begin = () => {
-      seen = positionOf(event); // at once: a stop may come before the next event's turn, and asks how far this came
-      return checkpoints.begin(seen);
-    };
-    if (overflows(deviceId)) await waitWhile(() => !isClosing(), longestPauseMs * checkpoints.crowding());
-    while (!isClosing() && overflows(deviceId)) {
-      if (overflow.put(event, deviceId, begin)) return;
-      await change();
-    }
-    const room = budget.take(sizeOf(event));
-    if (room !== undefined) await room;
-    if (isClosing()) {
-      budget.give(sizeOf(event));
-      return;
-    }
-    const done = begin();
-    lanes.run(deviceId, () => work(arrival, done));
-  }
-
   async function admitAll(events: readonly HubEvent[]) {
     if (events.length > 0) await horizon.look();
     for (const event of events) {
       if (isClosing()) return;
       if (seen && event.sequenceNumber <= seen.sequenceNumber) continue;
       const arrival = checkpoints.isDone(event.sequenceNumber) ? undefined : arrivalIn(event);
-      if (arrival) await admitOne(arrival);
+      if (arrival) await takeIn(arrival);
       else {
         seen = positionOf(event);
         checkpoints.pass(seen);
@@ -207,9 +170,8 @@ export function createPartition<A extends Arriving>(options: PartitionOptions<A>
     },
     position: () => seen,
     async drain(limitMs) {
-      closing.abort();
-      changed();
-      await waitWhile(() => running > 0, limitMs);
+      close();
+      await condition.waitWhile(() => work.running() > 0 || screening?.isTrying() === true, limitMs);
       gone.abort();
       await checkpoints.flush();
       checkpoints.stop(false);
@@ -224,7 +186,5 @@ function endlessly(controller: AbortController): AbortController {
   setMaxListeners(0, controller.signal);
   return controller;
 }
-
-const sizeOf = ({ body }: HubEvent): number => (body instanceof Uint8Array ? body.byteLength : 0);
 
 const positionOf = ({ sequenceNumber, offset }: HubEvent): Position => ({ sequenceNumber, offset });

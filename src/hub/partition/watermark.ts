@@ -11,8 +11,10 @@ export interface Position {
  * the watermark is safe to resume after (G1), and what is done above it need not be done again.
  */
 export interface Watermark {
-  /** Registers work in arrival order; call the answer once, when it is done. */
-  begin(position: Position): () => void;
+  /** Registers work in arrival order. */
+  begin(position: Position): Begun;
+  /** The work is done. */
+  end(begun: Begun): void;
   /** Registers a position that needs no work. */
   pass(position: Position): void;
   /** The newest safe position; undefined before the first. */
@@ -27,10 +29,16 @@ export interface Watermark {
   pending(): number;
 }
 
+/** Work that was registered: many thousands may wait, and a closure for each would take more memory than this. */
+export interface Begun {
+  readonly done: boolean;
+}
+
 /** Neighbours that are done melt into one stretch, so that memory follows the work in hand and not its distance. */
-interface Stretch {
+interface Stretch extends Begun {
   first: number;
-  last: Position;
+  last: number;
+  offset: string;
   done: boolean;
   before: Stretch | undefined;
   after: Stretch | undefined;
@@ -43,13 +51,18 @@ export function createWatermark(): Watermark {
   let pending = 0;
   let runs = 0;
 
-  function append(position: Position, done: boolean): Stretch {
-    const stretch = { first: position.sequenceNumber, last: position, done, before: newest, after: undefined };
+  function append({ sequenceNumber, offset }: Position, done: boolean): Stretch {
+    const stretch = { first: sequenceNumber, last: sequenceNumber, offset, done, before: newest, after: undefined };
     if (newest) newest.after = stretch;
     else oldest = stretch;
     newest = stretch;
     if (done) runs += 1;
     return stretch;
+  }
+
+  function lengthen(stretch: Stretch, { last, offset }: Pick<Stretch, 'last' | 'offset'>) {
+    stretch.last = last;
+    stretch.offset = offset;
   }
 
   /** One that is done: it has melted into a neighbour, or into what is safe. */
@@ -66,44 +79,46 @@ export function createWatermark(): Watermark {
     runs += 1;
     const { before, after } = stretch;
     if (after?.done) {
-      stretch.last = after.last;
+      lengthen(stretch, after);
       remove(after);
     }
     if (before?.done) {
-      before.last = stretch.last;
+      lengthen(before, stretch);
       remove(stretch);
     }
     if (oldest?.done) {
-      safe = oldest.last;
+      safe = endOf(oldest);
       remove(oldest);
     }
   }
 
   return {
     begin(position) {
-      const stretch = append(position, false);
       pending += 1;
-      return () => {
-        if (stretch.done) return;
-        pending -= 1;
-        finish(stretch);
-      };
+      return append(position, false);
+    },
+    end(begun) {
+      if (begun.done) return;
+      pending -= 1;
+      finish(begun as Stretch);
     },
     pass(position) {
       if (newest === undefined) safe = position;
-      else if (newest.done) newest.last = position;
+      else if (newest.done) lengthen(newest, { last: position.sequenceNumber, offset: position.offset });
       else append(position, true);
     },
     safe: () => safe,
     doneAbove() {
       const runs: Run[] = [];
       for (let one = oldest; one !== undefined; one = one.after) {
-        if (one.done) runs.push({ first: one.first, last: one.last.sequenceNumber });
+        if (one.done) runs.push({ first: one.first, last: one.last });
       }
       return runs;
     },
     runsAbove: () => runs,
-    newest: () => newest?.last ?? safe,
+    newest: () => (newest ? endOf(newest) : safe),
     pending: () => pending,
   };
 }
+
+const endOf = ({ last, offset }: Stretch): Position => ({ sequenceNumber: last, offset });

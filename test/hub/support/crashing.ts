@@ -18,7 +18,7 @@ import type { Filed } from '../../../src/operations/deadLetters/choice.ts';
 import type { DeadLetters } from '../../../src/operations/deadLetters/store.ts';
 import type { Reply } from '../../../src/protocol/c2d.ts';
 import { classify, type HubEvent, senderOf } from '../../../src/protocol/event.ts';
-import { hubEvent } from '../../support/events.ts';
+import { bodyBytes, hubEvent } from '../../support/events.ts';
 import { allLetters, lettersInDirectory } from '../../support/letters.ts';
 import { mortal } from '../../support/mortal.ts';
 import { hub } from './hubSettings.ts';
@@ -28,7 +28,7 @@ import type { Message } from './messages.ts';
 export interface Remains {
   progress: Progress | undefined;
   readonly replies: Reply[];
-  readonly letters: Pick<DeadLetters, 'park'> & { list(): Promise<Filed[]> };
+  readonly letters: Pick<DeadLetters, 'park' | 'remove'> & { list(): Promise<Filed[]> };
 }
 
 /** Replies by their id: a repeat of one is no other reply. */
@@ -95,7 +95,10 @@ export async function startCrashing() {
     const dispatch = createDispatch({
       backends,
       counters: createCounters(),
-      deadLetters: { park: (letter) => life.step(() => remains.letters.park(letter)) },
+      deadLetters: {
+        park: (letter) => life.step(() => remains.letters.park(letter)),
+        remove: (id) => life.step(() => remains.letters.remove(id)),
+      },
       sender: {
         send: (reply) =>
           life.step(async () => {
@@ -123,6 +126,7 @@ export async function startCrashing() {
       },
       progress: remains.progress,
       horizon: knownHorizon(horizon),
+      costOf: bodyBytes,
       arrivalOf(event, mayBeRepeat) {
         const [generation, deviceId] = [classify(event), senderOf(event, settings.hub.deviceIdProperty)];
         if (generation === undefined || deviceId === undefined) throw new Error('not a message of ours');

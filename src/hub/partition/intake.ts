@@ -1,0 +1,108 @@
+import type { HubEvent } from '../../protocol/event.ts';
+import type { Backlog, Kept } from './backlog.ts';
+import type { Budget } from './budget.ts';
+import type { Condition } from './condition.ts';
+import type { Lanes, Requirement } from './lanes.ts';
+import type { Screening } from './screening.ts';
+import type { Begun } from './watermark.ts';
+import type { Message } from './work.ts';
+
+/** An event that is to be handled, and the device whose order it keeps. */
+export interface Arriving {
+  readonly event: HubEvent;
+  readonly deviceId: string;
+}
+
+interface IntakeOptions<A> {
+  readonly budget: Pick<Budget, 'take' | 'give'>;
+  readonly lanes: Lanes<Message<A>>;
+  readonly backlog: Backlog<A>;
+  readonly condition: Condition;
+  readonly closing: AbortSignal;
+  costOf(event: HubEvent): number;
+  requirementOf?(arrival: A): Requirement | undefined;
+  /** Suspects wait in their lanes until they are tried. */
+  readonly screening?: Pick<Screening<Message<A>>, 'isSuspect'> | undefined;
+  /** Registers a message that is taken in. */
+  begin(event: HubEvent): Begun;
+  /** Most messages of one device that are kept in memory. */
+  readonly deviceMessages: number;
+  /** How full the map of what is done is, from 0 to 1. */
+  crowding(): number;
+}
+
+/** Between messages for the spool when the map of what is done is full: rather slow than standing still. */
+const longestPauseMs = 1_000;
+
+const nothing: Requirement = { isMet: () => true, met: async () => true };
+
+/**
+ * Takes one message in. One that can begin waits for its place in the budget: that is the back-pressure. One that cannot,
+ * because its device is busy or a backend is out, goes to the backlog, and holds up nobody until that is full (D27).
+ */
+export function createIntake<A extends Arriving>(options: IntakeOptions<A>): (arrival: A) => Promise<void> {
+  const { budget, lanes, backlog, condition, closing, costOf, begin, deviceMessages, crowding, screening } = options;
+
+  return async (arrival) => {
+    const { event, deviceId } = arrival;
+    const requirement = options.requirementOf?.(arrival) ?? nothing;
+    const cost = costOf(event);
+    const canBegin = () =>
+      lanes.length(deviceId) === 0 && requirement.isMet() && !screening?.isSuspect(event.sequenceNumber);
+    const messageOf = (kept: A | Kept<A>): Message<A> => ({
+      next: undefined,
+      kept,
+      sequenceNumber: event.sequenceNumber,
+      cost,
+      requirement,
+      begun: begin(event),
+    });
+
+    /** Answers whether it has begun. */
+    async function beginInTurn(): Promise<boolean> {
+      const taking = budget.take(cost, closing);
+      if (taking !== undefined && !(await taking)) return false;
+      if (canBegin() && !closing.aborted) {
+        lanes.begin(deviceId, messageOf(arrival));
+        return true;
+      }
+      budget.give(cost);
+      return false;
+    }
+
+    function keep(where: Backlog<A>['inMemory']): boolean {
+      const kept = where(arrival);
+      if (kept === undefined) return false;
+      lanes.add(deviceId, messageOf(kept));
+      return true;
+    }
+
+    const keepInMemory = () => lanes.length(deviceId) < deviceMessages && keep(backlog.inMemory);
+    let isWatched = false;
+
+    /** The spool may be full of messages that wait for something else. */
+    function watch() {
+      if (isWatched || requirement.isMet()) return;
+      isWatched = true;
+      void requirement.met(closing).then(() => {
+        isWatched = false;
+        condition.changed();
+      });
+    }
+
+    let isSlowedDown = false;
+    while (!closing.aborted) {
+      if (canBegin()) {
+        if (await beginInTurn()) return;
+      } else if (keepInMemory()) return;
+      else if (!isSlowedDown) {
+        isSlowedDown = true;
+        await condition.waitWhile(() => !closing.aborted, longestPauseMs * crowding());
+      } else if (keep(backlog.onDisk)) return;
+      else {
+        watch();
+        await condition.change();
+      }
+    }
+  };
+}

@@ -1,0 +1,183 @@
+import { vi } from 'vitest';
+import { createBudget } from '../../../src/hub/partition/budget.ts';
+import type { Progress } from '../../../src/hub/partition/checkpoints.ts';
+import { knownHorizon } from '../../../src/hub/partition/horizon.ts';
+import { createPartition, type Partition } from '../../../src/hub/partition/partition.ts';
+import type { Spool, Ticket } from '../../../src/hub/partition/spool.ts';
+import { createBelonging } from '../../../src/hub/reading/belonging.ts';
+import { outsetOf } from '../../../src/hub/reading/outset.ts';
+import { createLog } from '../../../src/log.ts';
+import type { HubEvent } from '../../../src/protocol/event.ts';
+import { bodyBytes, hubEvent } from '../../support/events.ts';
+import { mortal } from '../../support/mortal.ts';
+
+/** How the messages of a device behave; a device without an entry is quick. */
+export interface Behaviour {
+  /** Handling takes so long. */
+  readonly ms?: number;
+  /** Then the process ends. */
+  readonly isFatal?: boolean;
+  /** Also when it is only answered and parked. */
+  readonly isFatalUnexecuted?: boolean;
+}
+
+interface Given {
+  /** Of each partition: `a0 k1 b2` is device a at sequence number 0, k at 1, b at 2. */
+  readonly partitions: readonly string[];
+  readonly devices?: Readonly<Record<string, Behaviour>>;
+  /** How a session is ended from outside, by its number from 0: killed, or stopped, after so many milliseconds. */
+  readonly interrupted?: (session: number) => { readonly killMs?: number; readonly stopMs?: number } | undefined;
+  /** From when to when the store takes no checkpoint, in milliseconds of a session. */
+  readonly storeOut?: { readonly from: number; readonly to: number };
+  readonly mostSuspects?: number;
+}
+
+const mostSessions = 60;
+const mostSeconds = 1_200;
+const quickMs = 10;
+const drainMs = 1_000;
+
+/**
+ * Processes over the same partitions, one after the other, until everything is handled. Partition, budget and notes are
+ * the service's; the hub, the store and the work are in memory.
+ */
+export async function runToTheEnd({ partitions, devices = {}, interrupted, storeOut, mostSuspects = 100 }: Given) {
+  const events = partitions.map((text) =>
+    text.split(' ').map((one) => hubEvent({ sequenceNumber: Number(one.slice(1)), device: one.slice(0, 1) })),
+  );
+  const written: (Progress | undefined)[] = partitions.map(() => undefined);
+  const isGivenBack = partitions.map(() => true);
+  /** Messages handled to their end, in the order in which they were, the first time. */
+  const handled: string[] = [];
+  const parked: string[] = [];
+  /** What was in work when a process ended. */
+  const ends: string[][] = [];
+  let writes = 0;
+
+  async function session(number: number) {
+    const life = mortal(Number.POSITIVE_INFINITY);
+    const began = Date.now();
+    const working = new Set<string>();
+    const overall = createBudget({ maxMessages: 200, maxBytes: 1e6 });
+    void life.death.then(() => ends.push([...working].sort()));
+
+    const isStoreOut = () => {
+      const at = Date.now() - began;
+      return storeOut !== undefined && at >= storeOut.from && at < storeOut.to;
+    };
+    const storeOf = (index: number) => ({
+      progress: async () => written[index],
+      writeProgress: (_: unknown, next: Progress) =>
+        life.step(async () => {
+          writes += 1;
+          written[index] = next;
+          return true;
+        }),
+    });
+
+    async function open(index: number): Promise<Partition> {
+      const own = events[index] as HubEvent[];
+      const newest = own.at(-1)?.sequenceNumber ?? -1;
+      const extent = { beginningSequenceNumber: 0, lastEnqueuedSequenceNumber: newest, lastEnqueuedOffset: 'last' };
+      const store = storeOf(index);
+      const record = { partition: String(index), owner: 'me', epoch: 1 } as Parameters<typeof outsetOf>[0];
+      const afterViolentEnd = number > 0 && isGivenBack[index] === false;
+      const extentOf = async () => extent;
+      const progress = await outsetOf(record, {
+        store,
+        extentOf,
+        checkBelongs: createBelonging(),
+        startPosition: 'earliest',
+        afterViolentEnd,
+      });
+      isGivenBack[index] = false;
+      const partition = createPartition({
+        budget: createBudget({ maxMessages: 100, maxBytes: 1e6 }, overall),
+        spool: inMemory(),
+        progress,
+        horizon: knownHorizon(newest),
+        costOf: bodyBytes,
+        arrivalOf: (event) => ({ event, deviceId: `${event.systemProperties?.['iothub-connection-device-id']}` }),
+        dispatch({ event, deviceId }, { gone, parkUnexecuted }) {
+          const name = `${deviceId}${event.sequenceNumber}`;
+          const behaviour = devices[deviceId] ?? {};
+          const { ms = quickMs, isFatal = false } = parkUnexecuted
+            ? { isFatal: behaviour.isFatalUnexecuted }
+            : behaviour;
+          working.add(name);
+          return life.step(async () => {
+            const isDone = await passed(ms, gone);
+            if (isDone && isFatal) life.kill();
+            else working.delete(name);
+            if (isDone && !isFatal && !handled.includes(name)) (parkUnexecuted ? parked : handled).push(name);
+            return isDone;
+          });
+        },
+        checkpoint: (next) =>
+          isStoreOut() ? Promise.reject(new Error('store out')) : store.writeProgress(undefined, next),
+        limits: { everyMessages: 50, everyMs: 5_000, deviceMessages: 4, maxMapBytes: 1_000 },
+        quarantine: { mostSuspects, longestMs: 900_000, log: createLog('silent') },
+        onTrouble() {},
+        onGivenUp() {},
+      });
+      void partition.admit(own);
+      return partition;
+    }
+
+    const opened = await Promise.all(partitions.map((_, index) => open(index)));
+    const isAllDone = () =>
+      written.every((one, index) => one?.sequenceNumber === events[index]?.at(-1)?.sequenceNumber);
+    const { killMs = Number.POSITIVE_INFINITY, stopMs = Number.POSITIVE_INFINITY } = interrupted?.(number) ?? {};
+    let isDead = false;
+    void life.death.then(() => {
+      isDead = true;
+    });
+    for (let at = 0; at < mostSeconds * 1_000 && !isDead && !isAllDone(); at += 100) {
+      if (at >= killMs) life.kill();
+      if (at >= stopMs) break;
+      await vi.advanceTimersByTimeAsync(100);
+    }
+    if (!isDead) {
+      const drained = Promise.all(opened.map((one) => one.drain(drainMs)));
+      await vi.advanceTimersByTimeAsync(drainMs + 10_000);
+      await Promise.race([drained, life.death]);
+      if (!isDead) isGivenBack.fill(true);
+    }
+    for (const one of opened) one.abandon();
+    vi.clearAllTimers();
+    return isAllDone();
+  }
+
+  let sessions = 0;
+  while (sessions < mostSessions && !(await session(sessions))) sessions += 1;
+  return { handled, parked, ends, written, writes };
+}
+
+/** Whether the time has passed before it was over. */
+function passed(ms: number, gone: AbortSignal): Promise<boolean> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => resolve(true), ms);
+    gone.addEventListener('abort', () => {
+      clearTimeout(timer);
+      resolve(false);
+    });
+  });
+}
+
+function inMemory(): Spool {
+  const kept = new Map<Ticket, HubEvent>();
+  return {
+    put(event) {
+      const ticket = { segment: 0, at: event.sequenceNumber, length: 1 };
+      kept.set(ticket, event);
+      return ticket;
+    },
+    async take(ticket) {
+      const event = kept.get(ticket);
+      if (event === undefined) throw new Error('taken twice');
+      kept.delete(ticket);
+      return event;
+    },
+    close() {},
+  };
+}

@@ -1,0 +1,187 @@
+import { tmpdir } from 'node:os';
+import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
+import type { AxiosAdapter } from 'axios';
+import { expect, vi } from 'vitest';
+import { type BackendName, createBackends } from '../../../src/backends/backends.ts';
+import { createDeadline } from '../../../src/backends/deadline.ts';
+import { TransportFailure } from '../../../src/backends/transport.ts';
+import { createDispatch } from '../../../src/dispatch.ts';
+import { type Budget, createBudget } from '../../../src/hub/partition/budget.ts';
+import { knownHorizon } from '../../../src/hub/partition/horizon.ts';
+import { createPartition } from '../../../src/hub/partition/partition.ts';
+import { openSpool } from '../../../src/hub/partition/spool.ts';
+import type { Delivery } from '../../../src/hub/replies/sender.ts';
+import { createLog } from '../../../src/log.ts';
+import { createCounters } from '../../../src/operations/counters.ts';
+import { createRequirements } from '../../../src/requirements.ts';
+import { settings } from '../../support/dispatching.ts';
+import { bodyBytes, hubEvent } from '../../support/events.ts';
+import { v2 } from './messages.ts';
+
+interface Given {
+  readonly maxMessages?: number;
+  readonly spoolMessages?: number;
+  readonly overall?: Budget;
+}
+
+const objectId = 'aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa';
+const never = new Promise<never>(() => {});
+
+/**
+ * The service between a hub and backends that the test lets hang or takes away; all but the hub client and the network is
+ * real. Calls of devices whose names begin with `hung` are never answered, nor are replies to those that begin with `deaf`.
+ */
+export function waitingService({ maxMessages = 500, spoolMessages = 100_000, overall }: Given = {}) {
+  const out = new Set<BackendName>();
+  const handled: string[] = [];
+  let [inMemory, mostInMemory] = [0, 0];
+  const deaf: (() => void)[] = [];
+
+  const adapter: AxiosAdapter = async (config) => {
+    const url = config.url ?? '';
+    const name: BackendName = url.startsWith('/devices') ? 'principalManager' : 'informationModel';
+    if (out.has(name)) throw new TransportFailure('connection refused', false);
+    if (String(config.headers['x-svc-device-id']).startsWith('hung')) await never;
+    const answer = url.startsWith('/devices?') ? { data: [{ id: 'p', identity: '', path: '' }] } : { version: 2 };
+    return { status: 200, statusText: '', headers: {}, data: Buffer.from(JSON.stringify(answer)), config };
+  };
+  const log = createLog('silent');
+  const backends = createBackends({ ...settings.backends, circuitFailures: 1 }, log, { adapter, random: () => 0 });
+  const dispatch = createDispatch({
+    backends,
+    sender: {
+      async send({ deviceId }): Promise<Delivery> {
+        if (deviceId.startsWith('deaf')) await new Promise<void>((resolve) => deaf.push(resolve));
+        return 'delivered';
+      },
+      stop() {},
+    },
+    counters: createCounters(),
+    deadLetters: { park: async () => {}, remove: async () => {} } as never,
+    log,
+    limits: settings.messages,
+    now: () => new Date(),
+  });
+  const budget = createBudget({ maxMessages, maxBytes: 32 * 1024 * 1024 }, overall);
+  const spool = openSpool(tmpdir(), `spool-${process.pid}-${Math.random()}`, {
+    maxBytes: 1e8,
+    maxMessages: spoolMessages,
+  });
+  const partition = createPartition({
+    budget,
+    spool: {
+      ...spool,
+      async take(ticket) {
+        inMemory += 1;
+        mostInMemory = Math.max(mostInMemory, inMemory);
+        reads += 1;
+        return spool.take(ticket).finally(() => {
+          reads -= 1;
+        });
+      },
+    },
+    progress: undefined,
+    horizon: knownHorizon(-1),
+    costOf: bodyBytes,
+    arrivalOf: (event) => ({
+      event,
+      generation: 'V2' as const,
+      deviceId: String(event.systemProperties?.['iothub-connection-device-id']),
+      origin: { hub: 'hub', partition: '0' },
+      mayBeRepeat: false,
+    }),
+    requirementOf: createRequirements(backends, settings.messages),
+    async dispatch(arrival, stay) {
+      expect(budget.inFlight().messages).toBeLessThanOrEqual(maxMessages);
+      const isHandled = await dispatch(arrival, stay);
+      if (isHandled) handled.push(`${arrival.deviceId} ${arrival.event.sequenceNumber}`);
+      inMemory = Math.max(0, inMemory - 1);
+      return isHandled;
+    },
+    checkpoint: async () => true,
+    onTrouble(error) {
+      throw error;
+    },
+    onGivenUp() {},
+    limits: { everyMessages: 1e9, everyMs: 1e9, deviceMessages: 16, maxMapBytes: 1e6 },
+  });
+
+  let sequenceNumber = 0;
+  const message = (device: string, action: string, body: unknown, more: Record<string, string> = {}) => {
+    sequenceNumber += 1;
+    return hubEvent({ ...v2(action, body, more, device), sequenceNumber });
+  };
+
+  return {
+    partition,
+    budget,
+    handled,
+    mostFetched: () => mostInMemory,
+    /** Needs the principal manager alone. */
+    identityUpdate: (device: string) => message(device, 'identity.update', { publicKey: 'key' }),
+    /** Needs the information model alone. */
+    modelUpdate: (device: string) =>
+      message(device, 'model.update', { model: 'svc.device', type: 'pump', version: 1 }, { objectId }),
+
+    /** The backend goes, and the service has yet to find out. */
+    vanish(name: BackendName) {
+      out.add(name);
+    },
+    /** The backend goes, and the service has found out. */
+    async takeAway(name: 'informationModel' | 'principalManager') {
+      out.add(name);
+      const states = () => backends.states()[name];
+      const deviceId = 'finder';
+      const deadline = createDeadline(0.05);
+      const call = { deviceId, correlationId: '', traceparent: '', idempotencySeed: objectId, deadline };
+      const bound = backends.bind(call);
+      void (
+        name === 'informationModel'
+          ? bound.informationModel.getModel(objectId, 'm')
+          : bound.principalManager.resolve('')
+      ).catch(() => undefined);
+      await passUntil(() => states() === 'open');
+    },
+    /** The backend is back; the service finds out by its probe. */
+    async bringBack(name: 'informationModel' | 'principalManager') {
+      out.delete(name);
+      await passUntil(() => backends.states()[name] === 'closed');
+    },
+    /** The hub takes the replies that have waited so far, or so many of them. */
+    hear(count = deaf.length) {
+      for (const resolve of deaf.splice(0, count)) resolve();
+    },
+    admitAll(events: Parameters<typeof partition.admit>[0]) {
+      let isAdmitted = false;
+      void partition.admit(events).then(() => {
+        isAdmitted = true;
+      });
+      return () => isAdmitted;
+    },
+    async close() {
+      partition.abandon();
+      spool.close();
+      await backends.close();
+    },
+  };
+}
+
+/** Reads of the disk that are under way: the time of the test waits for them. */
+let reads = 0;
+
+/** Time of the test passes until it is so. */
+export async function passUntil(isSo: () => boolean): Promise<void> {
+  for (let rounds = 0; rounds < 20_000 && !isSo(); rounds += reads === 0 ? 1 : 0) {
+    if (reads === 0) await vi.advanceTimersByTimeAsync(10);
+    await turnOfTheLoop();
+  }
+  expect(isSo()).toBe(true);
+}
+
+/** All that can happen now has happened. */
+export async function settle(): Promise<void> {
+  for (let rounds = 0; rounds < 50; rounds += reads === 0 ? 1 : 0) {
+    await vi.advanceTimersByTimeAsync(0);
+    await turnOfTheLoop();
+  }
+}

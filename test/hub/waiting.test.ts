@@ -1,0 +1,182 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { createBudget } from '../../src/hub/partition/budget.ts';
+import { passUntil, settle, waitingService } from './support/waitingService.ts';
+
+// Messages that merely wait take nothing that a message needs which could begin. Time is the test's own.
+
+type Service = ReturnType<typeof waitingService>;
+const services: Service[] = [];
+const setUp = (given?: Parameters<typeof waitingService>[0]) => {
+  const service = waitingService(given);
+  services.push(service);
+  return service;
+};
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+});
+afterEach(async () => {
+  await Promise.all(services.splice(0).map((service) => service.close()));
+  vi.useRealTimers();
+});
+
+const devices = (name: string, count: number) => Array.from({ length: count }, (_, index) => `${name}${index}`);
+const of = (handled: readonly string[], name: string) => handled.filter((one) => one.startsWith(name));
+const numbers = (handled: readonly string[]) => handled.map((one) => Number(one.split(' ')[1]));
+
+describe('messages that wait for their device', () => {
+  it('take no place: beside 32 hung devices with 16 messages each, 500 places are enough for all others', async () => {
+    const { budget, handled, admitAll, identityUpdate } = setUp({ maxMessages: 500 });
+    const hung = Array.from({ length: 16 }, () => devices('hung', 32).map(identityUpdate)).flat();
+    const isAdmitted = admitAll([...hung, ...devices('other', 200).map(identityUpdate)]);
+    await settle();
+    expect([isAdmitted(), of(handled, 'other').length, budget.inFlight().messages]).toEqual([true, 200, 32]);
+  });
+});
+
+describe('messages that wait for a backend', () => {
+  it('hold up none that needs another: 2,000 wait for the information model, 50 are handled meanwhile', async () => {
+    const { budget, handled, mostFetched, takeAway, bringBack, admitAll, modelUpdate, identityUpdate } = setUp();
+    await takeAway('informationModel');
+    const isAdmitted = admitAll([
+      ...devices('model', 2_000).map(modelUpdate),
+      ...devices('identity', 50).map(identityUpdate),
+    ]);
+    await settle();
+    expect([isAdmitted(), handled.length, of(handled, 'identity').length]).toEqual([true, 50, 50]);
+    expect([budget.inFlight().messages, budget.waiting.taken().messages]).toEqual([0, 500]);
+    await bringBack('informationModel');
+    await passUntil(() => handled.length === 2_050);
+    expect(mostFetched()).toBeLessThanOrEqual(500);
+    expect([budget.inFlight(), budget.waiting.taken()]).toEqual([none, none]);
+  });
+
+  it('give their places to others when it goes while they are in work, and are handled when it is back', async () => {
+    const { budget, handled, vanish, bringBack, admitAll, modelUpdate, identityUpdate } = setUp({ maxMessages: 20 });
+    vanish('informationModel');
+    admitAll([...devices('model', 100).map(modelUpdate), ...devices('identity', 50).map(identityUpdate)]);
+    await passUntil(() => of(handled, 'identity').length === 50);
+    expect(of(handled, 'model')).toEqual([]);
+    expect(budget.inFlight().messages).toBe(0);
+    expect(budget.answering.taken().messages).toBeGreaterThan(0);
+    await bringBack('informationModel');
+    await passUntil(() => handled.length === 150);
+    expect([budget.inFlight(), budget.waiting.taken(), budget.answering.taken()]).toEqual([none, none, none]);
+  });
+
+  it('begin in the order of arrival when it is back', async () => {
+    const { handled, takeAway, bringBack, admitAll, modelUpdate } = setUp({ maxMessages: 1 });
+    await takeAway('informationModel');
+    admitAll(['a', 'b', 'a', 'c', 'b'].map(modelUpdate));
+    await bringBack('informationModel');
+    await passUntil(() => handled.length === 5);
+    expect(of(handled, 'a').length).toBe(2);
+    expect(numbers(handled).slice(0, 3)).toEqual([1, 2, 4]);
+  });
+
+  it('keep the order of their device, in memory, in the spool and behind each other', async () => {
+    const { handled, takeAway, bringBack, admitAll, modelUpdate, identityUpdate } = setUp();
+    await takeAway('informationModel');
+    admitAll(Array.from({ length: 60 }, (_, index) => (index % 3 === 1 ? modelUpdate('a') : identityUpdate('a'))));
+    await settle();
+    expect(numbers(handled)).toEqual([1]);
+    await bringBack('informationModel');
+    await passUntil(() => handled.length === 60);
+    expect(numbers(handled)).toEqual(Array.from({ length: 60 }, (_, index) => index + 1));
+  });
+
+  it('stop intake when the spool is full, and only then; it goes on by itself', async () => {
+    const { handled, takeAway, bringBack, admitAll, modelUpdate } = setUp({ maxMessages: 10, spoolMessages: 100 });
+    await takeAway('informationModel');
+    const fits = admitAll(devices('fits', 110).map(modelUpdate));
+    await settle();
+    expect(fits()).toBe(true);
+    const isAdmitted = admitAll(devices('model', 100).map(modelUpdate));
+    await settle();
+    expect([isAdmitted(), handled.length]).toEqual([false, 0]);
+    await bringBack('informationModel');
+    await passUntil(() => handled.length === 210);
+    expect(isAdmitted()).toBe(true);
+  });
+
+  it('do not hold up one whose own backend comes back while they fill the spool', async () => {
+    const { handled, takeAway, bringBack, admitAll, modelUpdate, identityUpdate } = setUp({
+      maxMessages: 1,
+      spoolMessages: 1,
+    });
+    await takeAway('informationModel');
+    await takeAway('principalManager');
+    admitAll([...devices('model', 2).map(modelUpdate), identityUpdate('other')]);
+    await settle();
+    await bringBack('principalManager');
+    await settle();
+    expect(handled).toEqual(['other 3']);
+  });
+
+  it('take no place, though their backend went while they waited for one', async () => {
+    const { budget, handled, takeAway, hear, admitAll, modelUpdate, identityUpdate } = setUp({ maxMessages: 1 });
+    const isAdmitted = admitAll([
+      ...['deaf1', 'deaf2'].map(identityUpdate),
+      modelUpdate('model'),
+      identityUpdate('other'),
+    ]);
+    await settle();
+    expect([isAdmitted(), budget.inFlight().messages]).toEqual([false, 1]);
+    await takeAway('informationModel');
+    hear();
+    await settle();
+    expect([isAdmitted(), of(handled, 'other').length, of(handled, 'model').length]).toEqual([true, 1, 0]);
+    expect([budget.inFlight(), budget.waiting.taken().messages]).toEqual([none, 1]);
+  });
+});
+
+describe('messages of which only replies are left to be sent', () => {
+  it('give their place back, and keep their device’s lane', async () => {
+    const { budget, handled, hear, admitAll, identityUpdate } = setUp({ maxMessages: 10 });
+    admitAll([...devices('deaf', 10), 'deaf0', ...devices('other', 30)].map(identityUpdate));
+    await settle();
+    expect([of(handled, 'other').length, budget.inFlight(), budget.answering.taken().messages]).toEqual([30, none, 10]);
+    hear();
+    await settle();
+    expect([of(handled, 'deaf').length, budget.answering.taken().messages]).toEqual([10, 1]);
+    hear();
+    await settle();
+    expect([of(handled, 'deaf').length, budget.answering.taken()]).toEqual([11, none]);
+  });
+
+  it('hold as many places as they find no room among what is being answered: that is the back-pressure', async () => {
+    const { budget, handled, hear, admitAll, identityUpdate } = setUp({ maxMessages: 10 });
+    const isAdmitted = admitAll([...devices('deaf', 20), 'other'].map(identityUpdate));
+    await settle();
+    expect([isAdmitted(), budget.inFlight().messages, budget.answering.taken().messages]).toEqual([false, 10, 10]);
+    hear(11);
+    await settle();
+    expect([isAdmitted(), of(handled, 'other').length]).toEqual([true, 1]);
+    hear();
+    await settle();
+    expect([budget.inFlight(), budget.answering.taken()]).toEqual([none, none]);
+  });
+});
+
+describe('closing', () => {
+  it('begins nothing that waits, and leaves nothing of it charged', async () => {
+    const overall = createBudget({ maxMessages: 2, maxBytes: 1e6 });
+    const [busy, closing] = [setUp({ overall }), setUp({ overall })];
+    busy.admitAll(['hung1', 'hung2'].map(busy.identityUpdate));
+    await closing.takeAway('informationModel');
+    const isAdmitted = closing.admitAll([
+      ...['model', 'model'].map(closing.modelUpdate),
+      ...devices('other', 3).map(closing.identityUpdate),
+    ]);
+    await settle();
+    expect([isAdmitted(), closing.budget.waiting.taken().messages]).toEqual([false, 2]);
+    expect(await closing.partition.drain(0)).toBe(2);
+    await settle();
+    expect([isAdmitted(), closing.budget.inFlight(), closing.budget.waiting.taken()]).toEqual([true, none, none]);
+    expect([overall.inFlight().messages, overall.waiting.taken()]).toEqual([2, none]);
+    await closing.bringBack('informationModel');
+    await settle();
+    expect(closing.handled).toEqual([]);
+  });
+});
+
+const none = { messages: 0, bytes: 0 };
