@@ -1,0 +1,148 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { buildService } from '../../sandbox/build.ts';
+import type { Device } from '../../sandbox/device/device.ts';
+import { freePort } from '../../sandbox/serviceProcess.ts';
+import { projectDirectory } from '../../sandbox/state.ts';
+import { type Azurite, startAzurite } from '../support/azurite.ts';
+import { fatalMessages } from '../support/fatalMessages.ts';
+import { keepRunning, type Restarting } from '../support/restarting.ts';
+import { type AckBody, bodyOf, startTestSandbox, v2 } from './testSandbox.ts';
+
+// A message ends every process that handles it, and somebody starts the processes again.
+
+const kinds = {
+  'with a file': { instances: 1, isBlob: false },
+  'with blobs': { instances: 1, isBlob: true },
+  'with blobs, as two instances': { instances: 2, isBlob: true },
+};
+
+const hurried = { SCALING_ROUND_SECONDS: '1', SCALING_EXPIRY_SECONDS: '3' };
+
+let sandbox: Awaited<ReturnType<typeof startTestSandbox>>;
+let azurite: Azurite | undefined;
+let instances: Restarting[] = [];
+let devices: Device[] = [];
+
+beforeAll(async () => {
+  await buildService();
+});
+beforeEach(async () => {
+  sandbox = await startTestSandbox({ service: false });
+});
+afterEach(async () => {
+  await Promise.all(instances.map((instance) => instance.stop()));
+  await Promise.all(devices.map((device) => device.close()));
+  await sandbox.close();
+  await azurite?.close();
+  [instances, devices, azurite] = [[], [], undefined];
+});
+
+async function environmentOf(isBlob: boolean): Promise<Record<string, string>> {
+  const { NODE_ENV: _, ...given } = sandbox.state.service.environment;
+  if (!isBlob) return { ...given, ...hurried };
+  azurite = await startAzurite();
+  return {
+    ...given,
+    ...hurried,
+    CHECKPOINTS_STORE: 'blob',
+    CHECKPOINTS_CONNECTION_STRING: azurite.connectionString,
+    DEAD_LETTERS_STORE: 'blob',
+  };
+}
+
+async function start(number: number, environment: Readonly<Record<string, string>>): Promise<Restarting> {
+  const url = `http://127.0.0.1:${await freePort()}`;
+  return keepRunning({
+    environment: { ...environment, ...fatalMessages, HTTP_PORT: new URL(url).port },
+    readyzUrl: `${url}/readyz`,
+    logFile: join(sandbox.directory, `instance-${number}.log`),
+  });
+}
+
+interface Heard {
+  readonly id: string;
+  readonly code: string;
+  readonly details: string;
+}
+
+/** What a device is told, until so many of its messages are answered. A repeated answer counts once. */
+async function hear(device: Device, count: number): Promise<Heard[]> {
+  const heard = new Map<string, Heard>();
+  while (heard.size < count) {
+    const reply = await device.next(80_000);
+    if (reply === undefined) break;
+    const { code, details } = bodyOf(reply) as AckBody;
+    const id = reply.properties['correlationId'] ?? '';
+    if (!heard.has(reply.messageId ?? '')) heard.set(reply.messageId ?? '', { id, code, details });
+  }
+  return [...heard.values()];
+}
+
+const key = Buffer.from(JSON.stringify({ publicKey: 'key' }));
+const send = (device: Device, id: string) => device.send(v2('identity.update', id), key);
+
+async function deadLetters(environment: Readonly<Record<string, string>>): Promise<string> {
+  const child = spawn(process.execPath, ['--import', 'tsx', 'src/deadLetters.ts', 'list'], {
+    cwd: projectDirectory,
+    env: { PATH: process.env['PATH'], ...environment },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const [stdout] = await Promise.all([text(child.stdout), once(child, 'exit')]);
+  return stdout;
+}
+
+const logOf = async (count: number) =>
+  (
+    await Promise.all(
+      Array.from({ length: count }, (_, n) => readFile(join(sandbox.directory, `instance-${n}.log`), 'utf8')),
+    )
+  ).join('\n');
+
+describe('a message that ends the process', () => {
+  it.each(Object.entries(kinds))(
+    '%s is parked after five ends, and nobody else’s',
+    { timeout: 120_000 },
+    async (_kind, { instances: count, isBlob }) => {
+      const environment = await environmentOf(isBlob);
+      const ids = ['pump-1', 'pump-2', 'gateway-1', 'rival-1', 'pump-3', 'pump-4'];
+      devices = await Promise.all(ids.map((id) => sandbox.connect(id)));
+      const [killer, ...others] = devices as [Device, ...Device[]];
+      // Its messages are in work at each end.
+      sandbox.backends.faults.add({ backend: 'principalManager', deviceId: 'rival-1', delayMs: 200 });
+
+      instances = await Promise.all(Array.from({ length: count }, (_, number) => start(number, environment)));
+      await Promise.all(instances.map(({ ready }) => ready));
+      for (const device of others) await send(device, 'first');
+      for (const id of ['before', 'fatal-1', 'behind']) await send(killer, id);
+      for (const device of others) for (const id of ['second', 'third']) await send(device, id);
+
+      const [told, ...rest] = await Promise.all(devices.map((device) => hear(device, 3)));
+      expect(told).toEqual([
+        { id: 'before', code: 'ok', details: '' },
+        {
+          id: 'fatal-1',
+          code: 'internal_platform_error',
+          details: expect.stringMatching(/^not executed any more, incident /),
+        },
+        { id: 'behind', code: 'ok', details: '' },
+      ]);
+      for (const heard of rest) {
+        expect(heard.map(({ id, code }) => [id, code])).toEqual(['first', 'second', 'third'].map((id) => [id, 'ok']));
+      }
+      expect(instances.reduce((sum, { ends }) => sum + ends(), 0)).toBe(5);
+      expect(await Promise.all(instances.map((instance) => instance.stop()))).toEqual(instances.map(() => 0));
+
+      const listed = await deadLetters(environment);
+      expect(listed.trim().split('\n')).toEqual([
+        expect.stringMatching(/"pump-1" {2}identity\.update {2}internal_platform_error/),
+      ]);
+      const incident = /[\da-f-]{36}$/.exec(told?.[1]?.details ?? '')?.[0] ?? 'none';
+      expect(await logOf(count)).toMatch(new RegExp(`"level":"error".*"incident":"${incident}".*parked unexecuted`));
+    },
+  );
+});

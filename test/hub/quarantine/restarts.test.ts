@@ -1,0 +1,147 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { runToTheEnd } from '../support/restarts.ts';
+
+// Processes over the same partitions, one after the other: messages end them, others are only slow.
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const fatal = { isFatal: true };
+/** `a0 a1 a2 …` */
+const row = (device: string, from: number, to: number) =>
+  Array.from({ length: to - from }, (_, index) => `${device}${from + index}`).join(' ');
+const ofDevice = (names: readonly string[], device: string) => names.filter((name) => name.startsWith(device));
+
+describe('a message that ends the process', () => {
+  it('is parked after two ends and three at which it was alone, and everything else is handled, in order', async () => {
+    const { handled, parked, ends } = await runToTheEnd({
+      partitions: ['a0 k1 b2 k3 a4 b5', 'c0 d1 c2'],
+      devices: { k: fatal },
+    });
+    expect(parked).toEqual(['k1', 'k3']);
+    expect(ends.slice(2, 5)).toEqual([['k1'], ['k1'], ['k1']]);
+    expect(handled.toSorted()).toEqual(['a0', 'a4', 'b2', 'b5', 'c0', 'c2', 'd1']);
+    for (const device of ['a', 'b', 'c'])
+      expect(ofDevice(handled, device)).toEqual(ofDevice(handled, device).toSorted());
+  });
+
+  it('costs three ends more for each further one', async () => {
+    const { parked, ends } = await runToTheEnd({
+      partitions: ['k0 a1 l2', 'b0 m1'],
+      devices: { k: fatal, l: fatal, m: fatal },
+    });
+    expect(parked.toSorted()).toEqual(['k0', 'l2', 'm1']);
+    expect(ends).toHaveLength(2 + 3 * 3);
+    expect(ends.slice(2).every((inWork) => inWork.length === 1)).toBe(true);
+  });
+
+  it('behind quick messages of its device that are never checkpointed is found as soon', async () => {
+    const { parked, ends } = await runToTheEnd({ partitions: [`${row('k', 0, 40)} x40 k41`], devices: { x: fatal } });
+    expect(parked).toEqual(['x40']);
+    expect(ends).toHaveLength(5);
+  });
+
+  it('even when it is only answered and parked is passed over after one end more', async () => {
+    const { handled, parked, ends } = await runToTheEnd({
+      partitions: ['a0 k1 k2 b3'],
+      devices: { k: { isFatal: true, isFatalUnexecuted: true } },
+    });
+    expect([handled.toSorted(), parked]).toEqual([['a0', 'b3'], []]);
+    expect(ends).toHaveLength(2 + 2 * 4);
+  });
+
+  it('late, when it has been alone for its time, is parked all the same', async () => {
+    const { handled, parked } = await runToTheEnd({
+      partitions: ['a0 k1 b2'],
+      devices: { k: { ms: 20_000, isFatal: true } },
+    });
+    expect(parked).toEqual(['k1']);
+    expect(handled.toSorted()).toEqual(['a0', 'b2']);
+  });
+
+  it('beside slow innocent ones is the only one that is parked', async () => {
+    const { handled, parked, ends } = await runToTheEnd({
+      partitions: ['s0 t1 a2 k3 s4', 'u0 b1'],
+      devices: { k: fatal, s: { ms: 40_000 }, t: { ms: 200_000 }, u: { ms: 12_000 } },
+    });
+    expect(parked).toEqual(['k3']);
+    expect(handled.toSorted()).toEqual(['a2', 'b1', 's0', 's4', 't1', 'u0']);
+    expect(ends).toHaveLength(5);
+  });
+
+  it('behind many that hang is found', async () => {
+    const hanging = 'abcdefghij'.split('');
+    const devices = Object.fromEntries(hanging.map((device) => [device, { ms: 300_000 }]));
+    const { handled, parked, ends } = await runToTheEnd({
+      partitions: [`${hanging.map((device, index) => `${device}${index}`).join(' ')} k10 x11`],
+      devices: { ...devices, k: fatal },
+    });
+    expect(parked).toEqual(['k10']);
+    expect(handled).toHaveLength(11);
+    expect(ends.length).toBeLessThanOrEqual(8);
+  });
+
+  it('while a device floods slowly is found, although the position moves between the ends', async () => {
+    const { parked, ends } = await runToTheEnd({
+      partitions: [`${row('f', 0, 30)} ${row('g', 30, 60)} k60`],
+      devices: { f: { ms: 2_000 }, k: { ms: 9_000, isFatal: true } },
+      mostSuspects: 5,
+    });
+    expect(parked).toEqual(['k60']);
+    expect(ends.length).toBeLessThan(15);
+  });
+});
+
+describe('an innocent message', () => {
+  it('that is alone at two ends for other reasons is executed at the third attempt', async () => {
+    const { handled, parked, ends } = await runToTheEnd({
+      partitions: ['s0 a1'],
+      devices: { s: { ms: 5_000 } },
+      interrupted: (session) => (session < 4 ? { killMs: 2_000 } : undefined),
+    });
+    expect(ends.slice(2)).toEqual([['s0'], ['s0']]);
+    expect([handled.toSorted(), parked]).toEqual([['a1', 's0'], []]);
+  });
+
+  it('is not counted as alone at a clean stop, and what was counted before stays', async () => {
+    const { parked, ends } = await runToTheEnd({
+      partitions: ['k0 a1'],
+      devices: { k: { ms: 3_000, isFatal: true } },
+      interrupted: (session) => (session % 2 === 1 ? { stopMs: 1_000 } : undefined),
+    });
+    expect(parked).toEqual(['k0']);
+    expect(ends.slice(2)).toEqual([['k0'], ['k0'], ['k0']]);
+  });
+});
+
+describe('a store that fails', () => {
+  it('delays the trials: no suspect begins that could not be noted', async () => {
+    const { parked, ends, handled } = await runToTheEnd({
+      partitions: ['k0 a1'],
+      devices: { k: { ms: 100, isFatal: true } },
+      storeOut: { from: 0, to: 4_000 },
+    });
+    expect(parked).toEqual(['k0']);
+    expect(ends).toHaveLength(5);
+    expect(handled).toEqual(['a1']);
+  });
+});
+
+describe('normal running', () => {
+  it('notes nothing, whatever the number of messages, and clears the note when all that was there is past', async () => {
+    const { writes, written } = await runToTheEnd({ partitions: [row('a', 0, 99)] });
+    expect(writes).toBeLessThanOrEqual(3);
+    expect(written[0]).not.toHaveProperty('note');
+    const after = await runToTheEnd({
+      partitions: ['a0 s1 b2'],
+      devices: { s: { ms: 3_000 } },
+      interrupted: (session) => (session < 2 ? { killMs: 1_000 } : undefined),
+    });
+    expect(after.ends).toHaveLength(2);
+    expect(after.written[0]).toEqual({ sequenceNumber: 2, offset: '2000', completed: '' });
+  });
+});
