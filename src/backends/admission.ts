@@ -7,21 +7,24 @@ export interface Admission {
   /**
    * Undefined when there is nothing to wait for. Who has been let through must `leave`.
    * @param waitingFor words for `details`
+   * @param onOutage called when it is the backend that is waited for, not a connection
    * @throws Rejection timeout_exceeded
    * @throws Abandoned
    */
-  enter(deadline: Deadline, waitingFor: () => string): Promise<void> | undefined;
+  enter(deadline: Deadline, waitingFor: () => string, onOutage?: () => void): Promise<void> | undefined;
   leave(): void;
 }
 
 export function createAdmission(circuit: Circuit, connections: number): Admission {
   const slots = createSlots(connections);
 
-  async function waitToEnter(deadline: Deadline, waitingFor: () => string) {
+  async function waitToEnter(deadline: Deadline, waitingFor: () => string, onOutage?: () => void) {
     for (;;) {
       const out = circuit.untilClosed();
-      if (out !== undefined) await deadline.race(out, waitingFor());
-      else if (slots.take()) return;
+      if (out !== undefined) {
+        onOutage?.();
+        await deadline.race(out, waitingFor());
+      } else if (slots.take()) return;
       else {
         await slots.turn(deadline, `a free connection to ${waitingFor()}`);
         if (circuit.state() === 'closed') return;
@@ -31,8 +34,8 @@ export function createAdmission(circuit: Circuit, connections: number): Admissio
   }
 
   return {
-    enter: (deadline, waitingFor) =>
-      circuit.state() === 'closed' && slots.take() ? undefined : waitToEnter(deadline, waitingFor),
+    enter: (deadline, waitingFor, onOutage) =>
+      circuit.state() === 'closed' && slots.take() ? undefined : waitToEnter(deadline, waitingFor, onOutage),
     leave: slots.release,
   };
 }

@@ -1,10 +1,12 @@
 import type { AxiosAdapter } from 'axios';
+import type { LogLines } from '../log.ts';
+import { createTroubles, type Troubles } from '../troubles.ts';
 import { createCache } from './cache.ts';
 import type { Call } from './call.ts';
-import type { Log } from './circuit.ts';
 import { type BackendSettings, createBackend } from './http.ts';
 import { type InformationModel, informationModel } from './informationModel.ts';
 import { type Principal, type PrincipalManager, principalManager } from './principalManager.ts';
+import { createRedaction } from './redaction.ts';
 import { clientCredentials, staticToken, type TokenSource } from './token.ts';
 import { type TypeDefinition, type TypeRegistry, typeRegistry } from './typeRegistry.ts';
 
@@ -46,9 +48,10 @@ interface Settings {
   readonly identityCacheSeconds: number;
 }
 
-/** What tests put in the place of network and chance. */
-interface Replacements {
-  /** Of the backends and the token endpoint. */
+interface Further {
+  /** What else must not be passed on, should a backend have got to know it. */
+  readonly secrets?: readonly string[];
+  /** Takes the place of the network, for the backends and the token endpoint. */
   readonly adapter?: AxiosAdapter;
   readonly random?: () => number;
 }
@@ -60,8 +63,13 @@ const cacheEntries = 50_000;
 const nobody = '00000000-0000-0000-0000-000000000000';
 
 /** The three backends, each with connections and a circuit of its own. */
-export function createBackends(settings: Settings, log: Log, { adapter, random }: Replacements = {}): Backends {
-  const tokens = tokenSource(settings, log, adapter);
+export function createBackends(
+  settings: Settings,
+  log: LogLines,
+  { adapter, random, secrets = [] }: Further = {},
+): Backends {
+  const troubles = createTroubles(log);
+  const tokens = tokenSource(settings, troubles, adapter);
   const types = createCache<TypeDefinition>(cacheEntries);
   const identities = createCache<Principal>(cacheEntries);
   const shared: BackendSettings = {
@@ -71,7 +79,8 @@ export function createBackends(settings: Settings, log: Log, { adapter, random }
     connections: settings.connections,
     circuitFailures: settings.circuitFailures,
   };
-  const common = { settings: shared, tokens, log, adapter, random };
+  const redact = createRedaction([...secrets, settings.token, settings.clientSecret]);
+  const common = { settings: shared, tokens, log, troubles, redact, adapter, random };
   const backends = {
     informationModel: createBackend({
       ...common,
@@ -114,7 +123,7 @@ export function createBackends(settings: Settings, log: Log, { adapter, random }
       ),
     }),
     ready(needs, pointless) {
-      if (needs.every((name) => waitingFor(name) === undefined)) return undefined;
+      if (needs.every((name) => backends[name].circuit.state() === 'closed')) return undefined;
       if (pointless.aborted) return Promise.resolve(false);
       return new Promise((resolve) => {
         const leave = () => resolve(false);
@@ -133,12 +142,13 @@ export function createBackends(settings: Settings, log: Log, { adapter, random }
     async close() {
       const { informationModel, typeRegistry, principalManager } = backends;
       await Promise.all([informationModel, typeRegistry, principalManager, tokens].map((one) => one.close()));
+      troubles.close();
     },
   };
 }
 
-function tokenSource(settings: Settings, log: Log, adapter: AxiosAdapter | undefined): TokenSource {
+function tokenSource(settings: Settings, troubles: Troubles, adapter: AxiosAdapter | undefined): TokenSource {
   if (settings.token !== '') return staticToken(settings.token);
   const { tokenUrl, clientId, clientSecret, tokenScope: scope } = settings;
-  return clientCredentials({ tokenUrl, clientId, clientSecret, scope, timeoutMs: tokenTimeoutMs, log, adapter });
+  return clientCredentials({ tokenUrl, clientId, clientSecret, scope, timeoutMs: tokenTimeoutMs, troubles, adapter });
 }

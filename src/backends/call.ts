@@ -9,6 +9,8 @@ export interface Call {
   /** W3C trace context. */
   readonly traceparent: string;
   readonly deadline: Deadline;
+  /** The message waits for a backend that has gone out while it was in work. */
+  readonly onOutage?: (() => void) | undefined;
   /** A GUID that is the same whenever the hub delivers the same event again. */
   readonly idempotencySeed: string;
 }

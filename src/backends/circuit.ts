@@ -1,9 +1,6 @@
-/** What is written to: pino, or anything that has these three. */
-export interface Log {
-  info(fields: object, message: string): void;
-  warn(fields: object, message: string): void;
-  error(fields: object, message: string): void;
-}
+import type { Troubles } from '../troubles.ts';
+import { createInquiry, type Health } from './inquiry.ts';
+import { createTally } from './tally.ts';
 
 /** Whether a backend is there at all (B5). */
 export interface Circuit {
@@ -12,6 +9,14 @@ export interface Circuit {
   untilClosed(): Promise<boolean> | undefined;
   /** An attempt for this device failed as in an outage. */
   failed(deviceId: string, failure: string): void;
+  /** An attempt for this device drew HTTP 500: an outage, or what the device has sent (D33). */
+  drew500(deviceId: string): void;
+  /** The backend may be out, by a sign that proves nothing: it is asked itself. */
+  doubt(failure: string): void;
+  /** While it is being asked: resolves when the circuit is open, or the backend has proved healthy. */
+  untilAsked(): Promise<void> | undefined;
+  /** How often the backend has been found healthy by a probe. */
+  healthyProbes(): number;
   /** The backend has answered like a healthy one. */
   succeeded(): void;
   /** Whether it has done so in the last so many ms. */
@@ -27,9 +32,9 @@ interface CircuitOptions {
   /** First and longest interval between probes, in ms. */
   readonly probeMs: number;
   readonly maxProbeMs: number;
-  /** Asks the backend for something harmless: is it healthy? Never rejects. */
-  readonly probe: () => Promise<boolean>;
-  readonly log: Log;
+  /** Asks the backend for something harmless. Never rejects. */
+  readonly probe: () => Promise<Health>;
+  readonly troubles: Troubles;
 }
 
 const refused = 'connection refused';
@@ -38,74 +43,103 @@ const refused = 'connection refused';
 interface Gate {
   readonly closed: Promise<boolean>;
   readonly release: (isBack: boolean) => void;
-  readonly since: number;
+  /** How many have come to wait. */
+  waited: number;
 }
 
 /**
- * Opens when failures come from at least two devices, for one message alone can provoke them; or when connections are
- * refused, which no message can provoke.
+ * Opens when failures come from several devices, or when connections are refused, which no message can provoke. What a
+ * few devices can provoke as they like opens it only if a probe fails, too.
  */
-export function createCircuit({ name, failures, probeMs, maxProbeMs, probe, log }: CircuitOptions): Circuit {
-  let count = 0;
+export function createCircuit(options: CircuitOptions): Circuit {
+  const { name, failures, probeMs, maxProbeMs, probe, troubles } = options;
+  const outages = createTally(failures);
+  const serverErrors = createTally(failures);
   let refusals = 0;
-  let firstDevice: string | undefined;
-  let acrossDevices = false;
   let lastSuccess = Number.NEGATIVE_INFINITY;
+  let healthyProbes = 0;
   let gate: Gate | undefined;
   let timer: NodeJS.Timeout | undefined;
+  let closed = false;
 
-  function forget() {
-    count = 0;
-    refusals = 0;
-    firstDevice = undefined;
-    acrossDevices = false;
-  }
+  const inquiry = createInquiry({
+    probe,
+    everyMs: probeMs,
+    answered({ healthy, retryAfterMs }, failure, began) {
+      if (closed || gate) return;
+      if (healthy) foundHealthy();
+      else if (lastSuccess < began) open(failure, retryAfterMs);
+    },
+  });
 
-  function open(failure: string) {
+  function open(failure: string, retryAfterMs = 0) {
     let release: Gate['release'] = () => {};
-    const closed = new Promise<boolean>((resolve) => {
+    const released = new Promise<boolean>((resolve) => {
       release = resolve;
     });
-    gate = { closed, release, since: performance.now() };
-    log.warn({ backend: name, failures: count, failure }, 'backend is out, calls to it wait');
-    probeIn(probeMs);
+    const opened: Gate = { closed: released, release, waited: 0 };
+    gate = opened;
+    const counts = () => ({ failures: outages.count() + serverErrors.count(), waited: opened.waited });
+    const fields = { backend: name, failure, failures: counts().failures };
+    troubles.met(name, { level: 'warn', message: 'backend is out, calls to it wait', fields, still: counts });
+    probeIn(probeMs, retryAfterMs);
   }
 
-  function probeIn(ms: number) {
+  /** The backend is asked no sooner than it wants to be, but for wishes beyond the longest interval. */
+  function probeIn(ms: number, retryAfterMs: number) {
+    const wait = Math.max(ms, Math.min(retryAfterMs, maxProbeMs));
     timer = setTimeout(async () => {
       const opened = gate;
-      const healthy = await probe();
+      const health = await probe();
       if (gate === undefined || gate !== opened) return;
-      if (healthy) succeeded();
-      else probeIn(Math.min(maxProbeMs, ms * 2));
-    }, ms).unref();
+      if (health.healthy) foundHealthy();
+      else probeIn(Math.min(maxProbeMs, ms * 2), health.retryAfterMs);
+    }, wait).unref();
+  }
+
+  function foundHealthy() {
+    healthyProbes += 1;
+    succeeded();
   }
 
   function succeeded() {
     lastSuccess = performance.now();
-    if (count > 0) forget();
+    outages.forget();
+    serverErrors.forget();
+    refusals = 0;
     if (gate === undefined) return;
-    const { release, since } = gate;
+    const { release, waited } = gate;
     gate = undefined;
     clearTimeout(timer);
-    log.info({ backend: name, outMs: Math.round(performance.now() - since) }, 'backend is back');
+    troubles.over(name, 'backend is back', { backend: name, waited });
     release(true);
   }
 
   return {
     state: () => (gate ? 'open' : 'closed'),
-    untilClosed: () => gate?.closed,
-    failed(deviceId, failure) {
-      count += 1;
-      if (failure === refused) refusals += 1;
-      firstDevice ??= deviceId;
-      acrossDevices ||= deviceId !== firstDevice;
-      if (gate === undefined && ((acrossDevices && count >= failures) || refusals >= failures)) open(failure);
+    untilClosed() {
+      if (gate) gate.waited += 1;
+      return gate?.closed;
     },
+    failed(deviceId, failure) {
+      if (failure === refused) refusals += 1;
+      const acrossDevices = outages.add(deviceId);
+      if (gate === undefined && (acrossDevices || refusals >= failures)) open(failure);
+    },
+    drew500(deviceId) {
+      if (serverErrors.add(deviceId) && gate === undefined) inquiry.begin('HTTP 500');
+    },
+    doubt(failure) {
+      if (gate === undefined) inquiry.begin(failure);
+    },
+    untilAsked: inquiry.untilAnswered,
+    healthyProbes: () => healthyProbes,
     succeeded,
     hasSucceededWithin: (ms) => performance.now() - lastSuccess < ms,
     close() {
+      closed = true;
       clearTimeout(timer);
+      inquiry.close();
       gate?.release(false);
       gate = undefined;
     },

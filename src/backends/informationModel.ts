@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { defaultModel, guid } from '../protocol/fields.ts';
-import { type Json, memberOf, parseJson } from '../protocol/json.ts';
+import { defaultModel, guid, isGuid, isModelId } from '../protocol/fields.ts';
+import { type Json, memberOf, parseJson, pick, pickSmall, valueIn } from '../protocol/json.ts';
 import { elementsOf } from '../protocol/jsonElements.ts';
 import { Rejection } from '../rejection.ts';
 import type { Send } from './call.ts';
-import { fieldsOf, isCreatedBy, isReplacedBy } from './ownWork.ts';
+import { isCreatedBy, isReplacedBy } from './ownWork.ts';
 import { path } from './path.ts';
 import type { Refusal } from './refusal.ts';
 
@@ -33,8 +33,7 @@ export function informationModel(send: Send) {
   }
 
   /** What is stored if it proves that a refused attempt has already done its work (B4). */
-  async function ownWork(refusal: Refusal, objectId: unknown, model: unknown, proves: (stored: Json) => boolean) {
-    if (typeof objectId !== 'string' || typeof model !== 'string') throw refusal;
+  async function ownWork(refusal: Refusal, objectId: string, model: string, proves: (stored: Json) => boolean) {
     const stored = await getModel(objectId, model);
     if (stored === undefined || !proves(stored)) throw refusal;
     return stored;
@@ -64,8 +63,10 @@ export function informationModel(send: Send) {
       if (!refusal) return value;
       if (!lost || wasThere) throw refusal;
       const sent = parseJson(body);
-      const { objectId: named = refusal.meta['objectId'], model = defaultModel } = fieldsOf(sent);
-      return ownWork(refusal, objectId ?? named, model, (stored) => isCreatedBy(sent, ownerId, stored));
+      const { objectId: given, model = defaultModel } = pickSmall(sent, ['objectId', 'model']);
+      const id = objectId ?? given ?? refusal.meta['objectId'];
+      if (!isGuid(id) || !isModelId(model)) throw refusal; // D1: nobody has checked what the body and the answer say
+      return ownWork(refusal, id, model, (stored) => isCreatedBy(sent, ownerId, stored));
     },
 
     /**
@@ -100,7 +101,8 @@ export function informationModel(send: Send) {
         expect: [409],
       });
       if (!refusal) return;
-      if (lost && fieldsOf(await getModel(objectId, model))['ownerId'] === ownerId) return;
+      const stored = lost ? await getModel(objectId, model) : undefined;
+      if (stored !== undefined && valueIn(stored, 'ownerId') === ownerId) return;
       throw new Rejection('not_authorized', refusal.details);
     },
 
@@ -148,16 +150,16 @@ const dataOf = (body: Json): Json[] => elementsOf(memberOf(body, 'data') ?? pars
 
 function reference(json: Json): Reference {
   const attributes = memberOf(json, 'attributes') ?? parseJson('{}');
-  z.record(z.string(), z.unknown()).parse(attributes.value);
-  return { ...target.parse(json.value), attributes };
+  if (!attributes.isObject) throw new TypeError('expected attributes to be an object');
+  return { ...target.parse(pick(json, ['name', 'to'])), attributes };
 }
 
 function objectModel(json: Json): Json {
-  storedModel.parse(json.value);
+  storedModel.parse(pick(json, ['objectId', 'model', 'version']));
   return json;
 }
 
 function objectModelWithRelated(json: Json): Json {
-  related.parse(json.value);
+  related.parse(pick(json, ['objectId', 'model', 'version', 'relatedModels']));
   return json;
 }

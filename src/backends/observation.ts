@@ -1,15 +1,15 @@
+import type { Troubles } from '../troubles.ts';
 import type { Reply } from './attempt.ts';
-import type { Circuit, Log } from './circuit.ts';
+import type { Circuit } from './circuit.ts';
 import { isHealthy, isOutage } from './status.ts';
 import { TransportFailure } from './transport.ts';
 
 interface ObservationOptions {
-  /** Of the backend, in words. */
-  readonly name: string;
   readonly circuit: Circuit;
   /** The usual limit of an attempt. */
   readonly attemptTimeoutMs: number;
-  readonly log: Log;
+  /** Is told each status. */
+  readonly access: Access;
 }
 
 /** @param timeoutMs what the attempt had */
@@ -18,11 +18,9 @@ export type Observe = (reply: Reply | TransportFailure, deviceId: string, timeou
 /** A shorter time-out, of a message that is nearly over, says nothing about the backend. */
 const tellingTimeoutMs = 1000;
 
-/** Tells the circuit, and whoever has to mend our access, what an attempt says about the backend (B5). */
-export function createObservation({ name, circuit, attemptTimeoutMs, log }: ObservationOptions): Observe {
-  let tokenRefused = false;
-
-  /** Nor does one while the backend answered others: it is there, and slow. */
+/** Tells the circuit what an attempt says about the backend (B5). */
+export function createObservation({ circuit, attemptTimeoutMs, access }: ObservationOptions): Observe {
+  /** A time-out while the backend answers others means slow, not out. */
   const isTelling = (timeoutMs: number) =>
     timeoutMs >= Math.min(tellingTimeoutMs, attemptTimeoutMs) && !circuit.hasSucceededWithin(timeoutMs);
 
@@ -33,9 +31,32 @@ export function createObservation({ name, circuit, attemptTimeoutMs, log }: Obse
       circuit.failed(deviceId, fault);
       return;
     }
-    if (reply.status === 401 && !tokenRefused) log.error({ backend: name }, 'backend refuses our access token');
-    tokenRefused = reply.status === 401;
-    if (isOutage(reply.status)) circuit.failed(deviceId, `HTTP ${reply.status}`);
-    else if (isHealthy(reply.status)) circuit.succeeded();
+    const { status } = reply;
+    access(status);
+    if (status === 500) circuit.drew500(deviceId);
+    else if (isOutage(status)) circuit.failed(deviceId, `HTTP ${status}`);
+    else if (isHealthy(status)) circuit.succeeded();
+  };
+}
+
+/** Is told each status that the backend answers. */
+export type Access = (status: number) => void;
+
+/** Alerts those who can mend our access. */
+export function createAccess(name: string, troubles: Troubles): Access {
+  let isRefused = false;
+  const source = `${name}: access`;
+  const fields = { backend: name };
+
+  return (status) => {
+    if (status === 401) {
+      isRefused = true;
+      // It lasts until the backend answers otherwise, also when nothing is asked of it.
+      const still = () => ({});
+      troubles.met(source, { level: 'error', message: 'backend refuses our access token', fields, still });
+    } else if (isRefused) {
+      isRefused = false;
+      troubles.over(source, 'backend accepts our access token', fields);
+    }
   };
 }

@@ -1,20 +1,17 @@
-import { Rejection } from '../rejection.ts';
+import { isSegment } from '../protocol/fields.ts';
 
 /**
- * Builds a path with its query: path`/objects/${id}/models/${model}?owner=${owner}`. Every value is percent-encoded, and
- * refused where encoding cannot keep it in its place: `.` and `..` change a path even as `%2e`, and text with half a
- * surrogate pair has no UTF-8.
- * @throws Rejection validation_error
+ * Builds a path with its query: path`/objects/${id}/models/${model}?owner=${owner}`. Every value is percent-encoded. What
+ * would not stay in its place all the same must not get here: ids are checked where they come in, from devices and from
+ * backends (P5). `.` and `..` change a path even as `%2e`, and text with half a surrogate pair has no UTF-8.
+ * @throws Error
  */
 export function path(literals: TemplateStringsArray, ...values: readonly string[]): string {
   let built = literals[0] as string;
   for (const [index, value] of values.entries()) {
     const inQuery = built.endsWith('=');
-    if (/\p{Surrogate}/u.test(value)) throw unusable('text that is not Unicode');
-    if (!inQuery && (value === '' || value === '.' || value === '..')) throw unusable(`"${value}"`);
+    if (inQuery ? !value.isWellFormed() : !isSegment(value)) throw new Error('an id cannot be put into a path');
     built += encodeURIComponent(value) + literals[index + 1];
   }
   return built;
 }
-
-const unusable = (what: string) => new Rejection('validation_error', `an identifier cannot be ${what}`);

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isSegment } from '../protocol/fields.ts';
 import type { Cache } from './cache.ts';
 import type { Call, Send } from './call.ts';
 import { path } from './path.ts';
@@ -7,7 +8,7 @@ import { path } from './path.ts';
 export type Principal = z.infer<typeof principal>;
 
 const principal = z.object({
-  id: z.string().min(1),
+  id: z.string().refine(isSegment),
   identity: z.string(),
   /** The device's id, then the connectivity path (P5). */
   path: z.string(),

@@ -33,11 +33,16 @@ const errorBody = z.object({
 /**
  * Puts a 4xx answer into words: the operation, the status, and the backend's own title and detail.
  * @param operation the backend and what it was asked to do
- * @param secret never to be repeated, should the backend have done so
+ * @param redacted takes out of the backend's words what must not be passed on
  */
-export function refusalOf(operation: string, status: number, answer: Buffer, secret: string): Refusal {
+export function refusalOf(
+  operation: string,
+  status: number,
+  answer: Buffer,
+  redacted: (words: string) => string,
+): Refusal {
   const { title, detail, meta } = firstError(answer);
-  const words = readable([title, detail].filter(Boolean).join(': ').replaceAll(secret, '…'));
+  const words = readable(redacted([title, detail].filter(Boolean).join(': ')));
   return new Refusal(status, `${operation} failed with HTTP ${status}${words && `: ${words}`}`, meta);
 }
 

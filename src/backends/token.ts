@@ -1,6 +1,6 @@
 import { Axios, type AxiosAdapter } from 'axios';
 import { z } from 'zod';
-import type { Log } from './circuit.ts';
+import type { Troubles } from '../troubles.ts';
 import { createTransport, TransportFailure } from './transport.ts';
 
 /** Where the bearer token of backend calls comes from. */
@@ -29,7 +29,7 @@ interface ClientCredentials {
   /** None when empty. */
   readonly scope: string;
   readonly timeoutMs: number;
-  readonly log: Log;
+  readonly troubles: Troubles;
   /** Takes the place of the network. */
   readonly adapter?: AxiosAdapter | undefined;
 }
@@ -43,10 +43,12 @@ const answer = z.object({
 const renewAt = 0.8;
 const retryMs = 5000;
 const maxAnswerBytes = 64 * 1024;
+/** Of trouble. */
+const source = 'token endpoint';
 
 /** Tokens from an OAuth2 token endpoint (client credentials). One request at a time, whoever asks. */
 export function clientCredentials(options: ClientCredentials): TokenSource {
-  const { tokenUrl, clientId, clientSecret, scope, timeoutMs, log } = options;
+  const { tokenUrl, clientId, clientSecret, scope, timeoutMs, troubles } = options;
   const { origin, pathname, search } = new URL(tokenUrl);
   const { adapter, close } = options.adapter
     ? { adapter: options.adapter, close: async () => {} }
@@ -76,6 +78,7 @@ export function clientCredentials(options: ClientCredentials): TokenSource {
     const now = performance.now();
     current = { token, expires: now + seconds * 1000 };
     nextRenewal = now + seconds * 1000 * renewAt;
+    troubles.over(source, 'there is an access token for the backends', {});
     return token;
   }
 
@@ -85,7 +88,8 @@ export function clientCredentials(options: ClientCredentials): TokenSource {
         nextRenewal = performance.now() + retryMs;
         // What a parser says may quote the answer, and with it a token.
         const cause = error instanceof SyntaxError || error instanceof z.ZodError ? 'unreadable answer' : error;
-        log.warn({ cause: cause instanceof Error ? cause.message : cause }, 'no access token for the backends');
+        const fields = { cause: cause instanceof Error ? cause.message : cause };
+        troubles.met(source, { level: 'warn', message: 'no access token for the backends', fields });
         throw new TransportFailure('no access token', false);
       })
       .finally(() => {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { parseJson } from '../protocol/json.ts';
+import { parseTypeRef } from '../protocol/fields.ts';
+import { parseJson, pick, pickSmall } from '../protocol/json.ts';
 import type { Cache } from './cache.ts';
 import type { Call, Send } from './call.ts';
 import { isDefinedBy } from './ownWork.ts';
@@ -9,8 +10,14 @@ import { path } from './path.ts';
 export type TypeDefinition = z.infer<typeof typeDefinition>;
 
 const typeVersion = z.object({ typeId: z.string(), version: z.string() });
-/** `uniqueProperties`: effective, those of the base types included. */
-const typeDefinition = typeVersion.extend({ uniqueProperties: z.array(z.string()) });
+const typeDefinition = typeVersion.extend({
+  /** Effective, those of the base types included; missing when the registry does not resolve base types. */
+  uniqueProperties: z.array(z.string()).nullish(),
+  unique: z.array(z.string()).nullish(),
+  baseTypes: z.array(z.string()).nullish(),
+});
+
+const definitionKeys = Object.keys(typeDefinition.shape);
 
 export type TypeRegistry = ReturnType<typeof typeRegistry>;
 
@@ -32,7 +39,7 @@ export function typeRegistry(send: Send, call: Call, cache: Cache<TypeDefinition
       const key = JSON.stringify([model, typeId, version]);
       return cache.get(call, key, isFull ? Number.POSITIVE_INFINITY : latestMs, async () => {
         const request = { ...read, path: at(model, typeId, version) };
-        return (await send({ ...request, read: ({ value }) => typeDefinition.parse(value) })).value;
+        return (await send({ ...request, read: (answer) => typeDefinition.parse(pick(answer, definitionKeys)) })).value;
       });
     },
 
@@ -48,12 +55,12 @@ export function typeRegistry(send: Send, call: Call, cache: Cache<TypeDefinition
           path: path`/modelDefinitions/${model}/types`,
           body,
           expect: [409],
-          read: (answer) => typeVersion.parse(answer.value),
+          read: (answer) => typeVersion.parse(pick(answer, ['typeId', 'version'])),
         });
         if (!refusal) return value;
         const sent = parseJson(body);
-        const named = typeVersion.safeParse(sent.value).data;
-        if (!lost || named === undefined) throw refusal;
+        const named = typeVersion.safeParse(pickSmall(sent, ['typeId', 'version'])).data;
+        if (!lost || named === undefined || !isFullTypeRef(named)) throw refusal; // D1
         const request = { ...read, path: at(model, named.typeId, named.version) };
         const { value: stored } = await send({ ...request, read: (answer) => answer });
         if (stored && isDefinedBy(sent, stored)) return named;
@@ -64,3 +71,7 @@ export function typeRegistry(send: Send, call: Call, cache: Cache<TypeDefinition
     },
   };
 }
+
+/** Whether typeId and version, as a body names them, can be asked for: each one segment of a path. */
+const isFullTypeRef = ({ typeId, version }: { typeId: string; version: string }): boolean =>
+  parseTypeRef(`${typeId}@${version}`)?.version?.includes('.') ?? false;

@@ -1,8 +1,10 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createCircuit } from '../../src/backends/circuit.ts';
 import { createDeadline } from '../../src/backends/deadline.ts';
+import { createTroubles } from '../../src/troubles.ts';
+import { recordingLog } from '../support/recordingLog.ts';
 import type { ScriptedReply } from '../support/scriptedBackend.ts';
-import { callOf, recordingLog, rejection, scripted } from './harness.ts';
+import { callOf, rejection, scripted } from './harness.ts';
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -11,8 +13,9 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-function circuit(health: boolean[] = []) {
+function circuit(health: boolean[] = [], retryAfterMs = 0) {
   const log = recordingLog();
+  const troubles = createTroubles(log);
   const probes: number[] = [];
   const began = performance.now();
   const opened = createCircuit({
@@ -20,11 +23,15 @@ function circuit(health: boolean[] = []) {
     failures: 5,
     probeMs: 1000,
     maxProbeMs: 5000,
-    log,
+    troubles,
     probe: async () => {
       probes.push(performance.now() - began);
-      return health.shift() ?? false;
+      return { healthy: health.shift() ?? false, retryAfterMs };
     },
+  });
+  onTestFinished(() => {
+    opened.close();
+    troubles.close();
   });
   const fail = (times: number, device: (index: number) => string, failure = 'HTTP 503') => {
     for (let index = 0; index < times; index += 1) opened.failed(device(index), failure);
@@ -73,6 +80,33 @@ describe('a circuit', () => {
     expect(state()).toBe('closed');
   });
 
+  it('is said once a minute while it is open, with how many attempts failed and how many came to wait', async () => {
+    const { fail, untilClosed, log } = circuit();
+    fail(5, twoDevices);
+    void untilClosed();
+    void untilClosed();
+    fail(2, oneDevice);
+    await vi.advanceTimersByTimeAsync(120_000);
+    expect(log.lines.map(({ fields }) => [fields['failures'], fields['waited'], fields['forSeconds']])).toEqual([
+      [5, undefined, undefined],
+      [7, 2, 60],
+      [7, 2, 120],
+    ]);
+    expect(log.lines[2]?.message).toBe('backend is out, calls to it wait');
+  });
+
+  it('is probed no sooner than the backend wants, but for wishes beyond the longest interval', async () => {
+    const wished = circuit([], 3_000);
+    wished.fail(5, twoDevices);
+    const excessive = circuit([], 600_000);
+    excessive.fail(5, twoDevices);
+    await vi.advanceTimersByTimeAsync(13_000);
+    expect([wished.probes, excessive.probes]).toEqual([
+      [1_000, 4_000, 8_000, 13_000],
+      [1_000, 6_000, 11_000],
+    ]);
+  });
+
   it('is probed at growing intervals until the backend is healthy, then releases who waits', async () => {
     const { fail, state, untilClosed, probes, log } = circuit([false, false, false, false, true]);
     fail(5, twoDevices);
@@ -84,7 +118,7 @@ describe('a circuit', () => {
     expect(probes).toEqual([1000, 3000, 7000, 12_000, 17_000]);
     expect(log.lines.at(-1)).toEqual({
       level: 'info',
-      fields: { backend: 'type registry', outMs: 17_000 },
+      fields: { backend: 'type registry', waited: 1, times: 1, forSeconds: 17 },
       message: 'backend is back',
     });
     expect([state(), untilClosed()]).toEqual(['closed', undefined]);
@@ -117,6 +151,76 @@ describe('a circuit', () => {
     expect(await waiting).toBe(false);
     await vi.advanceTimersByTimeAsync(60_000);
     expect(probes).toEqual([]);
+  });
+
+  describe('at HTTP 500', () => {
+    const erring = (health: boolean[]) => {
+      const made = circuit(health);
+      const draw = (times: number, device: (index: number) => string) => {
+        for (let index = 0; index < times; index += 1) made.drew500(device(index));
+      };
+      return { ...made, draw };
+    };
+
+    it('asks the backend when several devices meet it in a row, and opens when the backend is not healthy', async () => {
+      const { draw, state, untilAsked, probes, log } = erring([false]);
+      draw(4, twoDevices);
+      expect([untilAsked(), probes]).toEqual([undefined, []]);
+      draw(1, twoDevices);
+      expect(state()).toBe('closed');
+      await untilAsked();
+      expect([state(), probes, log.lines[0]?.fields]).toEqual([
+        'open',
+        [0],
+        { backend: 'type registry', failure: 'HTTP 500', failures: 5 },
+      ]);
+    });
+
+    it('stays closed when the backend is healthy, and begins to count anew', async () => {
+      const { draw, state, untilAsked, probes } = erring([true, true]);
+      draw(5, twoDevices);
+      await untilAsked();
+      draw(4, twoDevices);
+      expect([state(), untilAsked(), probes]).toEqual(['closed', undefined, [0]]);
+    });
+
+    it('asks nothing for what one device alone meets, or with a success in between', () => {
+      const { draw, succeeded, untilAsked } = erring([]);
+      draw(100, oneDevice);
+      succeeded();
+      draw(4, twoDevices);
+      expect(untilAsked()).toBe(undefined);
+    });
+
+    it('asks once a second at most', async () => {
+      const { draw, probes } = erring(Array(100).fill(true));
+      for (let passed = 0; passed < 4_500; passed += 10) {
+        draw(5, twoDevices);
+        await vi.advanceTimersByTimeAsync(10);
+      }
+      expect(probes).toEqual([0, 1_000, 2_000, 3_000, 4_000]);
+    });
+
+    it('does not believe an unhealthy answer when somebody has been served since', async () => {
+      const { draw, succeeded, untilAsked, state } = erring([false]);
+      draw(5, twoDevices);
+      const asked = untilAsked();
+      succeeded();
+      await asked;
+      expect(state()).toBe('closed');
+    });
+
+    it('leaves nobody waiting for an answer when the service closes', async () => {
+      const { draw, untilAsked, close, state } = erring([true, false]);
+      draw(5, twoDevices);
+      await untilAsked();
+      draw(5, twoDevices);
+      const asked = untilAsked();
+      close();
+      await asked;
+      expect(state()).toBe('closed');
+      expect(vi.getTimerCount()).toBe(0);
+    });
   });
 });
 
@@ -159,7 +263,6 @@ describe('the circuit of a backend', () => {
   });
 
   it.each([
-    ['HTTP 500', [500]],
     ['HTTP 429', [429]],
     ['HTTP 404', [404]],
     ['an answer that is too large', [200, 'x'.repeat(5001)]],

@@ -3,7 +3,8 @@ import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 
 import { createBackends } from '../../src/backends/backends.ts';
 import { Abandoned, createDeadline } from '../../src/backends/deadline.ts';
 import { TransportFailure } from '../../src/backends/transport.ts';
-import { callOf, recordingLog, rejection, serve, settings } from './harness.ts';
+import { recordingLog } from '../support/recordingLog.ts';
+import { callOf, rejection, serve, settings } from './harness.ts';
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });

@@ -5,6 +5,7 @@ import { type Backends, createBackends } from '../../src/backends/backends.ts';
 import type { Call } from '../../src/backends/call.ts';
 import { createDeadline } from '../../src/backends/deadline.ts';
 import { Rejection } from '../../src/rejection.ts';
+import { recordingLog } from '../support/recordingLog.ts';
 import { type Script, type ScriptedBackend, scriptedBackend } from '../support/scriptedBackend.ts';
 
 export const settings = {
@@ -23,15 +24,6 @@ export const settings = {
   typeCacheSeconds: 30,
   identityCacheSeconds: 10,
 };
-
-/** A log that keeps its lines. */
-export function recordingLog() {
-  const lines: { level: string; fields: Record<string, unknown>; message: string }[] = [];
-  const at = (level: string) => (fields: object, message: string) => {
-    lines.push({ level, fields: { ...fields }, message });
-  };
-  return { lines, info: at('info'), warn: at('warn'), error: at('error') };
-}
 
 export const callOf = (changes: Partial<Call> = {}): Call => ({
   deviceId: 'd1',

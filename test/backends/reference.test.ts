@@ -3,7 +3,8 @@ import { type Backends as Reference, startBackends } from '../../sandbox/backend
 import { type Backends, createBackends } from '../../src/backends/backends.ts';
 import { Refusal } from '../../src/backends/refusal.ts';
 import { parseJson } from '../../src/protocol/json.ts';
-import { callOf, recordingLog, rejection, settings } from './harness.ts';
+import { recordingLog } from '../support/recordingLog.ts';
+import { callOf, rejection, settings } from './harness.ts';
 
 let reference: Reference;
 let backends: Backends;
@@ -54,6 +55,7 @@ describe('the clients and the reference backends', () => {
       typeId: 'booster-pump',
       version: '1.0.0',
       uniqueProperties: ['serial'],
+      baseTypes: [expect.stringMatching(/^pump@/)],
     });
     expect(await typeRegistry.getType('svc.device', 'no-such-type', undefined)).toBe(undefined);
     const body = JSON.stringify({ typeId: 'lamp', version: '1.0.0', properties: {} });

@@ -3,7 +3,9 @@ import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 
 import { createBackends } from '../../src/backends/backends.ts';
 import { clientCredentials, staticToken } from '../../src/backends/token.ts';
 import { TransportFailure } from '../../src/backends/transport.ts';
-import { callOf, recordingLog, serve, settings } from './harness.ts';
+import { createTroubles } from '../../src/troubles.ts';
+import { recordingLog } from '../support/recordingLog.ts';
+import { callOf, serve, settings } from './harness.ts';
 
 const secret = 's3cret/value';
 
@@ -34,7 +36,7 @@ function source(answers: ([number, unknown] | Promise<[number, unknown]> | Trans
     clientSecret: secret,
     scope,
     timeoutMs: 1000,
-    log,
+    troubles: createTroubles(log),
     adapter,
   });
   return { tokens, asked, log };
@@ -116,6 +118,11 @@ describe('client credentials', () => {
         level: 'warn',
         fields: { cause: 'the token endpoint answered with HTTP 503' },
         message: 'no access token for the backends',
+      },
+      {
+        level: 'info',
+        fields: { times: 1, forSeconds: 5 },
+        message: 'there is an access token for the backends',
       },
     ]);
   });

@@ -36,8 +36,9 @@ describe('the type registry', () => {
     expect(await typeRegistry.getType('svc.device', 'pump', '1.0.0')).toMatchObject({ version: '1.0.0' });
   });
 
-  it('that does not tell the unique properties has not answered', async () => {
-    const { backends } = scripted([{ call: `GET ${types}/pump`, reply: [200, { typeId: 'pump', version: '1.0.0' }] }]);
+  it('whose unique properties are no list has not answered', async () => {
+    const reply = [200, { typeId: 'pump', version: '1.0.0', uniqueProperties: 'serial' }] as const;
+    const { backends } = scripted([{ call: `GET ${types}/pump`, reply }]);
     const failure = await rejection(backends.bind(callOf()).typeRegistry.getType('svc.device', 'pump', undefined));
     expect(failure.code).toBe('internal_platform_error');
   });

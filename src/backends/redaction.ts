@@ -1,0 +1,137 @@
+/**
+ * Takes out of a backend's words what must not be passed on (result codes, G5): our own secrets, and values of the
+ * request's body.
+ * @param token that was sent with the request
+ * @param body of the request, JSON
+ */
+export type Redact = (words: string, token: string, body?: string) => string;
+
+/** Longer words are cut: only their beginning is ever shown. */
+const maxWords = 2_000;
+
+/** So many characters of a secret in a row give it away, and so few cannot be told from ordinary words. */
+const telling = 8;
+
+/** A value that a backend has cut short is recognised by so many characters. */
+const recognisable = 24;
+
+const mark = '…';
+
+/** @param secrets that a backend could have got to know */
+export function createRedaction(secrets: readonly string[]): Redact {
+  const own = piecesOf(secrets);
+  let used = { token: '', pieces: piecesOf([]) };
+
+  return (given, token, body = '') => {
+    const words = given.slice(0, maxWords);
+    if (used.token !== token) used = { token, pieces: piecesOf([token]) };
+    const covered = new Uint8Array(words.length);
+    coverSecrets(words, own, covered);
+    coverSecrets(words, used.pieces, covered);
+    coverValues(words, body, covered);
+    return uncovered(words, covered);
+  };
+}
+
+/** In lower case: what to look for in full, and every part of what is long enough to be told by a part. */
+interface Pieces {
+  readonly whole: readonly string[];
+  readonly parts: ReadonlySet<string>;
+}
+
+function piecesOf(secrets: readonly string[]): Pieces {
+  const whole: string[] = [];
+  const parts = new Set<string>();
+  for (const form of secrets.filter((secret) => secret !== '').flatMap(formsOf)) {
+    if (form.length < telling) whole.push(form);
+    for (let at = 0; at + telling <= form.length; at += 1) parts.add(form.slice(at, at + telling));
+  }
+  return { whole, parts };
+}
+
+/** A secret as it is, percent-encoded, and in base64 (behind anything, as in `Basic` credentials), of either alphabet. */
+function formsOf(secret: string): string[] {
+  const base64 = [0, 1, 2].flatMap((before) => {
+    const bytes = Buffer.concat([Buffer.alloc(before), Buffer.from(secret)]);
+    // But for the characters that depend on what stands before and behind.
+    const text = bytes.toString('base64').slice(before && before + 1, Math.floor((bytes.length * 4) / 3));
+    return [text, text.replaceAll('+', '-').replaceAll('/', '_'), encodeURIComponent(text)];
+  });
+  const forms = [secret, encodeURIComponent(secret.toWellFormed()), ...base64];
+  return [...new Set(forms.filter((form) => form !== '').map(lowerCase))];
+}
+
+/** Of ASCII only: it keeps every character in its place. */
+const lowerCase = (text: string): string => text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
+
+function coverSecrets(words: string, { whole, parts }: Pieces, covered: Uint8Array): void {
+  const lower = lowerCase(words);
+  for (const form of whole) {
+    for (let at = lower.indexOf(form); at >= 0; at = lower.indexOf(form, at + 1)) covered.fill(1, at, at + form.length);
+  }
+  if (parts.size === 0) return;
+  for (let at = 0; at + telling <= lower.length; at += 1) {
+    if (parts.has(lower.slice(at, at + telling))) covered.fill(1, at, at + telling);
+  }
+}
+
+/** Long values are covered anywhere, short ones only in quotation marks: `1` is too common a word. */
+function coverValues(words: string, body: string, covered: Uint8Array): void {
+  if (body === '' || words === '') return;
+  const quotations = quotationsIn(words);
+  const parts = new Set<string>();
+  for (let at = 0; at + telling <= words.length; at += 1) parts.add(words.slice(at, at + telling));
+  for (const value of valuesIn(body)) {
+    if (value.length >= telling) {
+      if (parts.has(value.slice(0, telling))) coverValue(words, value, covered);
+    } else {
+      for (const at of quotations.get(value) ?? []) covered.fill(1, at, at + value.length);
+      quotations.delete(value);
+    }
+  }
+}
+
+function coverValue(words: string, value: string, covered: Uint8Array): void {
+  const beginning = value.slice(0, recognisable);
+  for (let at = words.indexOf(beginning); at >= 0; ) {
+    let length = beginning.length;
+    while (length < value.length && words[at + length] === value[length] && at + length < words.length) length += 1;
+    covered.fill(1, at, at + length);
+    at = words.indexOf(beginning, at + length);
+  }
+}
+
+/** Where what stands in quotation marks. */
+function quotationsIn(words: string): Map<string, number[]> {
+  const found = new Map<string, number[]>();
+  for (const { 1: quoted = '', index } of words.matchAll(/["'`“‘„«]([^"'`“”‘’„«»]{1,7})(?=["'`”’“»])/g)) {
+    found.set(quoted, [...(found.get(quoted) ?? []), index + 1]);
+  }
+  return found;
+}
+
+/** Strings and numbers that are no keys, as far as words could quote them. */
+function* valuesIn(body: string): Generator<string> {
+  for (const { 0: number, 1: text, 2: colon } of body.matchAll(/"([^"\\]*(?:\\.[^"\\]*)*)"(\s*:)?|-?\d[\d.eE+-]*/gs)) {
+    if (colon === undefined) yield text === undefined ? number : unescaped(text.slice(0, maxWords * 6));
+  }
+}
+
+const unescaped = (text: string): string =>
+  text.includes('\\')
+    ? text.replace(/\\(?:u([\da-fA-F]{4})|(.))/g, (_, code?: string, character = '') =>
+        code === undefined ? (escapes[character] ?? character) : String.fromCharCode(Number.parseInt(code, 16)),
+      )
+    : text;
+
+const escapes: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', b: '\b', f: '\f' };
+
+function uncovered(words: string, covered: Uint8Array): string {
+  if (!covered.includes(1)) return words;
+  let text = '';
+  for (let at = 0; at < words.length; at += 1) {
+    if (!covered[at]) text += words[at];
+    else if (!covered[at - 1]) text += mark;
+  }
+  return text;
+}

@@ -1,0 +1,101 @@
+import { derivedId } from '../protocol/event.ts';
+import { Rejection } from '../rejection.ts';
+import type { Admission } from './admission.ts';
+import type { Answers } from './answer.ts';
+import type { Attempt, Outgoing, Reply } from './attempt.ts';
+import type { Call, Send } from './call.ts';
+import { Abandoned, timeoutExceeded } from './deadline.ts';
+import { deviceHeader, headerValue } from './headers.ts';
+import type { Observe } from './observation.ts';
+import { createRetries, type Retries, type RetriesOptions } from './retries.ts';
+import { hidesEffect, isPassing } from './status.ts';
+import { TransportFailure } from './transport.ts';
+
+interface SendingOptions {
+  /** Of the backend, in words. */
+  readonly name: string;
+  /** Limit of one attempt; the message's deadline may be nearer. */
+  readonly attemptTimeoutMs: number;
+  readonly maxAnswerBytes: number;
+  readonly attempt: Attempt;
+  readonly observe: Observe;
+  readonly admission: Admission;
+  readonly retries: RetriesOptions;
+  readonly answers: Answers;
+}
+
+/** Makes of one message's calls to a backend as many attempts as it takes (B4). */
+export function createSending(options: SendingOptions): (call: Call) => Send {
+  const { name, attemptTimeoutMs, maxAnswerBytes, attempt, observe, admission, answers } = options;
+
+  const tooLarge = (operation: string) =>
+    new Rejection('response_too_large', `${name}: ${operation} was answered with over ${maxAnswerBytes} bytes`);
+
+  return ({ deviceId, correlationId, traceparent, deadline, idempotencySeed, onOutage }) => {
+    let headers: Readonly<Record<string, string>> | undefined;
+    const answered = new Map<string, number>();
+
+    return async (request) => {
+      const { operation, method, path, body, mutates = method !== 'GET' } = request;
+      headers ??= {
+        'x-svc-device-id': deviceHeader(deviceId),
+        'x-correlation-id': headerValue(correlationId),
+        traceparent: headerValue(traceparent),
+      };
+      const route = `${method} ${path}`;
+      const ordinal = answered.get(route) ?? 0;
+      const outgoing: Outgoing = {
+        method,
+        path,
+        body,
+        headers: {
+          ...headers,
+          ...(body !== undefined && { 'content-type': 'application/json' }),
+          ...(mutates && { 'idempotency-key': derivedId(idempotencySeed, `${route} ${ordinal}`) }),
+        },
+      };
+      let lost = false;
+      let failure = '';
+      let begun: Retries | undefined;
+      const retries = () => {
+        begun ??= createRetries(options.retries, deadline, waitingFor);
+        return begun;
+      };
+      const waitingFor = () => `the ${name} to ${operation}${failure && `; the last attempt ended with: ${failure}`}`;
+
+      for (;;) {
+        const waiting = admission.enter(deadline, waitingFor, onOutage);
+        if (waiting !== undefined) await waiting;
+        let reply: Reply | TransportFailure;
+        try {
+          deadline.check();
+          const timeoutMs = Math.min(attemptTimeoutMs, deadline.remaining());
+          if (timeoutMs === 0) throw timeoutExceeded(waitingFor());
+          reply = await attempt(outgoing, timeoutMs, deadline);
+          observe(reply, deviceId, timeoutMs);
+        } catch (error) {
+          throw error instanceof Rejection || error instanceof Abandoned ? error : answers.incident(operation, error);
+        } finally {
+          admission.leave();
+        }
+
+        if (reply instanceof TransportFailure) {
+          const { fault, sent } = reply;
+          if (fault === 'answer too large') throw tooLarge(operation);
+          failure = fault;
+          lost ||= sent;
+          await retries().next(failure);
+          continue;
+        }
+        const { status, retryAfter } = reply;
+        if (!isPassing(status) || (status === 500 && retries().givesUp())) {
+          if (mutates) answered.set(route, ordinal + 1);
+          return answers.answerOf(request, reply, lost);
+        }
+        failure = `HTTP ${status}`;
+        lost ||= hidesEffect(status);
+        await retries().next(failure, retryAfter);
+      }
+    };
+  };
+}
