@@ -1,16 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Refusal } from '../../src/hub/replies/refusal.ts';
-import { createSender, type Delivery } from '../../src/hub/replies/sender.ts';
+import type { Delivery } from '../../src/hub/replies/sender.ts';
 import type { Reply } from '../../src/protocol/c2d.ts';
+import { createTroubles } from '../../src/troubles.ts';
+import { recordingLog } from '../support/recordingLog.ts';
+import { replyTo, senderOver } from './support/replying.ts';
 
-const reply = (deviceId: string, body = '{}'): Reply => ({
-  kind: 'acknowledgement',
-  deviceId,
-  messageId: 'm',
-  correlationId: undefined,
-  properties: {},
-  body,
-});
 const later = (reason: Refusal['reason']): Refusal => ({ kind: 'later', reason });
 
 beforeEach(() => {
@@ -23,17 +18,12 @@ afterEach(() => {
 /** A hub that gives the scripted answers of each device in turn, the last one for ever. */
 function setUp(answers: Record<string, (Refusal | undefined)[]>, maxInFlight = 10) {
   const attempts: string[] = [];
-  const sender = createSender({
-    async sendOnce({ deviceId }) {
-      attempts.push(deviceId);
-      const script = answers[deviceId] ?? [];
-      return script.length > 1 ? script.shift() : script[0];
-    },
-    maxWaitMs: 60_000,
-    maxInFlight,
-    random: () => 0.5,
-    now: Date.now,
-  });
+  const sendOnce = async ({ deviceId }: Reply) => {
+    attempts.push(deviceId);
+    const script = answers[deviceId] ?? [];
+    return script.length > 1 ? script.shift() : script[0];
+  };
+  const sender = senderOver(sendOnce, { maxInFlight });
   return { sender, attempts };
 }
 
@@ -49,60 +39,142 @@ function watch(promise: Promise<Delivery>) {
 describe('the sender', () => {
   it('waits out a full queue and delivers then', async () => {
     const { sender, attempts } = setUp({ a: [later('queue_full'), later('throttled'), undefined] });
-    const sent = watch(sender.send(reply('a')));
+    const sent = watch(sender.send(replyTo('a')));
     await vi.advanceTimersByTimeAsync(1_000);
     expect(sent.delivery).toBe('delivered');
     expect(attempts).toHaveLength(3);
   });
 
-  it.each(['queue_full', 'throttled', 'unanswered', 'not_taken'] as const)(
-    'drops a reply after a minute of %s, and says why',
-    async (reason) => {
-      const { sender } = setUp({ a: [later(reason)] });
-      const sent = watch(sender.send(reply('a')));
-      await vi.advanceTimersByTimeAsync(55_000);
-      expect(sent.delivery).toBeUndefined();
-      await vi.advanceTimersByTimeAsync(10_000);
-      expect(sent.delivery).toEqual({ dropped: reason });
-    },
-  );
+  it.each(['queue_full', 'not_taken'] as const)('drops a reply after a minute of %s, and says why', async (reason) => {
+    const { sender } = setUp({ a: [later(reason)] });
+    const sent = watch(sender.send(replyTo('a')));
+    await vi.advanceTimersByTimeAsync(55_000);
+    expect(sent.delivery).toBeUndefined();
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(sent.delivery).toEqual({ dropped: reason });
+  });
+
+  it('drops a reply that is throttled again and again, but not for waiting at its own pace', async () => {
+    const { sender, attempts } = setUp({ a: [later('throttled')] });
+    const sent = watch(sender.send(replyTo('a')));
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(sent.delivery).toBeUndefined();
+    await vi.advanceTimersByTimeAsync(5 * 60_000);
+    expect(sent.delivery).toEqual({ dropped: 'throttled' });
+    expect(attempts.length).toBeGreaterThan(10);
+  });
+
+  it('counts the time without an answer, and drops a reply after a minute of it', async () => {
+    const { sender, attempts } = setUp({ a: [later('unanswered')] });
+    const sent = watch(sender.send(replyTo('a')));
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect([sent.delivery, attempts.length]).toEqual([{ dropped: 'unanswered' }, 6]);
+  });
+
+  it('sends nothing again that the hub settles after its time', async () => {
+    let settle: (outcome: Refusal | undefined) => void = () => {};
+    const late = new Promise<Refusal | undefined>((resolve) => {
+      settle = resolve;
+    });
+    const { sender, attempts } = setUp({ a: [{ ...later('unanswered'), late }] });
+    const sent = watch(sender.send(replyTo('a')));
+    await vi.advanceTimersByTimeAsync(10);
+    settle(undefined);
+    await vi.advanceTimersByTimeAsync(0);
+    expect([sent.delivery, attempts.length, vi.getTimerCount()]).toEqual(['delivered', 1, 0]);
+  });
+
+  it('takes the time that a connection takes for no sign of throttling', async () => {
+    let isConnected = false;
+    const attempts: string[] = [];
+    const sender = senderOver(async ({ deviceId }, onSent) => {
+      if (!isConnected) await new Promise((resolve) => setTimeout(resolve, 9_000));
+      isConnected = true;
+      onSent();
+      attempts.push(deviceId);
+      return undefined;
+    });
+    void sender.send(replyTo('a'));
+    await vi.advanceTimersByTimeAsync(10_000);
+    for (let device = 0; device < 100; device += 1) void sender.send(replyTo(`d${device}`));
+    await vi.advanceTimersByTimeAsync(0);
+    expect(attempts).toHaveLength(101);
+  });
+
+  it('sends again what the hub refuses after its time', async () => {
+    const late = Promise.resolve(later('throttled'));
+    const { sender, attempts } = setUp({ a: [{ ...later('unanswered'), late }, undefined] });
+    const sent = watch(sender.send(replyTo('a')));
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect([sent.delivery, attempts.length]).toEqual(['delivered', 2]);
+  });
+
+  it('waits for the next day when the quota is used up, tries one reply each minute, and drops none (D36)', async () => {
+    const quota: Refusal = { kind: 'hub', reason: 'quota' };
+    let isUsedUp = true;
+    const attempts: string[] = [];
+    const log = recordingLog();
+    const troubles = createTroubles(log);
+    const sender = senderOver(
+      async ({ deviceId }) => {
+        attempts.push(deviceId);
+        return isUsedUp ? quota : undefined;
+      },
+      { troubles },
+    );
+    const sent = ['a', 'b', 'c'].map((deviceId) => watch(sender.send(replyTo(deviceId))));
+    await vi.advanceTimersByTimeAsync(10 * 60_000);
+    expect(sent.map(({ delivery }) => delivery)).toEqual([undefined, undefined, undefined]);
+    expect(attempts.slice(0, 6)).toEqual(['a', 'b', 'c', 'a', 'b', 'c']);
+    expect(attempts.length).toBe(3 + 10);
+    isUsedUp = false;
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(sent.map(({ delivery }) => delivery)).toEqual(['delivered', 'delivered', 'delivered']);
+    const texts = log.lines.filter(({ level }) => level === 'error').map(({ message }) => message);
+    expect(new Set(texts)).toEqual(
+      new Set(['the hub’s daily quota is used up; replies wait, one is tried each minute']),
+    );
+    expect(texts.length).toBeLessThanOrEqual(12);
+    expect(log.lines.at(-1)).toMatchObject({ level: 'info', message: 'the hub takes replies again' });
+    troubles.close();
+  });
 
   it('tries each further reply to a device that does not fetch once, until one is taken (D19)', async () => {
     const full = later('queue_full');
     const script = [full];
     const { sender, attempts } = setUp({ a: script });
-    const drop = watch(sender.send(reply('a')));
+    const drop = watch(sender.send(replyTo('a')));
     await vi.advanceTimersByTimeAsync(70_000);
     expect(drop.delivery).toEqual({ dropped: 'queue_full' });
     attempts.length = 0;
-    expect(await sender.send(reply('a'))).toEqual({ dropped: 'queue_full' });
+    expect(await sender.send(replyTo('a'))).toEqual({ dropped: 'queue_full' });
     expect(attempts).toHaveLength(1);
 
     script.unshift(later('throttled'), undefined as never, full);
-    const taken = watch(sender.send(reply('a')));
+    const taken = watch(sender.send(replyTo('a')));
     await vi.advanceTimersByTimeAsync(1_000);
     expect(taken.delivery).toBe('delivered');
-    const waits = watch(sender.send(reply('a')));
+    const waits = watch(sender.send(replyTo('a')));
     await vi.advanceTimersByTimeAsync(30_000);
     expect(waits.delivery).toBeUndefined();
   });
 
   it('drops at once what the hub will never take', async () => {
     const { sender, attempts } = setUp({ a: [{ kind: 'never', reason: 'unknown_device' }] });
-    expect(await sender.send(reply('a'))).toEqual({ dropped: 'unknown_device' });
+    expect(await sender.send(replyTo('a'))).toEqual({ dropped: 'unknown_device' });
     expect(attempts).toHaveLength(1);
   });
 
   it('does not even try what exceeds the hub’s limit', async () => {
     const { sender, attempts } = setUp({});
-    expect(await sender.send(reply('a', 'x'.repeat(65_537)))).toEqual({ dropped: 'too_large' });
+    expect(await sender.send(replyTo('a', 'x'.repeat(65_537)))).toEqual({ dropped: 'too_large' });
     expect(attempts).toEqual([]);
   });
 
   it('gives up no reply while the hub cannot be reached at all', async () => {
     const down: Refusal = { kind: 'connection', reason: 'hub_unavailable' };
     const { sender } = setUp({ a: [...Array<Refusal>(200).fill(down), undefined] });
-    const sent = watch(sender.send(reply('a')));
+    const sent = watch(sender.send(replyTo('a')));
     await vi.advanceTimersByTimeAsync(10 * 60_000);
     expect(sent.delivery).toBeUndefined();
     await vi.advanceTimersByTimeAsync(20 * 60_000);
@@ -111,8 +183,8 @@ describe('the sender', () => {
 
   it('lets no device wait for another', async () => {
     const { sender } = setUp({ a: [later('queue_full')] });
-    const a = watch(sender.send(reply('a')));
-    const b = watch(sender.send(reply('b')));
+    const a = watch(sender.send(replyTo('a')));
+    const b = watch(sender.send(replyTo('b')));
     await vi.advanceTimersByTimeAsync(0);
     expect([a.delivery, b.delivery]).toEqual([undefined, 'delivered']);
     sender.stop();
@@ -121,26 +193,23 @@ describe('the sender', () => {
   it('has no more replies open than allowed', async () => {
     let open = 0;
     let most = 0;
-    const sender = createSender({
-      async sendOnce() {
+    const sender = senderOver(
+      async () => {
         open += 1;
         most = Math.max(most, open);
         await Promise.resolve();
         open -= 1;
         return undefined;
       },
-      maxWaitMs: 1,
-      maxInFlight: 3,
-      random: () => 0,
-      now: Date.now,
-    });
-    await Promise.all(Array.from({ length: 20 }, (_, index) => sender.send(reply(`d${index}`))));
+      { maxInFlight: 3 },
+    );
+    await Promise.all(Array.from({ length: 20 }, (_, index) => sender.send(replyTo(`d${index}`))));
     expect(most).toBe(3);
   });
 
   it('leaves undecided what it still holds when it stops', async () => {
     const { sender } = setUp({ a: [later('queue_full')] });
-    const sent = watch(sender.send(reply('a')));
+    const sent = watch(sender.send(replyTo('a')));
     await vi.advanceTimersByTimeAsync(50);
     sender.stop();
     await vi.advanceTimersByTimeAsync(0);
@@ -151,7 +220,7 @@ describe('the sender', () => {
   it('leaves undecided what is no longer ours to send, at once, though the hub cannot be reached at all', async () => {
     const { sender, attempts } = setUp({ a: [{ kind: 'connection', reason: 'hub_unavailable' }] });
     const gone = new AbortController();
-    const sent = watch(sender.send(reply('a'), gone.signal));
+    const sent = watch(sender.send(replyTo('a'), gone.signal));
     await vi.advanceTimersByTimeAsync(60_000);
     const before = attempts.length;
     gone.abort();

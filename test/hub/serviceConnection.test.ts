@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
+import type { Client } from 'azure-iothub';
 import { afterEach, describe, expect, it } from 'vitest';
 import {
   createServiceConnection,
@@ -7,13 +8,14 @@ import {
   type ServiceConnection,
 } from '../../src/hub/replies/serviceConnection.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
-import { createLog } from '../../src/log.ts';
 import type { Reply } from '../../src/protocol/c2d.ts';
 import { type Disposition, type ServiceEndpoint, startServiceEndpoint } from '../support/serviceEndpoint.ts';
+import { silence, untold } from './support/replying.ts';
 
 cureHubSdks();
 
-const log = createLog('silent');
+const connectionWith = (newClient: () => Client, answerWithinMs: number) =>
+  createServiceConnection({ newClient, answerWithinMs, log: silence, troubles: untold });
 const reply = (body: string): Reply => ({
   kind: 'acknowledgement',
   deviceId: 'd1',
@@ -27,22 +29,15 @@ let endpoint: ServiceEndpoint;
 let connection: ServiceConnection;
 async function setUp(next: (body: string) => Disposition, answerWithinMs = 5_000) {
   endpoint = await startServiceEndpoint(next);
-  connection = createServiceConnection(endpoint.newClient, answerWithinMs, log);
+  connection = connectionWith(endpoint.newClient, answerWithinMs);
 }
 afterEach(async () => {
   await connection.close();
   await endpoint.close();
 });
 
-/** Accepts everything but a first message. */
-const first = (disposition: Disposition) => {
-  let seen = false;
-  return (): Disposition => {
-    if (seen) return 'accept';
-    seen = true;
-    return disposition;
-  };
-};
+/** Accepts everything but what is told to go wrong. */
+const unless = (disposition: Disposition) => (body: string) => (body === 'lost' ? disposition : 'accept');
 
 describe('the connection to the service endpoint, with the official client', () => {
   it('hands over a reply', async () => {
@@ -67,8 +62,8 @@ describe('the connection to the service endpoint, with the official client', () 
   it.each([
     ['amqp:resource-limit-exceeded', { kind: 'later', reason: 'queue_full' }],
     ['com.microsoft:device-container-throttled', { kind: 'later', reason: 'throttled' }],
-    ['com.microsoft:quota-exceeded', { kind: 'later', reason: 'throttled' }],
-    ['com.microsoft:iot-hub-suspended', { kind: 'later', reason: 'throttled' }],
+    ['com.microsoft:quota-exceeded', { kind: 'hub', reason: 'quota' }],
+    ['com.microsoft:iot-hub-suspended', { kind: 'hub', reason: 'suspended' }],
     ['com.microsoft:server-busy', { kind: 'later', reason: 'throttled' }],
     ['com.microsoft:timeout', { kind: 'later', reason: 'throttled' }],
     ['amqp:internal-error', { kind: 'later', reason: 'not_taken' }],
@@ -86,6 +81,15 @@ describe('the connection to the service endpoint, with the official client', () 
   });
 
   it.each([
+    ['ErrorCode:DeviceMaximumQueueDepthExceeded;403004', { kind: 'later', reason: 'queue_full' }],
+    ['{"errorCode":403002,"message":"…"}', { kind: 'hub', reason: 'quota' }],
+    ['Total number of messages on IotHub exceeded the allocated quota.', { kind: 'hub', reason: 'quota' }],
+  ])('tells the quota of the hub from the queue of a device by the description %s', async (description, refusal) => {
+    await setUp(() => ({ reject: 'amqp:resource-limit-exceeded', description }));
+    expect(await connection.send(reply('x'))).toEqual(refusal);
+  });
+
+  it.each([
     ['a device without a name', { deviceId: '' }],
     ['a device whose name is no text', { deviceId: '\ud800' }],
   ])('gives up at once on a reply that the client itself refuses, to %s, and keeps the line', async (_what, more) => {
@@ -96,11 +100,56 @@ describe('the connection to the service endpoint, with the official client', () 
     expect(endpoint.connections()).toBe(1);
   });
 
-  it('gives up on a reply that is never settled, and goes on over a new connection', async () => {
-    await setUp(first('silence'), 300);
-    expect(await connection.send(reply('lost'))).toEqual({ kind: 'later', reason: 'unanswered' });
+  it('gives up on a reply that is never settled, alone: the others go on over the same connection (C4)', async () => {
+    await setUp(unless('silence'), 400);
+    let isOver = false;
+    const lost = connection.send(reply('lost')).finally(() => {
+      isOver = true;
+    });
+    while (!isOver) expect(await connection.send(reply('next'))).toBeUndefined();
+    expect(await lost).toMatchObject({ kind: 'later', reason: 'unanswered' });
+    expect(await connection.send(reply('next'))).toBeUndefined();
+    expect(endpoint.connections()).toBe(1);
+  });
+
+  it('waits for a reply as long as the hub settles those before it, however late (C4)', async () => {
+    const held: (() => void)[] = [];
+    await setUp((body) => (body === 'first' ? 'accept' : { later: (settle) => held.push(settle) }), 400);
+    await connection.send(reply('first'));
+    const began = performance.now();
+    const sent = Promise.all(Array.from({ length: 8 }, (_, index) => connection.send(reply(`${index}`))));
+    const settling = setInterval(() => held.shift()?.(), 200);
+    const outcomes = await sent;
+    clearInterval(settling);
+    expect(new Set(outcomes)).toEqual(new Set([undefined]));
+    expect(performance.now() - began).toBeGreaterThan(800);
+    expect([endpoint.connections(), endpoint.received.length]).toEqual([1, 9]);
+  });
+
+  it('replaces a connection on which nothing is settled any more, and waits for none of what is open there', async () => {
+    let isSilent = false;
+    await setUp(() => (isSilent ? 'silence' : 'accept'), 400);
+    expect(await connection.send(reply('x'))).toBeUndefined();
+    isSilent = true;
+    const [one, two] = [connection.send(reply('one')), connection.send(reply('two'))];
+    expect((await one)?.reason).toBe('unanswered');
+    expect([(await two)?.reason, endpoint.connections()]).toEqual(['unanswered', 1]);
+    const again = await connection.send(reply('again'));
+    isSilent = false;
+    expect(again?.reason).toBe('unanswered');
     expect(await connection.send(reply('next'))).toBeUndefined();
     expect(endpoint.connections()).toBe(2);
+  });
+
+  it('replaces a connection before one lost answer stops it (trap 3)', { timeout: 60_000 }, async () => {
+    await setUp(unless('silence'), 60_000);
+    await connection.send(reply('first'));
+    void connection.send(reply('lost'));
+    for (let sent = 0; sent < 2_200; sent += 100) {
+      const outcomes = await Promise.all(Array.from({ length: 100 }, () => connection.send(reply('x'))));
+      expect(new Set(outcomes)).toEqual(new Set([undefined]));
+    }
+    expect([endpoint.connections(), endpoint.links()]).toEqual([2, 2]);
   });
 
   // With the client as shipped both end the process: RangeError in an event handler.
@@ -110,7 +159,8 @@ describe('the connection to the service endpoint, with the official client', () 
       const thrown: Error[] = [];
       const keep = (error: Error) => thrown.push(error);
       process.on('uncaughtException', keep);
-      await setUp(first(fault), 1_000);
+      await setUp(unless(fault), 1_000);
+      expect(await connection.send(reply('first'))).toBeUndefined();
       expect(await connection.send(reply('lost'))).toBeDefined();
       expect(await connection.send(reply('next'))).toBeUndefined();
       process.off('uncaughtException', keep);
@@ -124,10 +174,9 @@ describe('the connection to the service endpoint, with the official client', () 
     await once(server, 'listening');
     const { port } = server.address() as { port: number };
     await new Promise((resolve) => server.close(resolve));
-    const nobody = createServiceConnection(
+    const nobody = connectionWith(
       () => newServiceClient(`HostName=localhost:${port};SharedAccessKeyName=n;SharedAccessKey=a2V5`),
       300,
-      log,
     );
     expect(await nobody.send(reply('x'))).toEqual({ kind: 'connection', reason: 'hub_unavailable' });
     expect(nobody.isOpen()).toBe(false);

@@ -1,6 +1,8 @@
 import { fits, type Reply } from '../../protocol/c2d.ts';
-import { atMost } from '../atMost.ts';
+import type { Troubles } from '../../troubles.ts';
+import type { Gate } from './gate.ts';
 import type { DropReason, Refusal } from './refusal.ts';
+import { tell } from './remarks.ts';
 
 /** What became of a reply: with the hub, dropped for good, or left undecided because it is not ours to send any more. */
 export type Delivery = 'delivered' | 'stopped' | { readonly dropped: DropReason };
@@ -17,12 +19,15 @@ export interface Sender {
 }
 
 interface SenderOptions {
-  /** Sends once; answers why the hub did not take the reply. */
-  readonly sendOnce: (reply: Reply) => Promise<Refusal | undefined>;
-  /** How long one reply waits out a full queue or throttling (C4). */
+  /** Sends once, and says when; answers why the hub did not take the reply. */
+  readonly sendOnce: (reply: Reply, onSent: () => void) => Promise<Refusal | undefined>;
+  /** Whose turn it is. */
+  readonly gate: Gate;
+  /** How long one reply waits out what the hub has against it (C4). */
   readonly maxWaitMs: number;
-  /** Most replies that wait for the hub's answer at once. */
-  readonly maxInFlight: number;
+  /** How long the hub may take to settle one send: what an attempt without an answer takes of that. */
+  readonly answerWithinMs: number;
+  readonly troubles: Troubles;
   /** A number from 0 to 1, for jitter. */
   readonly random: () => number;
   readonly now: () => number;
@@ -33,8 +38,8 @@ const mostDevices = 100_000;
 const firstPauseMs = 100;
 const longestPauseMs = 5_000;
 
-export function createSender({ sendOnce, maxWaitMs, maxInFlight, random, now }: SenderOptions): Sender {
-  const oneOfMany = atMost(maxInFlight);
+export function createSender(options: SenderOptions): Sender {
+  const { sendOnce, gate, maxWaitMs, answerWithinMs, troubles, random, now } = options;
   let stopped = false;
   const sleepers = new Set<() => void>();
   /** Devices for which a reply has waited in vain for room: the next ones do not wait, until one is taken (D19). */
@@ -46,45 +51,84 @@ export function createSender({ sendOnce, maxWaitMs, maxInFlight, random, now }: 
     notFetching.add(deviceId);
   }
 
-  const pause = (ms: number, gone: AbortSignal | undefined) =>
+  const pause = (ms: number, over: AbortSignal | undefined) =>
     new Promise<void>((resolve) => {
       const wake = () => {
         clearTimeout(timer);
         sleepers.delete(wake);
-        gone?.removeEventListener('abort', wake);
+        over?.removeEventListener('abort', wake);
         resolve();
       };
       const timer = setTimeout(wake, ms);
       sleepers.add(wake);
-      gone?.addEventListener('abort', wake, { once: true });
+      over?.addEventListener('abort', wake, { once: true });
+      if (stopped || over?.aborted) wake();
     });
+
+  async function attempt(reply: Reply): Promise<Refusal | undefined> {
+    let began = now();
+    const refusal = await sendOnce(reply, () => {
+      began = now(); // the time that it takes to connect says nothing of the hub's rate
+    });
+    gate.settled(began, refusal);
+    tell(refusal, reply, troubles);
+    return refusal;
+  }
+
+  /** After a first attempt in vain. */
+  async function persist(reply: Reply, first: Refusal, over: AbortSignal, settledLate: () => void): Promise<Delivery> {
+    let refusal: Refusal | undefined = first;
+    let patience = maxWaitMs;
+    for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {
+      void refusal.late?.then((outcome) => outcome ?? settledLate());
+      const isFull = refusal.reason === 'queue_full';
+      const lasts = isFull && notFetching.has(reply.deviceId);
+      if (refusal.kind === 'never' || lasts) return { dropped: refusal.reason as DropReason };
+      if (refusal.kind !== 'hub') {
+        const paused = now();
+        await pause(pauseMs * (0.5 + random() / 2), over);
+        // While there is no line to the hub at all, no reply of anybody is given up (D2).
+        if (refusal.kind === 'later') patience -= now() - paused;
+        if (refusal.reason === 'unanswered') patience -= answerWithinMs;
+      }
+      if (stopped || over.aborted) return 'stopped';
+      if (patience <= 0) {
+        if (isFull) remember(reply.deviceId);
+        return { dropped: refusal.reason as DropReason };
+      }
+      if (!(await gate.turn(reply.deviceId, reply.isFailure ?? false, over))) return 'stopped';
+      refusal = await attempt(reply);
+      if (refusal === undefined) return 'delivered';
+    }
+  }
 
   return {
     async send(reply, gone) {
       if (!fits(reply)) return { dropped: 'too_large' };
-      const isLeft = () => stopped || gone?.aborted;
-      let patience = maxWaitMs;
-      for (let attempt = 0; !isLeft(); attempt += 1) {
-        const began = now();
-        const refusal = await oneOfMany(() => sendOnce(reply));
-        if (refusal === undefined) {
-          notFetching.delete(reply.deviceId);
-          return 'delivered';
-        }
-        const isFull = refusal.reason === 'queue_full';
-        if (refusal.kind === 'never' || (isFull && notFetching.has(reply.deviceId))) return { dropped: refusal.reason };
-        const ms = Math.min(firstPauseMs * 2 ** attempt, longestPauseMs) * (0.5 + random() / 2);
-        if (!isLeft()) await pause(ms, gone);
-        // While there is no line to the hub at all, no reply of anybody is given up (D2).
-        if (refusal.kind === 'later') patience -= now() - began;
-        if (patience > 0) continue;
-        if (isFull) remember(reply.deviceId);
-        return { dropped: refusal.reason };
+      const turn = gate.turn(reply.deviceId, reply.isFailure ?? false, gone);
+      if (turn !== true && !(await turn)) return 'stopped';
+      const refusal = await attempt(reply);
+      let delivery: Delivery = 'delivered';
+      if (refusal !== undefined) {
+        const over = new AbortController();
+        const leave = () => over.abort();
+        gone?.addEventListener('abort', leave, { once: true });
+        if (gone?.aborted) leave();
+        // The hub may settle a send when it has been given up: then nothing needs to be sent again.
+        let isSettledLate = false;
+        delivery = await persist(reply, refusal, over.signal, () => {
+          isSettledLate = true;
+          leave();
+        });
+        gone?.removeEventListener('abort', leave);
+        if (isSettledLate) delivery = 'delivered';
       }
-      return 'stopped';
+      if (delivery === 'delivered') notFetching.delete(reply.deviceId);
+      return delivery;
     },
     stop() {
       stopped = true;
+      gate.close();
       for (const wake of [...sleepers]) wake();
     },
   };

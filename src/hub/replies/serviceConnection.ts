@@ -1,126 +1,115 @@
 import { Client } from 'azure-iothub';
 import type { Log } from '../../log.ts';
-import { contentEncoding, contentType, type Reply } from '../../protocol/c2d.ts';
-import { TooLate, within } from '../within.ts';
-import { type Refusal, refusalOf } from './refusal.ts';
-import { Message } from './serviceSdk.ts';
+import type { Reply } from '../../protocol/c2d.ts';
+import type { Troubles } from '../../troubles.ts';
+import { within } from '../within.ts';
+import { diagnose } from './diagnosis.ts';
+import { type Line, openLine } from './line.ts';
+import type { Refusal } from './refusal.ts';
 
-/** The line to the hub's service endpoint, replaced whenever it stops answering. */
+/** The line to the hub's service endpoint, replaced when it is lost or worn; never because of a single reply (C4). */
 export interface ServiceConnection {
-  /** Sends one reply once. Answers why the hub did not take it, or undefined when it did. Never rejects. */
-  send(reply: Reply): Promise<Refusal | undefined>;
+  /**
+   * Sends one reply once. Answers why the hub did not take it, or undefined when it did. Never rejects.
+   * @param onSent called when it leaves, for there may be a connection to wait for
+   */
+  send(reply: Reply, onSent?: () => void): Promise<Refusal | undefined>;
   /** Connects, and connects again whenever the line is lost, also while there is nothing to send. Never rejects. */
   open(): Promise<void>;
   isOpen(): boolean;
   close(): Promise<void>;
 }
 
-interface Line {
-  readonly client: Client;
-  /** Settles when the client is connected. */
-  readonly opened: Promise<unknown>;
-  /** Settles when the first send is over: many first sends at once would attach a link each (SDK trap). */
-  first: Promise<unknown> | undefined;
-  readonly replaceAt: number;
-  retired: boolean;
+interface ConnectionOptions {
+  /** A client that is not open yet. */
+  readonly newClient: () => Client;
+  /** How long the hub may take to connect, and to settle one reply. */
+  readonly answerWithinMs: number;
+  readonly log: Log;
+  readonly troubles: Troubles;
 }
 
-/** The client stops renewing its one-hour token for good after one failure: leave it before that matters (SDK trap). */
-const lineLifeMs = 40 * 60_000;
+/** After a line that was good for nothing; the hub throttles those that open one after the other, for ten seconds. */
+const pauseMs = { good: 0, none: 2_000, refused: 10_000 };
 const openAgainMs = 2_000;
+const closeWithinMs = 2_000;
 
-const noRetry = { shouldRetry: () => false, nextRetryTimeout: () => -1 };
+const unreachable: Refusal = { kind: 'connection', reason: 'hub_unavailable' };
+const source = 'service endpoint';
 
-/**
- * @param newClient a client that is not open yet
- * @param answerWithinMs how long the hub may take to connect, and to settle one reply
- */
-export function createServiceConnection(newClient: () => Client, answerWithinMs: number, log: Log): ServiceConnection {
+export function createServiceConnection(options: ConnectionOptions): ServiceConnection {
+  const { newClient, answerWithinMs, log, troubles } = options;
   let current: Line | undefined;
   let open = false;
   let isWanted = false;
+  let notBefore = 0;
   let timer: NodeJS.Timeout | undefined;
 
-  function line(): Line {
-    if (current && Date.now() < current.replaceAt) return current;
-    if (current) retire(current);
-    const client = newClient();
-    client.setRetryPolicy(noRetry);
-    client.on('disconnect', () => {
-      if (current?.client === client) retire(current);
+  /** The line to use; undefined while it is too early for another one. */
+  function line(): Line | undefined {
+    if (current && !current.isWorn()) return current;
+    if (current) replace(current);
+    if (performance.now() < notBefore) return undefined;
+    const next: Line = openLine({
+      client: newClient(),
+      answerWithinMs,
+      onEnd: () => lose(next),
+      onLateFailure: (error) => log.debug({ err: error }, 'a retired hub connection did not close cleanly'),
     });
-    current = { client, opened: client.open(), first: undefined, replaceAt: Date.now() + lineLifeMs, retired: false };
-    return current;
+    current = next;
+    return next;
   }
 
   /** Takes a line out of use; what is under way on it may still be answered. */
-  function retire(line: Line) {
-    if (line.retired) return;
-    line.retired = true;
-    if (current === line) {
-      current = undefined;
-      open = false;
-    }
-    if (isWanted) openSoon();
-    setTimeout(() => void line.client.close().catch(ignoreLateFailure), answerWithinMs).unref();
+  function replace(line: Line) {
+    current = undefined;
+    open = false;
+    line.retire();
   }
 
-  function openSoon() {
+  function lose(line: Line) {
+    if (current !== line) return;
+    replace(line);
+    const pause = pauseMs[line.use()];
+    notBefore = performance.now() + pause;
+    if (isWanted) openAgainIn(Math.max(openAgainMs, pause));
+  }
+
+  function openAgainIn(ms: number) {
     timer ??= setTimeout(() => {
       timer = undefined;
-      void connected(line());
-    }, openAgainMs).unref();
+      const next = line();
+      if (next) void connected(next);
+      else openAgainIn(notBefore - performance.now()); // timers fire up to a millisecond early
+    }, ms).unref();
   }
 
-  const ignoreLateFailure = (error: Error) =>
-    log.debug({ err: error }, 'a retired hub connection did not close cleanly');
-
-  /** Connected within the limit; the client by itself would try silently for minutes (SDK trap). */
   async function connected(line: Line): Promise<boolean> {
     try {
-      await within(line.opened, answerWithinMs);
-      if (!open) log.info('connected to the hub’s service endpoint');
-      open = true;
-      return true;
+      await line.connected();
     } catch (error) {
-      log.warn({ err: error }, 'cannot connect to the hub’s service endpoint');
-      retire(line);
+      const message = 'cannot connect to the hub’s service endpoint; replies wait';
+      if (current === line)
+        troubles.met(source, { level: 'warn', message, fields: { ...diagnose(error) }, still: () => ({}) });
+      lose(line);
       return false;
     }
-  }
-
-  async function attempt(line: Line, reply: Reply): Promise<Refusal | undefined> {
-    try {
-      const answer = await within(line.client.send(reply.deviceId, toMessage(reply)), answerWithinMs);
-      // Released and modified deliveries resolve too, without a result (SDK trap).
-      return answer.result ? undefined : { kind: 'later', reason: 'not_taken' };
-    } catch (error) {
-      if (error instanceof TooLate) {
-        log.warn({ device: reply.deviceId }, 'the hub left a reply unanswered; replacing the connection');
-        retire(line);
-        return { kind: 'later', reason: 'unanswered' };
-      }
-      const refusal = refusalOf(error as Error);
-      if (refusal.kind === 'connection') retire(line);
-      return refusal;
-    }
+    if (current !== line || open) return true;
+    open = true;
+    log.info('connected to the hub’s service endpoint');
+    troubles.over(source, 'the hub’s service endpoint is reached again');
+    return true;
   }
 
   return {
-    async send(reply) {
+    async send(reply, onSent) {
       const used = line();
-      if (!(await connected(used))) return { kind: 'connection', reason: 'hub_unavailable' };
-      if (used.first !== undefined) {
-        await used.first;
-        return attempt(used, reply);
-      }
-      const sending = attempt(used, reply);
-      used.first = sending;
-      return sending;
+      return used && (await connected(used)) ? used.send(reply, onSent) : unreachable;
     },
     async open() {
       isWanted = true;
-      await connected(line());
+      const first = line();
+      if (first) await connected(first);
     },
     isOpen: () => open,
     async close() {
@@ -129,19 +118,9 @@ export function createServiceConnection(newClient: () => Client, answerWithinMs:
       const last = current;
       current = undefined;
       open = false;
-      if (last) await within(last.client.close(), 2_000).catch(ignoreLateFailure);
+      if (last) await within(last.close(), closeWithinMs).catch(() => undefined);
     },
   };
 }
 
 export const newServiceClient = (connectionString: string): Client => Client.fromConnectionString(connectionString);
-
-function toMessage({ body, messageId, correlationId, properties }: Reply): Message {
-  const message = new Message(body);
-  message.messageId = messageId;
-  if (correlationId !== undefined) message.correlationId = correlationId;
-  message.contentType = contentType;
-  message.contentEncoding = contentEncoding;
-  for (const [name, value] of Object.entries(properties)) message.properties.add(name, value);
-  return message;
-}

@@ -1,0 +1,32 @@
+/** What it means for an operator that the hub's service endpoint cannot be reached; fields of a log line. */
+export interface Diagnosis {
+  readonly setting: string;
+  readonly hubSaid: string;
+  readonly todo: string;
+}
+
+const setting = 'HUB_SERVICE_CONNECTION_STRING';
+
+/** By the names of the client's errors. Any other means that nobody answers. */
+const refusals: Readonly<Record<string, string>> = {
+  UnauthorizedError:
+    'SharedAccessKeyName and SharedAccessKey must be those of a policy of this hub that has service connect',
+  DeviceNotFoundError: 'HostName must be that of the IoT hub, not of its event endpoint',
+};
+
+const unreachable =
+  'compare HostName with that of the hub, and the certificate with NODE_EXTRA_CA_CERTS; or wait until hub and network are back';
+
+export function diagnose(error: unknown): Diagnosis {
+  const cause = causeOf(error);
+  // The client tries an address that does not answer in silence, so that only our own patience ends (SDK trap 5).
+  const hubSaid = cause.name === 'TooLate' ? 'nothing' : cause.message || cause.constructor.name;
+  return { setting, hubSaid, todo: refusals[cause.constructor.name] ?? unreachable };
+}
+
+/** The client wraps what the hub said into an error that only says that it could not connect. */
+function causeOf(error: unknown): Error {
+  if (!(error instanceof Error)) return new Error(String(error));
+  const { amqpError } = error as { amqpError?: unknown };
+  return amqpError instanceof Error && amqpError !== error ? amqpError : error;
+}

@@ -1,0 +1,13 @@
+import { contentEncoding, contentType, type Reply } from '../../protocol/c2d.ts';
+import { Message } from './serviceSdk.ts';
+
+/** A reply as the service client sends it (C1). */
+export function toMessage({ body, messageId, correlationId, properties }: Reply): Message {
+  const message = new Message(body);
+  message.messageId = messageId;
+  if (correlationId !== undefined) message.correlationId = correlationId;
+  message.contentType = contentType;
+  message.contentEncoding = contentEncoding;
+  for (const [name, value] of Object.entries(properties)) message.properties.add(name, value);
+  return message;
+}

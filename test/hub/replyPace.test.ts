@@ -1,0 +1,132 @@
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import type { HubRules } from '../../sandbox/hub/core.ts';
+import { createServiceConnection, type ServiceConnection } from '../../src/hub/replies/serviceConnection.ts';
+import { cureHubSdks } from '../../src/hub/sdkCures.ts';
+import { freshHub } from '../sandbox/hub/support/hub.ts';
+import { plainService } from '../traps/support/plain.ts';
+import { replyTo, senderOver, silence, untold } from './support/replying.ts';
+
+// The official service client against the sandbox's hub, which holds replies back as a real hub of a small tier does.
+
+cureHubSdks();
+
+let hub: Awaited<ReturnType<typeof freshHub>>;
+let connection: ServiceConnection;
+let clients: number;
+afterEach(async () => {
+  await connection.close();
+  await hub.stop();
+});
+
+async function setUp(rules: HubRules, answerWithinMs: number, devices: readonly string[]) {
+  hub = await freshHub({ devices: devices.map((deviceId) => ({ deviceId })), rules });
+  clients = 0;
+  const newClient = () => {
+    clients += 1;
+    return plainService(hub);
+  };
+  connection = createServiceConnection({ newClient, answerWithinMs, log: silence, troubles: untold });
+  await connection.open();
+  await vi.waitFor(() => expect(connection.isOpen()).toBe(true), 15_000);
+  clients = 1;
+}
+
+const named = (count: number) => Array.from({ length: count }, (_, index) => `d${index}`);
+const received = () =>
+  hub.journal
+    .list({ kind: 'c2d' })
+    .flatMap((entry) => (entry.kind === 'c2d' && entry.refused === undefined ? [entry.deviceId] : []))
+    .sort();
+
+describe('a hub that holds replies back', () => {
+  /** S1, with one unit, is this much slower: 1.7 replies a second, settled within 10 s or not, 60 s for one reply. */
+  const faster = 20;
+  const [perSecond, answerWithinMs, maxWaitMs] = [(100 / 60) * faster, 10_000 / faster, 60_000 / faster];
+
+  it('gets 90 replies over one connection, each once, though the last is settled long after its time', async () => {
+    const devices = named(90);
+    await setUp({ rates: { c2d: perSecond }, shapingMs: 60_000 / faster }, answerWithinMs, devices);
+    const sender = senderOver(connection.send, { answerWithinMs, maxWaitMs });
+    const deliveries = await Promise.all(devices.map((deviceId) => sender.send(replyTo(deviceId))));
+    expect(new Set(deliveries)).toEqual(new Set(['delivered']));
+    expect(received()).toEqual([...devices].sort());
+    expect(clients).toBe(1);
+  });
+
+  it('gets 90 replies also when it refuses those that it would hold back too long', async () => {
+    const devices = named(90);
+    await setUp({ rates: { c2d: perSecond }, shapingMs: 200 }, answerWithinMs, devices);
+    const sender = senderOver(connection.send, { answerWithinMs });
+    const deliveries = await Promise.all(devices.map((deviceId) => sender.send(replyTo(deviceId))));
+    expect(new Set(deliveries)).toEqual(new Set(['delivered']));
+    expect(received()).toEqual([...devices].sort());
+    expect(clients).toBe(1);
+  });
+});
+
+describe('a hub that is not as it should be', () => {
+  const oneDevice = ['d0'];
+  const longEnough = 1_000;
+  const texts = () =>
+    hub.journal
+      .list({ kind: 'c2d' })
+      .flatMap((entry) => (entry.kind === 'c2d' && !entry.refused ? [String(entry.body)] : []));
+
+  it('gets a reply once, though it settles it after its time', async () => {
+    await setUp({}, longEnough, oneDevice);
+    const sender = senderOver(connection.send, { answerWithinMs: longEnough, random: () => 1 });
+    await sender.send(replyTo('d0', 'first'));
+    hub.faults.add({ kind: 'settle', answer: 'delay', ms: longEnough + longEnough / 8 + 50, link: 'c2d', times: 1 });
+    expect(await sender.send(replyTo('d0', 'late'))).toBe('delivered');
+    expect([texts(), clients]).toEqual([['first', 'late'], 1]);
+  });
+
+  it('takes no reply when its quota is used up, and all when it is not', async () => {
+    await setUp({}, longEnough, oneDevice);
+    const quota = hub.faults.add({ kind: 'quota' });
+    expect(await connection.send(replyTo('d0', 'x'))).toEqual({ kind: 'hub', reason: 'quota' });
+    hub.faults.clear(quota);
+    expect(await connection.send(replyTo('d0', 'y'))).toBeUndefined();
+    expect([texts(), clients]).toEqual([['y'], 1]);
+  });
+
+  it.each([undefined, 'amqp:link:detach-forced'])(
+    'gets the next reply over one new link when it detaches the link with %s and keeps the connection',
+    async (condition) => {
+      await setUp({}, longEnough, oneDevice);
+      await connection.send(replyTo('d0', 'first'));
+      await hub.faults.strike({ kind: 'detach', connections: 'service', ...(condition && { condition }) });
+      await vi.waitFor(() => expect(connection.isOpen()).toBe(false));
+      const sender = senderOver(connection.send, { answerWithinMs: longEnough });
+      const bodies = Array.from({ length: 20 }, (_, index) => String(index));
+      const deliveries = await Promise.all(bodies.map((body) => sender.send(replyTo('d0', body))));
+      expect(new Set(deliveries)).toEqual(new Set(['delivered']));
+      expect([texts().length, clients]).toEqual([21, 2]);
+      const links = hub.counters().links;
+      expect(links).toBe(3); // two of them of $cbs
+    },
+  );
+
+  it.each([
+    ['com.microsoft:device-container-throttled', 'throttled'],
+    ['amqp:internal-error', 'not_taken'],
+  ])('is asked for one link in ten seconds when it refuses links with %s', async (condition, reason) => {
+    await setUp({}, longEnough, oneDevice);
+    const fault = hub.faults.add({ kind: 'refuse-link', connections: 'service', address: 'devicebound', condition });
+    const struck = () => hub.faults.list().find(({ id }) => id === fault)?.struck;
+    vi.useFakeTimers({ toFake: ['Date'] });
+    try {
+      expect((await connection.send(replyTo('d0', 'x')))?.reason).toBe(reason);
+      await vi.waitFor(() => expect(connection.isOpen()).toBe(false));
+      const refusals = await Promise.all(Array.from({ length: 20 }, () => connection.send(replyTo('d0', 'x'))));
+      expect(new Set(refusals.map((refusal) => refusal?.reason))).toEqual(new Set(['hub_unavailable']));
+      expect([struck(), clients]).toEqual([1, 1]);
+      hub.faults.clear(fault);
+      vi.setSystemTime(Date.now() + 10_000);
+      expect(await connection.send(replyTo('d0', 'y'))).toBeUndefined();
+      expect([texts(), clients]).toEqual([['y'], 2]);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+});

@@ -1,0 +1,74 @@
+import type { Client } from 'azure-iothub';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { createReplies } from '../../src/hub/replies/replies.ts';
+import { errors } from '../../src/hub/replies/serviceSdk.ts';
+import { settings } from '../support/dispatching.ts';
+import { replyTo, silence, untold } from './support/replying.ts';
+
+// Each setting of replies, in the unit that its name says.
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+/** The sender with a setting, over a client whose sends end like this. */
+function senderWith(changed: Partial<typeof settings.replies>, send: () => Promise<unknown>) {
+  const sent = vi.fn(send);
+  const client = { open: async () => {}, close: async () => {}, setRetryPolicy() {}, on() {}, send: sent };
+  const newClient = () => client as unknown as Client;
+  return { ...createReplies({ ...settings.replies, ...changed }, newClient, silence, untold), sent };
+}
+
+/** After how many seconds it came to an end, if it did within ten minutes. */
+async function secondsOf(work: Promise<unknown>): Promise<number | undefined> {
+  const began = Date.now();
+  let seconds: number | undefined;
+  void work.then(() => {
+    seconds = (Date.now() - began) / 1000;
+  });
+  await vi.advanceTimersByTimeAsync(600_000);
+  return seconds;
+}
+
+const full = () => Promise.reject(new errors.DeviceMaximumQueueDepthExceededError('full'));
+const taken = async () => ({ result: {} });
+
+it('a reply is given up after REPLIES_MAX_WAIT_SECONDS', async () => {
+  const { sender } = senderWith({ maxWaitSeconds: 20 }, full);
+  const seconds = await secondsOf(sender.send(replyTo('a')));
+  expect(seconds).toBeGreaterThanOrEqual(20);
+  expect(seconds).toBeLessThan(30);
+});
+
+it('a send is not waited for after REPLIES_SEND_TIMEOUT_SECONDS', async () => {
+  const { connection } = senderWith({ sendTimeoutSeconds: 4 }, () => new Promise(() => {}));
+  const seconds = await secondsOf(connection.send(replyTo('a')));
+  expect(seconds).toBeGreaterThanOrEqual(4);
+  expect(seconds).toBeLessThanOrEqual(5);
+});
+
+it('no more replies than REPLIES_SENDS_PER_MINUTE are sent', async () => {
+  const { sender, sent } = senderWith({ sendsPerMinute: 30 }, taken);
+  for (let device = 0; device < 100; device += 1) void sender.send(replyTo(`d${device}`));
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect([30, 31, 32]).toContain(sent.mock.calls.length);
+  sender.stop();
+});
+
+it('REPLIES_SENDS_PER_MINUTE is learned from the hub unless it is set', async () => {
+  const { sender, sent } = senderWith({}, taken);
+  expect(settings.replies.sendsPerMinute).toBe(0);
+  await Promise.all(Array.from({ length: 500 }, (_, device) => sender.send(replyTo(`d${device}`))));
+  expect(sent).toHaveBeenCalledTimes(500);
+});
+
+it('no more replies than REPLIES_MAX_IN_FLIGHT wait for the hub’s answer', async () => {
+  const { sender, sent } = senderWith({ maxInFlight: 5 }, () => new Promise(() => {}));
+  for (let device = 0; device < 9; device += 1) void sender.send(replyTo(`d${device}`));
+  await vi.advanceTimersByTimeAsync(3_000);
+  expect(sent).toHaveBeenCalledTimes(5);
+  sender.stop();
+});

@@ -1,0 +1,37 @@
+import { expect, it, vi } from 'vitest';
+import { createServiceConnection } from '../../src/hub/replies/serviceConnection.ts';
+import { silence, untold } from './support/replying.ts';
+
+it('opens another connection though the timer for it fires a little early', async () => {
+  let [now, opened] = [1_000, 0];
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  vi.spyOn(performance, 'now').mockImplementation(() => now);
+  const client = (open: () => Promise<void>) => ({ setRetryPolicy() {}, on() {}, open, async close() {} });
+  const refused = client(() => Promise.reject(new Error('refused')));
+  const good = client(async () => {
+    opened += 1;
+  });
+  let clients = 0;
+  const reopening = createServiceConnection({
+    newClient: () => {
+      clients += 1;
+      return (clients === 1 ? refused : good) as never;
+    },
+    answerWithinMs: 5_000,
+    log: silence,
+    troubles: untold,
+  });
+  try {
+    await reopening.open();
+    now = 2_999;
+    await vi.advanceTimersByTimeAsync(2_000);
+    expect([clients, opened]).toEqual([1, 0]);
+    now = 3_000;
+    await vi.advanceTimersByTimeAsync(1);
+    expect([clients, opened, reopening.isOpen()]).toEqual([2, 1, true]);
+  } finally {
+    vi.restoreAllMocks();
+    vi.useRealTimers();
+    await reopening.close();
+  }
+});
