@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decide, type Ownership } from '../../src/hub/reading/balance.ts';
+import { balanceLimits, decide, type Ownership } from '../../src/hub/reading/balance.ts';
 
 const limits = { expiryMs: 30_000, forceMs: 60_000 };
 const partitions = ['0', '1', '2', '3'];
@@ -16,6 +16,21 @@ const owned = (partition: string, owner: string, more: Partial<Ownership> = {}):
 });
 const at = (me: string, records: Ownership[], now = 100_000) => decide(me, partitions, records, now, limits);
 const names = (records: readonly Ownership[]) => records.map(({ partition }) => partition);
+
+it('force comes neither before the owner’s expiry nor before the owner may have drained, whatever the settings', () => {
+  const seconds = fc.integer({ min: 1, max: 100_000 });
+  fc.assert(
+    fc.property(seconds, seconds, fc.nat(), (expiry, drain, waited) => {
+      const own = balanceLimits(expiry * 1000, drain * 1000);
+      const now = 1e9 + waited;
+      const record = owned('0', 'b', { wantedBy: 'a', wantedSince: 1e9, renewedAt: now });
+      const others = ['1', '2', '3'].map((one) => owned(one, 'b', { renewedAt: now }));
+      const { claim } = decide('a', partitions, [record, ...others], now, own);
+      if (waited < expiry * 1000 || waited < drain * 1000) expect(claim).toEqual([]);
+      expect(own.forceMs).toBeGreaterThanOrEqual((drain + expiry) * 1000);
+    }),
+  );
+});
 
 describe('sharing partitions', () => {
   it('a single instance claims everything at once', () => {

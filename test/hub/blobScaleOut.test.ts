@@ -12,6 +12,7 @@ import { createBlobStore } from '../../src/hub/stores/blobStore.ts';
 import { createLog } from '../../src/log.ts';
 import type { HubEvent } from '../../src/protocol/event.ts';
 import { type Azurite, startAzurite } from '../support/azurite.ts';
+import { bodyBytes } from '../support/events.ts';
 
 cureHubSdks();
 
@@ -66,6 +67,7 @@ function enter(handled: string[]): Consumer {
     partition: () => ({
       budget: createBudget({ maxMessages: 100, maxBytes: 1e6 }),
       spool: openSpool(directory, `spool-${Math.random()}`, { maxBytes: 1e6, maxMessages: 1e5 }),
+      costOf: bodyBytes,
       arrivalOf: (event: HubEvent) => ({ event, deviceId: String(event.properties?.['device']) }),
       async dispatch({ event }) {
         handled.push(Buffer.from(event.body as Uint8Array).toString());
@@ -100,7 +102,7 @@ async function sharesOf(): Promise<number[]> {
 }
 
 const numbered = (name: string, count: number) => Array.from({ length: count }, (_, index) => `${name}${index}`);
-const soon = { timeout: 15_000, interval: 50 };
+const soon = { timeout: 60_000, interval: 50 };
 
 describe('two instances over one storage account', () => {
   it('share the partitions, hand them back, and handle each message once', async () => {

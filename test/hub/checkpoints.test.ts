@@ -50,13 +50,25 @@ describe('a checkpoint', () => {
     for (const one of [12, 20, 21]) checkpoints.pass(at(one));
     checkpoints.begin(at(22));
     await checkpoints.flush();
-    eleven();
+    checkpoints.end(eleven);
     await checkpoints.flush();
     expect(written.at(-1)).toMatchObject({ sequenceNumber: 21 });
     expect(decodeCompletion(21, written.at(-1)?.completed ?? '')).toEqual([
       { first: 23, last: 30 },
       { first: 40, last: 50 },
     ]);
+  });
+
+  it('comes when it is time, and no sooner, for events that are passed over, also when one message is handled among them', async () => {
+    const { checkpoints, written } = setUp({ ...at(0), completed: '' });
+    for (let one = 1; one <= 1_000; one += 1) {
+      checkpoints.pass(at(one * 2));
+      if (one % 200 === 0) checkpoints.end(checkpoints.begin(at(one * 2 + 1)));
+    }
+    await vi.advanceTimersByTimeAsync(everyMs - 1);
+    expect(written).toEqual([]);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(written).toMatchObject([{ sequenceNumber: 2_001 }]);
   });
 
   it('with a map twice as large comes after twice as many messages, or when it is time', async () => {
@@ -67,7 +79,7 @@ describe('a checkpoint', () => {
       const before = written.length;
       for (let count = 0; count < messages; count += 1) {
         checkpoints.begin(at(next));
-        checkpoints.begin(at(next + 1))();
+        checkpoints.end(checkpoints.begin(at(next + 1)));
         next += 100;
         await vi.advanceTimersByTimeAsync(0);
       }
@@ -91,7 +103,7 @@ describe('a checkpoint', () => {
   it('that cannot be written because nothing is safe yet is not waited for', async () => {
     const { checkpoints, written } = setUp();
     checkpoints.begin(at(1));
-    checkpoints.begin(at(2))();
+    checkpoints.end(checkpoints.begin(at(2)));
     await checkpoints.flush();
     expect(written).toEqual([]);
   });

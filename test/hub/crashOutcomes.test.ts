@@ -26,7 +26,7 @@ const update = (version: number): Message =>
 const withoutIncidents = (replies: readonly Reply[]) =>
   byId(replies.map((reply) => ({ ...reply, body: reply.body.replace(/incident [\da-f-]{36}/, 'incident') })));
 
-describe('a process that dies anywhere in the path of', { timeout: 30_000 }, () => {
+describe('a process that dies anywhere in the path of', { timeout: 60_000 }, () => {
   it('a message that fails through our side leaves exactly one letter of it', async () => {
     const { begin, live, world } = service;
     service.sandbox.faults.add({ backend: 'informationModel', method: 'PUT', status: 500 });
@@ -46,6 +46,39 @@ describe('a process that dies anywhere in the path of', { timeout: 30_000 }, () 
         place,
       ).toEqual([[newest, events[0]?.body]]);
       expect({ world: world(), replies: withoutIncidents(remains.replies) }, place).toEqual(expected);
+    }
+  });
+
+  it('a message that fails through our side, and succeeds when it is handled again, leaves no letter of it', async () => {
+    const { begin, live, world, sandbox } = service;
+    const whole = await begin([update(1)], [create]);
+    await live(whole.events, -1, whole.remains);
+    const expected = { world: world(), success: [...byId(whole.remains.replies).keys()] };
+    const failing = { backend: 'informationModel', method: 'PUT', status: 500 } as const;
+    sandbox.faults.add(failing);
+    const { points } = await live(...(await beginning()));
+
+    for (let crashAt = 1; crashAt <= points; crashAt += 1) {
+      sandbox.faults.clear();
+      sandbox.faults.add(failing);
+      const [events, horizon, remains] = await beginning();
+      await live(events, horizon, remains, { crashAt });
+      const newest = events.at(-1)?.sequenceNumber ?? -1;
+      if (remains.progress?.sequenceNumber === newest) continue;
+      sandbox.faults.clear();
+      await live(events, newest, remains);
+      const place = `died at point ${crashAt} of ${points}`;
+      expect(await remains.letters.list(), place).toEqual([]);
+      expect(world(), place).toEqual(expected.world);
+      const idsOf = (code: string) =>
+        remains.replies.filter(({ body }) => JSON.parse(body).code === code).map(({ messageId }) => messageId);
+      expect(idsOf('ok'), place).toEqual(expected.success);
+      for (const id of idsOf('internal_platform_error')) expect(expected.success, place).not.toContain(id);
+    }
+
+    async function beginning() {
+      const { remains, events } = await begin([update(1)], [create]);
+      return [events, -1, remains] as const;
     }
   });
 

@@ -2,6 +2,7 @@ import { pino } from 'pino';
 import { afterEach, expect, it } from 'vitest';
 import { type EventLine, openEventLine } from '../../src/hub/reading/eventLine.ts';
 import type { Tenure } from '../../src/hub/reading/tenure.ts';
+import { createTroubles } from '../../src/troubles.ts';
 
 const silentMs = 11_000;
 const open: EventLine[] = [];
@@ -11,7 +12,13 @@ function newLine(): EventLine {
   const connectionString =
     'Endpoint=sb://127.0.0.1:1;SharedAccessKeyName=x;SharedAccessKey=y;EntityPath=hub;UseDevelopmentEmulator=true';
   const log = pino({ level: 'silent' });
-  const line = openEventLine({ connectionString, consumerGroup: '$Default', silentMs, log });
+  const line = openEventLine({
+    connectionString,
+    consumerGroup: '$Default',
+    silentMs,
+    log,
+    troubles: createTroubles(log),
+  });
   open.push(line);
   return line;
 }
@@ -22,6 +29,7 @@ function tenure(silentForMs: number, deafForMs: number, isTakingIn = false) {
   const reader = {
     silentForMs: () => silentForMs,
     deafForMs: () => deafForMs,
+    unansweredForMs: () => deafForMs,
     isTakingIn: () => isTakingIn,
     restart: (client: unknown) => restarts.push(client),
   };

@@ -4,7 +4,7 @@ import { type Budget, createBudget } from '../../src/hub/partition/budget.ts';
 import { knownHorizon } from '../../src/hub/partition/horizon.ts';
 import { createPartition, type Partition } from '../../src/hub/partition/partition.ts';
 import { openSpool, type Spool } from '../../src/hub/partition/spool.ts';
-import { hubEvent } from '../support/events.ts';
+import { bodyBytes, hubEvent } from '../support/events.ts';
 
 // What one device or one partition can take from the others. Time is the test's own.
 
@@ -37,6 +37,7 @@ function setUp({ overall, maxMessages, hung = '' }: Given) {
     spool,
     progress: undefined,
     horizon: knownHorizon(-1),
+    costOf: bodyBytes,
     arrivalOf: (event) => ({ event, deviceId: String(event.properties?.['device']) }),
     async dispatch({ deviceId }) {
       most = Math.max(most, budget.inFlight().messages);

@@ -7,13 +7,13 @@ import { knownHorizon } from '../../src/hub/partition/horizon.ts';
 import { createPartition } from '../../src/hub/partition/partition.ts';
 import type { Spool } from '../../src/hub/partition/spool.ts';
 import type { HubEvent } from '../../src/protocol/event.ts';
-import { hubEvent } from '../support/events.ts';
+import { bodyBytes, hubEvent } from '../support/events.ts';
 
 // One device that sends faster than it can be served, for minutes, among others. Time is the test's own.
 
 const byDefault = (setting: string) => Number(settingDocs().find(({ path }) => path === setting)?.default);
 const partitionMessages = byDefault('delivery.partitionMessages');
-const serviceMapBytes = mapBytesFor(byDefault('delivery.spoolMessages') + partitionMessages);
+const serviceMapBytes = mapBytesFor(byDefault('delivery.spoolMessages') + 3 * partitionMessages);
 
 const tickMs = 100;
 const handlingMs = 50;
@@ -51,6 +51,7 @@ function setUp({ floodMs, maxMapBytes = serviceMapBytes, progress }: Given) {
     spool: spoolInMemory(),
     progress,
     horizon: knownHorizon(-1),
+    costOf: bodyBytes,
     arrivalOf: (event) => ({ event, deviceId: String(event.properties?.['device']) }),
     async dispatch({ event: { sequenceNumber, properties }, deviceId }) {
       await new Promise((resolve) => setTimeout(resolve, deviceId === 'f' ? floodMs : handlingMs));
@@ -101,7 +102,7 @@ async function stop(partition: Partition) {
   return stopped;
 }
 
-describe('beside a device that floods for minutes', () => {
+describe('beside a device that floods for minutes', { timeout: 60_000 }, () => {
   it('the others are all handled without delay, and the flood in its order afterwards', async () => {
     const { partition, handled, written, slowest } = setUp({ floodMs: handlingMs });
     const sent = await send(partition, 120, oneInTen);

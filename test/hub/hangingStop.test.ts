@@ -6,7 +6,7 @@ import { createConsumer } from '../../src/hub/reading/consumer.ts';
 import { createMemoryStore } from '../../src/hub/stores/memoryStore.ts';
 import type { Store } from '../../src/hub/stores/store.ts';
 import { createLog } from '../../src/log.ts';
-import { hubEvent } from '../support/events.ts';
+import { bodyBytes, hubEvent } from '../support/events.ts';
 import { mortal } from '../support/mortal.ts';
 import { createFakeHub } from './support/fakeHub.ts';
 import { standIns } from './support/standIns.ts';
@@ -61,6 +61,7 @@ async function setUp() {
     partition: () => ({
       budget: createBudget({ maxMessages: 10, maxBytes: 1e6 }),
       spool: openSpool(tmpdir(), `spool-${process.pid}-${Math.random()}`, { maxBytes: 1e6, maxMessages: 1e3 }),
+      costOf: bodyBytes,
       arrivalOf: (event) => ({ event, deviceId: 'd1' }),
       dispatch: () =>
         workLife.step(async () => {

@@ -10,13 +10,13 @@ import { createBudget } from '../../src/hub/partition/budget.ts';
 import { knownHorizon } from '../../src/hub/partition/horizon.ts';
 import { createPartition } from '../../src/hub/partition/partition.ts';
 import { openSpool } from '../../src/hub/partition/spool.ts';
-import { createSender } from '../../src/hub/replies/sender.ts';
 import { createServiceConnection } from '../../src/hub/replies/serviceConnection.ts';
 import { createLog } from '../../src/log.ts';
 import { createCounters } from '../../src/operations/counters.ts';
-import { hubEvent } from '../support/events.ts';
+import { bodyBytes, hubEvent } from '../support/events.ts';
 import { hub } from './support/hubSettings.ts';
 import { v2 } from './support/messages.ts';
+import { senderOver, untold } from './support/replying.ts';
 
 // A handler that hangs would hold its partition for ever, for its ownership is renewed all the same (SDK trap 13). So
 // whatever a message waits for may never come, and the message ends nevertheless: the next one is handled, though there
@@ -72,19 +72,17 @@ function setUp(hanging: Hanging) {
     };
     return { ...client, setRetryPolicy() {}, on() {} } as unknown as Client;
   };
-  const sender = createSender({
-    sendOnce: createServiceConnection(newClient, 10_000, log).send,
-    maxWaitMs: 60_000,
-    maxInFlight: 1,
-    random: () => 0.5,
-    now: Date.now,
-  });
+  const connection = createServiceConnection({ newClient, answerWithinMs: 10_000, log, troubles: untold });
+  const sender = senderOver(connection.send, { maxInFlight: 1 });
   const spool = openSpool(tmpdir(), `spool-${process.pid}-${Math.random()}`, { maxBytes: 1e6, maxMessages: 1e3 });
-  const handled: string[] = [];
+  const handled: number[] = [];
   const dispatch = createDispatch({
     backends: createBackends(settings.backends, log, { adapter, random: () => 0 }),
     counters: createCounters(),
-    deadLetters: { park: async () => (hangs('the dead-letter store') ? never : undefined) },
+    deadLetters: {
+      park: async () => (hangs('the dead-letter store') ? never : undefined),
+      async remove() {},
+    },
     sender,
     log,
     limits: settings.messages,
@@ -95,6 +93,7 @@ function setUp(hanging: Hanging) {
     spool,
     progress: undefined,
     horizon: knownHorizon(-1),
+    costOf: bodyBytes,
     arrivalOf: (event) => ({
       event,
       generation: 'V2' as const,
@@ -104,7 +103,7 @@ function setUp(hanging: Hanging) {
     }),
     async dispatch(arrival, stay) {
       const isHandled = await dispatch(arrival, stay);
-      if (isHandled) handled.push(arrival.deviceId);
+      if (isHandled) handled.push(arrival.event.sequenceNumber);
       return isHandled;
     },
     checkpoint: async () => true,
@@ -118,18 +117,16 @@ function setUp(hanging: Hanging) {
 }
 
 it.each(['the backend', 'the token endpoint', 'the dead-letter store', 'the connection', 'the hub’s answer'] as const)(
-  'a message ends although %s never answers it, and its partition goes on (trap 13)',
+  'a message ends although %s never answers it, and its device and its partition go on (trap 13)',
   async (hanging) => {
     const { partition, handled, close } = setUp(hanging);
-    const update = (device: string) => v2('identity.update', { publicKey: 'key' }, { timeout: '2' }, device);
-    const messages = ['first', 'second'].map((device, sequenceNumber) =>
-      hubEvent({ ...update(device), sequenceNumber }),
-    );
+    const update = v2('identity.update', { publicKey: 'key' }, { timeout: '2' });
+    const messages = [0, 1].map((sequenceNumber) => hubEvent({ ...update, sequenceNumber }));
     void partition.admit(messages);
     await vi.advanceTimersByTimeAsync(1_000);
     expect(handled).toEqual([]);
     await vi.advanceTimersByTimeAsync(60_000);
-    expect(handled).toEqual(['first', 'second']);
+    expect(handled).toEqual([0, 1]);
     partition.abandon();
     close();
   },

@@ -5,7 +5,7 @@ import { openSpool } from '../../src/hub/partition/spool.ts';
 import { type Consumer, createConsumer } from '../../src/hub/reading/consumer.ts';
 import { createMemoryStore } from '../../src/hub/stores/memoryStore.ts';
 import { createLog } from '../../src/log.ts';
-import { hubEvent } from '../support/events.ts';
+import { bodyBytes, hubEvent } from '../support/events.ts';
 import { mortal } from '../support/mortal.ts';
 import { createFakeHub } from './support/fakeHub.ts';
 import { standIns } from './support/standIns.ts';
@@ -44,6 +44,7 @@ it('a stop that takes longer than ownership lasts keeps its partitions until it 
       partition: () => ({
         budget: createBudget({ maxMessages: 10, maxBytes: 1e6 }),
         spool: openSpool(tmpdir(), `spool-${process.pid}-${Math.random()}`, { maxBytes: 1e6, maxMessages: 1e3 }),
+        costOf: bodyBytes,
         arrivalOf: (event) => ({ event, deviceId: String(event.sequenceNumber) }),
         async dispatch({ event }) {
           await new Promise((resolve) => setTimeout(resolve, 50_000));

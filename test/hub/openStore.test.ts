@@ -22,7 +22,7 @@ const environment = (more: Record<string, string>) => ({
   TYPE_REGISTRY_URL: 'https://tr.example',
   PRINCIPAL_MANAGER_URL: 'https://pm.example',
   BACKENDS_TOKEN: 't',
-  CHECKPOINTS_DIRECTORY: directory,
+  DATA_DIRECTORY: directory,
   ...more,
 });
 const open = (more: Record<string, string> = {}) => openStore(readSettings(environment(more), directory));
@@ -31,7 +31,9 @@ const claim = { partition: '0', owner: 'me', epoch: 1, wantedBy: '', wantedSince
 describe('the store of the settings', () => {
   it('is a file of this namespace, hub and consumer group, unless they say otherwise', async () => {
     await (await open()).change(undefined, claim);
-    expect(readdirSync(directory)).toEqual([`${encodeURIComponent('Hub.Example:5671 Devices $Default')}.json`]);
+    expect(readdirSync(join(directory, 'checkpoints'))).toEqual([
+      `${encodeURIComponent('Hub.Example:5671 Devices $Default')}.json`,
+    ]);
   });
 
   it('is memory for tests', async () => {

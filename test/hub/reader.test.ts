@@ -23,6 +23,8 @@ const reading = {
   prefetch: 1,
   maxWaitSeconds: 1,
   lost: () => {},
+  failed: () => {},
+  heard: () => {},
   log: createLog('silent'),
 } as const;
 

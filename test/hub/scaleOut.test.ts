@@ -12,6 +12,7 @@ import { createMemoryStore } from '../../src/hub/stores/memoryStore.ts';
 import type { Store } from '../../src/hub/stores/store.ts';
 import { createLog } from '../../src/log.ts';
 import type { HubEvent } from '../../src/protocol/event.ts';
+import { bodyBytes } from '../support/events.ts';
 
 cureHubSdks();
 
@@ -82,6 +83,7 @@ function enter(
     partition: () => ({
       budget: createBudget({ maxMessages: 100, maxBytes: 1e6 }),
       spool: openSpool(directory, `spool-${Math.random()}`, { maxBytes: 1e6, maxMessages: 1e5 }),
+      costOf: bodyBytes,
       arrivalOf: (event: HubEvent) => ({ event, deviceId: String(event.properties?.['device']) }),
       async dispatch({ event }) {
         const text = Buffer.from(event.body as Uint8Array).toString();
@@ -125,7 +127,7 @@ async function ownersOf(store: Store): Promise<number[]> {
   return [...counts.values()].sort();
 }
 
-const soon = { timeout: 10_000, interval: 25 };
+const soon = { timeout: 60_000, interval: 25 };
 const briefly = () => new Promise<boolean>((resolve) => setTimeout(resolve, 1, true));
 
 describe('several instances', () => {

@@ -12,6 +12,7 @@ import { createMemoryStore } from '../../src/hub/stores/memoryStore.ts';
 import type { Store } from '../../src/hub/stores/store.ts';
 import { createLog } from '../../src/log.ts';
 import type { HubEvent } from '../../src/protocol/event.ts';
+import { bodyBytes } from '../support/events.ts';
 
 cureHubSdks();
 
@@ -20,11 +21,14 @@ let hub: Hub;
 let producer: EventHubProducerClient;
 let seen: string[];
 let running: ReturnType<typeof createConsumer>[];
+let lines: Record<string, unknown>[];
+const log = createLog('info', { write: (line) => lines.push(JSON.parse(line)) });
+const alarms = () => lines.filter(({ level }) => level === 'error').map((fields) => ({ fields }));
 
 beforeEach(async () => {
   hub = await startHub({ directory, partitions: 2 });
   producer = new EventHubProducerClient(hub.eventHubConnectionString('iothubowner'));
-  [seen, running] = [[], []];
+  [seen, running, lines] = [[], [], []];
 });
 afterEach(async () => {
   vi.restoreAllMocks();
@@ -56,9 +60,10 @@ function read(
     answerMs: 20_000,
     balance: { expiryMs: 2_000, forceMs: 4_000 },
     store,
-    log: createLog('silent'),
+    log,
     partition: () => ({
       budget: createBudget({ maxMessages: 100, maxBytes: 1_000_000 }),
+      costOf: bodyBytes,
       arrivalOf: (event: HubEvent) => ({ event, deviceId: textOf(event) }),
       dispatch({ event }) {
         seen.push(textOf(event));
@@ -74,7 +79,7 @@ function read(
 }
 
 const receiving = (count: number) =>
-  vi.waitFor(() => expect(hub.counters().receivers).toHaveLength(count), { timeout: 5_000, interval: 10 });
+  vi.waitFor(() => expect(hub.counters().receivers).toHaveLength(count), { timeout: 60_000, interval: 10 });
 
 describe('a partition without a checkpoint that is read from the latest event', () => {
   it('is read from there by all readers to come: nothing that comes between two of them is lost', async () => {
@@ -116,13 +121,72 @@ it('a clean stop repeats nothing that was finished, though the very first messag
 describe('a partition of ours that cannot be read', () => {
   const failing = (why: Partial<Store>): Store => ({ ...createMemoryStore(), ...why });
 
-  it('because the checkpoint is of an older hub, is no partition that others read, and is reported as silent', async () => {
+  it('because its checkpoint is of an older hub, makes an alarm and not ready, asks for no restart, and the others are read', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] });
     const progress = { sequenceNumber: 1_000, offset: '5', completed: '' };
-    const foreign = ['0', '1'].map((partition) => ({ partition, progress }));
+    const foreign = [{ partition: '1', progress }];
     const consumer = read(createMemoryStore({ ownerships: [], progress: foreign }));
-    await send('0', 'new');
-    await vi.waitFor(() => expect(consumer.silentForMs()).toBeGreaterThan(500), 5_000);
-    expect([seen, consumer.isReading()]).toEqual([[], false]);
+    await send('0', 'of the other partition');
+    await send('1', 'new');
+    await vi.waitFor(() => expect(seen).toEqual(['of the other partition']), 5_000);
+    // What the hub says may be older than the checkpoint: no alarm before it has said so for a minute.
+    await vi.waitFor(() => expect(consumer.missing().join()).toMatch(/^partition 1 .*has come to 0 only/), 5_000);
+    expect(alarms()).toEqual([]);
+    vi.advanceTimersByTime(61_000);
+    await vi.waitFor(() => expect(alarms()).toMatchObject([{ fields: { cause: 'ForeignCheckpoint' } }]), 5_000);
+    expect(alarms()[0]?.fields).toMatchObject({ todo: expect.stringContaining('remove the partition’s checkpoint') });
+    const foreignOnly = [expect.stringMatching(/^partition 1 .*not of this hub/)];
+    await vi.waitFor(() => expect(consumer.missing()).toEqual(foreignOnly), 5_000);
+    vi.advanceTimersByTime(10 * 60_000);
+    await vi.waitFor(() => expect(consumer.silentForMs()).toBeLessThan(5_000), 5_000);
+    expect(seen).toEqual(['of the other partition']);
+  });
+
+  it('because the hub knows less of it than its checkpoint says, is read as soon as the hub has caught up, without an alarm', async () => {
+    const store = createMemoryStore();
+    await send('0', 'before');
+    const first = read(store);
+    await vi.waitFor(() => expect(seen).toEqual(['before']), 5_000);
+    await first.stop();
+    const stale = hub.faults.add({ kind: 'partition-info', answer: 'stale', partition: '0', events: 1 });
+    const consumer = read(store);
+    await vi.waitFor(() => expect(consumer.missing().join()).toContain('has come to -1 only'), 5_000);
+    hub.faults.clear(stale);
+    await send('0', 'after');
+    await vi.waitFor(() => expect(seen).toEqual(['before', 'after']), 5_000);
+    await vi.waitFor(() => expect(consumer.missing()).toEqual([]), 5_000);
+    expect(alarms()).toEqual([]);
+  });
+
+  it('because the hub does not say where its latest event is, is read from there as soon as it does', async () => {
+    await send('0', 'before');
+    hub.faults.add({ kind: 'partition-info', answer: 'no-offset', partition: '0', times: 2 });
+    const store = createMemoryStore();
+    const consumer = read(store, 'latest');
+    await vi.waitFor(() => expect(consumer.missing()).toEqual([]), 5_000);
+    expect(await store.progress('0')).toMatchObject({ sequenceNumber: 0, offset: '0' });
+    await send('0', 'after');
+    await vi.waitFor(() => expect(seen).toEqual(['after']), 5_000);
+  });
+
+  it('because the hub has nothing at the offset of its checkpoint, makes an alarm until the checkpoint is removed', async () => {
+    await send('0', 'first');
+    await send('0', 'second');
+    const progress = [{ partition: '0', progress: { sequenceNumber: 0, offset: '999999', completed: '' } }];
+    let store = createMemoryStore({ ownerships: [], progress });
+    const through: Store = { ...store, progress: (partition) => store.progress(partition) };
+    const consumer = read(through);
+    await vi.waitFor(() => expect(alarms()).toHaveLength(1), 5_000);
+    expect(alarms()[0]?.fields).toMatchObject({
+      cause: 'ArgumentError while reading',
+      hubSaid: expect.stringContaining('The supplied offset'),
+    });
+    const refused = [expect.stringMatching(/^partition 0 .*The supplied offset/)];
+    await vi.waitFor(() => expect(consumer.missing()).toEqual(refused), 5_000);
+    store = createMemoryStore();
+    await vi.waitFor(() => expect(seen).toEqual(['first', 'second']), 5_000);
+    await vi.waitFor(() => expect(consumer.missing()).toEqual([]), 5_000);
+    expect(alarms()).toHaveLength(1);
   });
 
   it('is reported as silent, though others are read', async () => {

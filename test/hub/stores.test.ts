@@ -127,6 +127,29 @@ describe.each(Object.entries(kinds))('the %s store', (_kind, open) => {
     expect(await instance().ownerships()).toMatchObject([{ partition: '0', owner: '', epoch: 1 }]);
   });
 
+  it('keeps the note of violent ends beside position and map, whoever reads next, until progress is written without one', async () => {
+    const instance = open(newPlace());
+    const record = await take(instance(), 'a');
+    const noted = { ...at(4, encodeCompletion(4, [{ first: 6, last: 7 }], 100)), note: '1 3 42 17 17:2,25:0' };
+    expect(await instance().writeProgress(record, noted)).toBe(true);
+    expect(await instance().progress('0')).toEqual(noted);
+    const next = await take(instance(), 'b');
+    expect(await instance().progress('0')).toEqual(noted);
+    expect(await instance().writeProgress(record, { ...noted, note: '1 9 42 - -' })).toBe(false);
+    expect(await instance().progress('0')).toEqual(noted);
+    expect(await instance().writeProgress(next, at(5))).toBe(true);
+    expect(await instance().progress('0')).toEqual(at(5));
+  });
+
+  it('changes the note at a position that stays', async () => {
+    const instance = open(newPlace());
+    const record = await take(instance(), 'a');
+    for (const note of ['1 2 42 17 -', '1 2 42 - -', '1 2 42 18 -']) {
+      expect(await instance().writeProgress(record, { ...at(4), note })).toBe(true);
+      expect(await instance().progress('0')).toEqual({ ...at(4), note });
+    }
+  });
+
   it('gives back position and completion map as they were written', async () => {
     const instance = open(newPlace());
     const reader = await take(instance(), 'a');

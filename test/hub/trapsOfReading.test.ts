@@ -6,6 +6,7 @@ import { cureHubSdks } from '../../src/hub/sdkCures.ts';
 import { createMemoryStore } from '../../src/hub/stores/memoryStore.ts';
 import { createLog } from '../../src/log.ts';
 import { freshHub } from '../sandbox/hub/support/hub.ts';
+import { bodyBytes } from '../support/events.ts';
 import { append, signal } from '../traps/support/plain.ts';
 
 // What the hub's clients do to a program that trusts them, and that this service does not suffer from it. The clients
@@ -14,7 +15,7 @@ import { append, signal } from '../traps/support/plain.ts';
 cureHubSdks();
 
 const log = createLog('silent');
-const soon = { timeout: 12_000, interval: 25 };
+const soon = { timeout: 25_000, interval: 25 }; // less than the half minute that the client waits by itself (SDK trap 11)
 let hub: Awaited<ReturnType<typeof freshHub>>;
 beforeEach(async () => {
   hub = await freshHub({ devices: [{ deviceId: 'pump-1' }], partitions: 1 });
@@ -48,6 +49,7 @@ describe('reading the hub', () => {
       log,
       partition: () => ({
         budget: createBudget({ maxMessages: 100, maxBytes: 1e6 }),
+        costOf: bodyBytes,
         arrivalOf: (event) => ({ event, deviceId: 'pump-1' }),
         dispatch({ event }) {
           seen.push(String(event.body));
@@ -66,13 +68,22 @@ describe('reading the hub', () => {
     await vi.waitFor(() => expect(seen).toContain(text), soon);
   };
 
+  /** Until the connection of events is gone. */
+  async function closed(how: { links?: 'attached'; condition?: string | undefined }) {
+    const gone = signal();
+    const unwatch = hub.journal.watch(({ kind }) => kind === 'receiver-closed' && gone.give());
+    expect(await hub.faults.strike({ kind: 'close', connections: 'events', ...how })).toBe(1);
+    await gone.given;
+    unwatch();
+  }
+
   it('begins although the hub says nothing at first (trap 11)', async () => {
     const mute = hub.faults.add({ kind: 'refuse-connection', answer: 'silent', port: 'amqp' });
     read();
     await vi.waitFor(() => expect(hub.faults.list()[0]?.struck).toBeGreaterThan(1), soon);
     hub.faults.clear(mute);
     await arrives('at last');
-    expect(consumer.isReading()).toBe(true);
+    await vi.waitFor(() => expect(consumer.missing()).toEqual([]), soon);
   });
 
   it('goes on after the hub has been away (trap 11)', async () => {
@@ -89,6 +100,67 @@ describe('reading the hub', () => {
     await hub.faults.strike({ kind: 'drop', connections: 'events' });
     await arrives('after');
     expect(seen).toEqual(['before', 'after']);
+  });
+
+  it.each([undefined, 'amqp:connection:forced', 'amqp:internal-error'])(
+    'goes on after the hub closed the connection with its links attached: %s (trap 18)',
+    async (condition) => {
+      read(noWatchdog);
+      await arrives('before');
+      await closed({ links: 'attached', condition });
+      await arrives('after');
+      expect(seen).toEqual(['before', 'after']);
+    },
+  );
+
+  it('goes on after the hub ended links, sessions and connection (amqp:connection:forced)', async () => {
+    read(noWatchdog);
+    await arrives('before');
+    await closed({ condition: 'amqp:connection:forced' });
+    await arrives('after');
+    expect(seen).toEqual(['before', 'after']);
+  });
+
+  it.each([true, false])('goes on after a link was detached without an error, closed: %s', async (closed) => {
+    read(noWatchdog);
+    await arrives('before');
+    expect(await hub.faults.strike({ kind: 'detach', partition: '0', closed })).toBe(1);
+    await arrives('after');
+    expect(seen).toEqual(['before', 'after']);
+  });
+
+  it('goes on when the hub has closed and opened its message container, which takes a while', async () => {
+    read(noWatchdog);
+    await arrives('before');
+    const condition = 'com.microsoft:container-close';
+    const closing = hub.faults.add({ kind: 'refuse-link', partition: '0', condition });
+    await hub.faults.strike({ kind: 'detach', partition: '0', condition });
+    await vi.waitFor(() => expect(hub.faults.list()[0]?.struck).toBeGreaterThan(4), soon);
+    hub.faults.clear(closing);
+    await arrives('after');
+    expect(seen).toEqual(['before', 'after']);
+  });
+
+  it.each([
+    ['a minute, when the hub has events that do not come', 61_000, 'after'],
+    ['five minutes, when the hub has none', 301_000, undefined],
+  ])('connects again on a connection that is silent without an error for %s', async (_, ms, held) => {
+    vi.useFakeTimers({ toFake: ['performance'] });
+    try {
+      read(noWatchdog);
+      await arrives('before');
+      expect(await hub.faults.strike({ kind: 'mute', connections: 'events' })).toBe(1);
+      const opened = signal();
+      const unwatch = hub.journal.watch(({ kind }) => kind === 'receiver-opened' && opened.give());
+      if (held) append(hub, held);
+      vi.advanceTimersByTime(ms);
+      await opened.given;
+      unwatch();
+      if (held === undefined) append(hub, 'after');
+      await vi.waitFor(() => expect(seen).toEqual(['before', 'after']), soon);
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   it('replaces a client that waits for a hub which does not answer any more, and goes on where it was', async () => {

@@ -26,6 +26,15 @@ export interface BalanceLimits {
   readonly forceMs: number;
 }
 
+/**
+ * Derived, so that no settings let force come before the owner could react: it sees the wish within a round, of which an
+ * expiry has at least three, and may drain as long as it is allowed to. Never before the owner's expiry.
+ */
+export const balanceLimits = (expiryMs: number, drainMs: number): BalanceLimits => ({
+  expiryMs,
+  forceMs: expiryMs + drainMs,
+});
+
 /** What one instance does about the partitions in one round. */
 export interface Decision {
   /** Its own, to be renewed. */

@@ -1,52 +1,82 @@
 import { randomUUID } from 'node:crypto';
-import type { Arriving } from '../partition/partition.ts';
+import { createTroubles } from '../../troubles.ts';
+import type { Arriving } from '../partition/intake.ts';
 import { within } from '../within.ts';
 import { type BalanceLimits, decide, type Ownership } from './balance.ts';
 import { type EventLineOptions, openEventLine } from './eventLine.ts';
+import { diagnosisOf, ofHub } from './hubFailure.ts';
 import { createOwnerships } from './ownerships.ts';
+import { createQuietWatch } from './quiet.ts';
+import { createReadingTroubles, wholeHub } from './readingTroubles.ts';
 import { createTenures, type TenuresOptions } from './tenures.ts';
 
 /** Reads the hub's event endpoint: its share of the partitions, in rounds of looking who reads what. */
 export interface Consumer {
   start(): void;
-  /** Whether it reads a partition, or the others read all there are. */
-  isReading(): boolean;
   /**
-   * Milliseconds since the hub last gave a sign of life for every partition it reads, and since every partition it owns
-   * could be read; while it reads none, since it has last been able to look for one. Restarting subscriptions
-   * and connections has not helped for so long.
+   * What stands between it and reading all that it owns, in words: of each partition the hub must have given a sign of
+   * life. Nothing when the others read all there are.
+   */
+  missing(): string[];
+  /**
+   * Milliseconds since the hub last answered for every partition it reads, and since every partition it owns could be
+   * opened; while it reads none, since it has last been able to look for one. Restarting subscriptions and connections
+   * has not helped for so long. What the hub refuses counts as answered: no restart would change that.
    */
   silentForMs(): number;
   /** Stops intake, waits up to the drain limit for what is running, checkpoints and lets go of the partitions (G3). */
   stop(): Promise<void>;
 }
 
-export interface ConsumerOptions<A extends Arriving> extends EventLineOptions, TenuresOptions<A> {
+export interface ConsumerOptions<A extends Arriving>
+  extends Omit<EventLineOptions, 'troubles'>,
+    Omit<TenuresOptions<A>, 'troubles'> {
   readonly roundMs: number;
   readonly balance: BalanceLimits;
 }
 
 const countEveryMs = 5 * 60_000;
+const lookingAfter = 'looking after the partitions';
 
 export function createConsumer<A extends Arriving>(options: ConsumerOptions<A>): Consumer {
   const { log, roundMs, balance } = options;
   const me = randomUUID();
-  const line = openEventLine(options);
+  const allTroubles = createTroubles(log);
+  const troubles = createReadingTroubles(allTroubles);
+  const line = openEventLine({ ...options, troubles: allTroubles });
   const ownerships = createOwnerships(options.store, me, options.answerMs, balance.expiryMs / 2);
-  const tenures = createTenures(line, ownerships, options);
+  const tenures = createTenures(line, ownerships, { ...options, troubles });
+  const reading = () => tenures.all().filter(({ record }) => !tenures.isLeaving(record.partition));
+  const quiet = createQuietWatch({
+    newestOf: async (partition) =>
+      (await within(line.client().getPartitionProperties(partition), options.answerMs)).lastEnqueuedSequenceNumber,
+    stalled(which) {
+      const message = 'the hub has events that do not come: connecting again';
+      allTroubles.met('events that do not come', { level: 'warn', message, fields: { partitions: which } });
+      line.reconnect(reading());
+    },
+    idle() {
+      log.debug('no event from any partition: connecting again, in case the hub has moved');
+      line.reconnect(reading());
+    },
+    couldNotAsk: (error) => log.debug({ err: error }, 'not known whether the hub has events that do not come'),
+  });
   let partitions: readonly string[] = [];
   let countedAt = 0;
   /** Since when there is a partition of ours that cannot be read. */
   let unreadSince: number | undefined;
   let lastRound = performance.now();
   let othersReadAll = false;
+  /** As of the last round. */
+  let owned: readonly string[] = [];
   let timer: NodeJS.Timeout | undefined;
   let stopping = false;
   let rounding: Promise<void> = Promise.resolve();
 
   async function round(): Promise<void> {
     const isRead = ({ partition }: Ownership) => tenures.all().some(({ record }) => record.partition === partition);
-    line.revive(tenures.all().filter(({ record }) => !tenures.isLeaving(record.partition)));
+    line.revive(reading());
+    void quiet.look(reading());
     if (partitions.length === 0) await countPartitions();
     else if (performance.now() - countedAt > countEveryMs) void countPartitions().catch(notCounted);
     const { records, sightedAt } = await ownerships.look();
@@ -55,8 +85,13 @@ export function createConsumer<A extends Arriving>(options: ConsumerOptions<A>):
     // Before anything is waited for: what is given back meanwhile is not unread.
     const seen = new Map(records.map((record) => [record.partition, record]));
     const unread = new Set(decision.renew.map(({ partition }) => partition).filter((one) => !tenures.has(one)));
-    const isWaiting = decision.renew.some((record) => !isRead(record) && !tenures.isLeaving(record.partition));
+    const isRefused = (partition: string) => troubles.of(partition)?.isAnswer ?? false;
+    const isWaiting = decision.renew.some(
+      (record) => !isRead(record) && !tenures.isLeaving(record.partition) && !isRefused(record.partition),
+    );
     unreadSince = isWaiting ? (unreadSince ?? performance.now()) : undefined;
+    owned = [...decision.renew.map(({ partition }) => partition), ...decision.claim];
+    for (const place of troubles.places()) if (place !== wholeHub && !owned.includes(place)) troubles.over(place);
     for (const { partition } of decision.release) void tenures.release(partition);
     const renewed = await Promise.all(decision.renew.map(ownerships.renew));
     // However long that takes, what is read must be renewed in time.
@@ -77,13 +112,15 @@ export function createConsumer<A extends Arriving>(options: ConsumerOptions<A>):
   /** An event hub behind a route can be given more of them. */
   async function countPartitions(): Promise<void> {
     countedAt = performance.now();
-    partitions = await within(line.client().getPartitionIds(), options.answerMs);
+    partitions = await ofHub(within(line.client().getPartitionIds(), options.answerMs));
+    troubles.over(wholeHub);
   }
 
   async function claim(partition: string, seen: Ownership | undefined): Promise<void> {
     if (tenures.has(partition)) return;
     const record = await ownerships.claim(partition, seen);
-    if (record) await tenures.open(record, seen?.begun);
+    const afterViolentEnd = seen !== undefined && seen.begun === undefined;
+    if (record) await tenures.open(record, seen?.begun, afterViolentEnd);
   }
 
   /** A drain may take longer than ownership lasts: until all is given back, nobody is to take it for deserted. */
@@ -97,11 +134,33 @@ export function createConsumer<A extends Arriving>(options: ConsumerOptions<A>):
     log.warn({ err: error }, 'not known whether the hub has more partitions by now');
   const notRenewed = (error: unknown) => log.warn({ err: error }, 'ownership not renewed while stopping');
 
+  function roundFailed(error: unknown) {
+    const diagnosis = diagnosisOf(error);
+    if (diagnosis?.isAnswer) lastRound = performance.now();
+    if (diagnosis === undefined) {
+      const message = 'could not look after the partitions; trying again';
+      allTroubles.met(lookingAfter, { level: 'warn', message, fields: { err: error } });
+    } else if (partitions.length === 0) troubles.met(wholeHub, diagnosis);
+  }
+
+  function unreadableBecause(partition: string): string {
+    const diagnosis = troubles.of(partition);
+    const why = diagnosis ? `${diagnosis.hubSaid} (${diagnosis.setting ?? diagnosis.todo})` : 'no sign of life yet';
+    return `partition ${partition} of the hub: ${why}`;
+  }
+
+  /** The hub has agreed to give its events, and is not silent. */
+  function isHeard(partition: string): boolean {
+    const reader = tenures.all().find(({ record }) => record.partition === partition)?.reader;
+    return reader?.isHeard() === true && reader.deafForMs() <= options.silentMs;
+  }
+
   function nextRound(afterMs: number): void {
     timer = setTimeout(() => {
       rounding = round()
+        .then(() => allTroubles.over(lookingAfter))
         .catch((error) => {
-          log.warn({ err: error }, 'could not look after the partitions; trying again');
+          roundFailed(error);
           if (tenures.all().length === 0) line.replace();
         })
         .then(() => {
@@ -112,9 +171,16 @@ export function createConsumer<A extends Arriving>(options: ConsumerOptions<A>):
 
   return {
     start: () => nextRound(0),
-    isReading: () => tenures.all().length > 0 || othersReadAll,
+    missing() {
+      if (othersReadAll) return [];
+      const unheard = owned.filter((partition) => !tenures.isLeaving(partition) && !isHeard(partition));
+      if (owned.length > 0) return unheard.map(unreadableBecause);
+      const hubTrouble = troubles.of(wholeHub);
+      const why = hubTrouble ? `: ${hubTrouble.hubSaid} (${hubTrouble.setting ?? hubTrouble.todo})` : '';
+      return [`a partition of the hub to read${why}`];
+    },
     silentForMs() {
-      const deafForMs = tenures.all().map(({ reader }) => reader.deafForMs());
+      const deafForMs = tenures.all().map(({ reader }) => reader.unansweredForMs());
       if (deafForMs.length === 0) return performance.now() - lastRound;
       const unreadMs = unreadSince === undefined ? 0 : performance.now() - unreadSince;
       return Math.max(unreadMs, ...deafForMs);
@@ -127,6 +193,7 @@ export function createConsumer<A extends Arriving>(options: ConsumerOptions<A>):
       await tenures.releaseAll();
       clearInterval(renewing);
       await line.close();
+      allTroubles.close();
     },
   };
 }

@@ -1,5 +1,6 @@
 import { EventHubConsumerClient } from '@azure/event-hubs';
 import type { Log } from '../../log.ts';
+import type { Troubles } from '../../troubles.ts';
 import { within } from '../within.ts';
 import type { Tenure } from './tenure.ts';
 
@@ -10,6 +11,8 @@ export interface EventLine {
   revive(tenures: readonly Tenure[]): void;
   /** For when the hub does not answer on this connection. */
   replace(): void;
+  /** The same, and subscribes to all again, on the new one. */
+  reconnect(tenures: readonly Pick<Tenure, 'reader'>[]): void;
   close(): Promise<void>;
 }
 
@@ -19,11 +22,15 @@ export interface EventLineOptions {
   /** A subscription that gives no sign of life for so long is replaced; an idle one gives one every `maxWaitSeconds`. */
   readonly silentMs: number;
   readonly log: Log;
+  /** Of the whole service. */
+  readonly troubles: Troubles;
 }
 
 const closesWithinMs = 5_000;
+const silence = 'silence of the hub';
 
-export function openEventLine({ connectionString, consumerGroup, silentMs, log }: EventLineOptions): EventLine {
+export function openEventLine(options: EventLineOptions): EventLine {
+  const { connectionString, consumerGroup, silentMs, log, troubles } = options;
   const newClient = () =>
     new EventHubConsumerClient(consumerGroup, connectionString, {
       loadBalancingOptions: { updateIntervalInMs: 1_000 }, // how soon the SDK resumes a partition after an error
@@ -45,17 +52,22 @@ export function openEventLine({ connectionString, consumerGroup, silentMs, log }
     client: () => client,
     revive(tenures) {
       const silent = tenures.filter(({ reader }) => reader.silentForMs() > silentMs);
+      const untold = silent.filter(({ reader }) => reader.unansweredForMs() > silentMs);
+      if (untold.length > 0) {
+        const fields = { partitions: untold.map(({ record }) => record.partition) };
+        troubles.met(silence, { level: 'warn', message: 'no sign of life from the hub: subscribing again', fields });
+      } else if (tenures.every(({ reader }) => reader.unansweredForMs() < silentMs)) troubles.over(silence);
       if (silent.length === 0) return;
-      log.warn(
-        { partitions: silent.map(({ record }) => record.partition) },
-        'no sign of life from the hub: subscribing again',
-      );
       // A new subscription on a connection that is stuck is silent later than the others: it must not vouch for it.
       const nothingIsHeard = tenures.every(({ reader }) => reader.deafForMs() > silentMs || reader.isTakingIn());
       if (nothingIsHeard) replace();
       for (const { reader } of nothingIsHeard ? tenures : silent) reader.restart(client);
     },
     replace,
+    reconnect(tenures) {
+      replace();
+      for (const { reader } of tenures) reader.restart(client);
+    },
     close: () => close(client),
   };
 }

@@ -1,51 +1,58 @@
 import type { PartitionProperties } from '@azure/event-hubs';
 import type { Progress } from '../partition/checkpoints.ts';
+import { decodeNote, encodeNote, noteAtOpening } from '../quarantine/note.ts';
 import type { Store } from '../stores/store.ts';
 import type { Ownership } from './balance.ts';
+import { type CheckBelongs, OldInformation } from './belonging.ts';
 
-/** What the hub says of a partition, as far as it matters here. */
-type Extent = Pick<
-  PartitionProperties,
-  'beginningSequenceNumber' | 'lastEnqueuedSequenceNumber' | 'lastEnqueuedOffset'
->;
+/** What the hub says of a partition, as far as it matters here. The offset is null now and then, whatever its type says. */
+type Extent = Pick<PartitionProperties, 'beginningSequenceNumber' | 'lastEnqueuedSequenceNumber'> & {
+  readonly lastEnqueuedOffset: string | null;
+};
 
-/** The hub has been made anew under its old name, or replaced by another: its numbers begin again (D22). */
-class ForeignCheckpoint extends Error {
-  override readonly name = 'ForeignCheckpoint';
+interface OutsetOptions {
+  readonly store: Pick<Store, 'progress' | 'writeProgress'>;
+  readonly extentOf: (partition: string) => Promise<Extent>;
+  readonly startPosition: 'earliest' | 'latest';
+  readonly checkBelongs: CheckBelongs;
+  /** Whether nobody gave the partition back since it was last read. */
+  readonly afterViolentEnd: boolean;
 }
 
 /**
- * Where to begin to read a partition of one's own; undefined when it is somebody else's by now.
+ * Where to begin to read a partition of one's own, and what is noted of violent ends; undefined when it is somebody
+ * else's by now.
  * @throws ForeignCheckpoint
+ * @throws OldInformation
  */
-export async function outsetOf(
+export async function outsetOf(record: Ownership, options: OutsetOptions): Promise<Progress | undefined> {
+  const { store, extentOf, checkBelongs, afterViolentEnd } = options;
+  const [written, extent] = await Promise.all([store.progress(record.partition), extentOf(record.partition)]);
+  if (written !== undefined) checkBelongs(record.partition, written, extent);
+  const begun = written ?? (await startOf(record, extent, options));
+  if (begun === undefined) return undefined;
+  const { note: text, ...progress } = begun;
+  const before = decodeNote(text);
+  const newest = extent.lastEnqueuedSequenceNumber;
+  const note = noteAtOpening(before, { position: progress.sequenceNumber, newest, afterViolentEnd });
+  if (note === undefined) return progress;
+  const noted = { ...progress, note: encodeNote(note) };
+  // Before anything begins: this session may end like the one before (G4).
+  return note === before || (await store.writeProgress(record, noted)) ? noted : undefined;
+}
+
+/** Of a partition without a checkpoint. */
+async function startOf(
   record: Ownership,
-  store: Pick<Store, 'progress' | 'writeProgress'>,
-  extentOf: (partition: string) => Promise<Extent>,
-  startPosition: 'earliest' | 'latest',
+  extent: Extent,
+  { store, startPosition }: OutsetOptions,
 ): Promise<Progress | undefined> {
-  const [progress, extent] = await Promise.all([store.progress(record.partition), extentOf(record.partition)]);
-  if (progress !== undefined) {
-    checkBelongs(progress, extent);
-    return progress;
-  }
   if (startPosition === 'earliest') {
     return { sequenceNumber: extent.beginningSequenceNumber - 1, offset: '-1', completed: '' };
   }
   // The latest event would be another one for whoever comes next, and what came in between would be lost (G1).
-  const latest = {
-    sequenceNumber: extent.lastEnqueuedSequenceNumber,
-    offset: extent.lastEnqueuedOffset,
-    completed: '',
-  };
+  const { lastEnqueuedOffset: offset, lastEnqueuedSequenceNumber: sequenceNumber } = extent;
+  if (offset === null) throw new OldInformation('the hub does not say where its latest event is');
+  const latest = { sequenceNumber, offset, completed: '' };
   return (await store.writeProgress(record, latest)) ? latest : undefined;
-}
-
-/** Nothing that the hub has may be taken for read because an older hub's numbers were higher. */
-function checkBelongs({ sequenceNumber }: Progress, { lastEnqueuedSequenceNumber }: Extent): void {
-  if (sequenceNumber <= lastEnqueuedSequenceNumber) return;
-  throw new ForeignCheckpoint(
-    `the checkpoint is at ${sequenceNumber}, but the hub has come to ${lastEnqueuedSequenceNumber} only: ` +
-      'it is not of this hub; remove the partition’s checkpoint to read it from the start position',
-  );
 }

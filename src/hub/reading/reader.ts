@@ -8,6 +8,7 @@ import type { Log } from '../../log.ts';
 import type { HubEvent } from '../../protocol/event.ts';
 import type { Partition } from '../partition/partition.ts';
 import { within } from '../within.ts';
+import { type Diagnosis, diagnose } from './diagnosis.ts';
 
 /** A hub that does not answer must not hold up a stop. */
 const closesWithinMs = 5_000;
@@ -18,6 +19,12 @@ export interface Reader {
   silentForMs(): number;
   /** The same, but a new subscription is no sign of life by itself. */
   deafForMs(): number;
+  /** The same, but a refusal by the hub is a sign of life too: subscribing again would not help. */
+  unansweredForMs(): number;
+  /** Milliseconds since the last event, or since the subscription; 0 while events are being taken in. */
+  eventlessForMs(): number;
+  /** Whether the hub has ever agreed: events have come, or it has let a link stand open without any. */
+  isHeard(): boolean;
   /** Whether events wait for room or are being looked at. */
   isTakingIn(): boolean;
   /** Leaves the subscription, however it is, for a new one that goes on where the old one was. */
@@ -35,6 +42,10 @@ export interface ReaderOptions {
   readonly maxWaitSeconds: number;
   /** Another reader with a higher epoch has come. */
   lost(): void;
+  /** The hub, or the client, has said why it cannot be read. */
+  failed(diagnosis: Diagnosis): void;
+  /** The hub has given a sign of life. */
+  heard(): void;
   readonly log: Log;
 }
 
@@ -42,6 +53,9 @@ export function createReader(first: EventHubConsumerClient, options: ReaderOptio
   const { partition, partitionId, log } = options;
   let lastSign = performance.now();
   let lastHeard = lastSign;
+  let lastAnswer = lastSign;
+  let lastEvent = lastSign;
+  let isHeard = false;
   let takingIn = 0;
   let closed = false;
   /** What is to be subscribed to when the events that are being taken in are in. */
@@ -50,6 +64,7 @@ export function createReader(first: EventHubConsumerClient, options: ReaderOptio
 
   function subscribe(client: EventHubConsumerClient): Subscription {
     lastSign = performance.now();
+    lastEvent = lastSign;
     const subscribed: Subscription = client.subscribe(
       partitionId,
       {
@@ -57,19 +72,27 @@ export function createReader(first: EventHubConsumerClient, options: ReaderOptio
         async processEvents(events) {
           if (subscribed !== subscription) return;
           takingIn += 1;
+          isHeard = true;
+          options.heard();
           try {
             await partition.admit(events as readonly HubEvent[]);
           } finally {
             takingIn -= 1;
             lastSign = performance.now();
             lastHeard = lastSign;
+            if (events.length > 0) lastEvent = lastSign;
             goOn();
           }
         },
         async processError(error) {
           if (subscribed !== subscription || closed) return;
-          if ('code' in error && error.code === 'ReceiverDisconnectedError') options.lost();
-          else log.warn({ err: error, partition: partitionId }, 'trouble while reading the hub');
+          if ('code' in error && error.code === 'ReceiverDisconnectedError') {
+            options.lost();
+            return;
+          }
+          const diagnosis = diagnose(error, 'reading');
+          if (diagnosis.isAnswer) lastAnswer = performance.now();
+          options.failed(diagnosis);
         },
       },
       {
@@ -104,6 +127,9 @@ export function createReader(first: EventHubConsumerClient, options: ReaderOptio
     silentForMs: () => (takingIn > 0 ? 0 : performance.now() - lastSign),
     isTakingIn: () => takingIn > 0,
     deafForMs: () => (takingIn > 0 ? 0 : performance.now() - lastHeard),
+    unansweredForMs: () => (takingIn > 0 ? 0 : performance.now() - Math.max(lastHeard, lastAnswer)),
+    eventlessForMs: () => (takingIn > 0 ? 0 : performance.now() - lastEvent),
+    isHeard: () => isHeard,
     restart(client) {
       if (closed) return;
       // First: a client lets nobody subscribe to a partition that it has a subscription to.

@@ -1,5 +1,6 @@
 import type { EventHubConsumerClient } from '@azure/event-hubs';
-import { type Arriving, createPartition, type PartitionOptions } from '../partition/partition.ts';
+import type { Arriving } from '../partition/intake.ts';
+import { createPartition, type PartitionOptions } from '../partition/partition.ts';
 import type { Ownership } from './balance.ts';
 import { createReader, type Reader, type ReaderOptions } from './reader.ts';
 
@@ -7,7 +8,9 @@ import { createReader, type Reader, type ReaderOptions } from './reader.ts';
 export interface Tenure {
   /** As it was when the tenure began. */
   readonly record: Ownership;
-  readonly reader: Pick<Reader, 'silentForMs' | 'deafForMs' | 'isTakingIn' | 'restart'>;
+  readonly reader: Omit<Reader, 'close'>;
+  /** Sequence number up to which events have been taken in; -1 before the first. */
+  position(): number;
   /** Drains and stops reading. Answers what whoever reads next has to know. */
   end(limitMs: number): Promise<{
     /** Messages that were not handled to their end. */
@@ -15,7 +18,9 @@ export interface Tenure {
     /** Newest sequence number of which anybody may have begun to handle the message, if that is known. */
     readonly begun: number | undefined;
   }>;
-  /** Ownership is lost: nothing more is begun or written. Resolves when nothing runs, or after the limit. */
+  /** Ownership is lost: at once nothing more is begun, called, sent or written, also in the middle of `end`. */
+  lose(): void;
+  /** The same, and stops reading. Resolves when nothing runs, or after the limit. */
   abandon(limitMs: number): Promise<void>;
 }
 
@@ -35,6 +40,7 @@ export function beginTenure<A extends Arriving>(client: EventHubConsumerClient, 
   return {
     record,
     reader,
+    position: () => partition.position()?.sequenceNumber ?? -1,
     async end(limitMs) {
       // What the hub gave meanwhile would only be thrown away.
       const [left] = await Promise.all([partition.drain(limitMs), reader.close()]);
@@ -44,6 +50,7 @@ export function beginTenure<A extends Arriving>(client: EventHubConsumerClient, 
       const begun = before === undefined ? undefined : Math.max(before, partition.position()?.sequenceNumber ?? -1);
       return { left, begun };
     },
+    lose: partition.abandon,
     async abandon(limitMs) {
       partition.abandon();
       await Promise.all([reader.close(), partition.drain(limitMs)]);

@@ -1,12 +1,17 @@
 import { knownHorizon, openHorizon } from '../partition/horizon.ts';
-import type { Arriving, PartitionOptions } from '../partition/partition.ts';
+import type { Arriving } from '../partition/intake.ts';
+import type { PartitionOptions } from '../partition/partition.ts';
 import type { Store } from '../stores/store.ts';
 import { within } from '../within.ts';
 import type { Ownership } from './balance.ts';
+import { createBelonging } from './belonging.ts';
+import type { Diagnosis } from './diagnosis.ts';
 import type { EventLine } from './eventLine.ts';
+import { diagnosisOf, ofHub } from './hubFailure.ts';
 import { outsetOf } from './outset.ts';
 import type { Ownerships } from './ownerships.ts';
 import type { ReaderOptions } from './reader.ts';
+import type { ReadingTroubles } from './readingTroubles.ts';
 import { beginTenure, type Tenure } from './tenure.ts';
 
 /** The partitions that this instance reads, and those on their way to it or to somebody else. */
@@ -17,10 +22,12 @@ export interface Tenures {
   has(partition: string): boolean;
   isLeaving(partition: string): boolean;
   /**
-   * Begins to read a partition of one's own. What fails is to be tried again.
+   * Begins to read a partition of one's own. What fails is to be tried again; where the hub has said no, or the
+   * checkpoint is not of this hub, the troubles tell, and it does not reject.
    * @param begun what the reader before has said of how far it had come; D10
+   * @param afterViolentEnd nobody has given the partition back since it was last read (G4)
    */
-  open(record: Ownership, begun: number | undefined): Promise<void>;
+  open(record: Ownership, begun: number | undefined, afterViolentEnd?: boolean): Promise<void>;
   /** Ownership is gone: lets go of what has become somebody else's, by these records. */
   forgetLost(records: readonly Ownership[]): void;
   /** Drains and gives the partition back, for whoever wants it. What cannot be given back stays ours, unread. Never rejects. */
@@ -37,6 +44,7 @@ export interface TenuresOptions<A extends Arriving>
   readonly drainMs: number;
   /** The longest that one answer of the hub or the store may take. */
   readonly answerMs: number;
+  readonly troubles: ReadingTroubles;
   /** What each partition does with its events. */
   readonly partition: (
     id: string,
@@ -51,7 +59,7 @@ export function createTenures<A extends Arriving>(
   ownerships: Pick<Ownerships, 'giveBack'>,
   options: TenuresOptions<A>,
 ): Tenures {
-  const { log, drainMs } = options;
+  const { log, drainMs, startPosition, troubles } = options;
   const answered = <T>(promise: Promise<T>): Promise<T> => within(promise, options.answerMs);
   const store: Pick<Store, 'progress' | 'writeProgress'> = {
     progress: (partition) => answered(options.store.progress(partition)),
@@ -60,15 +68,21 @@ export function createTenures<A extends Arriving>(
   const held = new Map<string, Tenure>();
   const coming = new Set<string>();
   const leaving = new Map<string, Promise<void>>();
+  /** Claimed after a violent end, which is not written down yet. */
+  const uncounted = new Set<string>();
   let closed = false;
 
-  const extentOf = (partition: string) => answered(line.client().getPartitionProperties(partition));
+  const extentOf = (partition: string) => ofHub(answered(line.client().getPartitionProperties(partition)));
+  const fixed = { store, extentOf, startPosition, checkBelongs: createBelonging() };
   const newestOf = async (partition: string) => (await extentOf(partition)).lastEnqueuedSequenceNumber;
 
   async function beginToRead(record: Ownership, begun: number | undefined): Promise<void> {
     const { partition } = record;
-    const progress = closed ? undefined : await outsetOf(record, store, extentOf, options.startPosition);
+    const afterViolentEnd = uncounted.has(partition);
+    const progress = closed ? undefined : await outsetOf(record, { ...fixed, afterViolentEnd });
+    if (progress !== undefined) uncounted.delete(partition);
     if (closed || progress === undefined) return ownerships.giveBack(record, begun);
+    let announced = false;
     const onTrouble = (error: unknown, what: string) => log.error({ err: error, partition }, what);
     const tenure = beginTenure(line.client(), {
       ...options,
@@ -79,18 +93,34 @@ export function createTenures<A extends Arriving>(
       checkpoint: (next) => store.writeProgress(record, next),
       onTrouble,
       onGivenUp: () => leave(partition),
+      failed: (diagnosis) => failed(partition, diagnosis),
+      heard() {
+        troubles.over(partition);
+        if (announced) return;
+        announced = true;
+        log.info({ partition, after: progress.sequenceNumber }, 'reading partition');
+      },
       lost() {
         log.warn({ partition }, 'somebody else reads this partition now');
         leave(partition);
       },
     });
     held.set(partition, tenure);
-    log.info({ partition, after: progress.sequenceNumber }, 'reading partition');
+  }
+
+  function failed(partition: string, diagnosis: Diagnosis) {
+    troubles.met(partition, diagnosis);
+    // The next round reads the checkpoint again, which somebody may have removed by then.
+    if (diagnosis.refusesPosition) leave(partition);
   }
 
   function leave(partition: string): void {
     const tenure = held.get(partition);
-    if (tenure === undefined || leaving.has(partition)) return;
+    if (tenure === undefined) return;
+    if (leaving.has(partition)) {
+      tenure.lose();
+      return;
+    }
     held.delete(partition);
     const left = tenure.abandon(drainMs).finally(() => leaving.delete(partition));
     leaving.set(partition, left);
@@ -126,10 +156,17 @@ export function createTenures<A extends Arriving>(
     all: () => [...held.values()],
     has: (partition) => held.has(partition) || coming.has(partition) || leaving.has(partition),
     isLeaving: (partition) => leaving.has(partition),
-    async open(record, begun) {
+    async open(record, begun, afterViolentEnd) {
       coming.add(record.partition);
+      if (afterViolentEnd === true) uncounted.add(record.partition);
+      if (afterViolentEnd === false) uncounted.delete(record.partition);
       try {
         await beginToRead(record, begun);
+      } catch (error) {
+        const diagnosis = diagnosisOf(error);
+        if (diagnosis === undefined) throw error;
+        troubles.met(record.partition, diagnosis);
+        if (!diagnosis.isAnswer) throw error;
       } finally {
         coming.delete(record.partition);
       }

@@ -7,12 +7,14 @@ import type { Inscription, LabelledBlob } from './labelledBlobs.ts';
  * Names and labels are those of the stock Event Hubs clients, so that they and KEDA find the position; the rest is ours.
  *
  * <namespace>/<hub>/<group>/ownership/<partition>    ownerid; epoch wantedby wantedsince renewedat begun
- * <namespace>/<hub>/<group>/checkpoint/<partition>   sequencenumber offset; completed owner epoch
+ * <namespace>/<hub>/<group>/checkpoint/<partition>   sequencenumber offset; completed note owner epoch
  *
  * completed = sequencenumber ":" ( map | "content" )   see completionMap; "content": the blob's content is the map
  *
  * Labels hold 8 KB together, so a long map goes into the content. It is void when the blob says another sequencenumber:
  * whoever moved the position did not mean this map, and content that no label speaks of is left over from before.
+ *
+ * note = see note; there is none in normal times
  *
  * Times are by the storage's clock, in milliseconds since 1970. An ownership's renewal is the blob's last modification,
  * unless it says renewedat: then somebody else than the owner has changed it since.
@@ -71,6 +73,9 @@ export function readPosition({ labels: { sequencenumber, offset } }: LabelledBlo
   return sequenceNumber === undefined || offset === undefined ? undefined : { sequenceNumber, offset };
 }
 
+/** Undefined when there is none. */
+export const readNote = ({ labels: { note } }: LabelledBlob): string | undefined => note;
+
 /** In the place of a map that is the blob's content. */
 export const inContent = 'content';
 
@@ -85,12 +90,13 @@ export const writerEpoch = (blob: LabelledBlob | undefined): number => wholeNumb
 
 type Writer = Pick<Ownership, 'owner' | 'epoch'>;
 
-export function inscribeProgress({ sequenceNumber, offset, completed }: Progress, writer: Writer): Inscription {
+export function inscribeProgress({ sequenceNumber, offset, completed, note }: Progress, writer: Writer): Inscription {
   const isLong = completed.length > longestInLabel;
   const labels = {
     sequencenumber: String(sequenceNumber),
     offset,
     ...(completed !== '' && { completed: `${sequenceNumber}:${isLong ? inContent : completed}` }),
+    ...(note !== undefined && { note }),
     ...labelsOf(writer),
   };
   return isLong ? { labels, content: completed } : { labels };

@@ -9,6 +9,7 @@ import {
   ownershipLabels,
   prefixOf,
   readCompleted,
+  readNote,
   readOwnership,
   readPosition,
   writerEpoch,
@@ -109,7 +110,8 @@ export function createBlobStore({
         if (blob === undefined || position === undefined) return undefined;
         const said = readCompleted(blob);
         const completed = said === inContent ? await blobs.readContent(blob, by) : said;
-        if (completed !== undefined) return { ...position, completed };
+        const note = readNote(blob);
+        if (completed !== undefined) return { ...position, completed, ...(note !== undefined && { note }) };
       }
       throw busy(partition);
     },

@@ -1,4 +1,5 @@
 import type { Settings } from '../../config.ts';
+import { directoriesOf } from '../../settings/directories.ts';
 import { createFileStore } from './fileStore.ts';
 import { createMemoryStore } from './memoryStore.ts';
 import type { Store } from './store.ts';
@@ -7,7 +8,11 @@ import type { Store } from './store.ts';
  * The store of the settings. The storage client is loaded only for the store that needs it: it takes 20 MB.
  * @throws Error when the file of checkpoints cannot be understood
  */
-export async function openStore({ hub, checkpoints }: Pick<Settings, 'hub' | 'checkpoints'>): Promise<Store> {
+export async function openStore({
+  hub,
+  data,
+  checkpoints,
+}: Pick<Settings, 'hub' | 'data' | 'checkpoints'>): Promise<Store> {
   const { eventsConnectionString, consumerGroup } = hub;
   const endpoint = /Endpoint=sb:\/\/([^/;]+)/.exec(eventsConnectionString)?.[1] ?? '';
   const hubName = /EntityPath=([^;]+)/.exec(eventsConnectionString)?.[1] ?? '';
@@ -20,6 +25,6 @@ export async function openStore({ hub, checkpoints }: Pick<Settings, 'hub' | 'ch
       return createBlobStore({ ...checkpoints, namespace, hub: hubName, consumerGroup });
     }
     default:
-      return createFileStore(checkpoints.directory, [endpoint, hubName, consumerGroup].join(' '));
+      return createFileStore(directoriesOf(data).checkpoints, [endpoint, hubName, consumerGroup].join(' '));
   }
 }

@@ -1,0 +1,92 @@
+import { ForeignCheckpoint, OldInformation } from './belonging.ts';
+
+/** What an error of the hub's event endpoint means for an operator. */
+export interface Diagnosis {
+  /** Errors of the same cause are one source of trouble. */
+  readonly cause: string;
+  readonly level: 'warn' | 'error';
+  /** The setting to look at; absent when none is known to be wrong. */
+  readonly setting?: string;
+  readonly hubSaid: string;
+  readonly todo: string;
+  /** The hub has answered, so that a restart of the service would change nothing. */
+  readonly isAnswer: boolean;
+  /** There is nothing at the position where the partition was to be read. */
+  readonly refusesPosition?: true;
+}
+
+/** What was asked of the hub: what it is made of, or the events of a partition. */
+export type Asking = 'looking' | 'reading';
+
+type Meaning = Omit<Diagnosis, 'cause' | 'hubSaid' | 'isAnswer' | 'level'> & { readonly level?: 'error' };
+
+const connection = 'HUB_EVENTS_CONNECTION_STRING';
+const mendCheckpoint =
+  'if the hub was made anew or has failed over, stop the instances and remove the partition’s checkpoint to read it from HUB_START_POSITION';
+const unreachable: Meaning = {
+  setting: connection,
+  todo: 'nobody answers there: compare Endpoint with that of the hub, or wait until hub and network are back',
+};
+const unknownHost: Meaning = {
+  setting: connection,
+  todo: 'there is no such host: compare Endpoint with that of the hub, which changes when the hub fails over',
+};
+
+/** By the codes of the client's errors, for refusals of the hub. */
+const refusals: Readonly<Record<string, Meaning | Record<Asking, Meaning>>> = {
+  UnauthorizedError: {
+    setting: connection,
+    todo: 'SharedAccessKeyName and SharedAccessKey must be those of a policy of this hub that may listen (at an IoT hub: service connect)',
+  },
+  MessagingEntityNotFoundError: {
+    looking: { setting: connection, todo: 'EntityPath must be the Event Hub-compatible name of the hub' },
+    reading: {
+      setting: 'HUB_CONSUMER_GROUP',
+      todo: 'create this consumer group at the hub, or name one that is there',
+    },
+  },
+  ArgumentOutOfRangeError: {
+    todo: 'the hub has no such partition any more: it was made anew with fewer. Restart the service to count them again',
+  },
+  ArgumentError: { todo: mendCheckpoint, level: 'error', refusesPosition: true },
+};
+
+/** By the codes of the operating system, and our own patience, for a hub that is not there. */
+const absences: Readonly<Record<string, Meaning>> = {
+  ENOTFOUND: unknownHost,
+  EAI_AGAIN: unknownHost,
+  ECONNREFUSED: unreachable,
+  EHOSTUNREACH: unreachable,
+  ENETUNREACH: unreachable,
+  ETIMEDOUT: unreachable,
+  TooLate: unreachable,
+};
+
+export function diagnose(error: unknown, asking: Asking): Diagnosis {
+  const { name, message, code } = telling(error);
+  if (error instanceof ForeignCheckpoint)
+    return { cause: name, level: 'error', hubSaid: message, todo: mendCheckpoint, isAnswer: true };
+  if (error instanceof OldInformation)
+    return {
+      cause: name,
+      level: 'warn',
+      hubSaid: message,
+      todo: 'nothing yet: the hub is asked again',
+      isAnswer: true,
+    };
+  const refusal = refusals[code];
+  if (refusal !== undefined) {
+    const meaning = 'looking' in refusal ? refusal[asking] : refusal;
+    return { cause: `${code} while ${asking}`, level: 'warn', hubSaid: message, isAnswer: true, ...meaning };
+  }
+  const meaning = absences[code || name] ?? { todo: 'nothing, if it passes: the service tries again' };
+  return { cause: code || name, level: 'warn', hubSaid: message || name, isAnswer: false, ...meaning };
+}
+
+/** When the client has used up its retries, it puts their errors into one that says nothing by itself (SDK trap 17). */
+function telling(error: unknown): { name: string; message: string; code: string } {
+  if (error instanceof AggregateError && error.errors.length > 0) return telling(error.errors[0]);
+  if (!(error instanceof Error)) return { name: 'Error', message: String(error), code: '' };
+  const { name, message } = error;
+  return { name, message, code: 'code' in error && typeof error.code === 'string' ? error.code : '' };
+}

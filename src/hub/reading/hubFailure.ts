@@ -1,0 +1,30 @@
+import { ForeignCheckpoint, OldInformation } from './belonging.ts';
+import { type Diagnosis, diagnose } from './diagnosis.ts';
+
+/** The hub has not told what it was asked. */
+class HubFailure extends Error {
+  override readonly name = 'HubFailure';
+  readonly diagnosis: Diagnosis;
+
+  constructor(cause: unknown) {
+    const diagnosis = diagnose(cause, 'looking');
+    super(diagnosis.hubSaid, { cause });
+    this.diagnosis = diagnosis;
+  }
+}
+
+/** @throws HubFailure */
+export async function ofHub<T>(answer: Promise<T>): Promise<T> {
+  try {
+    return await answer;
+  } catch (error) {
+    throw new HubFailure(error);
+  }
+}
+
+/** Undefined for what is not of the hub, but of the store. */
+export function diagnosisOf(error: unknown): Diagnosis | undefined {
+  if (error instanceof HubFailure) return error.diagnosis;
+  const isOfCheckpoint = error instanceof ForeignCheckpoint || error instanceof OldInformation;
+  return isOfCheckpoint ? diagnose(error, 'looking') : undefined;
+}

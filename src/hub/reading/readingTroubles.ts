@@ -1,0 +1,45 @@
+import type { Troubles } from '../../troubles.ts';
+import type { Diagnosis } from './diagnosis.ts';
+
+/** The hub as a whole, beside the ids of its partitions. */
+export const wholeHub = 'hub';
+
+/** What stands in the way of reading, by partition. The log has one source for each cause, however many partitions have it. */
+export interface ReadingTroubles {
+  met(place: string, diagnosis: Diagnosis): void;
+  /** The hub has given what it was asked for, or the partition is not ours to read any more. */
+  over(place: string): void;
+  of(place: string): Diagnosis | undefined;
+  places(): readonly string[];
+}
+
+export function createReadingTroubles(troubles: Troubles): ReadingTroubles {
+  const known = new Map<string, Diagnosis>();
+  const sourceOf = ({ cause }: Diagnosis) => `reading: ${cause}`;
+  const sharing = (cause: string) => [...known].filter(([, one]) => one.cause === cause).map(([place]) => place);
+
+  function over(place: string) {
+    const diagnosis = known.get(place);
+    if (diagnosis === undefined) return;
+    known.delete(place);
+    if (sharing(diagnosis.cause).length > 0) return;
+    troubles.over(sourceOf(diagnosis), 'the hub can be read again', { cause: diagnosis.cause });
+  }
+
+  return {
+    met(place, diagnosis) {
+      if (known.get(place)?.cause !== diagnosis.cause) over(place);
+      known.set(place, diagnosis);
+      const { cause, level, setting, hubSaid, todo } = diagnosis;
+      troubles.met(sourceOf(diagnosis), {
+        level,
+        message: 'the hub cannot be read',
+        fields: { cause, setting, hubSaid, todo },
+        still: () => ({ places: sharing(cause) }),
+      });
+    },
+    over,
+    of: (place) => known.get(place),
+    places: () => [...known.keys()],
+  };
+}

@@ -1,0 +1,90 @@
+import { tmpdir } from 'node:os';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { createBudget } from '../../src/hub/partition/budget.ts';
+import { openSpool } from '../../src/hub/partition/spool.ts';
+import { createConsumer } from '../../src/hub/reading/consumer.ts';
+import { createMemoryStore } from '../../src/hub/stores/memoryStore.ts';
+import { createLog } from '../../src/log.ts';
+import { bodyBytes, hubEvent } from '../support/events.ts';
+import { mortal } from '../support/mortal.ts';
+import { createFakeHub } from './support/fakeHub.ts';
+import { standIns } from './support/standIns.ts';
+
+vi.mock('@azure/event-hubs', async (original) =>
+  (await import('./support/standIns.ts')).withStandIns(await original<object>()),
+);
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const roundMs = 1_000;
+
+/** One instance that reads partition 0 and is in the middle of a message of many steps, each of which takes 100 ms. */
+async function setUp() {
+  const hub = createFakeHub(['0']);
+  standIns.set('address', () => hub.client(mortal(Number.POSITIVE_INFINITY)));
+  const store = createMemoryStore();
+  const steps: number[] = [];
+  const consumer = createConsumer({
+    connectionString: 'address',
+    consumerGroup: '$Default',
+    startPosition: 'earliest',
+    batchSize: 10,
+    prefetch: 50,
+    maxWaitSeconds: 1,
+    drainMs: 60_000,
+    roundMs,
+    answerMs: 20_000,
+    silentMs: 20_000,
+    balance: { expiryMs: 30_000, forceMs: 90_000 },
+    store,
+    log: createLog('silent'),
+    partition: () => ({
+      budget: createBudget({ maxMessages: 10, maxBytes: 1e6 }),
+      spool: openSpool(tmpdir(), `spool-${process.pid}-${Math.random()}`, { maxBytes: 1e6, maxMessages: 1e3 }),
+      costOf: bodyBytes,
+      arrivalOf: (event) => ({ event, deviceId: 'd1' }),
+      async dispatch(_, { gone }) {
+        while (!gone.aborted) {
+          steps.push(Date.now());
+          await new Promise((resolve) => setTimeout(resolve, 100));
+        }
+        return false;
+      },
+      limits: { everyMessages: 1, everyMs: 500, deviceMessages: 16, maxMapBytes: 1000 },
+    }),
+  });
+  consumer.start();
+  hub.append('0', hubEvent({ sequenceNumber: 0 }));
+  await vi.advanceTimersByTimeAsync(3_000);
+  return { store, consumer, steps };
+}
+
+const change = async (store: ReturnType<typeof createMemoryStore>, what: object) => {
+  const [record] = await store.ownerships();
+  expect(record && (await store.change(record, { ...record, ...what }))).toBeDefined();
+};
+
+it.each(['hands its partition over', 'stops'])(
+  'an instance that %s sends and calls nothing more from when it sees that the partition has become somebody else’s',
+  async (why) => {
+    const { store, consumer, steps } = await setUp();
+    if (why === 'stops') void consumer.stop();
+    else await change(store, { wantedBy: 'other', wantedSince: Date.now() });
+    await vi.advanceTimersByTimeAsync(2 * roundMs);
+    expect(steps.at(-1)).toBeGreaterThanOrEqual(Date.now() - 100); // it drains
+    const [record] = await store.ownerships();
+    await change(store, { owner: 'other', epoch: (record?.epoch ?? 0) + 1, wantedBy: '' });
+    await vi.advanceTimersByTimeAsync(roundMs);
+    const until = steps.length;
+    await vi.advanceTimersByTimeAsync(10 * roundMs);
+    expect(steps.slice(until)).toEqual([]);
+    expect((await store.ownerships())[0]).toMatchObject({ owner: 'other' });
+    expect(await store.progress('0')).toBeUndefined();
+    if (why !== 'stops') void consumer.stop();
+  },
+);

@@ -1,0 +1,149 @@
+import { tmpdir } from 'node:os';
+import type { AxiosAdapter } from 'axios';
+import { afterEach, beforeEach, expect, it, onTestFinished, vi } from 'vitest';
+import { createBackends } from '../../src/backends/backends.ts';
+import { TransportFailure } from '../../src/backends/transport.ts';
+import { createDispatch } from '../../src/dispatch.ts';
+import { createBudget } from '../../src/hub/partition/budget.ts';
+import { knownHorizon } from '../../src/hub/partition/horizon.ts';
+import { createPartition } from '../../src/hub/partition/partition.ts';
+import { openSpool } from '../../src/hub/partition/spool.ts';
+import { createLog } from '../../src/log.ts';
+import { createCounters } from '../../src/operations/counters.ts';
+import { settings } from '../support/dispatching.ts';
+import { bodyBytes, hubEvent } from '../support/events.ts';
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const outage = { from: 10_000, to: 130_000 };
+const [devices, everyMs, untilMs] = [20, 4_000, 160_000];
+
+type Fault = 'refused' | 'hang' | readonly [status: number, headers?: Readonly<Record<string, string>>];
+
+/** Twenty devices send through a partition while the information model is out for two minutes. */
+async function underLoad(fault: Fault) {
+  const began = performance.now();
+  const now = () => performance.now() - began;
+  const done: string[] = [];
+  const begun: { id: string; at: number }[] = [];
+  const adapter: AxiosAdapter = async (config) => {
+    const id = config.headers['x-correlation-id'] as string | undefined;
+    if (id !== undefined) begun.push({ id, at: now() });
+    if (now() >= outage.from && now() < outage.to) {
+      if (fault === 'refused') throw new TransportFailure('connection refused', false);
+      if (fault === 'hang') {
+        await new Promise((resolve) => setTimeout(resolve, config.timeout));
+        throw new TransportFailure('no answer in time', true);
+      }
+      const [status, headers = {}] = fault;
+      return { status, statusText: '', headers, data: Buffer.alloc(0), config };
+    }
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    if (id !== undefined) done.push(id);
+    const objectId = /^\/objects\/([^/]+)/.exec(config.url ?? '')?.[1];
+    const data = Buffer.from(JSON.stringify({ objectId, model: 'svc.device', version: 2 }));
+    return { status: 200, statusText: '', headers: {}, data, config };
+  };
+  const lines: Record<string, unknown>[] = [];
+  const log = createLog('info', { write: (line) => void lines.push({ ...JSON.parse(line), at: now() }) });
+  const backends = createBackends(settings.backends, log, { adapter });
+  const dispatch = createDispatch({
+    backends,
+    sender: { send: async () => 'delivered', stop() {} },
+    counters: createCounters(),
+    deadLetters: { park: async () => {}, remove: async () => {} },
+    log,
+    limits: settings.messages,
+    now: () => new Date(),
+  });
+  const spool = openSpool(tmpdir(), `spool-${process.pid}-${Math.random()}`, { maxBytes: 1e6, maxMessages: 1e4 });
+  onTestFinished(async () => {
+    spool.close();
+    await backends.close();
+  });
+  const troubles: string[] = [];
+  let finished = -1;
+  const partition = createPartition({
+    budget: createBudget({ maxMessages: 1e4, maxBytes: 640e6 }), // room for all: a spool's file knows no fake clock
+    spool,
+    progress: undefined,
+    horizon: knownHorizon(-1),
+    costOf: bodyBytes,
+    arrivalOf: (event, mayBeRepeat) => {
+      const deviceId = String(event.systemProperties?.['iothub-connection-device-id']);
+      return { event, generation: 'V2' as const, deviceId, origin: { hub: 'hub', partition: '0' }, mayBeRepeat };
+    },
+    dispatch,
+    async checkpoint({ sequenceNumber }) {
+      finished = sequenceNumber;
+      return true;
+    },
+    limits: { everyMessages: 1, everyMs: 1_000, deviceMessages: 100, maxMapBytes: 1e5 },
+    onTrouble: (_error, what) => troubles.push(what),
+    onGivenUp() {},
+  });
+  let sent = 0;
+  while (now() < untilMs) {
+    const events = Array.from({ length: devices }, (_, device) => {
+      const sequenceNumber = sent++;
+      return hubEvent({
+        sequenceNumber,
+        device: `d${device}`,
+        properties: {
+          msgType: 'action',
+          action: 'model.update',
+          version: '2',
+          objectId: `00000000-0000-0000-0000-${String(device).padStart(12, '0')}`,
+          correlationId: `d${device}-${sequenceNumber}`,
+        },
+        body: { type: 'pump', version: 1, properties: {} },
+      });
+    });
+    void partition.admit(events);
+    await vi.advanceTimersByTimeAsync(everyMs);
+  }
+  await vi.advanceTimersByTimeAsync(60_000);
+  partition.abandon();
+  const handled = lines.filter(({ msg }) => msg === 'handled');
+  const out = lines.filter(({ msg, at }) => msg === 'backend is out, calls to it wait' && Number(at) < outage.to);
+  return { sent, handled, done, begun, out, finished, troubles };
+}
+
+it.each([
+  ['that refuses connections', 'refused'],
+  ['that hangs', 'hang'],
+  ['that answers 502', [502]],
+  ['that answers 503', [503]],
+  ['that answers 504', [504]],
+  ['that asks to come back in ten minutes', [503, { 'retry-after': '600' }]],
+  ['that asks to come back in ten minutes, as it is throttled', [429, { 'retry-after': '600' }]],
+  ['that answers 500 to everyone', [500]],
+  ['that refuses our token', [401]],
+] as [string, Fault][])(
+  'Two minutes of a backend %s fail nothing that had not begun, and all is handled afterwards, in order (B5)',
+  async (_, fault) => {
+    const { sent, handled, done, begun, out, finished, troubles } = await underLoad(fault);
+    expect([handled.length, finished, troubles]).toEqual([sent, sent - 1, []]);
+
+    const opened = Number(out[0]?.['at']);
+    expect(opened).toBeGreaterThanOrEqual(outage.from);
+    expect(opened).toBeLessThan(outage.from + 2 * settings.backends.attemptTimeoutSeconds * 1_000);
+    const hadBegun = new Set(begun.filter(({ at }) => at <= opened).map(({ id }) => id));
+    const failed = handled.filter(({ code }) => code !== 'ok').map(({ correlationId }) => String(correlationId));
+    expect(failed.filter((id) => !hadBegun.has(id))).toEqual([]);
+    expect(failed.length).toBeLessThanOrEqual(1); // the first device's, when it draws 500 before anybody else
+    expect(begun.filter(({ at, id }) => at > opened && at < outage.to && !hadBegun.has(id))).toEqual([]);
+
+    for (let device = 0; device < devices; device += 1) {
+      const ids = done.filter((id) => id.startsWith(`d${device}-`)).map((id) => Number(id.split('-')[1]));
+      expect(ids).toEqual(ids.toSorted((a, b) => a - b));
+    }
+    expect(new Set(done).size).toBe(sent - failed.length);
+    expect(out.length).toBeLessThanOrEqual(3); // at the start, and once a minute
+  },
+);

@@ -1,0 +1,161 @@
+import { EventHubConsumerClient } from '@azure/event-hubs';
+import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
+import { createBudget } from '../../src/hub/partition/budget.ts';
+import { openSpool } from '../../src/hub/partition/spool.ts';
+import { type Consumer, createConsumer } from '../../src/hub/reading/consumer.ts';
+import { cureHubSdks } from '../../src/hub/sdkCures.ts';
+import { createMemoryStore } from '../../src/hub/stores/memoryStore.ts';
+import { createLog } from '../../src/log.ts';
+import { freshHub } from '../sandbox/hub/support/hub.ts';
+import { bodyBytes } from '../support/events.ts';
+
+// The official client against the sandbox hub: what somebody learns who has set something wrong.
+
+cureHubSdks();
+
+const partitions = 4;
+let hub: Awaited<ReturnType<typeof freshHub>>;
+let consumer: Consumer;
+let rounds: number;
+let lines: Record<string, unknown>[];
+beforeAll(async () => {
+  hub = await freshHub({ partitions });
+});
+afterEach(async () => {
+  vi.restoreAllMocks();
+  await consumer.stop();
+});
+afterAll(() => hub.stop());
+
+function begin(connectionString: string, consumerGroup = '$Default'): void {
+  [lines, rounds] = [[], 0];
+  const store = createMemoryStore();
+  consumer = createConsumer({
+    connectionString,
+    consumerGroup,
+    startPosition: 'earliest',
+    batchSize: 10,
+    prefetch: 50,
+    maxWaitSeconds: 1,
+    drainMs: 500,
+    roundMs: 100,
+    answerMs: 8_000,
+    silentMs: 8_000,
+    balance: { expiryMs: 20_000, forceMs: 40_000 },
+    store: {
+      ...store,
+      ownerships() {
+        rounds += 1;
+        return store.ownerships();
+      },
+    },
+    log: createLog('info', { write: (line) => lines.push(JSON.parse(line)) }),
+    partition: () => ({
+      budget: createBudget({ maxMessages: 100, maxBytes: 1e6 }),
+      costOf: bodyBytes,
+      arrivalOf: (event) => ({ event, deviceId: 'd1' }),
+      dispatch: async () => true,
+      spool: openSpool(hub.directory, `spool-${Math.random()}`, { maxBytes: 1e6, maxMessages: 100 }),
+      limits: { everyMessages: 1, everyMs: 1_000, deviceMessages: 16, maxMapBytes: 1_000 },
+    }),
+  });
+  consumer.start();
+}
+
+const right = () => hub.eventsConnectionString;
+const settings = 'HUB_EVENTS_CONNECTION_STRING';
+
+interface Case {
+  connection?: () => string;
+  group?: string;
+  partitions?: string[];
+  setting: string | undefined;
+  hubSaid: RegExp;
+  todo: RegExp;
+}
+
+const cases: Record<string, Case> = {
+  'a wrong key': {
+    connection: () => right().replace(/SharedAccessKey=[^;]*/, 'SharedAccessKey=d3Jvbmc='),
+    setting: settings,
+    hubSaid: /signature/,
+    todo: /SharedAccessKey must be/,
+  },
+  'a policy that is not there': {
+    connection: () => right().replace(/SharedAccessKeyName=[^;]*/, 'SharedAccessKeyName=nobody'),
+    setting: settings,
+    hubSaid: /policy is unknown/,
+    todo: /SharedAccessKeyName/,
+  },
+  'a policy that may not listen': {
+    connection: () => hub.eventHubConnectionString('device'),
+    setting: settings,
+    hubSaid: /right to listen/,
+    todo: /may listen/,
+  },
+  'a consumer group that is not there': {
+    group: 'nobodys',
+    setting: 'HUB_CONSUMER_GROUP',
+    hubSaid: /nobodys/,
+    todo: /create this consumer group/,
+  },
+  'an event hub that is not there': {
+    connection: () => right().replace(/EntityPath=[^;]*/, 'EntityPath=other'),
+    setting: settings,
+    hubSaid: /'other' could not be found/,
+    todo: /EntityPath/,
+  },
+  'a host that is not there': {
+    connection: () => right().replace(/127\.0\.0\.1:\d+/, 'no-such-host.invalid'),
+    setting: settings,
+    hubSaid: /(ENOTFOUND|EAI_AGAIN) no-such-host/,
+    todo: /no such host/,
+  },
+  'a port that refuses': {
+    connection: () => right().replace(/127\.0\.0\.1:\d+/, '127.0.0.1:1'),
+    setting: settings,
+    hubSaid: /ECONNREFUSED/,
+    todo: /nobody answers there/,
+  },
+  'a partition that is not there': {
+    partitions: ['0', '7'],
+    setting: undefined,
+    hubSaid: /no such partition/,
+    todo: /Restart the service/,
+  },
+};
+
+const troubles = () => lines.filter(({ level }) => level !== 'info');
+
+it.each(Object.entries(cases))(
+  '%s is told in one line: which setting, what the hub said, what to do',
+  async (_, one) => {
+    if (one.partitions) vi.spyOn(EventHubConsumerClient.prototype, 'getPartitionIds').mockResolvedValue(one.partitions);
+    begin(one.connection?.() ?? right(), one.group);
+    await vi.waitFor(() => expect(troubles()).not.toEqual([]), { timeout: 60_000, interval: 20 });
+    const met = () => consumer.missing().filter((text) => one.hubSaid.test(text));
+    await vi.waitFor(() => expect(met()).not.toEqual([]), 15_000);
+    const before = rounds;
+    if (one.group || one.partitions) await vi.waitFor(() => expect(rounds).toBeGreaterThan(before + 10), 15_000);
+    expect(troubles()).toMatchObject([
+      {
+        msg: 'the hub cannot be read',
+        hubSaid: expect.stringMatching(one.hubSaid),
+        todo: expect.stringMatching(one.todo),
+      },
+    ]);
+    expect(troubles()[0]?.['setting']).toBe(one.setting);
+    expect(JSON.stringify(lines)).not.toContain(/SharedAccessKey=([^;]+)/.exec(right())?.[1]);
+    if (!one.partitions) expect(JSON.stringify(lines)).not.toContain('reading partition');
+  },
+);
+
+it('is ready as soon as the hub has agreed for every partition, and not before', async () => {
+  const refused = hub.faults.add({ kind: 'refuse-link', partition: '2', condition: 'com.microsoft:server-busy' });
+  begin(right());
+  const only2 = [expect.stringMatching(/^partition 2 /)];
+  await vi.waitFor(() => expect(consumer.missing()).toEqual(only2), 5_000);
+  hub.faults.clear(refused);
+  await vi.waitFor(() => expect(consumer.missing()).toEqual([]), 10_000);
+  expect(lines.filter(({ msg }) => msg === 'reading partition')).toHaveLength(partitions);
+});
