@@ -1,7 +1,10 @@
 # syntax=docker/dockerfile:1
-# scripts/prove-image.ts performs these steps without a container engine: keep to FROM, WORKDIR, ENV, COPY, RUN, USER, CMD and the like.
+# scripts/prove-image.ts performs these steps without a container engine: keep to ARG, FROM, WORKDIR, ENV, COPY, RUN, VOLUME, USER, CMD and the like.
 
-FROM node:22-bookworm-slim AS build
+# A tag moves. To pin what you have tested, build with --build-arg BASE_IMAGE=node:22-bookworm-slim@sha256:… (docs/operations.md, "The image").
+ARG BASE_IMAGE=node:22-bookworm-slim
+
+FROM ${BASE_IMAGE} AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci
@@ -9,15 +12,20 @@ COPY tsconfig.json tsconfig.build.json ./
 COPY src ./src
 RUN npm run build
 RUN npm prune --omit=dev
+RUN mkdir volume
 
-FROM node:22-bookworm-slim
+FROM ${BASE_IMAGE}
 ENV NODE_ENV=production
 WORKDIR /app
 COPY --from=build /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
 COPY package.json ./
 COPY config ./config
-USER node
+# All that the service writes. 1000 is `node` of the base image: as a number, because Kubernetes cannot see that a name is not root.
+COPY --from=build --chown=1000:1000 /app/volume /data
+ENV DATA_DIRECTORY=/data
+VOLUME /data
+USER 1000:1000
 EXPOSE 8080
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=10s --timeout=3s --start-period=10s --retries=3 \

@@ -30,13 +30,22 @@ function createWorkshop() {
   symlinkSync(resolve('node_modules'), join(directory, 'node_modules'));
   let running: ChildProcess | undefined;
 
-  /** Titles of the tests that fail with the fault in place. */
-  async function failingTitles(tests: readonly string[]): Promise<string[]> {
+  /** Titles of the tests that fail with the fault in place, of those that have its words in their titles. */
+  async function failingTitles(tests: readonly string[], words: string): Promise<string[]> {
     const report = join(directory, 'report.json');
     rmSync(report, { force: true });
     await new Promise<void>((done) => {
-      const vitest = ['node_modules/vitest/vitest.mjs', 'run', ...tests, '--reporter=json', `--outputFile=${report}`];
-      running = spawn(process.execPath, vitest, { cwd: directory, stdio: 'ignore' }).on('exit', () => done());
+      const vitest = [
+        'node_modules/vitest/vitest.mjs',
+        'run',
+        ...chosenTests(tests, words),
+        '--no-isolate',
+        '--maxWorkers=1',
+        '--reporter=json',
+        `--outputFile=${report}`,
+      ];
+      running = spawn(process.execPath, vitest, { cwd: directory, stdio: 'ignore', detached: true });
+      running.on('exit', () => done());
     });
     const { testResults } = JSON.parse(readFileSync(report, 'utf8')) as Report;
     return testResults.flatMap(({ assertionResults }) =>
@@ -45,7 +54,7 @@ function createWorkshop() {
   }
 
   return {
-    async try({ file, find, replace, tests }: Fault): Promise<string[]> {
+    async try({ file, find, replace, tests, caughtBy }: Fault): Promise<string[]> {
       const path = join(directory, file);
       const text = readFileSync(path, 'utf8');
       if (text.split(find).length !== 2) throw new Error(`${file} must contain exactly once: ${find}`);
@@ -54,16 +63,30 @@ function createWorkshop() {
         text.replace(find, () => replace),
       );
       try {
-        return await failingTitles(tests);
+        return await failingTitles(tests, caughtBy);
       } finally {
         writeFileSync(path, text);
       }
     },
     close() {
-      running?.kill();
+      killGroup(running);
       rmSync(directory, { recursive: true, force: true });
     },
   };
+}
+
+/** The other tests of these files would only take time. */
+const chosenTests = (tests: readonly string[], words: string): readonly string[] =>
+  tests.includes('-t') ? tests : [...tests, '-t', words.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')];
+
+/** With its workers: one that a fault keeps busy for ever outlives its parent. */
+function killGroup(child: ChildProcess | undefined): void {
+  if (child?.pid === undefined) return;
+  try {
+    process.kill(-child.pid, 'SIGKILL');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
 }
 
 interface Report {

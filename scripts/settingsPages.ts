@@ -26,7 +26,10 @@ export function envExample(): string {
   const lines = settingDocs().map(({ env, doc, default: fallback }) =>
     fallback === '' ? `# ${doc}\n${env}=\n` : `# ${doc}\n#${env}=${fallback}\n`,
   );
-  return `# Copy to .env and start with: node --env-file=.env dist/main.js\n# An empty value counts as not set.\n\n${lines.join('\n')}`;
+  return `${[
+    '# Copy to .env: `npm start` and `npm run dead-letters` read it, and `docker run` with `--env-file .env`.',
+    '# Variables that are set already win. An empty value counts as not set. No quotes: `docker run` would keep them.',
+  ].join('\n')}\n\n${lines.join('\n')}`;
 }
 
 function split(text: string, marker: string): [string, string] {

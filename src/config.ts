@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import convict from 'convict';
 import { disagreements } from './settings/agreements.ts';
+import { retiredSettings, vitalRetired } from './settings/retired.ts';
 import { type Settings, schema } from './settings/schema.ts';
 
 export type { Settings } from './settings/schema.ts';
@@ -26,7 +27,7 @@ export class ConfigurationError extends Error {
 export function readSettings(env: NodeJS.ProcessEnv, directory: string): Settings {
   const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
   const config = convict(schema, { env: given, args: [] });
-  const problems: string[] = [];
+  const problems = vitalRetired(given);
 
   const environment = given['NODE_ENV'] ?? 'development';
   const file = given['CONFIG_FILE'] ?? `${directory}/${environment}.json`;
@@ -78,6 +79,8 @@ const envOf = (path: string) => settingDocs().find((setting) => setting.path ===
 
 /** Convict names the setting; whoever deploys the service wants its environment variable. */
 function named(problem: string): string {
+  const retired = retiredSettings.find(({ path }) => problem.includes(`'${path}'`));
+  if (retired) return `${retired.path} is no setting any more: ${retired.instead}`;
   const path = problem.split(':', 1)[0] ?? '';
   const env = envOf(path);
   return env === undefined

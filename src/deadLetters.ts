@@ -1,10 +1,11 @@
 import { parseArgs } from 'node:util';
 import { ConfigurationError, configDirectory, readSettings, type Settings } from './config.ts';
 import { createHandling } from './handling.ts';
+import { harmless, harmlessJson } from './harmless.ts';
 import { createLog } from './log.ts';
 import { type Choice, chosenLetters } from './operations/deadLetters/choice.ts';
 import type { Letter } from './operations/deadLetters/letter.ts';
-import { harmless, lineOf, summaryOf } from './operations/deadLetters/lines.ts';
+import { lineOf, summaryOf } from './operations/deadLetters/lines.ts';
 import { openDeadLetters } from './operations/deadLetters/open.ts';
 import type { DeadLetters } from './operations/deadLetters/store.ts';
 import { rememberingFailures, replay } from './operations/replay.ts';
@@ -102,7 +103,7 @@ function show(id: string, letter: Letter | undefined): number {
   if (letter === undefined) throw new Error('there is no letter of this id: `list` shows them');
   const { event, ...rest } = letter;
   const body = event.body instanceof Uint8Array ? Buffer.from(event.body).toString('utf8') : event.body;
-  process.stdout.write(`${JSON.stringify({ id, ...rest, event: { ...event, body } }, null, 2)}\n`);
+  process.stdout.write(`${harmlessJson(JSON.stringify({ id, ...rest, event: { ...event, body } }, null, 2))}\n`);
   return 0;
 }
 
@@ -140,6 +141,7 @@ async function replayAll(
   try {
     const replayed = await replay(ids, {
       dispatch: handling.dispatch,
+      requirementOf: handling.requirementOf,
       deadLetters,
       failureOf,
       closing: stopping.signal,

@@ -1,6 +1,14 @@
 import { type DestinationStream, type LevelWithSilent, type Logger, pino } from 'pino';
+import { harmlessJson } from './harmless.ts';
 
 export type Log = Logger;
+
+/** What lines are written to: pino, or anything that has these three. */
+export interface LogLines {
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}
 
 /** Structured log lines on standard output, one JSON object each (G5). */
 export function createLog(level: LevelWithSilent, destination?: DestinationStream): Log {
@@ -10,6 +18,7 @@ export function createLog(level: LevelWithSilent, destination?: DestinationStrea
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label: string) => ({ level: label }) },
     serializers: { err: errorFields },
+    hooks: { streamWrite: harmlessJson },
   };
   return destination ? pino(options, destination) : pino(options);
 }

@@ -1,7 +1,10 @@
 import { setFlagsFromString } from 'node:v8';
-import { ConfigurationError, configDirectory, readSettings, type Settings } from './config.ts';
+import { ConfigurationError, configDirectory, readSettings, type Settings, settingDocs } from './config.ts';
 import { createLog, type Log } from './log.ts';
+import { unusableDirectories } from './operations/writable.ts';
 import { startService } from './service.ts';
+import { usedDirectories } from './settings/directories.ts';
+import { unknownVariables } from './settings/variables.ts';
 
 /** Starts the service; stops it on SIGTERM or SIGINT, at once on a second one. */
 
@@ -13,6 +16,9 @@ const settings = settingsOrExit();
 const log = createLog(settings.log.level as Parameters<typeof createLog>[0]);
 process.on('uncaughtException', (error) => endOf(log, error, 'uncaught exception'));
 process.on('unhandledRejection', (error) => endOf(log, error, 'unhandled rejection'));
+
+const variables = settingDocs().map(({ env }) => env);
+for (const unknown of unknownVariables(process.env, variables)) log.warn(unknown, 'environment variable is no setting');
 
 try {
   const service = await startService(settings, log);
@@ -34,7 +40,10 @@ try {
 
 function settingsOrExit(): Settings {
   try {
-    return readSettings(process.env, configDirectory);
+    const settings = readSettings(process.env, configDirectory);
+    const problems = unusableDirectories(usedDirectories(settings));
+    if (problems.length > 0) throw new ConfigurationError(problems);
+    return settings;
   } catch (error) {
     if (!(error instanceof ConfigurationError)) throw error;
     process.stderr.write(

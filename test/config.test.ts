@@ -4,6 +4,10 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { envExample, withSettingsTable } from '../scripts/settingsPages.ts';
 import { ConfigurationError, readSettings, settingDocs } from '../src/config.ts';
+import { mostToReserve } from '../src/protocol/body.ts';
+import { retiredSettings } from '../src/settings/retired.ts';
+import { schema } from '../src/settings/schema.ts';
+import { prefixes, unknownVariables } from '../src/settings/variables.ts';
 
 const key = 'bm90LWEtcmVhbC1rZXk=';
 const enough = {
@@ -63,8 +67,11 @@ describe('settings', () => {
   it.each([
     ['HTTP_PORT', '8080x', 'HTTP_PORT: must be a port from 0 to 65535'],
     ['HTTP_PORT', '70000', 'HTTP_PORT: must be a port from 0 to 65535'],
-    ['DELIVERY_MAX_MESSAGES', '0', 'DELIVERY_MAX_MESSAGES: must be a whole number above 0'],
-    ['DELIVERY_MAX_MESSAGES', '1e3', 'DELIVERY_MAX_MESSAGES: must be a whole number above 0'],
+    ['DELIVERY_MAX_MESSAGES', '0', 'DELIVERY_MAX_MESSAGES: must be a whole number from 1 to 100000'],
+    ['DELIVERY_MAX_MESSAGES', '1e3', 'DELIVERY_MAX_MESSAGES: must be a whole number from 1 to 100000'],
+    ['REPLIES_MAX_WAIT_SECONDS', '3000000', 'REPLIES_MAX_WAIT_SECONDS: must be a whole number from 1 to 3600'],
+    ['DATA_DIRECTORY', 'a\nb', 'DATA_DIRECTORY: must be without control characters'],
+    ['BACKENDS_CLIENT_SECRET', 's3cret\n', 'BACKENDS_CLIENT_SECRET: must be without control characters'],
     ['LOG_LEVEL', 'loud', 'LOG_LEVEL: must be one of the possible values'],
     ['HUB_START_POSITION', 'now', 'HUB_START_POSITION: must be one of the possible values'],
     ['INFORMATION_MODEL_URL', 'im.example', 'INFORMATION_MODEL_URL: must be an http or https URL'],
@@ -90,6 +97,36 @@ describe('settings', () => {
       HTTP_PORT: 'x',
     };
     expect(problemsOf(broken).join('\n')).not.toContain(key);
+  });
+
+  it.each(['s3cr3t\u0100', 's3cr3t\n', 's3cr3t t', 's3cr3t\u007f', 's3cr3t\u0000'])(
+    'refuse a token that no HTTP header can carry, without a word of it: %j',
+    (token) => {
+      const problems = problemsOf({ ...enough, BACKENDS_TOKEN: token });
+      expect(problems).toEqual([expect.stringContaining('BACKENDS_TOKEN: must be printable ASCII')]);
+      expect(problems.join('\n')).not.toContain('s3cr3t');
+    },
+  );
+
+  const numbers = Object.entries(schema).flatMap(([group, members]) =>
+    Object.entries(members).flatMap(([name, { env, format, ...more }]) =>
+      format === 'count'
+        ? [{ env, path: `${group}.${name}`, maximum: 'maximum' in more ? Number(more.maximum) : 0 }]
+        : [],
+    ),
+  );
+
+  it.each(numbers)('have a largest value that is allowed, and none above it: $env', ({ env, maximum }) => {
+    expect(problemsOf({ ...enough, [env]: String(maximum) }).filter((one) => one.startsWith(env))).toEqual([]);
+    expect(problemsOf({ ...enough, [env]: String(maximum + 1) })).toContainEqual(
+      expect.stringContaining(`${env}: must be a whole number from 1 to ${maximum}:`),
+    );
+  });
+
+  it('have no duration that a timer would take for none', () => {
+    const durations = numbers.filter(({ env }) => env.endsWith('_SECONDS'));
+    expect(durations.length).toBeGreaterThan(10);
+    expect(durations.filter(({ maximum }) => maximum * 1000 * 10 >= 2 ** 31)).toEqual([]);
   });
 
   it('that are secrets are refused in a file', () => {
@@ -129,14 +166,91 @@ describe('settings', () => {
   it.each([{ HUB_MAX_WAIT_SECONDS: '101' }, { SCALING_ROUND_SECONDS: '101', SCALING_EXPIRY_SECONDS: '303' }])(
     'refuse signs of life so rare that an idle instance would be restarted for want of them: %o',
     (rare) => {
-      expect(problemsOf({ ...enough, ...rare })).toEqual([expect.stringContaining('at most 100')]);
+      expect(problemsOf({ ...enough, ...rare })).toEqual([expect.stringContaining('from 1 to 100:')]);
     },
   );
+
+  it('refuse a budget that has no room for the largest message', () => {
+    const most = String(mostToReserve(524_288));
+    const less = String(mostToReserve(524_288) - 1);
+    expect(problemsOf({ ...enough, DELIVERY_MAX_BYTES: most, DELIVERY_PARTITION_BYTES: most })).toEqual([]);
+    expect(problemsOf({ ...enough, DELIVERY_MAX_BYTES: less })).toEqual([expect.stringContaining('delivery.maxBytes')]);
+    expect(problemsOf({ ...enough, DELIVERY_PARTITION_BYTES: less })).toEqual([
+      expect.stringContaining('delivery.partitionBytes'),
+    ]);
+  });
 
   it('refuse a memory of progress that a restart would lose, in production', () => {
     const env = { ...enough, CHECKPOINTS_STORE: 'memory' };
     expect(problemsOf(env)).toEqual([]);
     expect(problemsOf({ ...env, NODE_ENV: 'production' })).toEqual([expect.stringContaining('checkpoints.store')]);
+  });
+});
+
+describe('settings that are gone', () => {
+  it('refuse the start when what the service kept would be left behind, and say what to do', () => {
+    const problems = problemsOf({
+      ...enough,
+      CHECKPOINTS_DIRECTORY: '/var/checkpoints',
+      DEAD_LETTERS_DIRECTORY: '/var/l',
+    });
+    expect(problems).toEqual([
+      expect.stringMatching(/^CHECKPOINTS_DIRECTORY is no setting any more: set DATA_DIRECTORY, .*`checkpoints`$/),
+      expect.stringMatching(/^DEAD_LETTERS_DIRECTORY is no setting any more: set DATA_DIRECTORY, .*`dead-letters`$/),
+    ]);
+  });
+
+  it('do not refuse it when they are empty, or nothing is left behind', () => {
+    expect(problemsOf({ ...enough, CHECKPOINTS_DIRECTORY: '', DELIVERY_SPOOL_DIRECTORY: '/var/spool' })).toEqual([]);
+  });
+
+  it('are named in a file too', () => {
+    const problems = problemsOf({ ...enough, CONFIG_FILE: file({ checkpoints: { directory: '/var/checkpoints' } }) });
+    expect(problems).toEqual([
+      expect.stringMatching(/^checkpoints\.directory is no setting any more: set DATA_DIRECTORY/),
+    ]);
+  });
+
+  it('are gone, and what replaces them exists', () => {
+    const names = settingDocs().map(({ env }) => env);
+    for (const { variable, instead } of retiredSettings) {
+      expect(names).not.toContain(variable);
+      const named = instead.match(/[A-Z]+_[A-Z_]+/g) ?? [];
+      expect(named.length).toBeGreaterThan(0);
+      expect(names).toEqual(expect.arrayContaining(named));
+    }
+  });
+});
+
+describe('variables that look like settings and are none', () => {
+  const names = settingDocs().map(({ env }) => env);
+  const unknown = (env: NodeJS.ProcessEnv) => unknownVariables(env, names);
+
+  it('are named, with the nearest name or what replaced them', () => {
+    expect(unknown({ DELIVERY_DRAIN_SECOND: '1', HUB_CONSUMERGROUP: 'g', DELIVERY_SPOOL_DIRECTORY: '/x' })).toEqual([
+      { variable: 'DELIVERY_DRAIN_SECOND', hint: 'the nearest name is DELIVERY_DRAIN_SECONDS' },
+      { variable: 'HUB_CONSUMERGROUP', hint: 'the nearest name is HUB_CONSUMER_GROUP' },
+      { variable: 'DELIVERY_SPOOL_DIRECTORY', hint: expect.stringContaining('set DATA_DIRECTORY') },
+    ]);
+  });
+
+  it('are not those that are empty, of others, or set by Kubernetes for a service of such a name', () => {
+    const others = {
+      PATH: '/bin',
+      NODE_ENV: 'production',
+      HTTP_PROXY: 'http://proxy',
+      HUB_UNKNOWN: '',
+      HUB_SERVICE_HOST: '10.0.0.1',
+      HUB_SERVICE_PORT_HTTP: '80',
+      HUB_PORT: 'tcp://10.0.0.1:80',
+      HUB_PORT_80_TCP_ADDR: '10.0.0.1',
+    };
+    expect(unknown({ ...enough, ...others })).toEqual([]);
+  });
+
+  it('are looked for under the beginnings of all settings', () => {
+    expect(names.filter((name) => !prefixes.some((prefix) => name.startsWith(prefix)))).toEqual([]);
+    expect(prefixes.filter((prefix) => !names.some((name) => name.startsWith(prefix)))).toEqual([]);
   });
 });
 

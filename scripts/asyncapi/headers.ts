@@ -3,7 +3,7 @@ import type { Card } from '../../src/messages/card.ts';
 import { contentEncodings } from '../../src/protocol/body.ts';
 import { ackNames, commonProperties } from '../../src/protocol/envelope.ts';
 import type { Generation } from '../../src/protocol/event.ts';
-import { path, text } from '../../src/protocol/fields.ts';
+import { target as anyTarget, text } from '../../src/protocol/fields.ts';
 import { named, type Schema } from './schemas.ts';
 
 /** The application properties of requests and acknowledgements. */
@@ -61,7 +61,7 @@ export function acknowledgementHeaders(
   success: boolean,
   own: z.ZodRawShape = {},
 ): z.ZodObject {
-  const target = success ? path : z.string(); // a refused request may have named anything
+  const target = success ? anyTarget : z.string(); // a refused request may have named anything
   return generation === 'V2'
     ? z.object({
         msgType: z.literal('ack'),
@@ -78,7 +78,7 @@ export function acknowledgementHeaders(
 const meanings: Readonly<Record<string, string>> = {
   correlationId: 'Copied unchanged into the acknowledgement.',
   id: 'Correlation id, copied unchanged into the acknowledgement and the notifications; generated when absent.',
-  target: 'Connectivity path of the device for which the replies are meant, copied unchanged.',
+  target: 'Path of the device for which the replies are meant, copied unchanged.',
   timeout: 'Bound on the processing of the message in whole seconds, 300 if absent, 900 at most (settings).',
   owner: 'Connectivity path of the owner; absent: the device itself.',
   parent: 'Connectivity path of the parent of the identity; absent: the device itself.',

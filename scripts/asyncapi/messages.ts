@@ -3,7 +3,7 @@ import type { Card } from '../../src/messages/card.ts';
 import { catalogue } from '../../src/messages/index.ts';
 import { type FailureCode, resultCodes } from '../../src/protocol/codes.ts';
 import type { Generation } from '../../src/protocol/event.ts';
-import { guid, modelId, path, text } from '../../src/protocol/fields.ts';
+import { guid, modelId, target, text } from '../../src/protocol/fields.ts';
 import type { Notification } from '../../src/protocol/notification.ts';
 import { type Backend, createBorrower } from './borrowed.ts';
 import { acknowledgementHeaders, explained, requestHeaders } from './headers.ts';
@@ -51,6 +51,9 @@ const eventTypes: readonly Notification['eventType'][] = [
   'Svc.InformationModel.ObjectModelUpdated',
 ];
 
+const emptyOrRemark = named('emptyOrRemark', z.string().regex(/^(|\d+ of \d+ related models are left out here, .*)$/), {
+  description: 'Empty, unless the acknowledgement would have been too large for the hub with all related models.',
+});
 const failures = Object.keys(resultCodes).filter((code): code is FailureCode => code !== 'ok');
 const failureCode = named('failureCode', z.enum(failures), { description: 'docs/result-codes.md explains each.' });
 
@@ -97,7 +100,11 @@ export function describeMessages() {
     const { fields = {}, properties } = success ? acknowledged.success : acknowledged.failure;
     const headers = acknowledgementHeaders(generation, z.literal(name), success, properties);
     const result = success
-      ? { success: z.literal(true), code: z.literal('ok'), [detailsKey]: z.literal('') }
+      ? {
+          success: z.literal(true),
+          code: z.literal('ok'),
+          [detailsKey]: 'relatedModels' in fields ? emptyOrRemark : z.literal(''),
+        }
       : { success: z.literal(false), code: failureCode, [detailsKey]: text };
     return forms(`${name}.${success ? 'success' : 'failure'}`, generation, headers, z.object({ ...result, ...fields }));
   }
@@ -147,7 +154,7 @@ export function describeMessages() {
       id: text,
       objectId: guid,
       model: modelId,
-      target: path,
+      target,
     });
     return {
       title: eventType,

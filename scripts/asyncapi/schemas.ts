@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { relatedModels } from '../../src/objectModel/storedModel.ts';
-import { guid, integer, modelId, path, typeRef } from '../../src/protocol/fields.ts';
+import { guid, integer, modelId, path, target, typeRef } from '../../src/protocol/fields.ts';
 
 export type Schema = Readonly<Record<string, unknown>>;
 
@@ -20,6 +20,7 @@ named('typeRef', typeRef, {
 named('connectivityPath', path, {
   description: 'Names of identities joined by `/`, relative to the device that is connected to the hub; empty: itself.',
 });
+named('target', target, { description: 'A path that is only copied; control characters are refused.' });
 named('integer', integer, { type: 'integer' });
 named('relatedModels', relatedModels, { description: 'What became of each related model of the type.' });
 

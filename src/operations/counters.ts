@@ -2,6 +2,8 @@
 export interface Counters {
   /** Events of the hub that are not ours. */
   skipped: number;
+  /** Messages with a slip in the names of their properties, ours or not. */
+  slips: number;
   /** Messages of ours without the hub's stamp: nobody to attribute them to (R1). */
   unattributed: number;
   succeeded: number;
@@ -14,6 +16,7 @@ export interface Counters {
 
 export const createCounters = (): Counters => ({
   skipped: 0,
+  slips: 0,
   unattributed: 0,
   succeeded: 0,
   failed: 0,

@@ -1,5 +1,6 @@
 import type { Dispatch } from '../dispatch.ts';
 import type { HubEvent } from '../protocol/event.ts';
+import type { RequirementOf } from '../requirements.ts';
 import { folderOfId, type Letter, UnreadableLetter } from './deadLetters/letter.ts';
 import type { DeadLetters } from './deadLetters/store.ts';
 
@@ -21,6 +22,8 @@ export interface Replayed {
 
 export interface ReplayOptions {
   readonly dispatch: Dispatch;
+  /** A backend that is out is waited for. */
+  readonly requirementOf: RequirementOf;
   readonly deadLetters: Pick<DeadLetters, 'read' | 'remove'>;
   /** Why the message has failed through our side again, if it has. */
   readonly failureOf: (event: HubEvent) => Letter | undefined;
@@ -41,7 +44,7 @@ type Fate = 'handled' | 'gone' | 'unreadable' | 'failed' | 'undecided';
  * A letter goes when it has been handled; one that fails again stays, and with it those that come after it.
  */
 export async function replay(ids: readonly string[], options: ReplayOptions): Promise<Replayed> {
-  const { dispatch, deadLetters, failureOf, closing, width, progress, remark } = options;
+  const { dispatch, requirementOf, deadLetters, failureOf, closing, width, progress, remark } = options;
   const counts: Replayed = { handled: 0, failed: 0, heldBack: 0, left: 0, gone: 0, unreadable: 0 };
   const gone = new AbortController().signal; // nobody takes a letter away once it is in work
   let done = 0;
@@ -49,7 +52,9 @@ export async function replay(ids: readonly string[], options: ReplayOptions): Pr
   async function handle(id: string, letter: Letter): Promise<Fate> {
     const { event, generation, deviceId, origin, attempts } = letter;
     const arrival = { event, generation, deviceId, origin, attempts, mayBeRepeat: true };
-    const isDone = await dispatch(arrival, { charge: () => {}, closing, gone });
+    const requirement = requirementOf(arrival);
+    if (requirement?.isMet() === false && !(await requirement.met(closing))) return 'undecided';
+    const isDone = await dispatch(arrival, { giveBack() {}, waiting() {}, answering() {}, gone });
     const failure = failureOf(event);
     if (failure) {
       remark(`${id} failed again: ${failure.code}, ${failure.details}`);

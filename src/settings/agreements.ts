@@ -1,3 +1,4 @@
+import { mostToReserve } from '../protocol/body.ts';
 import type { Settings } from './schema.ts';
 
 /** What each setting alone allows may still make no sense together. One sentence for each fault, without any value of a secret. */
@@ -6,8 +7,8 @@ export function disagreements(settings: Settings, environment: string): string[]
     token(settings),
     checkpoints(settings, environment),
     scaling(settings),
-    signsOfLife(settings),
     deadLetters(settings),
+    memory(settings),
   ].flat();
 }
 
@@ -48,14 +49,12 @@ function scaling({ scaling: { roundSeconds, expirySeconds } }: Settings): string
     : [];
 }
 
-/** Where nothing happens, these are the only signs of life; `/livez` asks for a restart after five minutes without any. */
-const mostBetweenSignsSeconds = 100;
-
-function signsOfLife({ hub: { maxWaitSeconds }, scaling: { roundSeconds } }: Settings): string[] {
-  const signs = { 'hub.maxWaitSeconds': maxWaitSeconds, 'scaling.roundSeconds': roundSeconds };
-  return Object.entries(signs)
-    .filter(([, seconds]) => seconds > mostBetweenSignsSeconds)
-    .map(([name]) => `${name}: an idle instance would be taken for stuck; at most ${mostBetweenSignsSeconds}`);
+/** A message that could never have its room would wait for ever (R6). */
+function memory({ delivery, messages }: Settings): string[] {
+  const most = mostToReserve(messages.maxInflatedBytes);
+  return (['maxBytes', 'partitionBytes'] as const)
+    .filter((name) => delivery[name] < most)
+    .map((name) => `delivery.${name}: one message may take ${most} bytes with the given MESSAGES_MAX_INFLATED_BYTES`);
 }
 
 function deadLetters(settings: Settings): string[] {

@@ -27,6 +27,8 @@ function requireParts(value: unknown, names: readonly string[], what: string): M
   return found;
 }
 
+const hasControlCharacters = (text: string): boolean => /\p{Cc}/u.test(text);
+
 const isLoopback = (host: string): boolean => /^(localhost|127(\.\d{1,3}){3}|::1|\[::1\])$/.test(host);
 
 const isHttpUrl = (value: unknown): boolean => {
@@ -38,7 +40,15 @@ const isHttpUrl = (value: unknown): boolean => {
 
 export const settingFormats: Record<string, convict.Format> = {
   count: {
-    validate: (value) => require(Number.isSafeInteger(value) && value > 0, 'must be a whole number above 0'),
+    validate: (value, { maximum }) =>
+      require(Number.isSafeInteger(value) &&
+        value > 0 &&
+        value <= maximum, `must be a whole number from 1 to ${maximum}`),
+    coerce: wholeNumber,
+  },
+  'count-or-none': {
+    validate: (value, { maximum }) =>
+      require(Number.isSafeInteger(value) && value >= 0 && value <= maximum, `must be a whole number up to ${maximum}`),
     coerce: wholeNumber,
   },
   'tcp-port': {
@@ -47,7 +57,23 @@ export const settingFormats: Record<string, convict.Format> = {
     coerce: wholeNumber,
   },
   text: {
-    validate: (value) => require(typeof value === 'string' && value !== '', 'must not be empty'),
+    validate(value) {
+      require(typeof value === 'string' && value !== '', 'must not be empty');
+      require(!hasControlCharacters(value), 'must be without control characters, line ends included');
+    },
+  },
+  'optional-text': {
+    validate: (value) =>
+      require(typeof value === 'string' &&
+        !hasControlCharacters(value), 'must be without control characters, line ends included'),
+  },
+  // RFC 6750 allows fewer characters still; these are those that a header can carry.
+  'bearer-token': {
+    validate: (value) =>
+      require(typeof value === 'string' &&
+        /^[\x21-\x7e]*$/.test(
+          value,
+        ), 'must be printable ASCII without spaces or line ends: no HTTP header can carry the rest'),
   },
   'base-url': {
     validate(value) {

@@ -52,7 +52,8 @@ describe('A request complies with the entry of its action or event', () => {
     expect(entriesOf({ ...properties, 'content-encoding': 'gzip' }, packed(body))).toEqual([name]);
     expect(entriesOf({ ...properties, 'content-encoding': 'GZIP' }, gzipSync(json(body)))).toEqual([name]);
     expect(entriesOf({ ...properties, version: 3 }, json(body))).toEqual([]);
-    expect(entriesOf({ ...properties, target: 'a/../b' }, json(body))).toEqual([]);
+    expect(entriesOf({ ...properties, target: 'a\u0000' }, json(body))).toEqual([]);
+    expect(entriesOf({ ...properties, target: '../a//b/' }, json(body))).toEqual([name]);
     expect(entriesOf(properties, 'no json')).toEqual([]);
   });
 

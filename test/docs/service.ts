@@ -38,7 +38,10 @@ export async function startService() {
       stop() {},
     },
     counters: createCounters(),
-    deadLetters: { park: () => Promise.reject(new Error('nothing fails through the side of the service')) },
+    deadLetters: {
+      park: () => Promise.reject(new Error('nothing fails through the side of the service')),
+      remove: () => Promise.reject(new Error('nothing is handled twice')),
+    },
     log,
     limits: settings.messages,
     now: () => now,

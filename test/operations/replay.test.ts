@@ -43,6 +43,7 @@ async function replayAll(more: Partial<ReplayOptions> & Pick<ReplayOptions, 'dis
   const counts = await replay(ids ?? (await store.ids()), {
     deadLetters: store,
     failureOf: () => undefined,
+    requirementOf: () => undefined,
     closing: new AbortController().signal,
     width: 4,
     remark: (text) => remarks.push(text),

@@ -1,12 +1,8 @@
+import { harmless } from '../../harmless.ts';
 import type { Replayed } from '../replay.ts';
 import type { Filed } from './choice.ts';
 
 /** What the operator's command prints. */
-
-/** What a device or a backend has written must not steer a terminal. */
-export function harmless(text: string): string {
-  return text.replace(/\p{C}/gu, '\u{fffd}');
-}
 
 export function lineOf({ id, letter }: Filed): string {
   const { deviceId, code, details, attempts, parkedAt, event } = letter;

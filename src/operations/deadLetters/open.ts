@@ -1,5 +1,6 @@
 import type { Settings } from '../../config.ts';
 import type { Log } from '../../log.ts';
+import { directoriesOf } from '../../settings/directories.ts';
 import { createDirectory } from './directory.ts';
 import { createDeadLetters, type DeadLetters } from './store.ts';
 
@@ -7,13 +8,13 @@ const dayMs = 24 * 60 * 60_000;
 
 /** The dead-letter store of the settings. Nothing is opened, and no storage client loaded (20 MB), before it is needed. */
 export function openDeadLetters(
-  { deadLetters, checkpoints }: Pick<Settings, 'deadLetters' | 'checkpoints'>,
+  { data, deadLetters, checkpoints }: Pick<Settings, 'data' | 'deadLetters' | 'checkpoints'>,
   log: Pick<Log, 'warn'>,
 ): DeadLetters {
-  const { store, directory, container, connectionString, retentionDays } = deadLetters;
+  const { store, container, connectionString, retentionDays } = deadLetters;
 
   async function open() {
-    if (store !== 'blob') return createDirectory(directory);
+    if (store !== 'blob') return createDirectory(directoriesOf(data).deadLetters);
     const { createBlobs } = await import('./blobs.ts');
     return createBlobs({ container, connectionString: connectionString || checkpoints.connectionString });
   }

@@ -2,19 +2,23 @@ import { execFile } from 'node:child_process';
 import { cp, mkdir, readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
+import { readDockerfile, readWords } from './dockerfile.ts';
 
 /** What an image consists of once its Dockerfile has been followed. */
 export interface Image {
-  /** The working directory of the last stage, in the real file system. */
-  directory: string;
+  /** The last stage’s file system: a folder of the real one. */
+  root: string;
+  /** The working directory, as the image calls it. */
+  workdir: string;
+  /** As the image calls them. */
+  volumes: string[];
+  /** `user:group`, in numbers. */
+  user: string;
+  /** Ports that it exposes. */
+  ports: string[];
   environment: Record<string, string>;
   command: string[];
   healthCheck: string[];
-}
-
-interface Instruction {
-  verb: string;
-  argument: string;
 }
 
 interface Stage {
@@ -28,23 +32,11 @@ export class StepFailed extends Error {
   override name = 'StepFailed';
 }
 
-/** These say how a container runs, which needs an engine. */
-const needsEngine = ['USER', 'EXPOSE', 'STOPSIGNAL', 'LABEL'];
+/** These say where a build begins, or how a container runs, which needs an engine. */
+const needsEngine = ['ARG', 'STOPSIGNAL', 'LABEL'];
 
-/** One instruction a line: comments dropped, continued lines joined. */
-function readDockerfile(text: string): Instruction[] {
-  const lines = text
-    .replace(/^\s*#.*\n/gm, '')
-    .replace(/\\\n/g, ' ')
-    .split('\n');
-  return lines
-    .map((line) => line.trim())
-    .filter(Boolean)
-    .map((line) => {
-      const [verb = ''] = line.split(/\s/, 1);
-      return { verb: verb.toUpperCase(), argument: line.slice(verb.length).trim() };
-    });
-}
+/** Nobody else can give files away; without it `--chown` is left out. */
+export const isRoot = process.getuid?.() === 0;
 
 /**
  * Follows `Dockerfile` and `.dockerignore` of `context` without a container engine: every stage is a folder below `root`, and
@@ -56,8 +48,9 @@ export async function followDockerfile(context: string, root: string, say: (step
   const visible = ignore.split('\n').flatMap((line) => (line.startsWith('!') ? [line.slice(1).trim()] : []));
   const stages = new Map<string, Stage>();
   let stage: Stage = { root, workdir: '/', environment: {} };
-  let command: string[] = [];
-  let healthCheck: string[] = [];
+  const volumes: string[] = [];
+  const ports: string[] = [];
+  let [user, command, healthCheck] = ['0:0', [] as string[], [] as string[]];
 
   for (const { verb, argument } of instructions) {
     const here = join(stage.root, stage.workdir);
@@ -72,18 +65,18 @@ export async function followDockerfile(context: string, root: string, say: (step
       const [name = '', value = ''] = argument.split('=');
       stage.environment[name] = value;
     } else if (verb === 'COPY') {
-      const words = argument.split(/\s+/);
-      const from = words.find((word) => word.startsWith('--from='))?.slice('--from='.length);
-      const paths = words.filter((word) => !word.startsWith('--'));
+      const { options, words: paths } = readWords(argument);
+      const from = options.get('from');
       const target = paths.pop() ?? '.';
       for (const path of paths) {
         if (!from && !visible.includes(path))
           throw new StepFailed(`.dockerignore hides ${path}, which the Dockerfile copies`);
         const source = from ? join(stages.get(from)?.root ?? '', path) : join(context, path);
-        await cp(source, target.endsWith('/') ? join(here, target, basename(path)) : join(here, target), {
-          recursive: true,
-          verbatimSymlinks: true,
-        });
+        const place = target.startsWith('/') ? stage.root : here;
+        const copy = target.endsWith('/') ? join(place, target, basename(path)) : join(place, target);
+        await cp(source, copy, { recursive: true, verbatimSymlinks: true });
+        const owner = options.get('chown');
+        if (owner !== undefined && isRoot) await promisify(execFile)('chown', ['-R', owner, copy]);
       }
     } else if (verb === 'RUN') {
       say(argument);
@@ -92,11 +85,20 @@ export async function followDockerfile(context: string, root: string, say: (step
       command = JSON.parse(argument);
     } else if (verb === 'HEALTHCHECK') {
       healthCheck = JSON.parse(argument.slice(argument.indexOf('[')));
+    } else if (verb === 'VOLUME') {
+      volumes.push(argument);
+    } else if (verb === 'EXPOSE') {
+      ports.push(argument);
+    } else if (verb === 'USER') {
+      if (!/^[1-9]\d*:[1-9]\d*$/.test(argument))
+        throw new StepFailed(`USER ${argument}: must be two numbers, and not root`);
+      user = argument;
     } else if (!needsEngine.includes(verb)) {
       throw new StepFailed(`${verb} is not understood here`);
     }
   }
-  return { directory: join(stage.root, stage.workdir), environment: stage.environment, command, healthCheck };
+  const { root: lastRoot, workdir, environment } = stage;
+  return { root: lastRoot, workdir, environment, volumes, user, ports, command, healthCheck };
 }
 
 async function run(command: string, cwd: string, environment: Readonly<Record<string, string>>): Promise<void> {

@@ -1,0 +1,51 @@
+import { parseArgs } from 'node:util';
+import { joinLines } from './dockerfile.ts';
+
+/** What a `docker run` line says about the container. */
+export interface DockerRun {
+  readonly envFile: string;
+  /** Set on the line itself. */
+  readonly environment: Readonly<Record<string, string>>;
+  /** Paths in the container at which a volume is mounted. */
+  readonly mounts: readonly string[];
+  /** Ports of the container that can be reached from outside. */
+  readonly ports: readonly string[];
+}
+
+/**
+ * The one `docker run` line of a page.
+ * @throws Error when there is none, or it has an option that is not known here
+ */
+export function readDockerRun(page: string): DockerRun {
+  const [line, ...more] = joinLines(page).filter((text) => text.startsWith('docker run '));
+  if (line === undefined || more.length > 0)
+    throw new Error('README.md must have one line that begins with docker run');
+  const { values, positionals } = parseArgs({
+    args: line.split(/\s+/).slice(2),
+    allowPositionals: true,
+    options: {
+      detach: { type: 'boolean' },
+      'read-only': { type: 'boolean' },
+      name: { type: 'string' },
+      restart: { type: 'string' },
+      'stop-timeout': { type: 'string' },
+      'env-file': { type: 'string', default: '' },
+      env: { type: 'string', multiple: true, default: [] },
+      volume: { type: 'string', multiple: true, default: [] },
+      publish: { type: 'string', multiple: true, default: [] },
+    },
+  });
+  if (positionals.length !== 1) throw new Error('docker run in README.md must name the image, and no command');
+  return {
+    envFile: values['env-file'],
+    environment: readEnvFile(values.env.join('\n')),
+    mounts: values.volume.map((volume) => volume.split(':')[1] ?? ''),
+    ports: values.publish.map((port) => port.split(':').at(-1) ?? ''),
+  };
+}
+
+/** As `docker run --env-file` reads it: everything behind the first `=` is the value, quotes too. */
+export function readEnvFile(text: string): Record<string, string> {
+  const lines = text.split('\n').filter((line) => line.includes('=') && !line.startsWith('#'));
+  return Object.fromEntries(lines.map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]));
+}

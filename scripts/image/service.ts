@@ -1,0 +1,83 @@
+import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { promisify } from 'node:util';
+import type { Device } from '../../sandbox/device/device.ts';
+import type { Printer } from '../../sandbox/print.ts';
+import type { Sandbox } from '../../sandbox/sandbox.ts';
+import { type ServiceProcess, startService } from '../../sandbox/serviceProcess.ts';
+import type { Container } from './container.ts';
+import type { Image } from './followDockerfile.ts';
+
+/** The service of an image, and the hub, backends and devices around it. */
+export interface Stage {
+  readonly image: Image;
+  readonly container: Container;
+  readonly sandbox: Sandbox;
+  /** Of the service. */
+  readonly environment: Readonly<Record<string, string>>;
+  readonly printer: Printer;
+  /** Aborts when the service hangs. */
+  readonly signal: AbortSignal;
+}
+
+/** The longest that a timer can run: the stage’s signal ends each wait before. */
+export const forever = 2 ** 31 - 1;
+
+export function start({ image, container, sandbox, environment, signal }: Stage, more = {}): Promise<ServiceProcess> {
+  const { readyzUrl, logFile } = sandbox.state.service;
+  return startService({
+    environment: { ...environment, ...more },
+    readyzUrl,
+    logFile,
+    directory: container.directory,
+    command: image.command,
+    ...(container.user && { user: container.user }),
+    readyWithinMs: Number.POSITIVE_INFINITY,
+    signal,
+  });
+}
+
+/** @throws Error when it does not end with 0 */
+export async function stop({ signal }: Stage, service: ServiceProcess): Promise<void> {
+  await until(signal, service.stop(forever), () => service.kill());
+  const { code, reason } = await service.exited;
+  if (code !== 0) throw new Error(`The service did not stop cleanly: ${reason}`);
+}
+
+/** Has a device connected while something is done with it. */
+export async function withDevice<T>(
+  { sandbox, signal }: Stage,
+  id: string,
+  act: (device: Device) => Promise<T>,
+): Promise<T> {
+  const device = await sandbox.connect(id);
+  try {
+    return await until(signal, act(device), () => device.close());
+  } finally {
+    await device.close();
+  }
+}
+
+/** Waits for work; cuts it off when the signal comes. */
+async function until<T>(signal: AbortSignal, work: Promise<T>, cutOff: () => Promise<void>): Promise<T> {
+  signal.addEventListener('abort', cutOff);
+  try {
+    if (signal.aborted) await cutOff();
+    return await work;
+  } finally {
+    signal.removeEventListener('abort', cutOff);
+  }
+}
+
+/** Lines of the log about handled messages, of all processes so far. */
+export async function handledLines({ sandbox }: Stage): Promise<string[]> {
+  const text = await readFile(sandbox.state.service.logFile, 'utf8');
+  return text.split('\n').filter((line) => line.includes('"msg":"handled"'));
+}
+
+export async function residentMegabytes(pid: number): Promise<number> {
+  if (process.platform === 'linux') {
+    return Number(/VmRSS:\s+(\d+) kB/.exec(await readFile(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
+  }
+  return Number((await promisify(execFile)('ps', ['-o', 'rss=', '-p', String(pid)])).stdout) / 1024;
+}

@@ -1,0 +1,22 @@
+/** Longer texts are compared by their beginning: the work grows with the product of both lengths. */
+const longest = 100;
+
+/** Which of the candidates a misspelt name most likely means: the one that the fewest changed characters lead to. */
+export function nearest(name: string, candidates: readonly string[]): string | undefined {
+  const distances = candidates.map((candidate) => distance(name.slice(0, longest), candidate.slice(0, longest)));
+  return candidates[distances.indexOf(Math.min(...distances))];
+}
+
+/** Characters to insert, delete or replace (Levenshtein). */
+function distance(from: string, to: string): number {
+  let row = Array.from({ length: to.length + 1 }, (_, index) => index);
+  for (const [above, character] of [...from].entries()) {
+    const next = [above + 1];
+    for (let index = 0; index < to.length; index += 1) {
+      const replaced = (row[index] ?? 0) + (character === to[index] ? 0 : 1);
+      next.push(Math.min(replaced, (row[index + 1] ?? 0) + 1, (next[index] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row[to.length] ?? 0;
+}

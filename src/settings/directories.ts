@@ -1,0 +1,29 @@
+import { join } from 'node:path';
+import type { Settings } from './schema.ts';
+
+/** The folders under the data directory; a mount can give any of them another place. */
+export interface Directories {
+  readonly checkpoints: string;
+  readonly deadLetters: string;
+  readonly spool: string;
+}
+
+export const directoriesOf = ({ directory }: Settings['data']): Directories => ({
+  checkpoints: join(directory, 'checkpoints'),
+  deadLetters: join(directory, 'dead-letters'),
+  spool: join(directory, 'spool'),
+});
+
+/** Those that the service writes to with these settings. */
+export function usedDirectories({
+  data,
+  checkpoints,
+  deadLetters,
+}: Pick<Settings, 'data' | 'checkpoints' | 'deadLetters'>): string[] {
+  const directories = directoriesOf(data);
+  return [
+    ...(checkpoints.store === 'file' ? [directories.checkpoints] : []),
+    ...(deadLetters.store === 'directory' ? [directories.deadLetters] : []),
+    directories.spool,
+  ];
+}

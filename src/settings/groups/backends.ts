@@ -1,0 +1,101 @@
+import type convict from 'convict';
+import { day, hour, mebibyte } from '../measures.ts';
+
+export const backends = {
+  informationModelUrl: {
+    doc: 'Base URL of the information model service.',
+    format: 'base-url',
+    default: '',
+    env: 'INFORMATION_MODEL_URL',
+    sensitive: true,
+  },
+  typeRegistryUrl: {
+    doc: 'Base URL of the type definition registry.',
+    format: 'base-url',
+    default: '',
+    env: 'TYPE_REGISTRY_URL',
+    sensitive: true,
+  },
+  principalManagerUrl: {
+    doc: 'Base URL of the principal manager.',
+    format: 'base-url',
+    default: '',
+    env: 'PRINCIPAL_MANAGER_URL',
+    sensitive: true,
+  },
+  token: {
+    doc: 'Fixed bearer token for the backends; instead of the token endpoint.',
+    format: 'bearer-token',
+    default: '',
+    env: 'BACKENDS_TOKEN',
+    sensitive: true,
+  },
+  tokenUrl: {
+    doc: 'OAuth2 token endpoint (client credentials) that issues the bearer tokens for the backends.',
+    format: 'optional-url',
+    default: '',
+    env: 'BACKENDS_TOKEN_URL',
+    sensitive: true,
+  },
+  clientId: {
+    doc: 'Client id for the token endpoint.',
+    format: 'optional-text',
+    default: '',
+    env: 'BACKENDS_CLIENT_ID',
+  },
+  clientSecret: {
+    doc: 'Client secret for the token endpoint.',
+    format: 'optional-text',
+    default: '',
+    env: 'BACKENDS_CLIENT_SECRET',
+    sensitive: true,
+  },
+  tokenScope: {
+    doc: 'Scope to ask the token endpoint for; none when empty.',
+    format: 'optional-text',
+    default: '',
+    env: 'BACKENDS_TOKEN_SCOPE',
+  },
+  attemptTimeoutSeconds: {
+    doc: 'Longest a single call to a backend may take before it is tried again, in seconds (B4).',
+    format: 'count',
+    maximum: hour,
+    default: 30,
+    env: 'BACKENDS_ATTEMPT_TIMEOUT_SECONDS',
+  },
+  maxAnswerBytes: {
+    doc: 'Largest answer of a backend that is read, in bytes.',
+    format: 'count',
+    maximum: 256 * mebibyte,
+    default: 5 * mebibyte,
+    env: 'BACKENDS_MAX_ANSWER_BYTES',
+  },
+  connections: {
+    doc: 'Most connections to each backend.',
+    format: 'count',
+    maximum: 10_000,
+    default: 64,
+    env: 'BACKENDS_CONNECTIONS',
+  },
+  circuitFailures: {
+    doc: 'Failed attempts in a row, across devices, after which calls to a backend pause until a probe succeeds (B5).',
+    format: 'count',
+    maximum: 10_000,
+    default: 5,
+    env: 'BACKENDS_CIRCUIT_FAILURES',
+  },
+  typeCacheSeconds: {
+    doc: 'How long the latest version of a type is remembered, in seconds (B3).',
+    format: 'count',
+    maximum: day,
+    default: 30,
+    env: 'BACKENDS_TYPE_CACHE_SECONDS',
+  },
+  identityCacheSeconds: {
+    doc: 'How long an identity look-up is remembered, in seconds (B3).',
+    format: 'count',
+    maximum: day,
+    default: 10,
+    env: 'BACKENDS_IDENTITY_CACHE_SECONDS',
+  },
+} satisfies convict.Schema<unknown>;

@@ -1,0 +1,25 @@
+import type convict from 'convict';
+
+export const http = {
+  host: {
+    doc: 'Address that `/livez` and `/readyz` listen on.',
+    format: 'text',
+    default: '0.0.0.0',
+    env: 'HTTP_HOST',
+  },
+  port: {
+    doc: 'Port that `/livez` and `/readyz` listen on; 0 takes a free one.',
+    format: 'tcp-port',
+    default: 8080,
+    env: 'HTTP_PORT',
+  },
+} satisfies convict.Schema<unknown>;
+
+export const log = {
+  level: {
+    doc: 'Least level that is logged.',
+    format: ['trace', 'debug', 'info', 'warn', 'error', 'fatal'],
+    default: 'info',
+    env: 'LOG_LEVEL',
+  },
+} satisfies convict.Schema<unknown>;

@@ -1,0 +1,20 @@
+import { type Settings, schema } from './schema.ts';
+
+/** What must be in no text that leaves the service: tokens, and the keys and signatures in connection strings (G5). */
+export function secretsOf(settings: Settings): string[] {
+  const groups: Readonly<Record<string, Readonly<Record<string, unknown>>>> = settings;
+  const found = Object.entries(schema).flatMap(([group, members]) =>
+    Object.entries(members).flatMap(([name, setting]) => {
+      const value = groups[group]?.[name];
+      const isSecret = 'sensitive' in setting && setting.sensitive && !/url/i.test(name);
+      return isSecret && typeof value === 'string' ? keysIn(value) : [];
+    }),
+  );
+  return [...new Set(found)].filter((secret) => secret !== '');
+}
+
+/** `Name=value;Name=value`: those that are secret. Anything else is one as a whole. */
+function keysIn(value: string): string[] {
+  if (!/^\w+=[^;]*;/.test(value)) return [value];
+  return value.split(';').flatMap((part) => /^\s*\w*(?:Key|Signature)\s*=\s*(.*?)\s*$/i.exec(part)?.[1] ?? []);
+}

@@ -1,0 +1,43 @@
+import { nearest } from '../nearest.ts';
+import { retiredSettings } from './retired.ts';
+
+/** A variable that looks like a setting of the service and is none. */
+export interface UnknownVariable {
+  readonly variable: string;
+  readonly hint: string;
+}
+
+/** Each setting’s variable begins with one of these. */
+export const prefixes = [
+  'HUB_',
+  'INFORMATION_MODEL_',
+  'TYPE_REGISTRY_',
+  'PRINCIPAL_MANAGER_',
+  'BACKENDS_',
+  'MESSAGES_',
+  'REPLIES_',
+  'DELIVERY_',
+  'SCALING_',
+  'DATA_',
+  'CHECKPOINTS_',
+  'DEAD_LETTERS_',
+  'HTTP_',
+  'LOG_',
+] as const;
+
+/** What others set under these prefixes: a proxy, and Kubernetes for a service that is called `hub` or `http`. */
+const isOfOthers = (variable: string, value: string): boolean =>
+  variable === 'HTTP_PROXY' ||
+  /_SERVICE_(HOST|PORT(_\w+)?)$|_PORT_\d+_(TCP|UDP|SCTP)(_\w+)?$/.test(variable) ||
+  /^(tcp|udp|sctp):\/\//.test(value);
+
+/** @param settings the variables of all settings */
+export function unknownVariables(env: NodeJS.ProcessEnv, settings: readonly string[]): UnknownVariable[] {
+  return Object.entries(env).flatMap(([variable, value = '']) => {
+    const isOurs = prefixes.some((prefix) => variable.startsWith(prefix));
+    if (!isOurs || value === '' || settings.includes(variable) || isOfOthers(variable, value)) return [];
+    const retired = retiredSettings.find((one) => one.variable === variable);
+    const hint = retired?.instead ?? `the nearest name is ${nearest(variable, settings)}`;
+    return [{ variable, hint }];
+  });
+}

@@ -1,0 +1,42 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { readDockerfile } from '../../scripts/image/dockerfile.ts';
+import { readDockerRun, readEnvFile } from '../../scripts/image/dockerRun.ts';
+import { settingDocs } from '../../src/config.ts';
+
+const readme = readFileSync('README.md', 'utf8');
+const dockerfile = readDockerfile(readFileSync('Dockerfile', 'utf8'));
+const argumentsOf = (verb: string) => dockerfile.flatMap((one) => (one.verb === verb ? [one.argument] : []));
+
+describe('README’s docker run line', () => {
+  const { envFile, mounts, ports } = readDockerRun(readme);
+
+  it('mounts the volume that the image declares and keeps its data in', () => {
+    expect(mounts).toEqual(argumentsOf('VOLUME'));
+    expect(argumentsOf('ENV')).toContain(`DATA_DIRECTORY=${mounts[0]}`);
+  });
+
+  it('publishes the port that the image exposes and the service listens on', () => {
+    expect(ports).toEqual(argumentsOf('EXPOSE'));
+    expect(settingDocs().find(({ env }) => env === 'HTTP_PORT')?.default).toBe(ports[0]);
+  });
+
+  it('reads the file that .env.example is copied to', () => {
+    expect(envFile).toBe('.env');
+    expect(Object.keys(readEnvFile(readFileSync('.env.example', 'utf8')))).toContain('HUB_EVENTS_CONNECTION_STRING');
+  });
+});
+
+describe('a docker run line', () => {
+  it('is understood, or refused', () => {
+    const line = 'docker run --env A=b=c \\\n  --env-file .env -x image';
+    expect(() => readDockerRun(line)).toThrow('-x');
+    expect(readDockerRun(line.replace('-x ', '')).environment).toEqual({ A: 'b=c' });
+    expect(() => readDockerRun('docker build .')).toThrow('one line that begins with docker run');
+    expect(() => readDockerRun('docker run image sh')).toThrow('no command');
+  });
+
+  it('reads a file of variables as an engine does, with its quotes', () => {
+    expect(readEnvFile('# A=1\nB=\nC="c=d"\nE\n')).toEqual({ B: '', C: '"c=d"' });
+  });
+});

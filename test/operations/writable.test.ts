@@ -1,0 +1,89 @@
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { unusableDirectories } from '../../src/operations/writable.ts';
+import { usedDirectories } from '../../src/settings/directories.ts';
+
+let directory: string;
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'writable-'));
+});
+afterEach(() => {
+  chmodSync(directory, 0o700);
+  rmSync(directory, { recursive: true });
+});
+
+/** Root may write everywhere: it tries as somebody else. */
+function withoutPrivileges<T>(act: () => T): T {
+  if (process.geteuid?.() !== 0) return act();
+  process.seteuid?.(1000);
+  try {
+    return act();
+  } finally {
+    process.seteuid?.(0);
+  }
+}
+
+describe('a folder that the service writes to', () => {
+  it('is made, with those above it, and nothing is left of the trial', () => {
+    const folder = join(directory, 'a', 'b');
+    expect(unusableDirectories([folder, folder])).toEqual([]);
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it('is refused once for all when it cannot be made, with the user, the owner, and what to do', () => {
+    chmodSync(directory, 0o555);
+    const problems = withoutPrivileges(() =>
+      unusableDirectories([join(directory, 'data', 'checkpoints'), join(directory, 'data', 'spool')]),
+    );
+    const user = process.geteuid?.() === 0 ? 1000 : process.geteuid?.();
+    expect(problems).toEqual([expect.stringContaining(`${directory} cannot be used by user ${user}, group `)]);
+    expect(problems[0]).toContain(`belongs to user ${process.geteuid?.()}, `);
+    expect(problems[0]).toContain('permissions 0555; give it to the user');
+    expect(problems[0]).toContain('set DATA_DIRECTORY');
+  });
+
+  it('is refused when it is there and cannot be written', () => {
+    const folder = join(directory, 'spool');
+    mkdirSync(folder, { mode: 0o555 });
+    chmodSync(directory, 0o755);
+    expect(withoutPrivileges(() => unusableDirectories([folder]))).toEqual([
+      expect.stringContaining(`${folder} cannot be used by user`),
+    ]);
+  });
+
+  it('is refused when a part of its path is a file', () => {
+    const file = join(directory, 'file');
+    writeFileSync(file, '');
+    for (const path of [file, join(file, 'spool')]) {
+      expect(unusableDirectories([path])).toEqual([expect.stringContaining('a part of its path is a file')]);
+    }
+  });
+
+  it('is refused when its disk has too little room, once for each disk', () => {
+    const folders = ['a', 'b'].map((name) => join(directory, name));
+    expect(unusableDirectories(folders, 2 ** 62)).toEqual([
+      expect.stringMatching(/a has \d+ MB free, and \d+ MB are needed: make room/),
+    ]);
+  });
+});
+
+describe('of the folders under the data directory', () => {
+  const used = (checkpoints: string, deadLetters: string) =>
+    usedDirectories({
+      data: { directory: '/data' },
+      checkpoints: { store: checkpoints },
+      deadLetters: { store: deadLetters },
+    } as Parameters<typeof usedDirectories>[0]);
+
+  it.each([
+    ['file', 'directory', ['/data/checkpoints', '/data/dead-letters', '/data/spool']],
+    ['blob', 'directory', ['/data/dead-letters', '/data/spool']],
+    ['memory', 'directory', ['/data/dead-letters', '/data/spool']],
+    ['file', 'blob', ['/data/checkpoints', '/data/spool']],
+    ['blob', 'blob', ['/data/spool']],
+  ])('checkpoints in a %s and dead letters in a %s use %j', (checkpoints, deadLetters, expected) => {
+    expect(used(checkpoints, deadLetters)).toEqual(expected);
+  });
+});

@@ -1,0 +1,53 @@
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createPatience, kindsOfLines } from '../../scripts/image/patience.ts';
+
+const often = { betweenLooksMs: 1, looksInVain: 5 };
+
+describe('the wait for a service', () => {
+  it('goes on for as long as there is news, and ends after so many looks without any', async () => {
+    let looks = 0;
+    const patience = createPatience(async () => {
+      looks += 1;
+      return String(Math.min(looks, 100));
+    }, often);
+    if (!patience.signal.aborted) await once(patience.signal, 'abort');
+    expect(looks).toBe(105);
+    expect(patience.signal.reason).toMatchObject({ message: expect.stringContaining('hangs') });
+  });
+
+  it('ends with what keeps it from looking', async () => {
+    const patience = createPatience(() => Promise.reject(new Error('no journal')), often);
+    if (!patience.signal.aborted) await once(patience.signal, 'abort');
+    expect(patience.signal.reason).toMatchObject({ message: 'no journal' });
+  });
+});
+
+describe('news in a log', () => {
+  let directory: string;
+  let file: string;
+  beforeAll(() => {
+    directory = mkdtempSync(join(tmpdir(), 'patience-'));
+    file = join(directory, 'service.log');
+  });
+  afterAll(() => rmSync(directory, { recursive: true }));
+
+  const kindsAfter = (...lines: string[]) => {
+    writeFileSync(file, lines.join('\n'));
+    return kindsOfLines(file);
+  };
+
+  it('is a line of a new kind; one that comes again is none', async () => {
+    const trouble = (time: number) => JSON.stringify({ level: 'error', time, msg: 'trying again' });
+    const before = await kindsAfter(trouble(1));
+    expect(await kindsAfter(trouble(1), trouble(2))).toBe(before);
+    expect(await kindsAfter(trouble(1), JSON.stringify({ msg: 'stopped' }))).not.toBe(before);
+  });
+
+  it('is not there before the log is', async () => {
+    expect(await kindsOfLines(join(directory, 'none.log'))).toBe('');
+  });
+});
