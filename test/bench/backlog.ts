@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,6 +6,7 @@ import { parseArgs } from 'node:util';
 import rhea from 'rhea';
 import { buildService } from '../../sandbox/build.ts';
 import { startSandbox } from '../../sandbox/sandbox.ts';
+import { memoryOf } from './memory.ts';
 
 /**
  * How much memory the service takes with a backlog behind it and backends that take their time: `npm run bench-backlog`.
@@ -44,14 +44,7 @@ else process.exitCode = (await run()) <= Number(values.limit) ? 0 : 1;
 async function run(): Promise<number> {
   await buildService();
   const directory = await mkdtemp(join(tmpdir(), 'backlog-'));
-  const sandbox = await startSandbox({
-    directory,
-    service: false,
-    environment: {
-      DELIVERY_SPOOL_DIRECTORY: join(directory, 'spool'),
-      DEAD_LETTERS_DIRECTORY: join(directory, 'dead-letters'),
-    },
-  });
+  const sandbox = await startSandbox({ directory, service: false });
   try {
     const devices = Array.from({ length: Number(values.devices) }, (_, index) => `load-${index}`);
     for (const device of devices) sandbox.backends.world.principals.createDevice(device, 'acme');
@@ -106,9 +99,4 @@ async function watch(pid: number, calls: () => number): Promise<number> {
   const peak = memoryOf(pid, 'VmHWM');
   say(`most: ${peak} MB (limit ${values.limit} MB); seen after ${most.atSecond} s`);
   return peak;
-}
-
-function memoryOf(pid: number, field = 'VmRSS'): number {
-  const [, kilobytes = '0'] = new RegExp(`${field}:\\s+(\\d+)`).exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
-  return Math.round(Number(kilobytes) / 1024);
 }

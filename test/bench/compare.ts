@@ -1,0 +1,106 @@
+import { type Arena, type ArenaOptions, type Cost, openArena } from './processes/arena.ts';
+import type { Load } from './processes/hub.ts';
+import { type Figure, figure, ratios } from './statistics.ts';
+import type { Context } from './workloads/workload.ts';
+
+/** A program, and what it does in each round and before the first. */
+export interface Contestant {
+  readonly options: ArenaOptions;
+  /** @param round from 1 on; 0 is the warm-up */
+  readonly load: (round: number) => Load;
+  /** It asks no backend, so there are no effects. */
+  readonly answersOnly?: boolean;
+  /** Made once before the warm-up. */
+  readonly prepare?: (arena: Arena) => Promise<void>;
+}
+
+export type Costs<Name extends string> = Readonly<Record<Name, readonly Cost[]>>;
+
+/**
+ * Runs programs side by side: all are up from the first round to the last, each round runs all of them, one after the
+ * other, and begins with another one each time.
+ * @throws Error when a reply or an effect is missing, wrong, or there twice
+ */
+export async function compare<Name extends string>(
+  contestants: Readonly<Record<Name, Contestant>>,
+  { rounds, progress }: Context,
+): Promise<Costs<Name>> {
+  const names = Object.keys(contestants) as Name[];
+  const arenas = new Map<Name, Arena>();
+  const costs = new Map<Name, Cost[]>(names.map((name) => [name, []]));
+  const arenaOf = (name: Name) => arenas.get(name) as Arena;
+  try {
+    for (const name of names) {
+      progress(`${name} starts and warms up`);
+      const { load, prepare, options } = contestants[name];
+      const arena = await openArena(options);
+      arenas.set(name, arena);
+      await prepare?.(arena);
+      requireRight(name, await arena.run(load(0)));
+    }
+    for (let round = 1; round <= rounds; round += 1) {
+      for (let turn = 0; turn < names.length; turn += 1) {
+        const name = names[(round + turn) % names.length] as Name;
+        progress(`round ${round} of ${rounds}: ${name}`);
+        const cost = await arenaOf(name).run(contestants[name].load(round));
+        requireRight(name, cost);
+        costs.get(name)?.push(cost);
+      }
+    }
+    for (const name of names) await checkEffects(name, arenaOf(name), contestants[name], rounds);
+    return Object.fromEntries(costs) as Record<Name, Cost[]>;
+  } finally {
+    await Promise.all([...arenas.values()].map((arena) => arena.stop()));
+  }
+}
+
+function requireRight(name: string, { faults }: Cost): void {
+  if (faults.length > 0) throw new Error(`${name} did the work wrong:\n  ${faults.join('\n  ')}`);
+}
+
+async function checkEffects(
+  name: string,
+  arena: Arena,
+  { load, answersOnly = false }: Contestant,
+  rounds: number,
+): Promise<void> {
+  if (answersOnly) return;
+  const { updates, creates, faults } = await arena.effects();
+  const due = { telemetry: 0, update: 0, create: 0 };
+  for (let round = 0; round <= rounds; round += 1) {
+    const { kind, messages, oneIn = 1 } = load(round);
+    due[kind] += Math.ceil(messages / oneIn);
+  }
+  if (faults.length === 0 && updates === due.update && creates === due.create) return;
+  const counts = `${updates} updates of ${due.update}, ${creates} creations of ${due.create}`;
+  throw new Error(`${name} had other effects than it should: ${counts}\n  ${faults.join('\n  ')}`);
+}
+
+/** CPU of one program in relation to another's, round by round. */
+export const cpuRatio = <P extends string>(costs: Costs<P>, above: P, below: P): Figure =>
+  ratios(
+    costs[above].map(({ cpu }) => cpu),
+    costs[below].map(({ cpu }) => cpu),
+  );
+
+/** Messages a second. */
+export const throughputOf = (costs: readonly Cost[]): number[] =>
+  costs.map(({ messages, wallMs }) => (messages / wallMs) * 1000);
+
+/** One line about what each program used. */
+export function usage<P extends string>(costs: Costs<P>): string[] {
+  return (Object.entries(costs) as [P, readonly Cost[]][]).map(([program, rounds]) => {
+    const of = (read: (cost: Cost) => number) => figure(rounds.map(read)).median;
+    const bottlenecks = [...new Set(rounds.flatMap((cost) => cost.bottlenecks))];
+    const speed = figure(throughputOf(rounds)).median;
+    return [
+      `${program}: ${of(({ cpu }) => cpu).toFixed(0)} µs`,
+      ...(Number.isFinite(speed) && speed > 0 ? [`${speed.toFixed(0)}/s`] : []),
+      `${of(({ resident }) => resident).toFixed(0)} MB`,
+      `${(of(({ allocated }) => allocated) / 1024).toFixed(1)} KB allocated`,
+      `hub ${of(({ hubCpu }) => hubCpu).toFixed(0)} µs`,
+      `backends ${of(({ backendsCpu }) => backendsCpu).toFixed(0)} µs`,
+      ...(bottlenecks.length > 0 ? [`limited by: ${bottlenecks.join(', ')}`] : []),
+    ].join(', ');
+  });
+}

@@ -1,0 +1,84 @@
+import { writeFile } from 'node:fs/promises';
+import { availableParallelism, cpus } from 'node:os';
+import { parseArgs } from 'node:util';
+import { buildService } from '../../sandbox/build.ts';
+import { profileUpdate } from './profile.ts';
+import { type Measured, tableOf } from './table.ts';
+import { workloads } from './workloads/index.ts';
+
+/** What the service costs, beside the least that the work can cost and beside what is usually written: `npm run bench`. */
+
+const usage = `Usage: npm run bench -- [options] [workload …]
+
+Linux only: CPU and memory are read from /proc. Nothing else should run on the machine.
+
+  --quick       small sizes and two rounds: under three minutes for all
+  --rounds N    paired rounds (10)
+  --json FILE   write every figure and round there
+  --profile     say where the CPU of the update workload goes, by package and by file
+  --help
+
+Workloads:
+${workloads.map(({ name, about }) => `  ${name.padEnd(10)}  ${about}`).join('\n')}
+`;
+
+class UsageError extends Error {}
+
+const say = (line: string) => process.stdout.write(`${line}\n`);
+process.exitCode = await main().catch((error: Error) => {
+  const isUsage = error instanceof UsageError || /^ERR_PARSE_ARGS/.test(String((error as NodeJS.ErrnoException).code));
+  process.stderr.write(`\n${isUsage ? `${error.message}\n\n${usage}` : error.stack}\n`);
+  return 1;
+});
+
+async function main(): Promise<number> {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: {
+      quick: { type: 'boolean', default: false },
+      rounds: { type: 'string' },
+      json: { type: 'string' },
+      profile: { type: 'boolean', default: false },
+      help: { type: 'boolean', default: false },
+    },
+  });
+  if (values.help) {
+    say(usage);
+    return 0;
+  }
+  const unknown = positionals.find((name) => !workloads.some((one) => one.name === name));
+  if (unknown !== undefined) throw new UsageError(`There is no workload ${unknown}.`);
+  const rounds = Number(values.rounds ?? (values.quick ? 2 : 10));
+  if (!Number.isInteger(rounds) || rounds < 1) throw new UsageError('--rounds must be a whole number above 0.');
+  process.on('SIGINT', () => process.exit(130)); // children end with their channel
+
+  await buildService();
+  const machine = `${availableParallelism()} × ${cpus()[0]?.model ?? 'unknown processor'}, Node ${process.version}`;
+  say(`${machine}; ${rounds} paired rounds${values.quick ? ', small sizes' : ''}`);
+  if (values.profile) {
+    say(await profileUpdate(values.quick, progressOf('profile')));
+    return 0;
+  }
+  const measured: Measured[] = [];
+  for (const workload of workloads.filter(({ name }) => positionals.length === 0 || positionals.includes(name))) {
+    const progress = progressOf(workload.name);
+    const began = performance.now();
+    const result = await workload.run({ quick: values.quick, rounds, progress });
+    measured.push({ workload: { name: workload.name, about: workload.about }, ...result });
+    progress('');
+    say(`${workload.name}: ${workload.about} (${((performance.now() - began) / 1000).toFixed(0)} s)`);
+    for (const note of result.notes) say(`  ${note}`);
+  }
+  say(`\n${tableOf(measured)}`);
+  if (values.json)
+    await writeFile(values.json, `${JSON.stringify({ machine, rounds, quick: values.quick, measured }, null, 2)}\n`);
+  return 0;
+}
+
+/** One line that is written over on a terminal, and a line each elsewhere. */
+function progressOf(name: string): (what: string) => void {
+  return (what) => {
+    if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${what && `${name}: ${what}`}`);
+    else if (what !== '') process.stderr.write(`${name}: ${what}\n`);
+  };
+}

@@ -1,0 +1,150 @@
+import { readFileSync, statSync } from 'node:fs';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Effects } from './backends.ts';
+import { type Child, startChild } from './child.ts';
+import type { Load, Served } from './hub.ts';
+import { type ProgramOptions, type RunningProgram, startProgram } from './program.ts';
+import { cpuOf, residentOf } from './usage.ts';
+
+/** A program under test with a hub and backends of its own, each in a process of its own. */
+export interface Arena {
+  readonly program: RunningProgram;
+  readonly hub: Child<HubDescription>;
+  /** Sends a load, waits until it is served, and says what that cost. */
+  run(load: Load): Promise<Cost>;
+  /** Waits until the load that was sent last is served. */
+  served(load: Load): Promise<Served>;
+  /** Answers of the backends take so long from now on, in ms. */
+  delay(ms: number): Promise<void>;
+  /** Calls for this device are not answered any more. */
+  hang(device: string): Promise<void>;
+  effects(): Promise<Effects>;
+  stop(): Promise<void>;
+}
+
+/** What a load cost. CPU in µs for each message, memory in MB. */
+export interface Cost extends Served {
+  readonly messages: number;
+  readonly cpu: number;
+  readonly hubCpu: number;
+  readonly backendsCpu: number;
+  /** Allocated on the heap, in bytes for each message. */
+  readonly allocated: number;
+  readonly resident: number;
+  /** Who else was busy for more than nine tenths of the time. */
+  readonly bottlenecks: readonly string[];
+}
+
+export interface ArenaOptions extends ProgramOptions {
+  readonly devices: number;
+  readonly partitions?: number;
+}
+
+interface HubDescription {
+  readonly hubName: string;
+  readonly caFile: string;
+  readonly amqpPort: number;
+  readonly amqpsPort: number;
+  readonly eventsConnectionString: string;
+  readonly serviceConnectionString: string;
+}
+
+/** Without any progress for so long the program is taken for stuck. */
+const stuckMs = 60_000;
+const busy = 0.9;
+
+export async function openArena({ devices, partitions = 4, ...options }: ArenaOptions): Promise<Arena> {
+  const directory = await mkdtemp(join(tmpdir(), 'bench-'));
+  await mkdir(join(directory, 'hub'));
+  const hub = await startChild<HubDescription>('./hub.ts', [
+    join(directory, 'hub'),
+    String(devices),
+    String(partitions),
+  ]);
+  const backends = await startChild<{ port: number }>('./backends.ts', []);
+  const close = async () => {
+    await Promise.all([hub.stop(), backends.stop()]);
+    await rm(directory, { recursive: true, force: true });
+  };
+  const place = { ...hub.described, partitions, backendsUrl: `http://127.0.0.1:${backends.described.port}` };
+  const program = await startProgram(options, place, hub.described.caFile, directory).catch(async (error) => {
+    await close();
+    throw error;
+  });
+  const { pid, logFile } = program;
+
+  /** Until every reply is here; where none is due, until every event has been handed over and nothing moves any more. */
+  async function untilServed({ kind }: Load): Promise<void> {
+    let [seen, seenAt] = [-1, performance.now()];
+    for (;;) {
+      program.requireAlive();
+      const { done, isAll } = await hub.call<{ done: number; isAll: boolean }>('progress');
+      if (isAll) break;
+      if (done !== seen) [seen, seenAt] = [done, performance.now()];
+      else if (performance.now() - seenAt > stuckMs) {
+        const log = readFileSync(logFile, 'utf8').slice(-3_000);
+        throw new Error(`${options.program} has done nothing for ${stuckMs / 1000} s:\n${log}`);
+      }
+      await sleep(20);
+    }
+    if (kind === 'telemetry') await untilQuiet(pid);
+  }
+
+  const served = async (load: Load) => {
+    await untilServed(load);
+    return hub.call<Served>('served');
+  };
+
+  return {
+    program,
+    hub,
+    served,
+    async run(load) {
+      const pids = [pid, hub.pid, backends.pid];
+      const before = pids.map(cpuOf);
+      const logged = statSync(logFile).size;
+      await hub.call('send', load);
+      const result = await served(load);
+      const [cpu = 0, hubCpu = 0, backendsCpu = 0] = pids.map((pid, index) => cpuOf(pid) - (before[index] ?? 0));
+      const isBusy = (spent: number) => result.wallMs > 0 && spent / 1000 > busy * result.wallMs;
+      const { messages } = load;
+      return {
+        ...result,
+        messages,
+        cpu: cpu / messages,
+        hubCpu: hubCpu / messages,
+        backendsCpu: backendsCpu / messages,
+        allocated: allocatedIn(readFileSync(logFile).subarray(logged).toString()) / messages,
+        resident: residentOf(pid),
+        bottlenecks: [...(isBusy(hubCpu) ? ['hub'] : []), ...(isBusy(backendsCpu) ? ['backends'] : [])],
+      };
+    },
+    delay: (ms) => backends.call('delay', ms),
+    hang: (device) => backends.call('hang', device),
+    effects: () => backends.call('effects'),
+    async stop() {
+      await program.end('SIGKILL');
+      await close();
+    },
+  };
+}
+
+/** Until the program has used next to no CPU for a while. */
+async function untilQuiet(pid: number): Promise<void> {
+  for (let last = cpuOf(pid); ; ) {
+    await sleep(100);
+    const now = cpuOf(pid);
+    if (now - last < 5_000) return;
+    last = now;
+  }
+}
+
+/** V8 says at each collection what was allocated since the one before. */
+function allocatedIn(log: string): number {
+  let bytes = 0;
+  for (const [, allocated] of log.matchAll(/ allocated=(\d+)/g)) bytes += Number(allocated);
+  return bytes;
+}

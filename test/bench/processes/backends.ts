@@ -1,0 +1,113 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { answerParent } from './answerParent.ts';
+import { typeId } from './messages.ts';
+
+/**
+ * The three backends as one process that answers as fast as it can: `/im`, `/tr`, `/pm`. It keeps no object models, only
+ * what it takes to check every effect: each update of an object once, each object created once.
+ */
+
+export interface Effects {
+  readonly calls: Readonly<Record<string, number>>;
+  readonly updates: number;
+  readonly creates: number;
+  /** In words, a few of them. */
+  readonly faults: readonly string[];
+}
+
+let delayMs = 0;
+let hangingDevice = '';
+const calls: Record<string, number> = {};
+/** Versions that each object has been updated with. */
+const versions = new Map<string, Set<number>>();
+const created = new Set<string>();
+const faults: string[] = [];
+let updates = 0;
+
+const fault = (what: string) => {
+  if (faults.length < 5) faults.push(what);
+};
+
+interface Answer {
+  readonly status: number;
+  readonly text: string;
+}
+
+const notFound: Answer = {
+  status: 404,
+  text: '{"errors":[{"code":"404","title":"Not found","detail":"","id":"","meta":{}}]}',
+};
+const ok = (text: string): Answer => ({ status: 200, text });
+
+const memberOf = (text: string, key: string): string => new RegExp(`"${key}":"?([^",}]*)`).exec(text)?.[1] ?? '';
+
+/** The object model as the information model would answer it: the members that were sent, and those it adds. */
+const stored = (objectId: string, version: number, device: string, body: string): string => {
+  const rest = body.slice(1).replace(/"objectId":"[^"]*",|"model":"[^"]*",|"version":\d+,/g, '');
+  return `{"objectId":"${objectId}","model":"svc.device","version":${version},"ownerId":"p-${device}","path":"${device}","relatedModels":[],${rest}`;
+};
+
+function replace(objectId: string, device: string, body: string): Answer {
+  const version = Number(memberOf(body, 'version'));
+  const seen = versions.get(objectId) ?? new Set();
+  versions.set(objectId, seen);
+  if (seen.has(version)) fault(`${objectId} was updated twice from version ${version}`);
+  if (body.length < 1_000) fault(`a body of ${body.length} bytes`);
+  seen.add(version);
+  updates += 1;
+  return ok(stored(objectId, version + 1, device, body));
+}
+
+function create(device: string, body: string): Answer {
+  const serial = memberOf(body, 'serial');
+  if (created.has(serial)) fault(`${serial} was created twice`);
+  created.add(serial);
+  return { status: 201, text: stored(memberOf(body, 'objectId'), 1, device, body) };
+}
+
+function answer(method: string, path: string, device: string, body: string): Answer {
+  if (method === 'PUT' && path.startsWith('/im/objects/')) return replace(path.slice(12, 48), device, body);
+  if (method === 'POST' && path === '/im/query') return ok('{"data":[]}');
+  if (method === 'POST' && path.startsWith('/im/object')) return create(device, body);
+  if (method === 'POST' && path === '/echo') return ok(body);
+  if (path.startsWith('/pm/devices?')) {
+    return ok(`{"data":[{"id":"p-${device}","identity":"${device}","path":"${device}","parentId":null}]}`);
+  }
+  if (path.startsWith('/tr/')) {
+    return ok(
+      `{"typeId":"${typeId}","version":"1.0.0","model":"svc.device","unique":["serial"],"uniqueProperties":["serial"]}`,
+    );
+  }
+  return notFound; // no svc.configuration, no probe target
+}
+
+async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk);
+  const { method = '', url = '', headers } = request;
+  const device = String(headers['x-svc-device-id'] ?? '');
+  const operation = `${method} ${url.replace(/\?.*|[0-9a-f]{8}-[0-9a-f-]{27}/g, '').replace(/\/types\/.*/, '/types')}`;
+  calls[operation] = (calls[operation] ?? 0) + 1;
+  if (device === hangingDevice && device !== '') return;
+  if (delayMs > 0) await sleep(delayMs);
+  const { status, text } = answer(method, url, device, Buffer.concat(chunks).toString());
+  response.writeHead(status, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) });
+  response.end(text);
+}
+
+const server = createServer((request, response) => void serve(request, response));
+server.keepAliveTimeout = 600_000;
+await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+answerParent({
+  delay(ms: number) {
+    delayMs = ms;
+  },
+  /** Calls of this device are never answered; '' ends that for those to come. */
+  hang(device: string) {
+    hangingDevice = device;
+  },
+  effects: (): Effects => ({ calls: { ...calls }, updates, creates: created.size, faults }),
+});
+const address = server.address();
+process.send?.({ port: typeof address === 'object' ? address?.port : 0 });

@@ -1,0 +1,56 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+
+/** A process of the bench that is called by name; see answerParent. */
+export interface Child<Description> {
+  readonly pid: number;
+  /** The first thing it said: that it is ready, and where. */
+  readonly described: Description;
+  call<T>(name: string, argument?: unknown): Promise<T>;
+  stop(): Promise<void>;
+}
+
+interface Answer {
+  readonly id: number;
+  readonly value?: never;
+  readonly error?: string;
+}
+
+/** @throws Error when the process ends before it is ready */
+export async function startChild<Description>(program: string, args: readonly string[]): Promise<Child<Description>> {
+  const path = fileURLToPath(new URL(program, import.meta.url));
+  const child = fork(path, args, { execArgv: ['--import', 'tsx'] });
+  const ended = once(child, 'exit').then(([code, signal]) => {
+    throw new Error(`${program} ended: ${signal ?? `exit code ${code}`}`);
+  });
+  ended.catch(() => {});
+  const [described] = await Promise.race([once(child, 'message'), ended]);
+  const calls = new Map<number, (answer: Answer) => void>();
+  let last = 0;
+  child.on('message', (answer: Answer) => {
+    calls.get(answer.id)?.(answer);
+    calls.delete(answer.id);
+  });
+
+  return {
+    pid: child.pid ?? 0,
+    described,
+    call: (name, argument) =>
+      Promise.race([
+        ended,
+        new Promise<never>((resolve, reject) => {
+          last += 1;
+          calls.set(last, ({ value, error }) =>
+            error === undefined ? resolve(value as never) : reject(new Error(error)),
+          );
+          child.send({ id: last, name, argument });
+        }),
+      ]),
+    async stop() {
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      child.kill('SIGKILL');
+      await once(child, 'exit');
+    },
+  };
+}

@@ -1,0 +1,143 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { startHub } from '../../../sandbox/hub/hub.ts';
+import { answerParent } from './answerParent.ts';
+import { correlationId, deviceId, encodeEvent, type Kind } from './messages.ts';
+
+/**
+ * The sandbox hub in a process of its own. It appends the messages of a load, takes the replies as their devices would,
+ * and checks that each message is acknowledged once, with success. argv: directory, devices, partitions.
+ */
+
+/** What is to be sent. Devices take turns; a device keeps counting from load to load. */
+export interface Load {
+  readonly kind: Kind;
+  readonly messages: number;
+  readonly devices: number;
+  /** Index of the first device. */
+  readonly firstDevice?: number;
+  /** Messages a second; as fast as possible when absent. */
+  readonly rate?: number;
+  /** One in so many is of this kind, the others are telemetry. */
+  readonly oneIn?: number;
+}
+
+/** What became of a load. Times in ms. */
+export interface Served {
+  /** From the first message appended to the last reply. */
+  readonly wallMs: number;
+  readonly replies: number;
+  /** In words, a few of them. */
+  readonly faults: readonly string[];
+  /** From append to reply, of every message, ascending. */
+  readonly latencies: readonly number[];
+}
+
+const [directory = '', devices = '0', partitions = '4'] = process.argv.slice(2);
+const hub = await startHub({
+  directory,
+  partitions: Number(partitions),
+  retention: 2_000_000,
+  journalEntries: 100,
+  devices: Array.from({ length: Number(devices) }, (_, index) => ({ deviceId: deviceId(index) })),
+});
+
+const sent = new Map<Kind, Map<number, number>>();
+const waiting = new Map<string, number>();
+let served = { replies: 0, faults: [] as string[], latencies: [] as number[], began: 0, ended: 0 };
+let expected = 0;
+let appended = 0;
+
+const fault = (what: string) => {
+  if (served.faults.length < 5) served.faults.push(what);
+};
+
+const unchecked = new Set<number>();
+
+function receive(device: number, properties: Readonly<Record<string, string>>, body: Buffer): void {
+  const now = performance.now();
+  const id = properties['correlationId'] ?? '';
+  const at = waiting.get(id);
+  if (unchecked.has(device)) return;
+  if (at === undefined) {
+    fault(`a second reply, or one to nothing: ${id}`);
+    return;
+  }
+  waiting.delete(id);
+  served.replies += 1;
+  served.latencies.push(now - at);
+  served.ended = now;
+  if (!id.includes(`-${device}-`)) fault(`${deviceId(device)} got the reply to ${id}`);
+  if (!body.includes('"success":true')) fault(`${id}: ${body.toString('utf8', 0, 300)}`);
+}
+
+for (let device = 0; device < Number(devices); device += 1) {
+  hub.devicebound.listen(deviceId(device), ({ message, complete }) => {
+    complete();
+    receive(device, message.properties, message.body);
+  });
+}
+
+function append(kind: Kind, device: number): void {
+  const numbers = sent.get(kind) ?? new Map<number, number>();
+  sent.set(kind, numbers);
+  const nth = numbers.get(device) ?? 0;
+  numbers.set(device, nth + 1);
+  const message = { kind, device, nth };
+  if (kind !== 'telemetry' && !unchecked.has(device)) waiting.set(correlationId(message), performance.now());
+  hub.partitions[device % hub.partitions.length]?.append((place) => encodeEvent(message, place));
+  appended += 1;
+}
+
+async function send({ kind, messages, devices, firstDevice = 0, rate, oneIn = 1 }: Load): Promise<void> {
+  const began = performance.now();
+  served = { replies: 0, faults: [], latencies: [], began, ended: began };
+  expected = kind === 'telemetry' ? 0 : Math.ceil(messages / oneIn);
+  for (let index = 0; index < messages; index += 1) {
+    if (rate !== undefined) {
+      while (performance.now() - began < (index / rate) * 1000) await turn();
+    } else if (index % 200 === 199) await turn();
+    append(index % oneIn === 0 ? kind : 'telemetry', firstDevice + (index % devices));
+  }
+}
+
+/** One message of a device that hangs, and more and more of one that floods, until the process ends. */
+function disturb({
+  hanging,
+  flooding,
+  ratePerSecond,
+}: {
+  hanging: number;
+  flooding: number;
+  ratePerSecond: number;
+}): void {
+  unchecked.add(hanging).add(flooding);
+  append('update', hanging);
+  setInterval(() => {
+    for (let index = 0; index < ratePerSecond / 100; index += 1) append('update', flooding);
+  }, 10);
+}
+
+answerParent({
+  send,
+  disturb,
+  /** How much of the load is done, and whether that is all: replies, or events handed over where no reply is due. */
+  progress: () => {
+    if (expected > 0) return { done: served.replies, isAll: served.replies >= expected && waiting.size === 0 };
+    const done = hub.counters().receivers.reduce((sum, { delivered }) => sum + delivered, 0);
+    return { done, isAll: done >= appended };
+  },
+  served: (): Served => ({
+    wallMs: served.ended - served.began,
+    replies: served.replies,
+    faults: waiting.size > 0 ? [...served.faults, `${waiting.size} messages without a reply`] : served.faults,
+    latencies: served.latencies.sort((a, b) => a - b),
+  }),
+});
+process.send?.({
+  hubName: hub.name,
+  amqpPort: hub.ports.amqp,
+  amqpsPort: hub.ports.amqps,
+  caFile: hub.caFile,
+  eventsConnectionString: hub.eventsConnectionString,
+  serviceConnectionString: hub.serviceConnectionString,
+});

@@ -1,0 +1,107 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, openSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { answers, freePort } from '../../../sandbox/serviceProcess.ts';
+import { settingDocs } from '../../../src/config.ts';
+import type { Environment } from '../programs/environment.ts';
+import { cpuOf } from './usage.ts';
+
+/** A program under test, in a process of its own. */
+export interface RunningProgram {
+  readonly pid: number;
+  /** What it wrote, and V8's line for each garbage collection. */
+  readonly logFile: string;
+  /** From its start until it was ready, in ms, and its CPU by then in µs. */
+  readonly start: { readonly readyMs: number; readonly cpu: number };
+  /** @throws Error with the end of its log when it has ended */
+  requireAlive(): void;
+  end(signal: 'SIGTERM' | 'SIGKILL'): Promise<void>;
+}
+
+/** The built service, and the programs that it is compared with. */
+export type Program = 'service' | 'floor' | 'usual' | 'idle' | 'echo';
+
+export interface ProgramOptions {
+  readonly program: Program;
+  /** Added to the service's environment. */
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly nodeOptions?: readonly string[];
+}
+
+const service = fileURLToPath(new URL('../../../dist/main.js', import.meta.url));
+const programFile = (name: Program) => fileURLToPath(new URL(`../programs/${name}.ts`, import.meta.url));
+
+/** How the service reads the hub: the other programs that use the hub's client do as well. */
+const reading = Object.fromEntries(
+  settingDocs().flatMap(({ path, default: value }) =>
+    path.startsWith('hub.') ? [[path.slice(4), Number(value)]] : [],
+  ),
+);
+
+/** @throws Error when it ends before it is ready */
+export async function startProgram(
+  { program, environment = {}, nodeOptions = [] }: ProgramOptions,
+  place: Environment,
+  caFile: string,
+  directory: string,
+): Promise<RunningProgram> {
+  const isService = program === 'service';
+  const port = isService ? await freePort() : 0;
+  const logFile = join(directory, 'program.log');
+  const log = openSync(logFile, 'w');
+  const began = performance.now();
+  const code = isService ? [service] : ['--import', import.meta.resolve('tsx'), programFile(program)];
+  const child = spawn(process.execPath, ['--trace-gc-nvp', ...nodeOptions, ...code], {
+    cwd: directory,
+    stdio: isService ? ['ignore', log, log] : ['ignore', log, log, 'ipc'],
+    env: {
+      PATH: process.env['PATH'],
+      NODE_EXTRA_CA_CERTS: caFile,
+      ...(isService
+        ? { ...serviceEnvironment(place, port), ...environment }
+        : { BENCH: JSON.stringify(place), BENCH_READING: JSON.stringify(reading) }),
+    },
+  });
+  closeSync(log);
+  const pid = child.pid ?? 0;
+  const exited = once(child, 'exit');
+  const hasEnded = () => child.exitCode !== null || child.signalCode !== null;
+  let isReady = false;
+  child.once('message', () => {
+    isReady = true;
+  });
+
+  const requireAlive = () => {
+    if (hasEnded()) throw new Error(`${program} has ended:\n${readFileSync(logFile, 'utf8').slice(-3_000)}`);
+  };
+  while (!(isService ? await answers(`http://127.0.0.1:${port}/readyz`) : isReady)) {
+    requireAlive();
+    await sleep(5);
+  }
+  return {
+    pid,
+    logFile,
+    start: { readyMs: performance.now() - began, cpu: cpuOf(pid) },
+    requireAlive,
+    async end(signal) {
+      child.kill(signal);
+      if (!hasEnded()) await exited;
+    },
+  };
+}
+
+/** Production settings: nothing but what has no default. */
+const serviceEnvironment = (place: Environment, port: number): Record<string, string> => ({
+  NODE_ENV: 'production',
+  HUB_EVENTS_CONNECTION_STRING: place.eventsConnectionString,
+  HUB_SERVICE_CONNECTION_STRING: place.serviceConnectionString,
+  INFORMATION_MODEL_URL: `${place.backendsUrl}/im`,
+  TYPE_REGISTRY_URL: `${place.backendsUrl}/tr`,
+  PRINCIPAL_MANAGER_URL: `${place.backendsUrl}/pm`,
+  BACKENDS_TOKEN: 'bench',
+  HTTP_HOST: '127.0.0.1',
+  HTTP_PORT: String(port),
+});

@@ -1,0 +1,76 @@
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openArena } from './processes/arena.ts';
+
+/** V8's .cpuprofile, as much of it as is read. */
+interface Profile {
+  readonly nodes: readonly {
+    readonly id: number;
+    readonly callFrame: { readonly functionName: string; readonly url: string };
+  }[];
+  readonly samples: readonly number[];
+  /** In µs. */
+  readonly timeDeltas: readonly number[];
+}
+
+const shownFiles = 25;
+
+/** Runs the update workload under V8's profiler and says whose code the main thread was in. */
+export async function profileUpdate(quick: boolean, progress: (what: string) => void): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'profile-'));
+  try {
+    const arena = await openArena({
+      program: 'service',
+      devices: 1_000,
+      nodeOptions: ['--cpu-prof', `--cpu-prof-dir=${directory}`],
+    });
+    try {
+      for (let round = 1; round <= (quick ? 2 : 5); round += 1) {
+        progress(`round ${round}`);
+        await arena.run({ kind: 'update', messages: 10_000, devices: 1_000 });
+      }
+      await arena.program.end('SIGTERM');
+    } finally {
+      await arena.stop();
+    }
+    const [file = ''] = await readdir(directory);
+    return summaryOf(JSON.parse(await readFile(join(directory, file), 'utf8')) as Profile);
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+function summaryOf({ nodes, samples, timeDeltas }: Profile): string {
+  const frames = new Map(nodes.map(({ id, callFrame }) => [id, callFrame]));
+  const packages = new Map<string, number>();
+  const files = new Map<string, number>();
+  let busy = 0;
+  for (const [index, id] of samples.entries()) {
+    const frame = frames.get(id);
+    const time = timeDeltas[index] ?? 0;
+    if (frame === undefined || frame.functionName === '(idle)') continue;
+    busy += time;
+    add(packages, packageOf(frame), time);
+    const own = /\/dist\/(.+)$/.exec(frame.url)?.[1];
+    if (own !== undefined && !frame.url.includes('/node_modules/')) add(files, own, time);
+  }
+  const lines = (shares: Map<string, number>, most: number) =>
+    [...shares]
+      .sort(([, a], [, b]) => b - a)
+      .slice(0, most)
+      .map(([name, time]) => `  ${((100 * time) / busy).toFixed(1).padStart(5)} %  ${name}`);
+  return ['by package', ...lines(packages, 30), '', 'by file of ours', ...lines(files, shownFiles)].join('\n');
+}
+
+const add = (shares: Map<string, number>, name: string, time: number) =>
+  shares.set(name, (shares.get(name) ?? 0) + time);
+
+function packageOf({ functionName, url }: { functionName: string; url: string }): string {
+  if (functionName === '(garbage collector)') return 'garbage collection';
+  if (functionName === '(program)') return 'native code';
+  const inner = url.lastIndexOf('/node_modules/');
+  if (inner >= 0) return /^((?:@[^/]+\/)?[^/]+)/.exec(url.slice(inner + '/node_modules/'.length))?.[1] ?? 'unknown';
+  if (url.startsWith('node:')) return 'node';
+  return url === '' ? 'V8 built-ins' : 'ours';
+}

@@ -1,0 +1,102 @@
+import { Pool } from 'undici';
+import { createDeadline } from '../../../src/backends/deadline.ts';
+import { createBackend } from '../../../src/backends/http.ts';
+import { createRedaction } from '../../../src/backends/redaction.ts';
+import { staticToken } from '../../../src/backends/token.ts';
+import { createTroubles } from '../../../src/troubles.ts';
+import { answerParent } from '../processes/answerParent.ts';
+
+/** Calls a backend, by the service's client or by undici alone. argv: `ours` or `undici`. */
+
+interface Calls {
+  readonly port: number;
+  readonly calls: number;
+  readonly inFlight: number;
+}
+
+const body = JSON.stringify({ properties: { text: 'x'.repeat(1_000) } });
+const path = '/echo';
+const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+const seed = 'd3f3b7c6-52a1-5c0e-9c39-6f6f4f2e7a11';
+const silent = { info() {}, warn() {}, error() {} };
+
+function ours(port: number): () => Promise<void> {
+  const backend = createBackend({
+    name: 'information model',
+    url: `http://127.0.0.1:${port}`,
+    probe: path,
+    tokens: staticToken('bench'),
+    log: silent,
+    troubles: createTroubles(silent),
+    redact: createRedaction([]),
+    settings: {
+      attemptTimeoutMs: 30_000,
+      maxAnswerBytes: 5_242_880,
+      connections: 64,
+      backOffMs: 100,
+      maxBackOffMs: 10_000,
+      circuitFailures: 5,
+      probeMs: 1_000,
+      maxProbeMs: 15_000,
+    },
+  });
+  return async () => {
+    const call = {
+      deviceId: 'device-1',
+      correlationId: 'bench',
+      traceparent,
+      idempotencySeed: seed,
+      deadline: createDeadline(300),
+    };
+    const { refusal } = await backend.bind(call)({
+      operation: 'echo',
+      method: 'POST',
+      path,
+      body,
+      read: ({ text }) => text,
+    });
+    if (refusal !== undefined) throw refusal;
+  };
+}
+
+function undici(port: number): () => Promise<void> {
+  const pool = new Pool(`http://127.0.0.1:${port}`, { connections: 64 });
+  return async () => {
+    const answer = await pool.request({
+      method: 'POST',
+      path,
+      body,
+      headers: {
+        authorization: 'Bearer bench',
+        'x-svc-device-id': 'device-1',
+        'x-correlation-id': 'bench',
+        traceparent,
+        'content-type': 'application/json',
+        'idempotency-key': seed,
+      },
+    });
+    if ((await answer.body.text()) !== body) throw new Error('another body came back');
+  };
+}
+
+let call: (() => Promise<void>) | undefined;
+
+answerParent({
+  /** CPU in µs. */
+  async post({ port, calls, inFlight }: Calls): Promise<number> {
+    call ??= (process.argv[2] === 'ours' ? ours : undici)(port);
+    const once = call;
+    let left = calls;
+    const before = process.cpuUsage();
+    const worker = async () => {
+      for (; left > 0; ) {
+        left -= 1;
+        await once();
+      }
+    };
+    await Promise.all(Array.from({ length: inFlight }, worker));
+    const { user, system } = process.cpuUsage(before);
+    return user + system;
+  },
+});
+process.send?.({});

@@ -1,0 +1,124 @@
+import { tmpdir } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createBudget } from '../../../src/hub/partition/budget.ts';
+import { knownHorizon } from '../../../src/hub/partition/horizon.ts';
+import { createPartition } from '../../../src/hub/partition/partition.ts';
+import { openSpool } from '../../../src/hub/partition/spool.ts';
+import type { HubEvent } from '../../../src/protocol/event.ts';
+import { answerParent } from '../processes/answerParent.ts';
+
+/** Handlers that only wait, run by the service's engine and by the least that keeps the order of each key. */
+
+interface Work {
+  readonly messages: number;
+  readonly devices: number;
+  readonly inFlight: number;
+  readonly engineFirst: boolean;
+}
+
+const seed = 20_260_101;
+
+/** mulberry32: the same numbers in every run. */
+function numbers(): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+interface Job {
+  readonly device: number;
+  readonly ms: number;
+}
+
+function jobs({ messages, devices }: Work): Job[] {
+  const next = numbers();
+  return Array.from({ length: messages }, () => ({ device: Math.floor(next() * devices), ms: Math.floor(next() * 6) }));
+}
+
+/** The least: a chain of promises for each key, and a number of places. */
+async function pool(work: readonly Job[], inFlight: number): Promise<number> {
+  const began = performance.now();
+  const chains = new Map<number, Promise<void>>();
+  let free = inFlight;
+  const waiting: (() => void)[] = [];
+  const place = async () => {
+    if (free > 0) free -= 1;
+    else await new Promise<void>((resolve) => waiting.push(resolve));
+  };
+  const leave = () => {
+    const next = waiting.shift();
+    if (next === undefined) free += 1;
+    else next();
+  };
+  const all = work.map(({ device, ms }) => {
+    const run = (chains.get(device) ?? Promise.resolve()).then(async () => {
+      await place();
+      await sleep(ms);
+      leave();
+    });
+    chains.set(device, run);
+    return run;
+  });
+  await Promise.all(all);
+  return performance.now() - began;
+}
+
+async function engine(work: readonly Job[], inFlight: number): Promise<number> {
+  const body = Buffer.alloc(1024);
+  const events: HubEvent[] = work.map((_, sequenceNumber) => ({
+    body,
+    properties: {},
+    systemProperties: {},
+    sequenceNumber,
+    offset: String(sequenceNumber),
+    enqueuedTimeUtc: new Date(0),
+  }));
+  const spool = openSpool(tmpdir(), `bench-${process.pid}`, { maxBytes: 256 * 1024 * 1024, maxMessages: 100_000 });
+  let left = work.length;
+  let finish = () => {};
+  const finished = new Promise<void>((resolve) => {
+    finish = resolve;
+  });
+  const partition = createPartition({
+    budget: createBudget({ maxMessages: inFlight, maxBytes: 64 * 1024 * 1024 }),
+    spool,
+    horizon: knownHorizon(-1),
+    progress: undefined,
+    limits: { everyMessages: 100, everyMs: 5_000, deviceMessages: 16, maxMapBytes: 400_000 },
+    costOf: () => body.length,
+    arrivalOf: (event) => ({ event, deviceId: String(work[event.sequenceNumber]?.device) }),
+    async dispatch({ event }) {
+      await sleep(work[event.sequenceNumber]?.ms ?? 0);
+      left -= 1;
+      if (left === 0) finish();
+      return true;
+    },
+    checkpoint: async () => true,
+    onTrouble(error) {
+      throw error;
+    },
+    onGivenUp() {},
+  });
+  const began = performance.now();
+  for (let at = 0; at < events.length; at += 100) await partition.admit(events.slice(at, at + 100));
+  await finished;
+  const wall = performance.now() - began;
+  await partition.drain(1_000);
+  spool.close();
+  return wall;
+}
+
+answerParent({
+  async run(work: Work) {
+    const all = jobs(work);
+    const walls = { engine: 0, pool: 0 };
+    const order = work.engineFirst ? (['engine', 'pool'] as const) : (['pool', 'engine'] as const);
+    for (const name of order) walls[name] = await (name === 'engine' ? engine : pool)(all, work.inFlight);
+    return walls;
+  },
+});
+process.send?.({});

@@ -1,0 +1,74 @@
+import { randomUUID } from 'node:crypto';
+import { EventHubConsumerClient, earliestEventPosition, type ReceivedEventData } from '@azure/event-hubs';
+import axios from 'axios';
+import { Client } from 'azure-iothub';
+import { Message } from '../../../src/hub/replies/serviceSdk.ts';
+import { environment } from './environment.ts';
+
+/**
+ * What a good engineer writes from the samples of the SDKs in an afternoon: subscribe, a loop in order, axios as it
+ * comes, one reply after the other. Written once; it changes only in a commit of its own.
+ */
+
+const { eventsConnectionString, serviceConnectionString, backendsUrl } = environment;
+const consumer = new EventHubConsumerClient('$Default', eventsConnectionString);
+const client = Client.fromConnectionString(serviceConnectionString);
+await client.open();
+
+const backends = (device: string) =>
+  axios.create({
+    baseURL: backendsUrl,
+    headers: { Authorization: 'Bearer bench', 'x-svc-device-id': device, 'Content-Type': 'application/json' },
+    validateStatus: (status) => status < 300 || status === 404,
+  });
+
+type Fields = Record<string, unknown>;
+
+async function update(device: string, objectId: string, body: Fields): Promise<Fields> {
+  const { data } = await backends(device).put(`/im/objects/${objectId}/models/svc.device`, body);
+  return { objectId, model: 'svc.device', version: data.version };
+}
+
+async function create(device: string, body: Fields): Promise<Fields> {
+  const http = backends(device);
+  const owner = await http.get('/pm/devices', { params: { device } });
+  const type = await http.get(`/tr/modelDefinitions/${body['model']}/types/${body['type']}`);
+  const properties = body['properties'] as Fields;
+  const unique = Object.fromEntries(type.data.uniqueProperties.map((name: string) => [name, properties[name]]));
+  await http.post('/im/query', { model: body['model'], type: body['type'], properties: unique });
+  const objectId = randomUUID();
+  await http.post('/im/object', { objectId, ...body }, { params: { owner: owner.data.data[0].id } });
+  await http.get(`/im/objects/${objectId}/models/svc.configuration`);
+  return { objectId, relatedModels: [] };
+}
+
+async function handle({ body, properties = {}, systemProperties = {} }: ReceivedEventData): Promise<void> {
+  if (properties['msgType'] !== 'action') return;
+  const device = systemProperties['iothub-connection-device-id'];
+  const fields =
+    properties['action'] === 'model.update'
+      ? await update(device, properties['objectId'], body)
+      : await create(device, body);
+  const message = new Message(JSON.stringify({ success: true, code: 'ok', details: '', ...fields }));
+  message.messageId = randomUUID();
+  message.properties.add('msgType', 'ack');
+  message.properties.add('action', properties['action']);
+  message.properties.add('version', '2');
+  message.properties.add('correlationId', properties['correlationId']);
+  message.properties.add('target', '');
+  message.properties.add('timestamp', new Date().toISOString());
+  await client.send(device, message);
+}
+
+consumer.subscribe(
+  {
+    async processEvents(events) {
+      for (const event of events) await handle(event);
+    },
+    async processError(error) {
+      process.stderr.write(`${error.stack}\n`);
+    },
+  },
+  { startPosition: earliestEventPosition, maxBatchSize: 100 },
+);
+process.send?.('ready');

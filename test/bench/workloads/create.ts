@@ -1,0 +1,27 @@
+import { compare, cpuRatio, usage } from '../compare.ts';
+import type { Workload } from './workload.ts';
+
+export const create: Workload = {
+  name: 'create',
+  about: 'model.create of new svc.device objects, ack=all, all calls: owner, look-up, create, configuration',
+  async run(context) {
+    const messages = context.quick ? 1_500 : 4_000;
+    // Each message comes from a device of its own, so that no identity is known from before.
+    const devices = messages * (context.rounds + 1);
+    const common = {
+      load: (round: number) =>
+        ({ kind: 'create', messages, devices: messages, firstDevice: round * messages }) as const,
+    };
+    const costs = await compare(
+      {
+        service: { options: { program: 'service', devices }, ...common },
+        floor: { options: { program: 'floor', devices }, ...common },
+      },
+      context,
+    );
+    return {
+      rows: [{ measure: 'CPU, service / floor', figure: cpuRatio(costs, 'service', 'floor'), unit: '×' }],
+      notes: usage(costs),
+    };
+  },
+};

@@ -1,0 +1,27 @@
+import { backlog } from './backlog.ts';
+import { create } from './create.ts';
+import { growth } from './growth.ts';
+import { http } from './http.ts';
+import { isolation } from './isolation.ts';
+import { keys } from './keys.ts';
+import { latency } from './latency.ts';
+import { skip } from './skip.ts';
+import { start } from './start.ts';
+import { update } from './update.ts';
+import { waiting } from './waiting.ts';
+import type { Workload } from './workload.ts';
+
+/** In the order in which they run. */
+export const workloads: readonly Workload[] = [
+  skip,
+  update,
+  create,
+  waiting,
+  keys,
+  isolation,
+  latency,
+  backlog,
+  http,
+  start,
+  growth,
+];

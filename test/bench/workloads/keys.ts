@@ -1,0 +1,46 @@
+import { startChild } from '../processes/child.ts';
+import { ratios } from '../statistics.ts';
+import type { Row, Workload } from './workload.ts';
+
+/** How long the engine takes, and a bare promise pool that keeps the order of each key; in ms. */
+interface Walls {
+  readonly engine: number;
+  readonly pool: number;
+}
+
+export const keys: Workload = {
+  name: 'keys',
+  about: '10,000 messages, one partition, 1,000 devices, the engine alone, handlers of 0–5 ms (fixed seed)',
+  async run({ quick, rounds, progress }) {
+    const messages = quick ? 3_000 : 10_000;
+    const program = await startChild('../programs/engine.ts', []);
+    const rows: Row[] = [];
+    const notes: string[] = [];
+    try {
+      for (const inFlight of [16, 100]) {
+        const walls: Walls[] = [];
+        for (let round = 0; round <= Math.min(rounds, 5); round += 1) {
+          progress(`${inFlight} in flight: ${round === 0 ? 'warm-up' : `round ${round}`}`);
+          const measured = await program.call<Walls>('run', {
+            messages,
+            devices: 1_000,
+            inFlight,
+            engineFirst: round % 2 === 0,
+          });
+          if (round > 0) walls.push(measured);
+        }
+        const [engine, pool] = [walls.map(({ engine }) => engine), walls.map(({ pool }) => pool)];
+        rows.push({
+          measure: `wall, engine / promise pool, ${inFlight} in flight`,
+          figure: ratios(engine, pool),
+          unit: '×',
+        });
+        const list = (all: readonly number[]) => all.map((ms) => ms.toFixed(0)).join(', ');
+        notes.push(`${inFlight} in flight: engine ${list(engine)} ms, pool ${list(pool)} ms`);
+      }
+    } finally {
+      await program.stop();
+    }
+    return { rows, notes };
+  },
+};

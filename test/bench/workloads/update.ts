@@ -1,0 +1,32 @@
+import { compare, cpuRatio, throughputOf, usage } from '../compare.ts';
+import { ratios } from '../statistics.ts';
+import type { Workload } from './workload.ts';
+
+const devices = 1_000;
+
+export const update: Workload = {
+  name: 'update',
+  about: 'model.update, ack=all, 1 KiB body of 30 members, 1,000 devices, backends answer at once',
+  async run(context) {
+    const messages = context.quick ? 3_000 : 10_000;
+    const load = (count: number) => () => ({ kind: 'update', messages: count, devices }) as const;
+    const common = { load: load(messages) };
+    const costs = await compare(
+      {
+        service: { options: { program: 'service', devices }, ...common },
+        floor: { options: { program: 'floor', devices }, ...common },
+        usual: { options: { program: 'usual', devices }, ...common, load: load(messages / 5) }, // it takes its time
+      },
+      context,
+    );
+    const speed = ratios(throughputOf(costs.service), throughputOf(costs.usual));
+    return {
+      rows: [
+        { measure: 'CPU, service / floor', figure: cpuRatio(costs, 'service', 'floor'), unit: '×' },
+        { measure: 'CPU, usual / service', figure: cpuRatio(costs, 'usual', 'service'), unit: '×' },
+        { measure: 'throughput, service / usual', figure: speed, unit: '×' },
+      ],
+      notes: usage(costs),
+    };
+  },
+};

@@ -1,0 +1,45 @@
+import { compare, throughputOf, usage } from '../compare.ts';
+import type { Arena } from '../processes/arena.ts';
+import { ratios } from '../statistics.ts';
+import type { Workload } from './workload.ts';
+
+const devices = 1_000;
+const delayMs = 20;
+/** `BACKENDS_CONNECTIONS`: what the service may have under way at one backend. */
+const connections = 64;
+/** Messages a second that these connections allow. */
+const allowed = connections / (delayMs / 1000);
+
+export const waiting: Workload = {
+  name: 'waiting',
+  about: `update, but each call of a backend takes ${delayMs} ms`,
+  async run(context) {
+    const load = (messages: number) => () => ({ kind: 'update', messages, devices }) as const;
+    const prepare = (arena: Arena) => arena.delay(delayMs);
+    const service = {
+      options: { program: 'service', devices },
+      load: load(context.quick ? 5_000 : 15_000),
+    } as const;
+    const costs = await compare(
+      {
+        service: { ...service, prepare },
+        'service without delay': service,
+        usual: { options: { program: 'usual', devices }, prepare, load: load(context.quick ? 200 : 500) },
+      },
+      context,
+    );
+    const speed = throughputOf(costs.service);
+    const possible = throughputOf(costs['service without delay']).map((fast) => Math.min(fast, allowed));
+    return {
+      rows: [
+        { measure: 'throughput, service / usual', figure: ratios(speed, throughputOf(costs.usual)), unit: '×' },
+        {
+          measure: `throughput / what is possible: ${allowed}/s by ${connections} connections, or that without delay`,
+          figure: ratios(speed, possible),
+          unit: '×',
+        },
+      ],
+      notes: usage(costs),
+    };
+  },
+};
