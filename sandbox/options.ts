@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { tierRules, UsageError } from './hub/command/options.ts';
 import { sandboxDirectory } from './state.ts';
 
 export const help = `Starts a hub, the backends and the service on this machine, shows a device's exchange with them, and stays up.
@@ -9,6 +10,7 @@ export const help = `Starts a hub, the backends and the service on this machine,
   --exit          end after the demonstration: exit code 0 if every expected reply came from the service
   --no-service    leave the service out, so that it can be started in a debugger
   --json          print the state (what .sandbox/state.json holds: it has keys) on stdout, and everything else on stderr
+  --tier S1|S2|S3 the hub throttles as one of that tier does; not at all unless given
   --directory D   where state, keys and logs go, default .sandbox; a second sandbox needs one of its own
   --help
 
@@ -17,10 +19,7 @@ export const help = `Starts a hub, the backends and the service on this machine,
   --information-model-port N  --type-registry-port N  --principal-manager-port N  --backends-admin-port N
   --service-port N                                                                the service's health checks`;
 
-/** An option has a value that makes no sense. */
-export class UsageError extends Error {
-  override name = 'UsageError';
-}
+export { UsageError };
 
 export type Options = ReturnType<typeof readArguments>;
 
@@ -33,6 +32,7 @@ export function readArguments() {
       'no-service': { type: 'boolean', default: false },
       json: { type: 'boolean', default: false },
       directory: { type: 'string', default: sandboxDirectory },
+      tier: { type: 'string' },
       help: { type: 'boolean', default: false },
       'amqp-port': port,
       'amqps-port': port,
@@ -56,6 +56,7 @@ export function readArguments() {
     json: values.json,
     directory: resolve(process.env['INIT_CWD'] ?? '.', values.directory),
     help: values.help,
+    hubRules: tierRules(values.tier, 1),
     ports: {
       hub: {
         amqp: number('amqp-port'),

@@ -5,9 +5,10 @@ import { type Backends, startBackends } from './backends/backends.ts';
 import { buildService } from './build.ts';
 import { connectDevice, type Device } from './device/device.ts';
 import { introduceDevice } from './device/introduce.ts';
+import type { HubRules } from './hub/core.ts';
 import { type Hub, startHub } from './hub/hub.ts';
 import { type Printer, silent } from './print.ts';
-import { keptByService, serviceEnvironment, writeEnvironment } from './serviceEnvironment.ts';
+import { dataDirectory, serviceEnvironment, writeEnvironment } from './serviceEnvironment.ts';
 import { answers, freePort, type ServiceProcess, startService } from './serviceProcess.ts';
 import { isRunning, publishState, readState, removeState, type SandboxState, sandboxDirectory } from './state.ts';
 
@@ -33,6 +34,8 @@ export interface SandboxOptions {
   serviceCommand?: readonly string[];
   /** Added to the service's environment. */
   environment?: Readonly<Record<string, string>>;
+  /** Rules of the hub other than IoT Hub's; by default it throttles nothing. */
+  hubRules?: HubRules;
   printer?: Printer;
   /** Gives up while it starts. */
   signal?: AbortSignal;
@@ -60,15 +63,18 @@ export class AlreadyRunning extends Error {
 
 /** Rejects with `AlreadyRunning`, `BuildFailed` or `ServiceFailed`, and then leaves nothing behind. */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
-  const { directory = sandboxDirectory, ports = {}, serviceDirectory, serviceCommand, printer = silent } = options;
+  const {
+    directory = sandboxDirectory,
+    ports = {},
+    serviceDirectory,
+    serviceCommand,
+    printer = silent,
+    hubRules = {},
+  } = options;
   await refuseCompany(directory, printer);
   const logFile = join(directory, 'service.log');
   await mkdir(directory, { recursive: true, mode: 0o700 });
-  await Promise.all(
-    [logFile, ...keptByService.map((name) => join(directory, name))].map((path) =>
-      rm(path, { recursive: true, force: true }),
-    ),
-  );
+  await Promise.all([logFile, dataDirectory(directory)].map((path) => rm(path, { recursive: true, force: true })));
 
   const closers: (() => Promise<void>)[] = [];
   const close = async () => {
@@ -80,6 +86,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
       directory: join(directory, 'hub'),
       devices: residents.map((deviceId) => ({ deviceId })),
       ...(ports.hub && { ports: ports.hub }),
+      rules: hubRules,
     });
     closers.push(() => hub.close());
     printer.progress(

@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import type { Backends } from './backends/backends.ts';
 import type { Hub } from './hub/hub.ts';
 
-/** What the service keeps in the folder that it is given. */
-export const keptByService = ['checkpoints', 'dead-letters', 'spool'] as const;
+/** Where the service of a sandbox in this folder keeps what it keeps. */
+export const dataDirectory = (directory: string): string => join(directory, 'data');
 
 /**
  * Everything the service is told; it is told nothing else.
- * @param directory where it keeps what it keeps
+ * @param directory of the sandbox
  */
 export function serviceEnvironment(
   hub: Hub,
@@ -28,9 +28,7 @@ export function serviceEnvironment(
     BACKENDS_CLIENT_ID: backends.token.clientId,
     BACKENDS_CLIENT_SECRET: backends.token.clientSecret,
     CHECKPOINTS_STORE: 'file',
-    CHECKPOINTS_DIRECTORY: join(directory, 'checkpoints'),
-    DEAD_LETTERS_DIRECTORY: join(directory, 'dead-letters'),
-    DELIVERY_SPOOL_DIRECTORY: join(directory, 'spool'),
+    DATA_DIRECTORY: dataDirectory(directory),
     HTTP_HOST: '127.0.0.1',
     HTTP_PORT: new URL(url).port,
     LOG_LEVEL: 'info',

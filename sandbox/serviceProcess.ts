@@ -34,6 +34,8 @@ export interface ServiceProcessOptions {
   directory?: string;
   /** Default `node dist/main.js`. */
   command?: readonly string[];
+  /** Who it runs as, which only root can choose; default: as this process. */
+  user?: { readonly uid: number; readonly gid: number };
   /** Default 20 s. */
   readyWithinMs?: number;
   /** Gives up waiting, and ends the process again. */
@@ -55,6 +57,7 @@ export async function startService(options: ServiceProcessOptions): Promise<Serv
     cwd: directory,
     env: { ...inherited(), ...environment },
     stdio: ['ignore', log.fd, log.fd],
+    ...options.user,
   });
   let ending: Ending | undefined;
   const exited = new Promise<Ending>((resolve) => {
@@ -118,7 +121,8 @@ export async function freePort(): Promise<number> {
   return address.port;
 }
 
-function inherited(): Record<string, string> {
+/** What an operating system needs to start a program. */
+export function inherited(): Record<string, string> {
   const names = ['PATH', 'HOME', 'TMPDIR', 'TEMP', 'SystemRoot'];
   return Object.fromEntries(names.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : [])));
 }

@@ -82,8 +82,9 @@ export function createFaults() {
     },
     /** Faults that still wait for calls. */
     list: (): readonly Fault[] => faults,
-    clear(): void {
-      faults = [];
+    /** Ends one fault, or all. */
+    clear(id?: string): void {
+      faults = id === undefined ? [] : faults.filter((fault) => fault.id !== id);
     },
   };
 }

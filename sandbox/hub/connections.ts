@@ -10,6 +10,10 @@ export interface Reason {
   description: string;
 }
 
+/** What a close of the connection finds of its links: ended for the same reason, or as they were. */
+export const linksAtClose = ['detached', 'attached'] as const;
+export type LinksAtClose = (typeof linksAtClose)[number];
+
 /** An AMQP link as faults and counters see it. */
 export interface Link {
   name: string;
@@ -42,8 +46,13 @@ export interface Connection {
   deviceId: string | undefined;
   readonly socket: Duplex;
   readonly links: Set<Link>;
-  /** End the connection as its protocol wants it, with a reason where it has a place for one. */
-  close(reason: Reason | undefined): void;
+  /** A fault keeps back all events on it. */
+  muted?: boolean;
+  /**
+   * End the connection as its protocol wants it, with a reason where it has a place for one. Over AMQP its links and
+   * sessions end first, as traces of IoT Hub show; `attached` leaves that out.
+   */
+  close(reason: Reason | undefined, links?: LinksAtClose): void;
   /** Count every token of this connection as expired, and end what depended on it. */
   expire(): void;
 }

@@ -47,6 +47,11 @@ export interface HubRules {
   units?: number | undefined;
   /** Rates of single operations, in operations a second, instead of the tier's. */
   rates?: Rates | undefined;
+  /**
+   * How long cloud-to-device messages over the rate are held back, and answered late, before they are refused; refused at
+   * once when absent.
+   */
+  shapingMs?: number | undefined;
 }
 
 /** The parts of a hub, with no port open. */
@@ -64,7 +69,7 @@ export function createCore(options: {
   now: () => number;
 }): HubCore {
   const { name, partitions, retention, policies, strictProperties, rules, store, now } = options;
-  const { tier, units, rates } = rules;
+  const { tier, units, rates, shapingMs } = rules;
   const registry = createRegistry(now);
   if (store) keepRegistry(registry, store);
   const journal = createJournal(now, options.journalEntries);
@@ -88,7 +93,7 @@ export function createCore(options: {
     feedback,
     methods: createMethods(registry, journal),
     twins: createTwins(registry, now),
-    throttle: createThrottle({ ...(tier ? tierRates(tier, units) : {}), ...rates }, now),
+    throttle: createThrottle({ ...(tier ? tierRates(tier, units) : {}), ...rates }, now, shapingMs),
     journal,
     tally: createTally(),
     connections: createConnections(),

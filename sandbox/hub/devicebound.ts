@@ -142,7 +142,10 @@ export function createDevicebound(options: {
     if (strict && !strictlyValid(message))
       throw new Refusal('com.microsoft:argument-error', 'A property has characters that IoT Hub does not allow.');
     if (queue.items().length >= rules.pending)
-      throw new Refusal('amqp:resource-limit-exceeded', `The device has ${rules.pending} messages pending already.`);
+      throw new Refusal(
+        'amqp:resource-limit-exceeded',
+        `ErrorCode:DeviceMaximumQueueDepthExceeded;403004: the device has ${rules.pending} messages pending already.`,
+      );
   };
 
   for (const [id, { deviceId, system, properties, body, enqueuedTime, expiresAt, deliveryCount }] of table?.entries() ??

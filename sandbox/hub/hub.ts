@@ -141,6 +141,7 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     rest.closeIdleConnections();
     core.feedback.close();
     devicebound.close();
+    core.throttle.close();
     await Promise.all([...open.values()].map((listener) => listener.close()));
     store?.close();
   };

@@ -2,7 +2,7 @@ import rhea, { type Sender } from 'rhea';
 import type { Link } from '../connections.ts';
 import type { StandingFaults } from '../faults/standing.ts';
 import type { Journal } from '../journal.ts';
-import type { PartitionLog } from '../partitionLog.ts';
+import type { PartitionLog, StartPosition } from '../partitionLog.ts';
 import { Refusal } from '../refusal.ts';
 import type { Tally } from '../tally.ts';
 import { parseFilter } from './filter.ts';
@@ -39,6 +39,7 @@ export function consumerNode(options: {
     const claim = () => peer.claims.find('listen', address.split('/'));
     const { policy } = claim() ?? raise(unauthorised());
     const start = parseFilter(filter?.[selectorName]?.value);
+    refuseBeyondEnd(start, log);
     const epoch: unknown = sender.properties?.['com.microsoft:epoch'];
     const leave = owners.admit(`${group}/${partition}`.toLowerCase(), {
       epoch: typeof epoch === 'number' ? epoch : undefined,
@@ -46,7 +47,7 @@ export function consumerNode(options: {
     });
     const scope = { partition: String(log.id), group };
     if (faults.strike('unsettled', scope)) sendUnsettled(sender);
-    const blocked = () => faults.strike('no-events', scope) !== undefined;
+    const blocked = () => peer.connection.muted === true || faults.strike('no-events', scope) !== undefined;
     const allowed = () => !blocked() && (claim() !== undefined || end(unauthorised()));
     const stop = stream(sender, peer, link, log, log.find(start), allowed);
     const unwatch = faults.watch('no-events', () => link.resume?.());
@@ -167,6 +168,18 @@ export function consumerNode(options: {
 }
 
 const noBody = { collect_sections: () => undefined };
+
+/** There is nothing behind the last event, not even a place to wait at. */
+function refuseBeyondEnd(start: StartPosition, log: PartitionLog): void {
+  if (start.by !== 'offset' && start.by !== 'sequenceNumber') return;
+  const last = log.last()?.[start.by] ?? (start.by === 'offset' ? -1 : log.next() - 1);
+  if (start.value <= last) return;
+  const what = start.by === 'offset' ? 'offset' : 'sequence number';
+  throw new Refusal(
+    'com.microsoft:argument-error',
+    `The supplied ${what} '${start.value}' is invalid. The last ${what} in the system is '${last}'`,
+  );
+}
 
 function unauthorised(): Refusal {
   return new Refusal('amqp:unauthorized-access', 'No token on this connection gives the right to listen here.');

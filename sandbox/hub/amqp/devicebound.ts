@@ -21,21 +21,27 @@ export function deviceboundNode({ devicebound, throttle, faults, journal }: HubC
         if (!claim) return refuse(receiver, unauthorised);
         const incoming = message as Incoming;
         const deviceId = deviceIdOf(incoming.to);
-        const take = () => {
+        const take = (refusal: Refusal | undefined) => () => {
           if (deviceId === undefined) throw nobody;
-          throttle.take('c2d');
+          if (refusal) throw refusal;
+          if (faults.strike('quota')) throw quotaUsedUp;
           devicebound.enqueue(deviceId, fromAmqp(incoming), claim.policy);
         };
         const misanswered = (how: string): void => {
           const [messageId, correlationId] = [textOf(incoming.message_id), textOf(incoming.correlation_id)];
           journal.add({ kind: 'c2d-misanswered', deviceId: deviceId ?? '', messageId, correlationId, answer: how });
         };
-        answer(faults, { kind: 'c2d', deviceId, connection, link, misanswered }, take, dispositions(delivery));
+        const arrival = { kind: 'c2d', deviceId, connection, link, misanswered } as const;
+        throttle.shape('c2d', (refusal) => answer(faults, arrival, take(refusal), dispositions(delivery)));
       });
     },
   };
 }
 
+const quotaUsedUp = new Refusal(
+  'amqp:resource-limit-exceeded',
+  'ErrorCode:IotHubQuotaExceeded;403002: the messages of this day are used up.',
+);
 const nobody = new Refusal('com.microsoft:argument-error', "The message's `to` names no device.");
 
 function deviceIdOf(to: unknown): string | undefined {

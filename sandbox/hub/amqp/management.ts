@@ -1,4 +1,5 @@
 import rhea from 'rhea';
+import type { StandingFaults } from '../faults/standing.ts';
 import type { PartitionLog } from '../partitionLog.ts';
 import { type Node, notFound } from './peer.ts';
 import { type Answer, requestNode } from './requests.ts';
@@ -9,7 +10,12 @@ const shortString = 0xa1;
 // operation=READ, name=HUB, type=com.microsoft:eventhub | com.microsoft:partition, partition=N
 
 /** `$management`: what the event side looks like. Needs the right to listen. */
-export function managementNode(hub: { name: string; createdAt: Date; partitions: readonly PartitionLog[] }): Node {
+export function managementNode(hub: {
+  name: string;
+  createdAt: Date;
+  partitions: readonly PartitionLog[];
+  faults: StandingFaults;
+}): Node {
   return requestNode('$management', ({ application_properties: asked = {} }, { claims }) => {
     const { operation, name, type, partition } = asked;
     if (String(name).toLowerCase() !== hub.name.toLowerCase()) {
@@ -39,14 +45,17 @@ export function managementNode(hub: { name: string; createdAt: Date; partitions:
   }
 
   function describePartition(log: PartitionLog): Record<string, unknown> {
-    const last = log.last();
+    const fault = hub.faults.strike('partition-info', { partition: String(log.id) })?.fault;
+    const missed = fault?.answer === 'stale' ? (fault.events ?? 100) : 0;
+    const lastNumber = Math.max(log.first() - 1, log.next() - 1 - missed);
+    const last = log.at(lastNumber);
     return {
       name: hub.name,
       type: 'com.microsoft:partition',
       partition: String(log.id),
       begin_sequence_number: wrap_long(log.first()),
-      last_enqueued_sequence_number: wrap_long(log.next() - 1),
-      last_enqueued_offset: String(last?.offset ?? -1),
+      last_enqueued_sequence_number: wrap_long(lastNumber),
+      last_enqueued_offset: fault?.answer === 'no-offset' ? null : String(last?.offset ?? -1),
       last_enqueued_time_utc: wrap_timestamp(last?.enqueuedTime ?? 0),
       is_partition_empty: last === undefined,
     };

@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream';
 import rhea, { type Connection, type EventContext, type Receiver, type Sender } from 'rhea';
-import { kindOfAddress } from '../connections.ts';
+import { type Connection as HubConnection, kindOfAddress, type Reason } from '../connections.ts';
 import type { HubCore } from '../core.ts';
 import { endSoon } from '../listener.ts';
 import { Refusal } from '../refusal.ts';
@@ -27,7 +27,7 @@ const expired = { condition: 'amqp:unauthorized-access', description: 'The token
 export function createAmqpServer(hub: HubCore, directory: Directory): AmqpServer {
   const { name: containerId, connections, throttle, faults, now } = hub;
   const container = rhea.create_container({ id: containerId });
-  const open = new Map<Duplex, Connection>();
+  const open = new Set<Pick<HubConnection, 'close'>>();
   // whatever a peer sends, the worst that happens is the end of its own connection
   for (const event of [
     'error',
@@ -89,14 +89,15 @@ export function createAmqpServer(hub: HubCore, directory: Directory): AmqpServer
         kind: undefined,
         deviceId: undefined,
         socket,
-        close(reason) {
+        close(reason, links = 'detached') {
+          if (links === 'detached') endLinks(entry, connection, reason);
           connection.close(reason);
           setImmediate(() => endSoon(socket));
         },
         expire: claims.expire,
       });
       const peer: Peer = { socket, connection: entry, claims, replies: new Map() };
-      open.set(socket, connection);
+      open.add(entry);
       connection.on('sender_open', ({ sender }: EventContext) => {
         if (sender) attempt(sender, sender.source?.address, peer, 'serve');
       });
@@ -104,7 +105,7 @@ export function createAmqpServer(hub: HubCore, directory: Directory): AmqpServer
         if (receiver) attempt(receiver, receiver.target?.address, peer, 'accept');
       });
       socket.on('close', () => {
-        open.delete(socket);
+        open.delete(entry);
         claims.end();
         connection['eof'](); // rhea hears of an end, not of a reset: its timers must stop all the same
       });
@@ -116,10 +117,18 @@ export function createAmqpServer(hub: HubCore, directory: Directory): AmqpServer
     },
 
     close() {
-      for (const [socket, connection] of open) {
-        connection.close({ condition: 'amqp:connection:forced', description: 'The hub stops.' });
-        setImmediate(() => endSoon(socket));
-      }
+      for (const each of open) each.close({ condition: 'amqp:connection:forced', description: 'The hub stops.' });
     },
   };
+}
+
+function endLinks({ links }: HubConnection, connection: Connection, reason: Reason | undefined): void {
+  for (const link of [...links]) link.detach(reason, true);
+  const { local_channel_map: sessions } = connection as unknown as ConnectionState;
+  for (const session of Object.values(sessions)) session.end(reason);
+}
+
+/** A part of rhea's connections that its typings leave out. */
+interface ConnectionState {
+  readonly local_channel_map: Readonly<Record<number, { end(reason: Reason | undefined): void }>>;
 }

@@ -1,7 +1,8 @@
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import type { HubRules } from '../core.ts';
 import type { HubOptions } from '../hub.ts';
-import type { Tier } from '../throttle.ts';
+import { longestShapingMs, type Tier } from '../throttle.ts';
 
 export const help = `Runs an IoT hub on this machine, alone, for any project; or talks to one that runs.
 
@@ -21,7 +22,8 @@ export const help = `Runs an IoT hub on this machine, alone, for any project; or
   --partitions N     default 4
   --retention N      events kept in each partition, default 1,000,000
   --persist DIR      keep events, devices and queued messages in DIR: they survive kill -9
-  --tier S1|S2|S3    throttle as a hub of that tier does; --units N for its size
+  --tier S1|S2|S3    throttle as a hub of that tier does; --units N for its size. Messages to devices over the rate are
+                     held back and answered late, up to a minute, before they are refused
   --group G          a consumer group besides $Default; may be given again
   --device D         a device that is there from the start; may be given again
   --name N           name of the hub and of its event hub, default sandbox-hub
@@ -111,7 +113,7 @@ export function readArguments(args: readonly string[], from: string, defaultDire
       strictProperties: values.strict,
       consumerGroups: values.group ?? [],
       devices: (values.device ?? []).map((deviceId) => ({ deviceId })),
-      rules: { tier: tier(values.tier), units: number('units', 1, 200) },
+      rules: tierRules(values.tier, number('units', 1, 200)),
       ...(values.name !== undefined && { name: values.name }),
       ...(partitions !== undefined && { partitions }),
       ...(retention !== undefined && { retention }),
@@ -122,8 +124,9 @@ export function readArguments(args: readonly string[], from: string, defaultDire
 
 const tiers: readonly Tier[] = ['S1', 'S2', 'S3'];
 
-function tier(given: string | undefined): Tier | undefined {
-  const found = tiers.find((name) => name === given?.toUpperCase());
-  if (given !== undefined && !found) throw new UsageError('--tier takes S1, S2 or S3.');
-  return found;
+/** The rules of a hub of this tier, which holds back before it refuses; none when there is no tier. */
+export function tierRules(given: string | undefined, units: number | undefined): HubRules {
+  const tier = tiers.find((name) => name === given?.toUpperCase());
+  if (given !== undefined && !tier) throw new UsageError('--tier takes S1, S2 or S3.');
+  return tier ? { tier, units, shapingMs: longestShapingMs } : {};
 }

@@ -75,7 +75,7 @@ function misanswer(
     modify: () => answers.modify?.(),
     reject: () => answers.reject(condition ?? 'amqp:internal-error', 'A fault rejects this message.'),
     detach: () => (link ? link.detach(reason, true) : connection.close(reason)),
-    close: () => connection.close(reason),
+    close: () => connection.close(reason, fault.links),
     fin: () => cut(connection, 'fin'),
     rst: () => cut(connection, 'rst'),
   };

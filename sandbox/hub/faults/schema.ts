@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { connectionKinds } from '../connections.ts';
+import { connectionKinds, linksAtClose } from '../connections.ts';
 
 // The one description of the faults: types, checks, the contract of the admin port and the help of the command line.
 
@@ -14,6 +14,10 @@ const partition = text(8).optional().describe('only this partition');
 const group = text(256).optional().describe('only this consumer group');
 const ms = z.int().min(0).max(3_600_000);
 const condition = text(128).optional().describe('AMQP error condition; none when absent');
+const links = z
+  .enum(linksAtClose)
+  .optional()
+  .describe('over AMQP: detached before the close, as IoT Hub does (default), or left attached');
 /** What every fault that stands has: how often it strikes (for ever when absent) after how many that pass unharmed. */
 const often = {
   times: z.int().positive().optional().describe('how often it strikes; for ever when absent'),
@@ -35,6 +39,7 @@ export const standingFaults = [
       deviceId,
       ms: ms.optional().describe('for delay; default 1000'),
       condition: condition.describe('for reject, detach and close'),
+      links: links.describe('for close: detached before it (default), or left attached'),
       effect: z
         .boolean()
         .optional()
@@ -65,11 +70,23 @@ export const standingFaults = [
   z
     .strictObject({ kind: z.literal('token-life'), ms: ms.describe('milliseconds'), connections, deviceId, ...often })
     .describe('Tokens live no longer than this, whatever they say.'),
+  z
+    .strictObject({ kind: z.literal('quota'), ...often })
+    .describe('The daily quota of the hub is used up: messages to devices are refused, until it is cleared.'),
   z.strictObject({ kind: z.literal('no-credit'), link }).describe('Senders get no credit, and lose what they have.'),
   z
     .strictObject({ kind: z.literal('unsettled'), partition, group })
     .describe('Events are sent unsettled to receivers that attach from now on; without it they are sent settled.'),
   z.strictObject({ kind: z.literal('no-events'), partition, group }).describe('Receivers get no events.'),
+  z
+    .strictObject({
+      kind: z.literal('partition-info'),
+      answer: z.enum(['stale', 'no-offset']).describe('older than the partition is, or without the last offset'),
+      partition,
+      events: z.int().positive().optional().describe('for stale: how many events older; default 100'),
+      ...often,
+    })
+    .describe('What $management says of a partition is wrong, as it is at the real hub now and then.'),
   z
     .strictObject({
       kind: z.literal('rest'),
@@ -94,7 +111,7 @@ export const suddenFaults = [
     })
     .describe('Connections break.'),
   z
-    .strictObject({ kind: z.literal('close'), condition, ...victim })
+    .strictObject({ kind: z.literal('close'), condition, links, ...victim })
     .describe('The hub closes connections in the way of their protocol.'),
   z
     .strictObject({
@@ -107,6 +124,9 @@ export const suddenFaults = [
       ...victim,
     })
     .describe('The hub detaches links; those of $cbs and $management only when the address names them.'),
+  z
+    .strictObject({ kind: z.literal('mute'), ...victim })
+    .describe('Connections stay open and alive, but no event is sent on them any more, also not on new links.'),
   z
     .strictObject({ kind: z.literal('steal'), partition: text(8), group })
     .describe('Receivers lose a partition to an imaginary one with a higher owner level.'),

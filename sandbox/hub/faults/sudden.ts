@@ -22,11 +22,17 @@ export async function happen(fault: SuddenFault, victims: Victims): Promise<numb
     case 'drop':
       return each(connectionsOf(fault, victims), (connection) => cut(connection, fault.how ?? 'rst'));
     case 'close':
-      return each(connectionsOf(fault, victims), (connection) => connection.close(reasonOf(fault.condition)));
+      return each(connectionsOf(fault, victims), (connection) =>
+        connection.close(reasonOf(fault.condition), fault.links),
+      );
     case 'expire-tokens':
       return each(connectionsOf(fault, victims), (connection) => connection.expire());
     case 'detach':
       return each(linksOf(fault, victims), (link) => link.detach(reasonOf(fault.condition), fault.closed ?? true));
+    case 'mute':
+      return each(connectionsOf(fault, victims), (connection) => {
+        connection.muted = true;
+      });
     case 'steal':
       return each(receiversOf(fault, victims), (link) => link.detach(stolen, true));
     case 'move':

@@ -1,6 +1,6 @@
 import amqp from 'azure-iot-device-amqp';
 import type iothub from 'azure-iothub';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { HubRules } from '../../../sandbox/hub/core.ts';
 import { createThrottle, tierRates } from '../../../sandbox/hub/throttle.ts';
 import { deviceClient, deviceMessage, registryClient, serviceClient, serviceMessage } from './support/clients.ts';
@@ -40,6 +40,27 @@ describe('a rate', () => {
     const throttle = createThrottle({ c2d: 1 }, () => 0);
     for (let i = 0; i < 1000; i++) throttle.take('d2c');
   });
+  test('holds back what is shaped, in order, and refuses what would wait too long', () => {
+    vi.useFakeTimers();
+    try {
+      const throttle = createThrottle({ c2d: 2 }, Date.now, 1_000);
+      const went: string[] = [];
+      const shape = (name: string) =>
+        throttle.shape('c2d', (refusal) => void went.push(`${name}${refusal ? ` ${refusal.condition}` : ''}`));
+      for (const name of ['1', '2', '3', '4', '5']) shape(name);
+      expect(went).toEqual(['1', '2', `5 ${throttled.condition}`]);
+      vi.advanceTimersByTime(500);
+      expect(went.slice(3)).toEqual(['3']);
+      vi.advanceTimersByTime(500);
+      expect(went.slice(4)).toEqual(['4']);
+      shape('6');
+      throttle.close();
+      vi.advanceTimersByTime(10_000);
+      expect(went).toHaveLength(5);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
   test('grows with tier and units as Azure documents it', () => {
     expect(tierRates('S1')).toMatchObject({ connect: 100, d2c: 100, c2d: 100 / 60, twinRead: 100, twinUpdate: 50 });
     expect(tierRates('S1', 10)).toMatchObject({ d2c: 120, c2d: 1000 / 60 });
@@ -58,7 +79,7 @@ describe('a hub that throttles', () => {
   const opened = async (hub: Awaited<ReturnType<typeof start>>): Promise<iothub.Client> => {
     const service = serviceClient(hub);
     await service.open();
-    onTestFinished(() => void service.close());
+    onTestFinished(async () => void (await service.close()));
     return service;
   };
   const nameOfError = (attempt: Promise<unknown>) =>
@@ -71,6 +92,24 @@ describe('a hub that throttles', () => {
     const service = await opened(await start({ tier: 'S1' }));
     await service.send('pump', serviceMessage('x'));
     expect(await nameOfError(service.send('pump', serviceMessage('x')))).toBe('ThrottlingError');
+  });
+  test('answers messages to devices late before it refuses them, when it shapes', async () => {
+    const service = await opened(await start({ rates: { c2d: 4 }, shapingMs: 500 }));
+    const began = performance.now();
+    const send = () => nameOfError(service.send('pump', serviceMessage('x')));
+    await send(); // the link
+    expect(await Promise.all(Array.from({ length: 6 }, send))).toEqual([...Array(5).fill('none'), 'ThrottlingError']);
+    expect(performance.now() - began).toBeGreaterThanOrEqual(490);
+  });
+  test('says that its quota is used up in the words that the service client takes for a full queue', async () => {
+    const hub = await start({});
+    hub.faults.add({ kind: 'quota' });
+    const error = await opened(hub)
+      .then((service) => service.send('pump', serviceMessage('x')))
+      .catch((reason) => reason);
+    expect(error.constructor.name).toBe('DeviceMaximumQueueDepthExceededError');
+    expect(error.amqpError.description).toContain('403002');
+    expect(hub.devicebound.pending('pump')).toEqual([]);
   });
   test('does not throttle unless it is told to', async () => {
     const service = await opened(await start({}));

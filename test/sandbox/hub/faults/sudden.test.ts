@@ -66,6 +66,29 @@ test('a closed connection hears why, if there is a reason', async () => {
   expect(connection.error).toMatchObject({ condition: 'amqp:connection:forced' });
 });
 
+describe('closing a connection', () => {
+  /** What the client is told, in this order. */
+  async function endsOf(links?: 'attached') {
+    const { connection, receiver } = await eventReceiver(hub);
+    const told: string[] = [];
+    receiver.on('receiver_close', () => told.push('link'));
+    receiver.session.on('session_close', () => told.push('session'));
+    const closed = once(connection, 'connection_close').then(() => told.push('connection'));
+    await hub.faults.strike({ kind: 'close', links, condition: 'amqp:connection:forced' });
+    await closed;
+    return { told, error: receiver.error };
+  }
+
+  test('ends its links and sessions first, for the same reason, as IoT Hub does', async () => {
+    const { told, error } = await endsOf();
+    expect(told).toEqual(['link', 'session', 'connection']);
+    expect(error).toMatchObject({ condition: 'amqp:connection:forced' });
+  });
+  test('leaves them as they are, if it is told to', async () => {
+    expect((await endsOf('attached')).told).toEqual(['connection']);
+  });
+});
+
 describe('detaching', () => {
   test('strikes the links of one partition only', async () => {
     const first = await eventReceiver(hub, { partition: 0 });
