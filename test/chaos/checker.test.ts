@@ -262,6 +262,13 @@ describe('The checker of histories', () => {
       expect(found({ ...heard, parked: new Set(['x']) })).toContain('wrong acknowledgement x');
     });
 
+    it('that is not parked any more when the message was handled again and done', () => {
+      const failed = told('x', 'timeout_exceeded');
+      const twice = [...logged('x', { code: 'timeout_exceeded' }), ...well.handled.filter(({ id }) => id === 'x')];
+      const again = { told: [{ ...failed, messageId: 'failed' }, ...replies], handled: twice };
+      expect(found({ ...again, struck: new Set(['x']) })).not.toContain('lost x');
+    });
+
     it('for which an update makes up', () => {
       const caughtUp = {
         effects: [...without(well.effects, 'b'), { id: 'c', key: 'once more' }],

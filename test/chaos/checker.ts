@@ -44,7 +44,8 @@ function checkOne(one: Traces, course: Course): Finding[] {
   course.proceed(sent, effects, hasFailed);
   checkAcknowledgements(one, due, find);
   checkNotifications(one, due, course, find);
-  if (handled.some((line) => ourFault.has(line.code)) && !isParked) {
+  // C1: handled again and done, it has no letter any more
+  if (handled.length > 0 && handled.every((line) => ourFault.has(line.code)) && !isParked) {
     find('lost', 'failed through our side, and is not among the dead letters');
   }
   return findings;

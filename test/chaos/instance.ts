@@ -1,5 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { dataDirectory } from '../../sandbox/serviceEnvironment.ts';
 import { type ServiceProcess, startService } from '../../sandbox/serviceProcess.ts';
 
 /** A process of the service that is started, stopped and killed, again and again. */
@@ -89,7 +90,7 @@ export function createInstance(options: {
       return text.split('\n').flatMap((line) => parsed(line));
     },
     async letters() {
-      const folder = join(directory, 'dead-letters');
+      const folder = join(dataDirectory(directory), 'dead-letters');
       const names = await readdir(folder, { recursive: true }).catch(() => []);
       const files = names.filter((name) => name.endsWith('.json'));
       return Promise.all(files.map(async (name) => JSON.parse(await readFile(join(folder, name), 'utf8'))));

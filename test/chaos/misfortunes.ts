@@ -25,6 +25,15 @@ const backendGoesWrong =
     }
   };
 
+/** For a while, all calls of a backend are answered so, whoever makes them. */
+const backendIsOut =
+  (answer: Pick<BackendFault, 'status' | 'headers'>) =>
+  async ({ backends: { faults } }: Stage, random: Random) => {
+    const { id } = faults.add({ backend: random.pick(backends), ...answer });
+    await sleep(random.between(1_000, 4_000));
+    faults.clear(id);
+  };
+
 /** The death of an instance that has nothing to do is none. */
 async function untilReading(instance: Instance): Promise<void> {
   for (let left = 30; left > 0 && (await partitionsReadBy(instance, Date.now())).size === 0; left -= 1)
@@ -167,4 +176,6 @@ export const misfortunes: readonly Misfortune[] = [
       hub.faults.add({ kind: 'settle', link: 'c2d', answer: 'never', effect, times: random.between(1, 3) });
     },
   },
+  { name: 'backend errs for everyone', happen: backendIsOut({ status: 500 }) },
+  { name: 'backend asks for a long wait', happen: backendIsOut({ status: 503, headers: { 'retry-after': '600' } }) },
 ];

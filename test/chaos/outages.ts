@@ -21,7 +21,8 @@ function outagesIn(lines: readonly Line[]): Span[] {
   const since = new Map<unknown, number>();
   for (const line of lines) {
     const { msg, backend } = line;
-    if (msg === 'backend is out, calls to it wait') since.set(backend, timeOf(line));
+    // Written once a minute as long as it is out.
+    if (msg === 'backend is out, calls to it wait' && !since.has(backend)) since.set(backend, timeOf(line));
     if (msg === 'backend is back') {
       outages.push({ from: since.get(backend) ?? 0, to: timeOf(line) });
       since.delete(backend);

@@ -23,6 +23,8 @@ const kinds = [
   'reply refused for now',
   'reply refused for good',
   'reply unanswered',
+  'backend errs for everyone',
+  'backend asks for a long wait',
 ];
 
 const planOf = (seed: number) => plan(seed, createRandom(seed), 6_000);

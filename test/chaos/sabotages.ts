@@ -15,9 +15,10 @@ export const sabotages: readonly Sabotage[] = [
   {
     name: 'a checkpoint before the work is done',
     file: 'src/hub/partition/partition.ts',
-    find: 'lanes.run(deviceId, () => work(arrival, done));',
-    replace: `done();
-    lanes.run(deviceId, () => work(arrival, done));`,
+    find: 'return checkpoints.begin(seen);',
+    replace: `const begun = checkpoints.begin(seen);
+      checkpoints.end(begun);
+      return begun;`,
     reportedAs: ['lost'],
   },
   {
@@ -37,22 +38,28 @@ export const sabotages: readonly Sabotage[] = [
   {
     name: 'two messages of a device swapped',
     file: 'src/hub/partition/lanes.ts',
-    find: 'lane.push(work);',
-    replace: 'lane.splice(1, 0, work);',
+    find: `      lane.last.next = message;
+      lane.last = message;`,
+    replace: `      if (lane.length === 1) lane.last = message;
+      lane.first.next = Object.assign(message, { next: lane.first.next });`,
     reportedAs: ['inverted'],
   },
   {
     name: 'two messages of a device at the same time',
-    file: 'src/hub/partition/partition.ts',
-    find: 'lanes.run(deviceId, () => work(arrival, done));',
-    replace: `lanes.run(\`\${deviceId} \${event.sequenceNumber % 2}\`, () => work(arrival, done));`,
+    file: 'src/hub/partition/intake.ts',
+    find: 'const { event, deviceId } = arrival;',
+    replace: `const { event } = arrival;
+    const deviceId = \`\${arrival.deviceId} \${event.sequenceNumber % 2}\`;`,
     reportedAs: ['inverted'],
   },
   {
     name: 'the messages of a flooding device in another order',
-    file: 'src/hub/partition/overflow.ts',
-    find: 'queue.push(waiting);',
-    replace: 'queue.unshift(waiting);',
+    file: 'src/hub/partition/lanes.ts',
+    find: `      lane.last.next = message;
+      lane.last = message;`,
+    replace: `      const before = lane.length < 16 ? lane.last : lane.first;
+      if (before === lane.last) lane.last = message;
+      before.next = Object.assign(message, { next: before.next });`,
     reportedAs: ['inverted'],
   },
   {
@@ -104,8 +111,8 @@ export const sabotages: readonly Sabotage[] = [
   {
     name: 'a failed message that is not among the dead letters',
     file: 'src/dispatch.ts',
-    find: 'await park(arrival, handled.failure, traceparent);',
-    replace: 'void park;',
+    find: 'await letters.park(arrival, handled.failure, traceparent);',
+    replace: 'void letters;',
     reportedAs: ['lost'],
   },
 ];

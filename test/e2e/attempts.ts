@@ -37,7 +37,14 @@ export function attemptsOn(victim: Victim, ownId: string): Attempt[] {
   const paths = [deviceId, names.join('/'), `${deviceId}/${names[0]}`, `../${deviceId}`, `%2e%2e/${deviceId}`];
   const childNames = [deviceId, names[0], `${deviceId}/${names[0]}`, `../${deviceId}`, `..%2f${deviceId}`, principalId];
   const objectIds = [`../${objectId}`, `${ownId}/../${objectId}`, `${ownId}%2f..%2f${objectId}`, `${objectId}/owner`];
-  const models = ['../svc.device', `svc.device/../../../${objectId}/models/svc.device`, 'a/b', '%2f', '..', ' '];
+  const models = [
+    '../svc.device',
+    `svc.device/../../../${objectId}/models/svc.device`,
+    'a/b',
+    '%2f',
+    '..',
+    '..svc.device',
+  ];
 
   const registrations = [
     { what: 'its object id', body: { ...gateway, objectId } },

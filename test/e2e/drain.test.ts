@@ -50,7 +50,7 @@ describe('A service that is told to stop while it works', () => {
         }
       }),
     );
-    await expect.poll(() => changes().length, { timeout: 20_000 }).toBeGreaterThan(40);
+    await expect.poll(() => changes().length, { timeout: 60_000 }).toBeGreaterThan(40);
     await sandbox.service?.stop();
     expect(await sandbox.service?.exited).toMatchObject({ code: 0 });
     const before = changes().length;
@@ -70,14 +70,14 @@ describe('A service that is told to stop while it works', () => {
     await devices[0]?.send(v2('identity.update', 'hangs'), key('hangs'));
     await expect
       .poll(() => sandbox.backends.journal.entries({ since: mark }).some(({ method }) => method === 'PUT'), {
-        timeout: 10_000,
+        timeout: 60_000,
       })
       .toBe(true);
     const service = sandbox.service;
     if (service === undefined) throw new Error('no service runs');
     process.kill(service.pid, 'SIGTERM');
     await expect
-      .poll(() => readFileSync(sandbox.state.service.logFile, 'utf8').split('"signal"').length, { timeout: 5_000 })
+      .poll(() => readFileSync(sandbox.state.service.logFile, 'utf8').split('"signal"').length, { timeout: 60_000 })
       .toBeGreaterThan(2);
     process.kill(service.pid, 'SIGTERM');
     expect(await service.exited).toMatchObject({ code: 1 });

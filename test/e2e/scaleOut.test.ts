@@ -36,7 +36,7 @@ beforeAll(async () => {
     environment: { CHECKPOINTS_STORE: 'blob', CHECKPOINTS_CONNECTION_STRING: azurite.connectionString },
   });
   stage.backends.faults.add({ backend: 'informationModel', delayMs: 20 }); // so that there is always work in hand
-}, 60_000);
+});
 afterAll(async () => {
   await stage?.close();
   await azurite?.close();
@@ -45,7 +45,7 @@ afterAll(async () => {
 
 const counts = async (...instances: Instance[]) =>
   Promise.all(instances.map(async (one) => (await partitionsReadBy(one, Date.now())).size));
-const soon = { timeout: 20_000, interval: 100 };
+const soon = { timeout: 60_000, interval: 100 };
 
 /** Each device its next messages, a fifth of them. */
 async function sendFifth(number: number): Promise<void> {
@@ -77,7 +77,7 @@ it('instances share four partitions, one joins and leaves, one is killed, and th
   await sendFifth(4);
   interruptions.push({ at: Date.now(), of: second });
   await second.kill();
-  await expect.poll(() => counts(first), { ...soon, timeout: 30_000 }).toEqual([4]);
+  await expect.poll(() => counts(first), { ...soon, timeout: 60_000 }).toEqual([4]);
   const handled = async () => new Set((await handledBy(stage)).map(({ id }) => id)).size;
   await expect.poll(handled, soon).toBe(ours.length);
   await first.stop();

@@ -1,18 +1,20 @@
 import type { Fault } from './faults.ts';
 import { inFile, only } from './inFile.ts';
+import { replyFaults } from './replyFaults.ts';
 
 /** In what carries messages between hub and backends. */
 export const deliveryFaults: readonly Fault[] = [
+  ...replyFaults,
   ...inFile('src/hub/replies/sender.ts', ['test/hub/sender.test.ts'], {
     fault: 'goes on sending what is no longer its own to send',
-    find: 'stopped || gone?.aborted',
-    replace: 'stopped',
+    find: "gone?.addEventListener('abort', leave, { once: true });",
+    replace: '',
     caughtBy: 'leaves undecided what is no longer ours to send',
   }),
-  ...inFile('src/hub/partition/partition.ts', ['test/hub/partition.test.ts'], {
+  ...inFile('src/hub/partition/work.ts', ['test/hub/partition.test.ts'], {
     fault: 'counts a message as done that was not handled to its end',
-    find: 'if (handled) done();',
-    replace: 'done();',
+    find: 'if (isHandled) end(begun);',
+    replace: 'end(begun);',
     caughtBy: 'never checkpoints a message that was not handled to its end',
   }),
   ...inFile('src/backends/attempt.ts', ['test/backends/attempt.test.ts'], {
@@ -26,6 +28,24 @@ export const deliveryFaults: readonly Fault[] = [
     find: 'within(release(partition), drainMs + givesBackWithinMs)',
     replace: 'release(partition)',
     caughtBy: 'though the store answers no more',
+  }),
+  ...inFile('src/hub/reading/tenures.ts', ['test/hub/lostWhileDraining.test.ts'], {
+    fault: 'goes on draining what has become somebody else’s',
+    find: '      tenure.lose();\n',
+    replace: '',
+    caughtBy: 'sends and calls nothing more from when it sees that the partition has become somebody else’s',
+  }),
+  ...inFile('src/hub/reading/balance.ts', ['test/hub/balance.test.ts'], {
+    fault: 'takes a partition by force while its owner may still drain',
+    find: 'forceMs: expiryMs + drainMs',
+    replace: 'forceMs: drainMs + 15_000',
+    caughtBy: 'force comes neither before the owner’s expiry',
+  }),
+  ...inFile('src/hub/partition/checkpoints.ts', ['test/hub/checkpoints.test.ts'], {
+    fault: 'counts what is passed over as handled',
+    find: '      watermark.pass(position);\n',
+    replace: '      watermark.pass(position);\n      handled += 1;\n',
+    caughtBy: 'for events that are passed over',
   }),
   ...inFile('src/hub/stores/memoryStore.ts', only('crashOwnership', 'the first one is held up'), {
     fault: 'takes a checkpoint from who has lost the partition',
@@ -51,10 +71,38 @@ export const deliveryFaults: readonly Fault[] = [
     replace: 'const draft = path || ',
     caughtBy: 'leaves the old one or the new one',
   }),
-  ...inFile('src/hub/partition/overflow.ts', ['test/hub/crashOutcomes.test.ts'], {
+  ...inFile('src/hub/partition/partition.ts', ['test/hub/crashOutcomes.test.ts'], {
     fault: 'counts what waits in the spool as done',
-    find: 'const waiting = { ticket, done: begin() };',
-    replace: 'begin()();\n      const waiting = { ticket, done() {} };',
+    find: 'return checkpoints.begin(seen);',
+    replace: 'const begun = checkpoints.begin(seen);\n      checkpoints.end(begun);\n      return begun;',
     caughtBy: 'messages that wait in the spool loses none of them',
+  }),
+  ...inFile(
+    'src/dispatch.ts',
+    ['test/dispatch.test.ts'],
+    {
+      fault: 'leaves the letter of a message that has succeeded in a repeat',
+      find: 'else if (arrival.mayBeRepeat) await letters.release(arrival);',
+      replace: '',
+      caughtBy: 'leaves no letter when it is handled again and succeeds',
+    },
+    {
+      fault: 'looks for a letter of every message',
+      find: 'else if (arrival.mayBeRepeat) await',
+      replace: 'else await',
+      caughtBy: 'only what may be a repeat is looked for',
+    },
+  ),
+  ...inFile('src/operations/deadLetters/custody.ts', ['test/dispatch.test.ts'], {
+    fault: 'waits for a store that does not remove a letter',
+    find: 'releaseWithinMs);\n    ',
+    replace: '1e9);\n    ',
+    caughtBy: 'is completed when its letter cannot be removed',
+  }),
+  ...inFile('src/protocol/acknowledgement.ts', ['test/dispatch.test.ts'], {
+    fault: 'acknowledges a late success as if it were the failure again',
+    find: "isParked(result) ? 'failed acknowledgement' : 'acknowledgement'",
+    replace: "isParked(result) ? 'acknowledgement' : 'acknowledgement'",
+    caughtBy: 'under another message id when it succeeds after all',
   }),
 ];

@@ -1,5 +1,10 @@
 import { deliveryFaults } from './deliveryFaults.ts';
+import { detailFaults } from './detailFaults.ts';
+import { outageFaults } from './outageFaults.ts';
+import { quarantineFaults } from './quarantineFaults.ts';
+import { settingFaults } from './settingFaults.ts';
 import { trapFaults } from './trapFaults.ts';
+import { waitingFaults } from './waitingFaults.ts';
 
 /** One deliberate fault, and the test that must notice it. */
 export interface Fault {
@@ -61,7 +66,12 @@ const checks = inFile('src/messages/checks.ts', [...answering, ...creating]);
 const envelope = inFile('src/protocol/envelope.ts', [...protocol, ...answering]);
 const acknowledgement = inFile('src/protocol/acknowledgement.ts', [...protocol, created]);
 const notification = inFile('src/protocol/notification.ts', [created, synced]);
-const json = inFile('src/protocol/json.ts', [...protocol, ...creating]);
+const costs = inFile('src/messages/checks.ts', ['test/cost.test.ts']);
+const jsonScan = inFile('src/protocol/jsonScan.ts', protocol);
+const jsonKeys = inFile('src/protocol/jsonKeys.ts', protocol);
+const details = inFile('src/protocol/details.ts', ['test/cost.test.ts']);
+const meaning = inFile('src/backends/meaning.ts', ['test/backends/meaning.test.ts']);
+const dispatching = inFile('src/dispatch.ts', answering);
 const event = inFile('src/protocol/event.ts', [...protocol, ...creating]);
 const body = inFile('src/protocol/body.ts', protocol);
 const fields = inFile('src/protocol/fields.ts', protocol);
@@ -87,7 +97,7 @@ export const faults: readonly Fault[] = [
   ),
   createOrUpdate(
     'trusts every hit of the look-up',
-    'isOf(hit, model, type) && hasValues(hit, values)',
+    'isOf(hit, model, type) && unique.areIn(hit, values)',
     'Boolean(hit)',
     'checks every hit of the look-up again',
   ),
@@ -130,7 +140,7 @@ export const faults: readonly Fault[] = [
   createOrUpdate(
     'reads a unique property that occurs twice',
     'if (twice !== undefined) throw',
-    'if (twice === null) throw',
+    'if (twice === "") throw',
     'refuses a unique property that occurs twice',
   ),
   createOrUpdate(
@@ -141,13 +151,13 @@ export const faults: readonly Fault[] = [
   ),
   modelCreate(
     'derives an objectId although one is given',
-    'derivedId: objectId === undefined ? derivedId(',
-    'derivedId: objectId !== null ? derivedId(',
+    'derivedId: isAbsent ? derivedId(',
+    'derivedId: eventId ? derivedId(',
     'with the objectId of the request',
   ),
   modelCreate(
     'uses an objectId that is no GUID',
-    "if (members.has('objectId') && !isGuid(objectId)) return nobody;",
+    'if (!isAbsent && !isGuid(objectId)) return nobody;',
     '',
     'never puts an objectId that is no GUID into a path',
   ),
@@ -165,14 +175,14 @@ export const faults: readonly Fault[] = [
   ),
   uniqueValues(
     'does not unwrap unique values',
-    'return isWrapped ? memberOf',
-    'return value === null ? memberOf',
+    'return value.size === 1 &&',
+    'return value.size === 0 &&',
     'compares plain and wrapped values of unique properties as equal',
   ),
   storedModel(
     'shows devices which related models were created',
-    'related.map((one) => relatedModel.parse(one))',
-    'related',
+    '...relatedModel.parse(one), details',
+    '...one, details',
     'without saying which were created',
   ),
   storedModel(
@@ -257,15 +267,15 @@ export const faults: readonly Fault[] = [
   ),
   parent(
     'changes the parent',
-    '} else if (!isWanted(existing)) {',
-    '} else if (existing === null) {',
+    'if (others.some(isMarked)) {',
+    'if (others === undefined) {',
     'fails when the model has another parent',
   ),
   parent('does not mark the parent reference', "'isParent', 'true'", "'isChild', 'true'", 'marked isParent'),
   deviceUpdated(
     'acknowledges the stored version',
-    'return done({ version: body.version });',
-    'return done({ version: body.version + 1 });',
+    'return done({ version: versionIn(json) ?? BigInt(body.version) });',
+    'return done({ version: BigInt(body.version + 1) });',
     'and answers the request’s',
   ),
   deviceUpdated(
@@ -301,8 +311,8 @@ export const faults: readonly Fault[] = [
   ),
   collect(
     'walks in circles',
-    'return !visited.has(key) && visited.add(key);',
-    'return visited.add(key);',
+    'if (visited.has(key)) return false;',
+    '',
     'visited once when they refer to each other in a circle',
   ),
   collect(
@@ -313,8 +323,8 @@ export const faults: readonly Fault[] = [
   ),
   collect(
     'follows references that are not contained',
-    'return isContained === true || isContainment === true;',
-    'return true;',
+    "return valueIn(attributes, 'isContained') === true ||",
+    'return true ||',
     'over references that say isContained',
   ),
   collect(
@@ -331,8 +341,8 @@ export const faults: readonly Fault[] = [
   ),
   collect(
     'has no limit on models',
-    'if (visited.size > limits.maxSyncModels) throw',
-    'if (visited.size > 1e9) throw',
+    'if (visited.size === limits.maxSyncModels) throw',
+    'if (visited.size === 1e9) throw',
     'passed by the 201st model',
   ),
   collect(
@@ -375,22 +385,34 @@ export const faults: readonly Fault[] = [
     'then the acknowledgement',
   ),
   answer(
-    'sends part of what does not fit',
-    'if (mustDeliver && !notifications.every(fits)) {',
-    'if (mustDeliver && notifications.length > 1e9) {',
-    'not even those that fit',
+    'stops at a notification that does not fit',
+    "if (delivery.dropped !== 'too_large') {",
+    'if (delivery.dropped) {',
+    'names it, and sends the others',
   ),
   checks(
     'reads a key that occurs twice',
-    'if (twice.length > 0) {',
-    'if (twice.length > 9) {',
+    'if (twice.length > 0) throw',
+    'if (twice.length > 9) throw',
     'refuses a body in which objectId occurs twice',
   ),
-  checks(
-    'does not charge what it inflates',
-    'if (bytes !== body) charge(bytes.byteLength);',
+  costs(
+    'parses a list of any length',
+    'if (excesses.length > 0) throw',
+    'if (excesses.length > 9) throw',
+    'refused unread when it has more than 1,000 values',
+  ),
+  dispatching(
+    'does not give back what the body did not need',
+    'keep(bytesHeld(event, json));',
     '',
-    'charged to the bytes in work',
+    'the room that it does not need is given back',
+  ),
+  dispatching(
+    'keeps the room of a body while it answers',
+    'keep(bytesReceived(event));',
+    '',
+    'the rest before it is answered',
   ),
   envelope(
     'is one byte too generous with headers',
@@ -418,25 +440,62 @@ export const faults: readonly Fault[] = [
     'grammar.invalid,\n        `the message',
     'with a code of their own',
   ),
-  acknowledgement(
-    'compresses V1',
-    "const mayCompress = envelope.generation === 'V2';",
-    'const mayCompress = true;',
-    'V1 acknowledgement is never compressed',
-  ),
+  acknowledgement('compresses V1', "envelope.generation === 'V1' || ", '', 'V1 acknowledgement is never compressed'),
   acknowledgement(
     'does not compress for who compresses',
-    "envelope.properties['content-encoding']?.toLowerCase() === 'gzip'",
-    'false',
+    "envelope.properties['content-encoding']?.toLowerCase() !== 'gzip'",
+    'true',
     'is compressed when the request was',
   ),
   acknowledgement('forgets the timestamp', 'timestamp: now.toISOString(),', '', 'has these properties and no others'),
-  json(
-    'lets the first of two members win',
-    'members.set(level.key, { key: keyAt',
-    'if (!members.has(level.key)) members.set(level.key, { key: keyAt',
-    'the last of two members counts',
+  jsonScan('lets the first of two members win', 'known.start = valueAt;', '', 'the last of two members counts'),
+  jsonScan('counts no values', 'if (values > maxValues) throw', 'if (values > 1e9) throw', 'on values are met exactly'),
+  jsonScan('nests without limit', 'if (depth === maxDepth) throw', 'if (depth === 1e9) throw', 'refuses one more'),
+  jsonScan(
+    'takes keys of any length',
+    'if (at - start - 2 > keyLength) {',
+    'if (at - start - 2 > 1e9) {',
+    'on keys are met exactly',
   ),
+  jsonScan('takes numbers of any length', 'if (at > most) {', 'if (at > 1e9) {', 'on numbers are met exactly'),
+  jsonScan(
+    'takes any escape',
+    'else if (!isEscape(letter)) throw',
+    'else if (letter === 0) throw',
+    'accepts what JSON.parse',
+  ),
+  jsonScan(
+    'takes control characters in strings',
+    '!(code >= space)) throw',
+    'code === 0) throw',
+    'accepts what JSON.parse accepts',
+  ),
+  jsonScan(
+    'closes an array like an object',
+    'next === (inObject ? closeBrace : closeBracket)',
+    'next === closeBrace || next === closeBracket',
+    'accepts what JSON.parse accepts',
+  ),
+  jsonKeys(
+    'does not know an escaped key',
+    'if (from === to || code === backslash) return walk(bytes, from, to, root, 0);',
+    'if (from === to || code === backslash) return undefined;',
+    'in whatever spelling',
+  ),
+  jsonKeys(
+    'takes the beginning of a key for the key',
+    'return depth === name.length ? branch.name : undefined;',
+    'return branch.name;',
+    'in whatever spelling',
+  ),
+  meaning(
+    'computes with exponents of any length',
+    'if (exponent.length >= longExponent) return number;',
+    '',
+    'an exponent of any length',
+  ),
+  details('lists every fault', 'texts.slice(0, maxFaults)', 'texts.slice(0)', 'at most ten faults'),
+  details('cuts no text', 'text.length <= most ? text', 'text.length <= 1e9 ? text', 'at most 1,000 characters'),
   event(
     'reads our own notifications',
     "eventType.startsWith('Svc.InformationModel.')",
@@ -457,9 +516,21 @@ export const faults: readonly Fault[] = [
   ),
   body(
     'inflates without limit',
-    '{ maxOutputLength: maxInflated }',
-    '{ maxOutputLength: 1e9 }',
+    'maxOutputLength: most,',
+    'maxOutputLength: 1e9,',
     'is refused beyond the limit when inflated',
+  ),
+  body(
+    'ignores what comes after the compressed data',
+    'error === null && engine.bytesWritten === data.byteLength',
+    'error === null',
+    'is refused when anything comes after it',
+  ),
+  body(
+    'reserves no room for what a body inflates to',
+    'perByte * Math.min(maxInflated, mostInflated * received)',
+    'perByte * received',
+    'is what it may inflate to',
   ),
   fields(
     'lets paths climb',
@@ -468,5 +539,10 @@ export const faults: readonly Fault[] = [
     '"edge/../other" is a connectivity path: false',
   ),
   ...deliveryFaults,
+  ...waitingFaults,
+  ...detailFaults,
+  ...quarantineFaults,
+  ...settingFaults,
+  ...outageFaults,
   ...trapFaults,
 ];

@@ -15,56 +15,70 @@ export const trapFaults: readonly Fault[] = [
     replace: '',
     caughtBy: 'never grants the hub more credit than the prefetch',
   }),
-  ...inFile(
-    'src/hub/replies/serviceConnection.ts',
-    ['test/hub/hangs.test.ts'],
-    {
-      fault: 'trap 2: waits for the hub’s answer as long as it takes',
-      find: 'await within(line.client.send(reply.deviceId, toMessage(reply)), answerWithinMs)',
-      replace: 'await line.client.send(reply.deviceId, toMessage(reply))',
-      caughtBy: 'a message ends although the hub’s answer never answers it',
-    },
-    {
-      fault: 'trap 5: waits until the client has connected, as long as it takes',
-      find: 'await within(line.opened, answerWithinMs);',
-      replace: 'await line.opened;',
-      caughtBy: 'a message ends although the connection never answers it',
-    },
-  ),
-  ...inFile('src/hub/replies/serviceConnection.ts', only('serviceConnection', 'does not take'), {
+  ...inFile('src/hub/sdkCures.ts', only('trapsOfReading', 'trap 18'), {
+    fault: 'trap 18: opens a connection again with the links of the one that the hub closed',
+    find: '  reportClosedConnections();\n',
+    replace: '',
+    caughtBy: 'goes on after the hub closed the connection with its links attached',
+  }),
+  ...inFile('src/hub/sdkCures.ts', only('trapsOfReplying', 'trap 2'), {
+    fault: 'trap 2: lets sends wait until the client has closed its connection',
+    find: '  failSendsOfClosedConnections();\n',
+    replace: '',
+    caughtBy: 'goes on at once when the hub has closed the connection under a reply',
+  }),
+  ...inFile('src/hub/replies/line.ts', ['test/hub/hangs.test.ts'], {
+    fault: 'trap 5: waits until the client has connected, as long as it takes',
+    find: 'await within(opened, answerWithinMs);',
+    replace: 'await opened;',
+    caughtBy: 'a message ends although the connection never answers it',
+  }),
+  ...inFile('src/hub/replies/line.ts', only('serviceConnection', 'does not take'), {
     fault: 'trap 3: takes a send without a result for success',
     find: 'return answer.result ? undefined :',
     replace: 'return answer ? undefined :',
     caughtBy: 'does not take release for success',
   }),
-  ...inFile('src/hub/replies/serviceConnection.ts', only('serviceConnection', 'gives up on a reply'), {
+  ...inFile('src/hub/replies/line.ts', only('serviceConnection', 'replaces a connection'), {
     fault: 'trap 3: stays on a connection that leaves replies unanswered',
-    find: "        retire(line);\n        return { kind: 'later', reason: 'unanswered' };",
-    replace: "        return { kind: 'later', reason: 'unanswered' };",
-    caughtBy: 'gives up on a reply that is never settled',
+    find: '      onEnd();\n      flights.giveUp();',
+    replace: '      flights.giveUp();',
+    caughtBy: 'on which nothing is settled any more',
   }),
-  ...inFile('src/hub/replies/serviceConnection.ts', only('serviceConnection', 'attaches one link'), {
+  ...inFile('src/hub/replies/line.ts', only('serviceConnection', 'trap 3'), {
+    fault: 'trap 3: stays on a link that one lost answer stops',
+    find: ' || flights.span() >= longestSpan',
+    replace: '',
+    caughtBy: 'replaces a connection before one lost answer stops it',
+  }),
+  ...inFile('src/hub/replies/flights.ts', only('serviceConnection', 'never settled'), {
+    fault: 'trap 3: waits for a lost answer as long as it takes',
+    find: 'if (flight.looks > looksInTime) flight.giveUp();',
+    replace: '',
+    caughtBy: 'gives up on a reply that is never settled, alone',
+  }),
+  ...inFile('src/hub/replies/line.ts', only('serviceConnection', 'attaches one link'), {
     fault: 'trap 4: sends many replies before there is a link',
-    find: '      used.first = sending;\n',
+    find: '      attached ??= within(sent, linkWithinMs).catch(() => undefined);\n',
     replace: '',
     caughtBy: 'attaches one link however many replies come first',
   }),
-  ...inFile('src/hub/replies/serviceConnection.ts', only('serviceConnection', 'internal-error'), {
+  ...inFile('src/hub/replies/line.ts', only('serviceConnection', 'internal-error'), {
     fault: 'trap 6: lets the client try again by itself',
     find: 'client.setRetryPolicy(noRetry);',
     replace: 'void noRetry;',
     caughtBy: 'understands a rejection with amqp:internal-error',
   }),
-  ...inFile('src/hub/replies/serviceConnection.ts', only('trapsOfReplying', 'trap 7'), {
+  ...inFile('src/hub/replies/line.ts', only('trapsOfReplying', 'trap 7'), {
     fault: 'trap 7: keeps a connection for ever',
-    find: 'if (current && Date.now() < current.replaceAt) return current;',
-    replace: 'if (current) return current;',
+    find: 'Date.now() >= wornAt || ',
+    replace: '',
     caughtBy: 'leaves a connection before the life of its token ends',
   }),
-  ...inFile('src/hub/replies/sender.ts', ['test/hub/sender.test.ts'], {
+  ...inFile('src/hub/replies/gate.ts', ['test/hub/sender.test.ts'], {
     fault: 'trap 3: has any number of replies open',
-    find: 'atMost(maxInFlight)',
-    replace: 'atMost(1e9 + maxInFlight)',
+    find: 'inFlight >= maxInFlight',
+    replace: 'inFlight >= 1e9 + maxInFlight',
     caughtBy: 'has no more replies open than allowed',
   }),
   ...inFile(
@@ -77,18 +91,18 @@ export const trapFaults: readonly Fault[] = [
       caughtBy: 'with one event does not stop the partition',
     },
     {
-      fault: 'trap 9: lets a fault of its own stop a device',
-      find: "        onTrouble(error, 'message given up');",
-      replace: '        throw error;',
-      caughtBy: 'with one message does not stop its device',
-    },
-    {
       fault: 'trap 10: writes checkpoints after ownership is lost',
       find: '    checkpoints.stop(true);\n',
       replace: '',
       caughtBy: 'writes no checkpoint after ownership is lost',
     },
   ),
+  ...inFile('src/hub/partition/work.ts', ['test/hub/partition.test.ts'], {
+    fault: 'trap 9: lets a fault of its own stop a device',
+    find: "      onTrouble(error, 'message given up');\n      return true;",
+    replace: '      throw error;',
+    caughtBy: 'with one message does not stop its device',
+  }),
   ...inFile('src/hub/partition/partition.ts', only('trapsOfReading', 'trap 17'), {
     fault: 'trap 17: handles again what a restarted partition gives again',
     find: '      if (seen && event.sequenceNumber <= seen.sequenceNumber) continue;\n',
@@ -115,7 +129,7 @@ export const trapFaults: readonly Fault[] = [
   }),
   ...inFile('src/hub/reading/consumer.ts', only('trapsOfReading', 'replaces a client'), {
     fault: 'trap 11: has no watchdog',
-    find: '    line.revive(tenures.all().filter(({ record }) => !tenures.isLeaving(record.partition)));\n',
+    find: '    line.revive(reading());\n',
     replace: '',
     caughtBy: 'replaces a client that waits for a hub which does not answer',
   }),
@@ -124,6 +138,12 @@ export const trapFaults: readonly Fault[] = [
     find: '        maxWaitTimeInSeconds: options.maxWaitSeconds,\n',
     replace: '',
     caughtBy: 'goes on after a connection that broke while nothing came',
+  }),
+  ...inFile('src/hub/reading/consumer.ts', only('trapsOfReading', 'silent without an error'), {
+    fault: 'believes in a connection on which nothing comes',
+    find: '    void quiet.look(reading());\n',
+    replace: '',
+    caughtBy: 'connects again on a connection that is silent without an error',
   }),
   ...inFile('src/hub/reading/outset.ts', only('consumer', 'starts at the earliest'), {
     fault: 'trap 14: starts at the latest event',
@@ -137,19 +157,61 @@ export const trapFaults: readonly Fault[] = [
     replace: 'latest',
     caughtBy: 'is read from there by all readers to come',
   }),
+  ...inFile('src/hub/reading/belonging.ts', ['test/hub/settingOut.test.ts', '-t', 'a partition of ours'], {
+    fault: 'calls a checkpoint foreign at the first look',
+    find: 'if (seen.readings < foreignAfterReadings || now - seen.since < foreignAfterMs) throw',
+    replace: 'if (seen.readings < 1) throw',
+    caughtBy: 'is read as soon as the hub has caught up, without an alarm',
+  }),
+  ...inFile('src/hub/reading/outset.ts', ['test/hub/settingOut.test.ts', '-t', 'a partition of ours'], {
+    fault: 'takes a latest event without an offset',
+    find: 'if (offset === null) throw',
+    replace: 'if (sequenceNumber < -1) throw',
+    caughtBy: 'because the hub does not say where its latest event is',
+  }),
+  ...inFile('src/hub/reading/tenures.ts', only('settingOut', 'nothing at the offset'), {
+    fault: 'stays at a position that the hub refuses',
+    find: 'if (diagnosis.refusesPosition) leave(partition);',
+    replace: '',
+    caughtBy: 'makes an alarm until the checkpoint is removed',
+  }),
+  ...inFile('src/hub/reading/consumer.ts', only('settingOut', 'of an older hub'), {
+    fault: 'asks for a restart because of a checkpoint that is not of this hub',
+    find: '&& !isRefused(record.partition)',
+    replace: '',
+    caughtBy: 'asks for no restart',
+  }),
+  ...inFile('src/hub/reading/consumer.ts', only('wrongSettings', ''), {
+    fault: 'is ready before the hub has agreed',
+    find: 'return reader?.isHeard() === true &&',
+    replace: 'return reader !== undefined &&',
+    caughtBy: 'is ready as soon as the hub has agreed for every partition',
+  }),
+  ...inFile('src/hub/reading/diagnosis.ts', only('wrongSettings', 'told in one line'), {
+    fault: 'looks at the outside of an error that says nothing',
+    find: 'if (error instanceof AggregateError && error.errors.length > 0) return',
+    replace: 'if (error instanceof AggregateError && error.errors.length > 99) return',
+    caughtBy: 'a wrong key is told in one line',
+  }),
+  ...inFile('src/hub/reading/readingTroubles.ts', only('wrongSettings', 'consumer group'), {
+    fault: 'tells a cause once for each partition',
+    find: '      troubles.met(sourceOf(diagnosis), {',
+    replace: '      troubles.met(place + sourceOf(diagnosis), {',
+    caughtBy: 'a consumer group that is not there is told in one line',
+  }),
   ...inFile('src/hub/reading/reader.ts', only('consumer', 'starts at the earliest'), {
     fault: 'trap 14: lets the client parse bodies',
     find: 'skipParsingBodyAsJson: true',
     replace: 'skipParsingBodyAsJson: false',
     caughtBy: 'leaves bodies as the bytes they are',
   }),
-  ...inFile('src/dispatch.ts', ['test/hub/hangs.test.ts'], {
+  ...inFile('src/operations/deadLetters/custody.ts', ['test/hub/hangs.test.ts'], {
     fault: 'trap 13: waits for a dead-letter store that hangs',
-    find: 'parkWithinMs);\n',
-    replace: '1e9);\n',
+    find: '}), parkWithinMs);\n',
+    replace: '}), 1e9);\n',
     caughtBy: 'a message ends although the dead-letter store never answers it',
   }),
-  ...inFile('src/backends/http.ts', ['test/backends/retries.test.ts'], {
+  ...inFile('src/backends/sending.ts', ['test/backends/retries.test.ts'], {
     fault: 'trap 13: gives an attempt its usual time when the message has less',
     find: 'Math.min(attemptTimeoutMs, deadline.remaining())',
     replace: 'deadline.remaining() && attemptTimeoutMs',

@@ -1,7 +1,7 @@
 import { createBackends } from '../../src/backends/backends.ts';
 import { readSettings } from '../../src/config.ts';
 import { createDispatch } from '../../src/dispatch.ts';
-import type { Stay } from '../../src/hub/partition/partition.ts';
+import type { Stay } from '../../src/hub/partition/work.ts';
 import type { Delivery } from '../../src/hub/replies/sender.ts';
 import { createLog } from '../../src/log.ts';
 import type { CardLimits } from '../../src/messages/card.ts';
@@ -28,7 +28,7 @@ const environment = {
 };
 
 /** The defaults of every setting. */
-const settings = readSettings(environment, 'no-such-directory');
+export const settings = readSettings(environment, 'no-such-directory');
 
 export interface Dispatched {
   readonly handled: boolean;
@@ -36,11 +36,14 @@ export interface Dispatched {
   readonly replies: readonly Reply[];
   /** What was kept as dead letters. */
   readonly parked: readonly Letter[];
+  /** Ids of the letters that were to be removed. */
+  readonly removed: readonly string[];
   readonly logged: readonly Record<string, unknown>[];
   /** Everything that was written to the log, as text. */
   readonly logText: string;
   readonly counters: Readonly<Record<string, number>>;
-  readonly charged: number;
+  /** Bytes of the budget that it did not need any more, in the order in which they were given back. */
+  readonly givenBack: readonly number[];
 }
 
 interface Circumstances {
@@ -52,19 +55,30 @@ interface Circumstances {
   readonly mayBeRepeat?: boolean | undefined;
   /** Aborted when the partition is taken from us. */
   readonly gone?: AbortSignal | undefined;
+  /** The message is not to be executed any more. */
+  readonly parkUnexecuted?: boolean | undefined;
   /** What the dead-letter store does with a letter besides keeping it. */
   readonly park?: ((letter: Letter) => Promise<void>) | undefined;
+  /** What the dead-letter store does when a letter is to be removed. */
+  readonly remove?: ((id: string) => Promise<void>) | undefined;
 }
 
 /** A partition that nobody takes from us. */
-export const forever: Stay = { charge() {}, closing: new AbortController().signal, gone: new AbortController().signal };
+export const forever: Stay = {
+  giveBack() {},
+  waiting() {},
+  answering() {},
+  gone: new AbortController().signal,
+};
 
 /** Runs one event through the whole service but hub and backends. */
 export async function dispatchEvent(
   event: HubEvent,
   script: Script,
-  { deliver = () => undefined, limits, mayBeRepeat = false, gone = forever.gone, park }: Circumstances = {},
+  circumstances: Circumstances = {},
 ): Promise<Dispatched> {
+  const { deliver = () => undefined, limits, mayBeRepeat = false, gone = forever.gone } = circumstances;
+  const { park, remove, parkUnexecuted = false } = circumstances;
   const backend = scriptedBackend(script);
   const lines: string[] = [];
   const log = createLog('debug', { write: (line) => void lines.push(line) });
@@ -72,6 +86,7 @@ export async function dispatchEvent(
   const counters = createCounters();
   const replies: Reply[] = [];
   const parked: Letter[] = [];
+  const removed: string[] = [];
   const sender = {
     async send(reply: Reply) {
       replies.push(reply);
@@ -88,6 +103,10 @@ export async function dispatchEvent(
         parked.push(letter);
         await park?.(letter);
       },
+      async remove(id) {
+        removed.push(id);
+        await remove?.(id);
+      },
     },
     log,
     limits: { ...settings.messages, ...limits },
@@ -97,13 +116,14 @@ export async function dispatchEvent(
   const deviceId = senderOf(event, settings.hub.deviceIdProperty);
   if (generation === undefined || deviceId === undefined) throw new Error('this event never reaches dispatch');
 
-  let charged = 0;
+  const givenBack: number[] = [];
   const arrival = { event, generation, deviceId, origin: { hub: 'hub', partition: '0' }, mayBeRepeat };
   const handled = await dispatch(arrival, {
     ...forever,
     gone,
-    charge(bytes) {
-      charged += bytes;
+    parkUnexecuted,
+    giveBack(bytes) {
+      givenBack.push(bytes);
     },
   });
   await backends.close();
@@ -116,10 +136,11 @@ export async function dispatchEvent(
     handled,
     replies,
     parked,
+    removed,
     logged: lines.map((line) => JSON.parse(line)),
     logText: lines.join(''),
     counters: { ...counters },
-    charged,
+    givenBack,
   };
 }
 

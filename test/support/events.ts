@@ -30,3 +30,6 @@ export function hubEvent({
     enqueuedTimeUtc: new Date('2026-01-02T03:04:05.678Z'),
   };
 }
+
+/** What an event costs in tests that are not about what bodies cost. */
+export const bodyBytes = ({ body }: HubEvent): number => (body as Uint8Array).byteLength;

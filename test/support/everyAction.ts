@@ -1,6 +1,7 @@
 import { deflateSync, gzipSync } from 'node:zlib';
 import { expect } from 'vitest';
 import { bearerToken } from './dispatching.ts';
+import { hostileTargets, shown, strangeTargets, targetFault } from './hostileNames.ts';
 import { type Row, requestProperties } from './messageTable.ts';
 import type { ScriptedCall } from './scriptedBackend.ts';
 import { problem } from './world.ts';
@@ -24,7 +25,7 @@ export function everyAction(sample: Sample): Readonly<Record<string, readonly Ro
   const text = JSON.stringify(body);
   const success = { properties, body, backend, ack };
   const having = (more: Readonly<Record<string, unknown>>) => ({ properties: { ...properties, ...more } });
-  const malformed = { body: '{', ack: failed('validation_error', 'body is not well-formed JSON, see character 2') };
+  const malformed = { body: '{', ack: failed('validation_error', 'body is not well-formed JSON, it ends too early') };
   const refused = (it: string, more: Readonly<Record<string, unknown>>, details: string, rest: Partial<Row> = {}) => ({
     it,
     ...having(more),
@@ -120,11 +121,19 @@ export function everyAction(sample: Sample): Readonly<Record<string, readonly Ro
         { ack: 'sometimes' },
         'property ack must be none, positive, negative or all',
       ),
-      refused(
-        'must have a target without empty or climbing names',
-        { target: 'edge/../d2' },
-        'property target must be identity names joined by /, without empty, . or .. names or control characters',
-        { ackProperties: { target: 'edge/../d2' } },
+      ...strangeTargets.map((target) => ({
+        ...success,
+        it: `may have any target, which comes back unchanged: ${target}`,
+        ...having({ target }),
+        ackProperties: { target },
+      })),
+      ...hostileTargets.map((target) =>
+        refused(
+          `must have a target without control characters: ${shown(target)}`,
+          { target },
+          `property target ${targetFault}`,
+          { ackProperties: { target } },
+        ),
       ),
       refused(
         'must have a timeout of whole seconds up to the maximum',
@@ -174,10 +183,9 @@ export function everyAction(sample: Sample): Readonly<Record<string, readonly Ro
       },
       {
         ...having({ 'content-encoding': 'gzip' }),
-        it: 'must be what content-encoding says; the failure is compressed as well',
+        it: 'must be what content-encoding says; the failure is not compressed',
         body,
         ack: failed('decompression_error', 'body is neither gzip data nor base64 text of it'),
-        ackProperties: { 'content-encoding': 'gzip' },
       },
     ],
     'backends, as of every action': decisive.flatMap((one) => {

@@ -5,9 +5,15 @@ export const objectIdFault = 'must be a GUID';
 
 const tooLong = 'm'.repeat(257);
 export const hostileModels = [
-  ...['../B', 'a/b', 'a\\b', '%2f', '', '.', '..', 'a b', 'a\r\nb', 'a?b', 'a#b', 'a@1', '\ud800', tooLong],
+  ...['../B', 'a/b', 'a\\b', '%2f', '', '.', '..', '..a', 'a\r\nb', 'a?b', 'a#b', '\ud800', tooLong],
 ];
-export const modelFault = 'must be a model definition identifier: no spaces, control characters or any of / \\ ? # % @';
+export const modelFault =
+  'must be a model definition identifier: 1 to 256 characters, no control characters or any of / \\ ? # %, neither . nor beginning with ..';
+
+/** Targets that name nobody, and are copied all the same (P5). */
+export const strangeTargets = ['/a', 'a/', '../x', 'a//b', '%2f ü'];
+export const hostileTargets = ['a\u0000', 'a\r\nb'];
+export const targetFault = 'must not have control characters';
 
 export const hostilePaths = [
   '..',
@@ -21,6 +27,9 @@ export const hostilePaths = [
   'a\r\nb',
 ];
 export const pathFault = 'must be identity names joined by /, without empty, . or .. names or control characters';
+
+/** Ids that the principal manager must not answer with. */
+export const hostilePrincipals = ['', '.', '..', '../B', 'a/b', 'a\\b', '%2e%2e', 'a?b', 'a#b', 'a\r\nb'];
 
 /** Names of identities, and how each goes out as one query value. */
 export const hostileIdentities = [

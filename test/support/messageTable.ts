@@ -28,6 +28,8 @@ export interface Row {
   readonly limits?: Partial<CardLimits>;
   /** Body of the acknowledgement, decompressed if it says that it is `gzip`; undefined when there must be none. */
   readonly ack: Readonly<Record<string, unknown>> | undefined;
+  /** Text that the acknowledgement's body has, character by character. */
+  readonly ackText?: string;
   /** Properties of the acknowledgement beside or instead of those of every acknowledgement. */
   readonly ackProperties?: Readonly<Record<string, unknown>>;
   /** Before the acknowledgement, in this order. Text is compared character by character. */
@@ -113,6 +115,8 @@ async function check(generation: Generation, name: string, row: Row) {
     body: row.ack,
   };
   expect(received).toEqual(acknowledgement ? [...expected, acknowledgement] : expected);
+  const last = replies.at(-1);
+  if (row.ackText) expect(last && decompressed(last.properties, last.body)).toContain(row.ackText);
   if (row.log) expect(logged.at(-1)).toMatchObject({ msg: 'handled', ...row.log });
 }
 

@@ -4,7 +4,16 @@ import iothub from 'azure-iothub';
 import rhea, { type Delivery, type EventContext, type Receiver, type Sender } from 'rhea';
 
 /** What the endpoint does with a message. */
-export type Disposition = 'accept' | 'release' | 'modify' | 'silence' | 'drop' | 'detach' | { readonly reject: string };
+export type Disposition =
+  | 'accept'
+  | 'release'
+  | 'modify'
+  | 'silence'
+  | 'drop'
+  | 'detach'
+  | { readonly reject: string; readonly description?: string }
+  /** Accepted when the call-back is called. */
+  | { readonly later: (accept: () => void) => void };
 
 export interface ServiceEndpoint {
   /** Bodies that arrived, in order. */
@@ -88,7 +97,9 @@ function settle(disposition: Disposition, delivery: Delivery, receiver: Receiver
   else if (disposition === 'modify') delivery.modified({ delivery_failed: true });
   else if (disposition === 'drop') socket.destroy();
   else if (disposition === 'detach') receiver.close();
-  else if (disposition !== 'silence') delivery.reject({ condition: disposition.reject, description: 'as scripted' });
+  else if (disposition === 'silence') return;
+  else if ('later' in disposition) disposition.later(() => delivery.accept());
+  else delivery.reject({ condition: disposition.reject, description: disposition.description ?? 'as scripted' });
 }
 
 function plainClient(port: number): iothub.Client {

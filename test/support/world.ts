@@ -14,6 +14,12 @@ export const device = {
   call: 'GET /devices?device=d1',
   reply: [200, { data: [{ id: P, identity: 'd1', path: 'd1', parentId: null }] }],
 } as const;
+/** An identity under an id that breaks the contract; the white space before it says that this is on purpose. */
+export const identityWithId = (id: string, call: string = device.call) =>
+  ({
+    call,
+    reply: [200, ` ${JSON.stringify({ data: [{ id, identity: 'd1', path: 'd1', parentId: null }] })}`],
+  }) as const;
 export const edgeIdentity = {
   call: 'GET /devices?device=d1&path=edge%2Fsensor-1',
   reply: [200, { data: [{ id: Q, identity: 'sensor-1', path: 'd1/edge/sensor-1', parentId: P }] }],

@@ -47,7 +47,7 @@ describe('trap 1: a connection that ends with a send unsettled', () => {
     let [out, error] = ['', ''];
     child.stdout.on('data', (chunk) => (out += chunk));
     child.stderr.on('data', (chunk) => (error += chunk));
-    await expect.poll(() => error, { timeout: 10_000 }).toContain('RangeError: Maximum call stack size exceeded');
+    await expect.poll(() => error, { timeout: 60_000 }).toContain('RangeError: Maximum call stack size exceeded');
     await new Promise((resolve) => setTimeout(resolve, 1000)); // it would have tried again after 0.1 s
     expect(hub.counters().connections.service).toBe(0);
     expect({ out, exitCode: child.exitCode }).toEqual({ out: 'sent\n', exitCode: null });
@@ -80,7 +80,7 @@ describe('trap 3: send() says too much or nothing', () => {
     hub.faults.add({ kind: 'settle', answer: 'never', times: 1 });
     const client = plainService(hub);
     await client.open();
-    void send(client, 'pump-1', 'never settled');
+    void send(client, 'pump-1', 'never settled').catch(() => undefined); // when the hub ends
     await expect.poll(() => received().length).toBe(1);
     for (let sent = 0; sent < 2047; sent += 89)
       await Promise.all(Array.from({ length: 89 }, () => send(client, 'pump-1', 'x')));
@@ -120,7 +120,7 @@ describe('trap 5: open() keeps trying in silence', () => {
     });
     const attempts = hub.faults.add({ kind: 'refuse-connection', answer: 'reset', port: 'amqps' });
     await expect
-      .poll(() => hub.faults.list().find(({ id }) => id === attempts)?.struck, { timeout: 10_000 })
+      .poll(() => hub.faults.list().find(({ id }) => id === attempts)?.struck, { timeout: 60_000 })
       .toBeGreaterThan(2);
     expect(over).toBe(false);
     stopTrying(client);

@@ -25,7 +25,7 @@ describe.concurrent('traps that need patience', () => {
     await client.open();
     await send(client, 'pump-1', 'first');
     const condition = 'amqp:connection:forced';
-    hub.faults.add({ kind: 'settle', answer: 'close', condition, link: 'c2d', times: 1 });
+    hub.faults.add({ kind: 'settle', answer: 'close', links: 'attached', condition, link: 'c2d', times: 1 });
     const began = performance.now();
     const failing = [send(client, 'pump-1', 'open')];
     await sleep(1000);

@@ -1,0 +1,111 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { text } from 'node:stream/consumers';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { projectDirectory } from '../../sandbox/state.ts';
+
+let directory: string;
+const children: ChildProcess[] = [];
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'start-'));
+  symlinkSync(join(projectDirectory, 'dist'), join(directory, 'dist'));
+});
+afterEach(() => {
+  for (const child of children.splice(0)) child.kill('SIGKILL');
+  rmSync(directory, { recursive: true });
+});
+
+/** Complete, with a hub and backends that are not there. */
+const settings = {
+  HUB_EVENTS_CONNECTION_STRING:
+    'Endpoint=sb://127.0.0.1:1/;SharedAccessKeyName=n;SharedAccessKey=a2V5;EntityPath=h;UseDevelopmentEmulator=true',
+  HUB_SERVICE_CONNECTION_STRING: 'HostName=127.0.0.1;SharedAccessKeyName=n;SharedAccessKey=a2V5',
+  INFORMATION_MODEL_URL: 'http://127.0.0.1:1',
+  TYPE_REGISTRY_URL: 'http://127.0.0.1:1',
+  PRINCIPAL_MANAGER_URL: 'http://127.0.0.1:1',
+  BACKENDS_TOKEN: 't0ken',
+  HTTP_HOST: '127.0.0.1',
+  HTTP_PORT: '0',
+};
+
+const scripts: Record<string, string> = JSON.parse(
+  readFileSync(join(projectDirectory, 'package.json'), 'utf8'),
+).scripts;
+
+/** What `npm run` executes once the service is built, in a folder that has the build and nothing else. */
+function start(script: string, environment: Record<string, string>, ...args: string[]) {
+  const command = [scripts[script]?.split('&&').at(-1), ...args].join(' ');
+  const child = spawn(`exec ${command}`, {
+    shell: true,
+    cwd: directory,
+    env: { PATH: process.env['PATH'], ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  children.push(child);
+  return child;
+}
+
+async function run(script: string, environment: Record<string, string>, ...args: string[]) {
+  const child = start(script, environment, ...args);
+  const [[code], stdout, stderr] = await Promise.all([once(child, 'exit'), text(child.stdout), text(child.stderr)]);
+  return { code, stdout, stderr };
+}
+
+const writeEnv = (values: Record<string, string>) =>
+  writeFileSync(
+    join(directory, '.env'),
+    Object.entries(values)
+      .map(([name, value]) => `${name}=${value}\n`)
+      .join(''),
+  );
+
+describe('npm start', () => {
+  it('reads .env, and what the environment has already wins', async () => {
+    writeEnv({ ...settings, HTTP_PORT: 'of the file', LOG_LEVEL: 'of the file' });
+    const { code, stderr } = await run('start', { LOG_LEVEL: 'info' });
+    expect(code).toBe(1);
+    expect(stderr).toContain('HTTP_PORT: must be a port');
+    expect(stderr.match(/^ {2}- /gm)).toHaveLength(1);
+  });
+
+  it('does without .env', async () => {
+    const { code, stderr } = await run('start', {});
+    expect([code, stderr]).toEqual([1, expect.stringContaining('HUB_EVENTS_CONNECTION_STRING: is not set')]);
+  });
+});
+
+describe('npm run dead-letters', () => {
+  it('reads .env', async () => {
+    writeEnv({ ...settings, DATA_DIRECTORY: join(directory, 'data') });
+    expect(await run('dead-letters', {}, 'list')).toEqual({ code: 0, stdout: '', stderr: '0 dead letters\n' });
+  });
+});
+
+describe('the service', () => {
+  it('ends before it reads the hub when its data directory cannot be used, and says why', async () => {
+    writeFileSync(join(directory, 'file'), '');
+    const { code, stdout, stderr } = await run('start', { ...settings, DATA_DIRECTORY: join(directory, 'file') });
+    expect([code, stdout]).toEqual([1, '']);
+    expect(stderr).toContain('The service cannot start with these settings:\n  - ');
+    expect(stderr).toContain(`${join(directory, 'file', 'checkpoints')} cannot be used (ENOTDIR)`);
+  });
+
+  it('warns of variables that look like settings and are none, without their values', async () => {
+    const child = start('start', { ...settings, DELIVERY_DRAIN_SECOND: 's3cret' });
+    for await (const line of createInterface(child.stdout)) {
+      if (!line.includes('environment variable is no setting')) continue;
+      expect(JSON.parse(line)).toMatchObject({
+        level: 'warn',
+        variable: 'DELIVERY_DRAIN_SECOND',
+        hint: 'the nearest name is DELIVERY_DRAIN_SECONDS',
+      });
+      expect(line).not.toContain('s3cret');
+      return;
+    }
+    expect.unreachable('the service ended without a warning');
+  });
+});

@@ -1,0 +1,82 @@
+import rhea from 'rhea';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { startTestSandbox, v2 } from './testSandbox.ts';
+
+// A backend is out while thousands of messages wait for it, many times more than the service may have in work.
+
+let sandbox: Awaited<ReturnType<typeof startTestSandbox>>;
+beforeAll(async () => {
+  sandbox = await startTestSandbox({
+    environment: {
+      DELIVERY_MAX_MESSAGES: '40',
+      DELIVERY_PARTITION_MESSAGES: '20',
+      CHECKPOINTS_EVERY_MESSAGES: '100000',
+    },
+  });
+});
+afterAll(async () => {
+  await sandbox?.close();
+});
+
+const devices = (name: string, count: number) => Array.from({ length: count }, (_, index) => `${name}-${index}`);
+const [waiting, others, finders] = [devices('waiting', 300), devices('other', 50), devices('finder', 10)];
+const perDevice = 10;
+const objectId = 'acef0001-0000-4000-8000-0000000000ff';
+const nobody = '00000000-0000-0000-0000-000000000000';
+
+/** Stands behind everything else in the partition of its device. */
+function append(device: string, action: string, properties: Record<string, string>, body: object) {
+  const { partitions } = sandbox.hub;
+  const place = [...waiting, ...others, ...finders].indexOf(device);
+  partitions[place % partitions.length]?.append(({ sequenceNumber, offset, enqueuedTime }) =>
+    rhea.message.encode({
+      message_annotations: {
+        'x-opt-sequence-number': sequenceNumber,
+        'x-opt-offset': String(offset),
+        'x-opt-enqueued-time': enqueuedTime,
+        'iothub-connection-device-id': device,
+        'iothub-message-source': 'Telemetry',
+      },
+      application_properties: { ...v2(action, `${device} ${sequenceNumber}`), ...properties, ack: 'none' },
+      body: rhea.message.data_section(Buffer.from(JSON.stringify(body))),
+    }),
+  );
+}
+const identityUpdate = (device: string) => append(device, 'identity.update', {}, { publicKey: 'key' });
+const modelUpdate = (device: string, version: number) =>
+  append(device, 'model.update', { objectId }, { model: 'svc.device', type: 'pump', version });
+
+const calls = (backend: string, method: string) =>
+  sandbox.backends.journal.entries().filter((call) => call.backend === backend && call.method === method);
+const changesOf = (backend: string, names: readonly string[]) =>
+  calls(backend, 'PUT').filter(({ deviceId = '', fault }) => names.includes(deviceId) && fault === undefined);
+
+it('thousands of messages that wait for the information model do not hold up those that do not need it', {
+  timeout: 120_000,
+}, async () => {
+  const { backends } = sandbox;
+  for (const device of [...waiting, ...others, ...finders]) backends.world.principals.createDevice(device, 'acme');
+  backends.faults.add({ backend: 'informationModel', status: 503 });
+  for (const device of finders) modelUpdate(device, 1);
+  const probes = () => calls('informationModel', 'GET').filter(({ path }) => path.includes(nobody));
+  await expect.poll(() => probes().length, { timeout: 60_000 }).toBeGreaterThan(0);
+
+  for (let version = 1; version <= perDevice; version += 1) for (const device of waiting) modelUpdate(device, version);
+  for (const device of others) identityUpdate(device);
+  await expect
+    .poll(() => new Set(changesOf('principalManager', others).map(({ deviceId }) => deviceId)).size, {
+      timeout: 60_000,
+    })
+    .toBe(others.length);
+  expect(changesOf('informationModel', waiting)).toEqual([]);
+
+  backends.faults.clear();
+  const handled = () => changesOf('informationModel', waiting);
+  await expect.poll(() => handled().length, { timeout: 90_000 }).toBe(waiting.length * perDevice);
+  for (const device of waiting) {
+    const versions = handled()
+      .filter(({ deviceId }) => deviceId === device)
+      .map(({ body }) => (JSON.parse(body) as { version: number }).version);
+    expect(versions).toEqual(Array.from({ length: perDevice }, (_, index) => index + 1));
+  }
+});

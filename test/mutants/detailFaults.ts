@@ -1,0 +1,160 @@
+import type { Fault } from './faults.ts';
+import { inFile } from './inFile.ts';
+
+const table = (name: string) => `test/messages/${name}.test.ts`;
+
+/** In the details of identifiers, numbers, nulls and sizes. */
+export const detailFaults: readonly Fault[] = [
+  ...inFile(
+    'src/protocol/fields.ts',
+    ['test/protocol/fields.test.ts'],
+    {
+      fault: 'lets a model climb',
+      find: String.raw`/^(?!\.\.|\.$)[^\p{Cc}\p{Cs}/\\?#%]{1,256}$/u`,
+      replace: String.raw`/^[^\p{Cc}\p{Cs}/\\?#%]{1,256}$/u`,
+      caughtBy: '"..a" is a model definition identifier: false',
+    },
+    {
+      fault: 'refuses a target that is no path',
+      find: String.raw`/^\P{Cc}*$/u`,
+      replace: String.raw`/^[^\p{Cc}.]*$/u`,
+      caughtBy: '"../x" is a target: true',
+    },
+  ),
+  ...inFile(
+    'src/objectModel/parent.ts',
+    [table('v1/Svc.Device.Created')],
+    {
+      fault: 'lets a reference of the parent’s name lead elsewhere',
+      find: 'others.some(({ name }) => name === parent.name)',
+      replace: 'others.some(({ name }) => name === null)',
+      caughtBy: 'fails when a reference of that name leads elsewhere',
+    },
+    {
+      fault: 'writes a parent that stands already',
+      find: 'if (existing && isMarked(existing)) return;',
+      replace: '',
+      caughtBy: 'leaves a parent alone that is the same as before',
+    },
+  ),
+  ...inFile(
+    'src/objectModel/uniqueProperties.ts',
+    [table('model.create')],
+    {
+      fault: 'reads no base types',
+      find: 'for (const text of definition.baseTypes ?? []) {',
+      replace: 'for (const text of [] as string[]) {',
+      caughtBy: 'by what is unique in a type and its base types',
+    },
+    {
+      fault: 'reads any number of base types',
+      find: 'if (types.size > mostTypes)',
+      replace: 'if (types.size > 1000 * mostTypes)',
+      caughtBy: 'more base types than are read for one look-up',
+    },
+    {
+      fault: 'looks up without what an unknown base type says',
+      find: 'if (definition === undefined) return undefined;',
+      replace: 'if (definition === undefined) continue;',
+      caughtBy: 'a base type that the registry does not know',
+    },
+  ),
+  ...inFile('src/objectModel/createOrUpdate.ts', [table('model.create')], {
+    fault: 'updates one of two models',
+    find: 'if (found.length > 1)',
+    replace: 'if (found.length > 9)',
+    caughtBy: 'updates none of two models',
+  }),
+  ...inFile('src/messages/model.create.ts', [table('model.create')], {
+    fault: 'takes null for an objectId',
+    find: "!json.members.has('objectId') || objectId === null",
+    replace: "!json.members.has('objectId')",
+    caughtBy: 'counts an objectId that is null as absent',
+  }),
+  ...inFile('src/messages/v1/Svc.Device.Created.ts', [table('v1/Svc.Device.Created')], {
+    fault: 'refuses a parent that is null',
+    find: 'absentWhenNull(parent)',
+    replace: 'parent.optional()',
+    caughtBy: 'counts an objectId and a parent that are null as absent',
+  }),
+  ...inFile('src/protocol/fields.ts', [table('model.update'), table('v1/Svc.Device.Updated')], {
+    fault: 'counts versions in JavaScript numbers',
+    find: String.raw`if (/^-?\d{1,40}$/.test(text)) return BigInt(text);`,
+    replace: String.raw`if (/^-?\d{1,40}$/.test(text)) return BigInt(Number(text));`,
+    caughtBy: 'digit for digit',
+  }),
+  ...inFile(
+    'src/protocol/slips.ts',
+    ['test/protocol/slips.test.ts', 'test/arrivals.test.ts'],
+    {
+      fault: 'takes telemetry for a slip',
+      find: 'if (isSlip && ',
+      replace: 'if (value !== meant.value && ',
+      caughtBy: 'is {"msgtype":"action"}',
+    },
+    {
+      fault: 'overlooks question marks in messages of ours',
+      find: 'if (isOurs || (name.length',
+      replace: 'if (isOurs) return undefined;\n    if ((name.length',
+      caughtBy: 'is a question mark before a name, of our messages too',
+    },
+  ),
+  ...inFile('src/unknownName.ts', ['test/dispatch.test.ts'], {
+    fault: 'repeats all of a name',
+    find: 'plain.length <= longest ? plain',
+    replace: 'plain.length <= 1000 * longest ? plain',
+    caughtBy: 'an action that would hide in a log, and is long',
+  }),
+  ...inFile('src/protocol/acknowledgement.ts', ['test/protocol/acknowledgement.test.ts'], {
+    fault: 'compresses the refusal of broken compression',
+    find: " || result.code === 'decompression_error'",
+    replace: '',
+    caughtBy: 'data is broken is not compressed',
+  }),
+  ...inFile(
+    'src/protocol/shortening.ts',
+    ['test/protocol/acknowledgement.test.ts', table('v1/Svc.Device.Created')],
+    {
+      fault: 'drops an acknowledgement with too many related models',
+      find: 'if (fits(emptied)) return emptied;',
+      replace: 'return emptied;',
+      caughtBy: 'keeps as many as fit, the failed ones first',
+    },
+    {
+      fault: 'leaves related models out that fit without their details',
+      find: 'if (fits(emptied)) return emptied;',
+      replace: '',
+      caughtBy: 'keeps them all when it is enough to leave their details empty',
+    },
+    {
+      fault: 'leaves out the related models that failed',
+      find: '[...bare.filter(({ success }) => !success), ...bare.filter(({ success }) => success)]',
+      replace: '[...bare.filter(({ success }) => success), ...bare.filter(({ success }) => !success)]',
+      caughtBy: 'keeps as many as fit, the failed ones first',
+    },
+    {
+      fault: 'stops long before the limit',
+      find: 'while (tooMany - most > 1) {',
+      replace: 'while (tooMany - most > 100) {',
+      caughtBy: 'keeps as many as fit, the failed ones first',
+    },
+  ),
+  ...inFile('src/backends/informationModel.ts', [table('model.create')], {
+    fault: 'reads whatever a body names',
+    find: 'if (!isGuid(id) || !isModelId(model)) throw refusal;',
+    replace: "if (typeof id !== 'string' || typeof model !== 'string') throw refusal;",
+    caughtBy: 'never reads an id that is no segment of a path to prove a creation',
+  }),
+  ...inFile('src/backends/typeRegistry.ts', [table('type.create')], {
+    fault: 'reads back whatever a definition is called',
+    find: ' || !isFullTypeRef(named)',
+    replace: '',
+    caughtBy: 'never reads a version back whose name is no segment of a path',
+  }),
+  ...inFile('src/backends/principalManager.ts', [table('model.create')], {
+    fault: 'takes any id of a principal',
+    find: 'z.string().refine(isSegment)',
+    replace: 'z.string().refine((id) => isSegment(id) || id === "a#b")',
+    caughtBy: 'when the owner’s id is no segment of a path',
+  }),
+];

@@ -1,0 +1,130 @@
+import type { Fault } from './faults.ts';
+import { inFile, only } from './inFile.ts';
+
+/** In the way of replies to the hub (C4). */
+export const replyFaults: readonly Fault[] = [
+  ...inFile(
+    'src/hub/replies/flights.ts',
+    ['test/hub/serviceConnection.test.ts'],
+    {
+      fault: 'replaces the connection because of one late reply',
+      find: 'if (flight.looks > looksInTime) flight.giveUp();',
+      replace: 'if (flight.looks > looksInTime) onSilence();',
+      caughtBy: 'alone: the others go on over the same connection',
+    },
+    {
+      fault: 'blames a reply for the time that the hub takes for those before it',
+      find: 'flight.number > lowestSettled ? 0 : flight.looks + 1',
+      replace: 'flight.looks + 1',
+      caughtBy: 'waits for a reply as long as the hub settles those before it',
+    },
+  ),
+  ...inFile('src/hub/replies/sender.ts', ['test/hub/sender.test.ts'], {
+    fault: 'sends again what the hub has settled late',
+    find: 'void refusal.late?.then((outcome) => outcome ?? settledLate());',
+    replace: '',
+    caughtBy: 'sends nothing again that the hub settles after its time',
+  }),
+  ...inFile('src/hub/replies/sender.ts', ['test/hub/sender.test.ts'], {
+    fault: 'slows down because connecting takes its time',
+    find: '      began = now(); //',
+    replace: '      began = Math.min(began, now()); //',
+    caughtBy: 'takes the time that a connection takes for no sign of throttling',
+  }),
+  ...inFile('src/hub/replies/sender.ts', ['test/hub/sender.test.ts'], {
+    fault: 'counts no time without an answer',
+    find: 'patience -= answerWithinMs;',
+    replace: 'patience -= 0 * answerWithinMs;',
+    caughtBy: 'counts the time without an answer',
+  }),
+  ...inFile(
+    'src/hub/replies/replies.ts',
+    ['test/hub/replySettings.test.ts'],
+    {
+      fault: 'reply patience in milliseconds instead of seconds',
+      find: 'settings.maxWaitSeconds * 1000',
+      replace: 'settings.maxWaitSeconds',
+      caughtBy: 'a reply is given up after REPLIES_MAX_WAIT_SECONDS',
+    },
+    {
+      fault: 'reply time-out in milliseconds instead of seconds',
+      find: 'settings.sendTimeoutSeconds * 1000',
+      replace: 'settings.sendTimeoutSeconds',
+      caughtBy: 'a send is not waited for after REPLIES_SEND_TIMEOUT_SECONDS',
+    },
+    {
+      fault: 'takes the replies a minute for those a second',
+      find: 'sendsPerMinute / 60',
+      replace: 'sendsPerMinute',
+      caughtBy: 'no more replies than REPLIES_SENDS_PER_MINUTE are sent',
+    },
+  ),
+  ...inFile(
+    'src/hub/replies/turns.ts',
+    ['test/hub/turns.test.ts'],
+    {
+      fault: 'lets failures wait behind everything else',
+      find: 'first.size > 0 ? first : others',
+      replace: 'others.size > 0 ? others : first',
+      caughtBy: 'begin with failures in each round',
+    },
+    {
+      fault: 'gives a device all turns while it has something to say',
+      find: '    if (served.has(deviceId)) return;\n',
+      replace: '',
+      caughtBy: 'come to each device in the end',
+    },
+  ),
+  ...inFile(
+    'src/hub/replies/pace.ts',
+    ['test/hub/pace.test.ts'],
+    {
+      fault: 'learns nothing from throttling',
+      find: "refusal?.reason === 'throttled' || ",
+      replace: '',
+      caughtBy: 'with a hub that refuses the rest',
+    },
+    {
+      fault: 'learns nothing from late answers',
+      find: ' || (refusal === undefined && now() - beganAt > slowMs)',
+      replace: '',
+      caughtBy: 'leaves little to a hub that holds replies back',
+    },
+    {
+      fault: 'never grows again',
+      find: ' * growth((now() - learned.lastSignAt) / 1000)',
+      replace: ' * growth(0)',
+      caughtBy: 'is forgotten in the end',
+    },
+    {
+      fault: 'cuts the pace for each reply that was under way',
+      find: 'learned !== undefined && beganAt <= learned.cutAt',
+      replace: 'learned !== undefined && beganAt < 0',
+      caughtBy: 'is cut once for all that was under way',
+    },
+    {
+      fault: 'exceeds what an operator has set',
+      find: 'if (learned === undefined) return ceiling;',
+      replace: 'if (learned === undefined) return 1e9;',
+      caughtBy: 'never exceeds what an operator has set',
+    },
+  ),
+  ...inFile('src/hub/replies/pace.ts', ['test/hub/sender.test.ts'], {
+    fault: 'sends on when the quota of the hub is used up',
+    find: 'closedUntil = now() + probeEveryMs;',
+    replace: 'closedUntil = now() + 1_000;',
+    caughtBy: 'tries one reply each minute, and drops none',
+  }),
+  ...inFile('src/hub/replies/refusal.ts', only('serviceConnection', 'tells the quota'), {
+    fault: 'takes the quota of the hub for a full queue',
+    find: '  if (isQuota(error)) return quota;\n',
+    replace: '',
+    caughtBy: 'tells the quota of the hub from the queue of a device',
+  }),
+  ...inFile('src/hub/replies/serviceConnection.ts', only('replyPace', 'one link in ten seconds'), {
+    fault: 'opens one link after the other though the hub refuses them',
+    find: 'refused: 10_000',
+    replace: 'refused: 0',
+    caughtBy: 'is asked for one link in ten seconds',
+  }),
+];

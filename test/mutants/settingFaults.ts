@@ -1,0 +1,56 @@
+import type { Fault } from './faults.ts';
+import { inFile } from './inFile.ts';
+
+/** In what is checked before the service starts. */
+export const settingFaults: readonly Fault[] = [
+  ...inFile(
+    'src/settings/formats.ts',
+    ['test/config.test.ts'],
+    {
+      fault: 'takes a number of any size',
+      find: 'value > 0 &&\n        value <= maximum',
+      replace: 'value > 0',
+      caughtBy: 'have a largest value that is allowed',
+    },
+    {
+      fault: 'takes a token that no header can carry',
+      find: '/^[\\x21-\\x7e]*$/',
+      replace: '/^/',
+      caughtBy: 'refuse a token that no HTTP header can carry',
+    },
+  ),
+  ...inFile('src/config.ts', ['test/config.test.ts'], {
+    fault: 'passes over a setting that is gone and said where progress lies',
+    find: 'const problems = vitalRetired(given);',
+    replace: 'const problems = vitalRetired({});',
+    caughtBy: 'refuse the start when what the service kept would be left behind',
+  }),
+  ...inFile('src/settings/variables.ts', ['test/config.test.ts'], {
+    fault: 'takes what Kubernetes sets for misspelt settings',
+    find: '/^(tcp|udp|sctp):\\/\\//.test(value)',
+    replace: 'false',
+    caughtBy: 'set by Kubernetes for a service of such a name',
+  }),
+  ...inFile('src/settings/directories.ts', ['test/operations/writable.test.ts'], {
+    fault: 'asks for a folder that a store in blobs does not need',
+    find: "deadLetters.store === 'directory'",
+    replace: "deadLetters.store !== ''",
+    caughtBy: 'checkpoints in a blob and dead letters in a blob use',
+  }),
+  ...inFile(
+    'src/operations/writable.ts',
+    ['test/operations/writable.test.ts'],
+    {
+      fault: 'does not try to write',
+      find: "writeFileSync(trial, 'can be written\\n', { mode: 0o600, flush: true });",
+      replace: 'void writeFileSync;',
+      caughtBy: 'is refused when it is there and cannot be written',
+    },
+    {
+      fault: 'does not look for room',
+      find: 'free >= leastBytes',
+      replace: 'free >= 0',
+      caughtBy: 'is refused when its disk has too little room',
+    },
+  ),
+];

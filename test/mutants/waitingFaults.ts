@@ -1,0 +1,108 @@
+import type { Fault } from './faults.ts';
+import { inFile } from './inFile.ts';
+
+const waiting = ['test/hub/waiting.test.ts'];
+
+/** In what keeps messages that merely wait from taking room (B5, D27, D28). */
+export const waitingFaults: readonly Fault[] = [
+  ...inFile(
+    'src/hub/partition/lanes.ts',
+    ['test/hub/lanes.test.ts'],
+    {
+      fault: 'keeps a place for a message whose backend has gone',
+      find: '      budget.give(cost);\n      hold(lane, requirement);',
+      replace: '      hold(lane, requirement);',
+      caughtBy: 'gives its place back when the backend goes while it waits for the place',
+    },
+    {
+      fault: 'lets those who came last begin first when a backend is back',
+      find: 'released.sort(inOrderOfArrival)',
+      replace: 'released.reverse()',
+      caughtBy: 'begins in the order of arrival when it is back',
+    },
+    {
+      fault: 'takes a place for a message whose backend is out',
+      find: 'if (!requirement.isMet()) {',
+      replace: 'if (requirement === undefined) {',
+      caughtBy: 'waits without a place',
+    },
+  ),
+  ...inFile(
+    'src/hub/partition/intake.ts',
+    waiting,
+    {
+      fault: 'begins a message though its backend is out',
+      find: 'lanes.length(deviceId) === 0 && requirement.isMet()',
+      replace: 'lanes.length(deviceId) === 0',
+      caughtBy: 'hold up none that needs another',
+    },
+    {
+      fault: 'waits for others though its own backend is back',
+      find: '        watch();\n',
+      replace: '        void watch;\n',
+      caughtBy: 'do not hold up one whose own backend comes back',
+    },
+    {
+      fault: 'keeps the place of a message that must wait after all',
+      find: '      budget.give(cost);\n      return false;',
+      replace: '      return false;',
+      caughtBy: 'take no place, though their backend went while they waited for one',
+    },
+  ),
+  ...inFile('src/backends/admission.ts', waiting, {
+    fault: 'keeps the place of a message whose backend goes while it is in work',
+    find: '        onOutage?.();\n',
+    replace: '        void onOutage;\n',
+    caughtBy: 'give their places to others when it goes while they are in work',
+  }),
+  ...inFile(
+    'src/hub/partition/work.ts',
+    waiting,
+    {
+      fault: 'keeps the place of a message that is being answered',
+      find: 'answering: moveAside,',
+      replace: 'answering() {},',
+      caughtBy: 'give their place back, and keep their device’s lane',
+    },
+    {
+      fault: 'has any number of messages that are being answered',
+      find: 'if (budget.answering.take(held + more)) {',
+      replace: 'if (budget.answering.take(held + more) || more >= 0) {',
+      caughtBy: 'hold as many places as they find no room',
+    },
+  ),
+  ...inFile('src/hub/partition/partition.ts', waiting, {
+    fault: 'leaves charged what waits in a partition that is closed',
+    find: '    backlog.abandon();\n',
+    replace: '',
+    caughtBy: 'leaves nothing of it charged',
+  }),
+  ...inFile(
+    'src/hub/partition/budget.ts',
+    ['test/hub/budget.test.ts'],
+    {
+      fault: 'lets others begin beside who is alone',
+      find: '!isTakenAlone && (messages === 0',
+      replace: '(messages === 0',
+      caughtBy: 'lets nothing else begin until it is released',
+    },
+    {
+      fault: 'forgets those behind one who leaves the line',
+      find: '        resolve(false);\n        callNext();',
+      replace: '        resolve(false);',
+      caughtBy: 'does not hold up those behind when it leaves',
+    },
+    {
+      fault: 'keeps a place of the partition for who has left the overall line',
+      find: '    leave(more);\n    return false;',
+      replace: '    return false;',
+      caughtBy: 'can leave the line, and nothing is charged then',
+    },
+  ),
+  ...inFile('src/requirements.ts', ['test/requirements.test.ts'], {
+    fault: 'lets what is refused wait for a backend',
+    find: 'return refusal ? undefined : requirement;',
+    replace: 'return refusal === null ? undefined : requirement;',
+    caughtBy: 'needs nothing: it is answered though all backends are out',
+  }),
+];
