@@ -34,7 +34,8 @@ export const answerLimits = trusted(maxJsonDepth + 2);
 /** Of a device's body (R6). */
 export const bodyLimits: JsonLimits = {
   depth: maxJsonDepth,
-  values: 50_000,
+  values: 32_768,
+  members: 4_096,
   keyLength: maxKeyLength,
   numberLength: 1_024,
 };

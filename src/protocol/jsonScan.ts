@@ -6,6 +6,8 @@ export interface JsonLimits {
   readonly depth: number;
   /** Values altogether: those of members, elements, and the outermost one. */
   readonly values: number;
+  /** Members of the outermost object, the only ones whose keys are read. */
+  readonly members: number;
   /** Characters of a key as it is written. */
   readonly keyLength: number;
   /** Characters of a number. */
@@ -70,6 +72,7 @@ const never: ReadonlySet<string> = new Set();
 export const trusted = (depth: number): JsonLimits => ({
   depth,
   values: Number.POSITIVE_INFINITY,
+  members: Number.POSITIVE_INFINITY,
   keyLength: Number.POSITIVE_INFINITY,
   numberLength: Number.POSITIVE_INFINITY,
 });
@@ -86,7 +89,7 @@ export const trusted = (depth: number): JsonLimits => ({
  * @throws MalformedJson
  */
 export function scan(bytes: Buffer, start: number, end: number, keys: Keys | undefined, limits: JsonLimits): Scanned {
-  const { depth: maxDepth, values: maxValues, keyLength, numberLength } = limits;
+  const { depth: maxDepth, values: maxValues, members: maxMembers, keyLength, numberLength } = limits;
   let members: Map<string, { -readonly [Key in keyof Member]: Member[Key] }> | undefined;
   let twice: Set<string> | undefined;
   let size = 0;
@@ -169,6 +172,7 @@ export function scan(bytes: Buffer, start: number, end: number, keys: Keys | und
         }
         if (depth === 1) {
           size += 1;
+          if (size > maxMembers) throw new MalformedJson(`has more than ${maxMembers} members`);
           keyAt = start;
           name = keys?.find(bytes, start + 1, at - 1);
         }
