@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { serveAdmin } from './admin/serve.ts';
+import { type Applications, createApplications } from './applications.ts';
 import { createFaults, type Faults } from './faults.ts';
 import { serveBackend } from './http/backend.ts';
 import { informationModelRoutes } from './informationModel/routes.ts';
@@ -42,6 +43,8 @@ export interface Backends {
     /** Makes every token that was issued invalid at once. */
     revokeAll(): void;
   };
+  /** Issues the bearer tokens with which applications read object models. */
+  readonly applications: Applications;
   readonly world: World;
   readonly journal: Journal;
   readonly faults: Faults;
@@ -59,11 +62,12 @@ export async function startBackends(options: BackendsOptions = {}): Promise<Back
   const surroundings = {
     world,
     tokens: createTokens(client, tokenLifetimeSeconds),
+    applications: createApplications(),
     faults: createFaults(),
     journal: createJournal(journalEntries),
     closing: closing.signal,
   };
-  const { tokens, faults, journal } = surroundings;
+  const { tokens, applications, faults, journal } = surroundings;
 
   const starting = await Promise.allSettled([
     serveBackend('informationModel', ports.informationModel ?? 0, informationModelRoutes(world), surroundings),
@@ -91,6 +95,7 @@ export async function startBackends(options: BackendsOptions = {}): Promise<Back
     principalManagerUrl: principalManager,
     adminUrl: admin,
     token: { url: `${admin}/oauth2/token`, ...client, revokeAll: tokens.revokeAll },
+    applications,
     world,
     journal,
     faults,

@@ -1,29 +1,11 @@
-import { z } from 'zod';
 import { faultSchema } from '../faults.ts';
 import type { Surroundings } from '../http/backend.ts';
-import { readObject } from '../http/body.ts';
-import { conflict, invalid } from '../http/problem.ts';
+import { invalid } from '../http/problem.ts';
 import { type Answer, json, type Route, single } from '../http/routes.ts';
 import { type ObjectModel, printObject } from '../informationModel/objectModel.ts';
 import { printReference } from '../informationModel/referenceStore.ts';
-import { createUnowned } from '../informationModel/unowned.ts';
-import { printMembers } from '../json.ts';
-import { checkName, type Principal } from '../principalManager/principals.ts';
 import type { TypeVersion } from '../typeRegistry/types.ts';
-
-/** An administrator's call. */
-export interface AdminCall {
-  readonly query: URLSearchParams;
-  readonly text: string;
-}
-
-const DEFAULT_TENANT = 'acme';
-
-const deviceSchema = z.strictObject({
-  deviceId: z.string(),
-  tenant: z.string().optional(),
-  children: z.array(z.string()).optional(),
-});
+import { type AdminCall, createProvisions, parse, printPrincipal } from './provisions.ts';
 
 const routesHelp = {
   'GET /': 'this page',
@@ -34,7 +16,9 @@ const routesHelp = {
   'POST /devices':
     '{deviceId, tenant?, children?: [connectivity path]}: a directly connected device and identities below it',
   'POST /types?model=&tenant=': 'a type definition; without tenant all tenants know it',
-  'POST /objects?tenant=': 'an object model without owner, for a device to claim',
+  'POST /objects?tenant=&owner=':
+    'an object model; owner is the path of an identity, and without one the object model waits to be claimed',
+  'POST /applications': '{name, tenant?, mayInvoke?, lifetimeSeconds?}: a bearer token for an application',
   'POST /faults':
     '{backend, method?, path?, deviceId?, times?, delayMs?, hang?, status?, headers?, garbage?, reset?, lostAnswer?}',
   'GET /faults': 'faults that still wait for calls',
@@ -43,31 +27,14 @@ const routesHelp = {
   'POST /oauth2/token': 'OAuth 2 client credentials; the only route here that faults (backend token) strike',
 };
 
-/** Parses an administrator's JSON body; a wrong shape is refused (400) with its place. */
-function parse<T>(schema: z.ZodType<T>, text: string): T {
-  readObject(text);
-  const result = schema.safeParse(JSON.parse(text));
-  if (result.success) return result.data;
-  throw invalid(result.error.issues.map(({ path, message }) => `$.${path.join('.')}: ${message}`).join('; '));
-}
-
-const printPrincipal = ({ attributes, ...principal }: Principal): string =>
-  `${JSON.stringify(principal).slice(0, -1)},"attributes":${printMembers(attributes)}}`;
-
 const printType = ({ tenant, text }: TypeVersion): string => `{"tenant":${JSON.stringify(tenant)},${text.slice(1)}`;
 
 /** The routes of the admin port, for people and tools on the same machine. */
-export function adminRoutes({ world, faults, journal }: Surroundings): Route<AdminCall>[] {
+export function adminRoutes(surroundings: Surroundings): Route<AdminCall>[] {
+  const { world, faults, journal } = surroundings;
+  const provisions = createProvisions(surroundings);
   const { types, objects, principals } = world;
   const listed = (texts: readonly string[]): Answer => ({ status: 200, body: `{"data":[${texts.join(',')}]}` });
-  const isKnown = (name: string) => world.tenants.has(name);
-
-  function readTenant(query: URLSearchParams): string | undefined {
-    const tenant = single(query, 'tenant');
-    if (tenant !== undefined && !isKnown(tenant)) throw invalid('the tenant has no device');
-    return tenant;
-  }
-
   function readJournal({ query }: AdminCall): Answer {
     const since = Number(single(query, 'since') ?? 0);
     if (!Number.isSafeInteger(since)) throw invalid('since must be a sequence number');
@@ -79,32 +46,6 @@ export function adminRoutes({ world, faults, journal }: Surroundings): Route<Adm
   function printWorldObject(object: ObjectModel): string {
     const references = objects.references.out(object).map(printReference);
     return `{"tenant":${JSON.stringify(object.tenant)},${printObject(object).slice(1, -1)},"references":[${references.join(',')}]}`;
-  }
-
-  /** Creates what is missing; a device of another tenant is a conflict. */
-  function bootstrap({ text }: AdminCall): Answer {
-    const { deviceId, tenant, children = [] } = parse(deviceSchema, text);
-    for (const name of children.flatMap((path) => path.split('/'))) checkName(name, 'a segment of children');
-    const known = principals.device(deviceId);
-    if (known && tenant !== undefined && known.tenant !== tenant) {
-      throw conflict('Already exists', 'the device belongs to another tenant');
-    }
-    const root = known ?? principals.createDevice(deviceId, tenant ?? DEFAULT_TENANT);
-    const chain = children.map((path) => {
-      let parent = root;
-      for (const name of path.split('/')) parent = principals.child(parent, name) ?? principals.connect(parent, name);
-      return parent;
-    });
-    return { status: known ? 200 : 201, body: `{"data":[${[root, ...chain].map(printPrincipal).join(',')}]}` };
-  }
-
-  function createType({ query, text }: AdminCall): Answer {
-    const model = single(query, 'model') ?? readObject(text).string('model') ?? 'svc.device';
-    return { status: 201, body: types.create(readTenant(query) ?? null, model, text).text };
-  }
-
-  function createObject({ query, text }: AdminCall): Answer {
-    return { status: 201, body: printObject(createUnowned(world, readTenant(query) ?? DEFAULT_TENANT, text)) };
   }
 
   function reset(): Answer {
@@ -128,9 +69,10 @@ export function adminRoutes({ world, faults, journal }: Surroundings): Route<Adm
     { method: 'GET', path: '/world/objects', handle: () => listed(objects.list().map(printWorldObject)) },
     { method: 'GET', path: '/world/types', handle: () => listed(types.list().map(printType)) },
     { method: 'GET', path: '/world/principals', handle: () => listed(principals.list().map(printPrincipal)) },
-    { method: 'POST', path: '/devices', handle: bootstrap },
-    { method: 'POST', path: '/types', handle: createType },
-    { method: 'POST', path: '/objects', handle: createObject },
+    { method: 'POST', path: '/devices', handle: provisions.bootstrap },
+    { method: 'POST', path: '/types', handle: provisions.createType },
+    { method: 'POST', path: '/objects', handle: provisions.createObject },
+    { method: 'POST', path: '/applications', handle: provisions.issueToken },
     { method: 'POST', path: '/faults', handle: ({ text }) => json(201, faults.add(parse(faultSchema, text))) },
     { method: 'GET', path: '/faults', handle: () => json(200, { data: faults.list() }) },
     { method: 'DELETE', path: '/faults', handle: clearFaults },

@@ -12,7 +12,8 @@ export function orRefusal(handle: () => Answer): Answer {
     return handle();
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
-    return { status: error.status, body: problemBody(error) };
+    const { status, headers } = error;
+    return { status, body: problemBody(error), ...(headers && { headers }) };
   }
 }
 

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Applications } from '../applications.ts';
 import type { BackendName, Faults } from '../faults.ts';
 import type { Journal } from '../journal.ts';
 import { type Caller, callerOf } from '../principalManager/caller.ts';
@@ -6,7 +7,7 @@ import type { Tokens } from '../tokens.ts';
 import type { World } from '../world/world.ts';
 import { answered, orRefusal, report } from './answered.ts';
 import { type Listener, listen, readText } from './listen.ts';
-import { invalid, Problem } from './problem.ts';
+import { forbidden, invalid, Problem, unauthorized } from './problem.ts';
 import { type Answer, createRouter, type Route, splitUrl } from './routes.ts';
 import { send, strike } from './strike.ts';
 
@@ -14,12 +15,20 @@ import { send, strike } from './strike.ts';
 export interface Surroundings {
   readonly world: World;
   readonly tokens: Tokens;
+  readonly applications: Applications;
   readonly faults: Faults;
   readonly journal: Journal;
   readonly closing: AbortSignal;
 }
 
-const JOURNALLED = ['x-svc-device-id', 'x-correlation-id', 'traceparent', 'idempotency-key', 'content-type'] as const;
+const JOURNALLED = [
+  'x-svc-device-id',
+  'x-svc-operation',
+  'x-correlation-id',
+  'traceparent',
+  'idempotency-key',
+  'content-type',
+] as const;
 
 function headersThatMatter(request: IncomingMessage): Record<string, string> {
   const found: Record<string, string> = {};
@@ -38,22 +47,29 @@ function decode(value: string): string | undefined {
   }
 }
 
-/** Serves one backend's routes: token, route, caller, idempotency, effect, journal and faults. */
+/** Serves one backend's routes: token, route, caller (a device or an application), idempotency, effect, journal and faults. */
 export async function serveBackend(
   backend: BackendName,
   port: number,
   routes: readonly Route[],
-  { world, tokens, faults, journal, closing }: Surroundings,
+  { world, tokens, applications, faults, journal, closing }: Surroundings,
 ): Promise<Listener> {
   const match = createRouter(routes);
 
   function decide(request: IncomingMessage, deviceId: string | undefined, text: string): Answer {
     const { method = '', url = '' } = request;
     const { path, query } = splitUrl(url);
-    if (!tokens.accepts(request.headers.authorization)) {
-      throw new Problem(401, 'Unauthorized', 'the bearer token is missing, unknown or expired');
-    }
+    const { authorization } = request.headers;
+    const isService = tokens.accepts(authorization);
+    const application = isService ? undefined : applications.read(authorization);
+    if (!isService && !application) throw unauthorized(authorization);
     const { route, params } = match(method, path);
+    if (application) {
+      if (deviceId !== undefined) throw forbidden('an application does not speak for a device');
+      if (!route.handleForApplication) throw forbidden('an application only reads object models');
+      const operation = request.headers['x-svc-operation'];
+      return route.handleForApplication({ application, params, operation: operation?.toString() });
+    }
     const caller: Caller = callerOf(world.principals, deviceId);
     const run = () => route.handle({ caller, params, query: new URLSearchParams(query), text });
     const key = request.headers['idempotency-key'];

@@ -8,18 +8,29 @@ export class Problem extends Error {
   readonly status: number;
   readonly title: string;
   readonly meta: Meta;
+  readonly headers: Readonly<Record<string, string>> | undefined;
 
-  constructor(status: number, title: string, detail: string, meta: Meta = {}) {
+  constructor(status: number, title: string, detail: string, meta: Meta = {}, headers?: Record<string, string>) {
     super(detail);
     this.status = status;
     this.title = title;
     this.meta = meta;
+    this.headers = headers;
   }
 }
 
 export const invalid = (detail: string, meta?: Meta) => new Problem(400, 'Validation failed', detail, meta);
 export const invalidModification = (detail: string) => new Problem(400, 'Invalid modification', detail);
 export const forbidden = (detail: string) => new Problem(403, 'Not authorized', detail);
+/** RFC 6750 §3: the challenge says more than `Bearer` only when there was a token. */
+export const unauthorized = (authorization: string | undefined) =>
+  new Problem(
+    401,
+    'Unauthorized',
+    'the bearer token is missing, unknown or expired',
+    {},
+    { 'www-authenticate': authorization === undefined ? 'Bearer' : 'Bearer error="invalid_token"' },
+  );
 export const notFound = (what: string) => new Problem(404, 'Not found', `${what} does not exist`);
 export const conflict = (title: string, detail: string, meta?: Meta) => new Problem(409, title, detail, meta);
 

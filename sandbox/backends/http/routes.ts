@@ -1,3 +1,4 @@
+import type { Application } from '../applications.ts';
 import type { Caller } from '../principalManager/caller.ts';
 import { invalid, Problem } from './problem.ts';
 
@@ -9,10 +10,19 @@ export interface Call {
   readonly text: string;
 }
 
+/** A call of an application that reached its route. */
+export interface ApplicationCall {
+  readonly application: Application;
+  readonly params: Readonly<Record<string, string>>;
+  /** What the object is read for: the header `x-svc-operation`. */
+  readonly operation: string | undefined;
+}
+
 /** What a route says: `body` is JSON text; none for 204. */
 export interface Answer {
   readonly status: number;
   readonly body?: string;
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
@@ -24,6 +34,8 @@ export interface Route<C = Call> {
   /** A POST that changes nothing: it takes no idempotency key. */
   readonly isSafe?: true;
   handle(call: C): Answer;
+  /** Where it is absent, the route is for devices alone. */
+  handleForApplication?(call: ApplicationCall): Answer;
 }
 
 export interface Matched<C> {

@@ -10,7 +10,9 @@ const GARBAGE = '<html><body>It works!</body></html>';
 type Headers = Readonly<Record<string, string>>;
 
 /** Sends an answer. */
-export function reply(response: ServerResponse, { status, body }: Answer, headers: Headers = {}): void {
+export function reply(response: ServerResponse, answer: Answer, more: Headers = {}): void {
+  const { status, body } = answer;
+  const headers = { ...answer.headers, ...more };
   if (body === undefined) {
     response.writeHead(status, headers).end();
     return;

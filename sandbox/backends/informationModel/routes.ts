@@ -3,6 +3,7 @@ import type { World } from '../world/world.ts';
 import { createObject, createObjectWithId } from './create.ts';
 import { printObject, readable } from './objectModel.ts';
 import { query } from './query.ts';
+import { readForApplication } from './readForApplication.ts';
 import { readReferences, writeReferences } from './references.ts';
 import { addressed, claimObject, updateObject } from './update.ts';
 
@@ -14,7 +15,7 @@ export function informationModelRoutes(world: World): Route[] {
   return [
     { method: 'POST', path: '/object', handle: (call) => createObject(world, call) },
     { method: 'POST', path: '/objects/{objectId}', handle: (call) => createObjectWithId(world, call) },
-    { method: 'GET', path: OBJECT, handle: read },
+    { method: 'GET', path: OBJECT, handle: read, handleForApplication: (call) => readForApplication(world, call) },
     { method: 'PUT', path: OBJECT, handle: (call) => updateObject(world, call) },
     { method: 'PUT', path: `${OBJECT}/owner`, handle: (call) => claimObject(world, call) },
     { method: 'POST', path: `${OBJECT}/references/out`, handle: (call) => writeReferences(world, call) },

@@ -14,7 +14,8 @@ const fullRef = z.string().refine((text) => {
 }, 'must be <typeId>@<version>');
 
 const field = z.looseObject({ dataType, isMandatory: z.boolean().optional(), description });
-const input = z.looseObject({ dataType, description });
+/** The data types of inputs are an open list. */
+const input = z.looseObject({ dataType: name, description });
 const method = z.looseObject({ description, input: z.record(name, input).optional() });
 const related = z.looseObject({ type: typeRef, uniqueMapping: z.record(name, name).optional() });
 const reference = z.looseObject({ description });

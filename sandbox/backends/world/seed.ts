@@ -1,6 +1,7 @@
 import { v5 } from 'uuid';
-import { createUnowned } from '../informationModel/unowned.ts';
+import { provideObject } from '../informationModel/provide.ts';
 import type { Principal } from '../principalManager/principals.ts';
+import { motors, motorTypes } from './motors.ts';
 import type { World } from './world.ts';
 
 const NAMESPACE = 'b4f4a1a6-3a0c-4c1e-9d0e-6f6c1b1f2a77';
@@ -122,7 +123,7 @@ const mixer = {
 /** Fills an empty world with tenants, types, devices and an object model that waits for its claim. */
 export function seed(world: World): void {
   const { types, principals } = world;
-  for (const definition of devices) types.create(null, 'svc.device', JSON.stringify(definition));
+  for (const definition of [...devices, ...motorTypes]) types.create(null, 'svc.device', JSON.stringify(definition));
   for (const definition of configurations) types.create(null, 'svc.configuration', JSON.stringify(definition));
   types.create('acme', 'svc.device', JSON.stringify(mixer));
 
@@ -131,10 +132,12 @@ export function seed(world: World): void {
 
   device('pump-1', 'acme');
   device('pump-2', 'acme');
-  const edge = connect(device('gateway-1', 'acme'), 'edge');
+  const gateway = device('gateway-1', 'acme');
+  const edge = connect(gateway, 'edge');
   connect(edge, 'sensor-1');
   connect(edge, 'sensor-2');
   device('rival-1', 'globex');
+  const owners = [device('motor-1', 'acme'), device('motor-2', 'acme'), connect(connect(gateway, 'bus'), 'drive-1')];
 
   const unclaimed = {
     objectId: idOf('unclaimed pump'),
@@ -143,5 +146,11 @@ export function seed(world: World): void {
     name: 'Spare pump',
     properties: { serial: 'SPARE-1', location: 'store room' },
   };
-  createUnowned(world, 'acme', JSON.stringify(unclaimed));
+  provideObject(world, 'acme', JSON.stringify(unclaimed));
+
+  for (const { name, type, serial, owner } of motors) {
+    const motor = { objectId: idOf(name), model: 'svc.device', type, name, properties: { serial } };
+    const principal = owners.find(({ path }) => path === owner);
+    provideObject(world, 'acme', JSON.stringify(motor), principal);
+  }
 }
