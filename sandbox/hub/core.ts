@@ -45,6 +45,8 @@ export interface HubRules {
   tier?: Tier | undefined;
   /** Units of the tier; default 1. */
   units?: number | undefined;
+  /** Most method calls of one device or module under way at once; Azure has such a limit, but does not say which. */
+  methodsAtOnce?: number | undefined;
   /** Rates of single operations, in operations a second, instead of the tier's. */
   rates?: Rates | undefined;
   /**
@@ -91,7 +93,7 @@ export function createCore(options: {
       now,
     }),
     feedback,
-    methods: createMethods(registry, journal),
+    methods: createMethods(registry, journal, rules.methodsAtOnce),
     twins: createTwins(registry, now),
     throttle: createThrottle({ ...(tier ? tierRates(tier, units) : {}), ...rates }, now, shapingMs),
     journal,

@@ -15,8 +15,17 @@ export type Happening =
   | { kind: 'disconnected'; deviceId: string; moduleId?: string; protocol: DeviceProtocol; reason: string }
   /** Somebody was turned away; `deviceId` is whom it claimed to be. */
   | { kind: 'refused'; deviceId: string; protocol: DeviceProtocol; reason: string }
-  /** A service called a method; the device answered with a status, or the hub refused with a condition. */
-  | { kind: 'method'; deviceId: string; moduleId?: string; methodName: string; status?: number; refused?: string }
+  /** A service called a method, and how that ended: the device answered with a status, or the hub refused with a condition. */
+  | {
+      kind: 'method';
+      deviceId: string;
+      moduleId?: string;
+      methodName: string;
+      /** JSON. */
+      payload: string;
+      status?: number;
+      refused?: string;
+    }
   /** A client began, or ended, to receive events at this address. */
   | { kind: 'receiver-opened'; address: string; policy: string }
   | { kind: 'receiver-closed'; address: string; reason: string };

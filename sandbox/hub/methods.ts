@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { createArrivals } from './arrivals.ts';
 import type { Journal } from './journal.ts';
 import { type Json, parseJson } from './json.ts';
 import { Refusal } from './refusal.ts';
@@ -31,8 +32,10 @@ export interface MethodRequest {
 /** Direct methods: from a service to a connected device and back. */
 export interface Methods {
   /**
-   * Call a device or module. Refuses with `amqp:not-found` when there is none, `com.microsoft:device-not-online` when it
-   * does not listen, `com.microsoft:timeout` when it does not answer in time.
+   * Call a device or module. Refuses with `amqp:not-found` when there is none or it is disabled,
+   * `com.microsoft:device-not-online` when it does not listen or goes away during the call,
+   * `com.microsoft:too-many-calls` when as many calls as it may have at once are under way, and `com.microsoft:timeout`
+   * when it does not answer in time.
    */
   invoke(clientId: string, call: MethodCall): Promise<MethodAnswer>;
   /** The device listens to method calls until the answer is called. One listener each: a second one replaces the first. */
@@ -44,42 +47,36 @@ export interface Methods {
   answer(clientId: string, requestId: string, status: number, text: string): void;
 }
 
+type Listener = (request: MethodRequest) => void;
+
 interface Waiting {
   clientId: string;
+  /** The listener that was asked. */
+  listener: Listener;
   answered: (status: number, text: string) => void;
+  /** The device is gone. */
+  left: () => void;
 }
 
-/** Method calls of one hub. */
-export function createMethods(registry: Registry, journal: Journal): Methods {
-  const listeners = new Map<string, (request: MethodRequest) => void>();
-  const arrivals = new Map<string, Set<() => void>>();
+/** Method calls of one hub. A device or module has at most `mostAtOnce` under way. */
+export function createMethods(registry: Registry, journal: Journal, mostAtOnce = Number.POSITIVE_INFINITY): Methods {
+  const underWay = new Map<string, number>();
+  const listeners = new Map<string, Listener>();
+  const arrivals = createArrivals();
   const waiting = new Map<string, Waiting>();
-
-  const arrival = (clientId: string, waitMs: number): Promise<void> =>
-    new Promise((resolve, reject) => {
-      const expected = arrivals.get(clientId) ?? new Set();
-      const done = (): void => {
-        clearTimeout(timer);
-        expected.delete(done);
-        if (expected.size === 0) arrivals.delete(clientId);
-        resolve();
-      };
-      const timer = setTimeout(() => {
-        expected.delete(done);
-        reject(new Refusal('com.microsoft:device-not-online', 'The device did not connect in time.'));
-      }, waitMs).unref();
-      arrivals.set(clientId, expected.add(done));
-    });
 
   const ask = (clientId: string, { methodName, payload, responseTimeoutMs }: MethodCall): Promise<MethodAnswer> =>
     new Promise((resolve, reject) => {
+      const listener = listeners.get(clientId);
+      if (!listener) return reject(notOnline());
       const requestId = randomUUID();
       const timer = setTimeout(() => {
         waiting.delete(requestId);
-        reject(new Refusal('com.microsoft:timeout', 'The device did not answer in time.'));
+        reject(new Refusal('com.microsoft:timeout', 'Timed out waiting for the response from device.'));
       }, responseTimeoutMs).unref();
       waiting.set(requestId, {
         clientId,
+        listener,
         answered(status, text) {
           clearTimeout(timer);
           waiting.delete(requestId);
@@ -87,35 +84,61 @@ export function createMethods(registry: Registry, journal: Journal): Methods {
           if (Number.isInteger(status) && payload !== undefined) resolve({ status, payload });
           else reject(new Refusal('com.microsoft:bad-device-response', 'The device answered something that is none.'));
         },
+        left() {
+          clearTimeout(timer);
+          waiting.delete(requestId);
+          reject(new Refusal('com.microsoft:device-not-online', 'Device unavailable.'));
+        },
       });
-      listeners.get(clientId)?.({ requestId, methodName, payload: JSON.stringify(payload) });
+      listener({ requestId, methodName, payload: JSON.stringify(payload) });
     });
+
+  /** One more call of this device; the answer says that it is over. */
+  const begin = (clientId: string): (() => void) => {
+    const before = underWay.get(clientId) ?? 0;
+    if (before >= mostAtOnce) {
+      throw new Refusal('com.microsoft:too-many-calls', `The device has ${mostAtOnce} method calls under way.`);
+    }
+    underWay.set(clientId, before + 1);
+    return () => {
+      const left = (underWay.get(clientId) ?? 1) - 1;
+      if (left === 0) underWay.delete(clientId);
+      else underWay.set(clientId, left);
+    };
+  };
 
   return {
     async invoke(clientId, call) {
       const identity = registry.get(clientId);
-      if (!identity) throw new Refusal('amqp:not-found', 'There is no device of this id.');
-      const entry = { ...nameOf(identity), methodName: call.methodName };
+      if (!identity || [identity, registry.get(identity.deviceId)].some((it) => it?.status !== 'enabled')) {
+        throw new Refusal('amqp:not-found', 'There is no device of this id that is enabled.');
+      }
+      const { methodName, payload } = call;
+      const entry = { kind: 'method', ...nameOf(identity), methodName, payload: JSON.stringify(payload) } as const;
+      let end: (() => void) | undefined;
       try {
+        end = begin(clientId);
         if (!listeners.has(clientId)) {
-          if (call.connectTimeoutMs <= 0)
-            throw new Refusal('com.microsoft:device-not-online', 'The device is not connected, or hears no methods.');
-          await arrival(clientId, call.connectTimeoutMs);
+          const ms = call.connectTimeoutMs;
+          if (ms <= 0 || !(await arrivals.wait(clientId, ms))) throw notOnline();
         }
         const answer = await ask(clientId, call);
-        journal.add({ kind: 'method', ...entry, status: answer.status });
+        journal.add({ ...entry, status: answer.status });
         return answer;
       } catch (error) {
-        if (error instanceof Refusal) journal.add({ kind: 'method', ...entry, refused: error.condition });
+        if (error instanceof Refusal) journal.add({ ...entry, refused: error.condition });
         throw error;
+      } finally {
+        end?.();
       }
     },
 
     listen(clientId, listener) {
       listeners.set(clientId, listener);
-      for (const arrived of [...(arrivals.get(clientId) ?? [])]) arrived();
+      arrivals.arrived(clientId);
       return () => {
         if (listeners.get(clientId) === listener) listeners.delete(clientId);
+        for (const call of [...waiting.values()]) if (call.listener === listener) call.left();
       };
     },
 
@@ -125,6 +148,8 @@ export function createMethods(registry: Registry, journal: Journal): Methods {
     },
   };
 }
+
+const notOnline = () => new Refusal('com.microsoft:device-not-online', 'Timed out waiting for device to connect.');
 
 function read(text: string): Json | undefined {
   try {

@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import { connectionKinds, linksAtClose } from '../connections.ts';
+import { deviceId, ms, often, text } from './fields.ts';
+import { requestFaults } from './requests.ts';
 
 // The one description of the faults: types, checks, the contract of the admin port and the help of the command line.
 
 const connections = z.enum(connectionKinds).optional().describe('whose connections; any when absent');
-const deviceId = text(128).optional().describe('only this device; any when absent');
 const link = z
   .enum(['c2d', 'd2c', 'events'])
   .optional()
@@ -12,17 +13,11 @@ const link = z
 const address = text(256).optional().describe('only links whose address has this text in it');
 const partition = text(8).optional().describe('only this partition');
 const group = text(256).optional().describe('only this consumer group');
-const ms = z.int().min(0).max(3_600_000);
 const condition = text(128).optional().describe('AMQP error condition; none when absent');
 const links = z
   .enum(linksAtClose)
   .optional()
   .describe('over AMQP: detached before the close, as IoT Hub does (default), or left attached');
-/** What every fault that stands has: how often it strikes (for ever when absent) after how many that pass unharmed. */
-const often = {
-  times: z.int().positive().optional().describe('how often it strikes; for ever when absent'),
-  skip: z.int().min(0).optional().describe('how many it lets pass first'),
-};
 const victim = { connections, deviceId, connection: z.int().optional().describe('only the connection of this id') };
 
 /** Faults that stand until they are used up or cleared; each is looked for at one place of the hub. */
@@ -87,18 +82,7 @@ export const standingFaults = [
       ...often,
     })
     .describe('What $management says of a partition is wrong, as it is at the real hub now and then.'),
-  z
-    .strictObject({
-      kind: z.literal('rest'),
-      answer: z.enum(['delay', 'silent', 'reset', 'status']).describe('late, never, by a RST, or with a status'),
-      method: z.enum(['GET', 'PUT', 'POST', 'PATCH', 'DELETE']).optional(),
-      path: text(256).optional().describe('only where the path has this text in it'),
-      ms: ms.optional().describe('for delay; default 1000'),
-      status: z.int().min(300).max(599).optional().describe('for status; default 500'),
-      code: text(128).optional().describe('error code in the body; default InternalServerError'),
-      ...often,
-    })
-    .describe('Requests over HTTPS (registry, twins, methods) go wrong.'),
+  ...requestFaults,
 ] as const;
 
 /** Faults that happen at once and are over. */
@@ -170,7 +154,3 @@ const suddenKinds: ReadonlySet<string> = new Set(suddenFaults.map(({ shape }) =>
 
 /** Whether a fault happens at once. */
 export const isSudden = (fault: FaultRequest): fault is SuddenFault => suddenKinds.has(fault.kind);
-
-function text(most: number) {
-  return z.string().min(1).max(most);
-}

@@ -106,7 +106,7 @@ export function createStandingFaults(): StandingFaults {
 const holds = (fault: StandingFault): boolean => fault.kind === 'settle' && fault.answer === 'hold';
 
 // fields of a fault that say where it hits; all others say what it does
-const equal = ['link', 'deviceId', 'connections', 'port', 'partition', 'group', 'method'] as const;
+const equal = ['link', 'deviceId', 'connections', 'port', 'partition', 'group', 'method', 'methodName'] as const;
 const within = ['address', 'path'] as const;
 
 function hits(fault: StandingFault, moment: Moment): boolean {

@@ -1,6 +1,8 @@
 import type { Json } from '../json.ts';
 import { Refusal } from '../refusal.ts';
 import { clientIdOf } from '../registry.ts';
+import { refuseMethod } from './methodErrors.ts';
+import { misanswer } from './methodFault.ts';
 import { objectIn, type RestRequest, type Route } from './request.ts';
 
 // IoT Hub: up to 128 printable ASCII characters without those that separate things in MQTT topics and HTTP headers
@@ -21,19 +23,28 @@ const invoke = async (request: RestRequest) => {
   const connectTimeoutMs = milliseconds('connectTimeoutInSeconds', connectTimeoutInSeconds, connectSeconds);
   hub.throttle.take('method', Math.ceil(Math.max(bytes, 1) / meter));
   const call = { methodName, payload, responseTimeoutMs, connectTimeoutMs };
-  const { status, payload: answered } = await hub.methods.invoke(clientIdOf(device, module), call);
-  return { status: 200, body: { status, payload: answered } };
+  const clientId = clientIdOf(device, module);
+  return misanswer(hub.faults, { deviceId: device, methodName }, async () => {
+    const { status, payload: answered } = await hub.methods.invoke(clientId, call);
+    return { status: 200, body: { status, payload: answered } };
+  });
 };
 
 /** Direct methods of devices and modules. */
 export const methodRoutes: readonly Route[] = [
-  { method: 'POST', path: 'twins/{device}/methods', rights: ['serviceConnect'], handle: invoke },
-  { method: 'POST', path: 'twins/{device}/modules/{module}/methods', rights: ['serviceConnect'], handle: invoke },
+  { method: 'POST', path: 'twins/{device}/methods', rights: ['serviceConnect'], handle: invoke, refuse: refuseMethod },
+  {
+    method: 'POST',
+    path: 'twins/{device}/modules/{module}/methods',
+    rights: ['serviceConnect'],
+    handle: invoke,
+    refuse: refuseMethod,
+  },
 ];
 
 function milliseconds(name: string, seconds: Json | undefined, { least, most, usual }: typeof responseSeconds): number {
   const value = seconds ?? usual;
   if (typeof value !== 'number' || !Number.isInteger(value) || value < least || value > most)
-    throw new Refusal('com.microsoft:argument-error', `${name} is a whole number from ${least} to ${most}.`);
+    throw new Refusal('com.microsoft:argument-error', `${name} must be within [${least}; ${most}].`);
   return value * 1000;
 }

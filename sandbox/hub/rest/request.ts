@@ -22,7 +22,12 @@ export interface RestAnswer {
   status: number;
   body?: Json;
   headers?: Record<string, string>;
+  /** Sent instead of the body, and no JSON. */
+  garbage?: string;
 }
+
+/** Nothing goes back, or a RST. */
+export type Unanswered = 'silent' | 'reset';
 
 /** One method on one path. */
 export interface Route {
@@ -33,7 +38,9 @@ export interface Route {
   rights: readonly Right[];
   /** What it counts as, once for each request. */
   counts?: Operation;
-  handle(request: RestRequest): RestAnswer | Promise<RestAnswer>;
+  handle(request: RestRequest): RestAnswer | Promise<RestAnswer | Unanswered>;
+  /** How this route words a refusal, if it has words of its own. */
+  refuse?(refusal: Refusal): RestAnswer;
 }
 
 /** The identity that the path names. Refuses an unknown one. */

@@ -8,7 +8,7 @@ import { bulkRoute } from './bulk.ts';
 import { codeOf, errorAnswer } from './errors.ts';
 import { identityRoutes } from './identities.ts';
 import { methodRoutes } from './methods.ts';
-import type { RestAnswer, Route } from './request.ts';
+import type { RestAnswer, Route, Unanswered } from './request.ts';
 import { twinRoutes } from './twins.ts';
 
 const routes: readonly Route[] = [...identityRoutes, bulkRoute, ...twinRoutes, ...methodRoutes];
@@ -22,25 +22,33 @@ export function createRestServer(hub: HubCore): Server {
     const { answer, ms = 1000, status = 500, code = 'InternalServerError' } = struck?.fault ?? {};
     if (answer === 'silent') return;
     if (answer === 'reset') return reset(request.socket);
-    const answering =
+    const answering: Promise<RestAnswer | Unanswered> =
       answer === 'status'
         ? Promise.resolve(errorAnswer(status, code, 'A fault of the sandbox hub.'))
         : sleep(answer === 'delay' ? ms : 0).then(() => respond(hub, request));
-    void answering.catch(failure).then((made) => reply(response, made));
+    void answering.catch(failure).then((made) => {
+      if (made === 'reset') reset(request.socket);
+      else if (made !== 'silent') reply(response, made);
+    });
   });
 }
 
-async function respond(hub: HubCore, request: IncomingMessage): Promise<RestAnswer> {
+async function respond(hub: HubCore, request: IncomingMessage): Promise<RestAnswer | Unanswered> {
   const { pathname, searchParams: query } = new URL(request.url ?? '/', 'https://localhost');
   const found = find(request.method ?? '', pathname.replace(/^\/|\/$/g, '').split('/'));
   if (!found) return errorAnswer(404, 'NotFound', `There is no ${request.method} ${pathname}.`);
   const { route, device = '', module } = found;
-  const claim = hub.access.claim(request.headers.authorization ?? '', `localhost${pathname}`);
-  if (!route.rights.some((right) => claim.rights.has(right)))
-    throw new Refusal('amqp:unauthorized-access', `The policy ${claim.policy} does not allow this.`);
-  if (!query.has('api-version')) throw new Refusal('com.microsoft:argument-error', 'There is no api-version.');
-  if (route.counts) hub.throttle.take(route.counts);
-  return route.handle({ hub, device, module, query, headers: request.headers, body: await bodyOf(request) });
+  try {
+    const claim = hub.access.claim(request.headers.authorization ?? '', `localhost${pathname}`);
+    if (!route.rights.some((right) => claim.rights.has(right)))
+      throw new Refusal('amqp:unauthorized-access', `The policy ${claim.policy} does not allow this.`);
+    if (!query.has('api-version')) throw new Refusal('com.microsoft:argument-error', 'There is no api-version.');
+    if (route.counts) hub.throttle.take(route.counts);
+    return await route.handle({ hub, device, module, query, headers: request.headers, body: await bodyOf(request) });
+  } catch (error) {
+    if (error instanceof Refusal && route.refuse) return route.refuse(error);
+    throw error;
+  }
 }
 
 function find(method: string, path: string[]): { route: Route; device?: string; module?: string } | undefined {
@@ -77,8 +85,8 @@ function failure(error: unknown): RestAnswer {
   return errorAnswer(status, code, error.message);
 }
 
-function reply(response: ServerResponse, { status, body, headers = {} }: RestAnswer): void {
-  const text = body === undefined ? undefined : JSON.stringify(body);
+function reply(response: ServerResponse, { status, body, garbage, headers = {} }: RestAnswer): void {
+  const text = garbage ?? (body === undefined ? undefined : JSON.stringify(body));
   response.writeHead(status, text === undefined ? headers : { ...headers, 'content-type': 'application/json' });
   response.end(text);
 }

@@ -5,7 +5,6 @@ import mqtt from 'azure-iot-device-mqtt';
 import iothub from 'azure-iothub';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { agentOf, deviceClient, deviceMessage, nextMessage, serviceClient, serviceMessage } from './support/clients.ts';
-import { connectedDevice } from './support/device.ts';
 import { eventually } from './support/eventually.ts';
 import { freshHub } from './support/hub.ts';
 
@@ -27,95 +26,6 @@ beforeEach(() => {
 afterAll(async () => {
   await service.close();
   await hub.stop();
-});
-
-describe('a direct method', () => {
-  const failure = (call: object = {}, to = deviceId, moduleId?: string) => {
-    const parameters = { methodName: 'start', ...call };
-    const invoked = moduleId
-      ? service.invokeDeviceMethod(to, moduleId, parameters)
-      : service.invokeDeviceMethod(to, parameters);
-    return invoked.then(
-      () => undefined,
-      (error: Error & { response?: { statusCode: number }; responseBody?: string }) => ({
-        name: error.constructor.name,
-        status: error.response?.statusCode,
-        code: /ErrorCode:(\w+);/.exec(error.responseBody ?? '')?.[1],
-      }),
-    );
-  };
-
-  test('to a device that is not there is not found', async () => {
-    expect(await failure({}, 'nobody')).toEqual({ name: 'DeviceNotFoundError', status: 404, code: 'DeviceNotFound' });
-    expect(await failure({}, deviceId, 'nothing')).toMatchObject({ status: 404, code: 'DeviceNotFound' });
-  });
-  test('to a device that is not connected is refused at once', async () => {
-    expect(await failure()).toMatchObject({ status: 404, code: 'DeviceNotOnline' });
-  });
-  test('to a device that does not connect in time is refused', async () => {
-    expect(await failure({ connectTimeoutInSeconds: 1 })).toMatchObject({ status: 404, code: 'DeviceNotOnline' });
-  });
-  test('waits for a device to connect', async () => {
-    const call = { methodName: 'start', connectTimeoutInSeconds: 20 };
-    const answer = service.invokeDeviceMethod(deviceId, call) as Promise<{ result: unknown }>;
-    const client = await deviceClient(hub, deviceId);
-    onTestFinished(() => void client.close());
-    client.onDeviceMethod('start', (_request, response) => void response.send(200, 'late'));
-    await client.open();
-    expect((await answer).result).toEqual({ status: 200, payload: 'late' });
-  });
-  test('that the device does not answer in time has timed out', async () => {
-    // the hub does not answer in less than five seconds, which is too long here
-    const device = await connectedDevice(hub, deviceId);
-    device.send({ cmd: 'subscribe', messageId: 1, subscriptions: [{ topic: '$iothub/methods/POST/#', qos: 0 }] });
-    await device.next('suback');
-    const call = { methodName: 'start', payload: null, responseTimeoutMs: 20, connectTimeoutMs: 0 };
-    await expect(hub.methods.invoke(deviceId, call)).rejects.toMatchObject({ condition: 'com.microsoft:timeout' });
-    expect((await device.next('publish')).topic).toMatch(/^\$iothub\/methods\/POST\/start\/\?\$rid=./);
-  });
-  test('that another device answers is not answered', async () => {
-    hub.registry.create(`${deviceId}-other`);
-    const [own, other] = [await connectedDevice(hub, deviceId), await connectedDevice(hub, `${deviceId}-other`)];
-    own.send({ cmd: 'subscribe', messageId: 1, subscriptions: [{ topic: '$iothub/methods/POST/#', qos: 0 }] });
-    await own.next('suback');
-    const answer = service.invokeDeviceMethod(deviceId, { methodName: 'start' }) as Promise<{ result: unknown }>;
-    const rid = /rid=(.*)/.exec((await own.next('publish')).topic)?.[1];
-    const reply = (status: number) =>
-      ({
-        cmd: 'publish',
-        topic: `$iothub/methods/res/${status}/?$rid=${rid}`,
-        payload: '""',
-        qos: 1,
-        messageId: 5,
-      }) as never;
-    other.send(reply(500));
-    await other.next('puback');
-    own.send(reply(200));
-    expect((await answer).result).toEqual({ status: 200, payload: '' });
-  });
-  test('that the device answers with what is no JSON is a bad response', async () => {
-    const device = await connectedDevice(hub, deviceId);
-    device.send({ cmd: 'subscribe', messageId: 1, subscriptions: [{ topic: '$iothub/methods/POST/#', qos: 0 }] });
-    await device.next('suback');
-    const failed = failure();
-    const rid = /rid=(.*)/.exec((await device.next('publish')).topic)?.[1];
-    device.send({ cmd: 'publish', topic: `$iothub/methods/res/200/?$rid=${rid}`, payload: '{', qos: 0 } as never);
-    expect(await failed).toEqual({ name: 'BadDeviceResponseError', status: 502, code: 'BadDeviceResponse' });
-  });
-  test.each([
-    ['a name that a topic cannot have', { methodName: 'a/b' }],
-    ['a time-out of four seconds', { responseTimeoutInSeconds: 4 }],
-    ['a time-out of 301 seconds', { responseTimeoutInSeconds: 301 }],
-    ['a payload over 128 KB', { payload: 'x'.repeat(128 * 1024) }],
-  ])('with %s is refused', async (_, call) => {
-    expect(await failure(call)).toMatchObject({ name: 'ArgumentError', status: 400 });
-  });
-  test('is in the journal, with what became of it', async () => {
-    await failure();
-    expect(hub.journal.list({ kind: 'method', deviceId })).toMatchObject([
-      { methodName: 'start', refused: 'com.microsoft:device-not-online' },
-    ]);
-  });
 });
 
 describe('feedback', () => {

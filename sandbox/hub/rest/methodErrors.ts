@@ -1,0 +1,28 @@
+import { randomBytes } from 'node:crypto';
+import type { Refusal } from '../refusal.ts';
+import type { RestAnswer } from './request.ts';
+
+// The first three digits are the status. Azure documents no code for an answer that is none (502001), and none for a
+// call that is refused for its key: these are guesses.
+const codes: Readonly<Record<string, number>> = {
+  'amqp:not-found': 404001,
+  'amqp:unauthorized-access': 401002,
+  'com.microsoft:argument-error': 400004,
+  'com.microsoft:device-container-throttled': 429001,
+  'com.microsoft:device-not-online': 404103,
+  'com.microsoft:timeout': 504101,
+  'com.microsoft:too-many-calls': 403800,
+  'com.microsoft:bad-device-response': 502001,
+};
+
+/** A refusal as IoT Hub words it for direct methods: JSON with the code and the sentence, inside a text of JSON. */
+export function methodError(errorCode: number, message: string): RestAnswer {
+  const timestampUtc = new Date().toISOString();
+  const trackingId = `${randomBytes(16).toString('hex')}-G:1-TimeStamp:${timestampUtc}`;
+  const Message = JSON.stringify({ errorCode, trackingId, message, info: {}, timestampUtc });
+  return { status: Math.floor(errorCode / 1000), body: { Message, ExceptionMessage: '' } };
+}
+
+/** What a service is told of a method call that the hub refuses. */
+export const refuseMethod = ({ condition, message }: Refusal): RestAnswer =>
+  methodError(codes[condition] ?? 400004, message);

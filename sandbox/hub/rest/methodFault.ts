@@ -1,0 +1,26 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Moment, StandingFaults } from '../faults/standing.ts';
+import { Refusal } from '../refusal.ts';
+import { methodError } from './methodErrors.ts';
+import type { RestAnswer, Unanswered } from './request.ts';
+
+/** Answers a method call as the fault that strikes it wants, if one does; `call` has the device called. */
+export async function misanswer(
+  faults: StandingFaults,
+  moment: Moment,
+  call: () => Promise<RestAnswer>,
+): Promise<RestAnswer | Unanswered> {
+  const fault = faults.strike('method', moment)?.fault;
+  if (!fault) return call();
+  const { answer, ms = 1000, errorCode = 500001, effect = false } = fault;
+  if (answer === 'delay') return sleep(ms, undefined, { ref: false }).then(call);
+  if (effect) await call().catch(unlessRefused);
+  if (answer === 'garbage') return { status: 200, garbage: '<html><body>It works!</body></html>' };
+  if (answer === 'refuse') return methodError(errorCode, 'A fault of the sandbox hub.');
+  return answer;
+}
+
+/** A device that cannot be called makes no difference to an answer that nobody gets. */
+function unlessRefused(error: unknown): void {
+  if (!(error instanceof Refusal)) throw error;
+}
