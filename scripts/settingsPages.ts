@@ -27,7 +27,7 @@ export function envExample(): string {
     fallback === '' ? `# ${doc}\n${env}=\n` : `# ${doc}\n#${env}=${fallback}\n`,
   );
   return `${[
-    '# Copy to .env: `npm start` and `npm run dead-letters` read it, and `docker run` with `--env-file .env`.',
+    '# Copy to .env: `npm start`, `npm run methods` and `npm run dead-letters` read it, and `docker run` with `--env-file .env`.',
     '# Variables that are set already win. An empty value counts as not set. No quotes: `docker run` would keep them.',
   ].join('\n')}\n\n${lines.join('\n')}`;
 }

@@ -1,11 +1,11 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import convict from 'convict';
-import { disagreements } from './settings/agreements.ts';
+import { disagreements, methodsDisagreements } from './settings/agreements.ts';
 import { retiredSettings, vitalRetired } from './settings/retired.ts';
-import { type Settings, schema } from './settings/schema.ts';
+import { everySetting, type MethodsSettings, methodsSchema, type Settings, schema } from './settings/schema.ts';
 
-export type { Settings } from './settings/schema.ts';
+export type { MethodsSettings, Settings } from './settings/schema.ts';
 
 /** The settings are unusable; `problems` has one line for each thing to mend, without any value of a secret. */
 export class ConfigurationError extends Error {
@@ -19,16 +19,36 @@ export class ConfigurationError extends Error {
 }
 
 /**
- * Reads the settings: defaults, then the file of the environment (`config/<NODE_ENV>.json`, or `CONFIG_FILE`), then
- * environment variables. An empty variable counts as not set.
+ * Reads the settings of the service: defaults, then the file of the environment (`config/<NODE_ENV>.json`, or
+ * `CONFIG_FILE`), then environment variables. An empty variable counts as not set.
  * @param directory holds the files of the environments
  * @throws ConfigurationError naming every problem at once
  */
 export function readSettings(env: NodeJS.ProcessEnv, directory: string): Settings {
-  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
-  const config = convict(schema, { env: given, args: [] });
-  const problems = vitalRetired(given);
+  const given = notEmpty(env);
+  return loaded(convict(schema, { env: given, args: [] }), schema, given, directory, disagreements);
+}
 
+/** The same for the front door, which reads no more than it uses (M1). */
+export function readMethodsSettings(env: NodeJS.ProcessEnv, directory: string): MethodsSettings {
+  const given = notEmpty(env);
+  const config = convict(methodsSchema, { env: given, args: [] });
+  return loaded(config, methodsSchema, given, directory, methodsDisagreements);
+}
+
+const notEmpty = (env: NodeJS.ProcessEnv) =>
+  Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
+
+type Groups = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+
+function loaded<S>(
+  config: convict.Config<S>,
+  own: Groups,
+  given: NodeJS.ProcessEnv,
+  directory: string,
+  disagree: (settings: S, environment: string) => string[],
+): S {
+  const problems = vitalRetired(given);
   const environment = given['NODE_ENV'] ?? 'development';
   const file = given['CONFIG_FILE'] ?? `${directory}/${environment}.json`;
   if (given['CONFIG_FILE'] !== undefined || existsSync(file)) {
@@ -36,7 +56,7 @@ export function readSettings(env: NodeJS.ProcessEnv, directory: string): Setting
     for (const path of secretPaths()) {
       if (has(values, path)) problems.push(`${path} is a secret: set ${envOf(path)} and remove it from ${file}`);
     }
-    if (problems.length === 0) config.load(values);
+    if (problems.length === 0) config.load(withoutOthers(values, own));
   }
   try {
     config.validate({ allowed: 'strict' });
@@ -44,9 +64,24 @@ export function readSettings(env: NodeJS.ProcessEnv, directory: string): Setting
     problems.push(...(error as Error).message.split('\n').map(named));
   }
   const settings = config.getProperties();
-  problems.push(...disagreements(settings, environment));
+  problems.push(...disagree(settings, environment));
   if (problems.length > 0) throw new ConfigurationError(problems);
   return settings;
+}
+
+/** Without what only the other program reads: one file can serve both. */
+function withoutOthers(values: Record<string, unknown>, own: Groups): object {
+  const every: Groups = everySetting;
+  const isOthers = (group: string, name: string) =>
+    own[group]?.[name] === undefined && every[group]?.[name] !== undefined;
+  const entries = Object.entries(values).flatMap(([group, members]) => {
+    if (typeof members !== 'object' || members === null) return [[group, members]];
+    const kept = Object.entries(members).filter(([name]) => !isOthers(group, name));
+    return own[group] === undefined && every[group] !== undefined && kept.length === 0
+      ? []
+      : [[group, Object.fromEntries(kept)]];
+  });
+  return Object.fromEntries(entries);
 }
 
 /** Where the files of the environments lie. */
@@ -61,9 +96,9 @@ export interface SettingDoc {
   readonly secret: boolean;
 }
 
-/** Every setting in the order of the schema, for README and `.env.example`. */
-export function settingDocs(): SettingDoc[] {
-  return Object.entries(schema).flatMap(([group, members]) =>
+/** Every setting in the order of a schema, for the pages that list them; default those of the service and the front door. */
+export function settingDocs(of: convict.Schema<Groups> = everySetting): SettingDoc[] {
+  return Object.entries(of).flatMap(([group, members]) =>
     Object.entries(members).map(([name, { doc, env, default: fallback, ...more }]) => ({
       path: `${group}.${name}`,
       env,

@@ -1,13 +1,13 @@
 import type { AxiosAdapter } from 'axios';
 import type { LogLines } from '../log.ts';
-import { createTroubles, type Troubles } from '../troubles.ts';
+import { createTroubles } from '../troubles.ts';
 import { createCache } from './cache.ts';
 import type { Call } from './call.ts';
+import { pacing, probes, type TokenSettings, tokenSource } from './common.ts';
 import { type BackendSettings, createBackend } from './http.ts';
 import { type InformationModel, informationModel } from './informationModel.ts';
 import { type Principal, type PrincipalManager, principalManager } from './principalManager.ts';
 import { createRedaction } from './redaction.ts';
-import { clientCredentials, staticToken, type TokenSource } from './token.ts';
 import { type TypeDefinition, type TypeRegistry, typeRegistry } from './typeRegistry.ts';
 
 /** The backends as one message sees them. */
@@ -30,16 +30,10 @@ export interface Backends {
   close(): Promise<void>;
 }
 
-interface Settings {
+interface Settings extends TokenSettings {
   readonly informationModelUrl: string;
   readonly typeRegistryUrl: string;
   readonly principalManagerUrl: string;
-  /** Fixed bearer token; the token endpoint is used when it is empty. */
-  readonly token: string;
-  readonly tokenUrl: string;
-  readonly clientId: string;
-  readonly clientSecret: string;
-  readonly tokenScope: string;
   readonly attemptTimeoutSeconds: number;
   readonly maxAnswerBytes: number;
   readonly connections: number;
@@ -56,11 +50,8 @@ interface Further {
   readonly random?: () => number;
 }
 
-const pacing = { backOffMs: 100, maxBackOffMs: 10_000, probeMs: 1000, maxProbeMs: 15_000 };
-const tokenTimeoutMs = 10_000;
 /** A few hundred bytes each. */
 const cacheEntries = 50_000;
-const nobody = '00000000-0000-0000-0000-000000000000';
 
 /** The three backends, each with connections and a circuit of its own. */
 export function createBackends(
@@ -86,19 +77,19 @@ export function createBackends(
       ...common,
       name: 'information model',
       url: settings.informationModelUrl,
-      probe: `/objects/${nobody}/models/svc.device`,
+      probe: probes.informationModel,
     }),
     typeRegistry: createBackend({
       ...common,
       name: 'type registry',
       url: settings.typeRegistryUrl,
-      probe: '/modelDefinitions/svc.device/types/none',
+      probe: probes.typeRegistry,
     }),
     principalManager: createBackend({
       ...common,
       name: 'principal manager',
       url: settings.principalManagerUrl,
-      probe: '/devices?device=none',
+      probe: probes.principalManager,
     }),
   };
   const waitingFor = (name: BackendName) => backends[name].circuit.untilClosed();
@@ -145,10 +136,4 @@ export function createBackends(
       troubles.close();
     },
   };
-}
-
-function tokenSource(settings: Settings, troubles: Troubles, adapter: AxiosAdapter | undefined): TokenSource {
-  if (settings.token !== '') return staticToken(settings.token);
-  const { tokenUrl, clientId, clientSecret, tokenScope: scope } = settings;
-  return clientCredentials({ tokenUrl, clientId, clientSecret, scope, timeoutMs: tokenTimeoutMs, troubles, adapter });
 }

@@ -23,11 +23,7 @@ export type TypeRegistry = ReturnType<typeof typeRegistry>;
 
 /** @param latestMs how long the latest version, or the latest of a major version, is taken for granted (B3) */
 export function typeRegistry(send: Send, call: Call, cache: Cache<TypeDefinition>, latestMs: number) {
-  const at = (model: string, typeId: string, version: string | undefined) =>
-    version === undefined
-      ? path`/modelDefinitions/${model}/types/${typeId}`
-      : path`/modelDefinitions/${model}/types/${typeId}/versions/${version}`;
-  const read = { operation: 'read type definition', method: 'GET', expect: [404] } as const;
+  const at = definitionPath;
 
   return {
     /**
@@ -35,9 +31,8 @@ export function typeRegistry(send: Send, call: Call, cache: Cache<TypeDefinition
      * @param version full or major; undefined for the latest
      */
     getType(model: string, typeId: string, version: string | undefined): Promise<TypeDefinition | undefined> {
-      const isFull = version !== undefined && /^\d+\.\d+\.\d+$/.test(version);
       const key = JSON.stringify([model, typeId, version]);
-      return cache.get(call, key, isFull ? Number.POSITIVE_INFINITY : latestMs, async () => {
+      return cache.get(call, key, isFullVersion(version) ? Number.POSITIVE_INFINITY : latestMs, async () => {
         const request = { ...read, path: at(model, typeId, version) };
         return (await send({ ...request, read: (answer) => typeDefinition.parse(pick(answer, definitionKeys)) })).value;
       });
@@ -71,6 +66,17 @@ export function typeRegistry(send: Send, call: Call, cache: Cache<TypeDefinition
     },
   };
 }
+
+export const definitionPath = (model: string, typeId: string, version: string | undefined): string =>
+  version === undefined
+    ? path`/modelDefinitions/${model}/types/${typeId}`
+    : path`/modelDefinitions/${model}/types/${typeId}/versions/${version}`;
+
+const read = { operation: 'read type definition', method: 'GET', expect: [404] } as const;
+
+/** A type of a full version never changes (B3). */
+export const isFullVersion = (version: string | undefined): boolean =>
+  version !== undefined && /^\d+\.\d+\.\d+$/.test(version);
 
 /** Whether typeId and version, as a body names them, can be asked for: each one segment of a path. */
 const isFullTypeRef = ({ typeId, version }: { typeId: string; version: string }): boolean =>

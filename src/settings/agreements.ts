@@ -1,5 +1,5 @@
 import { mostToReserve } from '../protocol/body.ts';
-import type { Settings } from './schema.ts';
+import type { MethodsSettings, Settings } from './schema.ts';
 
 /** What each setting alone allows may still make no sense together. One sentence for each fault, without any value of a secret. */
 export function disagreements(settings: Settings, environment: string): string[] {
@@ -12,7 +12,11 @@ export function disagreements(settings: Settings, environment: string): string[]
   ].flat();
 }
 
-function token({ backends: { token, tokenUrl, clientId, clientSecret } }: Settings): string[] {
+/** The same for the front door. */
+export const methodsDisagreements = (settings: MethodsSettings): string[] =>
+  [token(settings), ports(settings), certificate(settings), devices(settings), files(settings)].flat();
+
+function token({ backends: { token, tokenUrl, clientId, clientSecret } }: Pick<MethodsSettings, 'backends'>): string[] {
   if (token === '' && tokenUrl === '') {
     return [
       'backends.token: set BACKENDS_TOKEN, or BACKENDS_TOKEN_URL with BACKENDS_CLIENT_ID and BACKENDS_CLIENT_SECRET',
@@ -71,3 +75,36 @@ function deadLetters(settings: Settings): string[] {
 
 const lendsToDeadLetters = ({ deadLetters: { store, connectionString } }: Settings): boolean =>
   store === 'blob' && connectionString === '';
+
+function ports({ methods, http }: MethodsSettings): string[] {
+  return methods.port !== 0 && methods.port === http.port
+    ? ['methods.port: METHODS_PORT and HTTP_PORT must differ: health has a port of its own']
+    : [];
+}
+
+function certificate({ methods: { tlsCertificateFile, tlsKeyFile } }: MethodsSettings): string[] {
+  return (tlsCertificateFile === '') !== (tlsKeyFile === '')
+    ? ['methods.tlsCertificateFile: METHODS_TLS_CERTIFICATE_FILE and METHODS_TLS_KEY_FILE need each other']
+    : [];
+}
+
+function devices({ methods: { inFlight, inFlightPerDevice } }: MethodsSettings): string[] {
+  return inFlightPerDevice > inFlight
+    ? ['methods.inFlightPerDevice: METHODS_IN_FLIGHT_PER_DEVICE must not be above METHODS_IN_FLIGHT']
+    : [];
+}
+
+/** The name alone decides, in any account: the same account can be written in several ways (M9). */
+function files({ files: { connectionString, container, tenantClaim }, checkpoints, deadLetters }: MethodsSettings) {
+  const others = { CHECKPOINTS_CONTAINER: checkpoints.container, DEAD_LETTERS_CONTAINER: deadLetters.container };
+  const taken = Object.entries(others).filter(([, name]) => name === container);
+  return [
+    ...taken.map(([name]) => `files.container: METHODS_FILES_CONTAINER must not have the name in ${name}`),
+    ...((connectionString === '') !== (container === '')
+      ? ['files.container: METHODS_FILES_CONNECTION_STRING and METHODS_FILES_CONTAINER need each other']
+      : []),
+    ...(tenantClaim !== '' && container === ''
+      ? ['files.tenantClaim: METHODS_FILES_TENANT_CLAIM is of no use without METHODS_FILES_CONTAINER']
+      : []),
+  ];
+}

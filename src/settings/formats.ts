@@ -38,6 +38,30 @@ const isHttpUrl = (value: unknown): boolean => {
   );
 };
 
+function requireStorage(value: unknown): void {
+  const found = parts(value);
+  const isEmulator = found.get('UseDevelopmentStorage') === 'true';
+  const hasKey = found.has('AccountName') && found.has('AccountKey');
+  const hasSignature = found.has('BlobEndpoint') && found.has('SharedAccessSignature');
+  require(isEmulator ||
+    hasKey ||
+    hasSignature, 'is no connection string of a storage account: AccountName and AccountKey, or BlobEndpoint and SharedAccessSignature, missing');
+  const endpoint = found.get('BlobEndpoint') ?? `${found.get('DefaultEndpointsProtocol') ?? 'https'}://storage`;
+  require(isEmulator ||
+    (URL.canParse(endpoint) &&
+      (endpoint.startsWith('https:') ||
+        isLoopback(
+          new URL(endpoint).hostname,
+        ))), 'would send its key’s signature in clear: http is allowed for a storage on this machine only');
+}
+
+function requireContainer(value: unknown): void {
+  require(typeof value === 'string' &&
+    /^(?=.{3,63}$)[a-z0-9]+(-[a-z0-9]+)*$/.test(
+      value,
+    ), 'must be 3 to 63 lower-case letters, digits and single hyphens');
+}
+
 export const settingFormats: Record<string, convict.Format> = {
   count: {
     validate: (value, { maximum }) =>
@@ -104,28 +128,23 @@ export const settingFormats: Record<string, convict.Format> = {
   },
   'storage-connection-string': {
     validate(value) {
-      if (value === '') return;
-      const found = parts(value);
-      const isEmulator = found.get('UseDevelopmentStorage') === 'true';
-      const hasKey = found.has('AccountName') && found.has('AccountKey');
-      const hasSignature = found.has('BlobEndpoint') && found.has('SharedAccessSignature');
-      require(isEmulator ||
-        hasKey ||
-        hasSignature, 'is no connection string of a storage account: AccountName and AccountKey, or BlobEndpoint and SharedAccessSignature, missing');
-      const endpoint = found.get('BlobEndpoint') ?? `${found.get('DefaultEndpointsProtocol') ?? 'https'}://storage`;
-      require(isEmulator ||
-        (URL.canParse(endpoint) &&
-          (endpoint.startsWith('https:') ||
-            isLoopback(
-              new URL(endpoint).hostname,
-            ))), 'would send its key’s signature in clear: http is allowed for a storage on this machine only');
+      if (value !== '') requireStorage(value);
     },
   },
-  'container-name': {
-    validate: (value) =>
-      require(typeof value === 'string' &&
-        /^(?=.{3,63}$)[a-z0-9]+(-[a-z0-9]+)*$/.test(
-          value,
-        ), 'must be 3 to 63 lower-case letters, digits and single hyphens'),
+  // Only the account's key can sign for a single file.
+  'signing-connection-string': {
+    validate(value) {
+      if (value === '') return;
+      requireStorage(value);
+      const found = parts(value);
+      require(found.get('UseDevelopmentStorage') === 'true' ||
+        (found.has('AccountName') && found.has('AccountKey')), 'must have AccountName and AccountKey');
+    },
+  },
+  'container-name': { validate: requireContainer },
+  'optional-container-name': {
+    validate(value) {
+      if (value !== '') requireContainer(value);
+    },
   },
 };

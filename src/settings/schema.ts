@@ -4,14 +4,15 @@ import { backends } from './groups/backends.ts';
 import { delivery, scaling } from './groups/delivery.ts';
 import { hub } from './groups/hub.ts';
 import { messages, replies } from './groups/messages.ts';
+import { files, methods } from './groups/methods.ts';
 import { http, log } from './groups/operations.ts';
 import { checkpoints, data, deadLetters } from './groups/stores.ts';
 
 convict.addFormats(settingFormats);
 
 /**
- * Every setting: what it does, its format, its default and its environment name. Numbers also have the largest value that
- * makes sense. Secrets come from the environment only.
+ * Every setting of the service: what it does, its format, its default and its environment name. Numbers also have the
+ * largest value that makes sense. Secrets come from the environment only.
  */
 export const schema = {
   hub,
@@ -27,5 +28,25 @@ export const schema = {
   log,
 } satisfies convict.Schema<unknown>;
 
+const { principalManagerUrl: _pm, identityCacheSeconds: _seconds, ...backendsOfMethods } = backends;
+
+/** Every setting of the front door (M1). The two other containers are named to keep methods out of them (M9). */
+export const methodsSchema = {
+  hub: { serviceConnectionString: hub.serviceConnectionString },
+  backends: backendsOfMethods,
+  methods,
+  files,
+  checkpoints: { container: checkpoints.container },
+  deadLetters: { container: deadLetters.container },
+  http,
+  log,
+} satisfies convict.Schema<unknown>;
+
+/** Of the service and the front door. */
+export const everySetting = { ...schema, methods, files };
+
 const typed = () => convict(schema);
 export type Settings = ReturnType<ReturnType<typeof typed>['getProperties']>;
+
+const typedForMethods = () => convict(methodsSchema);
+export type MethodsSettings = ReturnType<ReturnType<typeof typedForMethods>['getProperties']>;

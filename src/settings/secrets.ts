@@ -1,9 +1,9 @@
-import { type Settings, schema } from './schema.ts';
+import { everySetting, type MethodsSettings, type Settings } from './schema.ts';
 
 /** What must be in no text that leaves the service: tokens, and the keys and signatures in connection strings (G5). */
-export function secretsOf(settings: Settings): string[] {
+export function secretsOf(settings: Settings | MethodsSettings): string[] {
   const groups: Readonly<Record<string, Readonly<Record<string, unknown>>>> = settings;
-  const found = Object.entries(schema).flatMap(([group, members]) =>
+  const found = Object.entries(everySetting).flatMap(([group, members]) =>
     Object.entries(members).flatMap(([name, setting]) => {
       const value = groups[group]?.[name];
       const isSecret = 'sensitive' in setting && setting.sensitive && !/url/i.test(name);

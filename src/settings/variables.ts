@@ -23,6 +23,7 @@ export const prefixes = [
   'DEAD_LETTERS_',
   'HTTP_',
   'LOG_',
+  'METHODS_',
 ] as const;
 
 /** What others set under these prefixes: a proxy, and Kubernetes for a service that is called `hub` or `http`. */

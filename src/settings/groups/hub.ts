@@ -10,7 +10,7 @@ export const hub = {
     sensitive: true,
   },
   serviceConnectionString: {
-    doc: 'Connection string of the hub itself with the service connect right, for replies to devices.',
+    doc: 'Connection string of the hub itself with the service connect right, for replies to devices and for methods of devices.',
     format: 'service-connection-string',
     default: '',
     env: 'HUB_SERVICE_CONNECTION_STRING',

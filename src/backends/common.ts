@@ -1,0 +1,33 @@
+import type { AxiosAdapter } from 'axios';
+import type { Troubles } from '../troubles.ts';
+import { clientCredentials, staticToken, type TokenSource } from './token.ts';
+
+/** How the service proves to the backends who it is. */
+export interface TokenSettings {
+  /** Fixed bearer token; the token endpoint is used when it is empty. */
+  readonly token: string;
+  readonly tokenUrl: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+  readonly tokenScope: string;
+}
+
+const tokenTimeoutMs = 10_000;
+
+/** @param adapter takes the place of the network */
+export function tokenSource(settings: TokenSettings, troubles: Troubles, adapter?: AxiosAdapter): TokenSource {
+  if (settings.token !== '') return staticToken(settings.token);
+  const { tokenUrl, clientId, clientSecret, tokenScope: scope } = settings;
+  return clientCredentials({ tokenUrl, clientId, clientSecret, scope, timeoutMs: tokenTimeoutMs, troubles, adapter });
+}
+
+export const pacing = { backOffMs: 100, maxBackOffMs: 10_000, probeMs: 1000, maxProbeMs: 15_000 };
+
+const nobody = '00000000-0000-0000-0000-000000000000';
+
+/** Of each backend: a GET that is harmless and quick, whatever it answers. */
+export const probes = {
+  informationModel: `/objects/${nobody}/models/svc.device`,
+  typeRegistry: '/modelDefinitions/svc.device/types/none',
+  principalManager: '/devices?device=none',
+};

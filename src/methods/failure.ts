@@ -1,0 +1,78 @@
+import { shortened } from '../protocol/details.ts';
+
+/**
+ * Every way in which an invocation fails (M8). After a 4xx or a 503 nothing was invoked; after a 502 or 504 the method may
+ * have run (D40).
+ */
+export const failures = {
+  invalid_request: { status: 400, title: 'Invalid request' },
+  file_not_found: { status: 400, title: 'File not found' },
+  file_too_large: { status: 400, title: 'File too large' },
+  refused_by_device: { status: 400, title: 'Refused by the device' },
+  unauthorized: { status: 401, title: 'Unauthorized' },
+  forbidden: { status: 403, title: 'Forbidden' },
+  object_not_found: { status: 404, title: 'Object model not found' },
+  method_not_found: { status: 404, title: 'Method not found' },
+  route_not_found: { status: 404, title: 'Route not found' },
+  unknown_to_device: { status: 404, title: 'Unknown to the device' },
+  no_owner: { status: 409, title: 'No owner' },
+  too_large: { status: 413, title: 'Too large' },
+  unsupported_media_type: { status: 415, title: 'Unsupported media type' },
+  throttled: { status: 429, title: 'Throttled' },
+  internal_error: { status: 500, title: 'Internal error' },
+  bad_reply: { status: 502, title: 'Bad reply' },
+  failed_at_device: { status: 502, title: 'Failed at the device' },
+  device_offline: { status: 503, title: 'Device offline' },
+  device_unknown: { status: 503, title: 'Device unknown to the hub' },
+  unavailable_at_device: { status: 503, title: 'Unavailable at the device' },
+  hub_unavailable: { status: 503, title: 'Hub unavailable' },
+  hub_refuses_us: { status: 503, title: 'Hub refuses the front door' },
+  backend_unavailable: { status: 503, title: 'Backend unavailable' },
+  storage_unavailable: { status: 503, title: 'Storage unavailable' },
+  overloaded: { status: 503, title: 'Overloaded' },
+  stopping: { status: 503, title: 'Stopping' },
+  no_reply: { status: 504, title: 'No reply in time' },
+  no_reply_at_device: { status: 504, title: 'No reply in time at the device' },
+  outcome_unknown: { status: 504, title: 'Outcome unknown' },
+} as const;
+
+export type Reason = keyof typeof failures;
+
+interface FailureOptions {
+  /** Words of somebody else, which are answered but not logged. */
+  readonly words?: string | undefined;
+  /** Whole seconds until another attempt makes sense. */
+  readonly retryAfter?: number | undefined;
+  /** For the log alone. */
+  readonly fields?: Readonly<Record<string, unknown>>;
+}
+
+/** An invocation that ends here. `detail` is a sentence that an application's developer can act on; it has no secret (G5). */
+export class Failure extends Error {
+  override readonly name = 'Failure';
+  readonly reason: Reason;
+  readonly detail: string;
+  readonly words: string | undefined;
+  readonly retryAfter: number | undefined;
+  readonly fields: Readonly<Record<string, unknown>>;
+
+  constructor(reason: Reason, detail: string, { words, retryAfter, fields = {} }: FailureOptions = {}) {
+    super(`${reason}: ${shortened(detail)}`);
+    this.reason = reason;
+    this.detail = shortened(detail);
+    this.words = words;
+    this.retryAfter = retryAfter;
+    this.fields = fields;
+  }
+
+  get status(): number {
+    return failures[this.reason].status;
+  }
+}
+
+/** The errors body (§ backends), with the reason for machines. */
+export function errorsOf({ reason, detail, words }: Failure, correlationId: string): object {
+  const { status, title } = failures[reason];
+  const text = words ? shortened(`${detail}: ${words}`) : detail;
+  return { errors: [{ code: String(status), title, detail: text, id: correlationId, meta: { reason } }] };
+}

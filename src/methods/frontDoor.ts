@@ -1,0 +1,112 @@
+import { readFileSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import { createMethodBackends } from '../backends/methodBackends.ts';
+import { ConfigurationError, type MethodsSettings } from '../config.ts';
+import { createHubAccess } from '../hub/methods/access.ts';
+import { createDirectMethods } from '../hub/methods/directMethods.ts';
+import type { Files } from '../hub/methods/files.ts';
+import { within } from '../hub/within.ts';
+import type { Log } from '../log.ts';
+import { startOperationsServer } from '../operations/http.ts';
+import { secretsOf } from '../settings/secrets.ts';
+import { createTroubles } from '../troubles.ts';
+import { createDoor } from './door.ts';
+import { createFileInputs } from './fileInputs.ts';
+import { createInvoke } from './invoking.ts';
+import { contract } from './openapi.ts';
+import { createRoom } from './room.ts';
+import { createServer } from './server.ts';
+
+/** The running front door. */
+export interface FrontDoor {
+  /** Where invocations are taken. */
+  readonly port: number;
+  readonly healthPort: number;
+  /** Takes no more, finishes what is in work, closes. */
+  stop(): Promise<void>;
+}
+
+/** What was broken off is answered at once. */
+const lastAnswersMs = 2_000;
+
+/**
+ * The only wiring of the front door (M1): settings → backends, hub, files, HTTP, health.
+ * @throws Error when a port cannot be had or the certificate cannot be read
+ */
+export async function startFrontDoor(settings: MethodsSettings, log: Log): Promise<FrontDoor> {
+  const { hub, methods, http } = settings;
+  const tls = credentials(methods);
+  const troubles = createTroubles(log);
+  const backends = createMethodBackends(settings.backends, log.child({ part: 'backends' }), secretsOf(settings));
+  const directMethods = createDirectMethods(hub.serviceConnectionString);
+  const access = createHubAccess(directMethods, log, troubles);
+  const fileInputs = createFileInputs({
+    files: await openFiles(settings.files),
+    tenantClaim: settings.files.tenantClaim,
+    onOutage: (cause) =>
+      troubles.met('storage', { level: 'error', message: 'the storage of files does not answer', fields: { cause } }),
+  });
+  const invoke = createInvoke({
+    backends,
+    directMethods,
+    observe: access.observe,
+    fileInputs,
+    edgeModule: methods.edgeModule,
+  });
+  const door = createDoor({ backends, invoke, room: createRoom(methods), log });
+  const server = createServer({ door, contract: contract(), tls, log });
+
+  const health = await startOperationsServer(http.host, http.port, {
+    missing: () => [
+      ...(door.isStopping() ? ['an end to the stop'] : []),
+      ...(access.isAgreed() ? [] : ['the hub’s consent to invoke methods']),
+    ],
+    stuck: () => [],
+  });
+  await server.listen({ host: methods.host, port: methods.port });
+  const { port } = server.server.address() as AddressInfo;
+  log.info({ port, healthPort: health.port }, 'methods can be invoked; health is served at /livez and /readyz');
+  access.start();
+
+  return {
+    port,
+    healthPort: health.port,
+    async stop() {
+      door.stop();
+      const finished = server.close();
+      await within(Promise.resolve(finished), methods.drainSeconds * 1000).catch(async () => {
+        log.warn('invocations in work are broken off: the stop has taken its time');
+        door.breakOff();
+        await within(Promise.resolve(finished), lastAnswersMs).catch(() => server.server.closeAllConnections());
+      });
+      access.close();
+      directMethods.close();
+      troubles.close();
+      await Promise.all([backends.close(), health.close()]);
+      log.info('stopped');
+    },
+  };
+}
+
+/** The storage client is loaded only if there is a container: it takes 20 MB. */
+async function openFiles(settings: MethodsSettings['files']): Promise<Files | undefined> {
+  if (settings.container === '') return undefined;
+  const { createFiles } = await import('../hub/methods/files.ts');
+  return createFiles(settings);
+}
+
+/** @throws ConfigurationError */
+function credentials({ tlsCertificateFile, tlsKeyFile }: MethodsSettings['methods']) {
+  if (tlsCertificateFile === '') return undefined;
+  const read = (file: string, variable: string) => {
+    try {
+      return readFileSync(file, 'utf8');
+    } catch (error) {
+      throw new ConfigurationError([`${variable}: cannot be read: ${(error as NodeJS.ErrnoException).code}`]);
+    }
+  };
+  return {
+    cert: read(tlsCertificateFile, 'METHODS_TLS_CERTIFICATE_FILE'),
+    key: read(tlsKeyFile, 'METHODS_TLS_KEY_FILE'),
+  };
+}

@@ -1,0 +1,69 @@
+import { ConfigurationError, settingDocs } from './config.ts';
+import { createLog, type Log } from './log.ts';
+import { unknownVariables } from './settings/variables.ts';
+
+/** What runs until it is told to stop. */
+interface Running {
+  /** Stops intake, finishes what it can, closes. */
+  stop(): Promise<void>;
+}
+
+interface Program<S> {
+  /** Of itself: `The service`. */
+  readonly name: string;
+  /** @throws ConfigurationError */
+  readonly readSettings: () => S;
+  readonly start: (settings: S, log: Log) => Promise<Running>;
+  /** What a stop waits for, in words. */
+  readonly finishing: string;
+}
+
+/** Starts a program; stops it on SIGTERM or SIGINT, at once on a second one. Ends the process with 1 when it cannot. */
+export async function runProgram<S extends { readonly log: { readonly level: string } }>(
+  program: Program<S>,
+): Promise<void> {
+  const settings = settingsOrExit(program);
+  const log = createLog(settings.log.level as Parameters<typeof createLog>[0]);
+  process.on('uncaughtException', (error) => endOf(log, error, 'uncaught exception'));
+  process.on('unhandledRejection', (error) => endOf(log, error, 'unhandled rejection'));
+
+  const variables = settingDocs().map(({ env }) => env);
+  for (const unknown of unknownVariables(process.env, variables))
+    log.warn(unknown, 'environment variable is no setting');
+
+  try {
+    const running = await program.start(settings, log);
+    let stopping = false;
+    const stop = (signal: NodeJS.Signals) => {
+      if (stopping) process.exit(1);
+      stopping = true;
+      log.info({ signal }, `stopping: finishing ${program.finishing}; a second signal ends at once`);
+      running.stop().then(
+        () => process.exit(0),
+        (error) => endOf(log, error, 'could not stop cleanly'),
+      );
+    };
+    process.on('SIGTERM', stop);
+    process.on('SIGINT', stop);
+  } catch (error) {
+    endOf(log, error, 'could not start');
+  }
+}
+
+function settingsOrExit<S>({ name, readSettings }: Program<S>): S {
+  try {
+    return readSettings();
+  } catch (error) {
+    if (!(error instanceof ConfigurationError)) throw error;
+    process.stderr.write(
+      `${name} cannot start with these settings:\n${error.problems.map((problem) => `  - ${problem}\n`).join('')}\n` +
+        'README.md and .env.example list every setting. No IoT hub at hand? `npm run sandbox` starts one on this machine.\n',
+    );
+    process.exit(1);
+  }
+}
+
+function endOf(log: Log, error: unknown, what: string): never {
+  log.fatal({ err: error }, what);
+  process.exit(1);
+}

@@ -1,0 +1,85 @@
+import type convict from 'convict';
+import { gibibyte, hour, mebibyte } from '../measures.ts';
+
+export const methods = {
+  host: {
+    doc: 'Address on which the front door takes invocations of remote methods (M1).',
+    format: 'text',
+    default: '0.0.0.0',
+    env: 'METHODS_HOST',
+  },
+  port: {
+    doc: 'Port on which the front door takes invocations; 0 takes a free one (M1).',
+    format: 'tcp-port',
+    default: 8081,
+    env: 'METHODS_PORT',
+  },
+  tlsCertificateFile: {
+    doc: 'PEM file with the certificate chain of that port; plain HTTP, behind an ingress that speaks TLS, when empty (M1).',
+    format: 'optional-text',
+    default: '',
+    env: 'METHODS_TLS_CERTIFICATE_FILE',
+  },
+  tlsKeyFile: {
+    doc: 'PEM file with the key of that certificate.',
+    format: 'optional-text',
+    default: '',
+    env: 'METHODS_TLS_KEY_FILE',
+  },
+  edgeModule: {
+    doc: 'Identity of the edge proxy on the device: a module of it, or the device itself when empty (M5).',
+    format: 'optional-text',
+    default: '',
+    env: 'METHODS_EDGE_MODULE',
+  },
+  inFlight: {
+    doc: 'Most invocations in work at once, of callers who may invoke (M8).',
+    format: 'count',
+    maximum: 10_000,
+    default: 1000,
+    env: 'METHODS_IN_FLIGHT',
+  },
+  inFlightPerDevice: {
+    doc: 'Most invocations in work at once for one device (M8).',
+    format: 'count',
+    maximum: 10_000,
+    default: 10,
+    env: 'METHODS_IN_FLIGHT_PER_DEVICE',
+  },
+  drainSeconds: {
+    doc: 'How long a stop waits for the invocations in work, in seconds (M1).',
+    format: 'count',
+    maximum: hour,
+    default: 25,
+    env: 'METHODS_DRAIN_SECONDS',
+  },
+} satisfies convict.Schema<unknown>;
+
+export const files = {
+  connectionString: {
+    doc: 'Connection string, with the account’s key, of the storage account whose files methods take; none: no method with a file can be invoked (M9).',
+    format: 'signing-connection-string',
+    default: '',
+    env: 'METHODS_FILES_CONNECTION_STRING',
+    sensitive: true,
+  },
+  container: {
+    doc: 'Container of these files; never that of the checkpoints or the dead letters (M9).',
+    format: 'optional-container-name',
+    default: '',
+    env: 'METHODS_FILES_CONTAINER',
+  },
+  tenantClaim: {
+    doc: 'Claim of the caller’s token whose value is the folder of the caller’s files; when empty, everybody who may invoke reaches every file of the container (M9).',
+    format: 'optional-text',
+    default: '',
+    env: 'METHODS_FILES_TENANT_CLAIM',
+  },
+  maxBytes: {
+    doc: 'Largest file that a method takes, in bytes (M9).',
+    format: 'count',
+    maximum: 1024 * gibibyte,
+    default: 100 * mebibyte,
+    env: 'METHODS_FILES_MAX_BYTES',
+  },
+} satisfies convict.Schema<unknown>;
