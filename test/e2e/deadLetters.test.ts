@@ -51,7 +51,7 @@ describe.each(Object.entries(stores))('npm run dead-letters, with letters in a %
   }
 
   function start(...args: string[]) {
-    const child = spawn(process.execPath, ['--import', 'tsx', 'src/deadLetters.ts', ...args], {
+    const child = spawn(process.execPath, ['dist/deadLetters.js', ...args], {
       cwd: projectDirectory,
       env: { PATH: process.env['PATH'], ...environment },
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -157,7 +157,7 @@ describe.each(Object.entries(stores))('npm run dead-letters, with letters in a %
 describe('npm run dead-letters', () => {
   it('ends with 1 and names what is wrong with its words', async () => {
     const run = async (...args: string[]) => {
-      const child = spawn(process.execPath, ['--import', 'tsx', 'src/deadLetters.ts', ...args], {
+      const child = spawn(process.execPath, ['dist/deadLetters.js', ...args], {
         cwd: projectDirectory,
         env: { PATH: process.env['PATH'] },
       });

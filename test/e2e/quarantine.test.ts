@@ -87,7 +87,7 @@ const key = Buffer.from(JSON.stringify({ publicKey: 'key' }));
 const send = (device: Device, id: string) => device.send(v2('identity.update', id), key);
 
 async function deadLetters(environment: Readonly<Record<string, string>>): Promise<string> {
-  const child = spawn(process.execPath, ['--import', 'tsx', 'src/deadLetters.ts', 'list'], {
+  const child = spawn(process.execPath, ['dist/deadLetters.js', 'list'], {
     cwd: projectDirectory,
     env: { PATH: process.env['PATH'], ...environment },
     stdio: ['ignore', 'pipe', 'inherit'],
