@@ -13,7 +13,7 @@ import { answers, freePort, type ServiceProcess, startService } from './serviceP
 import { isRunning, publishState, readState, removeState, type SandboxState, sandboxDirectory } from './state.ts';
 
 /** The devices that exist from the start, in the hub as in the principal manager. */
-const residents = ['pump-1', 'pump-2', 'gateway-1', 'rival-1'];
+const residents = ['pump-1', 'pump-2', 'gateway-1', 'motor-1', 'motor-2', 'rival-1'];
 
 export interface SandboxPorts {
   hub?: { amqp?: number; amqps?: number; mqtts?: number; admin?: number };

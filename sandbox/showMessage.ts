@@ -13,6 +13,11 @@ export function showMessage(
   for (const row of readable(unpack(message)).split('\n')) line(`    ${row}`);
 }
 
+/** Prints a value as indented JSON, for a person. */
+export function showJson({ line }: Pick<Printer, 'line'>, value: unknown): void {
+  for (const row of readable(Buffer.from(JSON.stringify(value) ?? '')).split('\n')) line(`    ${row}`);
+}
+
 /** The body's bytes, unpacked where the properties say that they are gzip in base64. Damaged data comes back as it is. */
 export function unpack(message: { properties: Readonly<Record<string, string>>; body: Uint8Array }): Buffer {
   const body = Buffer.from(message.body);

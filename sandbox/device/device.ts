@@ -19,8 +19,21 @@ export interface Device {
   send(properties: Readonly<Record<string, string>>, body: Uint8Array): Promise<void>;
   /** The next reply, in the hub's order; `undefined` when none came in time. Rejects when the connection is lost. */
   next(withinMs: number): Promise<Reply | undefined>;
+  /**
+   * Has direct methods of this name answered from now on: `handler` is given the payload, and calls `send` when it knows the
+   * answer. Resolves when the hub knows that the device listens.
+   */
+  onMethod(name: string, handler: MethodHandler): Promise<void>;
+  /** Rejects when the connection is lost; never resolves. */
+  readonly lost: Promise<never>;
   close(): Promise<void>;
 }
+
+/** What a device does when a direct method is called; `send` resolves when the answer is on its way. */
+export type MethodHandler = (
+  payload: unknown,
+  send: (status: number, payload?: unknown) => Promise<void>,
+) => Promise<void>;
 
 export interface DeviceOptions {
   id: string;
@@ -41,6 +54,11 @@ export async function connectDevice({ id, connectionString, caFile }: DeviceOpti
   let lost: Error | undefined;
   let closed = false;
   let wake = () => {};
+  let lose: (error: Error) => void = () => {};
+  const loss = new Promise<never>((_, reject) => {
+    lose = reject;
+  });
+  loss.catch(() => {}); // not everybody waits for it
 
   client.on('message', (message: InstanceType<typeof sdk.Message>) => {
     replies.push(toReply(message));
@@ -52,6 +70,7 @@ export async function connectDevice({ id, connectionString, caFile }: DeviceOpti
 
   function fail(cause: unknown) {
     lost ??= new Error(`The connection of device ${JSON.stringify(id)} has ended`, { cause });
+    lose(lost);
     wake();
   }
 
@@ -77,6 +96,19 @@ export async function connectDevice({ id, connectionString, caFile }: DeviceOpti
       if (!reply && lost) throw lost;
       return reply;
     },
+
+    async onMethod(name, handler) {
+      client.onDeviceMethod(name, (request, response) => {
+        const send = async (status: number, payload?: unknown) => {
+          await response.send(status, payload);
+        };
+        handler(request.payload, send).catch(fail);
+      });
+      // The client does not say when its subscription holds. The hub takes its packets in order, and answers this one.
+      await client.getTwin();
+    },
+
+    lost: loss,
 
     async close() {
       if (closed) return;

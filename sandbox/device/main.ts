@@ -4,9 +4,10 @@ import { buffer } from 'node:stream/consumers';
 import { createPrinter } from '../print.ts';
 import { showMessage, unpack } from '../showMessage.ts';
 import { isRunning, readState } from '../state.ts';
+import { answerMethods } from './answerMethods.ts';
 import { connectDevice, type Device, type Reply } from './device.ts';
 import { introduceDevice } from './introduce.ts';
-import { fromWhereThePersonIs, help, type Options, readArguments } from './options.ts';
+import { fromWhereThePersonIs, help, readArguments, type Sending } from './options.ts';
 
 const { line, paint, ...printer } = createPrinter();
 process.exitCode = await main();
@@ -19,13 +20,17 @@ async function main(): Promise<number> {
       line(help);
       return 0;
     }
-    const body = await readBody(request.file);
+    const body = request.methods ? Buffer.of() : await readBody(request.file);
     const state = await readState(request.directory);
     if (!state || !(await isRunning(state))) throw new Error('No sandbox is running. Start one with: npm run sandbox');
 
     const { connectionString, introduced } = await introduceDevice(request.id, state);
     if (introduced) line(`The sandbox did not know ${request.id}: it has been introduced.`);
     device = await connectDevice({ id: request.id, connectionString, caFile: state.hub.caFile });
+    if (request.methods) {
+      await answerMethods(device, request.methods, { line, paint, ...printer }, interruption());
+      return 0;
+    }
     await device.send(request.properties, body);
     line(`\n  ${paint('bold', `${request.id} sends`)}`);
     showMessage({ line, paint, ...printer }, { properties: request.properties, body });
@@ -36,6 +41,13 @@ async function main(): Promise<number> {
   } finally {
     await device?.close();
   }
+}
+
+/** Ctrl-C, or an order to end. */
+function interruption(): AbortSignal {
+  const interrupt = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => interrupt.abort());
+  return interrupt.signal;
 }
 
 async function readBody(file: string): Promise<Buffer> {
@@ -52,7 +64,7 @@ function parse(body: Buffer): unknown {
   }
 }
 
-async function receive(device: Device, { properties, expectsAck, waitMs }: Options): Promise<number> {
+async function receive(device: Device, { properties, expectsAck, waitMs }: Sending): Promise<number> {
   const deadline = performance.now() + waitMs;
   for (;;) {
     const reply = await device.next(Math.max(0, deadline - performance.now()));

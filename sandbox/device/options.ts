@@ -2,10 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { sandboxDirectory } from '../state.ts';
+import { answeringOptions, readAnswering } from './answeringOptions.ts';
+import type { Answering } from './answerMethods.ts';
 
-export const help = `Sends one message as a device and prints every reply, until the acknowledgement is there.
+export const help = `Sends one message as a device and prints every reply, until the acknowledgement is there; or answers remote methods.
 
   npm run device -- [options] NAME FILE
+  npm run device -- --methods [options]
 
   NAME   what to send: model.create, … (V2), or Svc.Device.Created, … (V1)
   FILE   the body, sent byte for byte as it is; - reads it from stdin
@@ -17,6 +20,20 @@ export const help = `Sends one message as a device and prints every reply, until
   --wait SECONDS   how long to wait for the acknowledgement, default 30; with --ack none how long to listen, default 0
   --directory D    of the sandbox, default .sandbox
   --help
+
+With --methods the device stays connected, and shows each invocation and its answer. npm run invoke invokes.
+
+  --status N       the method's own status, default 200
+  --output JSON    what it puts out, a JSON object, or none; default the inputs as they came
+  --fail N         the device cannot have the method run: 400, 404, 502, 503 or 504, or a status that it must not give
+  --detail TEXT    why it cannot, with --fail
+  --delay SECONDS  answers later
+  --times N        ends after so many invocations; default: with Ctrl-C
+
+For example, in three terminals, with npm run invoke -- motor-1 configure '{"rpm":1450}' in the last:
+
+  npm run sandbox
+  npm run device -- --methods --id motor-1
 
 All nine messages, one line each; in this order they succeed in a new sandbox:
 
@@ -30,13 +47,21 @@ All nine messages, one line each; in this order they succeed in a new sandbox:
   npm run device -- --id gateway-1 --prop parent=edge identity.update sandbox/examples/identity.update.json
   npm run device -- --id gateway-1 --prop parent=edge identity.delete sandbox/examples/identity.delete.json
 
-Exit code: 0 a successful acknowledgement (or none was asked for), 1 a failed one, 2 none in time, 3 nothing was sent.`;
+Exit code: 0 a successful acknowledgement (or none was asked for), 1 a failed one, 2 none in time, 3 nothing was sent, or the
+connection was lost. With --methods 0 when it ends as it was told to, else 3.`;
 
-/** What to send, and how long to wait for what comes back. */
-export interface Options {
+interface Common {
   id: string;
   /** Of the sandbox. */
   directory: string;
+}
+
+/** What to send, and how long to wait for what comes back; or how to answer methods. */
+export type Options = Sending | (Common & { methods: Answering });
+
+/** One message, and how long to wait for what comes back. */
+export interface Sending extends Common {
+  methods?: undefined;
   /** As it was given; a path is meant from where the person is. */
   file: string;
   expectsAck: boolean;
@@ -55,10 +80,15 @@ export function readArguments(): Options | undefined {
       without: { type: 'string', multiple: true, default: [] },
       wait: { type: 'string' },
       directory: { type: 'string', default: sandboxDirectory },
+      methods: { type: 'boolean', default: false },
+      ...answeringOptions,
       help: { type: 'boolean', default: false },
     },
   });
   if (values.help) return undefined;
+  const common = { id: values.id, directory: fromWhereThePersonIs(values.directory) };
+  if (values.methods && positionals.length > 0) throw new Error(`With --methods nothing is sent.\n\n${help}`);
+  if (values.methods) return { ...common, methods: readAnswering(values) };
   const [name, file, ...rest] = positionals;
   if (!name || !file || rest.length > 0) throw new Error(`A message name and a file are needed.\n\n${help}`);
   const expectsAck = values.ack !== 'none';
@@ -67,7 +97,7 @@ export function readArguments(): Options | undefined {
 
   const properties = { ...envelope(name, values.ack), ...Object.fromEntries(values.prop.map(split)) };
   for (const unwanted of values.without) delete properties[unwanted];
-  return { id: values.id, directory: fromWhereThePersonIs(values.directory), file, expectsAck, waitMs, properties };
+  return { ...common, file, expectsAck, waitMs, properties };
 }
 
 /** npm starts scripts in the project's folder; a path is meant from where the person is. */
