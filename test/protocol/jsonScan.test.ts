@@ -221,12 +221,13 @@ describe('the members that are looked for', () => {
 });
 
 describe('bounds', () => {
-  const limits = { depth: 64, values: 100, keyLength: 10, numberLength: 12 };
+  const limits = { depth: 64, values: 100, members: 50, keyLength: 10, numberLength: 12 };
   const read = (text: string) => () => readJson(Buffer.from(text), keysOf([]), limits);
 
   it.each([
     ['values', `[${'1,'.repeat(98)}1]`, `[${'1,'.repeat(99)}1]`, 'has more than 100 values'],
-    ['members', `{${'"":1,'.repeat(98)}"":1}`, `{${'"":1,'.repeat(99)}"":1}`, 'has more than 100 values'],
+    ['members', `{${'"":1,'.repeat(49)}"":1}`, `{${'"":1,'.repeat(50)}"":1}`, 'has more than 50 members'],
+    ['members further down', `[{${'"":1,'.repeat(97)}"":1}]`, `[{${'"":1,'.repeat(98)}"":1}]`, 'more than 100 values'],
     ['keys', '{"0123456789":1}', '{"01234567890":1}', 'has a key of more than 10 characters, see character 2'],
     ['numbers', '[123456789012]', '[1234567890123]', 'has a number of more than 12 characters, see character 2'],
     ['fractions', '[1234567890.1]', '[123456789012.1]', 'has a number of more than 12 characters, see character 2'],
