@@ -12,7 +12,7 @@ import { allAreCaught, allIsWell } from './trials.ts';
  * purpose, each of which must be found out.
  */
 
-const { seeds, sabotage } = optionsOrEnd();
+const { seeds, sabotage, atOnce } = optionsOrEnd();
 const directory = await mkdtemp(join(tmpdir(), 'chaos-'));
 process.once('SIGINT', () => endWithoutTrace(130));
 process.once('SIGTERM', () => endWithoutTrace(143));
@@ -22,7 +22,7 @@ const print = (line: string) => {
   process.stdout.write(`${line}\n`);
 };
 
-const trials = { seeds, directory, print, onProgress: progress.say };
+const trials = { seeds, atOnce, directory, print, onProgress: progress.say };
 try {
   const isGood = await (sabotage ? allAreCaught(trials) : allIsWell(trials));
   if (!isGood && !sabotage) process.exit(1); // and the logs stay

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { readOptions } from './options.ts';
 
 it('runs five seeds from 0 on unless told otherwise', () => {
-  expect(readOptions([])).toEqual({ seeds: [0, 1, 2, 3, 4], sabotage: false });
+  expect(readOptions([])).toEqual({ seeds: [0, 1, 2, 3, 4], sabotage: false, atOnce: 1 });
   expect(readOptions(['--seeds', '2', '--seed', '7'])?.seeds).toEqual([7, 8]);
 });
 
@@ -10,6 +10,7 @@ it('gives each sabotage ten seeds', () => {
   expect(readOptions(['--sabotage', '--seed', '3'])).toEqual({
     seeds: [3, 4, 5, 6, 7, 8, 9, 10, 11, 12],
     sabotage: true,
+    atOnce: 1,
   });
 });
 
@@ -17,6 +18,7 @@ it('says what is wrong with an argument', () => {
   expect(() => readOptions(['--seeds', 'many'])).toThrow('--seeds must be a whole number from 1 on, not "many"');
   expect(() => readOptions(['--seeds', '0'])).toThrow('--seeds');
   expect(() => readOptions(['--seed=-1'])).toThrow('--seed');
+  expect(() => readOptions(['--at-once', '0'])).toThrow('--at-once');
   expect(() => readOptions(['--sed', '1'])).toThrow('--sed');
   expect(readOptions(['--help'])).toBeUndefined();
 });

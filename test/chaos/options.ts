@@ -4,13 +4,16 @@ import { parseArgs } from 'node:util';
 export interface Options {
   readonly seeds: readonly number[];
   readonly sabotage: boolean;
+  /** Runs at the same time. */
+  readonly atOnce: number;
 }
 
-export const usage = `Usage: npm run chaos -- [--seeds N] [--seed S] [--sabotage]
+export const usage = `Usage: npm run chaos -- [--seeds N] [--seed S] [--sabotage] [--at-once N]
 
   --seeds N     how many seeds of trouble the service has to stand, 5 unless said otherwise
   --seed S      the first of them, 0 unless said otherwise; the same seed sends the same messages into the same trouble
   --sabotage    services that are broken on purpose instead: each must be found out within ten seeds
+  --at-once N   runs at the same time, 1 unless said otherwise; each spends most of its time waiting
 `;
 
 /**
@@ -24,13 +27,15 @@ export function readOptions(args: readonly string[]): Options | undefined {
       seeds: { type: 'string', default: '5' },
       seed: { type: 'string', default: '0' },
       sabotage: { type: 'boolean', default: false },
+      'at-once': { type: 'string', default: '1' },
       help: { type: 'boolean', short: 'h', default: false },
     },
   });
   if (values.help) return undefined;
   const first = wholeNumber('--seed', values.seed, 0);
   const count = values.sabotage ? 10 : wholeNumber('--seeds', values.seeds, 1);
-  return { seeds: Array.from({ length: count }, (_, index) => first + index), sabotage: values.sabotage };
+  const atOnce = wholeNumber('--at-once', values['at-once'], 1);
+  return { seeds: Array.from({ length: count }, (_, index) => first + index), sabotage: values.sabotage, atOnce };
 }
 
 function wholeNumber(name: string, text: string, least: number): number {

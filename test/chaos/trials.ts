@@ -9,6 +9,8 @@ import { openStorage, type Storage } from './storage.ts';
 /** What several runs have in common. */
 export interface Trials {
   readonly seeds: readonly number[];
+  /** Runs at the same time. */
+  readonly atOnce: number;
   /** For logs and histories: those of a failed run are left there. */
   readonly directory: string;
   print(line: string): void;
@@ -17,25 +19,23 @@ export interface Trials {
 }
 
 /** Runs the service through the seeds. Answers whether nothing was found. */
-export function allIsWell(trials: Trials): Promise<boolean> {
+export async function allIsWell(trials: Trials): Promise<boolean> {
   const { seeds, directory, print } = trials;
-  return withStorage(async (storage) => {
-    const all: Finding[] = [];
-    const build = await buildApart();
-    try {
-      for (const seed of seeds) {
-        const name = `seed-${seed}`;
-        const outcome = await runIn(trials, name, seed, build.directory, storage);
-        all.push(...outcome.findings);
-        for (const line of report(outcome, join(directory, name))) print(line);
-        if (outcome.findings.length === 0) await rm(join(directory, name), { recursive: true, force: true });
-      }
-    } finally {
-      await build.remove();
-    }
-    print(summary(all));
-    return all.length === 0;
-  });
+  const all: Finding[] = [];
+  const build = await buildApart();
+  try {
+    await inGrounds(trials, seeds, async (seed, ground) => {
+      const name = `seed-${seed}`;
+      const outcome = await runIn(trials, name, seed, build.directory, ground);
+      all.push(...outcome.findings);
+      for (const line of report(outcome, join(directory, name))) print(line);
+      if (outcome.findings.length === 0) await rm(join(directory, name), { recursive: true, force: true });
+    });
+  } finally {
+    await build.remove();
+  }
+  print(summary(all));
+  return all.length === 0;
 }
 
 const mostShown = 10;
@@ -62,25 +62,23 @@ function summary(findings: readonly Finding[]): string {
 }
 
 /** Runs each sabotaged service until it is found out. Answers whether all were. */
-export function allAreCaught(trials: Trials): Promise<boolean> {
-  return withStorage(async (storage) => {
-    let escaped = 0;
-    for (const sabotage of sabotages) {
-      const at = await caughtAt(trials, sabotage, storage);
-      if (at === undefined) escaped += 1;
-      trials.print(at === undefined ? `ESCAPED ${sabotage.name}` : `caught  ${sabotage.name}: ${at}`);
-    }
-    trials.print(`\n${sabotages.length - escaped} of ${sabotages.length} sabotaged builds found out`);
-    return escaped === 0;
+export async function allAreCaught(trials: Trials): Promise<boolean> {
+  let escaped = 0;
+  await inGrounds(trials, sabotages, async (sabotage, ground) => {
+    const at = await caughtAt(trials, sabotage, ground);
+    if (at === undefined) escaped += 1;
+    trials.print(at === undefined ? `ESCAPED ${sabotage.name}` : `caught  ${sabotage.name}: ${at}`);
   });
+  trials.print(`\n${sabotages.length - escaped} of ${sabotages.length} sabotaged builds found out`);
+  return escaped === 0;
 }
 
 /** Where the checker found a sabotage out, if it did. */
-async function caughtAt(trials: Trials, sabotage: Sabotage, storage: Storage): Promise<string | undefined> {
+async function caughtAt(trials: Trials, sabotage: Sabotage, ground: Ground): Promise<string | undefined> {
   const build = await buildApart(sabotage);
   try {
     for (const seed of trials.seeds) {
-      const { findings } = await runIn(trials, sabotage.name, seed, build.directory, storage);
+      const { findings } = await runIn(trials, sabotage.name, seed, build.directory, ground);
       await rm(join(trials.directory, sabotage.name), { recursive: true, force: true });
       const found = findings.find(({ what }) => sabotage.reportedAs.includes(what));
       if (found) return `seed ${seed}, ${found.what}: ${found.id} ${found.why}`;
@@ -97,7 +95,7 @@ async function runIn(
   name: string,
   seed: number,
   serviceDirectory: string,
-  storage: Storage,
+  ground: Ground,
 ): Promise<Outcome> {
   const began = performance.now();
   const seconds = () => Math.round((performance.now() - began) / 1000);
@@ -105,9 +103,8 @@ async function runIn(
     return await run({
       seed,
       directory: join(directory, name),
-      hubDirectory: join(directory, 'hub'),
       serviceDirectory,
-      storage,
+      ...ground,
       onProgress: (what) => onProgress(`${name}, seed ${seed}, ${seconds()} s: ${what}`),
     });
   } catch (error) {
@@ -117,11 +114,29 @@ async function runIn(
   }
 }
 
-async function withStorage<T>(use: (storage: Storage) => Promise<T>): Promise<T> {
-  const storage = await openStorage();
-  try {
-    return await use(storage);
-  } finally {
-    await storage.close();
-  }
+/** What one run after the other uses, and never two at once. */
+interface Ground {
+  readonly storage: Storage;
+  readonly hubDirectory: string;
+}
+
+/** Does the work for each item, for so many at once as are asked for. */
+async function inGrounds<Item>(
+  { atOnce, directory }: Trials,
+  items: readonly Item[],
+  work: (item: Item, ground: Ground) => Promise<void>,
+): Promise<void> {
+  const queue = [...items];
+  const numbers = Array.from({ length: Math.min(atOnce, items.length) }, (_, number) => number);
+  await Promise.all(
+    numbers.map(async (number) => {
+      const storage = await openStorage();
+      try {
+        const ground = { storage, hubDirectory: join(directory, `hub-${number}`) };
+        for (let item = queue.shift(); item !== undefined; item = queue.shift()) await work(item, ground);
+      } finally {
+        await storage.close();
+      }
+    }),
+  );
 }
