@@ -153,7 +153,7 @@ function sealed(id: string, deviceId: string, draft: Draft, random: Random): Mes
   const packing = random.next() < 0.15 ? random.pick(packings) : undefined;
   const properties = {
     ...{ msgType: 'action', action, version: '2', correlationId: id, ack },
-    ...(random.next() < 0.05 && { timeout: '5' }),
+    ...(random.next() < 0.05 && { timeout: '60' }),
     ...(packing && { 'content-encoding': packing.name }),
     ...draft.properties,
   };
