@@ -62,7 +62,7 @@ const readable = (text: string): string =>
   text
     .slice(0, longestDetail)
     .toWellFormed()
-    .replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')
+    .replace(/[\p{Cc}\s]+/gu, ' ')
     .trim();
 
 const isObject = (value: unknown): value is Record<string, unknown> =>

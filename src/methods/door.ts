@@ -34,7 +34,7 @@ export interface Door {
   isStopping(): boolean;
   /** Takes no more requests. */
   stop(): void;
-  /** Ends what is in work: the callers learn that the outcome is unknown, or that nothing was invoked. */
+  /** Ends look-ups in work: the callers learn that nothing was invoked. */
   breakOff(): void;
 }
 
@@ -98,7 +98,7 @@ export function createDoor({ backends, invoke, room, log }: DoorOptions): Door {
         const arrival = leave;
         leave = room.begin(route.device);
         arrival();
-        begun = { fields, route, type: object.type, claims, traceparent, deadline, broken: broken.signal };
+        begun = { fields, route, type: object.type, claims, traceparent, deadline };
       }
 
       return {

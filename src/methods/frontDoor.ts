@@ -33,12 +33,15 @@ const lastAnswersMs = 2_000;
  * The only wiring of the front door (M1): settings → backends, hub, files, HTTP, health.
  * @throws Error when a port cannot be had or the certificate cannot be read
  */
-export async function startFrontDoor(settings: MethodsSettings, log: Log): Promise<FrontDoor> {
-  const { hub, methods, http } = settings;
+export async function startFrontDoor(
+  settings: MethodsSettings,
+  log: Log,
+  directMethods = createDirectMethods(settings.hub.serviceConnectionString),
+): Promise<FrontDoor> {
+  const { methods, http } = settings;
   const tls = credentials(methods);
   const troubles = createTroubles(log);
   const backends = createMethodBackends(settings.backends, log.child({ part: 'backends' }), secretsOf(settings));
-  const directMethods = createDirectMethods(hub.serviceConnectionString);
   const access = createHubAccess(directMethods, log, troubles);
   const fileInputs = createFileInputs({
     files: await openFiles(settings.files),
@@ -77,6 +80,7 @@ export async function startFrontDoor(settings: MethodsSettings, log: Log): Promi
       await within(Promise.resolve(finished), methods.drainSeconds * 1000).catch(async () => {
         log.warn('invocations in work are broken off: the stop has taken its time');
         door.breakOff();
+        directMethods.breakOff();
         await within(Promise.resolve(finished), lastAnswersMs).catch(() => server.server.closeAllConnections());
       });
       access.close();

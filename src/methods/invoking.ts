@@ -30,8 +30,6 @@ export interface Admitted {
   readonly traceparent: string;
   /** For all that is looked up before the hub is called. */
   readonly deadline: Deadline;
-  /** Ends the wait for the device. */
-  readonly broken: AbortSignal;
 }
 
 /** @throws Failure, Rejection or Abandoned */
@@ -86,7 +84,7 @@ export function createInvoke(options: InvokeOptions): Invoke {
   }
 
   return async (admitted, body) => {
-    const { fields, route, claims, deadline, broken } = admitted;
+    const { fields, route, claims, deadline } = admitted;
     const { correlationId, objectId, model, method } = fields;
     const { input = {}, timeout = timeoutRange.usual } = body;
     fields.timeout = timeout;
@@ -106,7 +104,7 @@ export function createInvoke(options: InvokeOptions): Invoke {
     }
     deadline.check();
     const began = performance.now();
-    const answer = await directMethods.invoke({ device, module: edgeModule, payload, timeoutSeconds: timeout }, broken);
+    const answer = await directMethods.invoke({ device, module: edgeModule, payload, timeoutSeconds: timeout });
     fields.hubMs = Math.round(performance.now() - began);
     observe(answer);
     if (answer.kind === 'failure') {
@@ -137,7 +135,11 @@ async function unlessOut<T>(looking: Promise<T>, out: AbortSignal): Promise<T> {
 const meanings: Readonly<Record<HubFailure, readonly [Reason, string, retryAfter?: number]>> = {
   device_offline: [
     'device_offline',
-    'the device is not connected, or does not listen to methods; nothing was invoked, repeat it when the device is there',
+    'the device is not connected, or does not listen to methods; nothing was invoked, unless it went away in this very moment',
+  ],
+  device_gone: [
+    'outcome_unknown',
+    'the device went away during the call; the method may have run, or still be running',
   ],
   device_unknown: [
     'device_unknown',

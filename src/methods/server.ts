@@ -1,4 +1,4 @@
-import { type FastifyBaseLogger, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
+import { type FastifyBaseLogger, type FastifyReply, type FastifyRequest, fastify, LogController } from 'fastify';
 import { readBody } from './body.ts';
 import { correlationOf } from './correlation.ts';
 import { refuseDamaged } from './damaged.ts';
@@ -35,7 +35,7 @@ export function createServer({ door, contract, tls, log }: ServerOptions) {
   const courses = new WeakMap<object, Asked>();
   const server = fastify({
     loggerInstance: log,
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true }),
     genReqId: ({ headers }) => correlationOf(headers['x-correlation-id']),
     bodyLimit: maxBodyBytes,
     requestTimeout: wholeWithinMs,

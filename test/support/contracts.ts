@@ -6,9 +6,10 @@ const documents = {
   informationModel: 'information-model',
   typeRegistry: 'type-registry',
   principalManager: 'principal-manager',
+  methods: 'methods',
 };
 
-/** One call of a backend and its answer. Bodies are JSON text or parsed values; absent when there was none. */
+/** One call of a backend, or of the front door, and its answer. Bodies are JSON text or parsed values; absent when there was none. */
 export interface Exchange {
   readonly backend: keyof typeof documents;
   readonly method: string;

@@ -18,11 +18,10 @@ export type DirectAnswer =
 
 /** Direct methods through the hub. */
 export interface DirectMethods {
-  /**
-   * Sends a direct method, once. Never rejects.
-   * @param broken ends the wait; the method may have run
-   */
-  invoke(method: DirectMethod, broken?: AbortSignal): Promise<DirectAnswer>;
+  /** Sends a direct method, once. Never rejects. */
+  invoke(method: DirectMethod): Promise<DirectAnswer>;
+  /** Ends every wait for an answer; the methods may have run. */
+  breakOff(): void;
   close(): void;
 }
 
@@ -34,17 +33,22 @@ const graceMs = 5_000;
 
 const noRetry = { shouldRetry: () => false, nextRetryTimeout: () => -1 };
 
-/** @param connectionString with the service connect right */
-export function createDirectMethods(connectionString: string): DirectMethods {
+/**
+ * @param connectionString with the service connect right
+ * @param ca certificate authorities to trust instead of the usual ones, PEM
+ */
+export function createDirectMethods(connectionString: string, ca?: string): DirectMethods {
   const hostName = /(?:^|;)\s*HostName=([^;]+)/.exec(connectionString)?.[1] ?? '';
-  const requests = createRequests(hostName);
+  const requests = createRequests(hostName, ca);
   const client = Client.fromConnectionString(connectionString);
   client.setRetryPolicy(noRetry); // its default repeats for four minutes, methods too
   const rest: { setOptions(options: object): void } = Reflect.get(client, '_restApiClient');
   rest.setOptions({ http: { agent: requests.agent } });
 
+  const waiting = new Set<() => void>();
+
   return {
-    invoke: ({ device, module, payload, timeoutSeconds }, broken) =>
+    invoke: ({ device, module, payload, timeoutSeconds }) =>
       new Promise((resolve) => {
         const parameters = {
           methodName,
@@ -52,30 +56,33 @@ export function createDirectMethods(connectionString: string): DirectMethods {
           responseTimeoutInSeconds: timeoutSeconds,
           connectTimeoutInSeconds: 0,
         };
-        let wasSent = false;
+        let sentAt: number | undefined;
+        const sinceSent = () => (sentAt === undefined ? undefined : performance.now() - sentAt);
         const settle = (answer: DirectAnswer) => {
           clearTimeout(timer);
-          broken?.removeEventListener('abort', breakOff);
+          waiting.delete(breakOff);
           resolve(answer);
         };
         const done = (error: Error | null | undefined, result?: unknown) =>
-          settle(error ? { kind: 'failure', ...readHubError(error, wasSent) } : readResult(result));
+          settle(error ? { kind: 'failure', ...readHubError(error, sinceSent()) } : readResult(result));
         const request = requests.begunBy(() =>
           module === ''
             ? client.invokeDeviceMethod(device, parameters, done)
             : client.invokeDeviceMethod(device, module, parameters, done),
         );
         request?.once('finish', () => {
-          wasSent = true;
+          sentAt = performance.now();
         });
         const breakOff = () => {
-          settle({ kind: 'failure', failure: wasSent ? 'no_reply' : 'unavailable' });
+          settle({ kind: 'failure', failure: sentAt === undefined ? 'unavailable' : 'no_reply' });
           request?.destroy();
         };
         const timer = setTimeout(breakOff, timeoutSeconds * 1000 + graceMs);
-        if (broken?.aborted) breakOff();
-        else broken?.addEventListener('abort', breakOff, { once: true });
+        waiting.add(breakOff);
       }),
+    breakOff() {
+      for (const breakOff of waiting) breakOff();
+    },
     close: requests.close,
   };
 }

@@ -3,6 +3,8 @@ import type { IncomingMessage } from 'node:http';
 /** Why the hub has no answer of the device for us. */
 export type HubFailure =
   | 'device_offline'
+  /** It was called, and went away. */
+  | 'device_gone'
   | 'device_unknown'
   | 'throttled'
   | 'quota'
@@ -55,17 +57,21 @@ interface Answered {
   readonly responseBody?: string;
 }
 
+/** A device that is offline is an answer at once (M6); later, it has been called before it went away. */
+const atOnceMs = 1_000;
+
 /**
  * Reads an error of the hub's client. Its class misleads: it names every 403 TooManyDevicesError and most 404 `Not found`
  * (M8).
- * @param wasSent whether the request had gone out whole
+ * @param sentMs how long ago the request had gone out whole; undefined when it had not
  */
-export function readHubError(error: Error, wasSent: boolean): HubError {
+export function readHubError(error: Error, sentMs: number | undefined): HubError {
   const { response, responseBody = '' } = error as Answered;
   const status = response?.statusCode;
-  if (status === undefined) return { failure: unanswered(error, wasSent) };
+  if (status === undefined) return { failure: unanswered(error, sentMs !== undefined) };
   const code = errorCodeIn(responseBody);
-  const failure = (code === undefined ? undefined : byCode[code]) ?? byStatus[status] ?? 'outcome_unknown';
+  const meant = (code === undefined ? undefined : byCode[code]) ?? byStatus[status] ?? 'outcome_unknown';
+  const failure = meant === 'device_offline' && (sentMs ?? 0) > atOnceMs ? 'device_gone' : meant;
   const retryAfter = Number(response?.headers['retry-after']);
   return {
     failure,

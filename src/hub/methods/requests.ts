@@ -21,10 +21,11 @@ const mostAnswerBytes = 2 * 1024 * 1024;
  * Connections to the host of a connection string, `name` or `name:port`, which are kept. The client of the hub shows neither
  * its requests, so that none could be broken off, nor decodes an answer as a whole: a character on the border between two
  * pieces would be lost.
+ * @param ca certificate authorities to trust instead of the usual ones, PEM
  */
-export function createRequests(hostName: string): Requests {
+export function createRequests(hostName: string, ca?: string): Requests {
   const { hostname, port } = new URL(`https://${hostName}`);
-  const agent = new Agent({ host: hostname, port: Number(port || 443), keepAlive: true, timeout: idleMs });
+  const agent = new Agent({ host: hostname, port: Number(port || 443), keepAlive: true, timeout: idleMs, ca });
   const addRequest: AddRequest = Reflect.get(agent, 'addRequest');
   let begun: ClientRequest | undefined;
   Reflect.set(agent, 'addRequest', (request: ClientRequest, ...rest: unknown[]) => {

@@ -1,0 +1,159 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import type { FaultRequest } from '../../sandbox/backends/faults.ts';
+import { expectFailure } from './support/failing.ts';
+import { type MethodDevice, methodDevice } from './support/methodDevice.ts';
+import { type Called, conveyor, type Place, startPlace } from './support/place.ts';
+
+// Information model and type registry as they are out, slow, or lie (M2, M8).
+
+let place: Place;
+let motor: MethodDevice;
+beforeAll(async () => {
+  place = await startPlace({
+    settings: {
+      BACKENDS_ATTEMPT_TIMEOUT_SECONDS: '1',
+      BACKENDS_CIRCUIT_FAILURES: '3',
+      BACKENDS_TYPE_CACHE_SECONDS: '1',
+    },
+  });
+  motor = await methodDevice(place.hub, 'motor-1', (call) => call.respond(200, { status: 0 }));
+});
+afterEach(() => place.backends.faults.clear());
+afterAll(async () => {
+  await motor.close();
+  await place.close();
+});
+
+const refused = async (sentence: RegExp) => {
+  const before = motor.received.length;
+  const called = await place.call(conveyor, 'stop');
+  await expectFailure(place, called, 503, 'backend_unavailable', sentence);
+  expect(called.headers['retry-after']).toBe('5');
+  expect(motor.received).toHaveLength(before);
+};
+
+describe('the information model', () => {
+  it.each<[string, Omit<FaultRequest, 'backend'>, RegExp]>([
+    ['fails', { status: 500 }, /answers with HTTP 500; nothing was invoked/],
+    ['is overloaded', { status: 503 }, /answers with HTTP 503/],
+    ['throttles', { status: 429 }, /answers with HTTP 429/],
+    ['redirects', { status: 302, headers: { location: 'http://127.0.0.1:1/' } }, /unexpectedly, with HTTP 302/],
+    ['finds a fault in what it was asked', { status: 400 }, /unexpectedly, with HTTP 400/],
+    ['resets the connection', { reset: 'before' }, /gives no answer: connection lost/],
+    ['breaks off its answer', { reset: 'mid-body' }, /gives no answer: connection lost/],
+    ['does not answer', { hang: true }, /gives no answer: no answer in time/],
+    ['answers garbage', { garbage: true }, /something that is not the object model/],
+    ['answers something else', { status: 200 }, /something that is not the object model/],
+  ])('%s', async (_, fault, sentence) => {
+    place.backends.faults.add({ backend: 'informationModel', times: 1, ...fault });
+    await refused(sentence);
+    expect((await place.call(conveyor, 'stop')).status).toBe(200);
+  });
+
+  it('is slow, and the invocation waits for it', async () => {
+    place.backends.faults.add({ backend: 'informationModel', times: 1, delayMs: 300 });
+    expect((await place.call(conveyor, 'stop')).status).toBe(200);
+  });
+
+  it('cannot be made to seem out by answers to callers', async () => {
+    place.backends.faults.add({ backend: 'informationModel', times: 9, status: 503 });
+    for (let count = 0; count < 9; count += 1) await refused(/HTTP 503/);
+    expect((await place.call(conveyor, 'stop')).status).toBe(200);
+    expect(place.lines.filter(({ msg }) => msg === 'backend is out, calls to it wait')).toEqual([]);
+  });
+});
+
+describe('the type registry', () => {
+  /** A type that is not remembered. */
+  async function newType(version: string, owner = 'motor-1') {
+    const definition = { typeId: 'winch', version, methods: { pull: {} } };
+    place.backends.world.types.create('acme', 'svc.device', JSON.stringify(definition));
+    const object = JSON.stringify({ model: 'svc.device', type: `winch@${version}`, name: `Winch ${version}` });
+    await fetch(`${place.backends.adminUrl}/objects?owner=${owner}`, { method: 'POST', body: object });
+    return () => place.call(`Winch ${version}`, 'pull');
+  }
+
+  it('is asked again when it fails, within ten seconds', async () => {
+    const pull = await newType('1.0.0');
+    place.backends.faults.add({ backend: 'typeRegistry', times: 2, status: 503 });
+    expect((await pull()).status).toBe(200);
+  });
+
+  it.each<[string, Omit<FaultRequest, 'backend'>]>([
+    ['lies', { garbage: true }],
+    ['refuses us', { status: 403 }],
+    ['finds a fault in what it was asked', { status: 400 }],
+  ])('%s', async (_, fault) => {
+    const pull = await newType(`2.${fault.status ?? 0}.0`);
+    place.backends.faults.add({ backend: 'typeRegistry', times: 1, ...fault });
+    await expectFailure(place, await pull(), 503, 'backend_unavailable', /could not be looked up; nothing was invoked/);
+    expect((await pull()).status).toBe(200);
+  });
+
+  it('is out: callers are told so at once, until it is back', async () => {
+    const calls = await Promise.all([
+      newType('3.0.0'),
+      newType('3.0.1', 'gateway-1'),
+      newType('3.0.2'),
+      newType('3.0.3'),
+    ]);
+    const [first, second, third, fourth] = calls;
+    place.backends.faults.add({ backend: 'typeRegistry', status: 503 });
+    for (const called of await Promise.all([first?.(), second?.(), third?.()])) {
+      expect(called?.error?.detail).toMatch(/^the type registry is out; nothing was invoked/);
+    }
+    expect(place.lines.filter(({ msg }) => msg === 'backend is out, calls to it wait')).toHaveLength(1);
+    const since = place.backends.journal.last;
+    await expectFailure(place, (await fourth?.()) as Called, 503, 'backend_unavailable', /type registry is out/);
+    const asked = place.backends.journal.entries({ since }).filter(({ path }) => path.includes('winch'));
+    expect(asked).toEqual([]);
+    place.backends.faults.clear();
+    await vi.waitFor(async () => expect((await fourth?.())?.status).toBe(200), { timeout: 20_000, interval: 200 });
+  });
+});
+
+describe('an information model that lies', () => {
+  const object = { objectId: '', model: 'svc.device', type: 'motor@1.0.0', path: 'motor-1' };
+  let answer: unknown;
+  const liar = createServer((_, response) => {
+    response.setHeader('content-type', 'application/json').end(JSON.stringify(answer));
+  });
+  let deceived: Place;
+  beforeAll(async () => {
+    await new Promise<void>((resolve) => liar.listen(0, '127.0.0.1', resolve));
+    const { port } = liar.address() as AddressInfo;
+    deceived = await startPlace({ settings: { INFORMATION_MODEL_URL: `http://127.0.0.1:${port}` } });
+  });
+  afterAll(async () => {
+    await deceived.close();
+    await new Promise((resolve) => liar.close(resolve));
+  });
+
+  it.each<[string, (objectId: string) => object]>([
+    ['of another object', () => ({ ...object, objectId: '11111111-1111-4111-8111-111111111111' })],
+    ['of another model', (objectId) => ({ ...object, objectId, model: 'svc.configuration' })],
+    ['without a type', (objectId) => ({ ...object, objectId, type: undefined })],
+    ['with a path that is no text', (objectId) => ({ ...object, objectId, path: 7 })],
+  ])('%s is believed nothing', async (_, made) => {
+    answer = made(deceived.objectIdOf(conveyor));
+    const called = await deceived.call(conveyor, 'stop');
+    await expectFailure(deceived, called, 503, 'backend_unavailable', /something that is not the object model/);
+  });
+
+  it.each([
+    ['a type that is none', 'motor@latest/../x', 404, 'method_not_found'],
+    ['a type that is not there', 'rocket@1.0.0', 404, 'method_not_found'],
+  ] as const)('of %s', async (_, type, status, reason) => {
+    answer = { ...object, objectId: deceived.objectIdOf(conveyor), type };
+    await expectFailure(deceived, await deceived.call(conveyor, 'stop'), status, reason, /declare this method/);
+  });
+
+  it('with a path to nobody in the hub', async () => {
+    answer = { ...object, objectId: deceived.objectIdOf(conveyor), path: '../motor-1/x' };
+    const called = await deceived.call(conveyor, 'stop');
+    expect(called.status).toBe(503);
+    expect(['device_unknown', 'backend_unavailable']).toContain(called.error?.meta['reason']);
+  });
+});

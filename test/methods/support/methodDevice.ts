@@ -1,0 +1,97 @@
+import type { Hub } from '../../../sandbox/hub/hub.ts';
+import { connectedDevice, type RawDevice } from '../../sandbox/hub/support/device.ts';
+
+/** A direct method as a device gets it. */
+export interface Received {
+  readonly name: string;
+  /** What came, byte for byte. */
+  readonly text: string;
+  readonly payload: Payload;
+  /** The answer to the direct method. */
+  respond(status: number, payload: unknown): void;
+}
+
+/** What the front door sends (M6). */
+export interface Payload {
+  readonly correlationId: string;
+  readonly objectId: string;
+  readonly model: string;
+  readonly target: string;
+  readonly method: string;
+  readonly timeout: number;
+  readonly input?: Record<string, unknown>;
+  readonly files?: Record<string, { readonly url: string; readonly bytes: number; readonly etag: string }>;
+}
+
+export interface MethodDevice {
+  readonly raw: RawDevice;
+  /** All that came, in order. */
+  readonly received: readonly Received[];
+  /** The next call that nobody has taken yet. */
+  next(): Promise<Received>;
+  close(): Promise<void>;
+}
+
+/**
+ * A device that listens to direct methods, packet by packet.
+ * @param answer what it does with each; by default nothing
+ */
+export async function methodDevice(
+  hub: Hub,
+  deviceId: string,
+  answer: (received: Received) => void = () => {},
+): Promise<MethodDevice> {
+  const raw = await connectedDevice(hub, deviceId);
+  raw.send({ cmd: 'subscribe', messageId: 1, subscriptions: [{ topic: '$iothub/methods/POST/#', qos: 0 }] });
+  await raw.next('suback');
+  const received: Received[] = [];
+  const takers: ((call: Received) => void)[] = [];
+  let taken = 0;
+
+  async function listen() {
+    for (;;) {
+      const { topic, payload } = await raw.next('publish');
+      const [, name = '', rid = ''] = /^\$iothub\/methods\/POST\/([^/]+)\/\?\$rid=(.*)$/.exec(topic) ?? [];
+      const text = payload.toString();
+      const call: Received = {
+        name,
+        text,
+        payload: JSON.parse(text),
+        respond: (status, body) =>
+          raw.send({
+            cmd: 'publish',
+            topic: `$iothub/methods/res/${status}/?$rid=${rid}`,
+            payload: typeof body === 'string' ? body : JSON.stringify(body),
+            qos: 0,
+            dup: false,
+            retain: false,
+          }),
+      };
+      received.push(call);
+      const taker = takers.shift();
+      if (taker) {
+        taken += 1;
+        taker(call);
+      }
+      answer(call);
+    }
+  }
+  void listen();
+
+  return {
+    raw,
+    received,
+    next() {
+      const there = received[taken];
+      if (there !== undefined) {
+        taken += 1;
+        return Promise.resolve(there);
+      }
+      return new Promise((resolve) => takers.push(resolve));
+    },
+    async close() {
+      raw.socket.destroy();
+      await raw.closed;
+    },
+  };
+}

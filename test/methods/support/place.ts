@@ -1,0 +1,167 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, vi } from 'vitest';
+import { type Backends, startBackends } from '../../../sandbox/backends/backends.ts';
+import type { HubRules } from '../../../sandbox/hub/core.ts';
+import { type Hub, startHub } from '../../../sandbox/hub/hub.ts';
+import { readMethodsSettings } from '../../../src/config.ts';
+import { createDirectMethods } from '../../../src/hub/methods/directMethods.ts';
+import { createLog } from '../../../src/log.ts';
+import { type FrontDoor, startFrontDoor } from '../../../src/methods/frontDoor.ts';
+import { http, type Reply } from '../../sandbox/backends/client.ts';
+import { validateExchange } from '../../support/contracts.ts';
+
+/** A line of the front door's log. */
+export type Line = Readonly<Record<string, unknown>>;
+
+interface PlaceOptions {
+  readonly settings?: Readonly<Record<string, string>>;
+  readonly rules?: HubRules;
+}
+
+export interface Called extends Omit<Reply, 'json'> {
+  readonly json: { readonly status?: number; readonly output?: Record<string, unknown> };
+}
+
+export interface CallOptions {
+  readonly token?: string | undefined;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly path?: string;
+  readonly method?: string;
+}
+
+/** A hub, the backends and a front door before them, all real. */
+export interface Place {
+  readonly hub: Hub;
+  readonly backends: Backends;
+  readonly door: FrontDoor;
+  readonly url: string;
+  /** Everything that the front door has logged. */
+  readonly lines: readonly Line[];
+  /** Path of the method of an example object. */
+  pathOf(object: string, method: string): string;
+  objectIdOf(object: string): string;
+  /** Tokens that the information model accepts. */
+  readonly tokens: Readonly<Record<'invoker' | 'reader' | 'stranger' | 'expired', string>>;
+  /** Invokes a method of an example object, by default as one who may; holds the exchange against the contract. */
+  call(object: string, method: string, body?: unknown, options?: CallOptions): Promise<Called>;
+  /** The line of an invocation. */
+  lineOf(correlationId: unknown): Promise<Line>;
+  close(): Promise<void>;
+}
+
+/** Starts all of it; the close fails the test when a token or a key is in the log. */
+export async function startPlace({ settings = {}, rules = {} }: PlaceOptions = {}): Promise<Place> {
+  const directory = await mkdtemp(join(tmpdir(), 'methods-'));
+  const [hub, backends] = await Promise.all([
+    startHub({ directory: join(directory, 'hub'), rules, devices: devices.map((deviceId) => ({ deviceId })) }),
+    startBackends({ seed: true }),
+  ]);
+  const given = readMethodsSettings(environment(hub, backends, settings), 'no-such-directory');
+  const lines: Line[] = [];
+  const log = createLog('info', { write: (line) => void lines.push(JSON.parse(line)) });
+  const methods = createDirectMethods(given.hub.serviceConnectionString, await readFile(hub.caFile, 'utf8'));
+  const door = await startFrontDoor(given, log, methods);
+  const url = `http://127.0.0.1:${door.port}`;
+  const issue = (name: string, tenant: string, mayInvoke: boolean, seconds = 600) =>
+    backends.applications.issue({ name, tenant, mayInvoke }, seconds);
+  const tokens = {
+    invoker: issue('control-room', 'acme', true),
+    reader: issue('dashboard', 'acme', false),
+    stranger: issue('competitor', 'globex', true),
+    expired: issue('control-room', 'acme', true, -1),
+  };
+  const objectIdOf = (object: string) => {
+    const found = backends.world.objects.list().find(({ name }) => name === object);
+    if (found === undefined) throw new Error(`there is no ${object} in the example world`);
+    return found.objectId;
+  };
+  const pathOf = (object: string, method: string) =>
+    `/objects/${objectIdOf(object)}/models/svc.device/methods/${encodeURIComponent(method)}`;
+
+  return {
+    hub,
+    backends,
+    door,
+    url,
+    lines,
+    tokens,
+    objectIdOf,
+    pathOf,
+    async call(object, method, body = {}, { token = tokens.invoker, headers = {}, path, method: verb = 'POST' } = {}) {
+      const requestHeaders = {
+        ...(token !== '' && { authorization: `Bearer ${token}` }),
+        'content-type': 'application/json',
+        ...headers,
+      };
+      return held(url, verb, path ?? pathOf(object, method), body, requestHeaders);
+    },
+    async lineOf(correlationId) {
+      const isIt = (line: Line) => line['correlationId'] === correlationId && 'durationMs' in line;
+      await vi.waitFor(() => expect(lines.filter(isIt)).toHaveLength(1), { timeout: 10_000 });
+      return lines.find(isIt) as Line;
+    },
+    async close() {
+      await door.stop();
+      await Promise.all([hub.close(), backends.close()]);
+      await rm(directory, { recursive: true, force: true });
+      const written = JSON.stringify(lines);
+      const keys = given.hub.serviceConnectionString.split('SharedAccessKey=')[1] ?? '';
+      for (const secret of [...Object.values(tokens), keys, 'sig=']) expect(written).not.toContain(secret);
+    },
+  };
+}
+
+/** One exchange, held against the contract: request, answer and the headers that every answer has. */
+export async function held(
+  url: string,
+  verb: string,
+  path: string,
+  body: unknown,
+  requestHeaders: Readonly<Record<string, string>>,
+): Promise<Called> {
+  const reply = await http(url, verb, path, body, requestHeaders);
+  const { status, headers, text } = reply;
+  const json = text === '' ? undefined : JSON.parse(text);
+  const isKnown = /^(\/v1)?\/objects\/[^/]+\/models\/[^/]+\/methods\/[^/]+$/.test(path) && verb === 'POST';
+  if (isKnown) {
+    const exchange = { backend: 'methods', method: verb, path, requestHeaders, requestBody: body, status } as const;
+    expect(validateExchange({ ...exchange, responseBody: json })).toEqual([]);
+  }
+  expect(headers['x-correlation-id']).toMatch(/^[!-~]{1,128}$/);
+  expect(headers['www-authenticate']).toBe(status === 401 ? 'Bearer' : undefined);
+  if (status >= 400) {
+    expect(json.errors[0]).toMatchObject({ code: String(status), id: headers['x-correlation-id'] });
+    expect(json.errors[0].detail).toMatch(/^\p{L}.{10,}$/u);
+  }
+  if (status === 429) expect(headers['retry-after']).toMatch(/^\d+$/);
+  return { ...reply, json, error: json?.errors?.[0] };
+}
+
+const devices = ['motor-1', 'motor-2', 'gateway-1', 'pump-1'];
+
+/** Objects of the example world that have methods. */
+export const conveyor = 'Conveyor motor';
+export const idle = 'Idle motor';
+export const flap = 'Flap drive';
+export const spare = 'Spare motor';
+
+export const environment = (
+  hub: Hub,
+  backends: Backends,
+  more: Readonly<Record<string, string>> = {},
+): Record<string, string> => ({
+  NODE_ENV: 'production',
+  HUB_SERVICE_CONNECTION_STRING: hub.serviceConnectionString,
+  INFORMATION_MODEL_URL: backends.informationModelUrl,
+  TYPE_REGISTRY_URL: backends.typeRegistryUrl,
+  BACKENDS_TOKEN_URL: backends.token.url,
+  BACKENDS_CLIENT_ID: backends.token.clientId,
+  BACKENDS_CLIENT_SECRET: backends.token.clientSecret,
+  METHODS_HOST: '127.0.0.1',
+  METHODS_PORT: '0',
+  HTTP_HOST: '127.0.0.1',
+  HTTP_PORT: '0',
+  ...more,
+});
