@@ -44,6 +44,8 @@ interface StorageError {
   readonly statusCode?: number;
   readonly code?: string;
   readonly name?: string;
+  /** Of an answer without a body, as to a HEAD. */
+  readonly details?: { readonly errorCode?: string };
 }
 
 export function createFiles({ connectionString, container, maxBytes }: FileSettings): Files {
@@ -83,8 +85,8 @@ export function createFiles({ connectionString, container, maxBytes }: FileSetti
         });
         return { kind: 'file', file: { url, bytes: contentLength, etag } };
       } catch (error) {
-        const { statusCode, code, name: kind } = error as StorageError;
-        // A HEAD has no body: a container that is not there looks like a file that is not, but for its code.
+        const { statusCode, code: named, name: kind, details } = error as StorageError;
+        const code = named ?? details?.errorCode;
         if (statusCode === 404 && code !== 'ContainerNotFound') return { kind: 'missing' };
         return { kind: 'out', cause: [statusCode, code ?? kind].join(' ').trim() };
       }

@@ -1,0 +1,17 @@
+import { readFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import { methodsOpenApi, methodsOpenApiFile } from '../../scripts/methodsOpenApi.ts';
+import { failures } from '../../src/methods/failure.ts';
+import { describedOperations } from '../support/contracts.ts';
+
+it('docs/contracts/methods.openapi.yaml is up to date: run `npm run docs`', () => {
+  expect(readFileSync(methodsOpenApiFile, 'utf8')).toBe(methodsOpenApi());
+});
+
+it('it has every status that a failure has, under both paths', () => {
+  const path = 'objects/{objectId}/models/{model}/methods/{method}';
+  const statuses = [...new Set([200, ...Object.values(failures).map(({ status }) => status)])].map(String).sort();
+  const operations = describedOperations('methods');
+  expect(operations.get(`POST /${path}`)?.sort()).toEqual(statuses);
+  expect(operations.get(`POST /v1/${path}`)?.sort()).toEqual(statuses);
+});

@@ -1,0 +1,174 @@
+import { BlobServiceClient } from '@azure/storage-blob';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { Reason } from '../../src/methods/failure.ts';
+import { type Azurite, accountKey, connectionStringTo, startAzurite } from '../support/azurite.ts';
+import { expectFailure } from './support/failing.ts';
+import { type MethodDevice, methodDevice } from './support/methodDevice.ts';
+import { conveyor, type Place, startPlace } from './support/place.ts';
+
+// Inputs that are files, with a real storage (M9).
+
+let azurite: Azurite;
+let service: BlobServiceClient;
+beforeAll(async () => {
+  azurite = await startAzurite();
+  service = BlobServiceClient.fromConnectionString(azurite.connectionString);
+  for (const name of ['firmware', 'checkpoints']) await service.createContainer(name);
+  const firmware = service.getContainerClient('firmware');
+  for (const name of ['m-1.bin', 'sub/ü ?#%.bin', 'acme/m-1.bin', 'globex/m-1.bin', 'large.bin']) {
+    const content = name === 'large.bin' ? 'x'.repeat(1_001) : name;
+    await firmware.getBlockBlobClient(name).upload(content, Buffer.byteLength(content));
+  }
+  await service.getContainerClient('checkpoints').getBlockBlobClient('x').upload('secret', 6);
+});
+afterAll(() => azurite.close());
+
+let place: Place;
+let motor: MethodDevice;
+const start = async (settings: Record<string, string> = {}) => {
+  place = await startPlace({
+    settings: {
+      METHODS_FILES_CONNECTION_STRING: azurite.connectionString,
+      METHODS_FILES_CONTAINER: 'firmware',
+      METHODS_FILES_MAX_BYTES: '1000',
+      ...settings,
+    },
+  });
+  motor = await methodDevice(place.hub, 'motor-1', (call) => call.respond(200, { status: 0 }));
+};
+const stop = async () => {
+  await motor.close();
+  await place.close();
+};
+const load = (image: unknown) => place.call(conveyor, 'loadFirmware', { input: { image }, timeout: 5 });
+const refused = async (image: unknown, status: number, reason: Reason, sentence: RegExp) => {
+  const before = motor.received.length;
+  const line = await expectFailure(place, await load(image), status, reason, sentence);
+  expect(motor.received).toHaveLength(before);
+  return line;
+};
+
+describe('a file', () => {
+  beforeAll(() => start());
+  afterAll(stop);
+
+  it.each(['m-1.bin', 'sub/ü ?#%.bin'])(
+    'is handed to the device as a signature for it alone, to read: %s',
+    async (name) => {
+      expect((await load(name)).status).toBe(200);
+      const { payload } = motor.received.at(-1) ?? {};
+      expect(payload?.input).toEqual({ image: name });
+      const file = payload?.files?.['image'];
+      expect(file).toEqual({
+        url: expect.any(String),
+        bytes: Buffer.byteLength(name),
+        etag: expect.stringMatching(/./),
+      });
+      const url = new URL(file?.url ?? '');
+      const fetched = await fetch(url);
+      expect([await fetched.text(), fetched.headers.get('etag')]).toEqual([name, file?.etag]);
+
+      const seconds = (Date.parse(url.searchParams.get('se') ?? '') - Date.now()) / 1000;
+      expect(seconds).toBeGreaterThan(5);
+      expect(seconds).toBeLessThan(120);
+      expect([url.searchParams.get('sp'), url.searchParams.get('sr')]).toEqual(['r', 'b']);
+      const other = new URL(url);
+      other.pathname = `${url.pathname.split('/').slice(0, 3).join('/')}/large.bin`;
+      expect((await fetch(other)).status).toBe(403);
+      const headers = { 'x-ms-blob-type': 'BlockBlob' };
+      expect((await fetch(url, { method: 'PUT', body: 'x', headers })).status).toBe(403);
+      expect((await fetch(url, { method: 'DELETE' })).status).toBe(403);
+    },
+  );
+
+  it('is not signed for when no input names one', async () => {
+    expect((await place.call(conveyor, 'configure', { input: { rpm: 1 } })).status).toBe(200);
+    expect(motor.received.at(-1)?.payload).not.toHaveProperty('files');
+  });
+
+  it('that is not there', async () => {
+    await refused('m-2.bin', 400, 'file_not_found', /no file of the name that input "image" gives; upload it first/);
+  });
+
+  it('that is too large', async () => {
+    await refused('large.bin', 400, 'file_too_large', /input "image" has 1001 bytes, at most 1000 are allowed/);
+  });
+
+  it.each([
+    '../checkpoints/x',
+    'sub/../../checkpoints/x',
+    'sub/../m-1.bin',
+    './m-1.bin',
+    '/m-1.bin',
+    'sub//m-1.bin',
+    'sub/',
+    '..',
+    'sub\\m-1.bin',
+    'm-1.bin\u0000',
+    '\ud800',
+    '',
+    'x'.repeat(1_025),
+    7,
+    null,
+  ])('must have a name that stays in its place: %j', async (name) => {
+    await refused(name, 400, 'invalid_request', /^input "image" must be the name of a file/);
+  });
+
+  it('may have a name that looks encoded, which means itself', async () => {
+    await refused('%2e%2e/checkpoints/x', 400, 'file_not_found', /no file of the name/);
+    await refused('..%2fcheckpoints%2fx', 400, 'file_not_found', /no file of the name/);
+  });
+});
+
+describe('the folder of the caller’s tenant', () => {
+  beforeAll(() => start({ METHODS_FILES_TENANT_CLAIM: 'tenant' }));
+  afterAll(stop);
+
+  it('is where its files are', async () => {
+    expect((await load('m-1.bin')).status).toBe(200);
+    const { url = '' } = motor.received.at(-1)?.payload.files?.['image'] ?? {};
+    expect(await (await fetch(url)).text()).toBe('acme/m-1.bin');
+    await refused('../globex/m-1.bin', 400, 'invalid_request', /must be the name of a file/);
+    await refused('globex/m-1.bin', 400, 'file_not_found', /upload it first/);
+  });
+});
+
+describe('the storage', () => {
+  afterEach(stop);
+
+  it('is not there', async () => {
+    await start({ METHODS_FILES_CONNECTION_STRING: connectionStringTo(1) });
+    const line = await refused(
+      'm-1.bin',
+      503,
+      'storage_unavailable',
+      /does not answer as it should; nothing was invoked/,
+    );
+    expect(line['cause']).toMatch(/\w/);
+    expect(place.lines.filter(({ level }) => level === 'error')).toMatchObject([
+      { msg: 'the storage of files does not answer' },
+    ]);
+  });
+
+  it('refuses our key', async () => {
+    const wrong = azurite.connectionString.replace(accountKey, Buffer.from('wrong').toString('base64'));
+    await start({ METHODS_FILES_CONNECTION_STRING: wrong });
+    const line = await refused('m-1.bin', 503, 'storage_unavailable', /does not answer as it should/);
+    expect(line['cause']).toMatch(/^403/);
+  });
+
+  it('has no such container', async () => {
+    await start({ METHODS_FILES_CONTAINER: 'nothing' });
+    await refused('m-1.bin', 503, 'storage_unavailable', /does not answer as it should/);
+  });
+
+  it('has not been set up', async () => {
+    await start({ METHODS_FILES_CONTAINER: '', METHODS_FILES_CONNECTION_STRING: '' });
+    await refused('m-1.bin', 503, 'storage_unavailable', /its operator must set one up/);
+  });
+
+  it('names a caller’s folder that the token does not have', async () => {
+    await start({ METHODS_FILES_TENANT_CLAIM: 'department' });
+    await refused('m-1.bin', 403, 'forbidden', /does not say in which folder/);
+  });
+});

@@ -1,0 +1,68 @@
+import type { IncomingMessage } from 'node:http';
+import { describe, expect, it } from 'vitest';
+import { type HubFailure, readHubError } from '../../src/hub/methods/hubError.ts';
+
+const answered = (statusCode: number, responseBody: string, headers: Record<string, string> = {}) =>
+  Object.assign(new Error('Not found'), {
+    response: { statusCode, headers } as unknown as IncomingMessage,
+    responseBody,
+  });
+
+/** As the hub words it today: JSON in a text in JSON. */
+const nested = (errorCode: unknown) =>
+  JSON.stringify({
+    Message: JSON.stringify({ errorCode, trackingId: 'x', message: 'y', info: {} }),
+    ExceptionMessage: '',
+  });
+
+describe('an error of the hub', () => {
+  it.each<[number, number, HubFailure]>([
+    [404, 404103, 'device_offline'],
+    [404, 404001, 'device_unknown'],
+    [404, 404010, 'device_unknown'],
+    [403, 403012, 'device_unknown'],
+    [403, 403800, 'throttled'],
+    [403, 403002, 'quota'],
+    [403, 403001, 'refused'],
+    [429, 429001, 'throttled'],
+    [504, 504101, 'no_reply'],
+  ])('%i with code %i is %s', (status, code, failure) => {
+    expect(readHubError(answered(status, nested(code)), 5)).toEqual({ failure, status, code });
+  });
+
+  it.each<[string, string]>([
+    ['no body', ''],
+    ['no JSON', '<html>'],
+    ['the form of old', '{"Message":"ErrorCode:DeviceNotOnline;Not online","ExceptionMessage":"x"}'],
+    ['a code that is none', nested('404001')],
+    ['JSON of another kind', '[]'],
+    ['a message that is no text', '{"Message":{"errorCode":404001}}'],
+  ])('with %s is told by its status', (_, body) => {
+    expect(readHubError(answered(404, body), 5)).toEqual({ failure: 'device_offline', status: 404 });
+    expect(readHubError(answered(401, body), 5)).toEqual({ failure: 'refused', status: 401 });
+  });
+
+  it('says when to come again, if it does so in seconds', () => {
+    expect(readHubError(answered(429, '', { 'retry-after': '7' }), 5)).toMatchObject({ retryAfter: 7 });
+    expect(readHubError(answered(429, '', { 'retry-after': 'soon' }), 5)).not.toHaveProperty('retryAfter');
+  });
+
+  it('of an offline device that comes late is one of a device that was called', () => {
+    expect(readHubError(answered(404, nested(404103)), 1_000)).toMatchObject({ failure: 'device_offline' });
+    expect(readHubError(answered(404, nested(404103)), 1_001)).toMatchObject({ failure: 'device_gone' });
+  });
+});
+
+describe('no answer of the hub', () => {
+  it('to a request that had not gone out means that nothing was invoked', () => {
+    expect(readHubError(new Error('connect ECONNREFUSED'), undefined)).toEqual({ failure: 'unavailable' });
+  });
+
+  it('to one that had gone out leaves the outcome unknown', () => {
+    expect(readHubError(new Error('socket hang up'), 0)).toEqual({ failure: 'outcome_unknown' });
+  });
+
+  it('that is JSON is a bad reply', () => {
+    expect(readHubError(new SyntaxError('Unexpected token'), 5)).toEqual({ failure: 'bad_reply' });
+  });
+});

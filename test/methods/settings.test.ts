@@ -1,0 +1,116 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { ConfigurationError, readMethodsSettings, readSettings, settingDocs } from '../../src/config.ts';
+import { methodsSchema } from '../../src/settings/schema.ts';
+
+const key = 'bm90LWEtcmVhbC1rZXk=';
+const enough = {
+  HUB_SERVICE_CONNECTION_STRING: `HostName=hub.example;SharedAccessKeyName=n;SharedAccessKey=${key}`,
+  INFORMATION_MODEL_URL: 'https://im.example',
+  TYPE_REGISTRY_URL: 'https://tr.example',
+  BACKENDS_TOKEN: 't0ken',
+};
+const storage = `DefaultEndpointsProtocol=https;AccountName=a;AccountKey=${key};EndpointSuffix=core.windows.net`;
+const withFiles = { ...enough, METHODS_FILES_CONNECTION_STRING: storage, METHODS_FILES_CONTAINER: 'files' };
+
+const directory = mkdtempSync(join(tmpdir(), 'settings-'));
+afterAll(() => rmSync(directory, { recursive: true }));
+
+function problemsOf(env: NodeJS.ProcessEnv): readonly string[] {
+  try {
+    readMethodsSettings(env, directory);
+  } catch (error) {
+    if (error instanceof ConfigurationError) return error.problems;
+    throw error;
+  }
+  return [];
+}
+
+describe('the settings of the front door', () => {
+  it('are few, and all that are missing are named at once', () => {
+    expect(problemsOf(enough)).toEqual([]);
+    const problems = problemsOf({}).join('\n');
+    for (const name of Object.keys(enough)) expect(problems).toContain(name);
+    expect(problems).not.toMatch(/PRINCIPAL_MANAGER|HUB_EVENTS/);
+  });
+
+  it('may stand beside those of the service, in the environment and in a file', () => {
+    const file = join(directory, 'both.json');
+    writeFileSync(
+      file,
+      JSON.stringify({ delivery: { drainSeconds: 7 }, methods: { inFlight: 20 }, http: { port: 1 } }),
+    );
+    const env = {
+      ...enough,
+      CONFIG_FILE: file,
+      DELIVERY_MAX_MESSAGES: '5',
+      PRINCIPAL_MANAGER_URL: 'https://pm.example',
+      HUB_EVENTS_CONNECTION_STRING: `Endpoint=sb://hub.example/;SharedAccessKeyName=n;SharedAccessKey=${key};EntityPath=hub`,
+    };
+    expect(readMethodsSettings(env, directory)).toMatchObject({ methods: { inFlight: 20 }, http: { port: 1 } });
+    expect(readSettings(env, directory)).toMatchObject({ delivery: { drainSeconds: 7 }, http: { port: 1 } });
+  });
+
+  it('in a file that are no settings of anything are refused', () => {
+    const file = join(directory, 'wrong.json');
+    writeFileSync(file, JSON.stringify({ methods: { inFlite: 20 }, backends: { color: 'red' } }));
+    expect(problemsOf({ ...enough, CONFIG_FILE: file }).join('\n')).toMatch(/inFlite(.|\n)*color|color(.|\n)*inFlite/);
+  });
+
+  it.each<[string, Record<string, string>, string]>([
+    ['a port that is that of health', { METHODS_PORT: '8080' }, 'METHODS_PORT and HTTP_PORT must differ'],
+    ['a port that is none', { METHODS_PORT: '99999' }, 'METHODS_PORT: must be a port'],
+    [
+      'half a certificate',
+      { METHODS_TLS_KEY_FILE: '/key.pem' },
+      'METHODS_TLS_CERTIFICATE_FILE and METHODS_TLS_KEY_FILE',
+    ],
+    ['a share above the whole', { METHODS_IN_FLIGHT: '5' }, 'METHODS_IN_FLIGHT_PER_DEVICE must not be above'],
+    ['a container without an account', { METHODS_FILES_CONTAINER: 'files' }, 'need each other'],
+    ['an account without a container', { METHODS_FILES_CONNECTION_STRING: storage }, 'need each other'],
+    ['a claim without files', { METHODS_FILES_TENANT_CLAIM: 'tid' }, 'METHODS_FILES_TENANT_CLAIM is of no use'],
+    [
+      'a container name that is none',
+      { ...withFiles, METHODS_FILES_CONTAINER: '../x' },
+      'METHODS_FILES_CONTAINER: must be 3',
+    ],
+    [
+      'a signature, which cannot sign',
+      {
+        ...withFiles,
+        METHODS_FILES_CONNECTION_STRING: 'BlobEndpoint=https://a.example/;SharedAccessSignature=sv=1&sig=x',
+      },
+      'must have AccountName and AccountKey',
+    ],
+    [
+      'plain http',
+      { ...withFiles, METHODS_FILES_CONNECTION_STRING: storage.replace('https', 'http') },
+      'on this machine only',
+    ],
+  ])('are refused with %s', (_, given, problem) => {
+    expect(problemsOf({ ...enough, ...given })).toEqual([expect.stringContaining(problem)]);
+  });
+
+  it.each([
+    ['checkpoints', {}, 'CHECKPOINTS_CONTAINER'],
+    ['dead-letters', {}, 'DEAD_LETTERS_CONTAINER'],
+    ['progress', { CHECKPOINTS_CONTAINER: 'progress' }, 'CHECKPOINTS_CONTAINER'],
+  ])('never let methods near the container %s', (container, given, name) => {
+    expect(problemsOf({ ...withFiles, ...given, METHODS_FILES_CONTAINER: container })).toEqual([
+      expect.stringContaining(`must not have the name in ${name}`),
+    ]);
+  });
+
+  it('never repeat a secret', () => {
+    const broken = { ...withFiles, METHODS_FILES_CONNECTION_STRING: `AccountKey=${key}` };
+    expect(problemsOf(broken)).toHaveLength(1);
+    expect(problemsOf(broken).join('\n')).not.toContain(key);
+  });
+
+  it('are among those that the pages list', () => {
+    const all = settingDocs().map(({ env }) => env);
+    for (const { env } of settingDocs(methodsSchema)) expect(all).toContain(env);
+  });
+});
