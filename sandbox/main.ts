@@ -2,11 +2,12 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { BuildFailed } from './build.ts';
+import { AlreadyRunning } from './company.ts';
 import { DemonstrationFailed, demonstrate } from './demonstration/demonstrate.ts';
 import { help, type Options, readArguments, UsageError } from './options.ts';
 import { createPrinter, type Printer } from './print.ts';
-import { AlreadyRunning, type Sandbox, startSandbox } from './sandbox.ts';
-import { answers, ServiceFailed, tail } from './serviceProcess.ts';
+import { type Sandbox, startSandbox } from './sandbox.ts';
+import { answers, ServiceFailed, type ServiceProcess, tail } from './serviceProcess.ts';
 
 /** Errors that say all there is to say; any other deserves its stack. */
 const expected = [AlreadyRunning, BuildFailed, DemonstrationFailed, ServiceFailed, UsageError];
@@ -65,6 +66,9 @@ async function run(sandbox: Sandbox, { exit, service, directory }: Options, prin
   What the hub saw   ${sandbox.state.hub.adminUrl}
   The backends       ${sandbox.state.backends.adminUrl}
   The service's log  ${sandbox.state.service.logFile}
+  Remote methods     ${sandbox.state.methods?.url}
+  Answer them        npm run device -- --methods --id motor-1
+  Invoke one         npm run invoke -- motor-1 stop
   End                Ctrl-C\n`);
   await interruption();
 }
@@ -75,10 +79,17 @@ async function interruption(): Promise<never> {
   throw signal.reason;
 }
 
-/** Rejects when the service has ended, which it should not. */
-async function death({ service, state }: Sandbox): Promise<never> {
-  const ending = await (service?.exited ?? interruption());
-  throw new ServiceFailed(`The service ended: ${ending.reason}.${await tail(state.service.logFile)}`);
+/** Rejects when service or front door have ended, which they should not. */
+async function death({ service, frontDoor, state }: Sandbox): Promise<never> {
+  const [name, { reason }, logFile] = await Promise.race([
+    ended('The service', service, state.service.logFile),
+    ended('The front door', frontDoor?.process, state.methods?.logFile),
+  ]);
+  throw new ServiceFailed(`${name} ended: ${reason}.${await tail(logFile)}`);
+}
+
+async function ended(name: string, process: ServiceProcess | undefined, logFile = '') {
+  return [name, await (process?.exited ?? interruption()), logFile] as const;
 }
 
 function explain(error: unknown): string {

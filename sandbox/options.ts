@@ -3,12 +3,14 @@ import { parseArgs } from 'node:util';
 import { tierRules, UsageError } from './hub/command/options.ts';
 import { sandboxDirectory } from './state.ts';
 
-export const help = `Starts a hub, the backends and the service on this machine, shows a device's exchange with them, and stays up.
+export const help = `Starts a hub, the backends, the service and the front door of remote methods on this machine, shows what they say to each
+other, and stays up.
 
   npm run sandbox -- [options]
 
   --exit          end after the demonstration: exit code 0 if every expected reply came from the service
   --no-service    leave the service out, so that it can be started in a debugger
+  --no-methods    leave the front door out, in the same way
   --json          print the state (what .sandbox/state.json holds: it has keys) on stdout, and everything else on stderr
   --tier S1|S2|S3 the hub throttles as one of that tier does; not at all unless given
   --directory D   where state, keys and logs go, default .sandbox; a second sandbox needs one of its own
@@ -17,7 +19,8 @@ export const help = `Starts a hub, the backends and the service on this machine,
   Ports, each a free one unless given:
   --amqp-port N  --amqps-port N  --mqtts-port N  --hub-admin-port N                                 the hub
   --information-model-port N  --type-registry-port N  --principal-manager-port N  --backends-admin-port N
-  --service-port N                                                                the service's health checks`;
+  --service-port N                                                                the service's health checks
+  --methods-port N  --methods-health-port N                                       the front door, its health checks`;
 
 export { UsageError };
 
@@ -30,6 +33,7 @@ export function readArguments() {
     options: {
       exit: { type: 'boolean', default: false },
       'no-service': { type: 'boolean', default: false },
+      'no-methods': { type: 'boolean', default: false },
       json: { type: 'boolean', default: false },
       directory: { type: 'string', default: sandboxDirectory },
       tier: { type: 'string' },
@@ -43,6 +47,8 @@ export function readArguments() {
       'principal-manager-port': port,
       'backends-admin-port': port,
       'service-port': port,
+      'methods-port': port,
+      'methods-health-port': port,
     },
   });
   const number = (name: Extract<keyof typeof values, `${string}-port`>) => {
@@ -53,6 +59,7 @@ export function readArguments() {
   return {
     exit: values.exit,
     service: !values['no-service'],
+    methods: values['no-methods'] ? ('prepared' as const) : ('running' as const),
     json: values.json,
     directory: resolve(process.env['INIT_CWD'] ?? '.', values.directory),
     help: values.help,
@@ -71,6 +78,8 @@ export function readArguments() {
         admin: number('backends-admin-port'),
       },
       service: number('service-port'),
+      methods: number('methods-port'),
+      methodsHealth: number('methods-health-port'),
     },
   };
 }

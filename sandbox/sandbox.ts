@@ -1,16 +1,18 @@
-import { randomBytes } from 'node:crypto';
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Backends, startBackends } from './backends/backends.ts';
 import { buildService } from './build.ts';
+import { refuseCompany } from './company.ts';
+import { describeBackends, describeHub } from './describe.ts';
 import { connectDevice, type Device } from './device/device.ts';
 import { introduceDevice } from './device/introduce.ts';
 import type { HubRules } from './hub/core.ts';
 import { type Hub, startHub } from './hub/hub.ts';
+import { type FrontDoor, openFrontDoor } from './methods/frontDoor.ts';
 import { type Printer, silent } from './print.ts';
 import { dataDirectory, serviceEnvironment, writeEnvironment } from './serviceEnvironment.ts';
-import { answers, freePort, type ServiceProcess, startService } from './serviceProcess.ts';
-import { isRunning, publishState, readState, removeState, type SandboxState, sandboxDirectory } from './state.ts';
+import { freePort, type ServiceProcess, startService } from './serviceProcess.ts';
+import { publishState, removeState, type SandboxState, sandboxDirectory } from './state.ts';
 
 /** The devices that exist from the start, in the hub as in the principal manager. */
 const residents = ['pump-1', 'pump-2', 'gateway-1', 'motor-1', 'motor-2', 'rival-1'];
@@ -19,6 +21,8 @@ export interface SandboxPorts {
   hub?: { amqp?: number; amqps?: number; mqtts?: number; admin?: number };
   backends?: { informationModel?: number; typeRegistry?: number; principalManager?: number; admin?: number };
   service?: number;
+  methods?: number;
+  methodsHealth?: number;
 }
 
 export interface SandboxOptions {
@@ -28,12 +32,16 @@ export interface SandboxOptions {
   ports?: SandboxPorts;
   /** `false` leaves the service out: its environment and port are prepared for one that is started by hand. */
   service?: boolean;
+  /** The front door of remote methods and its storage of files: there, or only prepared for one that is started by hand; absent: neither. */
+  methods?: 'running' | 'prepared';
   /** A folder with a built service (`dist/main.js`, `node_modules`); default the project, which is built first. */
   serviceDirectory?: string;
   /** Default `node dist/main.js`. */
   serviceCommand?: readonly string[];
   /** Added to the service's environment. */
   environment?: Readonly<Record<string, string>>;
+  /** Added to the front door's. */
+  methodsEnvironment?: Readonly<Record<string, string>>;
   /** Rules of the hub other than IoT Hub's; by default it throttles nothing. */
   hubRules?: HubRules;
   printer?: Printer;
@@ -48,17 +56,13 @@ export interface Sandbox {
   backends: Backends;
   /** The process that runs now, or ran last; `undefined` before the first one. */
   readonly service: ServiceProcess | undefined;
+  readonly frontDoor: FrontDoor | undefined;
   /** Starts the service (again, after it was stopped or killed). */
   startService(): Promise<ServiceProcess>;
   /** A connected device; one that nobody knows yet is introduced to hub and principal manager first. */
   connect(deviceId: string): Promise<Device>;
   /** Ends the service, then closes every port and removes the state file. */
   close(): Promise<void>;
-}
-
-/** Another sandbox uses the same directory. */
-export class AlreadyRunning extends Error {
-  override name = 'AlreadyRunning';
 }
 
 /** Rejects with `AlreadyRunning`, `BuildFailed` or `ServiceFailed`, and then leaves nothing behind. */
@@ -97,29 +101,12 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     closers.push(() => backends.close());
     printer.progress('The backends listen: information model, type registry, principal manager');
 
-    const { token } = backends;
     const url = `http://127.0.0.1:${ports.service || (await freePort())}`;
     const state: SandboxState = {
       pid: process.pid,
       startedAt: new Date().toISOString(),
-      hub: {
-        name: hub.name,
-        hostName: hub.hostName,
-        ports: hub.ports,
-        caFile: hub.caFile,
-        adminUrl: hub.adminUrl,
-        eventsConnectionString: hub.eventsConnectionString,
-        serviceConnectionString: hub.serviceConnectionString,
-        devices: Object.fromEntries(residents.map((id) => [id, hub.deviceConnectionString(id)])),
-        introductionSecret: randomBytes(32).toString('base64'),
-      },
-      backends: {
-        informationModelUrl: backends.informationModelUrl,
-        typeRegistryUrl: backends.typeRegistryUrl,
-        principalManagerUrl: backends.principalManagerUrl,
-        adminUrl: backends.adminUrl,
-        token: { url: token.url, clientId: token.clientId, clientSecret: token.clientSecret },
-      },
+      hub: describeHub(hub, residents),
+      backends: describeBackends(backends),
       service: {
         url,
         livezUrl: `${url}/livez`,
@@ -146,16 +133,29 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
       state.service.pid = service.pid;
       return service;
     };
-    if (options.service !== false) {
-      if (!serviceDirectory) {
-        const took = await buildService();
-        printer.progress(`The service is built (${(took / 1000).toFixed(1)} s)`);
-      }
+    if (!serviceDirectory && (options.service !== false || options.methods === 'running')) {
+      const took = await buildService();
+      printer.progress(`The service is built (${(took / 1000).toFixed(1)} s)`);
+    }
+    let frontDoor: FrontDoor | undefined;
+    closers.push(async () => frontDoor?.close());
+    const openDoor = async () => {
+      if (!options.methods) return;
+      const isStarted = options.methods === 'running';
+      const { methodsEnvironment: environment, signal } = options;
+      const where = { directory, ports, serviceDirectory };
+      frontDoor = await openFrontDoor({ hub, backends, ...where, isStarted, environment, printer, signal });
+      state.methods = frontDoor.state;
+    };
+    const startFirst = async () => {
+      if (options.service === false) return;
       const { pid, readyAfterMs } = await start();
       printer.progress(
         `The service is ready after ${(readyAfterMs / 1000).toFixed(1)} s (process ${pid}, log ${logFile})`,
       );
-    }
+    };
+    const starting = await Promise.allSettled([startFirst(), openDoor()]);
+    for (const start of starting) if (start.status === 'rejected') throw start.reason;
 
     await publishState(state, directory);
     closers.push(() => removeState(directory));
@@ -167,6 +167,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
       get service() {
         return service;
       },
+      frontDoor,
       startService: start,
       async connect(id) {
         const { connectionString } = await introduceDevice(id, state);
@@ -178,18 +179,4 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     await close();
     throw error;
   }
-}
-
-async function refuseCompany(directory: string, printer: Printer): Promise<void> {
-  const state = await readState(directory);
-  if (!state) return;
-  if (await isRunning(state)) {
-    throw new AlreadyRunning(
-      `A sandbox runs here already, since ${state.startedAt} (process ${state.pid}). End it with Ctrl-C where it was started, or with: kill ${state.pid}`,
-    );
-  }
-  if (state.service.pid && (await answers(state.service.livezUrl))) {
-    printer.progress(`A service is left of a sandbox that was killed; it can be ended with: kill ${state.service.pid}`);
-  }
-  await removeState(directory);
 }

@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Backends } from './backends/backends.ts';
 import type { Hub } from './hub/hub.ts';
+import type { FileStorage } from './methods/fileStorage.ts';
 
 /** Where the service of a sandbox in this folder keeps what it keeps. */
 export const dataDirectory = (directory: string): string => join(directory, 'data');
@@ -21,12 +22,8 @@ export function serviceEnvironment(
     HUB_EVENTS_CONNECTION_STRING: hub.eventsConnectionString,
     HUB_SERVICE_CONNECTION_STRING: hub.serviceConnectionString,
     HUB_CONSUMER_GROUP: '$Default',
-    INFORMATION_MODEL_URL: backends.informationModelUrl,
-    TYPE_REGISTRY_URL: backends.typeRegistryUrl,
     PRINCIPAL_MANAGER_URL: backends.principalManagerUrl,
-    BACKENDS_TOKEN_URL: backends.token.url,
-    BACKENDS_CLIENT_ID: backends.token.clientId,
-    BACKENDS_CLIENT_SECRET: backends.token.clientSecret,
+    ...ofBackends(backends),
     CHECKPOINTS_STORE: 'file',
     DATA_DIRECTORY: dataDirectory(directory),
     HTTP_HOST: '127.0.0.1',
@@ -35,6 +32,37 @@ export function serviceEnvironment(
     NODE_EXTRA_CA_CERTS: hub.caFile,
   };
 }
+
+/** Everything the front door is told; `at` are its ports. */
+export function frontDoorEnvironment(
+  hub: Hub,
+  backends: Backends,
+  { connectionString, container }: FileStorage,
+  at: { port: number; healthPort: number },
+): Record<string, string> {
+  return {
+    NODE_ENV: 'production',
+    HUB_SERVICE_CONNECTION_STRING: hub.serviceConnectionString,
+    ...ofBackends(backends),
+    METHODS_HOST: '127.0.0.1',
+    METHODS_PORT: String(at.port),
+    METHODS_FILES_CONNECTION_STRING: connectionString,
+    METHODS_FILES_CONTAINER: container,
+    METHODS_FILES_TENANT_CLAIM: 'tenant',
+    HTTP_HOST: '127.0.0.1',
+    HTTP_PORT: String(at.healthPort),
+    LOG_LEVEL: 'info',
+    NODE_EXTRA_CA_CERTS: hub.caFile,
+  };
+}
+
+const ofBackends = ({ informationModelUrl, typeRegistryUrl, token }: Backends) => ({
+  INFORMATION_MODEL_URL: informationModelUrl,
+  TYPE_REGISTRY_URL: typeRegistryUrl,
+  BACKENDS_TOKEN_URL: token.url,
+  BACKENDS_CLIENT_ID: token.clientId,
+  BACKENDS_CLIENT_SECRET: token.clientSecret,
+});
 
 /** In the form that a shell, `node --env-file` and a debugger's `envFile` read alike. */
 export async function writeEnvironment(file: string, environment: Readonly<Record<string, string>>): Promise<void> {

@@ -25,6 +25,8 @@ export interface ServiceProcess {
 }
 
 export interface ServiceProcessOptions {
+  /** What it is called when it fails; default `The service`. */
+  name?: string;
   /** Its whole environment, but for the few variables that an operating system needs to start a program. */
   environment: Readonly<Record<string, string>>;
   readyzUrl: string;
@@ -49,7 +51,8 @@ export class ServiceFailed extends Error {
 
 /** Starts the service and waits until it is ready. Rejects with `ServiceFailed` when it ends before, or takes too long. */
 export async function startService(options: ServiceProcessOptions): Promise<ServiceProcess> {
-  const { environment, readyzUrl, logFile, directory = projectDirectory, readyWithinMs = 20_000 } = options;
+  const { name = 'The service', environment, readyzUrl, logFile } = options;
+  const { directory = projectDirectory, readyWithinMs = 20_000 } = options;
   const [program = 'node', ...args] = options.command ?? ['node', 'dist/main.js'];
   const start = performance.now();
   const log = await open(logFile, 'a', 0o600);
@@ -74,15 +77,14 @@ export async function startService(options: ServiceProcessOptions): Promise<Serv
   }
 
   while (!(await answers(readyzUrl))) {
-    if (ending)
-      throw new ServiceFailed(`The service ended before it was ready: ${ending.reason}.${await tail(logFile)}`);
+    if (ending) throw new ServiceFailed(`${name} ended before it was ready: ${ending.reason}.${await tail(logFile)}`);
     if (options.signal?.aborted) {
       await end('SIGKILL', 0);
       throw options.signal.reason;
     }
     if (performance.now() - start > readyWithinMs) {
       await end('SIGKILL', 0);
-      throw new ServiceFailed(`The service was not ready within ${readyWithinMs / 1000} s.${await tail(logFile)}`);
+      throw new ServiceFailed(`${name} was not ready within ${readyWithinMs / 1000} s.${await tail(logFile)}`);
     }
     await sleep(25);
   }

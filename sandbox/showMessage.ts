@@ -14,8 +14,12 @@ export function showMessage(
 }
 
 /** Prints a value as indented JSON, for a person. */
-export function showJson({ line }: Pick<Printer, 'line'>, value: unknown): void {
-  for (const row of readable(Buffer.from(JSON.stringify(value) ?? '')).split('\n')) line(`    ${row}`);
+export const showJson = (printer: Pick<Printer, 'line'>, value: unknown): void =>
+  showText(printer, JSON.stringify(value) ?? '');
+
+/** Prints a text: indented if it is JSON, else escaped on one line. */
+export function showText({ line }: Pick<Printer, 'line'>, text: string): void {
+  for (const row of readable(Buffer.from(text)).split('\n')) line(`    ${row}`);
 }
 
 /** The body's bytes, unpacked where the properties say that they are gzip in base64. Damaged data comes back as it is. */

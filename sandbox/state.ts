@@ -46,6 +46,25 @@ export interface SandboxState {
     environment: Record<string, string>;
     environmentFile: string;
   };
+  /** Absent in a sandbox without remote methods. */
+  methods?: MethodsState;
+}
+
+/** The front door of remote methods, those who use it, and their files. */
+export interface MethodsState {
+  /** Where methods are invoked. */
+  url: string;
+  livezUrl: string;
+  readyzUrl: string;
+  /** Absent when it was left out, so that it can be started in a debugger. */
+  pid?: number;
+  logFile: string;
+  environment: Record<string, string>;
+  environmentFile: string;
+  /** Bearer tokens of applications: one that may invoke, one that may only read, one of another tenant, and one that is out of date. */
+  tokens: { invoker: string; reader: string; stranger: string; expired: string };
+  /** Each tenant has a folder there. */
+  files: { connectionString: string; container: string };
 }
 
 const stateFile = (directory: string) => join(directory, 'state.json');

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, request, type ServerResponse } from
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ContainerClient } from '@azure/storage-blob';
-import { connectionStringTo, startAzurite } from '../support/azurite.ts';
+import { connectionStringTo, startAzurite } from '../../sandbox/methods/azurite.ts';
 import { createRandom, type Random } from './random.ts';
 
 /** A storage account on this machine. Its door is what the service is told; behind it, the store can be made to fail. */

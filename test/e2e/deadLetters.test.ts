@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Device } from '../../sandbox/device/device.ts';
+import { type Azurite, startAzurite } from '../../sandbox/methods/azurite.ts';
 import { projectDirectory } from '../../sandbox/state.ts';
-import { type Azurite, startAzurite } from '../support/azurite.ts';
 import { nextAck, startTestSandbox, v2 } from './testSandbox.ts';
 
 let azurite: Azurite;

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { buildService } from '../../sandbox/build.ts';
+import { type Azurite, startAzurite } from '../../sandbox/methods/azurite.ts';
 import { partitionsReadBy } from '../chaos/bounds.ts';
 import { check, repeatsIn } from '../chaos/checker.ts';
 import type { Instance } from '../chaos/instance.ts';
@@ -10,7 +11,6 @@ import { handledBy, observe } from '../chaos/observe.ts';
 import { createRandom } from '../chaos/random.ts';
 import { type Stage, setStage } from '../chaos/stage.ts';
 import { connected, createWorkload } from '../chaos/workload.ts';
-import { type Azurite, startAzurite } from '../support/azurite.ts';
 
 // The service as processes that share one storage account, while devices send: a third joins and leaves, and one of the
 // first two is killed. What came of every message is judged in the end.

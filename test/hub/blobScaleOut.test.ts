@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { EventHubProducerClient } from '@azure/event-hubs';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type Hub, startHub } from '../../sandbox/hub/hub.ts';
+import { type Azurite, startAzurite } from '../../sandbox/methods/azurite.ts';
 import { createBudget } from '../../src/hub/partition/budget.ts';
 import { openSpool } from '../../src/hub/partition/spool.ts';
 import { type Consumer, createConsumer } from '../../src/hub/reading/consumer.ts';
@@ -11,7 +12,6 @@ import { cureHubSdks } from '../../src/hub/sdkCures.ts';
 import { createBlobStore } from '../../src/hub/stores/blobStore.ts';
 import { createLog } from '../../src/log.ts';
 import type { HubEvent } from '../../src/protocol/event.ts';
-import { type Azurite, startAzurite } from '../support/azurite.ts';
 import { bodyBytes } from '../support/events.ts';
 
 cureHubSdks();

@@ -1,7 +1,7 @@
 import { ContainerClient } from '@azure/storage-blob';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { type Azurite, accountKey, connectionStringTo, startAzurite } from '../../sandbox/methods/azurite.ts';
 import { createBlobStore } from '../../src/hub/stores/blobStore.ts';
-import { type Azurite, accountKey, connectionStringTo, startAzurite } from '../support/azurite.ts';
 import { type Fate, type LossyProxy, startLossyProxy } from '../support/lossyProxy.ts';
 
 let azurite: Azurite;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type Azurite, connectionStringTo, startAzurite } from '../../sandbox/methods/azurite.ts';
 import { createBlobStore } from '../../src/hub/stores/blobStore.ts';
-import { type Azurite, connectionStringTo, startAzurite } from '../support/azurite.ts';
 import { type Fate, type LossyProxy, startLossyProxy } from '../support/lossyProxy.ts';
 import { at, readingLife, type Told, takeOver, toldNothing } from './support/readingLife.ts';
 

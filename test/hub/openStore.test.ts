@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ContainerClient } from '@azure/storage-blob';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { startAzurite } from '../../sandbox/methods/azurite.ts';
 import { readSettings } from '../../src/config.ts';
 import { openStore } from '../../src/hub/stores/openStore.ts';
-import { startAzurite } from '../support/azurite.ts';
 
 let directory: string;
 beforeEach(() => {

@@ -2,12 +2,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Azurite, startAzurite } from '../../sandbox/methods/azurite.ts';
 import { decodeCompletion, encodeCompletion, isIn, mapBytesFor } from '../../src/hub/partition/completionMap.ts';
 import { createBlobStore } from '../../src/hub/stores/blobStore.ts';
 import { createFileStore } from '../../src/hub/stores/fileStore.ts';
 import { createMemoryStore } from '../../src/hub/stores/memoryStore.ts';
 import type { Store } from '../../src/hub/stores/store.ts';
-import { type Azurite, startAzurite } from '../support/azurite.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'stores-'));
 let azurite: Azurite;

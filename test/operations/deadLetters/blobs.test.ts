@@ -3,10 +3,10 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { ContainerClient } from '@azure/storage-blob';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { type Azurite, accountKey, connectionStringTo, startAzurite } from '../../../sandbox/methods/azurite.ts';
 import { readSettings } from '../../../src/config.ts';
 import { createBlobs } from '../../../src/operations/deadLetters/blobs.ts';
 import { idOf } from '../../../src/operations/deadLetters/letter.ts';
-import { type Azurite, accountKey, connectionStringTo, startAzurite } from '../../support/azurite.ts';
 import { allLetters, letter, lettersIn } from '../../support/letters.ts';
 import { type LossyProxy, startLossyProxy } from '../../support/lossyProxy.ts';
 

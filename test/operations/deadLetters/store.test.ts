@@ -2,13 +2,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type Azurite, startAzurite } from '../../../sandbox/methods/azurite.ts';
 import { createBlobs } from '../../../src/operations/deadLetters/blobs.ts';
 import { createDirectory } from '../../../src/operations/deadLetters/directory.ts';
 import type { DeadLetterLimits } from '../../../src/operations/deadLetters/ledger.ts';
 import { idOf, print } from '../../../src/operations/deadLetters/letter.ts';
 import type { Place } from '../../../src/operations/deadLetters/place.ts';
 import type { DeadLetters } from '../../../src/operations/deadLetters/store.ts';
-import { type Azurite, startAzurite } from '../../support/azurite.ts';
 import { allLetters, letter, lettersIn } from '../../support/letters.ts';
 
 let azurite: Azurite;
