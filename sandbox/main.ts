@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { BuildFailed } from './build.ts';
 import { AlreadyRunning } from './company.ts';
 import { DemonstrationFailed, demonstrate } from './demonstration/demonstrate.ts';
+import { demonstrateMethods } from './demonstration/demonstrateMethods.ts';
 import { help, type Options, readArguments, UsageError } from './options.ts';
 import { createPrinter, type Printer } from './print.ts';
 import { type Sandbox, startSandbox } from './sandbox.ts';
@@ -50,6 +51,7 @@ async function run(sandbox: Sandbox, { exit, service, directory }: Options, prin
     // Without a service nobody should answer, but that is for the demonstration to find out.
     if (!service) printer.progress('There is no service: the demonstration waits 5 s for a reply, and then fails');
     await demonstrate(sandbox, { printer, signal, waitMs: service ? 15_000 : 5_000 });
+    if (sandbox.frontDoor?.process) await demonstrateMethods(sandbox, { printer, signal });
     return;
   }
   if (!service) {
@@ -59,6 +61,7 @@ async function run(sandbox: Sandbox, { exit, service, directory }: Options, prin
     printer.progress('Your service is ready');
   }
   await demonstrate(sandbox, { printer, signal });
+  if (sandbox.frontDoor?.process) await demonstrateMethods(sandbox, { printer, signal });
   printer.progress(`The sandbox stays up: every host, port and key is in ${join(directory, 'state.json')}`);
   printer.line(`
   Send as a device   npm run device -- model.create sandbox/examples/model.create.json

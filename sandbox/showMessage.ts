@@ -22,6 +22,9 @@ export function showText({ line }: Pick<Printer, 'line'>, text: string): void {
   for (const row of readable(Buffer.from(text)).split('\n')) line(`    ${row}`);
 }
 
+/** JSON with the addresses of files in it: who sees one may not fetch it. */
+export const withoutSignatures = (json: string): string => json.replace(/([?&]sig=)[^&"]*/g, '$1…');
+
 /** The body's bytes, unpacked where the properties say that they are gzip in base64. Damaged data comes back as it is. */
 export function unpack(message: { properties: Readonly<Record<string, string>>; body: Uint8Array }): Buffer {
   const body = Buffer.from(message.body);

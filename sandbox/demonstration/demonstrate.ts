@@ -21,6 +21,10 @@ export interface Exchange {
 /** A reply is missing, is not as it has to be, or did not come from the service. */
 export class DemonstrationFailed extends Error {
   override name = 'DemonstrationFailed';
+
+  constructor(title: string, problems: readonly string[]) {
+    super(`“${title}” went wrong:\n${problems.map((text) => `  - ${text}`).join('\n')}`);
+  }
 }
 
 export interface DemonstrationOptions {
@@ -62,7 +66,7 @@ export async function demonstrate(
 
 function refuse(title: string, problems: readonly string[]): void {
   if (problems.length === 0) return;
-  throw new DemonstrationFailed(`“${title}” went wrong:\n${problems.map((text) => `  - ${text}`).join('\n')}`);
+  throw new DemonstrationFailed(title, problems);
 }
 
 async function perform(

@@ -16,9 +16,11 @@ export function show(exchange: Exchange, printer: Printer): void {
   line(`\n${paint('bold', step.title)}\n`);
   if (step.isRepeat && problems.length === 0) showBriefly(exchange, printer);
   else showWhole(exchange, printer);
-  const verdict = problems.length === 0 ? paint('green', '✓ as expected') : paint('red', '✗ not as expected');
-  line(`\n  ${verdict}\n`);
+  line(`\n  ${verdict(problems, printer)}\n`);
 }
+
+export const verdict = (problems: readonly string[], { paint }: Printer): string =>
+  problems.length === 0 ? paint('green', '✓ as expected') : paint('red', '✗ not as expected');
 
 function showWhole({ step: { device }, sent, calls, replies }: Exchange, printer: Printer): void {
   const { line } = printer;

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Printer } from '../print.ts';
-import { showJson, showText } from '../showMessage.ts';
+import { showJson, showText, withoutSignatures } from '../showMessage.ts';
 import type { Device } from './device.ts';
 import { describeFiles } from './files.ts';
 
@@ -56,8 +56,5 @@ export async function answerMethods(
   line(`${device.id} is connected and answers methods${times === Number.POSITIVE_INFINITY ? '; Ctrl-C ends it' : ''}.`);
   if (!ending.aborted) await Promise.race([once(ending, 'abort'), device.lost]);
 }
-
-/** Who sees the address of a file may not fetch it. */
-const withoutSignatures = (json: string) => json.replace(/([?&]sig=)[^&"]*/g, '$1…');
 
 const clock = () => new Date().toISOString().slice(11, 23);

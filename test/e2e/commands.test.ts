@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { help } from '../../sandbox/device/options.ts';
 import { help as invokeHelp } from '../../sandbox/invoke/options.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
-import { projectDirectory, readState, type SandboxState } from '../../sandbox/state.ts';
+import { type MethodsState, projectDirectory, readState, type SandboxState } from '../../sandbox/state.ts';
 import { catalogue } from '../../src/messages/index.ts';
 import { startTestSandbox } from './testSandbox.ts';
 
@@ -346,13 +346,19 @@ describe('npm run sandbox', () => {
     const directory = join(folder, 'json');
     const { code, stdout, stderr } = await run('sandbox/main.ts', ['--directory', directory, '--exit', '--json']);
     expect(stderr).toContain('A pump registers itself');
+    expect(stderr).toContain('An application stops a motor');
+    expect(stderr).not.toMatch(/sig=[\w%]/);
     expect(code, stderr).toBe(0);
     const state: SandboxState = JSON.parse(stdout);
     expect(await readState(directory)).toBeUndefined();
-    for (const url of [state.hub.adminUrl, state.backends.adminUrl, state.service.livezUrl]) {
+    const methods = state.methods as MethodsState;
+    for (const token of Object.values(methods.tokens)) expect(stderr).not.toContain(token);
+    const storage = /BlobEndpoint=([^;]+)/.exec(methods.files.connectionString)?.[1] ?? '';
+    const { hub, backends, service } = state;
+    for (const url of [hub.adminUrl, backends.adminUrl, service.livezUrl, methods.url, methods.livezUrl, storage]) {
       await expect(fetch(url)).rejects.toThrow();
     }
-    expect(() => process.kill(state.service.pid ?? 0, 0)).toThrow('ESRCH');
+    for (const pid of [service.pid, methods.pid]) expect(() => process.kill(pid ?? 2 ** 30, 0)).toThrow('ESRCH');
   });
 
   it('fails with --no-service --exit, and says that nobody answered', async () => {
@@ -378,22 +384,27 @@ describe('npm run sandbox', () => {
     const directory = join(folder, 'told');
     await mkdir(directory);
     await writeFile(join(directory, 'state.json'), JSON.stringify({ ...sandbox.state, pid: 2 ** 22 + 1 }));
-    const { pid, stop } = start(['--directory', directory, '--no-service']);
+    const { pid, stop } = start(['--directory', directory, '--no-service', '--no-methods']);
     await expect.poll(async () => (await readState(directory))?.pid, { timeout: 100_000 }).toBe(pid);
-    for (const file of ['state.json', 'service.env']) {
+    expect((await readState(directory))?.methods).toMatchObject({ environment: { NODE_ENV: 'production' } });
+    expect((await readState(directory))?.methods?.pid).toBeUndefined();
+    for (const file of ['state.json', 'service.env', 'methods.env']) {
       expect((await stat(join(directory, file))).mode & 0o077, file).toBe(0);
     }
     expect(await stop('SIGTERM')).toMatchObject({ code: 0 });
     expect(await readState(directory)).toBeUndefined();
   });
 
-  it('ends with 1 and the words of the service when the service dies', async () => {
-    const directory = join(folder, 'died');
+  it.each([
+    ['service', 'The service'],
+    ['methods', 'The front door'],
+  ] as const)('ends with 1 and the last words when the process of the %s dies', async (part, name) => {
+    const directory = join(folder, `died-${part}`);
     const { ended } = start(['--directory', directory]);
     await expect.poll(() => readState(directory), { timeout: 100_000 }).toBeDefined();
-    process.kill((await readState(directory))?.service.pid ?? 0, 'SIGKILL');
+    process.kill((await readState(directory))?.[part]?.pid ?? 2 ** 30, 'SIGKILL');
     const { code, stderr } = await ended;
-    expect(stderr).toContain('The service ended: SIGKILL');
+    expect(stderr).toContain(`${name} ended: SIGKILL`);
     expect(code).toBe(1);
   });
 });

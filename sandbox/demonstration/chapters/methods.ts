@@ -1,0 +1,173 @@
+import type { Invocation, Received } from '../invocation.ts';
+import type { Pattern } from '../pattern.ts';
+
+/** The body of a failure; the `meta` is for programs. */
+const failure = (status: number, detail: RegExp): Invocation['expected'] => ({
+  status,
+  body: { errors: [{ code: String(status), title: /./, detail, id: /^[\w-]{36}$/, meta: { reason: /^\w+$/ } }] },
+});
+
+/** A device that does what it is told, and says so. */
+const done = (status = 200, output?: unknown) => ({
+  status: 200,
+  payload: { status, ...(output !== undefined && { output }) },
+});
+
+const file = (bytes: number): Pattern => ({ url: /^http:.*\bsig=/, bytes, etag: /./ });
+
+async function fetched({ files = {} }: Received, name: string): Promise<string> {
+  const response = await fetch(files[name]?.url ?? '');
+  return response.text();
+}
+
+const everything = { label: 'Hall 4', rpm: 1450, torque: 12.5, reverse: false, curve: 'curves/soft-start.json' };
+
+/** Remote methods, from an application's point of view and from a device's. */
+export const methods: readonly Invocation[] = [
+  {
+    title: 'An application stops a motor: a method without inputs',
+    object: 'motor-1',
+    method: 'stop',
+    device: { id: 'motor-1', receives: { target: '', timeout: 30 }, answer: () => done() },
+    expected: { status: 200, body: { status: 200 } },
+  },
+  {
+    title: 'It sets everything that can be set: inputs of all five data types, a file among them',
+    object: 'motor-1',
+    method: 'configure',
+    body: { input: everything, timeout: 20 },
+    device: {
+      id: 'motor-1',
+      receives: { target: '', timeout: 20, input: everything, files: { curve: file(41) } },
+      answer: async (payload) => done(200, { curve: JSON.parse(await fetched(payload, 'curve')) }),
+    },
+    expected: {
+      status: 200,
+      body: { status: 200, output: { curve: { seconds: [0, 2, 5], percent: [0, 30, 100] } } },
+    },
+  },
+  {
+    title: 'It leaves out inputs: the device gets those that are given',
+    object: 'motor-1',
+    method: 'configure',
+    body: { input: { rpm: 900 } },
+    device: {
+      id: 'motor-1',
+      receives: { target: '', timeout: 30, input: { rpm: 900 } },
+      answer: ({ input }) => done(200, { set: Object.keys(input ?? {}) }),
+    },
+    expected: { status: 200, body: { status: 200, output: { set: ['rpm'] } } },
+    isRepeat: true,
+  },
+  {
+    title: 'It has a motor take another firmware: a file of 64 KiB, and its name as an input of its own',
+    object: 'motor-1',
+    method: 'loadFirmware',
+    body: { input: { image: 'firmware/motor-2.1.0.bin', name: 'motor-2.1.0.bin' } },
+    device: {
+      id: 'motor-1',
+      receives: {
+        ...{ target: '', timeout: 30, files: { image: file(65_536) } },
+        input: { image: 'firmware/motor-2.1.0.bin', name: 'motor-2.1.0.bin' },
+      },
+      answer: async (payload) => done(200, { bytes: (await fetched(payload, 'image')).length }),
+    },
+    expected: { status: 200, body: { status: 200, output: { bytes: 65_536 } } },
+    isRepeat: true,
+  },
+  {
+    title: 'A drive behind a gateway has the method from its base type; the gateway learns which drive is meant',
+    object: 'gateway-1/bus/drive-1',
+    method: 'stop',
+    device: { id: 'gateway-1', receives: { target: 'bus/drive-1', timeout: 30 }, answer: () => done() },
+    expected: { status: 200, body: { status: 200 } },
+  },
+  {
+    title: 'The drive cannot turn so far: what its own status means is between it and the application',
+    object: 'gateway-1/bus/drive-1',
+    method: 'moveTo',
+    body: { input: { angle: 720 } },
+    device: {
+      id: 'gateway-1',
+      receives: { target: 'bus/drive-1', timeout: 30, input: { angle: 720 } },
+      answer: () => done(422, { furthest: 180 }),
+    },
+    expected: { status: 200, body: { status: 422, output: { furthest: 180 } } },
+    isRepeat: true,
+  },
+  {
+    title: 'An application that may only read is refused',
+    caller: 'reader',
+    object: 'motor-1',
+    method: 'stop',
+    expected: failure(403, /may not invoke/),
+  },
+  {
+    title: 'To one of another tenant the motor does not exist',
+    caller: 'stranger',
+    object: 'motor-1',
+    method: 'stop',
+    expected: failure(404, /object model/),
+    isRepeat: true,
+  },
+  {
+    title: 'A token that has expired is not accepted',
+    caller: 'expired',
+    object: 'motor-1',
+    method: 'stop',
+    expected: { ...failure(401, /token/), headers: { 'www-authenticate': /^Bearer/ } },
+    isRepeat: true,
+  },
+  {
+    title: 'Inputs must be declared, and fit their data type',
+    object: 'motor-1',
+    method: 'configure',
+    body: { input: { rpm: 'fast' } },
+    expected: failure(400, /rpm/),
+    isRepeat: true,
+  },
+  {
+    title: 'A file of another tenant is not there',
+    object: 'motor-1',
+    method: 'loadFirmware',
+    body: { input: { image: '../globex/secret.txt' } },
+    expected: failure(400, /image/),
+    isRepeat: true,
+  },
+  {
+    title: 'A method that the type does not declare is not found',
+    object: 'motor-1',
+    method: 'fly',
+    expected: failure(404, /method/),
+    isRepeat: true,
+  },
+  {
+    title: 'A motor that nobody owns cannot be reached',
+    object: 'Spare motor',
+    method: 'stop',
+    expected: failure(409, /owns/),
+    isRepeat: true,
+  },
+  {
+    title: 'A device that is not connected is an answer, not a wait',
+    object: 'motor-2',
+    method: 'stop',
+    expected: failure(503, /not connected/),
+  },
+  {
+    title: 'The hub has too much to do: the application is told when to come again',
+    object: 'motor-1',
+    method: 'stop',
+    fault: { kind: 'method', answer: 'refuse', errorCode: 429001, times: 1 },
+    expected: { ...failure(429, /later/), headers: { 'retry-after': /^\d+$/ } },
+    isRepeat: true,
+  },
+  {
+    title: 'The answer is lost on its way: nobody knows whether the motor has stopped, and nobody asks it again',
+    object: 'motor-1',
+    method: 'stop',
+    fault: { kind: 'method', answer: 'refuse', errorCode: 504101, effect: true, times: 1 },
+    device: { id: 'motor-1', receives: { target: '', timeout: 30 }, answer: () => done() },
+    expected: failure(504, /may have run/),
+  },
+];

@@ -1,0 +1,37 @@
+import { showAnswer, showRequest, showRoute } from '../invoke/show.ts';
+import type { Printer } from '../print.ts';
+import { showText, withoutSignatures } from '../showMessage.ts';
+import type { Invoked } from './demonstrateMethods.ts';
+import { verdict } from './show.ts';
+
+/** Prints one invocation for a person; one that repeats another in few lines, unless something is wrong with it. */
+export function showInvocation(invoked: Invoked, printer: Printer): void {
+  const { invocation, problems } = invoked;
+  const { line, paint } = printer;
+  line(`\n${paint('bold', invocation.title)}`);
+  if (invocation.isRepeat && problems.length === 0) showBriefly(invoked, printer);
+  else showWhole(invoked, printer);
+  line(`\n  ${verdict(problems, printer)}\n`);
+}
+
+function showWhole({ invocation, object, body, exchange, asked }: Invoked, printer: Printer): void {
+  const { line, paint } = printer;
+  showRequest(printer, exchange.url, invocation.caller ?? 'invoker', body);
+  showRoute(printer, object, exchange);
+  for (const { payload, answer } of asked) {
+    line(`\n  ${paint('bold', `${invocation.device?.id} is invoked`)}`);
+    showText(printer, withoutSignatures(JSON.stringify(payload)));
+    line(`\n  ${paint('bold', 'and says')}`);
+    showText(printer, JSON.stringify(answer));
+  }
+  showAnswer(printer, exchange);
+}
+
+function showBriefly({ invocation, body, exchange, asked }: Invoked, { line, paint }: Printer): void {
+  const { caller = 'invoker', object, method, device } = invocation;
+  const row = (who: string, ...more: string[]) => line(`  ${[who.padEnd(18), ...more].join('  ')}`);
+  line();
+  row(`the ${caller} asks`, paint('cyan', method), `of ${object}  ${body}`);
+  for (const { answer } of asked) row(`${device?.id} says`, JSON.stringify(answer));
+  row('the answer', paint('cyan', String(exchange.status)), exchange.answer);
+}
