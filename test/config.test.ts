@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { envExample, withSettingsTable } from '../scripts/settingsPages.ts';
+import { envExample, methodsPage, withSettingsTable } from '../scripts/settingsPages.ts';
 import { ConfigurationError, readSettings, settingDocs } from '../src/config.ts';
 import { mostToReserve } from '../src/protocol/body.ts';
 import { retiredSettings } from '../src/settings/retired.ts';
@@ -330,6 +330,11 @@ describe('the pages that list the settings', () => {
   it('README.md is up to date: run `npm run docs`', () => {
     const readme = readFileSync('README.md', 'utf8');
     expect(withSettingsTable(readme)).toBe(readme);
+  });
+
+  it('docs/methods.md is up to date: run `npm run docs`', () => {
+    const page = readFileSync(methodsPage, 'utf8');
+    expect(withSettingsTable(page, 'methods')).toBe(page);
   });
 
   it('.env.example is up to date: run `npm run docs`', () => {

@@ -1,0 +1,41 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { settingDocs } from '../../src/config.ts';
+import { failures } from '../../src/methods/failure.ts';
+import { codesIn, readPage, tableOf } from './markdown.ts';
+
+const page = readPage('methods.md');
+const source = ['src', 'src/methods', 'src/hub/methods', 'src/backends']
+  .flatMap((folder) => readdirSync(folder).map((name) => join(folder, name)))
+  .filter((name) => name.endsWith('.ts'))
+  .map((name) => readFileSync(name, 'utf8'))
+  .join('\n');
+
+describe('docs/methods.md', () => {
+  it('lists the failures that there are, with their statuses', () => {
+    const listed = tableOf(page, 'reason').map(({ reason = '', status }) => [codesIn(reason)[0], Number(status)]);
+    expect(listed).toEqual(Object.entries(failures).map(([reason, { status }]) => [reason, status]));
+  });
+
+  it('says of each what happened and what to do', () => {
+    for (const row of tableOf(page, 'reason')) {
+      expect(row['what happened']).toMatch(/\w{2}/);
+      expect(row['what to do']).toMatch(/\w{2}/);
+    }
+  });
+
+  it.each(tableOf(page, 'when').flatMap((row) => codesIn(row['when'] ?? '')))(
+    'has an alert on a line that the front door can log: %s',
+    (sentence) => {
+      expect(source).toContain(`'${sentence}'`);
+    },
+  );
+
+  it('names settings that exist', () => {
+    const known = settingDocs().map(({ env }) => env);
+    const named = codesIn(page).filter((code) => /^(METHODS|HUB|CHECKPOINTS|DEAD_LETTERS)_[A-Z_]+$/.test(code));
+    expect(named.length).toBeGreaterThan(8);
+    expect(named.filter((code) => !known.includes(code))).toEqual([]);
+  });
+});
