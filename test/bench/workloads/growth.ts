@@ -1,41 +1,39 @@
 import { compare, cpuRatio, usage } from '../compare.ts';
-import type { Row, Workload } from './workload.ts';
+import type { Workload } from './workload.ts';
 
-const base = { devices: 1_000, partitions: 4 };
-const sizes = [
+interface Size {
+  readonly devices: number;
+  readonly partitions: number;
+}
+
+const base: Size = { devices: 1_000, partitions: 4 };
+const grown: readonly Size[] = [
   { devices: 10, partitions: 4 },
   { devices: 50_000, partitions: 4 },
   { devices: 1_000, partitions: 1 },
   { devices: 1_000, partitions: 32 },
 ];
 
+const nameOf = ({ devices, partitions }: Size): string =>
+  `${devices.toLocaleString('en')} devices, ${partitions} partition${partitions === 1 ? '' : 's'}`;
+
 export const growth: Workload = {
   name: 'growth',
   about: 'update with 10 to 50,000 devices and 1 to 32 partitions, beside 1,000 devices and 4 partitions',
   async run(context) {
-    const rows: Row[] = [];
-    const notes: string[] = [];
-    const messages = context.quick ? 2_000 : 10_000;
+    const messages = context.quick ? 1_000 : 10_000;
     const rounds = context.quick ? 1 : Math.ceil(context.rounds / 2);
-    const contestant = (size: typeof base) =>
-      ({
-        options: { program: 'service', ...size },
-        load: () => ({ kind: 'update', messages, devices: size.devices }) as const,
-      }) as const;
-    for (const size of sizes) {
-      const title = `${size.devices.toLocaleString('en')} devices, ${size.partitions} partition${size.partitions === 1 ? '' : 's'}`;
-      const progress = (what: string) => context.progress(`${title}: ${what}`);
-      const costs = await compare(
-        { grown: contestant(size), base: contestant(base) },
-        { ...context, rounds, progress },
-      );
-      rows.push({
-        measure: `CPU, ${title} / 1,000 devices, 4 partitions`,
-        figure: cpuRatio(costs, 'grown', 'base'),
-        unit: '×',
-      });
-      notes.push(...usage(costs).map((line) => `${title}: ${line}`));
-    }
-    return { rows, notes };
+    const contestant = (size: Size) => ({
+      options: { program: 'service', ...size } as const,
+      load: () => ({ kind: 'update', messages, devices: size.devices }) as const,
+    });
+    const contestants = Object.fromEntries([base, ...grown].map((size) => [nameOf(size), contestant(size)]));
+    const costs = await compare(contestants, { ...context, rounds });
+    const rows = grown.map((size) => ({
+      measure: `CPU, ${nameOf(size)} / ${nameOf(base)}`,
+      figure: cpuRatio(costs, nameOf(size), nameOf(base)),
+      unit: '×' as const,
+    }));
+    return { rows, notes: usage(costs) };
   },
 };

@@ -18,13 +18,13 @@ export const waiting: Workload = {
     const prepare = (arena: Arena) => arena.delay(delayMs);
     const service = {
       options: { program: 'service', devices },
-      load: load(context.quick ? 5_000 : 15_000),
+      load: load(context.quick ? 2_000 : 15_000),
     } as const;
     const costs = await compare(
       {
         service: { ...service, prepare },
         'service without delay': service,
-        usual: { options: { program: 'usual', devices }, prepare, load: load(context.quick ? 200 : 500) },
+        usual: { options: { program: 'usual', devices }, prepare, load: load(context.quick ? 60 : 500) },
       },
       context,
     );
