@@ -84,4 +84,18 @@ describe('imports', () => {
     );
     expect(reaching).toEqual([]);
   });
+
+  it('of the sandbox’s hub stay inside it: it serves other projects, too', () => {
+    const reaching = filesBelow('sandbox/hub').filter((file) =>
+      importsOf(file).some((target) => /^(sandbox|test|scripts)\//.test(target) && !target.startsWith('sandbox/hub/')),
+    );
+    expect(reaching).toEqual([]);
+  });
+
+  it('of the sandbox’s backends stay inside them: they know neither hub nor front door', () => {
+    const reaching = filesBelow('sandbox/backends').filter((file) =>
+      importsOf(file).some((target) => target.startsWith('sandbox/') && !target.startsWith('sandbox/backends/')),
+    );
+    expect(reaching).toEqual([]);
+  });
 });

@@ -70,8 +70,9 @@ export interface Sending extends Common {
 }
 
 /** The options of `npm run device`; `undefined` when help is asked for. Throws an error that says what is wrong. */
-export function readArguments(): Options | undefined {
+export function readArguments(args = process.argv.slice(2)): Options | undefined {
   const { values, positionals } = parseArgs({
+    args,
     allowPositionals: true,
     options: {
       id: { type: 'string', default: 'pump-1' },

@@ -45,8 +45,9 @@ export interface Options {
 }
 
 /** The options of `npm run invoke`; `undefined` when help is asked for. Throws an error that says what is wrong. */
-export function readArguments(): Options | undefined {
+export function readArguments(args = process.argv.slice(2)): Options | undefined {
   const { values, positionals } = parseArgs({
+    args,
     allowPositionals: true,
     options: {
       token: { type: 'string', default: 'invoker' },

@@ -1,0 +1,58 @@
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Backends, startBackends } from '../../sandbox/backends/backends.ts';
+import { readArguments as readDevice } from '../../sandbox/device/options.ts';
+import { callers, readArguments as readInvoke } from '../../sandbox/invoke/options.ts';
+
+const [section = ''] = readFileSync('docs/sandbox.md', 'utf8').split('\n## Remote methods\n')[1]?.split('\n## ') ?? [];
+
+/** The words of a command, as a shell splits them. */
+const words = (line: string): string[] =>
+  [...line.matchAll(/'([^']*)'|"([^"]*)"|(\S+)/g)].map(([, single, double, bare]) => single ?? double ?? bare ?? '');
+
+const commands = (name: string): string[] =>
+  [...section.matchAll(new RegExp(`^npm run ${name} -- (.*?)(?: +#.*)?$`, 'gm'))].map(([, line = '']) => line);
+
+describe('the page about remote methods in the sandbox', () => {
+  let backends: Backends;
+  beforeAll(async () => {
+    backends = await startBackends({ seed: true });
+  });
+  afterAll(() => backends.close());
+
+  it.each(commands('device'))('has a command for a device that works: %s', (line) => {
+    expect(readDevice(words(line))?.methods).toBeDefined();
+  });
+
+  it.each(commands('invoke'))('has a command for an application whose object and method there are: %s', (line) => {
+    const { object, method } = readInvoke(words(line)) ?? {};
+    const found = backends.world.objects.list().find(({ owner }) => owner?.path === object);
+    expect(JSON.parse(found?.type.text ?? '').methods).toHaveProperty(method ?? '');
+  });
+
+  it('has commands', () => {
+    expect([commands('device').length, commands('invoke').length]).toEqual([1, 4]);
+  });
+
+  it('names the objects of the example world with their owners', () => {
+    const rows = [...section.matchAll(/^\| ([A-Z][\w ]+), `([^`]+)` \| (?:`([^`]+)`|nobody)/gm)];
+    const motors = backends.world.objects.list().filter(({ type }) => type.typeId.endsWith('motor'));
+    expect(rows.map(([, name, type, owner]) => [name, `${type}.0.0`, owner])).toEqual(
+      motors.map(({ name, type, owner }) => [name, type.ref, owner?.path]),
+    );
+  });
+
+  it('names the callers', () => {
+    const named = [...section.matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name);
+    expect([...named, 'none']).toEqual(callers);
+  });
+
+  const requests = [...section.matchAll(/^curl -d '(.*)' "?\$BACKENDS(\/[^"\n]*)"?$/gm)];
+  it.each(requests.map(([, body, path]) => ({ body, path })))(
+    'has a request that works: $path',
+    async ({ body, path }) => {
+      const response = await fetch(`${backends.adminUrl}${path}`, { method: 'POST', body: body ?? '' });
+      expect([response.status, requests.length]).toEqual([201, 2]);
+    },
+  );
+});
