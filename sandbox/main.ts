@@ -115,4 +115,6 @@ function listenForInterrupt(printer: Printer): void {
     }
   };
   process.on('SIGINT', end).on('SIGTERM', end);
+  // Nobody reads any more: `npm run sandbox | head`.
+  process.stdout.on('error', () => interrupt.abort());
 }

@@ -44,7 +44,7 @@ function readable(body: Buffer): string {
   } catch {
     return text === '' ? '(empty body)' : visible(text);
   }
-  return indent(text);
+  return indent(text).replace(controlButNewline, spelled);
 }
 
 /** Takes well-formed JSON. */
@@ -65,7 +65,15 @@ function indent(json: string): string {
   });
 }
 
+const control = /\p{Cc}/gu;
+const controlButNewline = /(?!\n)\p{Cc}/gu;
+
 /** Control characters would move the cursor of a terminal, or break the line: they are spelled out. */
-function visible(text: string): string {
-  return text.replace(/\p{Cc}/gu, (character) => JSON.stringify(character).slice(1, -1)) || '""';
+export function visible(text: string): string {
+  return text.replace(control, spelled) || '""';
+}
+
+function spelled(character: string): string {
+  const code = character.charCodeAt(0);
+  return code < 0x20 ? JSON.stringify(character).slice(1, -1) : `\\u${code.toString(16).padStart(4, '0')}`;
 }

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Printer } from '../print.ts';
-import { showJson, showText, withoutSignatures } from '../showMessage.ts';
+import { showJson, showText, visible, withoutSignatures } from '../showMessage.ts';
 import type { Device } from './device.ts';
 import { describeFiles } from './files.ts';
 
@@ -40,7 +40,9 @@ export async function answerMethods(
 
   await device.onMethod('invokeMethod', async (payload, send) => {
     const invocation = Object(payload) as Invocation;
-    line(`\n  ${paint('bold', `${device.id} is invoked`)}  ${invocation.method}  ${paint('dim', clock())}`);
+    line(
+      `\n  ${paint('bold', `${device.id} is invoked`)}  ${visible(String(invocation.method))}  ${paint('dim', clock())}`,
+    );
     showText({ line }, withoutSignatures(JSON.stringify(payload)));
     for (const text of await describeFiles(invocation.files ?? {})) line(`    ${paint('dim', text)}`);
     await sleep(delayMs, undefined, { signal }).catch(() => {});

@@ -14,13 +14,15 @@ export function describeFiles(files: Readonly<Record<string, RemoteFile>>): Prom
   return Promise.all(Object.entries(files).map(async ([name, file]) => `file ${name}: ${await describe(file)}`));
 }
 
-async function describe({ url, bytes }: RemoteFile): Promise<string> {
+async function describe(file: RemoteFile): Promise<string> {
   try {
+    const { url, bytes } = file;
     if (!isNear(url)) return 'not fetched, for it is not on this machine';
     const response = await fetch(url, { redirect: 'error', signal: AbortSignal.timeout(10_000) });
     if (!response.ok) return `could not be fetched: HTTP ${response.status}`;
-    const { byteLength } = await response.arrayBuffer();
-    return `${byteLength} bytes fetched${byteLength === bytes ? '' : `, though ${bytes} were announced`}`;
+    let came = 0;
+    for await (const chunk of response.body ?? []) came += chunk.length;
+    return `${came} bytes fetched${came === bytes ? '' : `, though ${bytes} were announced`}`;
   } catch (error) {
     return `could not be fetched: ${error instanceof Error ? error.message : error}`;
   }

@@ -31,7 +31,19 @@ export interface Exchange {
   direct: MethodEntry[];
 }
 
-/** Calls the front door of a sandbox. Rejects when it does not answer at all. */
+/** The front door has not answered; unless it took no connection, nobody knows what it did. */
+export class NoAnswer extends Error {
+  override name = 'NoAnswer';
+  readonly wasAsked: boolean;
+
+  constructor(cause: unknown) {
+    const inner = cause instanceof Error && cause.cause instanceof Error ? cause.cause : cause;
+    super(`The front door does not answer: ${inner instanceof Error ? inner.message : inner}`, { cause });
+    this.wasAsked = !(inner instanceof Error && 'code' in inner && inner.code === 'ECONNREFUSED');
+  }
+}
+
+/** Calls the front door of a sandbox. Rejects with `NoAnswer` when it does not answer at all. */
 export async function callFrontDoor(state: SandboxState, request: Request, withinMs: number): Promise<Exchange> {
   const { objectId, model, method, token, body } = request;
   if (!state.methods) throw new Error('This sandbox was started without remote methods.');
@@ -40,8 +52,7 @@ export async function callFrontDoor(state: SandboxState, request: Request, withi
   const correlationId = randomUUID();
   const { last } = await read<{ last: number }>(`${state.backends.adminUrl}/journal?since=${Number.MAX_SAFE_INTEGER}`);
   const began = performance.now();
-  const response = await fetch(url, {
-    method: 'POST',
+  const { status, headers, answer } = await post(url, {
     headers: {
       accept: 'application/json',
       'content-type': 'application/json',
@@ -51,15 +62,23 @@ export async function callFrontDoor(state: SandboxState, request: Request, withi
     body,
     signal: AbortSignal.timeout(withinMs),
   });
-  const answer = await response.text();
   const tookMs = performance.now() - began;
   const backends = await read<{ data: BackendCall[] }>(`${state.backends.adminUrl}/journal?since=${last}`);
   const hub = await read<{ entries: MethodEntry[] }>(`${state.hub.adminUrl}/journal?kind=method`);
   return {
-    ...{ url, correlationId, status: response.status, headers: response.headers, answer, tookMs },
+    ...{ url, correlationId, status, headers, answer, tookMs },
     calls: backends.data.filter(({ headers }) => headers['x-correlation-id'] === correlationId),
     direct: hub.entries.filter(({ payload }) => Object(JSON.parse(payload)).correlationId === correlationId),
   };
+}
+
+async function post(url: string, init: RequestInit): Promise<Pick<Exchange, 'status' | 'headers' | 'answer'>> {
+  try {
+    const response = await fetch(url, { method: 'POST', ...init });
+    return { status: response.status, headers: response.headers, answer: await response.text() };
+  } catch (error) {
+    throw new NoAnswer(error);
+  }
 }
 
 export async function read<T>(url: string): Promise<T> {

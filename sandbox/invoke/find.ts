@@ -1,3 +1,4 @@
+import { visible } from '../showMessage.ts';
 import type { SandboxState } from '../state.ts';
 import { read } from './call.ts';
 
@@ -38,4 +39,4 @@ export async function findObject(
 }
 
 const line = ({ objectId, type, path = '(no owner)', name = '' }: FoundObject): string =>
-  `  ${objectId}  ${path.padEnd(24)}  ${type.padEnd(18)}  ${name}`.trimEnd();
+  `  ${visible(`${objectId}  ${path.padEnd(24)}  ${type.padEnd(18)}  ${name}`)}`.trimEnd();

@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers';
 import { BlobServiceClient } from '@azure/storage-blob';
 import { createPrinter } from '../print.ts';
 import { isRunning, type MethodsState, readState } from '../state.ts';
-import { callFrontDoor } from './call.ts';
+import { callFrontDoor, NoAnswer } from './call.ts';
 import { findObject } from './find.ts';
 import { help, type Options, readArguments } from './options.ts';
 import { showAnswer, showRequest, showRoute } from './show.ts';
@@ -39,7 +39,7 @@ async function main(): Promise<number> {
     return exchange.status < 500 ? 1 : 2;
   } catch (error) {
     process.stderr.write(`${explain(error)}\n`);
-    return 3;
+    return error instanceof NoAnswer && error.wasAsked ? 2 : 3;
   }
 }
 
@@ -63,7 +63,5 @@ async function upload({ files }: MethodsState, { uploads, caller }: Options): Pr
 }
 
 function explain(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  const cause = error.cause instanceof Error ? `: ${error.cause.message}` : '';
-  return error.message === 'fetch failed' ? `The front door does not answer${cause}` : error.message;
+  return error instanceof Error ? error.message : String(error);
 }

@@ -26,7 +26,7 @@ In a new sandbox, with npm run device -- --methods --id motor-1 (or --id gateway
   npm run invoke -- --token reader motor-1 stop
 
 Exit code: 0 the method has answered, whatever it said, 1 the invocation was refused (4xx), 2 it could not be carried out, or nobody
-knows whether it was (5xx), 3 nothing was asked.`;
+knows whether it was (5xx, or no answer at all), 3 nothing was asked.`;
 
 export const callers = ['invoker', 'reader', 'stranger', 'expired', 'none'] as const;
 

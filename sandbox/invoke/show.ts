@@ -1,5 +1,5 @@
 import type { Printer } from '../print.ts';
-import { showText } from '../showMessage.ts';
+import { showText, visible } from '../showMessage.ts';
 import type { Exchange } from './call.ts';
 import type { FoundObject } from './find.ts';
 
@@ -22,7 +22,7 @@ export function showRequest(printer: Printer, url: string, caller: string, body:
 /** Prints which way an invocation took: object, backends, hub. */
 export function showRoute(printer: Printer, object: Partial<FoundObject>, { calls, direct }: Exchange): void {
   const { line, paint } = printer;
-  const row = (name: string, value: string) => line(`    ${paint('cyan', name.padEnd(17))}  ${value}`);
+  const row = (name: string, value: string) => line(`    ${paint('cyan', name.padEnd(17))}  ${visible(value)}`);
   const [device, ...target] = object.path?.split('/') ?? [];
   line(`\n  ${paint('bold', 'the front door finds its way')}`);
   row('object', object.type ? `${object.name ?? '(no name)'}, ${object.type}` : '(the sandbox has none of this id)');

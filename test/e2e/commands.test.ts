@@ -395,6 +395,17 @@ describe('npm run sandbox', () => {
     expect(await readState(directory)).toBeUndefined();
   });
 
+  it('ends in order when nobody reads what it prints any more', async () => {
+    const directory = join(folder, 'unread');
+    const args = ['--import', 'tsx', 'sandbox/main.ts', '--directory', directory];
+    const child = spawn(process.execPath, args, { cwd: projectDirectory, stdio: ['ignore', 'pipe', 'ignore'] });
+    const ended = once(child, 'exit');
+    await once(child.stdout, 'data');
+    child.stdout.destroy();
+    expect(await ended).toEqual([0, null]);
+    expect(await readState(directory)).toBeUndefined();
+  });
+
   it.each([
     ['service', 'The service'],
     ['methods', 'The front door'],

@@ -36,6 +36,15 @@ describe('A message that is shown to a person', () => {
     expect(shown('not json \u001b[2J', { id: 'a\r\nb' })).toEqual(['id  a\\r\\nb', 'not json \\u001b[2J']);
   });
 
+  it('cannot do so from within JSON, where some control characters need no escape', () => {
+    expect(shown('{"a":"\u009b2J\u007f"}', { id: '\u009b' })).toEqual([
+      'id  \\u009b',
+      '{',
+      '  "a": "\\u009b2J\\u007f"',
+      '}',
+    ]);
+  });
+
   it('is unpacked when it is compressed', () => {
     const body = gzipSync('{"success":true}').toString('base64');
     expect(shown(body, { 'content-encoding': 'gzip' })).toContain('  "success": true');
