@@ -1,11 +1,16 @@
 import { configDirectory, readMethodsSettings } from './config.ts';
+import { readCertificate } from './methods/certificate.ts';
 import { startFrontDoor } from './methods/frontDoor.ts';
 import { runProgram } from './program.ts';
 
 /** The front door: remote methods over HTTP (M1). */
 await runProgram({
   name: 'The front door',
-  readSettings: () => readMethodsSettings(process.env, configDirectory),
+  readSettings() {
+    const settings = readMethodsSettings(process.env, configDirectory);
+    readCertificate(settings.methods);
+    return settings;
+  },
   start: startFrontDoor,
   finishing: 'the invocations in work',
 });

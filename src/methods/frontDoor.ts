@@ -1,7 +1,6 @@
-import { readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { createMethodBackends } from '../backends/methodBackends.ts';
-import { ConfigurationError, type MethodsSettings } from '../config.ts';
+import type { MethodsSettings } from '../config.ts';
 import { createHubAccess } from '../hub/methods/access.ts';
 import { createDirectMethods } from '../hub/methods/directMethods.ts';
 import type { Files } from '../hub/methods/files.ts';
@@ -10,6 +9,7 @@ import type { Log } from '../log.ts';
 import { startOperationsServer } from '../operations/http.ts';
 import { secretsOf } from '../settings/secrets.ts';
 import { createTroubles } from '../troubles.ts';
+import { readCertificate } from './certificate.ts';
 import { createDoor } from './door.ts';
 import { createFileInputs } from './fileInputs.ts';
 import { createInvoke } from './invoking.ts';
@@ -31,7 +31,8 @@ const lastAnswersMs = 2_000;
 
 /**
  * The only wiring of the front door (M1): settings → backends, hub, files, HTTP, health.
- * @throws Error when a port cannot be had or the certificate cannot be read
+ * @throws Error when a port cannot be had
+ * @throws ConfigurationError when the certificate cannot be used
  */
 export async function startFrontDoor(
   settings: MethodsSettings,
@@ -39,7 +40,6 @@ export async function startFrontDoor(
   directMethods = createDirectMethods(settings.hub.serviceConnectionString),
 ): Promise<FrontDoor> {
   const { methods, http } = settings;
-  const tls = credentials(methods);
   const troubles = createTroubles(log);
   const backends = createMethodBackends(settings.backends, log.child({ part: 'backends' }), secretsOf(settings));
   const access = createHubAccess(directMethods, log, troubles);
@@ -57,7 +57,7 @@ export async function startFrontDoor(
     edgeModule: methods.edgeModule,
   });
   const door = createDoor({ backends, invoke, room: createRoom(methods), log });
-  const server = createServer({ door, contract: contract(), tls, log });
+  const server = createServer({ door, contract: contract(), tls: readCertificate(methods), log });
 
   const health = await startOperationsServer(http.host, http.port, {
     missing: () => [
@@ -97,20 +97,4 @@ async function openFiles(settings: MethodsSettings['files']): Promise<Files | un
   if (settings.container === '') return undefined;
   const { createFiles } = await import('../hub/methods/files.ts');
   return createFiles(settings);
-}
-
-/** @throws ConfigurationError */
-function credentials({ tlsCertificateFile, tlsKeyFile }: MethodsSettings['methods']) {
-  if (tlsCertificateFile === '') return undefined;
-  const read = (file: string, variable: string) => {
-    try {
-      return readFileSync(file, 'utf8');
-    } catch (error) {
-      throw new ConfigurationError([`${variable}: cannot be read: ${(error as NodeJS.ErrnoException).code}`]);
-    }
-  };
-  return {
-    cert: read(tlsCertificateFile, 'METHODS_TLS_CERTIFICATE_FILE'),
-    key: read(tlsKeyFile, 'METHODS_TLS_KEY_FILE'),
-  };
 }
