@@ -1,6 +1,6 @@
 /**
  * Proves what the Dockerfile builds, where no container engine runs: follows it in an empty folder, and has the result serve
- * devices of the sandbox, as the image's user, with what README's `docker run` line says. `npm run prove-image`
+ * devices and applications of the sandbox, both its commands, as the image's user, with what README's `docker run` line says. `npm run prove-image`
  */
 import { chmod, copyFile, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -13,6 +13,7 @@ import { createContainer, unlock } from './image/container.ts';
 import { readDockerRun } from './image/dockerRun.ts';
 import { environmentOf } from './image/environment.ts';
 import { followDockerfile, type Image, StepFailed } from './image/followDockerfile.ts';
+import { proveMethods } from './image/methods.ts';
 import { provePackages } from './image/packages.ts';
 import { createPatience, kindsOfLines } from './image/patience.ts';
 import { proveService } from './image/story.ts';
@@ -58,7 +59,9 @@ async function prove(image: Image): Promise<void> {
       DATA_DIRECTORY: container.real(told['DATA_DIRECTORY'] ?? ''),
     };
     const environment = { ...told, ...here };
-    await proveService({ image, container, sandbox, environment, printer, signal: patience.signal });
+    const stage = { image, container, sandbox, environment, printer, signal: patience.signal };
+    await proveService(stage);
+    await proveMethods(stage);
   } catch (error) {
     if (!patience.signal.aborted) throw error;
     throw new Error(`${patience.signal.reason.message}.${await tail(logFile)}`, { cause: error });
