@@ -1,5 +1,6 @@
 import { deliveryFaults } from './deliveryFaults.ts';
 import { detailFaults } from './detailFaults.ts';
+import { methodFaults } from './methodFaults.ts';
 import { outageFaults } from './outageFaults.ts';
 import { quarantineFaults } from './quarantineFaults.ts';
 import { settingFaults } from './settingFaults.ts';
@@ -544,5 +545,6 @@ export const faults: readonly Fault[] = [
   ...quarantineFaults,
   ...settingFaults,
   ...outageFaults,
+  ...methodFaults,
   ...trapFaults,
 ];

@@ -5,6 +5,7 @@ import { http } from './http.ts';
 import { isolation } from './isolation.ts';
 import { keys } from './keys.ts';
 import { latency } from './latency.ts';
+import { methods } from './methods.ts';
 import { skip } from './skip.ts';
 import { start } from './start.ts';
 import { update } from './update.ts';
@@ -22,6 +23,7 @@ export const workloads: readonly Workload[] = [
   latency,
   backlog,
   http,
+  methods,
   start,
   growth,
 ];

@@ -114,7 +114,7 @@ export async function startPlace({ settings = {}, rules = {} }: PlaceOptions = {
 }
 
 /** One exchange, held against the contract: request, answer and the headers that every answer has. */
-export async function held(
+async function held(
   url: string,
   verb: string,
   path: string,

@@ -1,0 +1,46 @@
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { freePort, type ServiceProcess, startService } from '../../../sandbox/serviceProcess.ts';
+import type { Child } from './child.ts';
+import type { StageDescription } from './methodsStage.ts';
+
+export type MethodsStage = Child<StageDescription>;
+
+export interface MethodsProgram extends ServiceProcess {
+  /** Where it takes calls. */
+  readonly port: number;
+}
+
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+
+/** Starts the built front door, or the bare handler that it is compared with. */
+export async function startMethodsProgram(
+  program: 'front door' | 'bare',
+  { described }: MethodsStage,
+  directory: string,
+): Promise<MethodsProgram> {
+  const [port, healthPort] = [await freePort(), await freePort()];
+  const { serviceConnectionString, caFile, backendsPort } = described;
+  const isBare = program === 'bare';
+  const process = await startService({
+    name: program,
+    environment: {
+      NODE_ENV: 'production',
+      NODE_EXTRA_CA_CERTS: caFile,
+      BENCH: JSON.stringify({ serviceConnectionString }),
+      HUB_SERVICE_CONNECTION_STRING: serviceConnectionString,
+      INFORMATION_MODEL_URL: `http://127.0.0.1:${backendsPort}/im`,
+      TYPE_REGISTRY_URL: `http://127.0.0.1:${backendsPort}/tr`,
+      BACKENDS_TOKEN: 'bench',
+      METHODS_HOST: '127.0.0.1',
+      METHODS_PORT: String(port),
+      HTTP_HOST: '127.0.0.1',
+      HTTP_PORT: String(healthPort),
+    },
+    command: isBare ? ['node', '--import', 'tsx', 'test/bench/programs/bareMethods.ts'] : ['node', 'dist/methods.js'],
+    directory: root,
+    readyzUrl: isBare ? `http://127.0.0.1:${port}/ready` : `http://127.0.0.1:${healthPort}/readyz`,
+    logFile: join(directory, `${isBare ? 'bare' : 'door'}.log`),
+  });
+  return { ...process, port };
+}

@@ -1,0 +1,64 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startChild } from '../processes/child.ts';
+import { type MethodsProgram, type MethodsStage, startMethodsProgram } from '../processes/methodsProgram.ts';
+import { cpuOf, residentOf } from '../processes/usage.ts';
+import { figure, ratios } from '../statistics.ts';
+import type { Workload } from './workload.ts';
+
+const devices = 200;
+const inFlight = 32;
+const heldCalls = 1_000;
+
+export const methods: Workload = {
+  name: 'methods',
+  about: `remote methods, ${inFlight} in flight, beside a bare fastify handler that calls invokeDeviceMethod`,
+  async run({ quick, rounds, progress }) {
+    const calls = quick ? 1_000 : 5_000;
+    const directory = await mkdtemp(join(tmpdir(), 'bench-'));
+    const stage: MethodsStage = await startChild('./methodsStage.ts', [join(directory, 'hub'), String(devices)]);
+    const programs = new Map<string, MethodsProgram>();
+    const cpu: Record<string, number[]> = { 'front door': [], bare: [] };
+    const memory: string[] = [];
+    const held: number[] = [];
+    try {
+      for (const name of ['front door', 'bare'] as const) {
+        programs.set(name, await startMethodsProgram(name, stage, directory));
+      }
+      for (let round = 0; round <= rounds; round += 1) {
+        progress(round === 0 ? 'warm-up' : `round ${round} of ${rounds}`);
+        for (const [name, { pid, port }] of round % 2 === 0 ? programs : [...programs].reverse()) {
+          const before = cpuOf(pid);
+          await stage.call('run', { port, calls, inFlight });
+          if (round > 0) cpu[name]?.push((cpuOf(pid) - before) / calls);
+        }
+      }
+      progress(`${heldCalls} calls in flight`);
+      for (const [name, { pid, port }] of programs) {
+        const before = residentOf(pid);
+        await stage.call('hold', { port, calls: heldCalls });
+        const now = residentOf(pid);
+        await stage.call('release');
+        if (name === 'front door') held.push(now);
+        memory.push(`${name}: ${before.toFixed(0)} MB before, ${now.toFixed(0)} MB with ${heldCalls} calls in flight`);
+      }
+    } finally {
+      await Promise.all([...programs.values()].map((program) => program.kill()));
+      await stage.stop();
+      await rm(directory, { recursive: true, force: true });
+    }
+    const spent = (name: string) => cpu[name] ?? [];
+    const note = (name: string) =>
+      `${name}: ${spent(name)
+        .map((µs) => µs.toFixed(0))
+        .join(', ')} µs a call`;
+    return {
+      rows: [
+        { measure: 'CPU, front door / bare handler', figure: ratios(spent('front door'), spent('bare')), unit: '×' },
+        { measure: `memory, ${heldCalls} calls in flight`, figure: figure(held), unit: 'MB' },
+      ],
+      notes: [note('front door'), note('bare'), ...memory],
+    };
+  },
+};
