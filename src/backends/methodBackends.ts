@@ -17,7 +17,6 @@ export interface MethodBackends {
   readonly readObject: CallersModel;
   /** With the service's token, for the object's device; remembered. */
   declarationOf(call: Call, model: string, type: TypeRef, method: string): Promise<Declaration | undefined>;
-  states(): Readonly<Record<'informationModel' | 'typeRegistry', 'closed' | 'open'>>;
   close(): Promise<void>;
 }
 
@@ -78,10 +77,6 @@ export function createMethodBackends(
     }),
     declarationOf: (call, model, type, method) =>
       methodsOfTypes(typeRegistry.bind(call), call, types, settings.typeCacheSeconds * 1000)(model, type, method),
-    states: () => ({
-      informationModel: informationModel.circuit.state(),
-      typeRegistry: typeRegistry.circuit.state(),
-    }),
     async close() {
       await Promise.all([informationModel, typeRegistry, tokens, transport].map((one) => one.close()));
       troubles.close();

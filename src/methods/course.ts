@@ -1,6 +1,6 @@
 import type { Log } from '../log.ts';
 import type { Caller } from './bearer.ts';
-import type { Failure } from './failure.ts';
+import { Failure } from './failure.ts';
 
 /** What is found out about one request on its way; it becomes the log line. */
 export interface Fields {
@@ -24,7 +24,10 @@ export interface Fields {
 /** One request from its arrival to its log line. */
 export interface Course {
   readonly fields: Fields;
-  /** Nothing is logged before the work has ended, even if the caller is gone. */
+  /**
+   * Nothing is logged before the work has ended, even if the caller is gone.
+   * @throws Failure when the caller had gone before
+   */
   working<T>(work: () => Promise<T>): Promise<T>;
   failed(failure: Failure): void;
   /** @param status that was answered; undefined when the caller had gone before */
@@ -36,10 +39,12 @@ export function createCourse(fields: Fields, log: Log, ended: () => void): Cours
   const began = performance.now();
   let failure: Failure | undefined;
   let isWorking = false;
+  let isConcluded = false;
   let closing: { readonly status: number | undefined } | undefined;
 
   function conclude() {
-    if (isWorking || closing === undefined) return;
+    if (isWorking || isConcluded || closing === undefined) return;
+    isConcluded = true;
     ended();
     const { status } = closing;
     const line = {
@@ -56,6 +61,7 @@ export function createCourse(fields: Fields, log: Log, ended: () => void): Cours
   return {
     fields,
     async working(work) {
+      if (isConcluded) throw new Failure('invalid_request', 'the caller has gone');
       isWorking = true;
       try {
         return await work();

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Invocable } from '../backends/callersModel.ts';
-import type { Deadline } from '../backends/deadline.ts';
+import { Abandoned, createDeadline, type Deadline } from '../backends/deadline.ts';
 import type { MethodBackends } from '../backends/methodBackends.ts';
 import type { DirectAnswer, DirectMethods } from '../hub/methods/directMethods.ts';
 import type { HubFailure } from '../hub/methods/hubError.ts';
@@ -36,7 +36,7 @@ export interface Admitted {
 export type Invoke = (admitted: Admitted, body: Invocation) => Promise<MethodResult>;
 
 interface InvokeOptions {
-  readonly backends: Pick<MethodBackends, 'declarationOf' | 'states'>;
+  readonly backends: Pick<MethodBackends, 'declarationOf'>;
   readonly directMethods: DirectMethods;
   readonly observe: (answer: DirectAnswer) => void;
   readonly fileInputs: FileInputs;
@@ -63,24 +63,27 @@ export function createInvoke(options: InvokeOptions): Invoke {
 
   async function declarationOf({ fields, route, type, traceparent, deadline }: Admitted) {
     const { correlationId, model, method } = fields;
-    if (backends.states().typeRegistry === 'open') throw registryOut();
-    const gone = new Error('the type registry has gone out');
     const out = new AbortController();
     const call = {
       deviceId: route.device,
       correlationId,
       traceparent,
-      deadline,
-      onOutage: () => out.abort(gone),
+      deadline: createDeadline(deadline.remaining() / 1000, out.signal),
+      onOutage: () => out.abort(), // callers are told at once (M2)
       idempotencySeed: randomUUID(),
     };
     const ref = parseTypeRef(type);
-    const looking = ref && backends.declarationOf(call, model, ref, method);
-    const declared = looking && (await unlessOut(looking, out.signal));
-    if (declared === undefined) {
-      throw new Failure('method_not_found', 'neither the type of this object nor its base types declare this method');
+    try {
+      const looking = ref && backends.declarationOf(call, model, ref, method);
+      const declared = looking && (await deadline.race(looking, 'the type registry'));
+      if (declared !== undefined) return declared;
+    } catch (error) {
+      if (!out.signal.aborted || !(error instanceof Abandoned)) throw error;
+      const detail = 'the type registry is out; nothing was invoked, repeat it later';
+      throw new Failure('backend_unavailable', detail, { retryAfter: 5 });
     }
-    return declared;
+    const detail = 'neither the type of this object nor its base types declare this method';
+    throw new Failure('method_not_found', detail);
   }
 
   return async (admitted, body) => {
@@ -116,19 +119,6 @@ export function createInvoke(options: InvokeOptions): Invoke {
     fields.methodStatus = result.status;
     return result;
   };
-}
-
-const registryOut = () =>
-  new Failure('backend_unavailable', 'the type registry is out; nothing was invoked, repeat it later', {
-    retryAfter: 5,
-  });
-
-/** While a backend is out, callers are told so at once (M2); what has begun ends by itself. */
-async function unlessOut<T>(looking: Promise<T>, out: AbortSignal): Promise<T> {
-  return await new Promise((resolve, reject) => {
-    out.addEventListener('abort', () => reject(registryOut()), { once: true });
-    looking.then(resolve, reject);
-  });
 }
 
 /** What each failure of the hub means to the caller (M8). */

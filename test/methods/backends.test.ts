@@ -8,6 +8,14 @@ import { type Called, conveyor, type Place, startPlace } from './support/place.t
 
 // Information model and type registry as they are out, slow, or lie (M2, M8).
 
+/** A port on which nobody listens once it is closed. */
+async function closedPort() {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return { port, close: () => new Promise((resolve) => server.close(resolve)) };
+}
+
 let place: Place;
 let motor: MethodDevice;
 beforeAll(async () => {
@@ -109,8 +117,29 @@ describe('the type registry', () => {
     await expectFailure(place, (await fourth?.()) as Called, 503, 'backend_unavailable', /type registry is out/);
     const asked = place.backends.journal.entries({ since }).filter(({ path }) => path.includes('winch'));
     expect(asked).toEqual([]);
+    expect((await place.call(conveyor, 'stop')).status, 'a type that is remembered').toBe(200);
     place.backends.faults.clear();
     await vi.waitFor(async () => expect((await fourth?.())?.status).toBe(200), { timeout: 20_000, interval: 200 });
+  });
+});
+
+describe('an information model that is not there', () => {
+  it('is told so at once when enough connections were refused', async () => {
+    const { port, close } = await closedPort();
+    await close();
+    const lonely = await startPlace({
+      settings: { INFORMATION_MODEL_URL: `http://127.0.0.1:${port}`, BACKENDS_CIRCUIT_FAILURES: '3' },
+    });
+    try {
+      for (let count = 0; count < 3; count += 1) {
+        const called = await lonely.call(conveyor, 'stop');
+        await expectFailure(lonely, called, 503, 'backend_unavailable', /gives no answer: connection refused/);
+      }
+      const called = await lonely.call(conveyor, 'stop');
+      await expectFailure(lonely, called, 503, 'backend_unavailable', /^the information model is out/);
+    } finally {
+      await lonely.close();
+    }
   });
 });
 

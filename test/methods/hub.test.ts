@@ -1,6 +1,8 @@
+import mqtt from 'azure-iot-device-mqtt';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { StandingFault } from '../../sandbox/hub/faults/schema.ts';
 import type { Reason } from '../../src/methods/failure.ts';
+import { moduleClient } from '../sandbox/hub/support/clients.ts';
 import { expectFailure } from './support/failing.ts';
 import { type MethodDevice, methodDevice } from './support/methodDevice.ts';
 import { conveyor, type Place, startPlace } from './support/place.ts';
@@ -77,5 +79,54 @@ describe('the hub', () => {
     const called = await place.call(conveyor, 'stop', { timeout: 5 });
     const line = await expectFailure(place, called, 504, 'no_reply', /did not answer in time/);
     expect(line['hubMs']).toBeGreaterThanOrEqual(9_900);
+  });
+});
+
+describe('the edge proxy', () => {
+  it('may be a module of the device, which then gets the invocation', async () => {
+    const edge = await startPlace({ settings: { METHODS_EDGE_MODULE: 'edge' } });
+    edge.hub.registry.create('motor-1', { moduleId: 'edge' });
+    const module = await moduleClient(edge.hub, 'motor-1', 'edge', mqtt.Mqtt);
+    try {
+      module.onMethod('invokeMethod', (request, response) => {
+        void response?.send(200, { status: request?.payload.method === 'stop' ? 5 : 6 });
+      });
+      await module.open();
+      await module.getTwin();
+      expect((await edge.call(conveyor, 'stop')).json).toEqual({ status: 5 });
+    } finally {
+      await module.close();
+      await edge.close();
+    }
+  });
+
+  it('that is not there is a device that the hub does not know', async () => {
+    const edge = await startPlace({ settings: { METHODS_EDGE_MODULE: 'edge' } });
+    try {
+      await expectFailure(edge, await edge.call(conveyor, 'stop'), 503, 'device_unknown', /does not know the device/);
+    } finally {
+      await edge.close();
+    }
+  });
+});
+
+describe('a key that is wrong from the start', () => {
+  it('keeps the front door from being ready, and is in the log as an error', async () => {
+    const key = Buffer.from('wrong').toString('base64');
+    const settings = {
+      HUB_SERVICE_CONNECTION_STRING: place.hub.serviceConnectionString.replace(/Key=[^;=]*=*$/, `Key=${key}`),
+    };
+    const locked = await startPlace({ settings, hub: place.hub });
+    try {
+      await vi.waitFor(() => expect(locked.lines.filter(({ level }) => level === 'error')).toHaveLength(1));
+      const answer = await fetch(`http://127.0.0.1:${locked.door.healthPort}/readyz`);
+      expect([answer.status, await answer.json()]).toEqual([
+        503,
+        { status: 'not ready', waitingFor: ['the hub’s consent to invoke methods'] },
+      ]);
+      await expectFailure(locked, await locked.call(conveyor, 'stop'), 503, 'hub_refuses_us', /alerted/);
+    } finally {
+      await locked.close();
+    }
   });
 });

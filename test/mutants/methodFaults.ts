@@ -169,7 +169,7 @@ export const methodFaults: readonly Fault[] = [
   }),
   ...inFile('src/methods/fileInputs.ts', test('files'), {
     fault: 'forgets the folder of the tenant',
-    find: 'return `${folder}/${name}`;',
+    find: "if (tenantClaim === '') return name;",
     replace: 'return name;',
     caughtBy: 'is where its files are',
   }),

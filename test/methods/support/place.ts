@@ -18,6 +18,8 @@ export type Line = Readonly<Record<string, unknown>>;
 interface PlaceOptions {
   readonly settings?: Readonly<Record<string, string>>;
   readonly rules?: HubRules;
+  /** Instead of one of its own. */
+  readonly hub?: Hub;
 }
 
 export interface Called extends Omit<Reply, 'json'> {
@@ -52,17 +54,17 @@ export interface Place {
 }
 
 /** Starts all of it; the close fails the test when a token or a key is in the log. */
-export async function startPlace({ settings = {}, rules = {} }: PlaceOptions = {}): Promise<Place> {
+export async function startPlace({ settings = {}, rules = {}, hub: given }: PlaceOptions = {}): Promise<Place> {
   const directory = await mkdtemp(join(tmpdir(), 'methods-'));
   const [hub, backends] = await Promise.all([
-    startHub({ directory: join(directory, 'hub'), rules, devices: devices.map((deviceId) => ({ deviceId })) }),
+    given ?? startHub({ directory: join(directory, 'hub'), rules, devices: devices.map((deviceId) => ({ deviceId })) }),
     startBackends({ seed: true }),
   ]);
-  const given = readMethodsSettings(environment(hub, backends, settings), 'no-such-directory');
+  const read = readMethodsSettings(environment(hub, backends, settings), 'no-such-directory');
   const lines: Line[] = [];
   const log = createLog('info', { write: (line) => void lines.push(JSON.parse(line)) });
-  const methods = createDirectMethods(given.hub.serviceConnectionString, await readFile(hub.caFile, 'utf8'));
-  const door = await startFrontDoor(given, log, methods);
+  const methods = createDirectMethods(read.hub.serviceConnectionString, await readFile(hub.caFile, 'utf8'));
+  const door = await startFrontDoor(read, log, methods);
   const url = `http://127.0.0.1:${door.port}`;
   const issue = (name: string, tenant: string, mayInvoke: boolean, seconds = 600) =>
     backends.applications.issue({ name, tenant, mayInvoke }, seconds);
@@ -104,10 +106,10 @@ export async function startPlace({ settings = {}, rules = {} }: PlaceOptions = {
     },
     async close() {
       await door.stop();
-      await Promise.all([hub.close(), backends.close()]);
+      await Promise.all([given ? undefined : hub.close(), backends.close()]);
       await rm(directory, { recursive: true, force: true });
       const written = JSON.stringify(lines);
-      const keys = given.hub.serviceConnectionString.split('SharedAccessKey=')[1] ?? '';
+      const keys = read.hub.serviceConnectionString.split('SharedAccessKey=')[1] ?? '';
       for (const secret of [...Object.values(tokens), keys, 'sig=']) expect(written).not.toContain(secret);
     },
   };
