@@ -99,7 +99,7 @@ describe('an answer of the device', () => {
 
   it('may have 131,072 bytes, and not one more', async () => {
     const room = 131_072 - JSON.stringify({ status: 0, output: { text: '' } }).length;
-    const largest = { status: 0, output: { text: 'ü'.repeat(Math.floor(room / 2)) + 'x'.repeat(room % 2) } };
+    const largest = { status: 0, output: { text: '€'.repeat(Math.floor(room / 3)) + 'x'.repeat(room % 3) } };
     expect((await answered(200, largest)).json).toEqual(largest);
     const larger = { status: 0, output: { text: 'x'.repeat(room + 1) } };
     await expectFailure(place, await answered(200, larger), 502, 'bad_reply', /131072 bytes|does not answer/);

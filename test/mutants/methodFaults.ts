@@ -114,8 +114,8 @@ export const methodFaults: readonly Fault[] = [
     test('load'),
     {
       fault: 'frees the room of a caller that has gone while the device still works',
-      find: 'if (isWorking || closing === undefined) return;',
-      replace: 'if (closing === undefined) return;',
+      find: 'if (isWorking || isConcluded ||',
+      replace: 'if (isConcluded ||',
       caughtBy: 'leaves no trace but the line in the log',
     },
     {
