@@ -50,7 +50,7 @@ async function main(): Promise<number> {
   if (unknown !== undefined) throw new UsageError(`There is no workload ${unknown}.`);
   const rounds = Number(values.rounds ?? (values.quick ? 2 : 10));
   if (!Number.isInteger(rounds) || rounds < 1) throw new UsageError('--rounds must be a whole number above 0.');
-  process.on('SIGINT', () => process.exit(130)); // children end with their channel
+  for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(130)); // the programs are killed, other children end with their channel
 
   await buildService();
   const machine = `${availableParallelism()} × ${cpus()[0]?.model ?? 'unknown processor'}, Node ${process.version}`;

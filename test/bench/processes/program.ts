@@ -67,7 +67,9 @@ export async function startProgram(
   });
   closeSync(log);
   const pid = child.pid ?? 0;
-  const exited = once(child, 'exit');
+  const killNow = () => child.kill('SIGKILL');
+  process.once('exit', killNow); // it would outlive a bench that is stopped with Ctrl-C
+  const exited = once(child, 'exit').finally(() => process.off('exit', killNow));
   const hasEnded = () => child.exitCode !== null || child.signalCode !== null;
   let isReady = false;
   child.once('message', () => {
