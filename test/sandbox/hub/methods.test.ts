@@ -123,6 +123,15 @@ describe('a direct method', () => {
     device.socket.destroy();
     expect(await failed).toMatchObject({ status: 404, code: 404103, says: 'Device unavailable.' });
   });
+  test('ends when a module over AMQP goes away during the call', async () => {
+    hub.registry.create(deviceId, { moduleId: 'm1' });
+    const module = await moduleClient(hub, deviceId, 'm1', amqp.Amqp);
+    module.onMethod('start', () => void hub.faults.strike({ kind: 'drop', deviceId }));
+    module.on('error', () => undefined);
+    await module.open();
+    const failed = await failure({ connectTimeoutInSeconds: 20 }, deviceId, 'm1');
+    expect(failed).toMatchObject({ status: 404, code: 404103, says: 'Device unavailable.' });
+  });
   test('ends when the device is disabled during the call', async () => {
     const device = await listener();
     const failed = failure();
