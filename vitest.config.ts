@@ -4,8 +4,8 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
+    testTimeout: 240_000,
+    hookTimeout: 240_000,
     pool: 'forks',
     // Most of the longer tests wait for processes of their own: one file at a time would leave a small machine idle.
     maxWorkers: Math.max(2, availableParallelism() - 1),

@@ -39,7 +39,7 @@ const changes = () =>
     .filter(({ method, backend }) => backend === 'principalManager' && method === 'PUT');
 
 describe('A service that is told to stop while it works', () => {
-  it('finishes what it has begun, exits with 0, and the next one repeats nothing', { timeout: 60_000 }, async () => {
+  it('finishes what it has begun, exits with 0, and the next one repeats nothing', async () => {
     sandbox.backends.faults.add({ backend: 'principalManager', method: 'PUT', delayMs: 40 });
     const hearing = devices.map((device) => hear(device, perDevice));
     await Promise.all(

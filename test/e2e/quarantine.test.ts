@@ -106,7 +106,6 @@ const logOf = async (count: number) =>
 describe('a message that ends the process', () => {
   it.each(Object.entries(kinds))(
     '%s is parked after five ends, and nobody else’s',
-    { timeout: 120_000 },
     async (_kind, { instances: count, isBlob }) => {
       const environment = await environmentOf(isBlob);
       const ids = ['pump-1', 'pump-2', 'gateway-1', 'rival-1', 'pump-3', 'pump-4'];

@@ -80,7 +80,7 @@ const messages: readonly (readonly [title: string, message: Message, before: rea
 ];
 
 describe('a process that dies anywhere in the path of a message', () => {
-  it.each(messages)('%s', { timeout: 60_000 }, async (_title, message, before) => {
+  it.each(messages)('%s', async (_title, message, before) => {
     const { begin, live, world } = service;
     const whole = await begin([message], before);
     const { points } = await live(whole.events, -1, whole.remains);

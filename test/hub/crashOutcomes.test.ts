@@ -26,7 +26,7 @@ const update = (version: number): Message =>
 const withoutIncidents = (replies: readonly Reply[]) =>
   byId(replies.map((reply) => ({ ...reply, body: reply.body.replace(/incident [\da-f-]{36}/, 'incident') })));
 
-describe('a process that dies anywhere in the path of', { timeout: 60_000 }, () => {
+describe('a process that dies anywhere in the path of', () => {
   it('a message that fails through our side leaves exactly one letter of it', async () => {
     const { begin, live, world } = service;
     service.sandbox.faults.add({ backend: 'informationModel', method: 'PUT', status: 500 });

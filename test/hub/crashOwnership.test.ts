@@ -61,7 +61,7 @@ async function pointsOf(victim: (typeof names)[number]): Promise<number> {
   return unharmed.points();
 }
 
-describe('instances that share a hub', { timeout: 60_000 }, () => {
+describe('instances that share a hub', () => {
   it('handle each message once while nobody dies, whoever joins and leaves', async () => {
     const whole = await run(standIns, {});
     expectSound(whole, 'nobody died');

@@ -102,7 +102,7 @@ async function stop(partition: Partition) {
   return stopped;
 }
 
-describe('beside a device that floods for minutes', { timeout: 60_000 }, () => {
+describe('beside a device that floods for minutes', () => {
   it('the others are all handled without delay, and the flood in its order afterwards', async () => {
     const { partition, handled, written, slowest } = setUp({ floodMs: handlingMs });
     const sent = await send(partition, 120, oneInTen);

@@ -141,7 +141,7 @@ describe('the connection to the service endpoint, with the official client', () 
     expect(endpoint.connections()).toBe(2);
   });
 
-  it('replaces a connection before one lost answer stops it (trap 3)', { timeout: 60_000 }, async () => {
+  it('replaces a connection before one lost answer stops it (trap 3)', async () => {
     await setUp(unless('silence'), 60_000);
     await connection.send(reply('first'));
     void connection.send(reply('lost'));

@@ -156,6 +156,6 @@ it('is ready as soon as the hub has agreed for every partition, and not before',
   const only2 = [expect.stringMatching(/^partition 2 /)];
   await vi.waitFor(() => expect(consumer.missing()).toEqual(only2), 5_000);
   hub.faults.clear(refused);
-  await vi.waitFor(() => expect(consumer.missing()).toEqual([]), 10_000);
+  await vi.waitFor(() => expect(consumer.missing()).toEqual([]), 60_000);
   expect(lines.filter(({ msg }) => msg === 'reading partition')).toHaveLength(partitions);
 });

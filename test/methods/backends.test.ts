@@ -119,7 +119,7 @@ describe('the type registry', () => {
     expect(asked).toEqual([]);
     expect((await place.call(conveyor, 'stop')).status, 'a type that is remembered').toBe(200);
     place.backends.faults.clear();
-    await vi.waitFor(async () => expect((await fourth?.())?.status).toBe(200), { timeout: 20_000, interval: 200 });
+    await vi.waitFor(async () => expect((await fourth?.())?.status).toBe(200), { timeout: 60_000, interval: 200 });
   });
 });
 

@@ -150,6 +150,6 @@ describe('the interface', () => {
   it('is healthy, and ready when the hub has agreed', async () => {
     const health = `http://127.0.0.1:${place.door.healthPort}`;
     expect((await fetch(`${health}/livez`)).status).toBe(200);
-    await vi.waitFor(async () => expect((await fetch(`${health}/readyz`)).status).toBe(200), { timeout: 10_000 });
+    await vi.waitFor(async () => expect((await fetch(`${health}/readyz`)).status).toBe(200), { timeout: 60_000 });
   });
 });
