@@ -38,7 +38,7 @@ export interface ServiceProcessOptions {
   command?: readonly string[];
   /** Who it runs as, which only root can choose; default: as this process. */
   user?: { readonly uid: number; readonly gid: number };
-  /** Default 20 s. */
+  /** Default 60 s: a machine may be busy. */
   readyWithinMs?: number;
   /** Gives up waiting, and ends the process again. */
   signal?: AbortSignal;
@@ -52,7 +52,7 @@ export class ServiceFailed extends Error {
 /** Starts the service and waits until it is ready. Rejects with `ServiceFailed` when it ends before, or takes too long. */
 export async function startService(options: ServiceProcessOptions): Promise<ServiceProcess> {
   const { name = 'The service', environment, readyzUrl, logFile } = options;
-  const { directory = projectDirectory, readyWithinMs = 20_000 } = options;
+  const { directory = projectDirectory, readyWithinMs = 60_000 } = options;
   const [program = 'node', ...args] = options.command ?? ['node', 'dist/main.js'];
   const start = performance.now();
   const log = await open(logFile, 'a', 0o600);
