@@ -34,7 +34,7 @@ export interface Course {
   closed(status: number | undefined): void;
 }
 
-/** @param ended called once: the request takes no room any more */
+/** @param ended called once, after the line is written: the request takes no room any more */
 export function createCourse(fields: Fields, log: Log, ended: () => void): Course {
   const began = performance.now();
   let failure: Failure | undefined;
@@ -45,7 +45,6 @@ export function createCourse(fields: Fields, log: Log, ended: () => void): Cours
   function conclude() {
     if (isWorking || isConcluded || closing === undefined) return;
     isConcluded = true;
-    ended();
     const { status } = closing;
     const line = {
       ...fields,
@@ -56,6 +55,7 @@ export function createCourse(fields: Fields, log: Log, ended: () => void): Cours
     if (failure === undefined && status !== undefined) log.info(line, 'method invoked');
     else if ((failure?.status ?? 0) < 500) log.info(line, 'method not invoked');
     else log.warn(line, 'method not invoked, or its outcome is unknown');
+    ended();
   }
 
   return {

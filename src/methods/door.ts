@@ -3,14 +3,15 @@ import type { Invocable } from '../backends/callersModel.ts';
 import { Abandoned, createDeadline, type Deadline } from '../backends/deadline.ts';
 import type { MethodBackends } from '../backends/methodBackends.ts';
 import type { Log } from '../log.ts';
-import { isGuid, isModelId } from '../protocol/fields.ts';
 import { Rejection } from '../rejection.ts';
 import type { MethodResult } from './answer.ts';
 import { bearerToken, callerOf, claimsOf } from './bearer.ts';
 import { createCourse, type Fields } from './course.ts';
 import { Failure } from './failure.ts';
-import { type Invoke, routeOf } from './invoking.ts';
+import { checkMediaType, checkPath } from './header.ts';
+import type { Admitted, Invoke } from './invoking.ts';
 import type { Room } from './room.ts';
+import { routeOf } from './route.ts';
 import type { Invocation } from './schemas.ts';
 import { traceOf } from './trace.ts';
 
@@ -34,6 +35,8 @@ export interface Door {
   isStopping(): boolean;
   /** Takes no more requests. */
   stop(): void;
+  /** Resolves when each request has its line in the log. */
+  emptied(): Promise<void>;
   /** Ends look-ups in work: the callers learn that nothing was invoked. */
   breakOff(): void;
 }
@@ -53,6 +56,8 @@ const retryAfter = 5;
 export function createDoor({ backends, invoke, room, log }: DoorOptions): Door {
   const broken = new AbortController();
   let isStopping = false;
+  let open = 0;
+  let onEmpty = () => {};
 
   async function objectFor(token: string, fields: Fields, deadline: Deadline, traceparent: string): Promise<Invocable> {
     const { correlationId, objectId, model } = fields;
@@ -74,13 +79,23 @@ export function createDoor({ backends, invoke, room, log }: DoorOptions): Door {
     stop() {
       isStopping = true;
     },
+    emptied: () =>
+      new Promise((resolve) => {
+        onEmpty = resolve;
+        if (open === 0) resolve();
+      }),
     breakOff: () => broken.abort(),
 
     ask(fields) {
       let leave = () => {};
-      const course = createCourse(fields, log, () => leave());
+      open += 1;
+      const course = createCourse(fields, log, () => {
+        leave();
+        open -= 1;
+        if (open === 0) onEmpty();
+      });
       const deadline = createDeadline(lookUpSeconds, broken.signal);
-      let begun: Parameters<Invoke>[0] | undefined;
+      let admitted: Admitted | undefined;
 
       async function admit(headers: IncomingHttpHeaders) {
         if (isStopping) throw new Failure('stopping', 'this front door stops; repeat it at once', { retryAfter: 1 });
@@ -92,19 +107,19 @@ export function createDoor({ backends, invoke, room, log }: DoorOptions): Door {
         const object = await objectFor(token, fields, deadline, traceparent);
         const claims = claimsOf(token);
         fields.caller = callerOf(claims);
-        const route = routeOf(object);
+        const route = routeOf(object.path);
         fields.device = route.device;
         if (route.target !== '') fields.target = route.target;
         const arrival = leave;
         leave = room.begin(route.device);
         arrival();
-        begun = { fields, route, type: object.type, claims, traceparent, deadline };
+        admitted = { fields, route, type: object.type, claims, traceparent, deadline };
       }
 
       return {
         admit: (headers) => course.working(() => translating(() => admit(headers))),
         async invoke(body) {
-          const ready = begun;
+          const ready = admitted;
           if (ready === undefined) throw new Error('an invocation that was not admitted');
           return course.working(() => translating(() => invoke(ready, body)));
         },
@@ -129,31 +144,6 @@ const refusals = {
     detail: 'the caller of this token has no object model of this object id and model',
   },
 } as const;
-
-/** @throws Failure invalid_request */
-function checkPath({ objectId, model, method }: Fields): void {
-  if (!isGuid(objectId)) throw new Failure('invalid_request', 'the object id in the path must be a GUID');
-  if (!isModelId(model)) throw new Failure('invalid_request', 'the model in the path must be a model identifier');
-  if (!/^\P{C}{1,256}$/u.test(method)) {
-    throw new Failure(
-      'invalid_request',
-      'the method in the path must have 1 to 256 characters, none of them a control character',
-    );
-  }
-}
-
-/** @throws Failure unsupported_media_type */
-function checkMediaType({ 'content-type': type = '', 'content-encoding': encoding = 'identity' }: IncomingHttpHeaders) {
-  if (!/^application\/json\s*(?:;|$)/i.test(type)) {
-    throw new Failure(
-      'unsupported_media_type',
-      'the body must be JSON: send the header Content-Type: application/json',
-    );
-  }
-  if (encoding.toLowerCase() !== 'identity') {
-    throw new Failure('unsupported_media_type', 'the body must not be compressed');
-  }
-}
 
 /** A look-up that failed has invoked nothing. */
 async function translating<T>(work: () => Promise<T>): Promise<T> {

@@ -83,6 +83,7 @@ export async function startFrontDoor(
         directMethods.breakOff();
         await within(Promise.resolve(finished), lastAnswersMs).catch(() => server.server.closeAllConnections());
       });
+      await within(door.emptied(), lastAnswersMs).catch(() => undefined); // a connection may end before its answer does
       access.close();
       directMethods.close();
       troubles.close();

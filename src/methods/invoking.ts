@@ -1,23 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import type { Invocable } from '../backends/callersModel.ts';
 import { Abandoned, createDeadline, type Deadline } from '../backends/deadline.ts';
 import type { MethodBackends } from '../backends/methodBackends.ts';
 import type { DirectAnswer, DirectMethods } from '../hub/methods/directMethods.ts';
-import type { HubFailure } from '../hub/methods/hubError.ts';
 import { parseTypeRef } from '../protocol/fields.ts';
 import { type MethodResult, maxPayloadBytes, readAnswer } from './answer.ts';
 import type { Fields } from './course.ts';
-import { Failure, type Reason } from './failure.ts';
+import { Failure } from './failure.ts';
 import type { FileInputs } from './fileInputs.ts';
+import { failureOfHub } from './hubFailure.ts';
 import { checkInputs } from './inputs.ts';
+import type { Route } from './route.ts';
 import { type Invocation, timeoutRange } from './schemas.ts';
-
-/** Where an invocation goes (M5). */
-export interface Route {
-  readonly device: string;
-  /** Connectivity path below it; empty: the device itself. */
-  readonly target: string;
-}
 
 /** An invocation of somebody who may invoke. */
 export interface Admitted {
@@ -42,19 +35,6 @@ interface InvokeOptions {
   readonly fileInputs: FileInputs;
   /** Identity of the edge proxy on the device; empty: the device itself. */
   readonly edgeModule: string;
-}
-
-/**
- * The first segment of the object's path is the device, the rest the target (M5).
- * @throws Failure no_owner
- */
-export function routeOf({ path }: Pick<Invocable, 'path'>): Route {
-  const [device = '', ...target] = path?.split('/') ?? [];
-  if (device === '') {
-    const detail = 'nobody owns this object model, so there is no device to ask; a device must claim it first';
-    throw new Failure('no_owner', detail);
-  }
-  return { device, target: target.join('/') };
 }
 
 /** From an admitted request to the method's answer: declaration, inputs, files, payload, hub (M4 to M7). */
@@ -96,7 +76,12 @@ export function createInvoke(options: InvokeOptions): Invoke {
     const files = await fileInputs({ input, inputs, claims, timeout, deadline });
     const { device, target } = route;
     const payload = {
-      ...{ correlationId, objectId, model, target, method, timeout },
+      correlationId,
+      objectId,
+      model,
+      target,
+      method,
+      timeout,
       ...(inputs !== undefined && { input }),
       ...(files !== undefined && { files }),
     };
@@ -113,58 +98,10 @@ export function createInvoke(options: InvokeOptions): Invoke {
     if (answer.kind === 'failure') {
       if (answer.status !== undefined) fields.hubStatus = answer.status;
       if (answer.code !== undefined) fields.errorCode = answer.code;
-      throw failureOf(answer);
+      throw failureOfHub(answer);
     }
     const result = readAnswer(answer.status, answer.payload);
     fields.methodStatus = result.status;
     return result;
   };
-}
-
-/** What each failure of the hub means to the caller (M8). */
-const meanings: Readonly<Record<HubFailure, readonly [Reason, string, retryAfter?: number]>> = {
-  device_offline: [
-    'device_offline',
-    'the device is not connected, or does not listen to methods; nothing was invoked, unless it went away in this very moment',
-  ],
-  device_gone: [
-    'outcome_unknown',
-    'the device went away during the call; the method may have run, or still be running',
-  ],
-  device_unknown: [
-    'device_unknown',
-    'the hub does not know the device, or has it disabled; nothing was invoked until somebody registers or enables it',
-  ],
-  throttled: [
-    'throttled',
-    'the hub has too much to do, in all or for this device; nothing was invoked, repeat it later',
-    5,
-  ],
-  quota: [
-    'throttled',
-    'the hub has used up its quota of today; nothing was invoked, repeat it after midnight UTC',
-    3600,
-  ],
-  refused: [
-    'hub_refuses_us',
-    'the hub refuses the front door; nothing was invoked, and its operator has been alerted',
-    60,
-  ],
-  unavailable: ['hub_unavailable', 'the hub cannot be reached or is out; nothing was invoked, repeat it later', 5],
-  too_large: ['too_large', 'the hub takes no payload of this size; give less input'],
-  bad_reply: ['bad_reply', 'the device does not answer as it should; the method may have run'],
-  no_reply: ['no_reply', 'the device did not answer in time; the method may have run, or still be running'],
-  outcome_unknown: [
-    'outcome_unknown',
-    'the hub broke off before it had an answer; the method may have run, or still be running',
-  ],
-  invalid: [
-    'internal_error',
-    'the hub finds the invocation invalid, which is the front door’s fault: tell its operator',
-  ],
-};
-
-function failureOf({ failure, retryAfter: asked }: Extract<DirectAnswer, { kind: 'failure' }>): Failure {
-  const [reason, detail, retryAfter] = meanings[failure];
-  return new Failure(reason, detail, { retryAfter: retryAfter === undefined ? undefined : (asked ?? retryAfter) });
 }

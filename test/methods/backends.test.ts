@@ -179,10 +179,16 @@ describe('an information model that lies', () => {
     await expectFailure(deceived, await deceived.call(conveyor, 'stop'), status, reason, /declare this method/);
   });
 
-  it('with a path to nobody in the hub', async () => {
-    answer = { ...object, objectId: deceived.objectIdOf(conveyor), path: '../motor-1/x' };
+  it.each([
+    ['../motor-1/x', 'device_unknown', /no device of the hub/],
+    ['.', 'device_unknown', /no device of the hub/],
+    // The type is read for the device, of which the registry has never heard.
+    ['nobody/x', 'backend_unavailable', /could not be looked up/],
+    ['', 'no_owner', /nobody owns/],
+    ['/motor-1', 'no_owner', /nobody owns/],
+  ] as const)('with the path %j', async (path, reason, sentence) => {
+    answer = { ...object, objectId: deceived.objectIdOf(conveyor), path };
     const called = await deceived.call(conveyor, 'stop');
-    expect(called.status).toBe(503);
-    expect(['device_unknown', 'backend_unavailable']).toContain(called.error?.meta['reason']);
+    await expectFailure(deceived, called, reason === 'no_owner' ? 409 : 503, reason, sentence);
   });
 });

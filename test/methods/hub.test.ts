@@ -110,6 +110,20 @@ describe('the edge proxy', () => {
   });
 });
 
+describe('a hub that says nothing', () => {
+  it('has not agreed, however long it says nothing', async () => {
+    place.hub.faults.add({ kind: 'method', answer: 'silent' });
+    const early = await startPlace({ hub: place.hub });
+    try {
+      const isMet = () => expect(early.lines.map(({ msg }) => msg)).toContain('the hub does not take a method');
+      await vi.waitFor(isMet, { timeout: 20_000 });
+      expect((await fetch(`http://127.0.0.1:${early.door.healthPort}/readyz`)).status).toBe(503);
+    } finally {
+      await early.close();
+    }
+  });
+});
+
 describe('a key that is wrong from the start', () => {
   it('keeps the front door from being ready, and is in the log as an error', async () => {
     const key = Buffer.from('wrong').toString('base64');

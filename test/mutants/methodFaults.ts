@@ -7,8 +7,8 @@ const test = (name: string) => [`test/methods/${name}.test.ts`];
 export const methodFaults: readonly Fault[] = [
   ...inFile('src/methods/invoking.ts', test('invoke'), {
     fault: 'hands the caller’s claims to the device',
-    find: '...{ correlationId, objectId, model, target, method, timeout },',
-    replace: '...{ correlationId, objectId, model, target, method, timeout, claims },',
+    find: '      target,\n      method,\n',
+    replace: '      target,\n      claims,\n      method,\n',
     caughtBy: 'is invoked by a POST on its path, and its status and output are the answer',
   }),
   ...inFile('src/methods/invoking.ts', test('input'), {

@@ -54,7 +54,8 @@ export function createHubAccess(methods: DirectMethods, log: Log, troubles: Trou
       askLater();
       return;
     }
-    if (failure === 'unavailable' || failure === 'outcome_unknown') {
+    const isAnswer = answer.kind === 'answer' || answer.status !== undefined;
+    if (!isAnswer || failure === 'unavailable' || failure === 'outcome_unknown') {
       troubles.met(reachTrouble, { level: 'warn', message: 'the hub does not take a method', fields });
       return;
     }
