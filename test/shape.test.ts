@@ -98,4 +98,19 @@ describe('imports', () => {
     );
     expect(reaching).toEqual([]);
   });
+
+  it('of the edge proxy stay in its package: it is deployed alone', () => {
+    const { dependencies } = JSON.parse(readFileSync('edge/package.json', 'utf8'));
+    const isOwn = (target: string) =>
+      target.startsWith('edge/src/') || target.startsWith('node:') || Object.hasOwn(dependencies, target);
+    const reaching = filesBelow('edge/src').flatMap((file) => importsOf(file).filter((target) => !isOwn(target)));
+    expect(reaching).toEqual([]);
+  });
+
+  it('of the service and the sandbox do not reach into the edge proxy', () => {
+    const reaching = [...filesBelow('src'), ...filesBelow('sandbox')].filter((file) =>
+      importsOf(file).some((target) => target.startsWith('edge/')),
+    );
+    expect(reaching).toEqual([]);
+  });
 });

@@ -1,0 +1,133 @@
+import { readFile } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import type { z } from 'zod';
+import { disagreements } from './agreements.ts';
+import { Malformed, readJsonWithComments } from './comments.ts';
+import { schema, type Written } from './schema.ts';
+
+/** The configuration cannot be used; each problem names its place. */
+export class ConfigurationError extends Error {
+  override name = 'ConfigurationError';
+  readonly problems: readonly string[];
+  constructor(problems: readonly string[]) {
+    super(problems.join('\n'));
+    this.problems = problems;
+  }
+}
+
+/** The configuration with what its files hold. */
+export interface Configuration extends Omit<Written, 'hub' | 'broker' | 'files'> {
+  readonly hub: { readonly connectionString: string; readonly ca?: string };
+  readonly broker: {
+    readonly url: string;
+    readonly username?: string;
+    readonly password?: string;
+    readonly ca?: string;
+    readonly certificate?: string;
+    readonly key?: string;
+    readonly clientId?: string;
+  };
+  readonly files: Omit<Written['files'], 'caFile'> & { readonly ca?: string };
+}
+
+/**
+ * Reads the configuration file and the files that it names; their paths are relative to its folder.
+ * @throws ConfigurationError
+ */
+export async function readConfiguration(path: string): Promise<Configuration> {
+  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    throw new ConfigurationError([`the file cannot be read: ${error.code}`]);
+  });
+  return withFiles(checked(text), dirname(path));
+}
+
+/** @throws ConfigurationError */
+export function checked(text: string): Written {
+  let value: unknown;
+  try {
+    value = readJsonWithComments(text);
+  } catch (error) {
+    if (!(error instanceof Malformed)) throw error;
+    throw new ConfigurationError([error.message]);
+  }
+  const { data, error } = schema.safeParse(value);
+  const problems = data ? disagreements(data) : error.issues.flatMap(sentencesOf);
+  if (!data || problems.length > 0) throw new ConfigurationError(problems);
+  return data;
+}
+
+function sentencesOf({ path, code, message, ...issue }: z.core.$ZodIssue): string[] {
+  const place = path.reduce<string>(
+    (before, key) => (typeof key === 'number' ? `${before}[${key}]` : `${before}${before && '.'}${String(key)}`),
+    '',
+  );
+  const named = (name: string) => (place ? `${place}.${name}` : name);
+  if (code === 'unrecognized_keys')
+    return (issue as z.core.$ZodIssueUnrecognizedKeys).keys.map((key) => `${named(key)}: is no setting`);
+  if (code !== 'invalid_type' || message.startsWith('must')) return [`${place || 'the file'}: ${message}`];
+  const { expected } = issue as z.core.$ZodIssueInvalidType;
+  const isMissing = message.endsWith('received undefined');
+  return [`${place || 'the file'}: ${isMissing ? 'is missing' : `must be ${words[expected] ?? expected}`}`];
+}
+
+const words: Readonly<Record<string, string>> = {
+  string: 'a text',
+  array: 'a list',
+  object: 'an object',
+  boolean: 'true or false',
+};
+
+async function withFiles({ hub, broker, files, ...rest }: Written, folder: string): Promise<Configuration> {
+  const problems: string[] = [];
+  async function content(place: string, path: string | undefined): Promise<string | undefined> {
+    if (path === undefined) return undefined;
+    try {
+      return await readFile(resolve(folder, path), 'utf8');
+    } catch (error) {
+      problems.push(`${place}: ${path} cannot be read: ${(error as NodeJS.ErrnoException).code}`);
+      return undefined;
+    }
+  }
+  const { connectionStringFile, connectionString = await content('hub.connectionStringFile', connectionStringFile) } =
+    hub;
+  const { url, username, clientId, passwordFile, caFile, certificateFile, keyFile } = broker;
+  const configuration = {
+    ...rest,
+    modules: rest.modules.map((module) => ({
+      ...module,
+      ...(module.files && { files: { ...module.files, folder: resolve(folder, module.files.folder) } }),
+    })),
+    hub: defined({ connectionString: connectionString?.trim() ?? '', ca: await content('hub.caFile', hub.caFile) }),
+    broker: defined({
+      ...{ url, username, clientId },
+      password: broker.password ?? (await content('broker.passwordFile', passwordFile))?.replace(/\r?\n$/, ''),
+      ca: await content('broker.caFile', caFile),
+      certificate: await content('broker.certificateFile', certificateFile),
+      key: await content('broker.keyFile', keyFile),
+    }),
+    files: defined({
+      ...{ hosts: files.hosts, atOnce: files.atOnce, loopbackHttp: files.loopbackHttp },
+      ca: await content('files.caFile', files.caFile),
+    }),
+  };
+  if (problems.length === 0) problems.push(...faultsOf(configuration.hub.connectionString, connectionStringFile));
+  if (problems.length > 0) throw new ConfigurationError(problems);
+  return configuration;
+}
+
+type OrAbsent<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] } & {
+  [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>;
+};
+
+const defined = <T extends object>(value: T) =>
+  Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined)) as OrAbsent<T>;
+
+/** The client says nothing useful of a connection string that lacks a part. */
+function faultsOf(connectionString: string, file: string | undefined): string[] {
+  const place = file === undefined ? 'hub.connectionString' : 'hub.connectionStringFile';
+  const names = connectionString.split(';').map((part) => part.slice(0, part.indexOf('=')));
+  const missing = ['HostName', 'DeviceId', 'SharedAccessKey'].filter((name) => !names.includes(name));
+  return missing.length === 0
+    ? []
+    : [`${place}: has no ${missing.join(', no ')}: HostName=…;DeviceId=…;SharedAccessKey=… is needed`];
+}

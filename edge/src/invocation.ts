@@ -1,0 +1,88 @@
+import { z } from 'zod';
+import { guid, isTopicText } from './configuration/values.ts';
+
+/** What the front door sends with the direct method `invokeMethod` (M6). */
+export interface Invocation {
+  readonly correlationId: string;
+  readonly objectId: string;
+  readonly model: string;
+  /** Connectivity path below the device; empty: the device itself. */
+  readonly target: string;
+  readonly method: string;
+  /** In seconds, since the hub was called. */
+  readonly timeout: number;
+  /** Absent when the method declares none. */
+  readonly input?: Readonly<Record<string, unknown>>;
+  /** By input. */
+  readonly files?: ReadonlyMap<string, SignedFile>;
+}
+
+/** A file as the front door has signed it (M9). */
+export interface SignedFile {
+  readonly url: string;
+  readonly bytes: number;
+  readonly etag: string;
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+// zod's records leave out a member named __proto__
+const object = z.custom<Record<string, unknown>>(isObject, 'must be an object');
+const text = z.string('must be text');
+
+const signedFile = z.object(
+  {
+    url: text.max(8192, 'must have at most 8192 characters'),
+    bytes: z.int('must be a whole number').min(0, 'must not be negative'),
+    etag: text.min(1, 'must not be empty').max(256, 'must have at most 256 characters'),
+  },
+  'must be an object with url, bytes and etag',
+);
+
+const invocation = z.object(
+  {
+    correlationId: text.max(128, 'must have at most 128 characters'),
+    objectId: z.string('must be a GUID').pipe(guid),
+    model: text,
+    target: text,
+    method: text.min(1, 'must not be empty'),
+    timeout: z.int('must be whole seconds').min(5, 'must be at least 5').max(300, 'must be at most 300'),
+    input: object.optional(),
+    files: object.optional(),
+  },
+  'must be a JSON object',
+);
+
+/** Why something is no invocation, as a sentence. */
+export interface Fault {
+  readonly fault: string;
+}
+
+export function readInvocation(payload: unknown): Invocation | Fault {
+  const { data, error } = invocation.safeParse(payload);
+  if (!data) return { fault: `the payload is no invocation: ${sentenceOf(error)}` };
+  const { files: given, input, ...rest } = data;
+  const common = { ...rest, ...(input !== undefined && { input }) };
+  if (given === undefined) return common;
+  const files = new Map<string, SignedFile>();
+  for (const [name, value] of Object.entries(given)) {
+    if (typeof input?.[name] !== 'string') return { fault: 'the payload is no invocation: a file belongs to no input' };
+    const { data: file, error } = signedFile.safeParse(value);
+    if (!file) return { fault: `the payload is no invocation: a file: ${sentenceOf(error)}` };
+    files.set(name, file);
+  }
+  return { ...common, files };
+}
+
+const sentenceOf = (error: z.ZodError): string =>
+  error.issues.map(({ path, message }) => [...path.map(String), message].join(' ')).join('; ');
+
+const longestMethod = 1024;
+
+/** Why a method's name cannot be a segment of a topic (M11); undefined when it can. */
+export function methodFault(method: string): string | undefined {
+  const isFit = !/^\$|[/+#]/.test(method) && isTopicText(method) && Buffer.byteLength(method) <= longestMethod;
+  return isFit
+    ? undefined
+    : `the method’s name cannot be part of a topic: it must have at most ${longestMethod} bytes, not begin with $, and have no /, + or #, and no control characters`;
+}

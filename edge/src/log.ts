@@ -1,0 +1,30 @@
+import { type DestinationStream, type LevelWithSilent, type Logger, pino } from 'pino';
+
+export type Log = Logger;
+
+/** Structured log lines on standard output, one JSON object each. */
+export function createLog(level: LevelWithSilent, destination?: DestinationStream): Log {
+  const options = {
+    level,
+    base: null,
+    timestamp: pino.stdTimeFunctions.isoTime,
+    formatters: { level: (label: string) => ({ level: label }) },
+    serializers: { err: errorFields },
+    hooks: { streamWrite: harmless },
+  };
+  return destination ? pino(options, destination) : pino(options);
+}
+
+/** Nothing but these fields: errors of clients carry what they were given, and with it keys and signatures (G5). */
+function errorFields(error: unknown): unknown {
+  if (!(error instanceof Error)) return { message: String(error) };
+  const { name, message, stack } = error;
+  return { type: name, message, stack };
+}
+
+/** What others have written must not steer a terminal. JSON has escaped the lower control characters already. */
+const harmless = (json: string): string =>
+  json.replace(
+    /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );

@@ -1,0 +1,57 @@
+import { ConfigurationError, readConfiguration } from './configuration/read.ts';
+import { startEdge } from './edge.ts';
+import { createLog } from './log.ts';
+import { help, type Options, readOptions } from './options.ts';
+
+function optionsOrExit(): Options {
+  try {
+    return readOptions(process.argv.slice(2), process.env);
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : error}\n\n${help}`);
+    process.exit(2);
+  }
+}
+
+async function configurationOrExit(file: string) {
+  try {
+    return await readConfiguration(file);
+  } catch (error) {
+    if (!(error instanceof ConfigurationError)) throw error;
+    process.stderr.write(
+      `The edge proxy cannot start with ${file}:\n${error.problems.map((problem) => `  - ${problem}\n`).join('')}`,
+    );
+    process.exit(1);
+  }
+}
+
+const options = optionsOrExit();
+if (options.isHelp) {
+  process.stdout.write(help);
+  process.exit(0);
+}
+const configuration = await configurationOrExit(options.config);
+if (options.isCheckOnly) {
+  process.stdout.write(`${options.config} is good: ${configuration.modules.map(({ id }) => id).join(', ')}\n`);
+  process.exit(0);
+}
+
+const log = createLog(configuration.log.level);
+function endOf(error: unknown, what: string): never {
+  log.fatal({ err: error }, what);
+  process.exit(1);
+}
+process.on('uncaughtException', (error) => endOf(error, 'uncaught exception'));
+process.on('unhandledRejection', (error) => endOf(error, 'unhandled rejection'));
+
+const edge = await startEdge(configuration, log).catch((error) => endOf(error, 'could not start'));
+let isStopping = false;
+const stop = (signal: NodeJS.Signals) => {
+  if (isStopping) process.exit(1);
+  isStopping = true;
+  log.info({ signal }, 'stopping: finishing the invocations in work; a second signal ends at once');
+  edge.stop().then(
+    () => process.exit(0),
+    (error) => endOf(error, 'could not stop cleanly'),
+  );
+};
+process.on('SIGTERM', stop).on('SIGINT', stop);

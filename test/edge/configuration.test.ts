@@ -1,0 +1,271 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readJsonWithComments } from '../../edge/src/configuration/comments.ts';
+import { ConfigurationError, checked, readConfiguration } from '../../edge/src/configuration/read.ts';
+import { edgeSchema, edgeSchemaFile } from '../../scripts/edgeSchema.ts';
+
+const A = '6b0e4d7c-5a33-4d8c-9a1e-2f1c0f6a7b10';
+const B = '0f1d8a52-7f2b-4f0e-8d57-3b8f2f6c9e11';
+const connectionString = 'HostName=h;DeviceId=d;SharedAccessKey=a2V5';
+
+const press = { id: 'press', objectIds: [A], topics_methods_in: 'press/in', topics_methods_out: 'press/out' };
+const bus = { id: 'bus', topics_methods_in: 'bus/in', topics_methods_out: 'bus/out', gateway: { targets: ['bus'] } };
+const good = { hub: { connectionString }, broker: { url: 'mqtt://localhost:1883' }, modules: [press, bus] };
+
+function problemsOf(text: string): readonly string[] {
+  try {
+    checked(text);
+  } catch (error) {
+    if (error instanceof ConfigurationError) return error.problems;
+    throw error;
+  }
+  return [];
+}
+const withModules = (...modules: object[]) => problemsOf(JSON.stringify({ ...good, modules }));
+const having = (change: object) => problemsOf(JSON.stringify({ ...good, ...change }));
+
+describe('a configuration', () => {
+  it('has defaults for all that it may leave out', () => {
+    expect(checked(JSON.stringify(good))).toMatchObject({
+      files: { hosts: [], atOnce: 4, loopbackHttp: false },
+      limits: { inFlight: 200, inFlightPerModule: 100, drainSeconds: 25 },
+      health: { host: '0.0.0.0', port: 8080 },
+      log: { level: 'info' },
+    });
+  });
+
+  it.each<[string, readonly string[], string]>([
+    [
+      'a topic with a wildcard',
+      withModules({ ...press, topics_methods_in: 'press/+' }, bus),
+      'modules[0].topics_methods_in: must not have the wildcards + or #',
+    ],
+    [
+      'a topic with the other wildcard',
+      withModules({ ...press, topics_methods_out: '#' }),
+      'modules[0].topics_methods_out: must not have the wildcards + or #',
+    ],
+    [
+      'a topic of the broker’s own',
+      withModules({ ...press, topics_methods_in: '$SYS/in' }),
+      'modules[0].topics_methods_in: must be a topic: ',
+    ],
+    [
+      'a topic with an empty segment',
+      withModules({ ...press, topics_methods_in: 'press//in' }),
+      'modules[0].topics_methods_in: must be a topic: ',
+    ],
+    [
+      'a topic that ends with /',
+      withModules({ ...press, topics_methods_in: 'press/' }),
+      'modules[0].topics_methods_in: must be a topic: ',
+    ],
+    [
+      'a topic with a control character',
+      withModules({ ...press, topics_methods_in: 'a\u0000b' }),
+      'modules[0].topics_methods_in: must be a topic: ',
+    ],
+    [
+      'a topic that is too long',
+      withModules({ ...press, topics_methods_in: 'ü'.repeat(257) }),
+      'modules[0].topics_methods_in: must be a topic: ',
+    ],
+    [
+      'one topic in and out',
+      withModules({ ...press, topics_methods_out: 'press/in' }),
+      'modules[0].topics_methods_out: the topic is the same as modules[0].topics_methods_in',
+    ],
+    [
+      'a topic below that of another module',
+      withModules({ ...press, topics_methods_in: 'bus/in/x' }, bus),
+      'modules[0].topics_methods_in: the topic lies below modules[1].topics_methods_in',
+    ],
+    [
+      'an object of two modules',
+      withModules(press, { ...bus, gateway: { objectIds: [A.toUpperCase()] } }),
+      `modules[1].gateway.objectIds[0]: the object id "${A}" is also modules[0].objectIds[0]`,
+    ],
+    [
+      'a target twice',
+      withModules(press, { ...bus, gateway: { targets: ['bus', 'bus'] } }),
+      'modules[1].gateway.targets[1]: the target "bus" is also modules[1].gateway.targets[0]',
+    ],
+    [
+      'a target with an empty segment',
+      withModules({ ...bus, gateway: { targets: ['bus//a'] } }),
+      'modules[0].gateway.targets[0]: must be a path: ',
+    ],
+    [
+      'two modules of one id',
+      withModules(press, { ...bus, id: 'press' }),
+      'modules[1].id: the id "press" is also modules[0].id',
+    ],
+    [
+      'two modules with one folder',
+      withModules({ ...press, files: { folder: '/f' } }, { ...bus, files: { folder: '/f/' } }),
+      'modules[1].files.folder: the folder "/f" is also modules[0].files.folder',
+    ],
+    [
+      'a module that nothing could reach',
+      withModules({ ...press, objectIds: [] }),
+      'modules[0]: no invocation could reach it: ',
+    ],
+    ['no module', withModules(), 'modules: must have at least one module'],
+    [
+      'an object id that is no GUID',
+      withModules({ ...press, objectIds: [B, 'motor'] }),
+      'modules[0].objectIds[1]: must be a GUID',
+    ],
+    [
+      'a mode that is none',
+      withModules({ ...press, files: { folder: '/f', mode: '9' } }),
+      'modules[0].files.mode: must be a file mode',
+    ],
+    ['a misspelt name', withModules({ ...press, objectsIds: [] }), 'modules[0].objectsIds: is no setting'],
+    ['no hub', having({ hub: undefined }), 'hub: is missing'],
+    ['no connection string', having({ hub: {} }), 'hub: one of connectionString and connectionStringFile is needed'],
+    [
+      'two connection strings',
+      having({ hub: { connectionString, connectionStringFile: 'x' } }),
+      'hub: one of connectionString and connectionStringFile is needed',
+    ],
+    ['a number for a text', having({ hub: { connectionString: 7 } }), 'hub.connectionString: must be a text'],
+    ['a list for an object', having({ limits: [] }), 'limits: must be an object'],
+    [
+      'a port that is none',
+      having({ health: { port: 70_000 } }),
+      'health.port: must be a whole number from 0 to 65535',
+    ],
+    [
+      'a limit that is more than all',
+      having({ limits: { inFlight: 5, inFlightPerModule: 6 } }),
+      'limits.inFlightPerModule: must not be more than limits.inFlight',
+    ],
+    [
+      'a broker with a user in its address',
+      having({ broker: { url: 'mqtt://a:b@localhost' } }),
+      'broker.url: must be mqtt://host:port',
+    ],
+    ['a broker over http', having({ broker: { url: 'http://localhost' } }), 'broker.url: must be mqtt://host:port'],
+    [
+      'a password without a name',
+      having({ broker: { ...good.broker, password: 'x' } }),
+      'broker.username: is needed with a password',
+    ],
+    [
+      'a certificate without a key',
+      having({ broker: { ...good.broker, certificateFile: 'x' } }),
+      'broker: certificateFile and keyFile are needed together',
+    ],
+    [
+      'an address instead of a host',
+      having({ files: { hosts: ['https://a.net/'] } }),
+      'files.hosts[0]: must be a host',
+    ],
+    ['a level that is none', having({ log: { level: 'loud' } }), 'log.level: must be debug, info, warn or error'],
+    ['text that is no object', problemsOf('[]'), 'the file: must be an object'],
+  ])('with %s names the place', (_, problems, expected) => {
+    expect(problems.map((problem) => problem.slice(0, expected.length))).toContain(expected);
+  });
+
+  it('says all that is wrong at once', () => {
+    expect(having({ broker: { url: '' }, log: { level: '' }, more: 1 })).toHaveLength(3);
+  });
+});
+
+describe('JSON with comments', () => {
+  it('is read as JSON, with comments of both kinds and commas behind the last', () => {
+    const text = '// a\n{ /* b\n */ "a//b": ["/* no */", 1.5e3, -0, true, null, "\\u00e9\\"",], }\n// end';
+    expect(readJsonWithComments(text)).toEqual({ 'a//b': ['/* no */', 1500, -0, true, null, 'é"'] });
+  });
+
+  it('keeps a member named __proto__ as one', () => {
+    expect(Object.keys(readJsonWithComments('{"__proto__": {"x": 1}}') as object)).toEqual(['__proto__']);
+  });
+
+  it.each([
+    ['', 'line 1: the file ends too early'],
+    ['{\n"a": 1\n"b": 2}', 'line 3: , or } is expected, not "b"'],
+    ['{\n"a" 1}', 'line 2: : is expected, not 1'],
+    ['{\n\n"a": }', 'line 3: a value is expected, not }'],
+    ['{"a": [1,\n2', 'line 2: , or ] is expected, but the file ends'],
+    ['{a: 1}', 'line 1: is not JSON, at "a"'],
+    ['{"a": 01}', 'line 1: is not JSON, at "0"'],
+    ['{"a": "x\ny"}', 'line 1: is not JSON, at "\\""'],
+    ['{} // a\n{}', 'line 2: nothing is expected here, not {'],
+    ['{"a": 1,\n "b": 2,\n "a": 3}', 'line 3: "a" stands twice in one object'],
+    ['[,]', 'line 1: a value is expected, not ,'],
+    ['{1: 2}', 'line 1: a name in quotes is expected, not 1'],
+    ['/* {}', 'line 1: is not JSON, at "/"'],
+    ['['.repeat(100), 'line 1: is nested more than 64 levels deep'],
+  ])('that is %j says where', (text, sentence) => {
+    expect(() => readJsonWithComments(text)).toThrow(sentence);
+  });
+});
+
+describe('the configuration file', () => {
+  let folder: string;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'edge-'));
+  });
+  afterAll(() => rm(folder, { recursive: true }));
+  const read = async (value: unknown) => {
+    const file = join(folder, 'config.jsonc');
+    await writeFile(file, JSON.stringify(value));
+    return readConfiguration(file);
+  };
+
+  it('may keep its secrets in files next to it', async () => {
+    await writeFile(join(folder, 'hub'), `${connectionString}\n`);
+    await writeFile(join(folder, 'broker'), ' secret \n');
+    const given = {
+      ...good,
+      hub: { connectionStringFile: 'hub' },
+      broker: { ...good.broker, username: 'u', passwordFile: 'broker' },
+    };
+    const { hub, broker } = await read(given);
+    expect(hub).toEqual({ connectionString });
+    expect(broker).toEqual({ url: good.broker.url, username: 'u', password: ' secret ' });
+  });
+
+  it('says which file is missing', async () => {
+    const reading = read({ ...good, hub: { connectionStringFile: 'none' }, files: { caFile: 'neither' } });
+    await expect(reading).rejects.toMatchObject({
+      problems: [
+        'hub.connectionStringFile: none cannot be read: ENOENT',
+        'files.caFile: neither cannot be read: ENOENT',
+      ],
+    });
+    await expect(readConfiguration(join(folder, 'nothing'))).rejects.toThrow('the file cannot be read: ENOENT');
+  });
+
+  it('says what a connection string lacks, without repeating it', async () => {
+    await expect(read({ ...good, hub: { connectionString: 'HostName=h;SharedAccessKey=c2VjcmV0' } })).rejects.toThrow(
+      /^hub.connectionString: has no DeviceId: /,
+    );
+  });
+
+  it('has an example that is good, and says every setting', async () => {
+    const text = await readFile('edge/config.example.jsonc', 'utf8');
+    expect(problemsOf(text)).toEqual([]);
+    const walk = (node: unknown): string[] =>
+      typeof node !== 'object' || node === null
+        ? []
+        : Object.entries(node).flatMap(([key, value]) => [
+            ...(key === 'properties' ? Object.keys(value as object) : []),
+            ...walk(value),
+          ]);
+    for (const name of walk(JSON.parse(edgeSchema()))) expect(text).toContain(`"${name}"`);
+  });
+
+  it('has a JSON schema that is up to date, takes the example, and refuses a misspelt name', async () => {
+    expect(await readFile(edgeSchemaFile, 'utf8')).toBe(edgeSchema());
+    const validate = new Ajv2020().compile(JSON.parse(edgeSchema()));
+    const example = readJsonWithComments(await readFile('edge/config.example.jsonc', 'utf8')) as object;
+    expect(validate(example)).toBe(true);
+    expect(validate({ ...example, brokers: {} })).toBe(false);
+  });
+});

@@ -1,0 +1,195 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, vi } from 'vitest';
+import { type Configuration, checked } from '../../../edge/src/configuration/read.ts';
+import { type Edge, startEdge } from '../../../edge/src/edge.ts';
+import { createLog } from '../../../edge/src/log.ts';
+import { type Broker, type BrokerUser, startBroker } from '../../../sandbox/edge/broker.ts';
+import { type Hub, startHub } from '../../../sandbox/hub/hub.ts';
+import { readAnswer } from '../../../src/methods/answer.ts';
+import { Failure } from '../../../src/methods/failure.ts';
+import { connectModule, type Received, type TestModule } from './module.ts';
+
+export const pressObject = '6b0e4d7c-5a33-4d8c-9a1e-2f1c0f6a7b10';
+export const busObject = '0f1d8a52-7f2b-4f0e-8d57-3b8f2f6c9e11';
+
+export type Line = Readonly<Record<string, unknown>>;
+
+/** What came back to whoever called the direct method, as a front door reads it. */
+export interface Answered {
+  readonly status: number;
+  readonly payload: { readonly detail?: string; readonly status?: number; readonly output?: Record<string, unknown> };
+  /** What a front door tells the application instead of an answer. */
+  readonly reason: string | undefined;
+}
+
+export interface Call {
+  readonly objectId?: string;
+  readonly target?: string;
+  readonly method?: string;
+  readonly timeout?: number;
+  readonly input?: Record<string, unknown>;
+  readonly files?: Record<string, unknown>;
+}
+
+/** A hub, a broker and an edge proxy between them, all real. */
+export interface Site {
+  readonly hub: Hub;
+  readonly folder: string;
+  /** Folder of the module press. */
+  readonly files: string;
+  readonly broker: Broker;
+  readonly edge: Edge;
+  readonly configuration: Configuration;
+  readonly lines: readonly Line[];
+  readyz(): Promise<{ status: number; waitingFor: string[] }>;
+  ready(): Promise<void>;
+  /** Calls `invokeMethod` of the proxy's identity through the hub. */
+  call(call?: Call): Promise<Answered>;
+  module(id: 'press' | 'bus', answer?: (request: Received) => void, isSubscribed?: boolean): Promise<TestModule>;
+  stopBroker(): Promise<void>;
+  startBroker(): Promise<void>;
+  startHub(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface SiteOptions {
+  readonly limits?: object;
+  readonly files?: object;
+  readonly folder?: object;
+  readonly broker?: object;
+  /** Connect as a module of the device. */
+  readonly moduleId?: string;
+  readonly isHubDown?: boolean;
+  readonly isBrokerDown?: boolean;
+  readonly users?: Readonly<Record<string, BrokerUser>>;
+}
+
+export const users: Readonly<Record<string, BrokerUser>> = {
+  'edge-proxy': {
+    password: 'edge-proxy-secret',
+    publish: ['press/in/#', 'bus/in/#'],
+    subscribe: ['press/out/#', 'bus/out/#'],
+  },
+  press: { password: 'press-secret', publish: ['press/out/#'], subscribe: ['press/in/#'] },
+  bus: { password: 'bus-secret', publish: ['bus/out/#'], subscribe: ['bus/in/#'] },
+};
+
+/** The close fails the test when a secret is in the log. */
+export async function startSite(options: SiteOptions = {}): Promise<Site> {
+  const folder = await mkdtemp(join(tmpdir(), 'edge-'));
+  const files = join(folder, 'press');
+  const hubOptions = (ports?: Hub['ports']) => ({
+    directory: join(folder, 'hub'),
+    persist: join(folder, 'kept'),
+    devices: [{ deviceId: 'edge-1' }],
+    ...(ports && { ports }),
+  });
+  let hub = await startHub(hubOptions());
+  if (options.moduleId !== undefined) hub.registry.create('edge-1', { moduleId: options.moduleId });
+  const connectionString = hub.deviceConnectionString('edge-1', options.moduleId);
+  const { ports } = hub;
+  const clientId = options.moduleId === undefined ? 'edge-1' : `edge-1/${options.moduleId}`;
+  const allowed = options.users ?? users;
+  let broker = await startBroker({ users: allowed });
+  if (options.isBrokerDown) await broker.close();
+  if (options.isHubDown) await hub.close();
+
+  const written = checked(
+    JSON.stringify({
+      hub: { connectionString },
+      broker: { url: broker.url, username: 'edge-proxy', password: 'edge-proxy-secret', ...options.broker },
+      modules: [
+        {
+          ...{ id: 'press', objectIds: [pressObject], topics_methods_in: 'press/in', topics_methods_out: 'press/out' },
+          files: { folder: files, ...options.folder },
+        },
+        {
+          ...{ id: 'bus', topics_methods_in: 'bus/in', topics_methods_out: 'bus/out' },
+          gateway: { objectIds: [busObject], targets: ['line'] },
+        },
+      ],
+      files: options.files ?? {},
+      limits: options.limits ?? {},
+      health: { host: '127.0.0.1', port: 0 },
+      log: { level: 'debug' },
+    }),
+  );
+  const ca = await readFile(hub.caFile, 'utf8');
+  const configuration = { ...written, hub: { connectionString, ca } } as Configuration;
+  const lines: Line[] = [];
+  const edge = await startEdge(
+    configuration,
+    createLog('debug', { write: (line) => void lines.push(JSON.parse(line)) }),
+  );
+  const modules: TestModule[] = [];
+
+  async function readyz() {
+    const response = await fetch(`http://127.0.0.1:${edge.healthPort}/readyz`);
+    const { waitingFor = [] } = (await response.json()) as { waitingFor?: string[] };
+    return { status: response.status, waitingFor };
+  }
+
+  const site: Site = {
+    get hub() {
+      return hub;
+    },
+    get broker() {
+      return broker;
+    },
+    ...{ folder, files, edge, configuration, lines, readyz },
+    ready: () =>
+      vi.waitFor(async () => expect(await readyz()).toEqual({ status: 200, waitingFor: [] }), { timeout: 30_000 }),
+    async call({ objectId = pressObject, target = '', method = 'stop', timeout = 20, input, files: given } = {}) {
+      const payload = {
+        ...{ correlationId: 'c-1', objectId, model: 'svc.device', target, method, timeout },
+        ...(input && { input }),
+        ...(given && { files: given }),
+      };
+      return invokeDirectly(hub, clientId, payload, timeout);
+    },
+    async module(id, answer, isSubscribed = true) {
+      const module = await connectModule({ url: broker.url, id, isSubscribed, ...(answer && { answer }) });
+      modules.push(module);
+      return module;
+    },
+    stopBroker: () => broker.close(),
+    async startBroker() {
+      broker = await startBroker({ users: allowed, port: broker.port });
+    },
+    async startHub() {
+      hub = await startHub(hubOptions(ports));
+    },
+    async close() {
+      await Promise.all(modules.map((module) => module.close()));
+      await edge.stop();
+      await Promise.all([broker.close(), hub.close()].map((closing) => closing.catch(() => {})));
+      await rm(folder, { recursive: true, force: true });
+      const key = connectionString.split('SharedAccessKey=')[1] ?? '';
+      for (const secret of [key, 'edge-proxy-secret', 'sig=']) expect(JSON.stringify(lines)).not.toContain(secret);
+    },
+  };
+  if (!options.isHubDown && !options.isBrokerDown && !options.broker && !options.users) await site.ready();
+  return site;
+}
+
+/** The answer to a direct method, which must be one that a front door understands (M7, M8). */
+export async function invokeDirectly(hub: Hub, clientId: string, payload: unknown, timeout: number): Promise<Answered> {
+  const answer = await hub.methods.invoke(clientId, {
+    methodName: 'invokeMethod',
+    payload: payload as Parameters<Hub['methods']['invoke']>[1]['payload'],
+    responseTimeoutMs: timeout * 1000,
+    connectTimeoutMs: 0,
+  });
+  const read = { status: answer.status, payload: answer.payload as Answered['payload'] };
+  try {
+    expect(readAnswer(answer.status, answer.payload)).toEqual(answer.payload);
+    return { ...read, reason: undefined };
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    expect(Object.keys(read.payload)).toEqual(['detail']);
+    expect(read.payload.detail).toMatch(/^.{10,300}$/s);
+    return { ...read, reason: error.reason };
+  }
+}
