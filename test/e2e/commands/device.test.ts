@@ -1,0 +1,95 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { help } from '../../../sandbox/device/options.ts';
+import type { Sandbox } from '../../../sandbox/sandbox.ts';
+import { projectDirectory } from '../../../sandbox/state.ts';
+import { catalogue } from '../../../src/messages/index.ts';
+import { startTestSandbox } from '../testSandbox.ts';
+import { run } from './run.ts';
+
+const example = (name: string) => join(projectDirectory, 'sandbox', 'examples', name);
+
+let sandbox: Sandbox & { directory: string };
+let folder: string;
+beforeAll(async () => {
+  [sandbox, folder] = await Promise.all([startTestSandbox(), mkdtemp(join(tmpdir(), 'commands-'))]);
+});
+afterAll(async () => {
+  await sandbox?.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+describe('npm run device', () => {
+  const device = (args: string[], input?: string) =>
+    run('sandbox/device/main.ts', ['--directory', sandbox.directory, ...args], input);
+
+  it('ends with 0 after a successful acknowledgement, and shows what was sent and what came back', async () => {
+    const { code, stdout } = await device(['model.create', example('model.create.json')]);
+    expect(stdout).toContain('pump-1 sends');
+    expect(stdout).toContain('Svc.InformationModel.ObjectModelCreated');
+    expect(stdout).toMatch(/"success": true/);
+    expect(code).toBe(0);
+  });
+
+  it('sends the bytes of the file as they are', async () => {
+    const sent = sandbox.hub.journal.list({ kind: 'd2c', deviceId: 'pump-1' }).at(-1);
+    expect(sent?.kind === 'd2c' && sent.body).toEqual(await readFile(example('model.create.json')));
+  });
+
+  it('ends with 1 after a failed acknowledgement', async () => {
+    const { code, stdout } = await device(['model.create', example('model.create-mistakes.json')]);
+    expect(stdout).toMatch(/"success": false/);
+    expect(code).toBe(1);
+  });
+
+  it('ends with 2 when no acknowledgement comes in time', async () => {
+    const { code, stdout } = await device(['--wait', '0.2', '--ack', 'positive', 'model.create', '-'], 'no json');
+    expect(stdout).toContain('not well-formed JSON');
+    expect(stdout).toContain('No acknowledgement within 0.2 s');
+    expect(code).toBe(2);
+  });
+
+  it('ends with 3 when there is no such file', async () => {
+    const { code, stderr } = await device(['model.create', 'nowhere.json']);
+    expect(stderr).toContain('nowhere.json');
+    expect(code).toBe(3);
+  });
+
+  const examples = [...help.matchAll(/^ {2}npm run device -- (.*\.json)$/gm)].map(([, line = '']) => line);
+
+  it('has an example of every message in its help', () => {
+    const sent = examples.map((line) => line.split(' ').at(-2));
+    expect(sent.sort()).toEqual(catalogue.map(({ name }) => name).sort());
+  });
+
+  it('sends them by hand, one after the other, and each succeeds', async () => {
+    for (const line of examples) {
+      const { code, stdout } = await device(line.split(' '));
+      expect(code, `${line}\n${stdout}`).toBe(0);
+    }
+  });
+
+  it('introduces a device that nobody knows, once', async () => {
+    const args = ['--id', 'newcomer', '--prop', 'target=x', 'model.create', '-'];
+    const body = JSON.stringify({ model: 'svc.device', type: 'sensor', properties: { quantity: 'flow' } });
+    const first = await device(args, body);
+    expect(first.stdout).toContain('newcomer: it has been introduced');
+    expect(first.code, first.stdout).toBe(0);
+    const second = await device(args, body);
+    expect(second.stdout).not.toContain('introduced');
+    expect(second.code, second.stdout).toBe(0);
+  });
+
+  it('says what to do when no sandbox runs', async () => {
+    const { code, stderr } = await run('sandbox/device/main.ts', [
+      '--directory',
+      folder,
+      'model.create',
+      example('model.create.json'),
+    ]);
+    expect(stderr).toContain('npm run sandbox');
+    expect(code).toBe(3);
+  });
+});

@@ -1,0 +1,148 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { help as invokeHelp } from '../../../sandbox/invoke/options.ts';
+import type { Sandbox } from '../../../sandbox/sandbox.ts';
+import { projectDirectory } from '../../../sandbox/state.ts';
+import { startTestSandbox } from '../testSandbox.ts';
+import { run } from './run.ts';
+
+let sandbox: Sandbox & { directory: string };
+let folder: string;
+beforeAll(async () => {
+  [sandbox, folder] = await Promise.all([
+    startTestSandbox({ methods: 'running' }),
+    mkdtemp(join(tmpdir(), 'commands-')),
+  ]);
+});
+afterAll(async () => {
+  await sandbox?.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+describe('npm run invoke', () => {
+  const invoke = (args: string[], input?: string) =>
+    run('sandbox/invoke/main.ts', ['--directory', sandbox.directory, ...args], input);
+
+  /** Runs `work` while the device answers methods, and gives what the device has shown. */
+  async function whileAnswering(id: string, args: string[], work: () => Promise<void>): Promise<string> {
+    const all = ['--directory', sandbox.directory, '--methods', '--id', id, ...args];
+    const device = spawn(process.execPath, ['--import', 'tsx', 'sandbox/device/main.ts', ...all], {
+      cwd: projectDirectory,
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    let shown = '';
+    const listens = new Promise<void>((resolve) => {
+      device.stdout.on('data', (chunk) => {
+        shown += chunk;
+        if (shown.includes('answers methods')) resolve();
+      });
+    });
+    try {
+      await listens;
+      await work();
+    } finally {
+      const ended = once(device, 'exit');
+      device.kill('SIGTERM');
+      expect(await ended).toEqual([0, null]);
+    }
+    return shown;
+  }
+
+  it('shows request, route and answer, and ends with 0', async () => {
+    await whileAnswering('motor-1', [], async () => {
+      const { code, stdout } = await invoke(['motor-1', 'stop']);
+      expect(stdout).toMatch(/POST http:\S+\/methods\/stop\n/);
+      expect(stdout).toMatch(/Conveyor motor, motor@1.0.0\n.*motor-1\n/);
+      expect(stdout).toMatch(/information model +GET .* 200/);
+      expect(stdout).toMatch(/invokeMethod → motor-1 {2}200/);
+      expect(stdout).toMatch(/and answers {2}200[\s\S]*"status": 200/);
+      expect(code).toBe(0);
+    });
+  });
+
+  it('finds an object by its id, by the path of its owner and by its name', async () => {
+    await whileAnswering('gateway-1', ['--status', '7'], async () => {
+      const { stdout } = await invoke(['gateway-1/bus/drive-1', 'stop']);
+      expect(stdout).toMatch(/target +bus\/drive-1/);
+      const [, id = ''] = /objects\/([^/]+)/.exec(stdout) ?? [];
+      for (const what of [id, id.toUpperCase(), 'Flap drive']) expect((await invoke([what, 'stop'])).code).toBe(0);
+    });
+    const { code, stderr } = await invoke(['motor', 'stop']);
+    expect(stderr).toMatch(/There are:\n[\s\S]*Conveyor motor/);
+    expect(code).toBe(3);
+  });
+
+  it('sends the input byte for byte, from the command line or from stdin', async () => {
+    for (const [args, input] of [[['{"rpm":9007199254740993}']], [['-'], '{"rpm":9007199254740993}']] as const) {
+      const { code, stdout } = await invoke(['motor-1', 'configure', ...args], input);
+      expect(stdout).toContain('"rpm": 9007199254740993');
+      expect(code).toBe(1);
+    }
+    expect((await invoke(['motor-1', 'configure', '{'])).code).toBe(1);
+  });
+
+  it('uploads a file first, which the device fetches; no output has token or signature', async () => {
+    const file = join(folder, 'new.bin');
+    await writeFile(file, 'x'.repeat(1234));
+    let all = '';
+    all += await whileAnswering('motor-1', [], async () => {
+      const { code, stdout, stderr } = await invoke([
+        ...['--upload', `firmware/new.bin=${file}`, '--timeout', '20', 'motor-1', 'loadFirmware'],
+        '{"image":"firmware/new.bin"}',
+      ]);
+      expect(code, stderr).toBe(0);
+      all += stdout;
+    });
+    expect(all).toContain('file image: 1234 bytes fetched\n');
+    expect(all).toContain('"timeout": 20');
+    expect(all).not.toMatch(/sig=[\w%]/);
+    for (const token of Object.values(sandbox.state.methods?.tokens ?? {})) expect(all).not.toContain(token);
+  });
+
+  it.each([
+    [['--token', 'reader', 'motor-1', 'stop'], 403, 1],
+    [['--token', 'stranger', 'motor-1', 'stop'], 404, 1],
+    [['--token', 'expired', 'motor-1', 'stop'], 401, 1],
+    [['--token', 'none', 'motor-1', 'stop'], 401, 1],
+    [['motor-1', 'fly'], 404, 1],
+    [['--model', 'svc.configuration', 'b0057e50-0000-4000-8000-00000000000f', 'stop'], 404, 1],
+    [['Spare motor', 'stop'], 409, 1],
+    [['--timeout', '4', 'motor-1', 'stop'], 400, 1],
+    [['motor-2', 'stop'], 503, 2],
+  ])('tells by its exit code what became of %j', async (args, status, code) => {
+    const ended = await invoke(args);
+    expect(ended.stdout).toContain(`and answers  ${status}`);
+    expect(ended.code).toBe(code);
+  });
+
+  it.each([
+    [['--token', 'somebody', 'motor-1', 'stop'], '--token takes invoker'],
+    [['--timeout', 'soon', 'motor-1', 'stop'], '--timeout takes whole seconds'],
+    [['--upload', 'x', 'motor-1', 'stop'], '--upload takes NAME=FILE'],
+    [['motor-1'], 'An object and a method are needed'],
+    [['--directory', '/nowhere', 'motor-1', 'stop'], 'npm run sandbox'],
+  ])('asks nothing and ends with 3 for %j', async (args, says) => {
+    const { code, stderr } = await invoke(args);
+    expect(stderr).toContain(says);
+    expect(code).toBe(3);
+  });
+
+  it('has examples in its help that succeed', async () => {
+    const examples = [...invokeHelp.matchAll(/^ {2}npm run invoke -- ((?!--|\[).*)$/gm)].map(([, line = '']) => line);
+    expect(examples).toHaveLength(4);
+    await whileAnswering('gateway-1', [], async () => {
+      await whileAnswering('motor-1', [], async () => {
+        for (const example of examples) {
+          const [object = '', method = '', input] = example.split(' ', 3);
+          const given = input === undefined ? [] : [example.slice(example.indexOf("'") + 1, -1)];
+          const { code, stdout, stderr } = await invoke([object, method, ...given]);
+          expect(code, `${example}\n${stdout}${stderr}`).toBe(0);
+        }
+      });
+    });
+  });
+});

@@ -1,0 +1,98 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Sandbox } from '../../../sandbox/sandbox.ts';
+import { startTestSandbox } from '../testSandbox.ts';
+import { run } from './run.ts';
+
+let sandbox: Sandbox & { directory: string };
+beforeAll(async () => {
+  sandbox = await startTestSandbox({ methods: 'running' });
+});
+afterAll(() => sandbox?.close());
+
+describe('npm run device -- --methods', () => {
+  const payload = {
+    correlationId: 'c-1',
+    objectId: 'o-1',
+    model: 'svc.device',
+    target: '',
+    method: 'stop',
+    timeout: 30,
+  };
+  const call = { methodName: 'invokeMethod', responseTimeoutMs: 30_000, connectTimeoutMs: 30_000 };
+  const invoke = (more: object = {}, id = 'motor-1') =>
+    sandbox.hub.methods.invoke(id, { ...call, payload: { ...payload, ...more } });
+  const answering = (...args: string[]) => run('sandbox/device/main.ts', [...inSandbox(), '--methods', ...args]);
+  const inSandbox = () => ['--directory', sandbox.directory];
+
+  it('answers with the inputs as they came, or with nothing, and shows what it was asked and what it said', async () => {
+    const ended = answering('--id', 'motor-1', '--times', '2');
+    expect(await invoke()).toEqual({ status: 200, payload: { status: 200 } });
+    const input = { rpm: 1450 };
+    expect(await invoke({ method: 'configure', input })).toEqual({
+      status: 200,
+      payload: { status: 200, output: input },
+    });
+    const { code, stdout } = await ended;
+    expect(stdout).toContain('motor-1 is connected and answers methods');
+    expect(stdout).toMatch(/motor-1 is invoked {2}configure[\s\S]*"rpm": 1450[\s\S]*motor-1 answers {2}200/);
+    expect(code).toBe(0);
+  });
+
+  it('answers with the status and the output that it is given, later', async () => {
+    const ended = answering(
+      '--id',
+      'motor-1',
+      '--times',
+      '1',
+      '--status=-7',
+      '--output',
+      '{"a":[1]}',
+      '--delay',
+      '0.1',
+    );
+    expect(await invoke({ input: {} })).toEqual({ status: 200, payload: { status: -7, output: { a: [1] } } });
+    expect((await ended).code).toBe(0);
+  });
+
+  it('says that the method could not be run', async () => {
+    const ended = answering('--id', 'motor-1', '--times', '1', '--fail', '503', '--detail', 'the fuse is out');
+    expect(await invoke()).toEqual({ status: 503, payload: { detail: 'the fuse is out' } });
+    expect((await ended).code).toBe(0);
+  });
+
+  it('fetches the files that come with an invocation', async () => {
+    const url = new URL('/', sandbox.hub.adminUrl).href;
+    const ended = answering('--id', 'motor-1', '--times', '1');
+    await invoke({ files: { image: { url, bytes: 1 }, far: { url: 'https://example.org/x', bytes: 1 } } });
+    const { stdout } = await ended;
+    expect(stdout).toMatch(/file image: \d+ bytes fetched, though 1 were announced/);
+    expect(stdout).toContain('file far: not fetched');
+  });
+
+  it('introduces a device that nobody knows, and ends with 3 when its connection is lost', async () => {
+    const ended = answering('--id', 'motor-9');
+    expect(await eventuallyInvoked('motor-9')).toEqual({ status: 200, payload: { status: 200 } });
+    await sandbox.hub.faults.strike({ kind: 'drop', deviceId: 'motor-9' });
+    const { code, stdout, stderr } = await ended;
+    expect(stdout).toContain('motor-9: it has been introduced');
+    expect(stderr).toContain('connection of device "motor-9" has ended');
+    expect(code).toBe(3);
+  });
+
+  /** The device is unknown until the command has introduced it. */
+  async function eventuallyInvoked(id: string) {
+    await expect.poll(() => sandbox.hub.registry.get(id), { timeout: 60_000 }).toBeDefined();
+    return invoke({}, id);
+  }
+
+  it.each([
+    [['--status', 'fine'], '--status takes a whole number'],
+    [['--output', '[]'], '--output takes a JSON object or none'],
+    [['--delay', 'soon'], '--delay takes seconds'],
+    [['model.create', 'x.json'], 'nothing is sent'],
+  ])('does not take %j', async (args, says) => {
+    const { code, stderr } = await answering(...args);
+    expect(stderr).toContain(says);
+    expect(code).toBe(3);
+  });
+});

@@ -1,0 +1,25 @@
+import { execFile } from 'node:child_process';
+import { projectDirectory } from '../../../sandbox/state.ts';
+
+export interface Ended {
+  code: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+/** Runs one of the project's programs to its end. */
+export function run(program: string, args: string[], input = ''): Promise<Ended> {
+  return new Promise((resolve, reject) => {
+    const options = { cwd: projectDirectory, env: { PATH: process.env['PATH'] } };
+    const child = execFile(
+      process.execPath,
+      ['--import', 'tsx', program, ...args],
+      options,
+      (error, stdout, stderr) => {
+        if (error && typeof error.code !== 'number') reject(error);
+        else resolve({ code: child.exitCode, stdout, stderr });
+      },
+    );
+    child.stdin?.end(input);
+  });
+}

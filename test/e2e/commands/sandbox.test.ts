@@ -1,0 +1,124 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Sandbox } from '../../../sandbox/sandbox.ts';
+import { type MethodsState, projectDirectory, readState, type SandboxState } from '../../../sandbox/state.ts';
+import { startTestSandbox } from '../testSandbox.ts';
+import { run } from './run.ts';
+
+let sandbox: Sandbox & { directory: string };
+let folder: string;
+beforeAll(async () => {
+  [sandbox, folder] = await Promise.all([startTestSandbox(), mkdtemp(join(tmpdir(), 'commands-'))]);
+});
+afterAll(async () => {
+  await sandbox?.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+describe('npm run sandbox', () => {
+  it('refuses to start beside another one in the same folder', async () => {
+    const { code, stderr } = await run('sandbox/main.ts', ['--directory', sandbox.directory, '--exit']);
+    expect(stderr).toContain(`process ${process.pid}`);
+    expect(code).toBe(1);
+  });
+
+  it('shows the demonstration, ends with 0 and leaves no state behind; with --json only the state is on stdout', async () => {
+    const directory = join(folder, 'json');
+    const { code, stdout, stderr } = await run('sandbox/main.ts', ['--directory', directory, '--exit', '--json']);
+    expect(stderr).toContain('A pump registers itself');
+    expect(stderr).toContain('An application stops a motor');
+    expect(stderr).not.toMatch(/sig=[\w%]/);
+    expect(code, stderr).toBe(0);
+    const state: SandboxState = JSON.parse(stdout);
+    expect(await readState(directory)).toBeUndefined();
+    const methods = state.methods as MethodsState;
+    for (const token of Object.values(methods.tokens)) expect(stderr).not.toContain(token);
+    const storage = /BlobEndpoint=([^;]+)/.exec(methods.files.connectionString)?.[1] ?? '';
+    const { hub, backends, service } = state;
+    for (const url of [hub.adminUrl, backends.adminUrl, service.livezUrl, methods.url, methods.livezUrl, storage]) {
+      await expect(fetch(url)).rejects.toThrow();
+    }
+    for (const pid of [service.pid, methods.pid]) expect(() => process.kill(pid ?? 2 ** 30, 0)).toThrow('ESRCH');
+  });
+
+  it('fails with --no-service --exit, and says that nobody answered', async () => {
+    const { code, stderr } = await run('sandbox/main.ts', [
+      '--directory',
+      join(folder, 'none'),
+      '--no-service',
+      '--exit',
+    ]);
+    expect(stderr).toContain('started without a service');
+    expect(code).toBe(1);
+  });
+
+  it('ends with 1 and the words of the service when the service does not start', async () => {
+    const occupied = new URL(sandbox.state.service.url).port;
+    const args = ['--directory', join(folder, 'occupied'), '--exit', '--service-port', occupied];
+    const { code, stderr } = await run('sandbox/main.ts', args);
+    expect(stderr).toContain('EADDRINUSE');
+    expect(code).toBe(1);
+  });
+
+  it('takes over from one that was killed, keeps its secrets from other users, and ends in order when told to', async () => {
+    const directory = join(folder, 'told');
+    await mkdir(directory);
+    await writeFile(join(directory, 'state.json'), JSON.stringify({ ...sandbox.state, pid: 2 ** 22 + 1 }));
+    const { pid, stop } = start(['--directory', directory, '--no-service', '--no-methods']);
+    await expect.poll(async () => (await readState(directory))?.pid, { timeout: 100_000 }).toBe(pid);
+    expect((await readState(directory))?.methods).toMatchObject({ environment: { NODE_ENV: 'production' } });
+    expect((await readState(directory))?.methods?.pid).toBeUndefined();
+    for (const file of ['state.json', 'service.env', 'methods.env']) {
+      expect((await stat(join(directory, file))).mode & 0o077, file).toBe(0);
+    }
+    expect(await stop('SIGTERM')).toMatchObject({ code: 0 });
+    expect(await readState(directory)).toBeUndefined();
+  });
+
+  it('ends in order when nobody reads what it prints any more', async () => {
+    const directory = join(folder, 'unread');
+    const args = ['--import', 'tsx', 'sandbox/main.ts', '--directory', directory];
+    const child = spawn(process.execPath, args, { cwd: projectDirectory, stdio: ['ignore', 'pipe', 'ignore'] });
+    const ended = once(child, 'exit');
+    await once(child.stdout, 'data');
+    child.stdout.destroy();
+    expect(await ended).toEqual([0, null]);
+    expect(await readState(directory)).toBeUndefined();
+  });
+
+  it.each([
+    ['service', 'The service'],
+    ['methods', 'The front door'],
+  ] as const)('ends with 1 and the last words when the process of the %s dies', async (part, name) => {
+    const directory = join(folder, `died-${part}`);
+    const { ended } = start(['--directory', directory]);
+    await expect.poll(() => readState(directory), { timeout: 100_000 }).toBeDefined();
+    process.kill((await readState(directory))?.[part]?.pid ?? 2 ** 30, 'SIGKILL');
+    const { code, stderr } = await ended;
+    expect(stderr).toContain(`${name} ended: SIGKILL`);
+    expect(code).toBe(1);
+  });
+});
+
+/** Starts a sandbox that stays up until it is stopped. */
+function start(args: string[]) {
+  const child = spawn(process.execPath, ['--import', 'tsx', 'sandbox/main.ts', ...args], {
+    cwd: projectDirectory,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  const stderr = text(child.stderr);
+  const ended = new Promise<number | null>((resolve) => child.once('exit', resolve)).then(async (code) => ({
+    code,
+    stderr: await stderr,
+  }));
+  const stop = (signal: NodeJS.Signals) => {
+    child.kill(signal);
+    return ended;
+  };
+  return { pid: child.pid, ended, stop };
+}
