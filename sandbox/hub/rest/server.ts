@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { HubCore } from '../core.ts';
 import { type Json, parseJson } from '../json.ts';
@@ -26,9 +26,10 @@ export function createRestServer(hub: HubCore): Server {
       answer === 'status'
         ? Promise.resolve(errorAnswer(status, code, 'A fault of the sandbox hub.'))
         : sleep(answer === 'delay' ? ms : 0).then(() => respond(hub, request));
-    void answering.catch(failure).then((made) => {
+    const writing = answering.then(written).catch((error: unknown) => written(failure(error)));
+    void writing.then((made) => {
       if (made === 'reset') reset(request.socket);
-      else if (made !== 'silent') reply(response, made);
+      else if (made !== 'silent') response.writeHead(made.status, made.headers).end(made.text);
     });
   });
 }
@@ -85,10 +86,18 @@ function failure(error: unknown): RestAnswer {
   return errorAnswer(status, code, error.message);
 }
 
-function reply(response: ServerResponse, { status, body, garbage, headers = {} }: RestAnswer): void {
+interface Written {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly text: string | undefined;
+}
+
+/** @throws RangeError when the body, which may be a device's, is nested too deep to be written */
+function written(made: RestAnswer | Unanswered): Written | Unanswered {
+  if (typeof made === 'string') return made;
+  const { status, body, garbage, headers = {} } = made;
   const text = garbage ?? (body === undefined ? undefined : JSON.stringify(body));
-  response.writeHead(status, text === undefined ? headers : { ...headers, 'content-type': 'application/json' });
-  response.end(text);
+  return { status, text, headers: text === undefined ? headers : { ...headers, 'content-type': 'application/json' } };
 }
 
 function decode(text: string): string {

@@ -88,6 +88,16 @@ describe('a direct method', () => {
     expect(await invoke(call, deviceId, 'm1')).toEqual({ status: 202, payload: { module: { speed: 3 } } });
   });
 
+  test('with an answer that is nested too deep to be passed on fails alone', async () => {
+    const device = await listener();
+    const failed = invoke().catch((error: { response?: { statusCode: number } }) => error.response?.statusCode);
+    respond(device, await asked(device), `${'['.repeat(20_000)}${']'.repeat(20_000)}`);
+    expect(await failed).toBe(500);
+    const answered = invoke();
+    respond(device, await asked(device), '{}');
+    expect(await answered).toEqual({ status: 200, payload: {} });
+  });
+
   test('to a device or module that is not there is not found', async () => {
     expect(await failure({}, 'nobody')).toMatchObject({ status: 404, code: 404001 });
     expect(await failure({}, deviceId, 'nothing')).toMatchObject({ status: 404, code: 404001 });
