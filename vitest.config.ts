@@ -7,7 +7,7 @@ export default defineConfig({
     testTimeout: 240_000,
     hookTimeout: 240_000,
     pool: 'forks',
-    // Most of the longer tests wait for processes of their own: one file at a time would leave a small machine idle.
-    maxWorkers: Math.max(2, availableParallelism() - 1),
+    // Most of the longer tests wait for processes of their own: fewer files at a time would leave a small machine idle.
+    maxWorkers: Math.max(3, availableParallelism() - 1),
   },
 });
