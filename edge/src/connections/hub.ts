@@ -104,7 +104,7 @@ export function connectToHub(options: HubOptions): Lives<Life> {
     due = setInterval(() => {
       const seconds = (performance.now() - began) / 1000;
       if (seconds > token.renew || (seconds > token.renewWhenIdle && isIdle())) onDue();
-    }, token.valid).unref();
+    }, token.valid).unref(); // a thousand times in its life
     return life;
   }
 }

@@ -1,7 +1,6 @@
-import { open } from 'node:fs/promises';
+import { type FileHandle, open } from 'node:fs/promises';
 import { type IncomingMessage, request as plainRequest } from 'node:http';
 import { request as tlsRequest } from 'node:https';
-import { pipeline } from 'node:stream/promises';
 import type { SignedFile } from '../invocation.ts';
 
 /** A file cannot be had; the message says why, without its address. */
@@ -27,12 +26,7 @@ export async function fetchFile(file: SignedFile, path: string, { ca, mode, sign
     checkHead(response, file);
     const target = await open(path, 'wx', 0o600);
     try {
-      await pipeline(
-        response,
-        (chunks) => counted(chunks, file.bytes),
-        target.createWriteStream({ autoClose: false }),
-        { signal },
-      );
+      for await (const chunk of counted(response, file.bytes)) await writeAll(target, chunk);
       await target.chmod(mode);
     } finally {
       await target.close();
@@ -79,6 +73,11 @@ function checkHead({ statusCode = 0, headers }: IncomingMessage, { bytes, etag }
 
 /** Storage services write it with quotes, or without. */
 const bare = (etag: string): string => etag.replace(/^"(.*)"$/, '$1');
+
+/** One write may take less than it is given. */
+async function writeAll(target: FileHandle, chunk: Buffer): Promise<void> {
+  for (let at = 0; at < chunk.length; ) at += (await target.write(chunk, at)).bytesWritten;
+}
 
 /** @throws FetchFailed */
 async function* counted(chunks: AsyncIterable<Buffer>, bytes: number): AsyncGenerator<Buffer> {

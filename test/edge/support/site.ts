@@ -1,15 +1,16 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, vi } from 'vitest';
-import { type Configuration, checked } from '../../../edge/src/configuration/read.ts';
-import { type Edge, startEdge } from '../../../edge/src/edge.ts';
+import { type Configuration, readConfiguration } from '../../../edge/src/configuration/read.ts';
+import { startEdge } from '../../../edge/src/edge.ts';
 import { createLog } from '../../../edge/src/log.ts';
 import { type Broker, type BrokerUser, startBroker } from '../../../sandbox/edge/broker.ts';
 import { type Hub, startHub } from '../../../sandbox/hub/hub.ts';
 import { readAnswer } from '../../../src/methods/answer.ts';
 import { Failure } from '../../../src/methods/failure.ts';
 import { connectModule, type Received, type TestModule } from './module.ts';
+import { type EdgeProcess, type ProcessOptions, startEdgeProcess } from './process.ts';
 
 export const pressObject = '6b0e4d7c-5a33-4d8c-9a1e-2f1c0f6a7b10';
 export const busObject = '0f1d8a52-7f2b-4f0e-8d57-3b8f2f6c9e11';
@@ -40,7 +41,8 @@ export interface Site {
   /** Folder of the module press. */
   readonly files: string;
   readonly broker: Broker;
-  readonly edge: Edge;
+  /** The process, if it is one. */
+  readonly process: EdgeProcess | undefined;
   readonly configuration: Configuration;
   readonly lines: readonly Line[];
   readyz(): Promise<{ status: number; waitingFor: string[] }>;
@@ -51,6 +53,8 @@ export interface Site {
   stopBroker(): Promise<void>;
   startBroker(): Promise<void>;
   startHub(): Promise<void>;
+  /** Starts the process again, after its end. */
+  restart(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -61,6 +65,8 @@ export interface SiteOptions {
   readonly broker?: object;
   /** Connect as a module of the device. */
   readonly moduleId?: string;
+  /** Start the proxy as a process. */
+  readonly process?: ProcessOptions;
   readonly isHubDown?: boolean;
   readonly isBrokerDown?: boolean;
   readonly users?: Readonly<Record<string, BrokerUser>>;
@@ -80,53 +86,53 @@ export const users: Readonly<Record<string, BrokerUser>> = {
 export async function startSite(options: SiteOptions = {}): Promise<Site> {
   const folder = await mkdtemp(join(tmpdir(), 'edge-'));
   const files = join(folder, 'press');
-  const hubOptions = (ports?: Hub['ports']) => ({
+  const hubOptions = (mqtts?: number) => ({
     directory: join(folder, 'hub'),
     persist: join(folder, 'kept'),
     devices: [{ deviceId: 'edge-1' }],
-    ...(ports && { ports }),
+    ...(mqtts !== undefined && { ports: { mqtts } }),
   });
   let hub = await startHub(hubOptions());
   if (options.moduleId !== undefined) hub.registry.create('edge-1', { moduleId: options.moduleId });
   const connectionString = hub.deviceConnectionString('edge-1', options.moduleId);
-  const { ports } = hub;
+  const { mqtts } = hub.ports;
   const clientId = options.moduleId === undefined ? 'edge-1' : `edge-1/${options.moduleId}`;
   const allowed = options.users ?? users;
   let broker = await startBroker({ users: allowed });
   if (options.isBrokerDown) await broker.close();
   if (options.isHubDown) await hub.close();
 
-  const written = checked(
-    JSON.stringify({
-      hub: { connectionString },
-      broker: { url: broker.url, username: 'edge-proxy', password: 'edge-proxy-secret', ...options.broker },
-      modules: [
-        {
-          ...{ id: 'press', objectIds: [pressObject], topics_methods_in: 'press/in', topics_methods_out: 'press/out' },
-          files: { folder: files, ...options.folder },
-        },
-        {
-          ...{ id: 'bus', topics_methods_in: 'bus/in', topics_methods_out: 'bus/out' },
-          gateway: { objectIds: [busObject], targets: ['line'] },
-        },
-      ],
-      files: options.files ?? {},
-      limits: options.limits ?? {},
-      health: { host: '127.0.0.1', port: 0 },
-      log: { level: 'debug' },
-    }),
-  );
-  const ca = await readFile(hub.caFile, 'utf8');
-  const configuration = { ...written, hub: { connectionString, ca } } as Configuration;
+  const file = join(folder, 'edge-proxy.json');
+  const written = {
+    hub: { connectionString, caFile: hub.caFile },
+    broker: { url: broker.url, username: 'edge-proxy', password: 'edge-proxy-secret', ...options.broker },
+    modules: [
+      {
+        ...{ id: 'press', objectIds: [pressObject], topics_methods_in: 'press/in', topics_methods_out: 'press/out' },
+        files: { folder: files, ...options.folder },
+      },
+      {
+        ...{ id: 'bus', topics_methods_in: 'bus/in', topics_methods_out: 'bus/out' },
+        gateway: { objectIds: [busObject], targets: ['line'] },
+      },
+    ],
+    files: options.files ?? {},
+    limits: options.limits ?? {},
+    health: { host: '127.0.0.1', port: 0 },
+    log: { level: 'debug' },
+  };
+  await writeFile(file, JSON.stringify(written), { mode: 0o600 });
+  const configuration = await readConfiguration(file);
   const lines: Line[] = [];
-  const edge = await startEdge(
-    configuration,
-    createLog('debug', { write: (line) => void lines.push(JSON.parse(line)) }),
-  );
+  const heard = (line: Line) => void lines.push(line);
+  const startProgram = () => startEdgeProcess(file, heard, options.process ?? {});
+  let program = options.process && (await startProgram());
+  const edge =
+    program ?? (await startEdge(configuration, createLog('debug', { write: (line) => heard(JSON.parse(line)) })));
   const modules: TestModule[] = [];
 
   async function readyz() {
-    const response = await fetch(`http://127.0.0.1:${edge.healthPort}/readyz`);
+    const response = await fetch(`http://127.0.0.1:${(program ?? edge).healthPort}/readyz`);
     const { waitingFor = [] } = (await response.json()) as { waitingFor?: string[] };
     return { status: response.status, waitingFor };
   }
@@ -138,7 +144,13 @@ export async function startSite(options: SiteOptions = {}): Promise<Site> {
     get broker() {
       return broker;
     },
-    ...{ folder, files, edge, configuration, lines, readyz },
+    get process() {
+      return program;
+    },
+    async restart() {
+      program = await startProgram();
+    },
+    ...{ folder, files, configuration, lines, readyz },
     ready: () =>
       vi.waitFor(async () => expect(await readyz()).toEqual({ status: 200, waitingFor: [] }), { timeout: 30_000 }),
     async call({ objectId = pressObject, target = '', method = 'stop', timeout = 20, input, files: given } = {}) {
@@ -159,11 +171,13 @@ export async function startSite(options: SiteOptions = {}): Promise<Site> {
       broker = await startBroker({ users: allowed, port: broker.port });
     },
     async startHub() {
-      hub = await startHub(hubOptions(ports));
+      hub = await startHub(hubOptions(mqtts));
     },
     async close() {
       await Promise.all(modules.map((module) => module.close()));
-      await edge.stop();
+      if ('stop' in edge) await edge.stop();
+      program?.child.kill('SIGKILL');
+      await program?.ended;
       await Promise.all([broker.close(), hub.close()].map((closing) => closing.catch(() => {})));
       await rm(folder, { recursive: true, force: true });
       const key = connectionString.split('SharedAccessKey=')[1] ?? '';

@@ -1,0 +1,61 @@
+import { createServer, type RequestListener } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+
+/** A server of files whose behaviour can be changed. */
+export interface FileServer {
+  readonly host: string;
+  /** What the front door would send for a file of this name. */
+  signed(name: string, content: Buffer | string): { url: string; bytes: number; etag: string };
+  /** Answers from now on; by default it serves what was signed, and honours If-Match. */
+  behave(listener: RequestListener): void;
+  readonly requests: number;
+  readonly open: number;
+  close(): Promise<void>;
+}
+
+export async function startFileServer(tls?: { key: string; cert: string }): Promise<FileServer> {
+  const files = new Map<string, { content: Buffer; etag: string }>();
+  const serve: RequestListener = (request, response) => {
+    const file = files.get(request.url ?? '');
+    if (!file) response.writeHead(404).end();
+    else if (request.headers['if-match'] !== file.etag) response.writeHead(412).end();
+    else response.writeHead(200, { etag: file.etag, 'content-length': file.content.length }).end(file.content);
+  };
+  let [listener, requests, open] = [serve, 0, 0];
+  const listen: RequestListener = (request, response) => {
+    requests += 1;
+    open += 1;
+    response.on('close', () => {
+      open -= 1;
+    });
+    listener(request, response);
+  };
+  const server = tls ? createTlsServer(tls, listen) : createServer(listen);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const host = `${tls ? 'localhost' : '127.0.0.1'}:${(server.address() as AddressInfo).port}`;
+  return {
+    host,
+    signed(name, content) {
+      const bytes = Buffer.from(content);
+      const etag = `"0x${files.size + 1}"`;
+      const path = `/files/${encodeURIComponent(name)}?sig=${'s'.repeat(20)}`;
+      files.set(path, { content: bytes, etag });
+      return { url: `${tls ? 'https' : 'http'}://${host}${path}`, bytes: bytes.length, etag };
+    },
+    behave(next) {
+      listener = next;
+    },
+    get requests() {
+      return requests;
+    },
+    get open() {
+      return open;
+    },
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
