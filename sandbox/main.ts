@@ -72,6 +72,8 @@ async function run(sandbox: Sandbox, { exit, service, directory }: Options, prin
   Remote methods     ${sandbox.state.methods?.url}
   Answer them        npm run device -- --methods --id motor-1
   Invoke one         npm run invoke -- motor-1 stop
+  One of a module    npm run invoke -- edge-1/press stop
+  Modules' broker    ${sandbox.state.edge?.broker.url}
   End                Ctrl-C\n`);
   await interruption();
 }
@@ -82,11 +84,12 @@ async function interruption(): Promise<never> {
   throw signal.reason;
 }
 
-/** Rejects when service or front door have ended, which they should not. */
-async function death({ service, frontDoor, state }: Sandbox): Promise<never> {
+/** Rejects when service, front door or edge proxy have ended, which they should not. */
+async function death({ service, frontDoor, edge, state }: Sandbox): Promise<never> {
   const [name, { reason }, logFile] = await Promise.race([
     ended('The service', service, state.service.logFile),
     ended('The front door', frontDoor?.process, state.methods?.logFile),
+    ended('The edge proxy', edge?.process, state.edge?.proxy.logFile),
   ]);
   throw new ServiceFailed(`${name} ended: ${reason}.${await tail(logFile)}`);
 }

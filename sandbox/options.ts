@@ -10,7 +10,7 @@ other, and stays up.
 
   --exit          end after the demonstration: exit code 0 if every expected reply came from the service
   --no-service    leave the service out, so that it can be started in a debugger
-  --no-methods    leave the front door out, in the same way
+  --no-methods    leave the front door out, in the same way, and with it the edge device
   --json          print the state (what .sandbox/state.json holds: it has keys) on stdout, and everything else on stderr
   --tier S1|S2|S3 the hub throttles as one of that tier does; not at all unless given
   --directory D   where state, keys and logs go, default .sandbox; a second sandbox needs one of its own
@@ -20,7 +20,8 @@ other, and stays up.
   --amqp-port N  --amqps-port N  --mqtts-port N  --hub-admin-port N                                 the hub
   --information-model-port N  --type-registry-port N  --principal-manager-port N  --backends-admin-port N
   --service-port N                                                                the service's health checks
-  --methods-port N  --methods-health-port N                                       the front door, its health checks`;
+  --methods-port N  --methods-health-port N                                       the front door, its health checks
+  --broker-port N  --edge-health-port N                                           the modules' broker, the edge proxy's health checks`;
 
 export { UsageError };
 
@@ -49,6 +50,8 @@ export function readArguments() {
       'service-port': port,
       'methods-port': port,
       'methods-health-port': port,
+      'broker-port': port,
+      'edge-health-port': port,
     },
   });
   const number = (name: Extract<keyof typeof values, `${string}-port`>) => {
@@ -60,6 +63,7 @@ export function readArguments() {
     exit: values.exit,
     service: !values['no-service'],
     methods: values['no-methods'] ? ('prepared' as const) : ('running' as const),
+    edge: !values['no-methods'],
     json: values.json,
     directory: resolve(process.env['INIT_CWD'] ?? '.', values.directory),
     help: values.help,
@@ -80,6 +84,8 @@ export function readArguments() {
       service: number('service-port'),
       methods: number('methods-port'),
       methodsHealth: number('methods-health-port'),
+      broker: number('broker-port'),
+      edgeHealth: number('edge-health-port'),
     },
   };
 }

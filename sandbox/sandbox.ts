@@ -6,6 +6,7 @@ import { refuseCompany } from './company.ts';
 import { describeBackends, describeHub } from './describe.ts';
 import { connectDevice, type Device } from './device/device.ts';
 import { introduceDevice } from './device/introduce.ts';
+import { type EdgeDevice, openEdge } from './edge/edge.ts';
 import type { HubRules } from './hub/core.ts';
 import { type Hub, startHub } from './hub/hub.ts';
 import { type FrontDoor, openFrontDoor } from './methods/frontDoor.ts';
@@ -15,7 +16,7 @@ import { freePort, type ServiceProcess, startService } from './serviceProcess.ts
 import { publishState, removeState, type SandboxState, sandboxDirectory } from './state.ts';
 
 /** The devices that exist from the start, in the hub as in the principal manager. */
-const residents = ['pump-1', 'pump-2', 'gateway-1', 'motor-1', 'motor-2', 'rival-1'];
+const residents = ['pump-1', 'pump-2', 'gateway-1', 'motor-1', 'motor-2', 'edge-1', 'rival-1'];
 
 export interface SandboxPorts {
   hub?: { amqp?: number; amqps?: number; mqtts?: number; admin?: number };
@@ -23,6 +24,8 @@ export interface SandboxPorts {
   service?: number;
   methods?: number;
   methodsHealth?: number;
+  broker?: number;
+  edgeHealth?: number;
 }
 
 export interface SandboxOptions {
@@ -34,6 +37,8 @@ export interface SandboxOptions {
   service?: boolean;
   /** The front door of remote methods and its storage of files: there, or only prepared for one that is started by hand; absent: neither. */
   methods?: 'running' | 'prepared';
+  /** The device edge-1 with its broker, edge proxy and modules; only where the front door runs. */
+  edge?: boolean;
   /** A folder with a built service (`dist/main.js`, `node_modules`); default the project, which is built first. */
   serviceDirectory?: string;
   /** Default `node dist/main.js`. */
@@ -57,6 +62,7 @@ export interface Sandbox {
   /** The process that runs now, or ran last; `undefined` before the first one. */
   readonly service: ServiceProcess | undefined;
   readonly frontDoor: FrontDoor | undefined;
+  readonly edge: EdgeDevice | undefined;
   /** Starts the service (again, after it was stopped or killed). */
   startService(): Promise<ServiceProcess>;
   /** A connected device; one that nobody knows yet is introduced to hub and principal manager first. */
@@ -139,6 +145,8 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     }
     let frontDoor: FrontDoor | undefined;
     closers.push(async () => frontDoor?.close());
+    let edge: EdgeDevice | undefined;
+    closers.push(async () => edge?.close());
     const openDoor = async () => {
       if (!options.methods) return;
       const isStarted = options.methods === 'running';
@@ -146,6 +154,10 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
       const where = { directory, ports, serviceDirectory };
       frontDoor = await openFrontDoor({ hub, backends, ...where, isStarted, environment, printer, signal });
       state.methods = frontDoor.state;
+      if (!options.edge || !isStarted) return;
+      const storage = frontDoor.state.files.connectionString;
+      edge = await openEdge({ hub, backends, storage, directory, ports, printer, signal });
+      state.edge = edge.state;
     };
     const startFirst = async () => {
       if (options.service === false) return;
@@ -168,6 +180,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
         return service;
       },
       frontDoor,
+      edge,
       startService: start,
       async connect(id) {
         const { connectionString } = await introduceDevice(id, state);

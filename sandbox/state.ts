@@ -48,6 +48,8 @@ export interface SandboxState {
   };
   /** Absent in a sandbox without remote methods. */
   methods?: MethodsState;
+  /** Absent in a sandbox without an edge device. */
+  edge?: EdgeState;
 }
 
 /** The front door of remote methods, those who use it, and their files. */
@@ -65,6 +67,26 @@ export interface MethodsState {
   tokens: { invoker: string; reader: string; stranger: string; expired: string };
   /** Each tenant has a folder there. */
   files: { connectionString: string; container: string };
+}
+
+/** An edge device with modules: the edge proxy, and the broker between them. */
+export interface EdgeState {
+  /** Id of the device that the proxy connects as. */
+  device: string;
+  proxy: {
+    pid: number;
+    livezUrl: string;
+    readyzUrl: string;
+    logFile: string;
+    configurationFile: string;
+  };
+  broker: {
+    url: string;
+    /** By user name: that of a module is its id. */
+    passwords: Record<string, string>;
+  };
+  /** By id. Nobody connects as `mine`: it is for a module of one's own, which has the methods of `edge-1/mine`. */
+  modules: Record<string, { topics: { in: string; out: string }; files: string }>;
 }
 
 const stateFile = (directory: string) => join(directory, 'state.json');

@@ -1,8 +1,10 @@
 import type { Device } from '../device/device.ts';
+import type { SeenRequest } from '../edge/modules.ts';
 import { callFrontDoor, type Exchange } from '../invoke/call.ts';
 import { type FoundObject, findObject } from '../invoke/find.ts';
 import { silent } from '../print.ts';
 import type { Sandbox } from '../sandbox.ts';
+import { edgeMethods } from './chapters/edge.ts';
 import { methods } from './chapters/methods.ts';
 import { DemonstrationFailed, type DemonstrationOptions } from './demonstrate.ts';
 import type { Invocation, Received } from './invocation.ts';
@@ -17,6 +19,8 @@ export interface Invoked {
   exchange: Exchange;
   /** What the device was asked with and what it said; more than one would be one too many. */
   asked: { payload: unknown; answer: unknown }[];
+  /** What modules of the edge device were asked with, and replied. */
+  handed: readonly SeenRequest[];
   /** How this differs from what is expected; empty when it does not. */
   problems: string[];
 }
@@ -49,7 +53,7 @@ export async function demonstrateMethods(
   }
 
   try {
-    for (const invocation of methods) {
+    for (const invocation of [...methods, ...(sandbox.edge ? edgeMethods : [])]) {
       signal?.throwIfAborted();
       if (invocation.device) await connect(invocation.device.id);
       const asked: Invoked['asked'] = [];
@@ -70,16 +74,18 @@ export async function demonstrateMethods(
 async function perform(
   invocation: Invocation,
   asked: Invoked['asked'],
-  { state, hub }: Sandbox,
+  { state, hub, edge }: Sandbox,
   waitMs: number,
 ): Promise<Invoked> {
-  const { caller = 'invoker', method, expected, device, fault } = invocation;
+  const { caller = 'invoker', method, expected, device, module, fault } = invocation;
   const object = await findObject(state, invocation.object, model);
   const body = JSON.stringify(invocation.body ?? {});
   const token = state.methods?.tokens[caller];
   if (fault) hub.faults.add(fault);
+  const before = edge?.seen.length ?? 0;
   const exchange = await callFrontDoor(state, { objectId: object.objectId, model, method, token, body }, waitMs);
 
+  const handed = edge?.seen.slice(before) ?? [];
   const common = { correlationId: exchange.correlationId, objectId: object.objectId, model, method };
   const payloads = device ? [{ ...common, ...device.receives }] : [];
   const problems = [
@@ -93,6 +99,11 @@ async function perform(
       payloads,
       'what the device was asked',
     ),
+    ...differences(
+      handed.map(({ module: id, topic, payload }) => ({ id, topic, payload: payload && JSON.parse(payload) })),
+      module ? [module] : [],
+      'what modules were asked',
+    ),
   ];
-  return { invocation, object, body, exchange, asked, problems };
+  return { invocation, object, body, exchange, asked, handed, problems };
 }

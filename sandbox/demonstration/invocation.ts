@@ -22,6 +22,8 @@ export interface Invocation {
     /** What it does and answers. */
     answer(payload: Received): Promise<{ status: number; payload: unknown }> | { status: number; payload: unknown };
   };
+  /** Absent: no module of the edge device may be asked. */
+  module?: { id: string; topic: RegExp; payload: Pattern };
   expected: { status: number; headers?: Readonly<Record<string, RegExp>>; body: Pattern };
   /** Says the same as the one before, which was shown in full: this one is shown in few lines. */
   isRepeat?: boolean;

@@ -14,7 +14,7 @@ export function showInvocation(invoked: Invoked, printer: Printer): void {
   line(`\n  ${verdict(problems, printer)}\n`);
 }
 
-function showWhole({ invocation, object, body, exchange, asked }: Invoked, printer: Printer): void {
+function showWhole({ invocation, object, body, exchange, asked, handed }: Invoked, printer: Printer): void {
   const { line, paint } = printer;
   showRequest(printer, exchange.url, invocation.caller ?? 'invoker', body);
   showRoute(printer, object, exchange);
@@ -24,14 +24,21 @@ function showWhole({ invocation, object, body, exchange, asked }: Invoked, print
     line(`\n  ${paint('bold', 'and says')}`);
     showText(printer, JSON.stringify(answer));
   }
+  for (const { module, topic, payload, replyTopic, reply } of handed) {
+    line(`\n  ${paint('bold', `module ${module} gets`)}  ${topic}`);
+    if (payload) showText(printer, payload);
+    line(`\n  ${paint('bold', 'and replies')}  ${replyTopic}`);
+    if (reply) showText(printer, reply);
+  }
   showAnswer(printer, exchange);
 }
 
-function showBriefly({ invocation, body, exchange, asked }: Invoked, { line, paint }: Printer): void {
+function showBriefly({ invocation, body, exchange, asked, handed }: Invoked, { line, paint }: Printer): void {
   const { caller = 'invoker', object, method, device } = invocation;
   const row = (who: string, ...more: string[]) => line(`  ${[who.padEnd(18), ...more].join('  ')}`);
   line();
   row(`the ${caller} asks`, paint('cyan', method), `of ${object}  ${body}`);
   for (const { answer } of asked) row(`${device?.id} says`, JSON.stringify(answer));
+  for (const { module, replyTopic, reply } of handed) row(`${module} replies`, replyTopic, reply);
   row('the answer', paint('cyan', String(exchange.status)), exchange.answer);
 }

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { breachesOfModule } from '../support/modulesContract.ts';
 import type { TestModule } from './support/module.ts';
 import { busObject, invokeDirectly, pressObject, type Site, startSite, users } from './support/site.ts';
 
@@ -121,8 +122,13 @@ describe('a gateway', () => {
 describe('a reply', () => {
   const replied = async (status: string, payload: string | Buffer) => {
     const calling = site.call();
-    (await press.next()).reply(status, payload);
-    return calling;
+    const request = await press.next();
+    request.reply(status, payload);
+    const answered = await calling;
+    if (answered.status === 200) {
+      expect(breachesOfModule('out', `${status}/${request.requestId}`, payload.toString())).toEqual([]);
+    }
+    return answered;
   };
 
   it.each<[string, string, string | Buffer, RegExp]>([

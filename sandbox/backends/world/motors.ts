@@ -56,4 +56,7 @@ export const motors: readonly Motor[] = [
   { name: 'Idle motor', type: 'motor@1', serial: 'M-2', owner: 'motor-2' },
   { name: 'Flap drive', type: 'servo-motor@1', serial: 'M-3', owner: 'gateway-1/bus/drive-1' },
   { name: 'Spare motor', type: 'motor@1', serial: 'M-4' },
+  { name: 'Press', type: 'motor@1', serial: 'M-5', owner: 'edge-1/press' },
+  { name: 'Valve drive', type: 'servo-motor@1', serial: 'M-6', owner: 'edge-1/line/valve-1' },
+  { name: 'Own machine', type: 'motor@1', serial: 'M-7', owner: 'edge-1/mine' },
 ];

@@ -137,7 +137,11 @@ export function seed(world: World): void {
   connect(edge, 'sensor-1');
   connect(edge, 'sensor-2');
   device('rival-1', 'globex');
-  const owners = [device('motor-1', 'acme'), device('motor-2', 'acme'), connect(connect(gateway, 'bus'), 'drive-1')];
+  const edgeDevice = device('edge-1', 'acme');
+  const owners = [
+    ...[device('motor-1', 'acme'), device('motor-2', 'acme'), connect(connect(gateway, 'bus'), 'drive-1')],
+    ...[connect(edgeDevice, 'press'), connect(connect(edgeDevice, 'line'), 'valve-1'), connect(edgeDevice, 'mine')],
+  ];
 
   const unclaimed = {
     objectId: idOf('unclaimed pump'),

@@ -9,6 +9,7 @@ import { type Broker, type BrokerUser, startBroker } from '../../../sandbox/edge
 import { type Hub, startHub } from '../../../sandbox/hub/hub.ts';
 import { readAnswer } from '../../../src/methods/answer.ts';
 import { Failure } from '../../../src/methods/failure.ts';
+import { breachesOfModule } from '../../support/modulesContract.ts';
 import { connectModule, type Received, type TestModule } from './module.ts';
 import { type EdgeProcess, type ProcessOptions, startEdgeProcess } from './process.ts';
 
@@ -180,6 +181,11 @@ export async function startSite(options: SiteOptions = {}): Promise<Site> {
       await program?.ended;
       await Promise.all([broker.close(), hub.close()].map((closing) => closing.catch(() => {})));
       await rm(folder, { recursive: true, force: true });
+      const requests = modules.flatMap(({ received }) => received);
+      const breaches = requests.flatMap(({ topic, text }) =>
+        breachesOfModule('in', topic.replace(/^\w+\/in\//, ''), text),
+      );
+      expect(breaches, 'what modules got against the contract').toEqual([]);
       const key = connectionString.split('SharedAccessKey=')[1] ?? '';
       for (const secret of [key, 'edge-proxy-secret', 'sig=']) expect(JSON.stringify(lines)).not.toContain(secret);
     },

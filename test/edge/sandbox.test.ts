@@ -1,0 +1,116 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import mqtt from 'mqtt';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { demonstrateMethods, type Invoked } from '../../sandbox/demonstration/demonstrateMethods.ts';
+import { callFrontDoor } from '../../sandbox/invoke/call.ts';
+import { findObject } from '../../sandbox/invoke/find.ts';
+import type { Sandbox } from '../../sandbox/sandbox.ts';
+import { startTestSandbox } from '../e2e/testSandbox.ts';
+import { breachesOfModule } from '../support/modulesContract.ts';
+
+let sandbox: Sandbox & { directory: string };
+beforeAll(async () => {
+  sandbox = await startTestSandbox({ methods: 'running', edge: true, service: false });
+});
+afterAll(() => sandbox.close());
+
+const invoke = async (object: string, method: string, body: object = {}) => {
+  const { objectId } = await findObject(sandbox.state, object, 'svc.device');
+  const token = sandbox.state.methods?.tokens.invoker;
+  const request = { objectId, model: 'svc.device', method, token, body: JSON.stringify(body) };
+  const { status, answer } = await callFrontDoor(sandbox.state, request, 60_000);
+  return { status, answer: JSON.parse(answer) };
+};
+
+describe('the demonstration of an edge device', () => {
+  let invoked: Invoked[];
+  beforeAll(async () => {
+    invoked = (await demonstrateMethods(sandbox)).filter(({ invocation }) => invocation.object.startsWith('edge-1'));
+  });
+
+  it('has a module, a gateway, files, and a module that nobody is', () => {
+    expect(invoked.map(({ handed }) => handed.map(({ module }) => module).join())).toEqual([
+      ...['press', 'press', 'press'],
+      ...['line', 'line', ''],
+    ]);
+  });
+
+  it('keeps to the contract with modules', () => {
+    const handed = invoked.flatMap((each) => each.handed);
+    const behind = (topic: string) => topic.split('/').slice(4).join('/');
+    const breaches = handed.flatMap(({ topic, payload, replyTopic, reply }) => [
+      ...breachesOfModule('in', behind(topic), payload),
+      ...breachesOfModule('out', behind(replyTopic), reply),
+    ]);
+    expect(breaches).toEqual([]);
+    expect(handed).toHaveLength(5);
+  });
+
+  it('leaves no password, no key and no signature in the log of the proxy', async () => {
+    const { proxy, broker } = sandbox.state.edge ?? {};
+    const log = await readFile(proxy?.logFile ?? '', 'utf8');
+    expect(log).toContain('method invoked');
+    expect(log).not.toMatch(/sig=|SharedAccessKey/);
+    for (const password of Object.values(broker?.passwords ?? {})) expect(log).not.toContain(password);
+  });
+});
+
+describe('the broker of the sandbox', () => {
+  const connect = (user: string, password = sandbox.state.edge?.broker.passwords[user] ?? '') =>
+    mqtt.connectAsync(sandbox.state.edge?.broker.url ?? '', { username: user, password, reconnectPeriod: 0 }, false);
+
+  it('refuses a wrong password', async () => {
+    await expect(connect('mine', 'wrong')).rejects.toThrow(/Connection refused/);
+  });
+
+  it('lets a module neither hear nor answer what is another’s', async () => {
+    const client = await connect('mine');
+    await expect(client.subscribeAsync('modules/press/methods/in/#')).rejects.toThrow();
+    await expect(client.subscribeAsync('#')).rejects.toThrow();
+    const closed = new Promise((resolve) => client.once('close', () => resolve(true)));
+    client.publish('modules/press/methods/out/200/x', '');
+    expect(await closed).toBe(true);
+  });
+});
+
+describe('the example of a module', () => {
+  let example: ChildProcess;
+  beforeAll(async () => {
+    example = spawn(process.execPath, ['--import', 'tsx', 'sandbox/edge/example.ts'], {
+      env: { ...process.env, STATE: join(sandbox.directory, 'state.json') },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    if (example.stdout) await Promise.race([once(example.stdout, 'data'), once(example, 'exit')]);
+  });
+  afterAll(async () => {
+    const ended = once(example, 'exit');
+    example.kill('SIGKILL');
+    await ended;
+  });
+
+  it('stands in docs/methods.md as it is run here', async () => {
+    expect(await readFile('docs/methods.md', 'utf8')).toContain(
+      `\`\`\`ts\n${await readFile('sandbox/edge/example.ts', 'utf8')}\`\`\``,
+    );
+  });
+
+  it('has its methods', async () => {
+    expect(await invoke('edge-1/mine', 'stop')).toEqual({ status: 200, answer: { status: 200 } });
+    expect(await invoke('edge-1/mine', 'configure', { input: { rpm: 900 } })).toEqual({
+      status: 200,
+      answer: { status: 200, output: { rpm: 900 } },
+    });
+    expect(await invoke('edge-1/mine', 'configure')).toMatchObject({ answer: { status: 422 } });
+  });
+
+  it('gets files', async () => {
+    const input = { image: 'firmware/motor-2.1.0.bin', name: 'motor-2.1.0.bin' };
+    expect((await invoke('edge-1/mine', 'loadFirmware', { input })).answer).toEqual({
+      status: 200,
+      output: { name: 'motor-2.1.0.bin', bytes: 65_536 },
+    });
+  });
+});
