@@ -23,6 +23,9 @@ const copied = [
   'vitest.config.ts',
 ];
 
+/** For one test: with a fault, some wait for what never comes. */
+const longestMs = 45_000;
+
 /** A copy of the checkout with a fault put in and taken out again. */
 function createWorkshop() {
   const directory = mkdtempSync(join(tmpdir(), 'mutants-'));
@@ -41,6 +44,8 @@ function createWorkshop() {
         ...chosenTests(tests, words),
         '--no-isolate',
         '--maxWorkers=1',
+        `--testTimeout=${longestMs}`,
+        `--hookTimeout=${longestMs}`,
         '--reporter=json',
         `--outputFile=${report}`,
       ];
