@@ -11,6 +11,7 @@ import { type Fault, faults } from '../test/mutants/faults.ts';
 
 const copied = [
   'src',
+  'edge',
   'test',
   'scripts',
   'sandbox',

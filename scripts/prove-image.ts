@@ -1,8 +1,8 @@
 /**
- * Proves what the Dockerfile builds, where no container engine runs: follows it in an empty folder, and has the result serve
+ * Proves what the Dockerfiles build, where no container engine runs: follows it in an empty folder, and has the result serve
  * devices and applications of the sandbox, both its commands, as the image's user, with what README's `docker run` line says. `npm run prove-image`
  */
-import { chmod, copyFile, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { chmod, copyFile, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createPrinter } from '../sandbox/print.ts';
@@ -11,12 +11,16 @@ import { tail } from '../sandbox/serviceProcess.ts';
 import { projectDirectory } from '../sandbox/state.ts';
 import { createContainer, unlock } from './image/container.ts';
 import { readDockerRun } from './image/dockerRun.ts';
+import { proveEdge } from './image/edgeStory.ts';
 import { environmentOf } from './image/environment.ts';
 import { followDockerfile, type Image, StepFailed } from './image/followDockerfile.ts';
 import { proveMethods } from './image/methods.ts';
 import { provePackages } from './image/packages.ts';
 import { createPatience, kindsOfLines } from './image/patience.ts';
 import { proveService } from './image/story.ts';
+
+/** For what needs seconds. */
+const edgeMs = 300_000;
 
 const printer = createPrinter();
 const directory = await mkdtemp(join(tmpdir(), 'image-'));
@@ -28,7 +32,17 @@ try {
   const packages = await provePackages(projectDirectory, join(image.root, image.workdir));
   printer.progress(`${packages} packages, none of them only for development`);
   await prove(image);
-  printer.progress('The image is proven');
+  const ofEdge = await followDockerfile(
+    projectDirectory,
+    join(directory, 'edge-stages'),
+    (step) => printer.progress(`RUN ${step}`),
+    'edge/Dockerfile',
+  );
+  const packagesOfEdge = await provePackages(projectDirectory, join(ofEdge.root, ofEdge.workdir), 'edge');
+  printer.progress(`The edge proxy: ${packagesOfEdge} packages, none of them only for development`);
+  const limit = AbortSignal.timeout(edgeMs);
+  await proveEdge(ofEdge, await createContainer(ofEdge, limit), await edgeDirectory(), printer);
+  printer.progress('Both images are proven');
 } catch (error) {
   process.exitCode = 1;
   process.stderr.write(
@@ -37,6 +51,13 @@ try {
 } finally {
   await unlock(directory);
   await rm(directory, { recursive: true, force: true });
+}
+
+/** Readable for the image's user, who is not the one of this process. */
+async function edgeDirectory(): Promise<string> {
+  const folder = join(directory, 'edge');
+  await mkdir(folder, { mode: 0o755 });
+  return folder;
 }
 
 async function prove(image: Image): Promise<void> {

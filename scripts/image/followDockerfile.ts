@@ -39,11 +39,16 @@ const needsEngine = ['ARG', 'STOPSIGNAL', 'LABEL'];
 export const isRoot = process.getuid?.() === 0;
 
 /**
- * Follows `Dockerfile` and `.dockerignore` of `context` without a container engine: every stage is a folder below `root`, and
+ * Follows a Dockerfile and `.dockerignore` of `context` without a container engine: every stage is a folder below `root`, and
  * nothing gets there but what the file copies or runs. Rejects on a step that fails, copies what `.dockerignore` hides, or is not understood.
  */
-export async function followDockerfile(context: string, root: string, say: (step: string) => void): Promise<Image> {
-  const instructions = readDockerfile(await readFile(join(context, 'Dockerfile'), 'utf8'));
+export async function followDockerfile(
+  context: string,
+  root: string,
+  say: (step: string) => void,
+  dockerfile = 'Dockerfile',
+): Promise<Image> {
+  const instructions = readDockerfile(await readFile(join(context, dockerfile), 'utf8'));
   const ignore = await readFile(join(context, '.dockerignore'), 'utf8');
   const visible = ignore.split('\n').flatMap((line) => (line.startsWith('!') ? [line.slice(1).trim()] : []));
   const stages = new Map<string, Stage>();

@@ -129,6 +129,22 @@ describe('the program with files', () => {
     expect(await readdir(site.files)).toEqual(['of-the-module']);
   });
 
+  it('is told to end during a download that takes too long: nothing was delivered, and nothing is left', async () => {
+    site = await startSite({ process: {}, files: files(), limits: { drainSeconds: 1 } });
+    const press = await site.module('press');
+    server.behave((_, response) => response.writeHead(200, { etag: '"0x1"' }).write('x'));
+    const calling = site.call({ input: { a: 'a' }, files: { a: server.signed('a', 'xx') } });
+    await vi.waitFor(() => expect(server.open).toBe(1), { timeout: 10_000 });
+    site.process?.child.kill('SIGTERM');
+    expect(await calling).toMatchObject({
+      status: 503,
+      payload: { detail: 'the edge proxy stopped before it was delivered' },
+    });
+    expect(await site.process?.ended).toBe(0);
+    expect(await readdir(site.files)).toEqual([]);
+    expect(press.received).toEqual([]);
+  });
+
   it('cannot write a file as the disk takes no more: 503, and the next one is written', async () => {
     // The operating system refuses to let a file grow: in blocks of 512 or 1024 bytes.
     site = await startSite({ process: { shell: "trap '' XFSZ; ulimit -f 200;" }, files: files() });

@@ -1,5 +1,6 @@
 import { deliveryFaults } from './deliveryFaults.ts';
 import { detailFaults } from './detailFaults.ts';
+import { edgeFaults } from './edgeFaults.ts';
 import { methodFaults } from './methodFaults.ts';
 import { outageFaults } from './outageFaults.ts';
 import { quarantineFaults } from './quarantineFaults.ts';
@@ -546,5 +547,6 @@ export const faults: readonly Fault[] = [
   ...settingFaults,
   ...outageFaults,
   ...methodFaults,
+  ...edgeFaults,
   ...trapFaults,
 ];

@@ -1,5 +1,6 @@
 import { backlog } from './backlog.ts';
 import { create } from './create.ts';
+import { edge } from './edge.ts';
 import { growth } from './growth.ts';
 import { http } from './http.ts';
 import { isolation } from './isolation.ts';
@@ -24,6 +25,7 @@ export const workloads: readonly Workload[] = [
   backlog,
   http,
   methods,
+  edge,
   start,
   growth,
 ];
