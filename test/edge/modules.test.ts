@@ -222,6 +222,17 @@ describe('a reply', () => {
     expect((await calling).status).toBe(200);
   });
 
+  it('of many megabytes is not read to its end: the connection is made anew, and others are served again', async () => {
+    const calling = site.call({ timeout: 5 });
+    (await press.next()).reply(0, Buffer.alloc(8_388_608, 'x'));
+    expect(await calling).toMatchObject({ status: 504 });
+    expect(site.lines.some(({ reason }) => /a module has sent 8388\d+ bytes at once/.test(String(reason)))).toBe(true);
+    await site.ready();
+    const next = site.call();
+    (await press.next()).reply(1);
+    expect((await next).payload).toEqual({ status: 1 });
+  });
+
   it('leaves a line in the log that has no input and no output', async () => {
     const calling = site.call({ method: 'configure', input: { label: 'a private text' } });
     (await press.next()).reply(5, { text: 'another private text' });

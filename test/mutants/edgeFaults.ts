@@ -73,6 +73,12 @@ export const edgeFaults: readonly Fault[] = [
     replace: 'client.connected || heard.has(moduleId)',
     caughtBy: 'refuses our subscription to one module: that one gets 503, the others work',
   }),
+  ...inFile('edge/src/connections/packetSizes.ts', test('packetSizes'), {
+    fault: 'lets a module send any amount at once',
+    find: 'if (length > mostBytes) {',
+    replace: 'if (length > 2 ** 28) {',
+    caughtBy: 'a packet is noticed before it has come',
+  }),
   ...inFile('edge/src/connections/hub.ts', test('connections'), {
     fault: 'makes the connection anew while invocations are in work',
     find: '(seconds > token.renewWhenIdle && isIdle())',

@@ -4,6 +4,7 @@ import type { Log } from '../log.ts';
 import type { Reply } from '../reply.ts';
 import { inWords } from './inWords.ts';
 import { createLives, type Life, type Lives, type Pauses } from './lives.ts';
+import { watchPacketSizes } from './packetSizes.ts';
 
 /** A message below a module's topic for replies. */
 export interface Incoming extends Reply {
@@ -33,6 +34,8 @@ const connectMs = 10_000;
 const keepAliveSeconds = 15;
 /** What waits to be sent; a broker that takes nothing must not fill the memory. */
 const mostBufferedBytes = 33_554_432;
+/** What a module may send at once; a reply of more than 131,072 bytes is a bad one anyway. */
+const mostPacketBytes = 4_194_304;
 
 /** A connection to the broker that is subscribed to the replies of all modules, made anew when it ends (M13). */
 export function connectToBroker({
@@ -66,6 +69,8 @@ export function connectToBroker({
       const moduleId = byTopic.get(out);
       if (moduleId !== undefined) incoming({ moduleId, status, requestId, payload, isRetained: retain });
     });
+    const tooLarge = (bytes: number) => end(`a module has sent ${bytes} bytes at once`);
+    client.stream.on('data', watchPacketSizes(mostPacketBytes, tooLarge));
     const close = async () => {
       heard.clear();
       await client.endAsync(true).catch(() => {});
