@@ -77,19 +77,19 @@ describe('an input', () => {
 
   it('of a type that is none of the five passes, but for numbers that would change on the way', async () => {
     const definition = {
-      typeId: 'press',
+      typeId: 'crimper',
       version: '1.0.0',
       methods: { form: { input: { shape: { dataType: 'shape' } } } },
     };
     place.backends.world.types.create('acme', 'svc.device', JSON.stringify(definition));
-    const object = JSON.stringify({ model: 'svc.device', type: 'press', name: 'Press' });
+    const object = JSON.stringify({ model: 'svc.device', type: 'crimper', name: 'Crimper' });
     const owned = await fetch(`${place.backends.adminUrl}/objects?owner=motor-1`, { method: 'POST', body: object });
     expect(owned.status).toBe(201);
     const shape = { corners: [[1, 2.5], null], closed: true };
-    expect((await place.call('Press', 'form', { input: { shape } })).status).toBe(200);
+    expect((await place.call('Crimper', 'form', { input: { shape } })).status).toBe(200);
     expect(motor.received.at(-1)?.payload.input).toEqual({ shape });
     for (const number of ['9007199254740993', '1e999']) {
-      const called = await place.call('Press', 'form', `{"input":{"shape":{"corners":[[${number}]]}}}`);
+      const called = await place.call('Crimper', 'form', `{"input":{"shape":{"corners":[[${number}]]}}}`);
       await expectFailure(place, called, 400, 'invalid_request', /"shape" has a number that is not kept exactly/);
     }
   });
