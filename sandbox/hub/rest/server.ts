@@ -16,7 +16,8 @@ const maxBody = 1024 * 1024;
 
 /** What services ask over HTTPS: registry, twins, methods. Not listening: give it connections. */
 export function createRestServer(hub: HubCore): Server {
-  return createServer((request, response) => {
+  // Not shorter than what clients keep idle connections for: one that reuses a connection that ends just then fails.
+  return createServer({ keepAliveTimeout: 120_000 }, (request, response) => {
     const { method = '', url = '' } = request;
     const struck = hub.faults.strike('rest', { method, path: url });
     const { answer, ms = 1000, status = 500, code = 'InternalServerError' } = struck?.fault ?? {};

@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { get } from 'node:https';
+import type { IncomingMessage } from 'node:http';
+import { Agent, get } from 'node:https';
 import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -80,14 +81,25 @@ test('devices that are there from the start can connect', async () => {
 });
 
 describe('what a port speaks', () => {
-  const answersRest = (port: number, ca: string) =>
-    new Promise<number | undefined>((resolve, reject) => {
-      const asked = get({ host: 'localhost', port, ca, agent: false, path: '/devices?api-version=1' }, (response) => {
+  const askRest = (port: number, ca: string, agent: Agent | false = false) =>
+    new Promise<IncomingMessage>((resolve, reject) => {
+      const asked = get({ host: 'localhost', port, ca, agent, path: '/devices?api-version=1' }, (response) => {
         response.resume();
-        resolve(response.statusCode);
+        resolve(response);
       });
       asked.on('error', reject);
     });
+  const answersRest = async (port: number, ca: string) => (await askRest(port, ca)).statusCode;
+
+  // A client that reuses a connection in the moment in which the hub ends it meets an error that means nothing.
+  test('is REST over connections that the hub keeps longer than clients do', async () => {
+    const hub = await startHub({ directory });
+    const agent = new Agent({ keepAlive: true });
+    const { headers } = await askRest(hub.ports.https, readFileSync(hub.caFile, 'utf8'), agent);
+    expect(headers['keep-alive']).toBe('timeout=120');
+    agent.destroy();
+    await hub.close();
+  });
 
   test('is AMQP, MQTT and REST on each TLS port', async () => {
     const hub = await startHub({ directory, devices: [{ deviceId: 'pump-1' }] });
