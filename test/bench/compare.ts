@@ -30,13 +30,16 @@ export async function compare<Name extends string>(
   const costs = new Map<Name, Cost[]>(names.map((name) => [name, []]));
   const arenaOf = (name: Name) => arenas.get(name) as Arena;
   try {
+    progress(`${names.join(', ')} start`);
+    const starts = await Promise.allSettled(
+      names.map(async (name) => arenas.set(name, await openArena(contestants[name].options))),
+    );
+    for (const start of starts) if (start.status === 'rejected') throw start.reason;
     for (const name of names) {
-      progress(`${name} starts and warms up`);
-      const { load, prepare, options } = contestants[name];
-      const arena = await openArena(options);
-      arenas.set(name, arena);
-      await prepare?.(arena);
-      requireRight(name, await arena.run(load(0)));
+      progress(`${name} warms up`);
+      const { load, prepare } = contestants[name];
+      await prepare?.(arenaOf(name));
+      requireRight(name, await arenaOf(name).run(load(0)));
     }
     for (let round = 1; round <= rounds; round += 1) {
       for (let turn = 0; turn < names.length; turn += 1) {

@@ -13,7 +13,7 @@ const usage = `Usage: npm run bench -- [options] [workload …]
 Linux only: CPU and memory are read from /proc. Nothing else should run on the machine.
 
   --quick       small sizes and two rounds: under three minutes for all
-  --rounds N    paired rounds (10)
+  --rounds N    paired rounds (20); what takes long and what needs few makes fewer
   --json FILE   write every figure and round there
   --profile     say where the CPU of the update workload goes, by package and by file
   --help
@@ -48,7 +48,7 @@ async function main(): Promise<number> {
   }
   const unknown = positionals.find((name) => !workloads.some((one) => one.name === name));
   if (unknown !== undefined) throw new UsageError(`There is no workload ${unknown}.`);
-  const rounds = Number(values.rounds ?? (values.quick ? 2 : 10));
+  const rounds = Number(values.rounds ?? (values.quick ? 2 : 20));
   if (!Number.isInteger(rounds) || rounds < 1) throw new UsageError('--rounds must be a whole number above 0.');
   for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(130)); // the programs are killed, other children end with their channel
 

@@ -5,7 +5,7 @@ export const create: Workload = {
   name: 'create',
   about: 'model.create of new svc.device objects, ack=all, all calls: owner, look-up, create, configuration',
   async run(context) {
-    const messages = context.quick ? 1_500 : 4_000;
+    const messages = context.quick ? 1_500 : 2_000;
     // Each message comes from a device of its own, so that no identity is known from before.
     const devices = messages * (context.rounds + 1);
     const common = {

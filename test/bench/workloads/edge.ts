@@ -14,7 +14,8 @@ const inFlight = 200;
 export const edge: Workload = {
   name: 'edge',
   about: `remote methods of one module through front door, hub, edge proxy and broker, ${inFlight} in flight`,
-  async run({ quick, rounds, progress }) {
+  async run({ quick, rounds: asked, progress }) {
+    const rounds = Math.ceil(asked / 2);
     const calls = quick ? 1_000 : 5_000;
     const directory = await mkdtemp(join(tmpdir(), 'bench-'));
     const stage: Child<EdgeStageDescription> = await startChild('./edgeStage.ts', [join(directory, 'hub')]);

@@ -21,11 +21,16 @@ export const growth: Workload = {
   name: 'growth',
   about: 'update with 10 to 50,000 devices and 1 to 32 partitions, beside 1,000 devices and 4 partitions',
   async run(context) {
-    const messages = context.quick ? 1_000 : 10_000;
+    const messages = context.quick ? 800 : 5_000;
     const rounds = context.quick ? 1 : Math.ceil(context.rounds / 2);
     const contestant = (size: Size) => ({
       options: { program: 'service', ...size } as const,
-      load: () => ({ kind: 'update', messages, devices: size.devices }) as const,
+      load: (round: number) =>
+        ({
+          kind: 'update',
+          messages: round === 0 && !context.quick ? 2 * messages : messages,
+          devices: size.devices,
+        }) as const,
     });
     const contestants = Object.fromEntries([base, ...grown].map((size) => [nameOf(size), contestant(size)]));
     const costs = await compare(contestants, { ...context, rounds });

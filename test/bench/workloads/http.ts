@@ -8,7 +8,7 @@ export const http: Workload = {
   name: 'http',
   about: `POST 1 KiB, ${inFlight} in flight, our headers and deadline, beside undici’s Pool.request`,
   async run({ quick, rounds, progress }) {
-    const calls = quick ? 5_000 : 20_000;
+    const calls = quick ? 5_000 : 10_000;
     const backends = await startChild<{ port: number }>('./backends.ts', []);
     const clients = {
       ours: await startChild('../programs/calls.ts', ['ours']),

@@ -17,7 +17,7 @@ export const isolation: Workload = {
     for (let round = 0; round < Math.min(rounds, 5); round += 1) {
       const arena = await openArena({ program: 'service', devices: others + 2 });
       try {
-        await arena.run({ ...quiet, messages: 2_000, rate: 500 });
+        await arena.run({ ...quiet, messages: quick ? 500 : 2_000, rate: 500 });
         progress(`round ${round + 1}: without trouble`);
         without.push(percentile((await arena.run(quiet)).latencies, 0.99));
         progress(`round ${round + 1}: beside a device that hangs and one that floods`);

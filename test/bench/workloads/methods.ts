@@ -15,7 +15,7 @@ export const methods: Workload = {
   name: 'methods',
   about: `remote methods, ${inFlight} in flight, beside a bare fastify handler that calls invokeDeviceMethod`,
   async run({ quick, rounds, progress }) {
-    const calls = quick ? 1_000 : 5_000;
+    const calls = quick ? 1_000 : 2_500;
     const directory = await mkdtemp(join(tmpdir(), 'bench-'));
     const stage: MethodsStage = await startChild('./methodsStage.ts', [join(directory, 'hub'), String(devices)]);
     const programs = new Map<string, MethodsProgram>();

@@ -5,7 +5,8 @@ import type { Workload } from './workload.ts';
 export const start: Workload = {
   name: 'start',
   about: 'from the start of the process until /readyz says ready',
-  async run({ rounds, progress }) {
+  async run({ rounds: asked, progress }) {
+    const rounds = Math.ceil(asked / 2);
     const [wall, cpu]: [number[], number[]] = [[], []];
     for (let round = 0; round < rounds; round += 1) {
       progress(`round ${round + 1} of ${rounds}`);
