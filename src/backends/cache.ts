@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { Deadline } from './deadline.ts';
 
 /** Who asks, and how long they can wait for somebody else's look-up of the same thing. */
@@ -27,63 +28,46 @@ interface Entry<T> {
 /**
  * Answers are kept for each device apart: what a device may see depends on its tenant, which this service does not know.
  * So no device can learn, or be led astray by, an answer given to another. The devices that have been silent longest
- * make room.
+ * make room; what a device has beyond the whole room is forgotten.
  */
 export function createCache<T>(maxEntries: number): Cache<T> {
-  const devices = new Map<string, Map<string, Entry<T>>>();
-  let size = 0;
+  const devices = new LRUCache<string, Map<string, Entry<T>>>({
+    maxSize: maxEntries,
+    sizeCalculation: ({ size }) => size,
+  });
 
-  function forget(deviceId: string) {
-    size -= devices.get(deviceId)?.size ?? 0;
+  /** The size counts as it is now. */
+  function keep(deviceId: string, entries: Map<string, Entry<T>>) {
     devices.delete(deviceId);
-  }
-
-  function keep(deviceId: string, entries: Map<string, Entry<T>>, key: string, entry: Entry<T>) {
-    if (!entries.has(key)) size += 1;
-    entries.set(key, entry);
-    while (size > maxEntries) {
-      const [longestSilent] = devices.keys();
-      if (longestSilent === undefined || longestSilent === deviceId) break;
-      forget(longestSilent);
-    }
+    if (entries.size > 0) devices.set(deviceId, entries);
   }
 
   async function look(deviceId: string, key: string, ttlMs: number, load: () => Promise<T | undefined>) {
     const entries = devices.get(deviceId) ?? new Map<string, Entry<T>>();
-    devices.set(deviceId, entries);
     const flight = load();
-    keep(deviceId, entries, key, { flight, expires: 0 });
+    entries.set(key, { flight, expires: 0 });
+    keep(deviceId, entries);
     let value: T | undefined;
     try {
       value = await flight;
     } finally {
+      if (value !== undefined) entries.set(key, { value, expires: performance.now() + ttlMs });
+      else entries.delete(key);
       // Forgotten in the meantime: this answer may be the outdated one.
-      if (devices.get(deviceId) === entries) {
-        if (value !== undefined) entries.set(key, { value, expires: performance.now() + ttlMs });
-        else {
-          entries.delete(key);
-          size -= 1;
-          if (entries.size === 0) devices.delete(deviceId);
-        }
-      }
+      if (devices.peek(deviceId) === entries) keep(deviceId, entries);
     }
     return value;
   }
 
   return {
     async get({ deviceId, deadline }, key, ttlMs, load) {
-      const entries = devices.get(deviceId);
-      const known = entries?.get(key);
-      if (entries !== undefined && known?.value !== undefined && known.expires > performance.now()) {
-        devices.delete(deviceId);
-        devices.set(deviceId, entries);
-        return known.value;
-      }
+      const known = devices.get(deviceId)?.get(key);
+      if (known?.value !== undefined && known.expires > performance.now()) return known.value;
       if (known?.flight === undefined) return look(deviceId, key, ttlMs, load);
       const shared = known.flight.catch(() => undefined);
       const value = await deadline.race(shared, 'the same look-up by another message');
       return value ?? load();
     },
-    forget,
+    forget: (deviceId) => devices.delete(deviceId),
   };
 }

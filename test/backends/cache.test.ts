@@ -140,4 +140,14 @@ describe('the cache', () => {
     expect(await cache.get(asker('d1'), 'k', 1000, now)).toBe('old');
     expect(await cache.get(asker('d2'), 'k', 1000, now)).toBe('new');
   });
+
+  it.each(['d1', 'd2'])('never holds more than its bound, though %s asks for everything', async (greedy) => {
+    const cache = createCache<string>(3);
+    const keys = Array.from({ length: 10 }, (_, index) => `k${index}`);
+    for (const device of ['d1', 'd2']) await cache.get(asker(device), 'k', 1000, async () => 'old');
+    for (const key of keys) await cache.get(asker(greedy), key, 1000, async () => 'old');
+    const found: (string | undefined)[] = [];
+    for (const key of keys) found.push(await cache.get(asker(greedy), key, 1000, async () => undefined));
+    expect(found.filter((one) => one === 'old').length).toBeLessThanOrEqual(3);
+  });
 });
