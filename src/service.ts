@@ -2,7 +2,6 @@ import { createArrivals } from './arrivals.ts';
 import type { Settings } from './config.ts';
 import { createHandling } from './handling.ts';
 import { createBudget } from './hub/partition/budget.ts';
-import { mapBytesFor } from './hub/partition/completionMap.ts';
 import { openSpool } from './hub/partition/spool.ts';
 import { balanceLimits } from './hub/reading/balance.ts';
 import { createConsumer } from './hub/reading/consumer.ts';
@@ -60,8 +59,6 @@ export async function startService(settings: Settings, log: Log): Promise<Servic
         everyMessages: checkpoints.everyMessages,
         everyMs: checkpoints.everySeconds * 1000,
         deviceMessages: delivery.deviceMessages,
-        // In the spool; and in work, waiting in memory, being answered (D20).
-        maxMapBytes: mapBytesFor(delivery.spoolMessages + 3 * delivery.partitionMessages),
       },
       arrivalOf: arrivalsOf(partition),
       costOf: (event) => bytesToReserve(event, messages.maxInflatedBytes),

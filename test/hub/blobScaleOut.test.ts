@@ -73,7 +73,7 @@ function enter(handled: string[]): Consumer {
         handled.push(Buffer.from(event.body as Uint8Array).toString());
         return true;
       },
-      limits: { everyMessages: 10, everyMs: 100, deviceMessages: 16, maxMapBytes: 1_000 },
+      limits: { everyMessages: 10, everyMs: 100, deviceMessages: 16 },
     }),
   });
   running.add(consumer);

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createCheckpoints, type Progress } from '../../src/hub/partition/checkpoints.ts';
-import { decodeCompletion, encodeCompletion } from '../../src/hub/partition/completionMap.ts';
+import { decodeCompletion, encodeCompletion, isDone } from '../../src/hub/partition/completionMap.ts';
 
 const everyMs = 5_000;
 beforeEach(() => {
@@ -14,49 +14,52 @@ const at = (sequenceNumber: number) => ({ sequenceNumber, offset: `o${sequenceNu
 
 function setUp(progress?: Progress, everyMessages = 10) {
   const written: Progress[] = [];
+  const troubles: string[] = [];
   const checkpoints = createCheckpoints({
     progress,
     async checkpoint(next) {
       written.push(next);
       return true;
     },
-    limits: { everyMessages, everyMs, maxMapBytes: 400_000 },
-    onTrouble(error) {
-      throw error;
-    },
+    limits: { everyMessages, everyMs },
+    onTrouble: (_, what) => troubles.push(what),
     onLost() {},
   });
-  return { checkpoints, written };
+  return { checkpoints, written, troubles };
 }
+
+/** What is done, from 1 to 60, by position and map. */
+const doneIn = ({ sequenceNumber, completed }: Progress) => {
+  const above = decodeCompletion(sequenceNumber, completed);
+  const all = Array.from({ length: 60 }, (_, index) => index + 1);
+  return all.filter((one) => one <= sequenceNumber || (above !== undefined && isDone(above, one)));
+};
+const from = (first: number, last: number) => Array.from({ length: last - first + 1 }, (_, index) => first + index);
 
 describe('a checkpoint', () => {
   const runs = [
     { first: 20, last: 30 },
     { first: 40, last: 50 },
   ];
-  const progress = { ...at(10), completed: encodeCompletion(10, runs, 100) };
+  const progress = { ...at(10), completed: encodeCompletion(10, runs) };
 
   it('still says what the reader before had done and this one has not come to yet', async () => {
     const { checkpoints, written } = setUp(progress);
     checkpoints.begin(at(11));
     checkpoints.pass(at(12));
     await checkpoints.flush();
-    expect(decodeCompletion(10, written[0]?.completed ?? '')).toEqual([{ first: 12, last: 12 }, ...runs]);
+    expect(written.map(doneIn)).toEqual([[...from(1, 10), 12, ...from(20, 30), ...from(40, 50)]]);
   });
 
-  it('says each position once when this reader is in the middle of what the one before had done', async () => {
+  it('says the rest of it when this reader is in the middle of what the one before had done', async () => {
     const { checkpoints, written } = setUp(progress);
     const eleven = checkpoints.begin(at(11));
     for (const one of [12, 20, 21]) checkpoints.pass(at(one));
-    checkpoints.begin(at(22));
     await checkpoints.flush();
     checkpoints.end(eleven);
     await checkpoints.flush();
     expect(written.at(-1)).toMatchObject({ sequenceNumber: 21 });
-    expect(decodeCompletion(21, written.at(-1)?.completed ?? '')).toEqual([
-      { first: 23, last: 30 },
-      { first: 40, last: 50 },
-    ]);
+    expect(written.slice(-1).map(doneIn)).toEqual([[...from(1, 30), ...from(40, 50)]]);
   });
 
   it('comes when it is time, and no sooner, for events that are passed over, also when one message is handled among them', async () => {
@@ -71,30 +74,39 @@ describe('a checkpoint', () => {
     expect(written).toMatchObject([{ sequenceNumber: 2_001 }]);
   });
 
-  it('with a map twice as large comes after twice as many messages, or when it is time', async () => {
+  it.each([
+    ['damaged', 10, progress.completed.replace(/..$/, 'AA')],
+    ['of another position', 9, progress.completed],
+    ['of an older version', 10, '1rAQI'],
+  ])('with a map that is %s says of nothing above it that it is done, and the log has a line', (_, position, map) => {
+    const { checkpoints, troubles } = setUp({ ...at(position), completed: map });
+    expect(from(1, 60).filter(checkpoints.isDone)).toEqual([]);
+    expect(troubles).toEqual(['handling again what was done above the checkpoint']);
+    expect(setUp(progress).troubles).toEqual([]);
+  });
+
+  it('with a map of more than 4,000 characters is followed by one after as many more messages, or when it is time', async () => {
     const { checkpoints, written } = setUp({ ...at(0), completed: '' });
     let next = 1;
-    /** Each stays apart from the one before by a message that is not done. */
+    let state = 1;
+    /** Between each and the one before, messages that are not done are at irregular distances. Answers how many were written. */
     async function finish(messages: number) {
       const before = written.length;
       for (let count = 0; count < messages; count += 1) {
         checkpoints.begin(at(next));
         checkpoints.end(checkpoints.begin(at(next + 1)));
-        next += 100;
+        state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+        next += 2 + (state >>> 24);
         await vi.advanceTimersByTimeAsync(0);
       }
       return written.length - before;
     }
     expect(await finish(1_000)).toBe(100);
-    await finish(1_000);
+    await finish(4_000);
     await checkpoints.flush();
-    expect([await finish(15), await finish(15), await finish(190)]).toEqual([
-      0,
-      1,
-      expect.toSatisfy((one) => one < 10),
-    ]);
-    await checkpoints.flush();
-    await finish(1);
+    const due = Math.ceil((10 * (written.at(-1)?.completed.length ?? 0)) / 4_000);
+    expect(due).toBeGreaterThan(20);
+    expect([await finish(due - 1), await finish(1), await finish(10)]).toEqual([0, 1, 0]);
     const before = written.length;
     await vi.advanceTimersByTimeAsync(everyMs);
     expect(written.length).toBe(before + 1);

@@ -1,23 +1,11 @@
+import { deflateSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  completionBytes,
-  decodeCompletion as decodeRuns,
-  encodeCompletion,
-  isIn,
-  mapBytesFor,
-  type Run,
-  runsAbove,
-} from '../../src/hub/partition/completionMap.ts';
+import { decodeCompletion, encodeCompletion, isDone, type Run } from '../../src/hub/partition/completionMap.ts';
 
-const runsFrom = (watermark: number) =>
-  fc
-    .array(fc.tuple(fc.integer({ min: 1, max: 300 }), fc.integer({ min: 1, max: 3_000 })), { maxLength: 40 })
-    .map((pairs) => runsOf(watermark, pairs));
-
-/** Each so many positions beyond the one before, and so many long. */
-function runsOf(watermark: number, pairs: readonly [number, number][]): Run[] {
-  let at = watermark;
+/** Each so many sequence numbers beyond the one before, and so many long. */
+function runsOf(position: number, pairs: readonly [number, number][]): Run[] {
+  let at = position;
   return pairs.map(([skipped, done]) => {
     const first = at + skipped + 1;
     at = first + done - 1;
@@ -25,98 +13,95 @@ function runsOf(watermark: number, pairs: readonly [number, number][]): Run[] {
   });
 }
 
-const decodeCompletion = (watermark: number, map: string) => {
-  const runs = decodeRuns(watermark, map);
-  return (sequenceNumber: number) => isIn(runs, sequenceNumber);
+const somePairs = fc.array(fc.tuple(fc.integer({ min: 1, max: 300 }), fc.integer({ min: 1, max: 3_000 })), {
+  maxLength: 40,
+});
+const somePosition = fc.integer({ min: -1, max: 2 ** 40 });
+const isIn = (runs: readonly Run[]) => (one: number) => runs.some(({ first, last }) => first <= one && one <= last);
+const edgesOf = (runs: readonly Run[]) => runs.flatMap(({ first, last }) => [first - 1, first, last, last + 1]);
+const one = (sequenceNumber: number): Run => ({ first: sequenceNumber, last: sequenceNumber });
+
+/** Answers of nothing that it is done when the map is not believed. */
+const readMap = (position: number, map: string) => {
+  const completion = decodeCompletion(position, map);
+  return (sequenceNumber: number) => completion !== undefined && isDone(completion, sequenceNumber);
 };
 
 describe('the completion map', () => {
-  it('is empty when nothing is done above the watermark', () => {
-    expect(encodeCompletion(7, [], 100)).toBe('');
-    expect(decodeCompletion(7, '')(8)).toBe(false);
+  it('is empty when nothing is done above the position', () => {
+    expect(encodeCompletion(7, [])).toBe('');
+    expect(encodeCompletion(7, [], { position: 3, bits: Uint8Array.of(0b1111) })).toBe('');
   });
 
-  it('says nothing of positions beyond it, however far', () => {
-    const runs = [2, 4, 6, 8, 10].map((at) => ({ first: 100 + at, last: 100 + at }));
-    const map = encodeCompletion(100, runs, 1000);
-    expect(map.slice(0, 2)).toBe('1b');
-    const isDone = decodeCompletion(100, map);
-    expect([102, 102 + 2 ** 32, 102 + 2 ** 35].map(isDone)).toEqual([true, false, false]);
-  });
-
-  it('says of exactly the finished positions that they are done', () => {
-    const watermark = fc.integer({ min: -1, max: 2 ** 40 });
+  it('says of exactly the finished sequence numbers that they are done', () => {
     fc.assert(
-      fc.property(
-        watermark.chain((at) => fc.tuple(fc.constant(at), runsFrom(at))),
-        ([at, runs]) => {
-          const isDone = decodeCompletion(at, encodeCompletion(at, runs, Number.POSITIVE_INFINITY));
-          for (const { first, last } of runs) {
-            expect([isDone(first - 1), isDone(first), isDone(last), isDone(last + 1)]).toEqual([
-              runs.some((one) => one.last === first - 1),
-              true,
-              true,
-              runs.some((one) => one.first === last + 1),
-            ]);
-          }
-          expect(isDone(at)).toBe(false);
-        },
-      ),
+      fc.property(somePosition, somePairs, (position, pairs) => {
+        const runs = runsOf(position, pairs);
+        const isFound = readMap(position, encodeCompletion(position, runs));
+        const asked = [position - 1, position, ...edgesOf(runs), ...runs.map(({ last }) => last + 2 ** 35)];
+        expect(asked.map(isFound)).toEqual(asked.map(isIn(runs)));
+      }),
       { numRuns: 1000 },
     );
   });
 
-  it('gives large maps back run by run, up to where they were cut', () => {
-    const apart = fc.array(fc.tuple(fc.integer({ min: 1, max: 400 }), fc.integer({ min: 1, max: 40_000 })), {
-      minLength: 5_000,
-      maxLength: 20_000,
-    });
-    const near = fc.array(fc.tuple(fc.integer({ min: 1, max: 3 }), fc.integer({ min: 1, max: 9 })), {
-      minLength: 5_000,
-      maxLength: 20_000,
-    });
+  it('goes on saying what an earlier map says, above its own position', () => {
     fc.assert(
-      fc.property(
-        fc.integer({ min: -1, max: 2 ** 45 }),
-        fc.oneof(apart, near),
-        fc.oneof(fc.constant(Number.POSITIVE_INFINITY), fc.integer({ min: 0, max: 50_000 })),
-        (watermark, pairs, maxBytes) => {
-          const runs = runsOf(watermark, pairs);
-          const enough = mapBytesFor(pairs.reduce((waiting, [skipped]) => waiting + skipped, 0));
-          const map = encodeCompletion(watermark, runs, maxBytes);
-          const read = decodeRuns(watermark, map);
-          expect(Buffer.from(map.slice(2), 'base64url').length).toBeLessThanOrEqual(Math.min(maxBytes, enough));
-          expect(read).toEqual(runs.slice(0, read.length));
-          if (maxBytes >= enough) expect(read).toHaveLength(runs.length);
-          const cut = runs[Math.floor(read.length / 2)]?.first ?? watermark;
-          const above = runsAbove(read, cut);
-          expect(above.every(({ first }) => first > cut)).toBe(true);
-          expect(read.filter(({ last }) => last > cut).map(({ last }) => last)).toEqual(above.map(({ last }) => last));
-        },
-      ),
-      { numRuns: 40, endOnFailure: true },
+      fc.property(somePosition, somePairs, somePairs, fc.nat(3_000), (position, earlier, pairs, moved) => {
+        const before = runsOf(position, earlier);
+        const runs = runsOf(position + moved, pairs);
+        const known = decodeCompletion(position, encodeCompletion(position, before));
+        const isFound = readMap(position + moved, encodeCompletion(position + moved, runs, known));
+        const asked = [...edgesOf(before), ...edgesOf(runs)];
+        const isExpected = isIn([...before, ...runs]);
+        expect(asked.map(isFound)).toEqual(asked.map((at) => at > position + moved && isExpected(at)));
+      }),
+      { numRuns: 1000 },
     );
   });
 
-  it('is a bitmap when that is shorter, run lengths otherwise', () => {
-    const everyOther = Array.from({ length: 100 }, (_, index) => ({ first: 2 + 2 * index, last: 2 + 2 * index }));
-    expect(encodeCompletion(0, everyOther, 1000)).toMatch(/^1b/);
-    expect(encodeCompletion(0, [{ first: 2, last: 1_000_000 }], 1000)).toMatch(/^1r.{4,8}$/);
-    expect(completionBytes({ runs: everyOther.length, span: 200 })).toBe(25);
-    expect(completionBytes({ runs: 1, span: 1_000_000 })).toBe(3);
+  it('reaches 8 million sequence numbers above the position, and says nothing of what is farther', () => {
+    const reach = 8 * 1024 * 1024;
+    const isFound = readMap(5, encodeCompletion(5, [one(7), { first: 5 + reach - 100, last: 5 + reach + 100 }]));
+    expect([7, 5 + reach - 101, 5 + reach - 100, 5 + reach, 5 + reach + 1].map(isFound)).toEqual([
+      true,
+      false,
+      true,
+      true,
+      false,
+    ]);
   });
 
-  it('forgets the farthest runs when there is no room for all', () => {
-    const far = Array.from({ length: 100 }, (_, index) => ({ first: 1000 * (index + 1), last: 1000 * (index + 1) }));
-    const isDone = decodeCompletion(0, encodeCompletion(0, far, 30));
-    expect(far.map(({ first }) => isDone(first))).toEqual(far.map((_, index) => index < 10));
+  it('is believed for its own position alone', () => {
+    const map = encodeCompletion(41, [one(43)]);
+    expect([40, 41, 42].map((position) => decodeCompletion(position, map) !== undefined)).toEqual([false, true, false]);
   });
 
-  it.each(['2rAAAA', '1x', 'nonsense', '1r', '1b'])(
-    'of another version or form (%s) says of nothing that it is done',
+  it('is not believed when a character of it is missing or another', () => {
+    const runs = runsOf(
+      41,
+      Array.from({ length: 40 }, (_, index) => [1 + (index % 7), 1 + ((index * index) % 23)]),
+    );
+    const map = encodeCompletion(41, runs);
+    const damaged = Array.from(map, (_, at) => [
+      map.slice(0, at) + map.slice(at + 1),
+      map.slice(0, at),
+      ...Array.from('0aZ_- ', (other) => map.slice(0, at) + other + map.slice(at + 1)),
+    ]).flat();
+    const believed = damaged.filter((text) => text !== map && decodeCompletion(41, text) !== undefined);
+    expect(believed.map((text) => decodeCompletion(41, text))).toEqual(believed.map(() => decodeCompletion(41, map)));
+    expect(believed.length).toBeLessThan(8); // the last character spells the same bytes in several ways
+  });
+
+  it.each(['1rAQI', '1bAQI', '3 41 eJwTAQAADQAL', 'nonsense', '2 41 ', '2 41 AAAA', ''])(
+    'is not believed when it is of another version or no map (%s)',
     (map) => {
-      const isDone = decodeCompletion(0, map);
-      expect(Array.from({ length: 50 }, (_, index) => isDone(index))).not.toContain(true);
+      expect(decodeCompletion(41, map)).toBeUndefined();
     },
   );
+
+  it('is not inflated beyond what it can say', () => {
+    const bomb = deflateSync(Buffer.alloc(1024 * 1024 + 1, 255)).toString('base64url');
+    expect(decodeCompletion(0, `2 0 ${bomb}`)).toBeUndefined();
+  });
 });

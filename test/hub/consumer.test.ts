@@ -72,7 +72,7 @@ function read(
       },
       dispatch: ({ event }) => handle(event),
       spool: openSpool(directory, `spool-${Math.random()}`, { maxBytes: 1_000_000, maxMessages: 1e5 }),
-      limits: { everyMessages: 1, everyMs: 1_000, deviceMessages: 16, maxMapBytes: 1_000 },
+      limits: { everyMessages: 1, everyMs: 1_000, deviceMessages: 16 },
     }),
   });
   consumer.start();

@@ -1,22 +1,19 @@
-import { tmpdir } from 'node:os';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type Budget, createBudget } from '../../src/hub/partition/budget.ts';
-import { knownHorizon } from '../../src/hub/partition/horizon.ts';
 import { createPartition, type Partition } from '../../src/hub/partition/partition.ts';
-import { openSpool, type Spool } from '../../src/hub/partition/spool.ts';
-import { bodyBytes, hubEvent } from '../support/events.ts';
+import { hubEvent } from '../support/events.ts';
+import { arrivalOf, limits, usual } from './support/partitions.ts';
+import { diskSpool } from './support/spools.ts';
 
 // What one device or one partition can take from the others. Time is the test's own.
 
 const handlingMs = 50;
 const deadlineMs = 300_000;
-const spools: Spool[] = [];
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date', 'performance'] });
 });
 afterEach(() => {
   vi.useRealTimers();
-  for (const spool of spools.splice(0)) spool.close();
 });
 
 interface Given {
@@ -28,29 +25,20 @@ interface Given {
 
 function setUp({ overall, maxMessages, hung = '' }: Given) {
   const ended: string[] = [];
-  const spool = openSpool(tmpdir(), `spool-${process.pid}-${Math.random()}`, { maxBytes: 1e8, maxMessages: 1e5 });
-  spools.push(spool);
   const budget = createBudget({ maxMessages, maxBytes: 1e6 }, overall);
   let most = 0;
   const partition = createPartition({
+    ...usual,
     budget,
-    spool,
-    progress: undefined,
-    horizon: knownHorizon(-1),
-    costOf: bodyBytes,
-    arrivalOf: (event) => ({ event, deviceId: String(event.properties?.['device']) }),
+    spool: diskSpool(),
+    arrivalOf,
     async dispatch({ deviceId }) {
       most = Math.max(most, budget.inFlight().messages);
       await new Promise((resolve) => setTimeout(resolve, hung.includes(deviceId) ? deadlineMs : handlingMs));
       ended.push(deviceId);
       return true;
     },
-    checkpoint: async () => true,
-    onTrouble(error) {
-      throw error;
-    },
-    onGivenUp() {},
-    limits: { everyMessages: 100, everyMs: 5_000, deviceMessages: 4, maxMapBytes: 3_000 },
+    limits: { ...limits, deviceMessages: 4 },
   });
   return { partition, ended, most: () => most };
 }

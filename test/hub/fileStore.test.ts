@@ -60,50 +60,6 @@ describe('the file of checkpoints', () => {
     expect(JSON.parse(readFileSync(path(), 'utf8')).progress).toMatchObject([{ progress: { sequenceNumber: 1 } }]);
   });
 
-  it('has a long completion map in a file of its own, which is there only as long as it is spoken of', async () => {
-    const long = (digit: number) => ({
-      sequenceNumber: digit,
-      offset: 'o',
-      completed: `1r${String(digit).repeat(9_000)}`,
-    });
-    const store = open();
-    const readers = [
-      await store.change(undefined, claimed('a', 1)),
-      await store.change(undefined, { ...claimed('b', 1), partition: '1' }),
-    ];
-    const write = async (partition: number, progress: ReturnType<typeof long>) => {
-      const reader = readers[partition];
-      expect(reader && (await store.writeProgress(reader, progress))).toBe(true);
-      return readdirSync(directory).filter((name) => name !== 'place.json');
-    };
-    const [first, ...more] = await write(0, long(1));
-    expect([more, statSync(path()).size < 2_000]).toEqual([[], true]);
-    expect(statSync(join(directory, first ?? '')).mode & 0o777).toBe(0o600);
-    expect(await write(1, { ...long(1), completed: '1rAQI' })).toEqual([first]);
-    const [second, ...others] = await write(0, long(2));
-    expect([second === first, others]).toEqual([false, []]);
-    expect(await open().progress('0')).toEqual(long(2));
-    expect(readdirSync(directory)).toHaveLength(2);
-  });
-
-  it('says of nothing that it is done when the file of the map has gone', async () => {
-    const store = open();
-    const reader = await store.change(undefined, claimed('a', 1));
-    const progress = { sequenceNumber: 1, offset: '1', completed: `1r${'A'.repeat(9_000)}` };
-    expect(reader && (await store.writeProgress(reader, progress))).toBe(true);
-    for (const name of readdirSync(directory)) if (name.endsWith('.map')) rmSync(join(directory, name));
-    expect(await open().progress('0')).toEqual({ ...progress, completed: '' });
-  });
-
-  it('has no map any more when there is nothing to say', async () => {
-    const store = open();
-    const reader = await store.change(undefined, claimed('a', 1));
-    if (reader === undefined) throw new Error('not claimed');
-    await store.writeProgress(reader, { sequenceNumber: 1, offset: '1', completed: `1r${'A'.repeat(9_000)}` });
-    await store.writeProgress(reader, { sequenceNumber: 2, offset: '2', completed: '' });
-    expect(readdirSync(directory)).toEqual(['place.json']);
-  });
-
   it('is written anew when it was removed', async () => {
     const store = open();
     await store.change(undefined, claimed('a', 1));

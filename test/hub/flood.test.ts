@@ -1,19 +1,16 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { settingDocs } from '../../src/config.ts';
-import { createBudget } from '../../src/hub/partition/budget.ts';
 import type { Progress } from '../../src/hub/partition/checkpoints.ts';
-import { mapBytesFor } from '../../src/hub/partition/completionMap.ts';
-import { knownHorizon } from '../../src/hub/partition/horizon.ts';
 import { createPartition } from '../../src/hub/partition/partition.ts';
-import type { Spool } from '../../src/hub/partition/spool.ts';
 import type { HubEvent } from '../../src/protocol/event.ts';
-import { bodyBytes, hubEvent } from '../support/events.ts';
+import { hubEvent } from '../support/events.ts';
+import { arrivalOf, budgetOf, limits, usual } from './support/partitions.ts';
+import { memorySpool } from './support/spools.ts';
 
 // One device that sends faster than it can be served, for minutes, among others. Time is the test's own.
 
 const byDefault = (setting: string) => Number(settingDocs().find(({ path }) => path === setting)?.default);
 const partitionMessages = byDefault('delivery.partitionMessages');
-const serviceMapBytes = mapBytesFor(byDefault('delivery.spoolMessages') + 3 * partitionMessages);
 
 const tickMs = 100;
 const handlingMs = 50;
@@ -24,35 +21,23 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** A disk would answer in its own time. */
-function spoolInMemory(): Spool {
-  const kept: HubEvent[] = [];
-  return {
-    put: (event) => ({ segment: 0, at: kept.push(event) - 1, length: 0 }),
-    take: async ({ at }) => kept[at] as HubEvent,
-    close() {},
-  };
-}
-
 interface Given {
   /** How long a message of the flooding device takes, in milliseconds. */
   floodMs: number;
-  maxMapBytes?: number;
   progress?: Progress | undefined;
 }
 
 /** The device `f` floods; all others are `others`. */
-function setUp({ floodMs, maxMapBytes = serviceMapBytes, progress }: Given) {
+function setUp({ floodMs, progress }: Given) {
   const handled = { others: [] as number[], f: [] as number[] };
   const written: Progress[] = [];
   let slowest = 0;
   const partition = createPartition({
-    budget: createBudget({ maxMessages: partitionMessages, maxBytes: 1e9 }),
-    spool: spoolInMemory(),
+    ...usual,
+    budget: budgetOf(partitionMessages),
+    spool: memorySpool(),
     progress,
-    horizon: knownHorizon(-1),
-    costOf: bodyBytes,
-    arrivalOf: (event) => ({ event, deviceId: String(event.properties?.['device']) }),
+    arrivalOf,
     async dispatch({ event: { sequenceNumber, properties }, deviceId }) {
       await new Promise((resolve) => setTimeout(resolve, deviceId === 'f' ? floodMs : handlingMs));
       if (deviceId === 'f') handled.f.push(sequenceNumber);
@@ -66,11 +51,7 @@ function setUp({ floodMs, maxMapBytes = serviceMapBytes, progress }: Given) {
       written.push(next);
       return true;
     },
-    onTrouble(error) {
-      throw error;
-    },
-    onGivenUp() {},
-    limits: { everyMessages: 100, everyMs: 5_000, deviceMessages: 4, maxMapBytes },
+    limits: { ...limits, deviceMessages: 4 },
   });
   return { partition, handled, written, slowest: () => slowest };
 }
@@ -137,28 +118,5 @@ describe('beside a device that floods for minutes', () => {
     expect([second.handled.others, third.handled.others]).toEqual([[], []]);
     expect(second.handled.f.length).toBeGreaterThan(0);
     expect(third.handled.f).toEqual(events.map((one) => one.sequenceNumber).filter((one) => !handled.has(one)));
-  });
-});
-
-describe('the map of what is done above the watermark', () => {
-  const hungAmongForty = ['f', ...others(39)];
-  const maxMapBytes = 300;
-
-  it('slows intake down the more the fuller it is, and stops it never', async () => {
-    const progress = { sequenceNumber: -1, offset: '-1', completed: '' };
-    const { partition, handled, written } = setUp({ floodMs: 1e9, maxMapBytes, progress });
-    const takenIn: number[] = [];
-    await send(partition, 60, (tick) => {
-      const taken = Math.ceil(((partition.position()?.sequenceNumber ?? -1) + 1) / hungAmongForty.length);
-      if (tick % 100 === 0) takenIn.push(taken);
-      return hungAmongForty;
-    });
-    const eachTenSeconds = takenIn.slice(1).map((taken, index) => taken - (takenIn[index] ?? 0));
-    expect(eachTenSeconds).toEqual([87, 14, 10, 10, 10]);
-    expect(handled.others.length).toBeGreaterThan(39 * (takenIn.at(-1) ?? 0));
-    expect(Math.max(...written.map(({ completed }) => completed.length))).toBeLessThanOrEqual(
-      2 + (maxMapBytes * 4) / 3,
-    );
-    expect(await stop(partition)).toBeGreaterThan(100);
   });
 });

@@ -68,7 +68,7 @@ async function setUp() {
           await new Promise((resolve) => setTimeout(resolve, 300));
           return true;
         }),
-      limits: { everyMessages: 1, everyMs: 500, deviceMessages: 16, maxMapBytes: 1000 },
+      limits: { everyMessages: 1, everyMs: 500, deviceMessages: 16 },
     }),
   });
   consumer.start();

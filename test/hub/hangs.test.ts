@@ -1,4 +1,3 @@
-import { tmpdir } from 'node:os';
 import type { AxiosAdapter } from 'axios';
 import type { Client } from 'azure-iothub';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
@@ -6,17 +5,16 @@ import { createBackends } from '../../src/backends/backends.ts';
 import { TransportFailure } from '../../src/backends/transport.ts';
 import { readSettings } from '../../src/config.ts';
 import { createDispatch } from '../../src/dispatch.ts';
-import { createBudget } from '../../src/hub/partition/budget.ts';
-import { knownHorizon } from '../../src/hub/partition/horizon.ts';
 import { createPartition } from '../../src/hub/partition/partition.ts';
-import { openSpool } from '../../src/hub/partition/spool.ts';
 import { createServiceConnection } from '../../src/hub/replies/serviceConnection.ts';
 import { createLog } from '../../src/log.ts';
 import { createCounters } from '../../src/operations/counters.ts';
-import { bodyBytes, hubEvent } from '../support/events.ts';
+import { hubEvent } from '../support/events.ts';
 import { hub } from './support/hubSettings.ts';
 import { v2 } from './support/messages.ts';
+import { budgetOf, usual } from './support/partitions.ts';
 import { senderOver, untold } from './support/replying.ts';
+import { diskSpool } from './support/spools.ts';
 
 // A handler that hangs would hold its partition for ever, for its ownership is renewed all the same (SDK trap 13). So
 // whatever a message waits for may never come, and the message ends nevertheless: the next one is handled, though there
@@ -74,7 +72,6 @@ function setUp(hanging: Hanging) {
   };
   const connection = createServiceConnection({ newClient, answerWithinMs: 10_000, log, troubles: untold });
   const sender = senderOver(connection.send, { maxInFlight: 1 });
-  const spool = openSpool(tmpdir(), `spool-${process.pid}-${Math.random()}`, { maxBytes: 1e6, maxMessages: 1e3 });
   const handled: number[] = [];
   const dispatch = createDispatch({
     backends: createBackends(settings.backends, log, { adapter, random: () => 0 }),
@@ -89,11 +86,9 @@ function setUp(hanging: Hanging) {
     now: () => new Date(),
   });
   const partition = createPartition({
-    budget: createBudget({ maxMessages: 1, maxBytes: 1e6 }),
-    spool,
-    progress: undefined,
-    horizon: knownHorizon(-1),
-    costOf: bodyBytes,
+    ...usual,
+    budget: budgetOf(1),
+    spool: diskSpool(),
     arrivalOf: (event) => ({
       event,
       generation: 'V2' as const,
@@ -106,20 +101,14 @@ function setUp(hanging: Hanging) {
       if (isHandled) handled.push(arrival.event.sequenceNumber);
       return isHandled;
     },
-    checkpoint: async () => true,
-    onTrouble(error) {
-      throw error;
-    },
-    onGivenUp() {},
-    limits: { everyMessages: 1, everyMs: 5_000, deviceMessages: 16, maxMapBytes: 1000 },
   });
-  return { partition, handled, close: spool.close };
+  return { partition, handled };
 }
 
 it.each(['the backend', 'the token endpoint', 'the dead-letter store', 'the connection', 'the hub’s answer'] as const)(
   'a message ends although %s never answers it, and its device and its partition go on (trap 13)',
   async (hanging) => {
-    const { partition, handled, close } = setUp(hanging);
+    const { partition, handled } = setUp(hanging);
     const update = v2('identity.update', { publicKey: 'key' }, { timeout: '2' });
     const messages = [0, 1].map((sequenceNumber) => hubEvent({ ...update, sequenceNumber }));
     void partition.admit(messages);
@@ -128,6 +117,5 @@ it.each(['the backend', 'the token endpoint', 'the dead-letter store', 'the conn
     await vi.advanceTimersByTimeAsync(60_000);
     expect(handled).toEqual([0, 1]);
     partition.abandon();
-    close();
   },
 );

@@ -51,7 +51,7 @@ it('a stop that takes longer than ownership lasts keeps its partitions until it 
           handled.push(`${name} ${event.sequenceNumber}`);
           return true;
         },
-        limits: { everyMessages: 100, everyMs: 5_000, deviceMessages: 16, maxMapBytes: 1000 },
+        limits: { everyMessages: 100, everyMs: 5_000, deviceMessages: 16 },
       }),
     });
     consumer.start();

@@ -55,7 +55,7 @@ async function setUp() {
         }
         return false;
       },
-      limits: { everyMessages: 1, everyMs: 500, deviceMessages: 16, maxMapBytes: 1000 },
+      limits: { everyMessages: 1, everyMs: 500, deviceMessages: 16 },
     }),
   });
   consumer.start();

@@ -1,17 +1,16 @@
-import { tmpdir } from 'node:os';
 import type { AxiosAdapter } from 'axios';
 import { afterEach, beforeEach, expect, it, onTestFinished, vi } from 'vitest';
 import { createBackends } from '../../src/backends/backends.ts';
 import { TransportFailure } from '../../src/backends/transport.ts';
 import { createDispatch } from '../../src/dispatch.ts';
 import { createBudget } from '../../src/hub/partition/budget.ts';
-import { knownHorizon } from '../../src/hub/partition/horizon.ts';
 import { createPartition } from '../../src/hub/partition/partition.ts';
-import { openSpool } from '../../src/hub/partition/spool.ts';
 import { createLog } from '../../src/log.ts';
 import { createCounters } from '../../src/operations/counters.ts';
 import { settings } from '../support/dispatching.ts';
-import { bodyBytes, hubEvent } from '../support/events.ts';
+import { hubEvent } from '../support/events.ts';
+import { usual } from './support/partitions.ts';
+import { diskSpool } from './support/spools.ts';
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -61,19 +60,13 @@ async function underLoad(fault: Fault) {
     limits: settings.messages,
     now: () => new Date(),
   });
-  const spool = openSpool(tmpdir(), `spool-${process.pid}-${Math.random()}`, { maxBytes: 1e6, maxMessages: 1e4 });
-  onTestFinished(async () => {
-    spool.close();
-    await backends.close();
-  });
+  onTestFinished(() => backends.close());
   const troubles: string[] = [];
   let finished = -1;
   const partition = createPartition({
+    ...usual,
     budget: createBudget({ maxMessages: 1e4, maxBytes: 640e6 }), // room for all: a spool's file knows no fake clock
-    spool,
-    progress: undefined,
-    horizon: knownHorizon(-1),
-    costOf: bodyBytes,
+    spool: diskSpool(),
     arrivalOf: (event, mayBeRepeat) => {
       const deviceId = String(event.systemProperties?.['iothub-connection-device-id']);
       return { event, generation: 'V2' as const, deviceId, origin: { hub: 'hub', partition: '0' }, mayBeRepeat };
@@ -83,9 +76,8 @@ async function underLoad(fault: Fault) {
       finished = sequenceNumber;
       return true;
     },
-    limits: { everyMessages: 1, everyMs: 1_000, deviceMessages: 100, maxMapBytes: 1e5 },
+    limits: { everyMessages: 1, everyMs: 1_000, deviceMessages: 100 },
     onTrouble: (_error, what) => troubles.push(what),
-    onGivenUp() {},
   });
   let sent = 0;
   while (now() < untilMs) {

@@ -90,7 +90,7 @@ function enter(
         seen.push(text);
         return handle(text);
       },
-      limits: { everyMessages: 20, everyMs: 200, deviceMessages: 16, maxMapBytes: 1_000 },
+      limits: { everyMessages: 20, everyMs: 200, deviceMessages: 16 },
     }),
   });
   running.add(consumer);

@@ -70,7 +70,7 @@ function read(
         return handle(textOf(event));
       },
       spool: openSpool(directory, `spool-${Math.random()}`, { maxBytes: 1_000_000, maxMessages: 100 }),
-      limits: { everyMessages: 1, everyMs: 1_000, deviceMessages: 16, maxMapBytes: 1_000 },
+      limits: { everyMessages: 1, everyMs: 1_000, deviceMessages: 16 },
     }),
   });
   consumer.start();

@@ -56,7 +56,7 @@ describe('reading the hub', () => {
           return handle();
         },
         spool: openSpool(hub.directory, `spool-${Math.random()}`, { maxBytes: 1e6, maxMessages: 1e5 }),
-        limits: { everyMessages: 1, everyMs: 1_000, deviceMessages: 16, maxMapBytes: 1_000 },
+        limits: { everyMessages: 1, everyMs: 1_000, deviceMessages: 16 },
       }),
     });
     consumer.start();

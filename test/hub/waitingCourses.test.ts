@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { createBudget } from '../../src/hub/partition/budget.ts';
-import { knownHorizon } from '../../src/hub/partition/horizon.ts';
 import type { Requirement } from '../../src/hub/partition/lanes.ts';
 import { createPartition } from '../../src/hub/partition/partition.ts';
-import type { Spool } from '../../src/hub/partition/spool.ts';
 import type { HubEvent } from '../../src/protocol/event.ts';
 import { hubEvent } from '../support/events.ts';
+import { usual } from './support/partitions.ts';
+import { memorySpool } from './support/spools.ts';
 
 // Random devices, needs, outages and ends of work, against a simple model of who should be in work.
 
@@ -39,27 +39,6 @@ function createBackend(): Requirement & { set(isThere: boolean): void; isMet(): 
   };
 }
 
-function createSpoolInMemory(): Spool & { isFull(): boolean } {
-  const kept = new Map<number, HubEvent>();
-  let next = 0;
-  return {
-    isFull: () => kept.size === spoolMessages,
-    put(event) {
-      if (kept.size === spoolMessages) return undefined;
-      next += 1;
-      kept.set(next, event);
-      return { segment: 0, at: next, length: 0 };
-    },
-    async take({ at }) {
-      const event = kept.get(at);
-      if (event === undefined) throw new Error('a ticket was used twice');
-      kept.delete(at);
-      return event;
-    },
-    close() {},
-  };
-}
-
 interface Sent {
   readonly device: string;
   readonly needs: BackendName;
@@ -67,7 +46,7 @@ interface Sent {
 
 function setUp(overall = createBudget({ maxMessages: 100, maxBytes: 1e6 })) {
   const needed = { none: createBackend(), model: createBackend(), types: createBackend() };
-  const spool = createSpoolInMemory();
+  const spool = memorySpool(spoolMessages);
   const budget = createBudget({ maxMessages, maxBytes: 1e6 }, overall);
   const sent: Sent[] = [];
   const started: number[] = [];
@@ -75,10 +54,9 @@ function setUp(overall = createBudget({ maxMessages: 100, maxBytes: 1e6 })) {
   const sentBy = (event: HubEvent) => sent[event.sequenceNumber] as Sent;
   let admitted = 0;
   const partition = createPartition({
+    ...usual,
     budget,
     spool,
-    progress: undefined,
-    horizon: knownHorizon(-1),
     costOf: () => 1,
     arrivalOf: (event) => ({ event, deviceId: sentBy(event).device }),
     requirementOf: ({ event }) => needed[sentBy(event).needs],
@@ -86,12 +64,7 @@ function setUp(overall = createBudget({ maxMessages: 100, maxBytes: 1e6 })) {
       started.push(sequenceNumber);
       return new Promise((resolve) => running.set(sequenceNumber, () => resolve(true)));
     },
-    checkpoint: async () => true,
-    onTrouble(error) {
-      throw error;
-    },
-    onGivenUp() {},
-    limits: { everyMessages: 1e9, everyMs: 1e9, deviceMessages, maxMapBytes: 1e6 },
+    limits: { everyMessages: 1e9, everyMs: 1e9, deviceMessages },
   });
 
   return {

@@ -56,7 +56,7 @@ function begin(connectionString: string, consumerGroup = '$Default'): void {
       arrivalOf: (event) => ({ event, deviceId: 'd1' }),
       dispatch: async () => true,
       spool: openSpool(hub.directory, `spool-${Math.random()}`, { maxBytes: 1e6, maxMessages: 100 }),
-      limits: { everyMessages: 1, everyMs: 1_000, deviceMessages: 16, maxMapBytes: 1_000 },
+      limits: { everyMessages: 1, everyMs: 1_000, deviceMessages: 16 },
     }),
   });
   consumer.start();

@@ -47,6 +47,34 @@ export const deliveryFaults: readonly Fault[] = [
     replace: '      watermark.pass(position);\n      handled += 1;\n',
     caughtBy: 'for events that are passed over',
   }),
+  ...inFile('src/hub/partition/checkpoints.ts', ['test/hub/checkpoints.test.ts'], {
+    fault: 'forgets what the reader before had done and this one has not come to yet',
+    find: 'watermark.doneAbove(), before)',
+    replace: 'watermark.doneAbove())',
+    caughtBy: 'still says what the reader before had done',
+  }),
+  ...inFile(
+    'src/hub/partition/completionMap.ts',
+    ['test/hub/completionMap.test.ts'],
+    {
+      fault: 'believes the map of another position',
+      find: 'if (writtenAt !== String(position)) return undefined;',
+      replace: 'if (writtenAt === undefined) return undefined;',
+      caughtBy: 'is believed for its own position alone',
+    },
+    {
+      fault: 'inflates without limit what a store returns',
+      find: ', { maxOutputLength: maxBytes }',
+      replace: '',
+      caughtBy: 'is not inflated beyond what it can say',
+    },
+  ),
+  ...inFile('src/backends/cache.ts', ['test/backends/cache.test.ts'], {
+    fault: 'holds any number of answers',
+    find: 'maxSize: maxEntries,',
+    replace: 'maxSize: maxEntries * 1_000,',
+    caughtBy: 'never holds more than its bound',
+  }),
   ...inFile('src/hub/stores/memoryStore.ts', only('crashOwnership', 'the first one is held up'), {
     fault: 'takes a checkpoint from who has lost the partition',
     find: 'if (record?.owner !== owner || record.epoch !== epoch) return false;',

@@ -83,7 +83,7 @@ export const trapFaults: readonly Fault[] = [
   }),
   ...inFile(
     'src/hub/partition/partition.ts',
-    ['test/hub/partition.test.ts'],
+    ['test/hub/ownFaults.test.ts', 'test/hub/partitionEnd.test.ts'],
     {
       fault: 'trap 9: lets an event that cannot be looked at stop the partition',
       find: "      onTrouble(error, 'event passed over');\n      return undefined;",
@@ -97,7 +97,7 @@ export const trapFaults: readonly Fault[] = [
       caughtBy: 'writes no checkpoint after ownership is lost',
     },
   ),
-  ...inFile('src/hub/partition/work.ts', ['test/hub/partition.test.ts'], {
+  ...inFile('src/hub/partition/work.ts', ['test/hub/ownFaults.test.ts'], {
     fault: 'trap 9: lets a fault of its own stop a device',
     find: "      onTrouble(error, 'message given up');\n      return true;",
     replace: '      throw error;',

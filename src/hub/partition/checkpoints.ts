@@ -1,5 +1,5 @@
 import { decodeNote, encodeNote, isOpen, type Note } from '../quarantine/note.ts';
-import { completionBytes, countBelow, decodeCompletion, encodeCompletion, isIn, runsAbove } from './completionMap.ts';
+import { decodeCompletion, encodeCompletion, isDone } from './completionMap.ts';
 import { type Begun, createWatermark, type Position } from './watermark.ts';
 
 /** How far a partition has come: everything up to the position, and what the map says above it. */
@@ -14,8 +14,6 @@ export interface CheckpointLimits {
   /** A checkpoint after so many messages, and more of them while the map is large; or after so many milliseconds. */
   readonly everyMessages: number;
   readonly everyMs: number;
-  /** Most bytes of the completion map: what does not fit is forgotten, and done again after a crash. */
-  readonly maxMapBytes: number;
 }
 
 export interface CheckpointOptions {
@@ -39,8 +37,6 @@ export interface Checkpoints {
   end(begun: Begun): void;
   /** Registers an event that needs no handling. */
   pass(position: Position): void;
-  /** How near the map is to what it can hold: 0 up to three quarters of it, 1 when it is full. */
-  crowding(): number;
   /** Writes what has not been written yet; tries again for a while when the store fails. */
   flush(): Promise<void>;
   /** Writes this note, and the progress, at once; keeps it in every checkpoint until it is past. Answers whether it is written. */
@@ -57,19 +53,15 @@ const flushesAgainMs = 500;
 
 const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
-/** The part of the map that is filled without anybody being slowed down. */
-const comfortable = 0.75;
-
-/** A larger map waits for as many more messages as it is larger: so a message's share of the writing stays the same. */
-const smallMapBytes = 3_000;
+/** After a longer map, the next checkpoint waits for as many more messages: so a message's share of the writing stays the same. */
+const shortMap = 4_000;
 
 export function createCheckpoints({ progress, checkpoint, limits, onTrouble, onLost }: CheckpointOptions): Checkpoints {
   const watermark = createWatermark();
   /** As the reader before has left it. What of it has not been seen again yet must stay in the record. */
-  const before = decodeCompletion(progress?.sequenceNumber ?? -1, progress?.completed ?? '');
-  const isDone = (sequenceNumber: number) => isIn(before, sequenceNumber);
+  const before = progress && decodeCompletion(progress.sequenceNumber, progress.completed);
+  let mapLength = progress?.completed.length ?? 0;
   const safePosition = () => watermark.safe() ?? progress;
-  const newest = () => (watermark.newest() ?? progress)?.sequenceNumber ?? -1;
   let note = decodeNote(progress?.note);
   let writtenNote = note;
   /** Events since the last checkpoint, and those among them that were handled: events passed over wait for the time. */
@@ -84,8 +76,7 @@ export function createCheckpoints({ progress, checkpoint, limits, onTrouble, onL
     const safe = safePosition();
     if (safe === undefined) return undefined;
     const { sequenceNumber, offset } = safe;
-    const done = [...watermark.doneAbove(), ...runsAbove(before, newest())];
-    const completed = encodeCompletion(sequenceNumber, done, limits.maxMapBytes);
+    const completed = encodeCompletion(sequenceNumber, watermark.doneAbove(), before);
     return {
       sequenceNumber,
       offset,
@@ -94,13 +85,7 @@ export function createCheckpoints({ progress, checkpoint, limits, onTrouble, onL
     };
   }
 
-  function mapBytes(): number {
-    const runs = watermark.runsAbove() + before.length - countBelow(before, newest() + 1);
-    const end = Math.max(newest(), before.at(-1)?.last ?? -1);
-    return completionBytes({ runs, span: end - (safePosition()?.sequenceNumber ?? -1) });
-  }
-
-  const isDue = () => handled >= limits.everyMessages && handled * smallMapBytes >= limits.everyMessages * mapBytes();
+  const isDue = () => handled * shortMap >= limits.everyMessages * Math.max(shortMap, mapLength);
 
   function stop(isLost: boolean) {
     stopped = true;
@@ -116,6 +101,7 @@ export function createCheckpoints({ progress, checkpoint, limits, onTrouble, onL
     const given = note;
     unwritten = 0;
     handled = 0;
+    mapLength = safe.completed.length;
     try {
       if (await checkpoint(safe)) {
         writtenNote = given;
@@ -153,8 +139,15 @@ export function createCheckpoints({ progress, checkpoint, limits, onTrouble, onL
     else writeLater();
   }
 
+  if (mapLength > 0 && before === undefined) {
+    onTrouble(
+      new Error('the map is damaged, or of another version or position'),
+      'handling again what was done above the checkpoint',
+    );
+  }
+
   return {
-    isDone,
+    isDone: (sequenceNumber) => before !== undefined && isDone(before, sequenceNumber),
     begin: watermark.begin,
     end(begun) {
       watermark.end(begun);
@@ -165,7 +158,6 @@ export function createCheckpoints({ progress, checkpoint, limits, onTrouble, onL
       unwritten += 1;
       writeLater();
     },
-    crowding: () => Math.min(1, Math.max(0, (mapBytes() / limits.maxMapBytes - comfortable) / (1 - comfortable))),
     async flush() {
       if (writing !== undefined) await writing;
       const until = performance.now() + flushesForMs;

@@ -27,12 +27,7 @@ interface IntakeOptions<A> {
   begin(event: HubEvent): Begun;
   /** Most messages of one device that are kept in memory. */
   readonly deviceMessages: number;
-  /** How full the map of what is done is, from 0 to 1. */
-  crowding(): number;
 }
-
-/** Between messages for the spool when the map of what is done is full: rather slow than standing still. */
-const longestPauseMs = 1_000;
 
 const nothing: Requirement = { isMet: () => true, met: async () => true };
 
@@ -41,7 +36,7 @@ const nothing: Requirement = { isMet: () => true, met: async () => true };
  * because its device is busy or a backend is out, goes to the backlog, and holds up nobody until that is full (D27).
  */
 export function createIntake<A extends Arriving>(options: IntakeOptions<A>): (arrival: A) => Promise<void> {
-  const { budget, lanes, backlog, condition, closing, costOf, begin, deviceMessages, crowding, screening } = options;
+  const { budget, lanes, backlog, condition, closing, costOf, begin, deviceMessages, screening } = options;
 
   return async (arrival) => {
     const { event, deviceId } = arrival;
@@ -90,15 +85,11 @@ export function createIntake<A extends Arriving>(options: IntakeOptions<A>): (ar
       });
     }
 
-    let isSlowedDown = false;
     while (!closing.aborted) {
       if (canBegin()) {
         if (await beginInTurn()) return;
       } else if (keepInMemory()) return;
-      else if (!isSlowedDown) {
-        isSlowedDown = true;
-        await condition.waitWhile(() => !closing.aborted, longestPauseMs * crowding());
-      } else if (keep(backlog.onDisk)) return;
+      else if (keep(backlog.onDisk)) return;
       else {
         watch();
         await condition.change();

@@ -113,7 +113,6 @@ export function createPartition<A extends Arriving>(options: PartitionOptions<A>
       return checkpoints.begin(seen);
     },
     deviceMessages: limits.deviceMessages,
-    crowding: checkpoints.crowding,
   });
   let seen: Position | undefined = options.progress;
   let admitting = Promise.resolve();

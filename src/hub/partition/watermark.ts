@@ -21,10 +21,6 @@ export interface Watermark {
   safe(): Position | undefined;
   /** What is done above the safe position, in order. */
   doneAbove(): Run[];
-  /** How many runs those are, without looking at each. */
-  runsAbove(): number;
-  /** The last position that was registered; undefined before the first. */
-  newest(): Position | undefined;
   /** Work begun and not done. */
   pending(): number;
 }
@@ -49,14 +45,12 @@ export function createWatermark(): Watermark {
   let newest: Stretch | undefined;
   let safe: Position | undefined;
   let pending = 0;
-  let runs = 0;
 
   function append({ sequenceNumber, offset }: Position, done: boolean): Stretch {
     const stretch = { first: sequenceNumber, last: sequenceNumber, offset, done, before: newest, after: undefined };
     if (newest) newest.after = stretch;
     else oldest = stretch;
     newest = stretch;
-    if (done) runs += 1;
     return stretch;
   }
 
@@ -67,7 +61,6 @@ export function createWatermark(): Watermark {
 
   /** One that is done: it has melted into a neighbour, or into what is safe. */
   function remove({ before, after }: Stretch) {
-    runs -= 1;
     if (before) before.after = after;
     else oldest = after;
     if (after) after.before = before;
@@ -76,7 +69,6 @@ export function createWatermark(): Watermark {
 
   function finish(stretch: Stretch) {
     stretch.done = true;
-    runs += 1;
     const { before, after } = stretch;
     if (after?.done) {
       lengthen(stretch, after);
@@ -87,7 +79,7 @@ export function createWatermark(): Watermark {
       remove(stretch);
     }
     if (oldest?.done) {
-      safe = endOf(oldest);
+      safe = { sequenceNumber: oldest.last, offset: oldest.offset };
       remove(oldest);
     }
   }
@@ -115,10 +107,6 @@ export function createWatermark(): Watermark {
       }
       return runs;
     },
-    runsAbove: () => runs,
-    newest: () => (newest ? endOf(newest) : safe),
     pending: () => pending,
   };
 }
-
-const endOf = ({ last, offset }: Stretch): Position => ({ sequenceNumber: last, offset });

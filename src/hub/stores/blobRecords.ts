@@ -1,26 +1,22 @@
 import type { Progress } from '../partition/checkpoints.ts';
 import type { Position } from '../partition/watermark.ts';
 import type { Ownership } from '../reading/balance.ts';
-import type { Inscription, LabelledBlob } from './labelledBlobs.ts';
+import type { Inscription, LabelledBlob, WholeBlob } from './labelledBlobs.ts';
 
 /*
  * Names and labels are those of the stock Event Hubs clients, so that they and KEDA find the position; the rest is ours.
  *
  * <namespace>/<hub>/<group>/ownership/<partition>    ownerid; epoch wantedby wantedsince renewedat begun
- * <namespace>/<hub>/<group>/checkpoint/<partition>   sequencenumber offset; completed note owner epoch
+ * <namespace>/<hub>/<group>/checkpoint/<partition>   sequencenumber offset; note owner epoch
  *
- * completed = sequencenumber ":" ( map | "content" )   see completionMap; "content": the blob's content is the map
- *
- * Labels hold 8 KB together, so a long map goes into the content. It is void when the blob says another sequencenumber:
- * whoever moved the position did not mean this map, and content that no label speaks of is left over from before.
+ * The content of a checkpoint is its completion map (see completionMap): labels hold only 8 KB together. It says nothing
+ * when somebody has moved the position alone.
  *
  * note = see note; there is none in normal times
  *
  * Times are by the storage's clock, in milliseconds since 1970. An ownership's renewal is the blob's last modification,
  * unless it says renewedat: then somebody else than the owner has changed it since.
  */
-
-const longestInLabel = 4_096;
 
 /** Where the records of one consumer group lie. The hub does not tell upper from lower case in these names. */
 export interface BlobPlace {
@@ -73,16 +69,11 @@ export function readPosition({ labels: { sequencenumber, offset } }: LabelledBlo
   return sequenceNumber === undefined || offset === undefined ? undefined : { sequenceNumber, offset };
 }
 
-/** Undefined when there is none. */
-export const readNote = ({ labels: { note } }: LabelledBlob): string | undefined => note;
-
-/** In the place of a map that is the blob's content. */
-export const inContent = 'content';
-
-/** The map, or where it is; empty when there is none for the blob's position. */
-export function readCompleted({ labels: { sequencenumber, completed = '' } }: LabelledBlob): string {
-  const [position, map = ''] = completed.split(':');
-  return position === sequencenumber ? map : '';
+/** Undefined when the blob says no position. */
+export function readProgress(blob: WholeBlob): Progress | undefined {
+  const position = readPosition(blob);
+  const { note } = blob.labels;
+  return position && { ...position, completed: blob.content, ...(note !== undefined && { note }) };
 }
 
 /** Of whoever last wrote the checkpoint; 0 when it was another client. */
@@ -90,17 +81,18 @@ export const writerEpoch = (blob: LabelledBlob | undefined): number => wholeNumb
 
 type Writer = Pick<Ownership, 'owner' | 'epoch'>;
 
-export function inscribeProgress({ sequenceNumber, offset, completed, note }: Progress, writer: Writer): Inscription {
-  const isLong = completed.length > longestInLabel;
-  const labels = {
+export const inscribeProgress = (
+  { sequenceNumber, offset, completed, note }: Progress,
+  writer: Writer,
+): Inscription => ({
+  labels: {
     sequencenumber: String(sequenceNumber),
     offset,
-    ...(completed !== '' && { completed: `${sequenceNumber}:${isLong ? inContent : completed}` }),
     ...(note !== undefined && { note }),
     ...labelsOf(writer),
-  };
-  return isLong ? { labels, content: completed } : { labels };
-}
+  },
+  content: completed,
+});
 
 /** The checkpoint as it is, under another writer's name. */
 export const inscribeWriter = ({ labels }: LabelledBlob, writer: Writer): Inscription => ({

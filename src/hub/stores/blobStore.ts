@@ -3,15 +3,13 @@ import type { Progress } from '../partition/checkpoints.ts';
 import type { Ownership } from '../reading/balance.ts';
 import {
   type BlobPlace,
-  inContent,
   inscribeProgress,
   inscribeWriter,
   ownershipLabels,
   prefixOf,
-  readCompleted,
-  readNote,
   readOwnership,
   readPosition,
+  readProgress,
   writerEpoch,
 } from './blobRecords.ts';
 import { createLabelledBlobs, type LabelledBlob } from './labelledBlobs.ts';
@@ -103,17 +101,8 @@ export function createBlobStore({
     },
 
     async progress(partition) {
-      const by = deadline();
-      for (let race = 0; race < mostRaces; race += 1) {
-        const blob = await blobs.read(checkpointName(partition), by);
-        const position = blob && readPosition(blob);
-        if (blob === undefined || position === undefined) return undefined;
-        const said = readCompleted(blob);
-        const completed = said === inContent ? await blobs.readContent(blob, by) : said;
-        const note = readNote(blob);
-        if (completed !== undefined) return { ...position, completed, ...(note !== undefined && { note }) };
-      }
-      throw busy(partition);
+      const blob = await blobs.read(checkpointName(partition), deadline());
+      return blob && readProgress(blob);
     },
 
     async writeProgress(reader, next) {

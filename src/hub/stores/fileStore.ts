@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { readdir, rename, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { createMapFiles, type KeptEntry } from './mapFiles.ts';
 import { type Contents, createMemoryStore } from './memoryStore.ts';
 import type { Store } from './store.ts';
 import { writeWhole } from './writeWhole.ts';
@@ -14,7 +13,7 @@ interface Kept {
   /** The process that writes it. */
   readonly keeper?: string;
   readonly ownerships: Contents['ownerships'];
-  readonly progress: readonly KeptEntry[];
+  readonly progress: Contents['progress'];
 }
 
 /**
@@ -29,18 +28,16 @@ export function createFileStore(directory: string, place: string): Store {
   const path = join(directory, `${encodeURIComponent(place)}.json`);
   const keeper = randomUUID();
   const draft = `${path}.${keeper}.new`;
-  const isDraft = (name: string) => name.startsWith(`${basename(path)}.`) && name.endsWith('.new');
-  const maps = createMapFiles(path);
+  /** Drafts, and the maps that older versions wrote into files of their own. */
+  const isLeftOver = (name: string) => name.startsWith(`${basename(path)}.`) && /\.(new|map)$/.test(name);
   let latest: Contents | undefined;
   let writing: Promise<boolean> | undefined;
   let taken: Promise<Store> | undefined;
   read(path);
 
   async function replace({ ownerships, progress }: Contents) {
-    const kept = { format, keeper, ownerships, progress: await maps.putAside(progress) };
-    await writeWhole(draft, JSON.stringify(kept));
+    await writeWhole(draft, JSON.stringify({ format, keeper, ownerships, progress }));
     await rename(draft, path);
-    await maps.sweep();
   }
 
   const isOurs = () => (read(path).keeper ?? keeper) === keeper;
@@ -64,18 +61,14 @@ export function createFileStore(directory: string, place: string): Store {
     return writing;
   }
 
-  /** What a process left that ended while it wrote, and the maps of the one before. */
   async function removeLeftOvers() {
-    const left = (await readdir(directory)).filter((name) => isDraft(name) || maps.isLeftOver(name));
+    const left = (await readdir(directory)).filter(isLeftOver);
     await Promise.all(left.map((name) => rm(join(directory, name), { force: true })));
   }
 
   async function take(): Promise<Store> {
     const { ownerships, progress } = read(path);
-    const contents = {
-      ownerships: ownerships.map((one) => ({ ...one, owner: '', wantedBy: '' })),
-      progress: await maps.fetch(progress),
-    };
+    const contents = { ownerships: ownerships.map((one) => ({ ...one, owner: '', wantedBy: '' })), progress };
     await replace(contents);
     await removeLeftOvers();
     return createMemoryStore(contents, keep);

@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { text } from 'node:stream/consumers';
 import type { ContainerClient } from '@azure/storage-blob';
 import { type CallLimits, createStorageCalls } from './storageCalls.ts';
 
-/** A blob that says everything in its metadata, or almost. */
+/** A blob, but for its content. */
 export interface LabelledBlob {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
@@ -11,6 +10,10 @@ export interface LabelledBlob {
   readonly etag: string;
   /** Milliseconds since 1970, by the clock of the storage. */
   readonly modifiedAt: number;
+}
+
+export interface WholeBlob extends LabelledBlob {
+  readonly content: string;
 }
 
 /** What is written on a blob. Without content, what it has stays. */
@@ -25,9 +28,8 @@ export interface Inscription {
  */
 export interface LabelledBlobs {
   list(prefix: string, by: number): Promise<LabelledBlob[]>;
-  read(name: string, by: number): Promise<LabelledBlob | undefined>;
-  /** Undefined when the blob is not in that state any more. */
-  readContent(blob: LabelledBlob, by: number): Promise<string | undefined>;
+  /** Labels and content of one state, in one request. Undefined when there is no such blob. */
+  read(name: string, by: number): Promise<WholeBlob | undefined>;
   /**
    * One request.
    * @param etag of the state to be replaced; undefined when there must be no such blob
@@ -46,6 +48,8 @@ export interface LabelledBlobs {
 /** The storage says whole seconds, and its answer takes time to arrive. */
 const clockNoiseMs = 1_500;
 
+const maxContentBytes = 4 * 1024 * 1024;
+
 /** The label by which a writer recognises its own work after a lost answer. */
 const mark = 'mark';
 
@@ -58,31 +62,15 @@ export function createLabelledBlobs(container: ContainerClient, limits: CallLimi
     if (Math.abs(measured - aheadMs) > clockNoiseMs) aheadMs = measured;
   };
 
-  async function readOnce(name: string, abortSignal: AbortSignal): Promise<LabelledBlob | undefined> {
+  async function readOnce(name: string, abortSignal: AbortSignal): Promise<WholeBlob | undefined> {
     try {
-      const {
-        metadata = {},
-        etag = '',
-        lastModified,
-        date,
-      } = await container.getBlobClient(name).getProperties({ abortSignal });
+      const answer = await container.getBlobClient(name).download(0, undefined, { abortSignal });
+      const { metadata: labels = {}, etag = '', lastModified, date, readableStreamBody } = answer;
       hearClock(date);
-      return { name, labels: metadata, etag, modifiedAt: lastModified?.getTime() ?? 0 };
+      const content = readableStreamBody ? await beginningOf(readableStreamBody) : '';
+      return { name, labels, etag, modifiedAt: lastModified?.getTime() ?? 0, content };
     } catch (error) {
       if ((error as { statusCode?: number }).statusCode !== 404) throw error;
-      return undefined;
-    }
-  }
-
-  async function readContentOnce({ name, etag }: LabelledBlob, abortSignal: AbortSignal): Promise<string | undefined> {
-    try {
-      const conditions = { ifMatch: etag };
-      const { readableStreamBody } = await container
-        .getBlobClient(name)
-        .download(0, undefined, { conditions, abortSignal });
-      return readableStreamBody === undefined ? '' : await text(readableStreamBody);
-    } catch (error) {
-      if (!isConflict(error)) throw error;
       return undefined;
     }
   }
@@ -123,7 +111,6 @@ export function createLabelledBlobs(container: ContainerClient, limits: CallLimi
       });
     },
     read: (name, by) => attempt(`reading ${name}`, by, (abortSignal) => readOnce(name, abortSignal)),
-    readContent: (blob, by) => attempt(`reading ${blob.name}`, by, (abortSignal) => readContentOnce(blob, abortSignal)),
     async write(name, { labels, ...more }, etag, by) {
       const marked = { ...labels, [mark]: randomUUID() };
       let isRepeat = false;
@@ -141,6 +128,18 @@ export function createLabelledBlobs(container: ContainerClient, limits: CallLimi
     },
     clockAheadMs: () => aheadMs,
   };
+}
+
+/** What is longer than anything that we write is cut. */
+async function beginningOf(stream: NodeJS.ReadableStream): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of stream) {
+    chunks.push(Buffer.from(chunk));
+    bytes += chunk.length;
+    if (bytes > maxContentBytes) break;
+  }
+  return Buffer.concat(chunks).toString();
 }
 
 /** The blob is not in the state that the writer has seen. */

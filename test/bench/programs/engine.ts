@@ -88,7 +88,7 @@ async function engine(work: readonly Job[], inFlight: number): Promise<number> {
     spool,
     horizon: knownHorizon(-1),
     progress: undefined,
-    limits: { everyMessages: 100, everyMs: 5_000, deviceMessages: 16, maxMapBytes: 400_000 },
+    limits: { everyMessages: 100, everyMs: 5_000, deviceMessages: 16 },
     costOf: () => body.length,
     arrivalOf: (event) => ({ event, deviceId: String(work[event.sequenceNumber]?.device) }),
     async dispatch({ event }) {

@@ -69,7 +69,7 @@ function setUp() {
         arrivalOf: (event) => ({ event, deviceId: 'd1' }),
         dispatch: (_, { gone }) =>
           new Promise((resolve) => gone.addEventListener('abort', () => resolve(false), { once: true })),
-        limits: { everyMessages: 3, everyMs: 100, deviceMessages: 16, maxMapBytes: 1000 },
+        limits: { everyMessages: 3, everyMs: 100, deviceMessages: 16 },
       }),
     });
     consumer.start();

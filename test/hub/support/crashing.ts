@@ -144,7 +144,7 @@ export async function startCrashing() {
         throw error;
       },
       onGivenUp() {},
-      limits: { everyMessages: 1, everyMs: 5_000, deviceMessages, maxMapBytes: 1000 },
+      limits: { everyMessages: 1, everyMs: 5_000, deviceMessages },
     });
     await Promise.race([partition.admit(events), life.death]);
     const died = await Promise.race([end, life.death]);

@@ -10,11 +10,11 @@ export interface Told {
 
 export const toldNothing = (): Told => ({ epoch: 0, written: -1, given: -1 });
 
-/** Progress, up to 20 with a map that no label and no line could hold. */
+/** Progress, up to 20 with a map that no label could hold. */
 export const at = (sequenceNumber: number) => ({
   sequenceNumber,
   offset: String(sequenceNumber * 1000),
-  completed: sequenceNumber > 20 ? '' : `1r${String(sequenceNumber).repeat(4_000)}`,
+  completed: sequenceNumber > 20 ? '' : `2 ${sequenceNumber} ${String(sequenceNumber).repeat(4_000)}`,
 });
 
 /** Claims a partition as it stands, whoever has it. */

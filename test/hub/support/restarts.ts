@@ -3,13 +3,14 @@ import { createBudget } from '../../../src/hub/partition/budget.ts';
 import type { Progress } from '../../../src/hub/partition/checkpoints.ts';
 import { knownHorizon } from '../../../src/hub/partition/horizon.ts';
 import { createPartition, type Partition } from '../../../src/hub/partition/partition.ts';
-import type { Spool, Ticket } from '../../../src/hub/partition/spool.ts';
 import { createBelonging } from '../../../src/hub/reading/belonging.ts';
 import { outsetOf } from '../../../src/hub/reading/outset.ts';
 import { createLog } from '../../../src/log.ts';
 import type { HubEvent } from '../../../src/protocol/event.ts';
-import { bodyBytes, hubEvent } from '../../support/events.ts';
+import { hubEvent } from '../../support/events.ts';
 import { mortal } from '../../support/mortal.ts';
+import { usual } from './partitions.ts';
+import { memorySpool } from './spools.ts';
 
 /** How the messages of a device behave; a device without an entry is quick. */
 export interface Behaviour {
@@ -92,11 +93,11 @@ export async function runToTheEnd({ partitions, devices = {}, interrupted, store
       });
       isGivenBack[index] = false;
       const partition = createPartition({
+        ...usual,
         budget: createBudget({ maxMessages: 100, maxBytes: 1e6 }, overall),
-        spool: inMemory(),
+        spool: memorySpool(),
         progress,
         horizon: knownHorizon(newest),
-        costOf: bodyBytes,
         arrivalOf: (event) => ({ event, deviceId: `${event.systemProperties?.['iothub-connection-device-id']}` }),
         dispatch({ event, deviceId }, { gone, parkUnexecuted }) {
           const name = `${deviceId}${event.sequenceNumber}`;
@@ -115,10 +116,9 @@ export async function runToTheEnd({ partitions, devices = {}, interrupted, store
         },
         checkpoint: (next) =>
           isStoreOut() ? Promise.reject(new Error('store out')) : store.writeProgress(undefined, next),
-        limits: { everyMessages: 50, everyMs: 5_000, deviceMessages: 4, maxMapBytes: 1_000 },
+        limits: { everyMessages: 50, everyMs: 5_000, deviceMessages: 4 },
         quarantine: { mostSuspects, longestMs: 900_000, log: createLog('silent') },
         onTrouble() {},
-        onGivenUp() {},
       });
       void partition.admit(own);
       return partition;
@@ -162,22 +162,4 @@ function passed(ms: number, gone: AbortSignal): Promise<boolean> {
       resolve(false);
     });
   });
-}
-
-function inMemory(): Spool {
-  const kept = new Map<Ticket, HubEvent>();
-  return {
-    put(event) {
-      const ticket = { segment: 0, at: event.sequenceNumber, length: 1 };
-      kept.set(ticket, event);
-      return ticket;
-    },
-    async take(ticket) {
-      const event = kept.get(ticket);
-      if (event === undefined) throw new Error('taken twice');
-      kept.delete(ticket);
-      return event;
-    },
-    close() {},
-  };
 }

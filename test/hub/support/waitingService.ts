@@ -7,7 +7,6 @@ import { createDeadline } from '../../../src/backends/deadline.ts';
 import { TransportFailure } from '../../../src/backends/transport.ts';
 import { createDispatch } from '../../../src/dispatch.ts';
 import { type Budget, createBudget } from '../../../src/hub/partition/budget.ts';
-import { knownHorizon } from '../../../src/hub/partition/horizon.ts';
 import { createPartition } from '../../../src/hub/partition/partition.ts';
 import { openSpool } from '../../../src/hub/partition/spool.ts';
 import type { Delivery } from '../../../src/hub/replies/sender.ts';
@@ -15,8 +14,9 @@ import { createLog } from '../../../src/log.ts';
 import { createCounters } from '../../../src/operations/counters.ts';
 import { createRequirements } from '../../../src/requirements.ts';
 import { settings } from '../../support/dispatching.ts';
-import { bodyBytes, hubEvent } from '../../support/events.ts';
+import { hubEvent } from '../../support/events.ts';
 import { v2 } from './messages.ts';
+import { usual } from './partitions.ts';
 
 interface Given {
   readonly maxMessages?: number;
@@ -68,6 +68,7 @@ export function waitingService({ maxMessages = 500, spoolMessages = 100_000, ove
     maxMessages: spoolMessages,
   });
   const partition = createPartition({
+    ...usual,
     budget,
     spool: {
       ...spool,
@@ -80,9 +81,6 @@ export function waitingService({ maxMessages = 500, spoolMessages = 100_000, ove
         });
       },
     },
-    progress: undefined,
-    horizon: knownHorizon(-1),
-    costOf: bodyBytes,
     arrivalOf: (event) => ({
       event,
       generation: 'V2' as const,
@@ -98,12 +96,7 @@ export function waitingService({ maxMessages = 500, spoolMessages = 100_000, ove
       inMemory = Math.max(0, inMemory - 1);
       return isHandled;
     },
-    checkpoint: async () => true,
-    onTrouble(error) {
-      throw error;
-    },
-    onGivenUp() {},
-    limits: { everyMessages: 1e9, everyMs: 1e9, deviceMessages: 16, maxMapBytes: 1e6 },
+    limits: { everyMessages: 1e9, everyMs: 1e9, deviceMessages: 16 },
   });
 
   let sequenceNumber = 0;

@@ -1,0 +1,86 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { HubEvent } from '../../src/protocol/event.ts';
+import { hubEvent } from '../support/events.ts';
+import { budgetOf, events, limits, partitionByHand } from './support/partitions.ts';
+import { diskSpool } from './support/spools.ts';
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+describe('a device that floods', () => {
+  const flood = Array.from({ length: 20 }, (_, index) => `a${index + 1}`).join(' ');
+
+  it('takes one place in the budget; the others go on behind it', async () => {
+    const { partition, started, budget } = partitionByHand({ limits: { ...limits, deviceMessages: 3 } });
+    await partition.admit(events(`${flood} b21`));
+    expect(started).toEqual([1, 21]);
+    expect([budget.inFlight().messages, budget.waiting.taken().messages]).toEqual([2, 2]);
+  });
+
+  it('keeps its order through the spool, bodies and properties intact', async () => {
+    vi.useRealTimers();
+    const seen: HubEvent[] = [];
+    const { partition } = partitionByHand({
+      limits: { ...limits, deviceMessages: 3 },
+      arrivalOf: (event) => ({ event, deviceId: 'a' }),
+      async dispatch({ event }) {
+        seen.push(event);
+        await new Promise((resolve) => setImmediate(resolve));
+        return true;
+      },
+    });
+    const sent = Array.from({ length: 50 }, (_, index) =>
+      hubEvent({ sequenceNumber: index, properties: { n: index }, body: { index } }),
+    );
+    await partition.admit(sent);
+    await vi.waitFor(() => expect(seen).toHaveLength(50));
+    const told = ({ sequenceNumber, body, properties, systemProperties }: HubEvent) => [
+      sequenceNumber,
+      Buffer.from(body as Uint8Array).toString(),
+      properties,
+      systemProperties,
+    ];
+    expect(seen.map(told)).toEqual(sent.map(told));
+  });
+
+  it('cannot fill the budget with what stands behind its spool, where all would wait for each other', async () => {
+    let release = () => {};
+    const slowDisk = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const disk = diskSpool();
+    const { partition, started, end } = partitionByHand({
+      budget: budgetOf(3),
+      limits: { ...limits, deviceMessages: 2 },
+      spool: { ...disk, take: (ticket) => slowDisk.then(() => disk.take(ticket)) },
+    });
+    for (const [device, first] of [...'abc'].map((name, index) => [name, index * 3 + 1] as const)) {
+      await partition.admit(events(`${device}${first} ${device}${first + 1} ${device}${first + 2}`));
+      await end(first);
+      await end(first + 1);
+    }
+    await partition.admit(events('a10 b11 c12'));
+    vi.useRealTimers();
+    release();
+    await vi.waitFor(() => expect([...started].sort((a, b) => a - b)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9]), 2_000);
+  });
+
+  it('holds up its partition when the spool is full, and only then', async () => {
+    const { partition, started, end } = partitionByHand({
+      limits: { ...limits, deviceMessages: 2 },
+      spool: diskSpool(1_000),
+    });
+    let admitted = false;
+    void partition.admit(events(`${flood} b21`)).then(() => {
+      admitted = true;
+    });
+    await vi.advanceTimersByTimeAsync(0);
+    expect([started, admitted]).toEqual([[1], false]);
+    await end(1);
+    expect(started).toContain(2);
+  });
+});

@@ -1,0 +1,83 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { arrivalOf, events, limits, partitionByHand, positions } from './support/partitions.ts';
+import { memorySpool } from './support/spools.ts';
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const oneInMemory = { limits: { ...limits, deviceMessages: 1 } };
+
+describe('a fault of our own', () => {
+  // Trap 9: whatever leaves the handler of the hub client stops the partition or skips the batch.
+  it('with one event does not stop the partition: the event is passed over', async () => {
+    const { partition, started, checkpoints, failures, end } = partitionByHand({
+      arrivalOf(event) {
+        if (event.sequenceNumber === 2) throw new Error('cannot be looked at');
+        return arrivalOf(event);
+      },
+    });
+    await partition.admit(events('a1 b2 c3'));
+    await end(1);
+    await end(3);
+    await partition.drain(0);
+    expect([started, failures, positions(checkpoints)]).toEqual([[1, 3], ['event passed over'], [3]]);
+  });
+
+  it('with one message does not stop its device, the partition or the process', async () => {
+    const started: number[] = [];
+    const { partition, checkpoints, failures, budget } = partitionByHand({
+      async dispatch({ event }) {
+        started.push(event.sequenceNumber);
+        if (event.sequenceNumber === 1) throw new Error('a fault of our own');
+        return true;
+      },
+    });
+    await partition.admit(events('a1 a2 b3'));
+    await vi.advanceTimersByTimeAsync(0);
+    expect([started.toSorted(), failures]).toEqual([[1, 2, 3], ['message given up']]);
+    await partition.drain(0);
+    expect([positions(checkpoints), budget.inFlight()]).toEqual([[3], { messages: 0, bytes: 0 }]);
+  });
+
+  it('with a spool that cannot be written is a full spool: the partition waits, and nothing is lost', async () => {
+    const put = () => {
+      throw new Error('disk full');
+    };
+    const { partition, started, failures, end } = partitionByHand({ ...oneInMemory, spool: { ...memorySpool(), put } });
+    void partition.admit(events('a1 a2 b3'));
+    await vi.advanceTimersByTimeAsync(0);
+    expect([started, failures]).toEqual([[1], ['spool cannot be written']]);
+    await end(1);
+    expect(started).toEqual([1, 2, 3]);
+  });
+
+  it('with a spool that cannot be read gives the partition up, so that it is read again from its checkpoint', async () => {
+    const take = () => Promise.reject(new Error('disk gone'));
+    const { partition, started, checkpoints, end, givenUp } = partitionByHand({
+      ...oneInMemory,
+      spool: { ...memorySpool(), take },
+    });
+    await partition.admit(events('t0 a1 a2 b3'));
+    await end(1);
+    await end(3);
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect([started, givenUp()]).toEqual([[1, 3], 1]);
+    expect(positions(checkpoints)).toEqual([]);
+  });
+
+  it('does not come of a spool that is closed under what still reads from it', async () => {
+    const { partition, spool, failures, end } = partitionByHand(oneInMemory);
+    await partition.admit(events('a1 a2'));
+    void end(1);
+    const draining = partition.drain(0);
+    spool.close();
+    vi.useRealTimers();
+    await draining;
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(failures).toEqual([]);
+  });
+});
