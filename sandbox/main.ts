@@ -64,7 +64,7 @@ async function run(sandbox: Sandbox, { exit, service, directory }: Options, prin
   if (sandbox.frontDoor?.process) await demonstrateMethods(sandbox, { printer, signal });
   printer.progress(`The sandbox stays up: every host, port and key is in ${join(directory, 'state.json')}`);
   printer.line(`
-  Send as a device   npm run device -- model.create sandbox/examples/model.create.json
+  Send as a device   npm run device -- model.create
   All messages       npm run device -- --help
   What the hub saw   ${sandbox.state.hub.adminUrl}
   The backends       ${sandbox.state.backends.adminUrl}

@@ -3,18 +3,19 @@ import type { Device, Reply } from '../device/device.ts';
 import { type Printer, silent } from '../print.ts';
 import type { Sandbox } from '../sandbox.ts';
 import { unpack } from '../showMessage.ts';
-import { differences } from './pattern.ts';
+import { stories } from '../stories/index.ts';
+import type { Example, Reply as ExpectedReply, Json, Story } from '../stories/story.ts';
+import { boosterId, propertiesOf, sample } from '../stories/wire.ts';
+import { anyGuid, anyTimestamp, differences, type Pattern } from './pattern.ts';
 import { show } from './show.ts';
-import type { ExpectedReply, Step } from './step.ts';
-import { steps } from './steps.ts';
 
-/** What happened in one step, seen from the device and from the backends. */
+/** What happened with one example, seen from the device and from the backends. */
 export interface Exchange {
-  step: Step;
+  example: Example;
   sent: { properties: Readonly<Record<string, string>>; body: Buffer };
   calls: BackendCall[];
   replies: Reply[];
-  /** How this differs from what the step expects; empty when it does not. */
+  /** How this differs from what the story says; empty when it does not. */
   problems: string[];
 }
 
@@ -34,7 +35,19 @@ export interface DemonstrationOptions {
   signal?: AbortSignal;
 }
 
-/** Has devices of the sandbox go through all steps and prints what they see. Rejects with `DemonstrationFailed`. */
+/** Put in the place of the examples' names, so that the examples are still new when they are sent by hand. */
+const otherNames: readonly (readonly [string, string])[] = [
+  [boosterId, 'b0057e50-0000-4000-8000-00000000000d'],
+  ['TP-7', 'TP-8'],
+  ['BP-3', 'BP-4'],
+  ['vacuum-pump', 'jet-pump'],
+  ['sensor-1', 'sensor-2'],
+];
+
+const renamed = (example: Example): Example =>
+  JSON.parse(otherNames.reduce((text, [name, other]) => text.replaceAll(name, other), JSON.stringify(example)));
+
+/** Has devices of the sandbox send the example of each story and prints what they see. Rejects with `DemonstrationFailed`. */
 export async function demonstrate(
   sandbox: Sandbox,
   { printer = silent, waitMs = 15_000, signal }: DemonstrationOptions = {},
@@ -44,14 +57,15 @@ export async function demonstrate(
   const hangUp = () => Promise.all([...devices.values()].map((device) => device.close()));
   signal?.addEventListener('abort', hangUp);
   try {
-    for (const step of steps) {
+    for (const story of stories) {
       signal?.throwIfAborted();
-      const device = devices.get(step.device) ?? (await sandbox.connect(step.device));
-      devices.set(step.device, device);
-      const exchange = await perform(step, device, sandbox, exchanges, waitMs);
+      const { device: id = 'pump-1' } = story.example;
+      const device = devices.get(id) ?? (await sandbox.connect(id));
+      devices.set(id, device);
+      const exchange = await perform(story, device, sandbox, waitMs);
       exchanges.push(exchange);
-      show(exchange, printer);
-      refuse(step.title, exchange.problems);
+      show(device.id, exchange, printer);
+      refuse(exchange.example.title, exchange.problems);
     }
     for (const [id, device] of devices) {
       const surplus = await device.next(0);
@@ -70,20 +84,19 @@ function refuse(title: string, problems: readonly string[]): void {
 }
 
 async function perform(
-  step: Step,
+  story: Story,
   device: Device,
   { hub, backends, state }: Sandbox,
-  earlier: Exchange[],
   waitMs: number,
 ): Promise<Exchange> {
   const hubMark = hub.journal.list().at(-1)?.index ?? -1;
   const backendMark = backends.journal.last;
-  const { request, replies: expectedReplies } = step.exchange(earlier);
-  const sent = { properties: request.properties, body: Buffer.from(JSON.stringify(request.body)) };
+  const example = renamed(story.example);
+  const sent = { properties: propertiesOf(story.message, example), body: Buffer.from(example.body) };
   await device.send(sent.properties, sent.body);
 
   const replies: Reply[] = [];
-  while (replies.length < expectedReplies.length) {
+  while (replies.length < example.replies.length) {
     const reply = await device.next(waitMs);
     if (!reply) break;
     replies.push(reply);
@@ -97,17 +110,17 @@ async function perform(
       .list({ since: hubMark, deviceId: device.id, kind: 'c2d' })
       .flatMap((entry) => (entry.kind === 'c2d' && entry.policy === policy ? [entry.system.messageId] : [])),
   );
-  const problems = expectedReplies.flatMap((expected, index) => {
+  const problems = example.replies.flatMap((expected, index) => {
     const reply = replies[index];
     if (!reply) {
       const nobody = state.service.pid ? '' : '; the sandbox was started without a service';
-      return [`reply ${index + 1} of ${expectedReplies.length} did not come within ${waitMs / 1000} s${nobody}`];
+      return [`reply ${index + 1} of ${example.replies.length} did not come within ${waitMs / 1000} s${nobody}`];
     }
     const stranger = fromService.has(reply.messageId) ? [] : [`reply ${index + 1} was not sent by the service`];
     return [...stranger, ...compare(reply, expected).map((text) => `reply ${index + 1}: ${text}`)];
   });
   return {
-    step,
+    example,
     sent,
     calls: backends.journal.entries({ since: backendMark, deviceId: device.id }),
     replies,
@@ -124,7 +137,16 @@ function compare(reply: Reply, expected: ExpectedReply): string[] {
     return [`the body is not JSON: ${JSON.stringify(text)}`];
   }
   return [
-    ...differences(reply.properties, expected.properties, 'properties'),
-    ...differences(body, expected.body, 'body'),
+    ...differences(reply.properties, patternOf(expected.properties), 'properties'),
+    ...differences(body, patternOf(expected.body), 'body'),
   ];
+}
+
+/** What is different in each run may be any of its kind. */
+function patternOf(value: Json): Pattern {
+  if (value === sample.objectId) return anyGuid;
+  if (value === sample.time) return anyTimestamp;
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(patternOf);
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, patternOf(one)]));
 }

@@ -20,7 +20,7 @@ async function main(): Promise<number> {
       line(help);
       return 0;
     }
-    const body = request.methods ? Buffer.of() : await readBody(request.file);
+    const body = request.methods ? Buffer.of() : await readBody(request.body);
     const state = await readState(request.directory);
     if (!state || !(await isRunning(state))) throw new Error('No sandbox is running. Start one with: npm run sandbox');
 
@@ -50,7 +50,9 @@ function interruption(): AbortSignal {
   return interrupt.signal;
 }
 
-async function readBody(file: string): Promise<Buffer> {
+async function readBody(source: Sending['body']): Promise<Buffer> {
+  if ('text' in source) return Buffer.from(source.text);
+  const { file } = source;
   const body = file === '-' ? await buffer(process.stdin) : await readFile(fromWhereThePersonIs(file));
   if (!isUtf8(body) || parse(body) === undefined) line(`${file} is not well-formed JSON; it is sent as it is.`);
   return body;

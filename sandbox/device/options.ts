@@ -2,16 +2,21 @@ import { randomUUID } from 'node:crypto';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { sandboxDirectory } from '../state.ts';
+import { stories } from '../stories/index.ts';
+import { envelope } from '../stories/wire.ts';
 import { answeringOptions, readAnswering } from './answeringOptions.ts';
 import type { Answering } from './answerMethods.ts';
 
+const examples = stories.map(({ message, example }) => `  npm run device -- ${message.padEnd(21)} ${example.title}`);
+
 export const help = `Sends one message as a device and prints every reply, until the acknowledgement is there; or answers remote methods.
 
-  npm run device -- [options] NAME FILE
+  npm run device -- [options] NAME [FILE]
   npm run device -- --methods [options]
 
   NAME   what to send: model.create, … (V2), or Svc.Device.Created, … (V1)
-  FILE   the body, sent byte for byte as it is; - reads it from stdin
+  FILE   the body, sent byte for byte as it is; - reads it from stdin. Without it the example of the message is sent, with
+         the properties and by the device that belong to it
 
   --id ID          the device, default pump-1; an unknown one is introduced to the sandbox first
   --ack WHEN       none, positive, negative or all (default)
@@ -35,17 +40,9 @@ For example, in three terminals, with npm run invoke -- motor-1 configure '{"rpm
   npm run sandbox
   npm run device -- --methods --id motor-1
 
-All nine messages, one line each; in this order they succeed in a new sandbox:
+The examples; in this order they succeed in a new sandbox:
 
-  npm run device -- model.create sandbox/examples/model.create.json
-  npm run device -- Svc.Device.Created sandbox/examples/Svc.Device.Created.json
-  npm run device -- --prop objectId=b0057e50-0000-4000-8000-000000000001 model.update sandbox/examples/model.update.json
-  npm run device -- --prop objectId=b0057e50-0000-4000-8000-000000000001 Svc.Device.Updated sandbox/examples/Svc.Device.Updated.json
-  npm run device -- --prop objectId=b0057e50-0000-4000-8000-000000000001 reference.create sandbox/examples/reference.create.json
-  npm run device -- Svc.Device.SyncModel sandbox/examples/Svc.Device.SyncModel.json
-  npm run device -- type.create sandbox/examples/type.create.json
-  npm run device -- --id gateway-1 --prop parent=edge identity.update sandbox/examples/identity.update.json
-  npm run device -- --id gateway-1 --prop parent=edge identity.delete sandbox/examples/identity.delete.json
+${examples.join('\n')}
 
 Exit code: 0 a successful acknowledgement (or none was asked for), 1 a failed one, 2 none in time, 3 nothing was sent, or the
 connection was lost. With --methods 0 when it ends as it was told to, else 3.`;
@@ -62,8 +59,8 @@ export type Options = Sending | (Common & { methods: Answering });
 /** One message, and how long to wait for what comes back. */
 export interface Sending extends Common {
   methods?: undefined;
-  /** As it was given; a path is meant from where the person is. */
-  file: string;
+  /** A text, or a file as it was given; a path is meant from where the person is. */
+  body: { text: string } | { file: string };
   expectsAck: boolean;
   waitMs: number;
   properties: Record<string, string>;
@@ -75,7 +72,7 @@ export function readArguments(args = process.argv.slice(2)): Options | undefined
     args,
     allowPositionals: true,
     options: {
-      id: { type: 'string', default: 'pump-1' },
+      id: { type: 'string' },
       ack: { type: 'string', default: 'all' },
       prop: { type: 'string', multiple: true, default: [] },
       without: { type: 'string', multiple: true, default: [] },
@@ -87,30 +84,31 @@ export function readArguments(args = process.argv.slice(2)): Options | undefined
     },
   });
   if (values.help) return undefined;
-  const common = { id: values.id, directory: fromWhereThePersonIs(values.directory) };
+  const [name = '', file, ...rest] = positionals;
+  const example = file === undefined ? stories.find(({ message }) => message === name)?.example : undefined;
+  const id = values.id ?? example?.device ?? 'pump-1';
+  const common = { id, directory: fromWhereThePersonIs(values.directory) };
   if (values.methods && positionals.length > 0) throw new Error(`With --methods nothing is sent.\n\n${help}`);
   if (values.methods) return { ...common, methods: readAnswering(values) };
-  const [name, file, ...rest] = positionals;
-  if (!name || !file || rest.length > 0) throw new Error(`A message name and a file are needed.\n\n${help}`);
+  if (!name || rest.length > 0) throw new Error(`The name of a message is needed, and at most one file.\n\n${help}`);
+  const body = file === undefined ? example && { text: example.body } : { file };
+  if (!body) throw new Error(`There is no example of ${name}: a file is needed.\n\n${help}`);
   const expectsAck = values.ack !== 'none';
   const waitMs = 1000 * Number(values.wait ?? (expectsAck ? 30 : 0));
   if (!(waitMs >= 0)) throw new Error(`--wait takes seconds, not ${JSON.stringify(values.wait)}`);
 
-  const properties = { ...envelope(name, values.ack), ...Object.fromEntries(values.prop.map(split)) };
+  const properties = {
+    ...envelope(name, randomUUID(), values.ack),
+    ...example?.properties,
+    ...Object.fromEntries(values.prop.map(split)),
+  };
   for (const unwanted of values.without) delete properties[unwanted];
-  return { ...common, file, expectsAck, waitMs, properties };
+  return { ...common, body, expectsAck, waitMs, properties };
 }
 
 /** npm starts scripts in the project's folder; a path is meant from where the person is. */
 export function fromWhereThePersonIs(path: string): string {
   return resolve(process.env['INIT_CWD'] ?? '.', path);
-}
-
-/** The properties that every message of its generation has. */
-function envelope(name: string, ack: string): Record<string, string> {
-  return name.startsWith('Svc.')
-    ? { 'svc-messagetype': 'platformEvent', eventType: name, id: randomUUID(), ack }
-    : { msgType: 'action', action: name, version: '2', correlationId: randomUUID(), ack };
 }
 
 function split(pair: string): [string, string] {

@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
+import type { BackendName } from '../../src/backends/backends.ts';
 import { mapReferences, reference, type Schema } from './schemas.ts';
 
-/** The backends, by the names of their OpenAPI documents. */
-export type Backend = 'information-model' | 'type-registry' | 'principal-manager';
+/** `informationModel` → `information-model`, the name of its OpenAPI document */
+const documentOf = (name: BackendName): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
 interface Content {
   readonly content: { readonly 'application/json': { readonly schema: Schema } };
@@ -26,28 +27,29 @@ interface Contract {
  * @param name adds a schema to the document
  */
 export function createBorrower(name: (name: string, schema: Schema) => void) {
-  const contracts = new Map<Backend, Contract>();
+  const contracts = new Map<BackendName, Contract>();
   const borrowed = new Set<string>();
 
-  function contractOf(backend: Backend): Contract {
-    const known = contracts.get(backend) ?? parse(readFileSync(`docs/contracts/${backend}.openapi.yaml`, 'utf8'));
+  function contractOf(backend: BackendName): Contract {
+    const known =
+      contracts.get(backend) ?? parse(readFileSync(`docs/contracts/${documentOf(backend)}.openapi.yaml`, 'utf8'));
     contracts.set(backend, known);
     return known;
   }
 
-  function operationOf(backend: Backend, operationId: string): Operation {
+  function operationOf(backend: BackendName, operationId: string): Operation {
     const operations = Object.values(contractOf(backend).paths).flatMap((item) => Object.values(item));
     const operation = operations.find((one) => one.operationId === operationId);
     if (operation === undefined) throw new Error(`the contract of ${backend} has no operation ${operationId}`);
     return operation;
   }
 
-  function take(backend: Backend, schema: Schema | undefined): Schema {
+  function take(backend: BackendName, schema: Schema | undefined): Schema {
     if (schema === undefined) throw new Error(`the contract of ${backend} says nothing about this body`);
     return asDraft07(
       mapReferences(schema, (target) => {
         const original = target.slice('#/components/schemas/'.length);
-        const own = `${backend}.${original}`;
+        const own = `${documentOf(backend)}.${original}`;
         if (!borrowed.has(own)) {
           borrowed.add(own);
           name(own, take(backend, contractOf(backend).components.schemas[original]));
@@ -58,9 +60,9 @@ export function createBorrower(name: (name: string, schema: Schema) => void) {
   }
 
   return {
-    requestOf: (backend: Backend, operationId: string): Schema =>
+    requestOf: (backend: BackendName, operationId: string): Schema =>
       take(backend, operationOf(backend, operationId).requestBody?.content['application/json'].schema),
-    answerOf: (backend: Backend, operationId: string, status: string): Schema =>
+    answerOf: (backend: BackendName, operationId: string, status: string): Schema =>
       take(backend, operationOf(backend, operationId).responses[status]?.content['application/json'].schema),
   };
 }

@@ -75,7 +75,8 @@ export function acknowledgementHeaders(
     : z.object({ 'svc-messagetype': z.literal('platformEventAck'), eventType: name, id: text, target, ...own });
 }
 
-const meanings: Readonly<Record<string, string>> = {
+/** What is to be said of some properties. */
+export const meanings: Readonly<Record<string, string>> = {
   correlationId: 'Copied unchanged into the acknowledgement.',
   id: 'Correlation id, copied unchanged into the acknowledgement and the notifications; generated when absent.',
   target: 'Path of the device for which the replies are meant, copied unchanged.',

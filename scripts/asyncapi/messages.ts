@@ -5,7 +5,7 @@ import { type FailureCode, resultCodes } from '../../src/protocol/codes.ts';
 import type { Generation } from '../../src/protocol/event.ts';
 import { guid, modelId, target, text } from '../../src/protocol/fields.ts';
 import type { Notification } from '../../src/protocol/notification.ts';
-import { type Backend, createBorrower } from './borrowed.ts';
+import { createBorrower } from './borrowed.ts';
 import { acknowledgementHeaders, explained, requestHeaders } from './headers.ts';
 import { createSchemas, named, type Schema } from './schemas.ts';
 
@@ -21,30 +21,8 @@ interface Message {
 
 type Messages = Readonly<Record<string, Message>>;
 
-/** What each message is for, and the operation of a backend that is handed its body. */
-const purposes: Readonly<Record<string, { summary: string; body?: readonly [Backend, string] }>> = {
-  'model.create': { summary: 'Create or update an object model', body: ['information-model', 'createObject'] },
-  'model.update': {
-    summary: 'Replace properties and variables of an object model',
-    body: ['information-model', 'replaceObject'],
-  },
-  'type.create': { summary: 'Create a type definition', body: ['type-registry', 'createType'] },
-  'reference.create': {
-    summary: 'Create or update references of an object model',
-    body: ['information-model', 'writeReferences'],
-  },
-  'identity.update': { summary: 'Update an identity', body: ['principal-manager', 'updateIdentity'] },
-  'identity.delete': { summary: 'Delete an identity that is connected through the device' },
-  'Svc.Device.Created': {
-    summary: 'Create or update an object model, optionally with a parent (deprecated)',
-    body: ['information-model', 'createObjectWithId'],
-  },
-  'Svc.Device.Updated': {
-    summary: 'Replace properties and variables of an object model (deprecated)',
-    body: ['information-model', 'replaceObject'],
-  },
-  'Svc.Device.SyncModel': { summary: 'Fetch object models with children and related models (deprecated)' },
-};
+/** What it is for, and whether it still should be used. */
+const summaryOf = ({ purpose, generation }: Card): string => `${purpose}${generation === 'V1' ? ' (deprecated)' : ''}`;
 
 const eventTypes: readonly Notification['eventType'][] = [
   'Svc.InformationModel.ObjectModelCreated',
@@ -72,23 +50,21 @@ export function describeMessages() {
   const requests: Record<string, Message> = {};
   const replies: Record<string, Message> = {};
   const exchanges = catalogue.map((card): Exchange => {
-    const purpose = purposes[card.name];
-    if (purpose === undefined) throw new Error(`scripts/asyncapi/messages.ts does not say what ${card.name} is for`);
-    requests[card.name] = request(card, purpose);
+    requests[card.name] = request(card);
     const answers = { ...acknowledgements(card, true), ...acknowledgements(card, false) };
     Object.assign(replies, answers);
-    return { request: card.name, summary: purpose.summary, replies: Object.keys(answers) };
+    return { request: card.name, summary: summaryOf(card), replies: Object.keys(answers) };
   });
   const refusals = { ...refusal('V2'), ...refusal('V1') };
   const notifications = Object.fromEntries(eventTypes.map((eventType) => [eventType, notification(eventType)]));
   return { requests, replies, exchanges, refusals, notifications, schemas: schemas.components };
 
-  function request(card: Card, { summary, body }: (typeof purposes)[string]): Message {
+  function request(card: Card): Message {
     const checked = card.body && schemas.request(card.body);
-    const expected = body && borrow.requestOf(...body);
+    const expected = card.forwardedTo && borrow.requestOf(...card.forwardedTo);
     return {
       title: card.name,
-      summary,
+      summary: summaryOf(card),
       contentType: 'application/json',
       correlationId: correlation(card.generation),
       headers: explained(schemas.request(requestHeaders(card))),
@@ -162,7 +138,7 @@ export function describeMessages() {
       contentType: 'application/json',
       correlationId: correlation('V1'),
       headers: explained(schemas.reply(headers)),
-      payload: borrow.answerOf('information-model', 'readObject', '200'),
+      payload: borrow.answerOf('informationModel', 'readObject', '200'),
     };
   }
 }

@@ -69,6 +69,8 @@ export interface CardLimits {
 export interface Card {
   readonly name: string;
   readonly generation: Generation;
+  /** What a device wants with it, as an order: documents are written from it. */
+  readonly purpose: string;
   readonly headers: z.ZodObject;
   /** Checks on the body; most actions leave them to the backend. */
   readonly body: z.ZodObject | undefined;
@@ -80,6 +82,8 @@ export interface Card {
   readonly keys: { readonly outermost: Keys; readonly nested: ReadonlyMap<string, Keys> };
   /** Backends without which the message is not started (B5). */
   readonly needs: readonly BackendName[];
+  /** The backend operation that gets the body, by the id in its contract. Documents follow from it, nothing is called. */
+  readonly forwardedTo: readonly [BackendName, operationId: string] | undefined;
   /** spec: identity.delete uses the key "detail" */
   readonly detailsKey: 'details' | 'detail';
   readonly acknowledged: { readonly success: Acknowledged; readonly failure: Acknowledged };
@@ -93,8 +97,8 @@ export interface Card {
 }
 
 interface Definition<H extends z.ZodObject, B extends z.ZodObject, F extends z.ZodRawShape>
-  extends Partial<Pick<Card, 'maxBodyBytes' | 'reads' | 'detailsKey' | 'echo'>>,
-    Pick<Card, 'needs'> {
+  extends Partial<Pick<Card, 'maxBodyBytes' | 'reads' | 'forwardedTo' | 'detailsKey' | 'echo'>>,
+    Pick<Card, 'purpose' | 'needs'> {
   readonly headers: H;
   readonly body?: B;
   readonly acknowledged?: { readonly success?: Acknowledged<F>; readonly failure?: Acknowledged };
@@ -124,6 +128,7 @@ function card<H extends z.ZodObject, B extends z.ZodObject, F extends z.ZodRawSh
 ): Card {
   return {
     body: undefined,
+    forwardedTo: undefined,
     maxBodyBytes: Number.POSITIVE_INFINITY,
     detailsKey: 'details',
     echo: () => ({}),

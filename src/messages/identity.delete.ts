@@ -3,8 +3,8 @@ import { identityName, jsonObject, path } from '../protocol/fields.ts';
 import { action, done } from './card.ts';
 import { unknownIdentity } from './identity.update.ts';
 
-/** Delete an identity that is connected through the device. */
 export const identityDelete = action('identity.delete', {
+  purpose: 'Delete an identity that is connected through the device',
   headers: z.object({ parent: path.default('') }),
   body: jsonObject({ identity: identityName }), // A8
   reads: ['identity'],

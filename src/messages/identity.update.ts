@@ -5,12 +5,13 @@ import { action, done } from './card.ts';
 
 const context = { context: z.string().optional() };
 
-/** Update the device's own identity, or one that is connected through it. */
 export const identityUpdate = action('identity.update', {
+  purpose: 'Update an identity',
   headers: z.object({ parent: path.default('') }),
   body: jsonObject({ identity: identityName.optional() }),
   reads: ['identity'],
   needs: ['principalManager'],
+  forwardedTo: ['principalManager', 'updateIdentity'],
   acknowledged: {
     success: { fields: { parent: path, identity: z.string() }, properties: context },
     failure: { properties: context },

@@ -23,9 +23,6 @@ export const catalogue: readonly Card[] = [
   deviceSyncModel,
 ];
 
-const cards = {
-  V2: new Map(catalogue.filter(({ generation }) => generation === 'V2').map((card) => [card.name, card])),
-  V1: new Map(catalogue.filter(({ generation }) => generation === 'V1').map((card) => [card.name, card])),
-};
+const cards = new Map(catalogue.map((card) => [`${card.generation} ${card.name}`, card]));
 
-export const findCard = (generation: Generation, name: string): Card | undefined => cards[generation].get(name);
+export const findCard = (generation: Generation, name: string): Card | undefined => cards.get(`${generation} ${name}`);

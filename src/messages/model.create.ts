@@ -7,11 +7,12 @@ import { guid, isGuid, modelId, parseTypeRef, path } from '../protocol/fields.ts
 import { type Json, pickSmall } from '../protocol/json.ts';
 import { action, done } from './card.ts';
 
-/** Create or update an object model. */
 export const modelCreate = action('model.create', {
+  purpose: 'Create or update an object model',
   headers: z.object({ owner: path.default('') }),
   reads: ['objectId', 'model', 'type', 'version', 'properties'],
   needs: ['informationModel', 'typeRegistry', 'principalManager'],
+  forwardedTo: ['informationModel', 'createObject'],
   acknowledged: {
     success: { fields: { objectId: guid, relatedModels } },
     failure: { fields: { relatedModels } }, // A3

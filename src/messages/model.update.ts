@@ -4,11 +4,12 @@ import { versionOf } from '../objectModel/storedModel.ts';
 import { defaultModel, exactInteger, guid, modelId } from '../protocol/fields.ts';
 import { action, done } from './card.ts';
 
-/** Replace the properties and variables of an existing object model. */
 export const modelUpdate = action('model.update', {
+  purpose: 'Replace properties and variables of an object model',
   headers: z.object({ objectId: guid, model: modelId.default(defaultModel) }),
   reads: ['version'],
   needs: ['informationModel'],
+  forwardedTo: ['informationModel', 'replaceObject'],
   acknowledged: { success: { fields: { objectId: guid, model: modelId, version: exactInteger } } },
 
   async handle({ headers: { objectId, model }, json, mayBeRepeat }, backends, { maxVersionGap }) {

@@ -2,10 +2,11 @@ import { z } from 'zod';
 import { defaultModel, guid, modelId } from '../protocol/fields.ts';
 import { action, done } from './card.ts';
 
-/** Create references of an object model, or update the attributes of those that exist. */
 export const referenceCreate = action('reference.create', {
+  purpose: 'Create or update references of an object model',
   headers: z.object({ objectId: guid, model: modelId.default(defaultModel) }),
   needs: ['informationModel'],
+  forwardedTo: ['informationModel', 'writeReferences'],
 
   async handle({ headers: { objectId, model }, json }, { informationModel }) {
     await informationModel.addReferences(objectId, model, json.text);

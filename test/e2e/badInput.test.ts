@@ -2,7 +2,8 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Device } from '../../sandbox/device/device.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
-import { nextAck, startTestSandbox, v2 } from './testSandbox.ts';
+import { envelope } from '../../sandbox/stories/wire.ts';
+import { nextAck, startTestSandbox } from './testSandbox.ts';
 
 let sandbox: Sandbox;
 let device: Device;
@@ -20,7 +21,7 @@ const json = (value: unknown) => Buffer.from(JSON.stringify(value));
 
 // Whatever a test has sent: the device's next message is handled as if nothing had happened, and no stray reply is in between.
 afterEach(async () => {
-  await device.send(v2('model.create', 'afterwards'), json(good));
+  await device.send(envelope('model.create', 'afterwards'), json(good));
   const { ack, body } = await nextAck(device);
   expect(ack.properties['correlationId']).toBe('afterwards');
   expect(body).toMatchObject({ success: true, code: 'ok' });
@@ -163,7 +164,7 @@ describe('A hostile object id is refused, and is never part of an address', () =
 
 describe('What looks dangerous and is allowed is carried unchanged', () => {
   it('line breaks in a correlation id', async () => {
-    await device.send(v2('model.create', 'a\r\nx-svc-device-id: rival-1'), json(good));
+    await device.send(envelope('model.create', 'a\r\nx-svc-device-id: rival-1'), json(good));
     const { ack, body } = await nextAck(device);
     expect(ack.properties['correlationId']).toBe('a\r\nx-svc-device-id: rival-1');
     expect(ack.correlationId).toBeUndefined();
@@ -171,19 +172,19 @@ describe('What looks dangerous and is allowed is carried unchanged', () => {
   });
 
   it('a property named __proto__', async () => {
-    await device.send({ ...v2('model.create', 'proto'), ['__proto__']: 'x', constructor: 'y' }, json(good));
+    await device.send({ ...envelope('model.create', 'proto'), ['__proto__']: 'x', constructor: 'y' }, json(good));
     expect((await nextAck(device)).body).toMatchObject({ success: true, code: 'ok' });
   });
 
   it('a body with a __proto__ key, which changes nothing and counts as one more unknown key', async () => {
     const body =
       '{"__proto__":{"objectId":"not a guid","type":"sensor"},"model":"svc.device","type":"pump","properties":{"serial":"GOOD-1"}}';
-    await device.send(v2('model.create', 'proto'), Buffer.from(body));
+    await device.send(envelope('model.create', 'proto'), Buffer.from(body));
     expect((await nextAck(device)).body.details).not.toMatch(/guid|sensor/i);
   });
 
   it('more than one mistake at once, all of them named', async () => {
-    await device.send({ ...v2('model.create', 'both'), version: '1', timeout: '-1' }, json(good));
+    await device.send({ ...envelope('model.create', 'both'), version: '1', timeout: '-1' }, json(good));
     const { details } = (await nextAck(device)).body;
     expect(details).toContain('version');
     expect(details).toContain('timeout');
@@ -192,12 +193,12 @@ describe('What looks dangerous and is allowed is carried unchanged', () => {
 
 describe('Nobody is answered who did not ask', () => {
   it.each(['none', 'positive', ''])('with ack %j a failure stays silent', async (ack) => {
-    await device.send({ ...v2('model.create', 'silent'), ack }, Buffer.from('not json'));
+    await device.send({ ...envelope('model.create', 'silent'), ack }, Buffer.from('not json'));
   });
 });
 
 async function refuses({ properties, without = '', body = json(good), code, details }: Case): Promise<void> {
-  const sent: Record<string, string> = { ...v2('model.create', 'bad'), ...properties };
+  const sent: Record<string, string> = { ...envelope('model.create', 'bad'), ...properties };
   delete sent[without];
   await device.send(sent, body);
   const { ack, body: answer, notifications } = await nextAck(device);

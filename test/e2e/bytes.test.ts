@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Device } from '../../sandbox/device/device.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
-import { nextAck, startTestSandbox, v1, v2 } from './testSandbox.ts';
+import { envelope } from '../../sandbox/stories/wire.ts';
+import { nextAck, startTestSandbox } from './testSandbox.ts';
 
 const objectId = 'b17e5000-0000-4000-8000-000000000001';
 const fields = ['n', '10', '2', 'wide', 'tiny', 'huge', 'exact', 'text'];
@@ -26,8 +27,7 @@ afterAll(async () => {
 /** Sends a body as it is; answers the bodies of what backends were asked to change, and of the notifications, as text. */
 async function send(name: string, more: Record<string, string>, body: string) {
   const mark = sandbox.backends.journal.last;
-  const envelope = name.startsWith('Svc.') ? v1(name, 'bytes') : v2(name, 'bytes');
-  await device.send({ ...envelope, ...more }, Buffer.from(body));
+  await device.send({ ...envelope(name, 'bytes'), ...more }, Buffer.from(body));
   const { notifications, body: result } = await nextAck(device);
   expect(result).toMatchObject({ success: true });
   const calls = sandbox.backends.journal.entries({ since: mark, deviceId: device.id });

@@ -5,7 +5,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Device } from '../../sandbox/device/device.ts';
 import { type Azurite, startAzurite } from '../../sandbox/methods/azurite.ts';
 import { projectDirectory } from '../../sandbox/state.ts';
-import { nextAck, startTestSandbox, v2 } from './testSandbox.ts';
+import { envelope } from '../../sandbox/stories/wire.ts';
+import { nextAck, startTestSandbox } from './testSandbox.ts';
 
 let azurite: Azurite;
 beforeAll(async () => {
@@ -44,7 +45,7 @@ describe.each(Object.entries(stores))('npm run dead-letters, with letters in a %
   async function failThrice(device: Device) {
     for (const number of [1, 2, 3]) {
       const key = JSON.stringify({ publicKey: `${device.id} key ${number}` });
-      await device.send(v2('identity.update', `${device.id}-${number}`), Buffer.from(key));
+      await device.send(envelope('identity.update', `${device.id}-${number}`), Buffer.from(key));
       const { body } = await nextAck(device);
       expect(body).toMatchObject({ success: false, code: 'internal_platform_error' });
     }

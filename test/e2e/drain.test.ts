@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Device } from '../../sandbox/device/device.ts';
-import { startTestSandbox, v2 } from './testSandbox.ts';
+import { envelope } from '../../sandbox/stories/wire.ts';
+import { startTestSandbox } from './testSandbox.ts';
 
 // The service is told to stop in the middle of its work, as an orchestrator does it.
 
@@ -46,7 +47,7 @@ describe('A service that is told to stop while it works', () => {
       devices.map(async (device) => {
         for (let index = 0; index < perDevice; index += 1) {
           const id = `${device.id} ${index}`;
-          await device.send(v2('identity.update', id), key(id));
+          await device.send(envelope('identity.update', id), key(id));
         }
       }),
     );
@@ -67,7 +68,7 @@ describe('A service that is told to stop while it works', () => {
   it('ends at once, with another code than 0, when it is told a second time', async () => {
     sandbox.backends.faults.add({ backend: 'principalManager', method: 'PUT', hang: true });
     const mark = sandbox.backends.journal.last;
-    await devices[0]?.send(v2('identity.update', 'hangs'), key('hangs'));
+    await devices[0]?.send(envelope('identity.update', 'hangs'), key('hangs'));
     await expect
       .poll(() => sandbox.backends.journal.entries({ since: mark }).some(({ method }) => method === 'PUT'), {
         timeout: 60_000,

@@ -1,9 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Device, Reply } from '../../sandbox/device/device.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
+import { stories } from '../../sandbox/stories/index.ts';
+import type { Attempt } from '../../sandbox/stories/story.ts';
+import { envelope } from '../../sandbox/stories/wire.ts';
 import { catalogue } from '../../src/messages/index.ts';
-import { type Attempt, attemptsOn, type Victim } from './attempts.ts';
-import { bodyOf, nextAck, startTestSandbox, v1, v2 } from './testSandbox.ts';
+import { targetOf, type Victim } from './attempts.ts';
+import { bodyOf, nextAck, startTestSandbox } from './testSandbox.ts';
 
 /** Its names occur in no sentence of a service. */
 const deviceId = 'zqvictim';
@@ -67,30 +70,36 @@ afterAll(async () => {
 });
 
 describe.each(attackers)('A device of the tenant $tenant', (attacker) => {
-  it.each(catalogue)('neither reads nor changes with $name what belongs to another device', async ({ name }) => {
-    const attempts = attemptsOn(victim, attacker.ownId)
-      .filter(({ message }) => message === name)
-      .filter(({ from = attacker.from }) => from === attacker.from);
-    expect(attempts.length).toBeGreaterThan(3);
-    const before = await worldOfOthers(attacker);
-    const known = JSON.stringify(before);
-    expect(
-      secrets.filter((secret) => !known.includes(secret)),
-      'secrets that are none',
-    ).toEqual([]);
-    const mark = sandbox.hub.journal.list().at(-1)?.index ?? -1;
+  it.each(catalogue)(
+    'neither reads nor changes with $name what belongs to another device',
+    async ({ name: message }) => {
+      const story = stories.find((one) => one.message === message);
+      const all = story?.attempts(targetOf(victim, attacker.ownId)) ?? [];
+      const attempts = all.filter(({ from = attacker.from }) => from === attacker.from);
+      expect(attempts.length).toBeGreaterThan(3);
+      const before = await worldOfOthers(attacker);
+      const known = JSON.stringify(before);
+      expect(
+        secrets.filter((secret) => !known.includes(secret)),
+        'secrets that are none',
+      ).toEqual([]);
+      const mark = sandbox.hub.journal.list().at(-1)?.index ?? -1;
 
-    const answers = await askAll(attacker.id, attempts);
-    for (const [index, attempt] of attempts.entries()) {
-      const { notifications, ack } = answers[index] as Answer;
-      const { success, code } = bodyOf(ack) as { success: boolean; code: string };
-      expect({ ...attempt, success }).toEqual({ ...attempt, success: attempt.isHarmless ?? false });
-      expect(['ok', ...refusals], attempt.what).toContain(code);
-      expect(leaks([...notifications, ack], attempt), attempt.what).toEqual([]);
-    }
-    expect(await worldOfOthers(attacker)).toEqual(before);
-    expect(sandbox.hub.journal.list({ since: mark, deviceId })).toEqual([]);
-  });
+      const answers = await askAll(
+        attacker.id,
+        attempts.map((attempt) => ({ ...attempt, message })),
+      );
+      for (const [index, attempt] of attempts.entries()) {
+        const { notifications, ack } = answers[index] as Answer;
+        const { success, code } = bodyOf(ack) as { success: boolean; code: string };
+        expect({ ...attempt, success }).toEqual({ ...attempt, success: attempt.isHarmless ?? false });
+        expect(['ok', ...refusals], attempt.what).toContain(code);
+        expect(leaks([...notifications, ack], attempt), attempt.what).toEqual([]);
+      }
+      expect(await worldOfOthers(attacker)).toEqual(before);
+      expect(sandbox.hub.journal.list({ since: mark, deviceId })).toEqual([]);
+    },
+  );
 });
 
 describe('In another tenant', () => {
@@ -105,7 +114,7 @@ describe('In another tenant', () => {
     const fetched = await succeeds(id, 'Svc.Device.SyncModel', { objectId, model: 'svc.device' }, options);
 
     const all = [created, type, fetched].flatMap(({ notifications, ack }) => [...notifications, ack]);
-    const attempt = { message: '', what: '', body: [gateway, 'zqtype'] };
+    const attempt = { what: '', body: [gateway, 'zqtype'] };
     expect(leaks(all, attempt)).toEqual([]);
     expect(fetched.notifications).toHaveLength(2);
     expect(await worldOfOthers(rival)).toEqual(before);
@@ -155,15 +164,14 @@ describe('What has become another device’s', () => {
 
 const refusals = ['validation_error', 'platform_event_validation_error', 'not_authorized', 'http_response_error'];
 
-type Question = Pick<Attempt, 'message' | 'properties' | 'body'>;
+type Question = Pick<Attempt, 'properties' | 'body'> & { readonly message: string };
 type Answer = Awaited<ReturnType<typeof nextAck>>;
 
 /** Sends messages, one after the other, and waits for all acknowledgements, which come in the same order. */
 async function askAll(device: string, questions: readonly Question[]): Promise<Answer[]> {
   const from = devices.get(device) as Device;
   const sent = questions.map(({ message, properties, body }, index) => {
-    const envelope = message.startsWith('Svc.') ? v1(message, `${index}`) : v2(message, `${index}`);
-    return from.send({ ...envelope, ...properties }, Buffer.from(JSON.stringify(body)));
+    return from.send({ ...envelope(message, `${index}`), ...properties }, Buffer.from(JSON.stringify(body)));
   });
   const answers: Answer[] = [];
   for (const _ of questions) answers.push(await nextAck(from));

@@ -9,9 +9,10 @@ import type { Device } from '../../sandbox/device/device.ts';
 import { type Azurite, startAzurite } from '../../sandbox/methods/azurite.ts';
 import { freePort } from '../../sandbox/serviceProcess.ts';
 import { projectDirectory } from '../../sandbox/state.ts';
+import { envelope } from '../../sandbox/stories/wire.ts';
 import { fatalMessages } from '../support/fatalMessages.ts';
 import { keepRunning, type Restarting } from '../support/restarting.ts';
-import { type AckBody, bodyOf, startTestSandbox, v2 } from './testSandbox.ts';
+import { type AckBody, bodyOf, startTestSandbox } from './testSandbox.ts';
 
 // A message ends every process that handles it, and somebody starts the processes again.
 
@@ -84,7 +85,7 @@ async function hear(device: Device, count: number): Promise<Heard[]> {
 }
 
 const key = Buffer.from(JSON.stringify({ publicKey: 'key' }));
-const send = (device: Device, id: string) => device.send(v2('identity.update', id), key);
+const send = (device: Device, id: string) => device.send(envelope('identity.update', id), key);
 
 async function deadLetters(environment: Readonly<Record<string, string>>): Promise<string> {
   const child = spawn(process.execPath, ['dist/deadLetters.js', 'list'], {

@@ -3,8 +3,9 @@ import { EventHubProducerClient } from '@azure/event-hubs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { demonstrate } from '../../sandbox/demonstration/demonstrate.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
+import { envelope } from '../../sandbox/stories/wire.ts';
 import { catalogue } from '../../src/messages/index.ts';
-import { bodyOf, nextAck, startTestSandbox, v2 } from './testSandbox.ts';
+import { bodyOf, nextAck, startTestSandbox } from './testSandbox.ts';
 
 let sandbox: Sandbox;
 beforeAll(async () => {
@@ -31,7 +32,7 @@ describe('A device that registers itself with model.create', () => {
       '{ "model":"svc.device","type":"pump" ,"properties":{"serial":"B-1","runningHours":9007199254740993,"maximumPressure":1.0}}';
     const mark = sandbox.backends.journal.last;
     const device = await sandbox.connect('pump-2');
-    await device.send(v2('model.create', 'bytes'), Buffer.from(body));
+    await device.send(envelope('model.create', 'bytes'), Buffer.from(body));
     const { body: answer } = await nextAck(device);
     await device.close();
     const calls = sandbox.backends.journal.entries({ since: mark, deviceId: 'pump-2' });
@@ -44,7 +45,7 @@ describe('A device that registers itself with model.create', () => {
     for (const id of ['pump%2F..%2Frival-1', "a:b@c=$(d)'?*", '%00', '...']) {
       const device = await sandbox.connect(id);
       await device.send(
-        v2('model.create', `hostile ${id}`),
+        envelope('model.create', `hostile ${id}`),
         Buffer.from(JSON.stringify({ model: 'svc.device', type: 'pump', properties: { serial: id } })),
       );
       const { ack, body, notifications } = await nextAck(device);
@@ -58,10 +59,10 @@ describe('A device that registers itself with model.create', () => {
   it('can neither change nor read what another tenant owns', async () => {
     const [pump, rival] = await Promise.all([sandbox.connect('pump-1'), sandbox.connect('rival-1')]);
     const mine = { model: 'svc.device', type: 'pump', properties: { serial: 'T-1', location: 'a secret place' } };
-    await pump.send(v2('model.create', 'mine'), Buffer.from(JSON.stringify(mine)));
+    await pump.send(envelope('model.create', 'mine'), Buffer.from(JSON.stringify(mine)));
     const { objectId } = (await nextAck(pump)).body;
     const theirs = { ...mine, objectId, properties: { serial: 'T-1', location: 'elsewhere' } };
-    await rival.send(v2('model.create', 'theirs'), Buffer.from(JSON.stringify(theirs)));
+    await rival.send(envelope('model.create', 'theirs'), Buffer.from(JSON.stringify(theirs)));
     const { notifications, body } = await nextAck(rival);
     await Promise.all([rival.close(), pump.close()]);
 
@@ -83,13 +84,13 @@ describe('The service', () => {
   it('passes over with a warning what the hub has not stamped with a device, and handles what comes after', async () => {
     const forger = new EventHubProducerClient(sandbox.hub.eventHubConnectionString('iothubowner'));
     for (const partitionId of await forger.getPartitionIds()) {
-      const properties = { ...v2('model.create', 'forged'), 'iothub-connection-device-id': 'pump-1' };
+      const properties = { ...envelope('model.create', 'forged'), 'iothub-connection-device-id': 'pump-1' };
       const forged = { body: { model: 'svc.device', type: 'pump', properties: { serial: 'F-1' } }, properties };
       await forger.sendBatch([forged], { partitionId });
     }
     await forger.close();
     const device = await sandbox.connect('pump-1');
-    await device.send(v2('identity.update', 'genuine'), Buffer.from('{"publicKey":"k"}'));
+    await device.send(envelope('identity.update', 'genuine'), Buffer.from('{"publicKey":"k"}'));
     const { ack, notifications } = await nextAck(device);
     await device.close();
 

@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { answers, startService } from '../../sandbox/serviceProcess.ts';
-import { nextAck, startTestSandbox, v2 } from './testSandbox.ts';
+import { envelope } from '../../sandbox/stories/wire.ts';
+import { nextAck, startTestSandbox } from './testSandbox.ts';
 
 let sandbox: Awaited<ReturnType<typeof startTestSandbox>>;
 beforeAll(async () => {
@@ -21,13 +22,13 @@ const anonymous = Buffer.from(
 describe('A service that is stopped and started again', () => {
   it('resumes after the last message it has handled, and repeats none', async () => {
     const device = await sandbox.connect('pump-1');
-    await device.send(v2('model.create', 'before'), pump('R-1'));
+    await device.send(envelope('model.create', 'before'), pump('R-1'));
     await nextAck(device);
     await sandbox.service?.stop();
     expect((await sandbox.service?.exited)?.code).toBe(0);
 
     const mark = sandbox.backends.journal.last;
-    await device.send(v2('model.create', 'meanwhile'), pump('R-2'));
+    await device.send(envelope('model.create', 'meanwhile'), pump('R-2'));
     await sandbox.startService();
     const { ack } = await nextAck(device);
     await device.close();
@@ -42,7 +43,7 @@ describe('A service that is stopped and started again', () => {
 describe('A service that is killed before it wrote a checkpoint', () => {
   it('handles the message again without a second effect, and gives the reply the same message id', async () => {
     const device = await sandbox.connect('pump-2');
-    await device.send(v2('model.create', 'crash'), anonymous);
+    await device.send(envelope('model.create', 'crash'), anonymous);
     const first = await nextAck(device);
     await sandbox.service?.kill();
     await sandbox.startService();

@@ -48,16 +48,6 @@ function breaches(journal: Journal): string[] {
   });
 }
 
-/** Properties of a V2 request that wants to hear about its result. */
-export function v2(action: string, correlationId: string): Record<string, string> {
-  return { msgType: 'action', action, version: '2', correlationId, ack: 'all' };
-}
-
-/** Properties of a V1 request that wants to hear about its result. */
-export function v1(eventType: string, id: string): Record<string, string> {
-  return { 'svc-messagetype': 'platformEvent', eventType, id, ack: 'all' };
-}
-
 /** The next reply; fails the test when there is none. */
 async function nextReply(device: Device): Promise<Reply> {
   const reply = await device.next(15_000);

@@ -4,8 +4,9 @@ import type { Device, Reply } from '../../sandbox/device/device.ts';
 import { silent } from '../../sandbox/print.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { showMessage } from '../../sandbox/showMessage.ts';
-import type { Said, Story } from './stories/story.ts';
-import { nextAck, v1, v2 } from './testSandbox.ts';
+import type { Said, Story } from '../../sandbox/stories/story.ts';
+import { envelope } from '../../sandbox/stories/wire.ts';
+import { nextAck } from './testSandbox.ts';
 import { createNames, type Names } from './transcriptNames.ts';
 
 const backendNames = {
@@ -21,7 +22,7 @@ export async function transcribe(story: Story, sandbox: Sandbox): Promise<string
   const { principals, objects } = sandbox.backends.world;
   for (const { id, path } of principals.list()) names.give(id, `<identity ${path}>`);
   for (const { objectId, name = '' } of objects.list()) names.give(objectId, `<object ${name}>`);
-  for (const chosen of JSON.stringify(story).match(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g) ?? []) {
+  for (const chosen of JSON.stringify(story.exchanges).match(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g) ?? []) {
     names.give(chosen, chosen);
   }
 
@@ -62,9 +63,7 @@ function compose(
   otherwise: string,
   names: Names,
 ) {
-  const name = message ?? otherwise;
-  const envelope = name.startsWith('Svc.') ? v1(name, id) : v2(name, id);
-  const filled = Object.entries({ ...envelope, ...properties }).map(
+  const filled = Object.entries({ ...envelope(message ?? otherwise, id), ...properties }).map(
     ([key, value]) => [key, names.fill(value)] as const,
   );
   const text = names.fill(typeof body === 'string' ? body : JSON.stringify(body));
@@ -79,7 +78,7 @@ function compose(
  * backend hears of, is answered, there is nothing more to come.
  */
 async function everyReply(device: Device, { properties, body }: Pick<Reply, 'properties' | 'body'>): Promise<Reply[]> {
-  await Promise.all([device.send(properties, body), device.send(v2('the.end', 'the-end'), Buffer.from('null'))]);
+  await Promise.all([device.send(properties, body), device.send(envelope('the.end', 'the-end'), Buffer.from('null'))]);
   const replies: Reply[] = [];
   for (;;) {
     const { notifications, ack } = await nextAck(device);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
+import { stories } from '../../sandbox/stories/index.ts';
 import { catalogue } from '../../src/messages/index.ts';
-import { stories } from './stories/index.ts';
 import { startTestSandbox } from './testSandbox.ts';
 import { transcribe } from './transcript.ts';
 
@@ -22,7 +22,7 @@ beforeEach(async () => {
 
 describe('The transcript', () => {
   it('exists for every message', () => {
-    expect(stories.map(({ message }) => message)).toEqual(catalogue.map(({ name }) => name));
+    expect(stories.map(({ message }) => message).sort()).toEqual(catalogue.map(({ name }) => name).sort());
   });
 
   it.each(stories)('of $message is what was said', async (story) => {

@@ -1,6 +1,7 @@
 import rhea from 'rhea';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { startTestSandbox, v2 } from './testSandbox.ts';
+import { envelope } from '../../sandbox/stories/wire.ts';
+import { startTestSandbox } from './testSandbox.ts';
 
 // A backend is out while thousands of messages wait for it, many times more than the service may have in work.
 
@@ -37,7 +38,7 @@ function append(device: string, action: string, properties: Record<string, strin
         'iothub-connection-device-id': device,
         'iothub-message-source': 'Telemetry',
       },
-      application_properties: { ...v2(action, `${device} ${sequenceNumber}`), ...properties, ack: 'none' },
+      application_properties: { ...envelope(action, `${device} ${sequenceNumber}`), ...properties, ack: 'none' },
       body: rhea.message.data_section(Buffer.from(JSON.stringify(body))),
     }),
   );

@@ -55,7 +55,8 @@ export function entriesFor({ direction, properties, body }: Message): string[] {
   const headers = textProperties(properties);
   return known[direction].flatMap(({ name, headers: hasHeaders, payload, uncompressed }) => {
     if (!hasHeaders(headers)) return [];
-    if (uncompressed === undefined) return payload(payloadOf(direction, headers, bytes)) ? [name] : [];
+    const content = payloadOf(direction, headers, bytes);
+    if (uncompressed === undefined) return content !== undefined && payload(content) ? [name] : [];
     const text = bytes.toString('utf8');
     return payload(text) && uncompressed(parsed(() => gunzipSync(Buffer.from(text, 'base64')))) ? [name] : [];
   });
@@ -80,7 +81,7 @@ function payloadOf(direction: Message['direction'], headers: Properties, bytes: 
   return parsed(() => inflate(/^[A-Za-z0-9+/]+={0,2}$/.test(text) ? Buffer.from(text, 'base64') : bytes));
 }
 
-/** Undefined, which complies with nothing, when the bytes are damaged or no JSON. */
+/** Undefined when the bytes are damaged or no JSON: that complies with nothing. */
 function parsed(read: () => Buffer): unknown {
   try {
     return JSON.parse(read().toString('utf8'));

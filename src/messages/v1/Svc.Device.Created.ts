@@ -23,12 +23,13 @@ import { echoSubject, subjectFields, subjectInBody, subjectOf } from './subject.
 
 const parent = z.object({ objectId: guid, reference: text }, { error: 'must be an object' });
 
-/** Create or update an object model, optionally with a reference to its parent. */
 export const deviceCreated = event('Svc.Device.Created', {
+  purpose: 'Create or update an object model, optionally with a parent',
   headers: z.object({ ...subjectFields, owner: path.default('') }),
   body: jsonObject({ ...subjectInBody, type: typeRef, parent: absentWhenNull(parent) }),
   reads: ['objectId', 'model', 'type', 'version', 'properties', 'parent', 'parent.objectId', 'parent.reference'],
   needs: ['informationModel', 'typeRegistry', 'principalManager'],
+  forwardedTo: ['informationModel', 'createObjectWithId'],
   acknowledged: {
     success: { fields: { relatedModels }, properties: { objectId: guid, model: modelId } },
     failure: { fields: { relatedModels }, properties: { model: modelId.optional() } },

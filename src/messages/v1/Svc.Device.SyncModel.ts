@@ -17,8 +17,8 @@ const list = (name: z.ZodString) =>
     .nullish()
     .transform((values) => new Set((values ?? []).filter((value) => value !== null)));
 
-/** Fetch object models, with children and related models, back to the device. */
 export const deviceSyncModel = event('Svc.Device.SyncModel', {
+  purpose: 'Fetch object models with children and related models',
   headers: z.object(subjectFields),
   body: jsonObject({
     ...subjectInBody,

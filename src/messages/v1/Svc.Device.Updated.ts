@@ -14,12 +14,13 @@ import { type Json, textIn } from '../../protocol/json.ts';
 import { done, event } from '../card.ts';
 import { echoSubject, subjectFields, subjectInBody, subjectOf } from './subject.ts';
 
-/** Replace the properties and variables of an existing object model. */
 export const deviceUpdated = event('Svc.Device.Updated', {
+  purpose: 'Replace properties and variables of an object model',
   headers: z.object({ objectId: guid, model: modelId.optional() }),
   body: jsonObject({ ...subjectInBody, type: typeRef, version: integer }),
   reads: ['objectId', 'model', 'type', 'version'],
   needs: ['informationModel'],
+  forwardedTo: ['informationModel', 'replaceObject'],
   acknowledged: {
     success: { fields: { version: exactInteger }, properties: { objectId: guid, model: modelId } },
     failure: { fields: { version: exactInteger.optional() }, properties: subjectFields },

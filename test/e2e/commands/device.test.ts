@@ -1,15 +1,15 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { help } from '../../../sandbox/device/options.ts';
 import type { Sandbox } from '../../../sandbox/sandbox.ts';
-import { projectDirectory } from '../../../sandbox/state.ts';
+import { modelCreate } from '../../../sandbox/stories/model.create.ts';
 import { catalogue } from '../../../src/messages/index.ts';
 import { startTestSandbox } from '../testSandbox.ts';
 import { run } from './run.ts';
 
-const example = (name: string) => join(projectDirectory, 'sandbox', 'examples', name);
+const bytes = '{ "model": "svc.device","type":"pump", "properties": {"serial":"B-1","maximumPressure":10.0} }\n';
 
 let sandbox: Sandbox & { directory: string };
 let folder: string;
@@ -26,20 +26,26 @@ describe('npm run device', () => {
     run('sandbox/device/main.ts', ['--directory', sandbox.directory, ...args], input);
 
   it('ends with 0 after a successful acknowledgement, and shows what was sent and what came back', async () => {
-    const { code, stdout } = await device(['model.create', example('model.create.json')]);
+    const { code, stdout } = await device(['model.create']);
     expect(stdout).toContain('pump-1 sends');
     expect(stdout).toContain('Svc.InformationModel.ObjectModelCreated');
     expect(stdout).toMatch(/"success": true/);
     expect(code).toBe(0);
   });
 
-  it('sends the bytes of the file as they are', async () => {
-    const sent = sandbox.hub.journal.list({ kind: 'd2c', deviceId: 'pump-1' }).at(-1);
-    expect(sent?.kind === 'd2c' && sent.body).toEqual(await readFile(example('model.create.json')));
+  it('sends the bytes of the example, or of the file, as they are', async () => {
+    const lastBody = () => {
+      const sent = sandbox.hub.journal.list({ kind: 'd2c', deviceId: 'pump-1' }).at(-1);
+      return sent?.kind === 'd2c' ? String(sent.body) : undefined;
+    };
+    expect(lastBody()).toBe(modelCreate.example.body);
+    await writeFile(join(folder, 'pump.json'), bytes);
+    expect((await device(['model.create', join(folder, 'pump.json')])).code).toBe(0);
+    expect(lastBody()).toBe(bytes);
   });
 
   it('ends with 1 after a failed acknowledgement', async () => {
-    const { code, stdout } = await device(['model.create', example('model.create-mistakes.json')]);
+    const { code, stdout } = await device(['model.create', '-'], '{"objectId":"not a guid"}');
     expect(stdout).toMatch(/"success": false/);
     expect(code).toBe(1);
   });
@@ -57,17 +63,22 @@ describe('npm run device', () => {
     expect(code).toBe(3);
   });
 
-  const examples = [...help.matchAll(/^ {2}npm run device -- (.*\.json)$/gm)].map(([, line = '']) => line);
+  it('ends with 3 when there is neither a file nor an example', async () => {
+    const { code, stderr } = await device(['model.query']);
+    expect(stderr).toContain('no example of model.query');
+    expect(code).toBe(3);
+  });
+
+  const examples = [...help.matchAll(/^ {2}npm run device -- (\w\S*) /gm)].map(([, name = '']) => name);
 
   it('has an example of every message in its help', () => {
-    const sent = examples.map((line) => line.split(' ').at(-2));
-    expect(sent.sort()).toEqual(catalogue.map(({ name }) => name).sort());
+    expect(examples.toSorted()).toEqual(catalogue.map(({ name }) => name).sort());
   });
 
   it('sends them by hand, one after the other, and each succeeds', async () => {
-    for (const line of examples) {
-      const { code, stdout } = await device(line.split(' '));
-      expect(code, `${line}\n${stdout}`).toBe(0);
+    for (const name of examples) {
+      const { code, stdout } = await device([name]);
+      expect(code, `${name}\n${stdout}`).toBe(0);
     }
   });
 
@@ -83,12 +94,7 @@ describe('npm run device', () => {
   });
 
   it('says what to do when no sandbox runs', async () => {
-    const { code, stderr } = await run('sandbox/device/main.ts', [
-      '--directory',
-      folder,
-      'model.create',
-      example('model.create.json'),
-    ]);
+    const { code, stderr } = await run('sandbox/device/main.ts', ['--directory', folder, 'model.create']);
     expect(stderr).toContain('npm run sandbox');
     expect(code).toBe(3);
   });

@@ -1,4 +1,5 @@
 import type { Story } from './story.ts';
+import { acknowledgement, boosterId, ok } from './wire.ts';
 
 const pump = {
   model: 'svc.device',
@@ -14,8 +15,28 @@ const replacement = (version: number) => ({
   version,
 });
 
+const message = 'model.update';
+const id = 'moved';
+
 export const modelUpdate: Story = {
-  message: 'model.update',
+  message,
+  example: {
+    title: 'The booster pump has been moved: its properties and variables are replaced',
+    id,
+    properties: { objectId: boosterId },
+    body: `{
+  "type": "booster-pump",
+  "properties": { "serial": "BP-3", "location": "tank farm", "stages": 4, "runningHours": 9007199254740993 },
+  "variables": { "pressure": 6.0 },
+  "version": 1
+}`,
+    replies: [
+      {
+        ...acknowledgement(message, id, { ...ok, objectId: boosterId, model: 'svc.device', version: 2 }),
+        what: 'the acknowledgement with the new stored version',
+      },
+    ],
+  },
   exchanges: [
     { title: 'A pump registers itself', message: 'model.create', id: 'boot', body: pump },
     {
@@ -98,6 +119,15 @@ export const modelUpdate: Story = {
       id: 'no-version',
       properties: { objectId },
       body: { type: 'pump' },
+    },
+  ],
+  attempts: ({ ownId, objectId, gateway, pump, places }) => [
+    ...places.map((place) => ({ ...place, body: { ...gateway, version: 1 } })),
+    {
+      what: 'its object id in the body',
+      properties: { objectId: ownId },
+      body: { ...pump, objectId, version: 1 },
+      isHarmless: true,
     },
   ],
 };

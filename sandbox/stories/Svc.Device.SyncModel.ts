@@ -1,4 +1,5 @@
 import type { Said, Story } from './story.ts';
+import { acknowledgement, booster, boosterId, notification, ok, settings } from './wire.ts';
 
 const device = 'gateway-1';
 const [gatewayId, pumpId, sensorId] = [
@@ -42,8 +43,42 @@ const ask = (title: string, id: string, body: unknown): Said => ({
   readsTogether: true,
 });
 
+const message = 'Svc.Device.SyncModel';
+const id = 'start-over';
+const sparePump = {
+  name: 'Spare pump',
+  objectId: '3071217e-38e2-5252-8da6-795596829635',
+  model: 'svc.device',
+  type: 'pump@2.0.0',
+  properties: { serial: 'SPARE-1', location: 'store room' },
+  variables: {},
+  version: 1,
+};
+
 export const deviceSyncModel: Story = {
-  message: 'Svc.Device.SyncModel',
+  message,
+  example: {
+    title: 'A new computer takes over: it fetches the pump, its configuration, and the pump that it feeds',
+    id,
+    body: `{
+  "objectId": "${boosterId}",
+  "model": "svc.device",
+  "references": ["feeds"],
+  "recursive": true,
+  "related": ["svc.configuration"]
+}`,
+    replies: [
+      notification(
+        'the requested model',
+        id,
+        'ObjectModelUpdated',
+        booster({ serial: 'BP-3', location: 'tank farm', stages: 6 }, { variables: { pressure: 8.25 }, version: 3 }),
+      ),
+      notification('its configuration', id, 'ObjectModelUpdated', settings('Booster pump', boosterId, 'BP-3')),
+      notification('the pump that it feeds', id, 'ObjectModelUpdated', sparePump),
+      acknowledgement(message, id, ok, { objectId: boosterId, model: 'svc.device' }),
+    ],
+  },
   exchanges: [
     register('gateway', gatewayId, { type: 'gateway', name: 'Gateway', properties: { serial: 'GW-1' } }),
     register('pump', pumpId, { type: 'pump', name: 'Pump', properties: { serial: 'FP-1', runningHours: 12 } }),
@@ -110,6 +145,15 @@ export const deviceSyncModel: Story = {
       id: 'other-tenant',
       properties: { objectId: gatewayId, model: 'svc.device' },
       body: { hierarchical: true },
+    },
+  ],
+  attempts: ({ ownId, objectId, places }) => [
+    ...places.map((place) => ({ ...place, body: { hierarchical: true, related: ['svc.configuration'] } })),
+    { what: 'its object id in the body', body: { objectId, model: 'svc.device' } },
+    {
+      what: 'a hostile related model',
+      properties: { objectId: ownId, model: 'svc.device' },
+      body: { related: [`../../${objectId}/models/svc.configuration`] },
     },
   ],
 };

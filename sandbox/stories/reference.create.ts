@@ -1,4 +1,5 @@
 import type { Story } from './story.ts';
+import { acknowledgement, boosterId, ok } from './wire.ts';
 
 const pump = (serial: string) => ({ model: 'svc.device', type: 'pump', properties: { serial } });
 const reference = (name: string, objectId: string, attributes?: object) => ({
@@ -9,8 +10,24 @@ const reference = (name: string, objectId: string, attributes?: object) => ({
 const objectId = '<objectId 1>';
 const nothing = '0b1ec700-0000-4000-8000-000000000404';
 
+const message = 'reference.create';
+const id = 'pipe';
+
 export const referenceCreate: Story = {
-  message: 'reference.create',
+  message,
+  example: {
+    title: 'The booster pump feeds another one: a reference says so',
+    id,
+    properties: { objectId: boosterId },
+    body: `[
+  {
+    "name": "feeds",
+    "to": { "objectId": "3071217e-38e2-5252-8da6-795596829635", "model": "svc.device" },
+    "attributes": { "isContained": false, "pipe": "DN 80" }
+  }
+]`,
+    replies: [acknowledgement(message, id, ok)],
+  },
   exchanges: [
     { title: 'A pump registers itself', message: 'model.create', id: 'boot', body: pump('FP-1') },
     { title: 'And another one', message: 'model.create', id: 'boot-2', body: pump('FP-2') },
@@ -83,4 +100,17 @@ export const referenceCreate: Story = {
     },
     { title: 'Without an object id there is no source', id: 'no-id', body: [] },
   ],
+  attempts: ({ ownId, objectId, places }) => {
+    const from = { objectId: ownId };
+    return [
+      ...places.map((place) => ({ ...place, body: [reference('feeds', ownId)] })),
+      { what: 'a reference to its object', properties: from, body: [reference('feeds', objectId)] },
+      {
+        what: 'a reference to its configuration',
+        properties: from,
+        body: [{ name: 'feeds', to: { objectId, model: 'svc.configuration' } }],
+      },
+      { what: 'a reference to nowhere', properties: from, body: [reference('feeds', `${ownId}/../${objectId}`)] },
+    ];
+  },
 };

@@ -1,7 +1,30 @@
 import type { Story } from './story.ts';
+import { acknowledgement } from './wire.ts';
+
+const message = 'identity.delete';
+const id = 'dismantled';
 
 export const identityDelete: Story = {
-  message: 'identity.delete',
+  message,
+  example: {
+    title: 'The sensor has been dismantled: its identity is deleted',
+    device: 'gateway-1',
+    id,
+    properties: { parent: 'edge' },
+    body: '{\n  "identity": "sensor-1"\n}',
+    replies: [
+      {
+        ...acknowledgement(message, id, {
+          success: true,
+          code: 'ok',
+          detail: '',
+          parent: 'edge',
+          identity: 'sensor-1',
+        }),
+        what: 'the acknowledgement, in which the key is `detail`, not `details`',
+      },
+    ],
+  },
   exchanges: [
     {
       title: 'An identity that is connected through the device is deleted',
@@ -60,4 +83,5 @@ export const identityDelete: Story = {
       body: { identity: 'sensor-2' },
     },
   ],
+  attempts: ({ identities }) => identities,
 };

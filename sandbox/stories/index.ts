@@ -9,15 +9,15 @@ import { deviceUpdated } from './Svc.Device.Updated.ts';
 import type { Story } from './story.ts';
 import { typeCreate } from './type.create.ts';
 
-/** One story for each message. */
+/** One story for each message, in an order in which the examples succeed. */
 export const stories: readonly Story[] = [
   modelCreate,
+  deviceCreated,
   modelUpdate,
-  typeCreate,
+  deviceUpdated,
   referenceCreate,
+  deviceSyncModel,
+  typeCreate,
   identityUpdate,
   identityDelete,
-  deviceCreated,
-  deviceUpdated,
-  deviceSyncModel,
 ];

@@ -1,9 +1,25 @@
 import type { Story } from './story.ts';
+import { acknowledgement, ok } from './wire.ts';
 
 const publicKey = 'MCowBQYDK2VwAyEA11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=';
 
+const message = 'identity.update';
+const id = 'new-key';
+const ofSensor = { parent: 'edge', identity: 'sensor-1' };
+
 export const identityUpdate: Story = {
-  message: 'identity.update',
+  message,
+  example: {
+    title: 'A gateway publishes the key with which secrets can be encrypted for a sensor behind it',
+    device: 'gateway-1',
+    id,
+    properties: { parent: 'edge', context: 'renewal' },
+    body: `{
+  "identity": "sensor-1",
+  "publicKey": "${publicKey}"
+}`,
+    replies: [acknowledgement(message, id, { ...ok, ...ofSensor }, { context: 'renewal' })],
+  },
   exchanges: [
     { title: 'A device updates its own identity', device: 'gateway-1', id: 'own', body: { publicKey } },
     { title: 'It may do so again', device: 'gateway-1', id: 'own-again', body: { publicKey } },
@@ -67,6 +83,15 @@ export const identityUpdate: Story = {
       device: 'gateway-1',
       id: 'read-only',
       body: { path: 'rival-1' },
+    },
+  ],
+  attempts: ({ deviceId, identities }) => [
+    ...identities.map(({ body, ...one }) => ({ ...one, body: { ...body, publicKey: 'mine' } })),
+    {
+      what: 'its name as a parent without identity',
+      properties: { parent: deviceId },
+      body: { publicKey: 'mine' },
+      isHarmless: true,
     },
   ],
 };

@@ -1,4 +1,5 @@
 import type { Story } from './story.ts';
+import { acknowledgement, ok } from './wire.ts';
 
 const valve = {
   typeId: 'valve',
@@ -7,8 +8,28 @@ const valve = {
   properties: { serial: { dataType: 'string', isMandatory: true } },
 };
 
+const message = 'type.create';
+const id = 'vacuum';
+
 export const typeCreate: Story = {
-  message: 'type.create',
+  message,
+  example: {
+    title: 'A device defines a type that nobody knows yet',
+    id,
+    body: `{
+  "typeId": "vacuum-pump",
+  "version": "1.0.0",
+  "baseTypes": ["pump@2.0.0"],
+  "properties": {
+    "suction": { "dataType": "number", "isMandatory": false, "description": "Lowest pressure it reaches, in mbar" }
+  },
+  "variables": {},
+  "methods": {
+    "vent": { "description": "Lets air in" }
+  }
+}`,
+    replies: [acknowledgement(message, id, { ...ok, typeId: 'vacuum-pump', model: 'svc.device', version: '1.0.0' })],
+  },
   exchanges: [
     {
       title: 'A type that nobody knows yet is created',
@@ -71,5 +92,22 @@ export const typeCreate: Story = {
       properties: { model: 'svc.device/types' },
       body: valve,
     },
+  ],
+  attempts: ({ typeId, models }) => [
+    { what: 'its type and version', body: { typeId, version: '1.0.0' }, from: 'same tenant' },
+    {
+      what: 'its type as a base',
+      body: { typeId: 'heir', version: '1.0.0', baseTypes: [`${typeId}@1.0.0`] },
+      from: 'other tenant',
+    },
+    {
+      what: 'a type of all tenants',
+      body: { typeId: 'gateway', version: '9.0.0', unique: ['serial'], properties: { serial: { dataType: 'string' } } },
+    },
+    ...models.map((model) => ({
+      what: `the model ${model}`,
+      properties: { model },
+      body: { typeId, version: '9.0.0' },
+    })),
   ],
 };

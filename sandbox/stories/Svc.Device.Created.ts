@@ -1,4 +1,5 @@
 import type { Story } from './story.ts';
+import { acknowledgement, booster, boosterId, notification, ok, relatedModels, settings } from './wire.ts';
 
 const gateway = { type: 'gateway', name: 'Gateway', properties: { serial: 'GW-1', firmware: '4.1.0' } };
 const pump = { model: 'svc.device', type: 'pump', properties: { serial: 'FP-1' } };
@@ -6,8 +7,32 @@ const sensorId = '5e45012a-0000-4000-8000-000000000001';
 const sensor = { type: 'sensor', properties: { quantity: 'flow' } };
 const device = 'gateway-1';
 
+const message = 'Svc.Device.Created';
+const id = 'booster-boot';
+
 export const deviceCreated: Story = {
-  message: 'Svc.Device.Created',
+  message,
+  example: {
+    title: 'A booster pump is registered with an event: its object model comes back',
+    id,
+    body: `{
+  "objectId": "${boosterId}",
+  "model": "svc.device",
+  "type": "booster-pump",
+  "name": "Booster pump",
+  "properties": { "serial": "BP-3", "location": "pump house", "stages": 4 }
+}`,
+    replies: [
+      notification(
+        'its model',
+        id,
+        'ObjectModelCreated',
+        booster({ serial: 'BP-3', location: 'pump house', stages: 4 }),
+      ),
+      notification('the configuration', id, 'ObjectModelCreated', settings('Booster pump', boosterId, 'BP-3')),
+      acknowledgement(message, id, { ...ok, relatedModels }, { model: 'svc.device', objectId: boosterId }),
+    ],
+  },
   exchanges: [
     {
       title: 'A gateway that nobody knows yet is created; it gets its object model and its configuration',
@@ -97,5 +122,15 @@ export const deviceCreated: Story = {
     },
     { title: 'Every mistake in the body is named', id: 'mistakes', body: { objectId: 'x', parent: { reference: 1 } } },
     { title: 'The gateway of another device is refused', device: 'pump-2', id: 'stranger', body: gateway },
+  ],
+  attempts: ({ ownId, objectId, sensor, pump: own, hostilePlaces, registrations, owners }) => [
+    ...registrations,
+    ...owners,
+    ...hostilePlaces.map((place) => ({ ...place, body: sensor })),
+    {
+      what: 'its object as the parent',
+      properties: { objectId: ownId },
+      body: { ...own, parent: { objectId, reference: 'contains' } },
+    },
   ],
 };

@@ -1,4 +1,5 @@
 import type { Story } from './story.ts';
+import { acknowledgement, boosterId, ok } from './wire.ts';
 
 const pump = { model: 'svc.device', type: 'pump', properties: { serial: 'FP-1' } };
 const objectId = '<objectId 1>';
@@ -8,8 +9,29 @@ const replacement = (version: unknown) => ({
   version,
 });
 
+const message = 'Svc.Device.Updated';
+const id = 'rebuilt';
+
 export const deviceUpdated: Story = {
-  message: 'Svc.Device.Updated',
+  message,
+  example: {
+    title: 'It has been rebuilt: they are replaced with an event',
+    id,
+    properties: { objectId: boosterId },
+    body: `{
+  "model": "svc.device",
+  "type": "booster-pump",
+  "properties": { "serial": "BP-3", "location": "tank farm", "stages": 6 },
+  "variables": { "pressure": 8.25 },
+  "version": 2
+}`,
+    replies: [
+      {
+        ...acknowledgement(message, id, { ...ok, version: 2 }, { objectId: boosterId, model: 'svc.device' }),
+        what: 'the acknowledgement, with the version of the **request** (the stored one is now 3)',
+      },
+    ],
+  },
   exchanges: [
     { title: 'A pump registers itself', message: 'model.create', id: 'boot', body: pump },
     {
@@ -78,5 +100,9 @@ export const deviceUpdated: Story = {
       properties: { objectId, ack: 'negative' },
       body: replacement(5),
     },
+  ],
+  attempts: ({ ownId, objectId, gateway, pump: own, places }) => [
+    ...places.map((place) => ({ ...place, body: { ...gateway, version: 1, model: undefined } })),
+    { what: 'its object id in the body', properties: { objectId: ownId }, body: { ...own, objectId, version: 1 } },
   ],
 };

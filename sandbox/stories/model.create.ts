@@ -1,11 +1,39 @@
 import type { Story } from './story.ts';
+import { acknowledgement, notification, ok, relatedModels, sample, settings } from './wire.ts';
 
 const pump = { model: 'svc.device', type: 'pump', name: 'Feed pump', properties: { serial: 'FP-1' } };
 const sensor = { model: 'svc.device', type: 'sensor', properties: { quantity: 'flow', unit: 'l/min' } };
 const own = '0b1ec700-0000-4000-8000-000000000001';
 
+const message = 'model.create';
+const id = 'first-boot';
+
 export const modelCreate: Story = {
-  message: 'model.create',
+  message,
+  example: {
+    title: 'A pump registers itself',
+    id,
+    body: `{
+  "model": "svc.device",
+  "type": "pump",
+  "name": "Transfer pump",
+  "properties": {
+    "serial": "TP-7",
+    "location": "tank farm",
+    "maximumPressure": 10.0,
+    "runningHours": 9007199254740993
+  }
+}`,
+    replies: [
+      notification(
+        'the configuration that was created with the pump',
+        id,
+        'ObjectModelCreated',
+        settings('Transfer pump', sample.objectId, 'TP-7'),
+      ),
+      acknowledgement(message, id, { ...ok, relatedModels, objectId: sample.objectId }),
+    ],
+  },
   exchanges: [
     {
       title: 'A pump that nobody knows yet is created, with the configuration that its type brings along',
@@ -96,6 +124,16 @@ export const modelCreate: Story = {
       id: 'silent',
       properties: { ack: 'none' },
       body: '',
+    },
+  ],
+  attempts: ({ deviceId, principalId, sensor, objectIds, registrations, owners }) => [
+    ...registrations,
+    ...owners,
+    ...objectIds.map((objectId) => ({ what: `the object id ${objectId}`, body: { ...sensor, objectId } })),
+    {
+      what: 'its identity as the owner in the body',
+      body: { ...sensor, ownerId: principalId, path: deviceId },
+      isHarmless: true,
     },
   ],
 };

@@ -1,0 +1,110 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { stories } from '../sandbox/stories/index.ts';
+import type { Story } from '../sandbox/stories/story.ts';
+import { propertiesOf } from '../sandbox/stories/wire.ts';
+import type { Card } from '../src/messages/card.ts';
+import { catalogue } from '../src/messages/index.ts';
+import { meanings } from './asyncapi/headers.ts';
+import { createSchemas, type Schema } from './asyncapi/schemas.ts';
+
+/**
+ * What pages say of each message: README's catalogue from the cards, the examples of the guide for devices from the
+ * stories. A message that has no chapter yet is given one, to be written on by hand (D76). `npm run docs` rewrites the
+ * pages; a test fails when they are behind.
+ */
+export const messagePages: Readonly<Record<string, (page: string) => string>> = {
+  'README.md': (page) => withText(page, 'messages', catalogueTable()),
+  'docs/devices.md': guide,
+  'docs/specification.md': (page) => catalogue.reduce(withRules, page),
+};
+
+const begin = (name: string) => `<!-- ${name}: written by \`npm run docs\` -->`;
+const end = (name: string) => `<!-- /${name} -->`;
+
+/** The page with other text between these marks. */
+function withText(page: string, name: string, text: string): string {
+  const [head, rest] = page.split(begin(name));
+  const [, tail] = rest?.split(end(name)) ?? [];
+  if (tail === undefined) throw new Error(`a page lacks the lines ${begin(name)} and ${end(name)}`);
+  return `${head}${begin(name)}\n\n${text}\n\n${end(name)}${tail}`;
+}
+
+const table = (...rows: readonly (readonly string[])[]): string =>
+  rows.map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+
+const catalogueTable = () =>
+  table(
+    ['message', 'generation', 'what it is for'],
+    ['---', '---', '---'],
+    ...catalogue.map(({ name, generation, purpose }) => [`\`${name}\``, generation, purpose]),
+  );
+
+/** The guide with a chapter for every card, and the example of every story. */
+function guide(page: string): string {
+  const missing = catalogue.filter(({ name }) => !page.includes(`\n### \`${name}\`\n`));
+  const next = '## When it fails\n';
+  const whole = page.replace(next, () => `${missing.map(newChapter).join('')}${next}`);
+  return stories.reduce((text, story) => withText(text, `example of ${story.message}`, exampleText(story)), whole);
+}
+
+const newChapter = ({ name, purpose, headers }: Card): string =>
+  [
+    `### \`${name}\``,
+    `${purpose}.`,
+    table(['property', 'required', 'value'], ['---', '---', '---'], ...propertyRows(headers)),
+    `${begin(`example of ${name}`)}\n${end(`example of ${name}`)}`,
+    '**Repeated**: succeeds again.\n\n',
+  ].join('\n\n');
+
+function propertyRows(headers: Card['headers']): string[][] {
+  const { properties = {}, required = [] } = createSchemas().request(headers) as {
+    properties?: Readonly<Record<string, Schema>>;
+    required?: readonly string[];
+  };
+  return Object.entries(properties).map(([name, schema]) => {
+    const form = /"#\/components\/schemas\/(\w+)"/.exec(JSON.stringify(schema))?.[1] ?? 'text';
+    const fallback = schema['default'] ? `; default \`${schema['default']}\`` : '';
+    return [`\`${name}\``, required.includes(name) ? 'yes' : 'no', `${meanings[name] ?? form}${fallback}`];
+  });
+}
+
+function exampleText({ message, example }: Story): string {
+  const { device = 'pump-1', body, replies } = example;
+  const last = replies.length - 1;
+  return [
+    `\`\`\`sh\nnpm run device -- ${message}\n\`\`\``,
+    device === 'pump-1' ? 'The device sends' : `The device \`${device}\` sends`,
+    messageText(propertiesOf(message, example), body),
+    ...replies.flatMap(({ what, properties, body }, index) => [
+      `${index === 0 ? 'and receives ' : index === last ? 'and ' : ''}${what}${index === last ? ':' : ','}`,
+      messageText(properties, JSON.stringify(body, undefined, 2)),
+    ]),
+  ].join('\n\n');
+}
+
+/** `name=value  name=value`, over as many lines as it takes, and the body. */
+function messageText(properties: Readonly<Record<string, string>>, body: string): string {
+  const pairs = Object.entries(properties).map(([name, value]) => `${name}=${value}`);
+  const lines = pairs.join('  ').replace(/(.{1,112})(?: {2}|$)/g, '$1\n');
+  return `\`\`\`text\n${lines}\`\`\`\n\n\`\`\`json\n${body}\n\`\`\``;
+}
+
+/** The specification with a chapter for the message: its purpose as the rule, proven by the rows of its own table. */
+function withRules(page: string, { name, generation, purpose }: Card): string {
+  if (page.includes(` · \`${name}\`\n`)) return page;
+  const file = `${generation === 'V1' ? 'messages/v1' : 'messages'}/${name}`;
+  const titles = [...readFileSync(`test/${file}.test.ts`, 'utf8').matchAll(/\bit: '([^']+)'/g)].map(
+    ([, title]) => title,
+  );
+  const chapter = 1 + Math.max(...[...page.matchAll(/^## S(\d+) /gm)].map(([, number]) => Number(number)));
+  const link = `[S${chapter}](#s${chapter}--${name.replaceAll('.', '').toLowerCase()}) \`${name}\``;
+  const rows = titles.map((title) => `- \`${file}\` › ${title}\n`).join('');
+  const contents = page.replace('\n\n## S1 ·', () => ` ·\n${link}\n\n## S1 ·`);
+  return `${contents}\n## S${chapter} · \`${name}\`\n\n**S${chapter}.1** ${purpose}.\n\n${rows}`;
+}
+
+if (process.argv[1] === import.meta.filename) {
+  for (const [file, rewritten] of Object.entries(messagePages)) {
+    writeFileSync(file, rewritten(readFileSync(file, 'utf8')));
+  }
+}

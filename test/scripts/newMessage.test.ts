@@ -1,0 +1,77 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+/** A copy of the checkout, without what is ignored. */
+const copy = mkdtempSync(join(tmpdir(), 'new-message-'));
+beforeAll(() => {
+  const listed = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
+    encoding: 'utf8',
+  });
+  for (const file of listed.split('\0').filter((file) => file !== '' && existsSync(file))) {
+    cpSync(file, join(copy, file));
+  }
+  symlinkSync(resolve('node_modules'), join(copy, 'node_modules'));
+});
+afterAll(() => rmSync(copy, { recursive: true, force: true }));
+
+const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(VITEST|npm_)/.test(name)));
+
+/** Runs a program in the copy. */
+function run(program: string, ...args: string[]) {
+  const { status, stdout, stderr } = spawnSync(program, args, { cwd: copy, env, encoding: 'utf8' });
+  return { status, said: `${stdout}${stderr}` };
+}
+const newMessage = (...args: string[]) => run(process.execPath, '--import', 'tsx', 'scripts/newMessage.ts', ...args);
+
+/** Besides the end-to-end tests, these are all that go by the catalogue, the stories or the pages. */
+const concerned = [
+  'test/shape.test.ts',
+  'test/requirements.test.ts',
+  'test/dispatch.test.ts',
+  'test/docs/',
+  'test/messages/model.archive.test.ts',
+];
+
+describe('npm run new-message', () => {
+  it('shows its help', () => {
+    expect(newMessage('--help')).toMatchObject({ status: 0, said: expect.stringContaining('sandbox/stories/NAME.ts') });
+  });
+
+  it.each<[string[], string]>([
+    [[], 'One name is needed'],
+    [['model.a', 'model.b'], 'One name is needed'],
+    [['--force'], '--force'],
+    [['archive'], 'is no name of an action'],
+    [['model.Archive'], 'is no name of an action'],
+    [['../model.archive'], 'is no name of an action'],
+    [['Svc.Device.Deleted'], 'Events are deprecated'],
+    [['model.update'], 'src/messages/model.update.ts exists already'],
+  ])('refuses %j and says what is wrong, before it writes anything', (args, words) => {
+    const index = readFileSync(join(copy, 'src/messages/index.ts'), 'utf8');
+    expect(newMessage(...args)).toMatchObject({ status: 1, said: expect.stringContaining(words) });
+    expect(readFileSync(join(copy, 'src/messages/index.ts'), 'utf8')).toBe(index);
+  });
+
+  it('adds a message that needs nothing else: types, generated pages and tests hold', () => {
+    const steps: [string, ...string[]][] = [
+      ['npm', 'run', 'new-message', '--', 'model.archive'],
+      ['npm', 'run', 'docs'],
+      ['npx', 'tsc'],
+      ['npx', 'vitest', 'run', '--no-isolate', '--maxWorkers=1', ...concerned],
+    ];
+    for (const [program, ...args] of steps) {
+      const { status, said } = run(program, ...args);
+      expect(status, `${args.join(' ')}\n${said}`).toBe(0);
+    }
+    for (const page of ['README.md', 'docs/devices.md', 'docs/specification.md', 'docs/contracts/asyncapi.yaml']) {
+      expect(readFileSync(join(copy, page), 'utf8')).toContain('model.archive');
+    }
+  });
+
+  it('overwrites nothing', () => {
+    expect(newMessage('model.archive')).toMatchObject({ status: 1, said: expect.stringContaining('exists already') });
+  });
+});
