@@ -1,13 +1,27 @@
+import { readdirSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
+
+const all = 'test/**/*.test.ts';
+
+/** Tests that put something else in the place of a module: others would be given it as well. */
+const replacingModules = readdirSync(join(import.meta.dirname, 'test'), { recursive: true, encoding: 'utf8' })
+  .filter((file) => file.endsWith('.test.ts'))
+  .map((file) => join('test', file))
+  .filter((file) => /\bvi\.(do)?mock\(/i.test(readFileSync(join(import.meta.dirname, file), 'utf8')));
 
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
     testTimeout: 240_000,
     hookTimeout: 240_000,
     pool: 'forks',
     // Most of the longer tests wait for processes of their own: fewer files at a time would leave a small machine idle.
     maxWorkers: Math.max(3, availableParallelism() - 1),
+    projects: [
+      // Loading modules once for each file costs as much CPU as the tests themselves.
+      { extends: true, test: { name: 'shared', include: [all], exclude: replacingModules, isolate: false } },
+      { extends: true, test: { name: 'isolated', include: replacingModules } },
+    ],
   },
 });
