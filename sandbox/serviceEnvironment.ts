@@ -44,7 +44,6 @@ export function frontDoorEnvironment(
     NODE_ENV: 'production',
     HUB_SERVICE_CONNECTION_STRING: hub.serviceConnectionString,
     ...ofBackends(backends),
-    METHODS_HOST: '127.0.0.1',
     METHODS_PORT: String(at.port),
     METHODS_FILES_CONNECTION_STRING: connectionString,
     METHODS_FILES_CONTAINER: container,

@@ -1,31 +1,119 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { type SettingDoc, settingDocs } from '../src/config.ts';
-import { methodsSchema, schema } from '../src/settings/schema.ts';
+import { everySetting, methodsSchema, schema } from '../src/settings/schema.ts';
 
 /**
- * The pages that list the settings, written from the schema: the table between the markers of README.md and of
- * docs/methods.md, and `.env.example`. `npm run docs` rewrites them; a test fails when they are behind.
+ * The pages that list the settings, written from the schema: `docs/settings.md`, the table of README.md with those that
+ * have to be set, and `.env.example`. `npm run docs` rewrites them; a test fails when they are behind.
  */
 
-export const methodsPage = 'docs/methods.md';
 const begin = '<!-- settings: written by `npm run docs` -->';
 const end = '<!-- /settings -->';
+
+/** What has to be set; of the last four either the first or the others. */
+export const required = [
+  'HUB_EVENTS_CONNECTION_STRING',
+  'HUB_SERVICE_CONNECTION_STRING',
+  'INFORMATION_MODEL_URL',
+  'TYPE_REGISTRY_URL',
+  'PRINCIPAL_MANAGER_URL',
+  'BACKENDS_TOKEN',
+  'BACKENDS_TOKEN_URL',
+  'BACKENDS_CLIENT_ID',
+  'BACKENDS_CLIENT_SECRET',
+];
+
+interface Section {
+  readonly title: string;
+  readonly about: string;
+  readonly groups: readonly (keyof typeof everySetting)[];
+}
+
+const sections: readonly Section[] = [
+  {
+    title: 'The hub',
+    about:
+      'The portal has the first connection string under *Built-in endpoints*, the second under *Shared access policies*.',
+    groups: ['hub'],
+  },
+  {
+    title: 'Backends',
+    about:
+      'Their addresses, the credentials (a fixed token, or client credentials for a token endpoint), and the load on them.',
+    groups: ['backends'],
+  },
+  {
+    title: 'Messages and replies',
+    about:
+      'Limits of memory, disk and time. [guarantees.md](guarantees.md) says what they mean for a crash, [operations.md](operations.md#how-many-replies-the-hub-takes) how to choose the rate of replies.',
+    groups: ['delivery', 'replies'],
+  },
+  {
+    title: 'Checkpoints and instances',
+    about: '[operations.md](operations.md#one-instance-or-several) compares the stores.',
+    groups: ['data', 'checkpoints', 'scaling'],
+  },
+  {
+    title: 'Dead letters',
+    about: '[operations.md](operations.md#dead-letters) says what they are and how to replay them.',
+    groups: ['deadLetters'],
+  },
+  {
+    title: 'Health and log',
+    about: '[operations.md](operations.md#health) describes both.',
+    groups: ['http', 'log'],
+  },
+  {
+    title: 'Remote methods',
+    about: 'Only the front door reads these: [methods.md](methods.md#for-operators-of-the-front-door).',
+    groups: ['methods', 'files'],
+  },
+];
+
+const head = `# Settings
+
+Settings come from the environment, or from \`config/<NODE_ENV>.json\` (or the file in \`CONFIG_FILE\`), by group and name: \`{ "delivery": { "drainSeconds": 40 } }\`. The environment
+overrides the file. Secrets come from the environment only. An empty variable counts as not set. Wrong settings stop the start, with one line for each.
+
+Everything else is a constant, or derived from these settings ([D66](decisions.md#d66--what-is-a-setting)). The service reports removed settings at its start, with what to do instead.
+
+*Read by*: the service (\`npm start\`, and \`npm run dead-letters\`), the front door of remote methods (\`npm run methods\`), or both.
+
+<!-- Written by \`npm run docs\` from the schema in src/settings. -->
+`;
+
+/** `docs/settings.md`: every setting, in sections. */
+export function settingsPage(): string {
+  const [service, door] = [schema, methodsSchema].map((of) => settingDocs(of).map(({ env }) => env));
+  const readBy = ({ env }: SettingDoc) =>
+    !door?.includes(env) ? 'service' : service?.includes(env) ? 'both' : 'front door';
+  const printed = sections.map(({ title, about, groups }) => {
+    const settings = settingDocs(Object.fromEntries(groups.map((group) => [group, everySetting[group]])));
+    const rows = settings.map((one) => `| \`${one.env}\` | ${one.doc} | ${shown(one)} | ${readBy(one)} |`);
+    return [
+      `## ${title}\n`,
+      `${about}\n`,
+      '| variable | what it does | default | read by |',
+      '|---|---|---|---|',
+      ...rows,
+    ];
+  });
+  return `${[head, ...printed.map((lines) => `${lines.join('\n')}\n`)].join('\n')}`;
+}
 
 const shown = ({ secret, default: fallback }: SettingDoc): string =>
   secret ? 'secret' : fallback === '' ? '' : `\`${fallback}\``;
 
-/** A page with its table of settings renewed: README has those of the service, docs/methods.md those of the front door. */
-export function withSettingsTable(page: string, of: 'service' | 'methods' = 'service'): string {
-  const rows = settingDocs(of === 'service' ? schema : methodsSchema).map(
-    (setting) => `| \`${setting.env}\` | ${setting.doc} | ${shown(setting)} |`,
-  );
-  const table = ['| variable | what it does | default |', '|---|---|---|', ...rows].join('\n');
-  const [head, rest] = split(page, begin);
-  const [, tail] = split(rest, end);
-  return `${head}${begin}\n\n${table}\n\n${end}${tail}`;
+/** README with its table of what has to be set renewed. */
+export function withRequiredSettings(readme: string): string {
+  const rows = settingDocs().flatMap(({ env, doc }) => (required.includes(env) ? [`| \`${env}\` | ${doc} |`] : []));
+  const table = ['| variable | what it does |', '|---|---|', ...rows].join('\n');
+  const [before, rest] = split(readme, begin);
+  const [, after] = split(rest, end);
+  return `${before}${begin}\n\n${table}\n\n${end}${after}`;
 }
 
-/** `.env.example`: what has to be set stands open, the rest is commented out with its default. */
+/** `.env.example`: what has no default stands open, the rest is commented out with its default. */
 export function envExample(): string {
   const lines = settingDocs().map(({ env, doc, default: fallback }) =>
     fallback === '' ? `# ${doc}\n${env}=\n` : `# ${doc}\n#${env}=${fallback}\n`,
@@ -43,7 +131,7 @@ function split(text: string, marker: string): [string, string] {
 }
 
 if (process.argv[1] === import.meta.filename) {
-  writeFileSync('README.md', withSettingsTable(readFileSync('README.md', 'utf8')));
-  writeFileSync(methodsPage, withSettingsTable(readFileSync(methodsPage, 'utf8'), 'methods'));
+  writeFileSync('README.md', withRequiredSettings(readFileSync('README.md', 'utf8')));
+  writeFileSync('docs/settings.md', settingsPage());
   writeFileSync('.env.example', envExample());
 }

@@ -6,18 +6,16 @@ import { slipIn } from './protocol/slips.ts';
 
 interface ArrivalsOptions {
   readonly hub: string;
-  /** Name of the system property in which the hub stamps the device (R1). */
-  readonly stamp: string;
   readonly counters: Counters;
   readonly log: Log;
 }
 
 /** Tells which events of a partition are messages of ours, and from which device; counts the others (R1, R3). */
-export function createArrivals({ hub, stamp, counters, log }: ArrivalsOptions) {
+export function createArrivals({ hub, counters, log }: ArrivalsOptions) {
   return (partition: string) =>
     (event: HubEvent, mayBeRepeat: boolean): Arrival | undefined => {
       const generation = classify(event);
-      const deviceId = senderOf(event, stamp);
+      const deviceId = senderOf(event);
       const place = { partition, sequenceNumber: event.sequenceNumber };
       const slip = slipIn(event, generation !== undefined);
       if (slip !== undefined) {

@@ -46,7 +46,7 @@ function loaded<S>(
   own: Groups,
   given: NodeJS.ProcessEnv,
   directory: string,
-  disagree: (settings: S, environment: string) => string[],
+  disagree: (settings: S) => string[],
 ): S {
   const problems = vitalRetired(given);
   const environment = given['NODE_ENV'] ?? 'development';
@@ -64,7 +64,7 @@ function loaded<S>(
     problems.push(...(error as Error).message.split('\n').map(named));
   }
   const settings = config.getProperties();
-  problems.push(...disagree(settings, environment));
+  problems.push(...disagree(settings));
   if (problems.length > 0) throw new ConfigurationError(problems);
   return settings;
 }

@@ -10,6 +10,7 @@ import { type Counters, createCounters } from './operations/counters.ts';
 import { openDeadLetters } from './operations/deadLetters/open.ts';
 import type { DeadLetters } from './operations/deadLetters/store.ts';
 import { createRequirements, type RequirementOf } from './requirements.ts';
+import { messageLimits } from './settings/constants.ts';
 import { secretsOf } from './settings/secrets.ts';
 import { createTroubles } from './troubles.ts';
 
@@ -32,7 +33,7 @@ export function createHandling(
   log: Log,
   deadLetters: DeadLetters = openDeadLetters(settings, log),
 ): Handling {
-  const { hub, replies, messages, backends: urls } = settings;
+  const { hub, replies, backends: urls } = settings;
   cureHubSdks();
   const counters = createCounters();
   const backends = createBackends(urls, log.child({ part: 'backends' }), { secrets: secretsOf(settings) });
@@ -43,10 +44,10 @@ export function createHandling(
     deadLetters.tidy().catch((error) => log.warn({ err: error }, 'dead letters cannot be tidied up'));
   }, tidyEveryMs).unref();
   const now = () => new Date();
-  const dispatch = createDispatch({ backends, sender, counters, deadLetters, log, limits: messages, now });
+  const dispatch = createDispatch({ backends, sender, counters, deadLetters, log, limits: messageLimits, now });
   return {
     dispatch,
-    requirementOf: createRequirements(backends, messages),
+    requirementOf: createRequirements(backends, messageLimits),
     backends,
     connection,
     sender,

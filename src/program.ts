@@ -57,7 +57,7 @@ function settingsOrExit<S>({ name, readSettings }: Program<S>): S {
     if (!(error instanceof ConfigurationError)) throw error;
     process.stderr.write(
       `${name} cannot start with these settings:\n${error.problems.map((problem) => `  - ${problem}\n`).join('')}\n` +
-        'README.md and .env.example list every setting. No IoT hub at hand? `npm run sandbox` starts one on this machine.\n',
+        'docs/settings.md and .env.example list every setting. No IoT hub at hand? `npm run sandbox` starts one on this machine.\n',
     );
     process.exit(1);
   }

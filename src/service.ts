@@ -9,6 +9,14 @@ import { openStore } from './hub/stores/openStore.ts';
 import type { Log } from './log.ts';
 import { startOperationsServer } from './operations/http.ts';
 import { bytesToReserve } from './protocol/body.ts';
+import {
+  checkpointEveryMessages,
+  deviceMessages,
+  messageLimits,
+  reading,
+  spoolMessages,
+} from './settings/constants.ts';
+import { partitionShare, roundMs } from './settings/derived.ts';
 import { directoriesOf } from './settings/directories.ts';
 
 /** Looking after the partitions for so long in vain is a reason to be restarted. */
@@ -25,43 +33,44 @@ export interface Service {
  * @throws Error when the checkpoints cannot be read or the health port cannot be had
  */
 export async function startService(settings: Settings, log: Log): Promise<Service> {
-  const { hub, delivery, messages, scaling, checkpoints, http } = settings;
+  const { hub, delivery, scaling, checkpoints, http } = settings;
   const hubName = /EntityPath=([^;]+)/.exec(hub.eventsConnectionString)?.[1] ?? '';
   const handling = createHandling(settings, log);
   const { counters, connection, dispatch, requirementOf } = handling;
-  const arrivalsOf = createArrivals({ hub: hubName, stamp: hub.deviceIdProperty, counters, log });
+  const arrivalsOf = createArrivals({ hub: hubName, counters, log });
   const overall = createBudget(delivery);
-  const partitionLimits = { maxMessages: delivery.partitionMessages, maxBytes: delivery.partitionBytes };
+  const share = partitionShare(delivery);
 
   const consumer = createConsumer({
-    ...hub,
+    ...reading,
     connectionString: hub.eventsConnectionString,
+    consumerGroup: hub.consumerGroup,
     startPosition: hub.startPosition as 'earliest' | 'latest',
     drainMs: delivery.drainSeconds * 1000,
-    roundMs: scaling.roundSeconds * 1000,
+    roundMs: roundMs(scaling.expirySeconds),
     answerMs: 20_000,
-    silentMs: hub.maxWaitSeconds * 3_000 + 5_000,
+    silentMs: reading.maxWaitSeconds * 3_000 + 5_000,
     balance: balanceLimits(scaling.expirySeconds * 1000, delivery.drainSeconds * 1000),
     store: await openStore(settings),
     log,
     partition: (partition) => ({
-      budget: createBudget(partitionLimits, overall),
+      budget: createBudget(share, overall),
       spool: openSpool(directoriesOf(settings.data).spool, `${process.pid}-${partition}-${Date.now()}`, {
         maxBytes: delivery.spoolBytes,
-        maxMessages: delivery.spoolMessages,
+        maxMessages: spoolMessages,
       }),
       quarantine: {
-        mostSuspects: delivery.partitionMessages,
-        longestMs: messages.maxTimeoutSeconds * 1000,
+        mostSuspects: share.maxMessages,
+        longestMs: messageLimits.maxTimeoutSeconds * 1000,
         log: log.child({ partition }),
       },
       limits: {
-        everyMessages: checkpoints.everyMessages,
+        everyMessages: checkpointEveryMessages,
         everyMs: checkpoints.everySeconds * 1000,
-        deviceMessages: delivery.deviceMessages,
+        deviceMessages,
       },
       arrivalOf: arrivalsOf(partition),
-      costOf: (event) => bytesToReserve(event, messages.maxInflatedBytes),
+      costOf: (event) => bytesToReserve(event, messageLimits.maxInflatedBytes),
       requirementOf,
       dispatch,
     }),

@@ -8,7 +8,7 @@ function arrivals() {
   const lines: string[] = [];
   const counters = createCounters();
   const log = createLog('debug', { write: (line) => void lines.push(line) });
-  const arrivalOf = createArrivals({ hub: 'hub', stamp: 'iothub-connection-device-id', counters, log })('3');
+  const arrivalOf = createArrivals({ hub: 'hub', counters, log })('3');
   return { arrivalOf, counters, logged: () => lines.map((line) => JSON.parse(line)) };
 }
 

@@ -2,10 +2,11 @@ import { deflateSync, gunzipSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { effort } from '../src/protocol/jsonScan.ts';
 import { Rejection } from '../src/rejection.ts';
+import { messageLimits } from '../src/settings/constants.ts';
 import { finds } from './costSearch/finds.ts';
 import { createCosts } from './costSearch/measure.ts';
 import { eventOf, fillingOf } from './costSearch/recipe.ts';
-import { dispatchEvent, settings } from './support/dispatching.ts';
+import { dispatchEvent } from './support/dispatching.ts';
 import { hubEvent } from './support/events.ts';
 import { requestProperties } from './support/messageTable.ts';
 import type { Script } from './support/scriptedBackend.ts';
@@ -13,7 +14,7 @@ import { A, device, problem, pump, pumpType } from './support/world.ts';
 
 /** What hostile messages cost, in steps: characters that were looked at and values that were met (R6). */
 
-const { maxInflatedBytes } = settings.messages;
+const { maxInflatedBytes } = messageLimits;
 const mostValues = 32_768;
 
 /** A text of at most so many characters, filled with repetitions of its middle. */

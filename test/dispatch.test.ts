@@ -2,7 +2,8 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import { describe, expect, it, vi } from 'vitest';
 import { idOf } from '../src/operations/deadLetters/letter.ts';
 import { bytesToReserve } from '../src/protocol/body.ts';
-import { bearerToken, dispatchEvent, now, settings } from './support/dispatching.ts';
+import { messageLimits } from '../src/settings/constants.ts';
+import { bearerToken, dispatchEvent, now } from './support/dispatching.ts';
 import { hubEvent } from './support/events.ts';
 import type { Script } from './support/scriptedBackend.ts';
 import { A, device, noConfiguration, P, problem, pump, pumpAnswer } from './support/world.ts';
@@ -131,7 +132,7 @@ describe('compression', () => {
     const body = gzipSync(JSON.stringify(pumpBody)).toString('base64');
     const event = hubEvent({ properties: { ...properties, 'content-encoding': 'gzip' }, body });
     const { replies, givenBack } = await dispatchEvent(event, success);
-    const reserved = bytesToReserve(event, settings.messages.maxInflatedBytes);
+    const reserved = bytesToReserve(event, messageLimits.maxInflatedBytes);
     const needed = 4 * JSON.stringify(pumpBody).length;
     expect(givenBack).toEqual([reserved - body.length - needed, needed]);
     expect(replies[0]?.properties['content-encoding']).toBe('gzip');

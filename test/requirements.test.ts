@@ -3,7 +3,7 @@ import type { BackendName } from '../src/backends/backends.ts';
 import { catalogue } from '../src/messages/index.ts';
 import type { Generation } from '../src/protocol/event.ts';
 import { createRequirements } from '../src/requirements.ts';
-import { settings } from './support/dispatching.ts';
+import { messageLimits } from '../src/settings/constants.ts';
 import { hubEvent } from './support/events.ts';
 
 /** Backends of which the test takes some away. */
@@ -19,7 +19,7 @@ function setUp() {
   };
   const ready = (needs: readonly BackendName[]) =>
     needs.some((name) => out.has(name)) ? Promise.resolve(false) : undefined;
-  const requirementOf = createRequirements({ ready, states }, settings.messages);
+  const requirementOf = createRequirements({ ready, states }, messageLimits);
   const of = (properties: Readonly<Record<string, unknown>>, generation: Generation = 'V2') =>
     requirementOf({
       event: hubEvent({ properties }),

@@ -4,12 +4,10 @@ import { contentEncodings } from '../../src/protocol/body.ts';
 import { ackNames, commonProperties } from '../../src/protocol/envelope.ts';
 import type { Generation } from '../../src/protocol/event.ts';
 import { target as anyTarget, text } from '../../src/protocol/fields.ts';
+import { messageLimits } from '../../src/settings/constants.ts';
 import { named, type Schema } from './schemas.ts';
 
 /** The application properties of requests and acknowledgements. */
-
-// The largest timeout is a setting: the pattern knows no limit.
-const limits = { defaultTimeoutSeconds: Number.POSITIVE_INFINITY, maxTimeoutSeconds: Number.POSITIVE_INFINITY };
 
 /** One of these texts, in upper or lower case. */
 function anyCase(texts: readonly string[]) {
@@ -30,7 +28,7 @@ const timestamp = named('timestamp', z.string().regex(/^\d{4}-\d\d-\d\dT\d\d:\d\
 });
 
 export function requestHeaders({ generation, name, headers }: Card): z.ZodObject {
-  const common = commonProperties(generation, limits).shape;
+  const common = commonProperties(generation, messageLimits).shape;
   return generation === 'V2'
     ? z.object({
         msgType: z.literal('action'),
@@ -80,7 +78,7 @@ export const meanings: Readonly<Record<string, string>> = {
   correlationId: 'Copied unchanged into the acknowledgement.',
   id: 'Correlation id, copied unchanged into the acknowledgement and the notifications; generated when absent.',
   target: 'Path of the device for which the replies are meant, copied unchanged.',
-  timeout: 'Bound on the processing of the message in whole seconds, 300 if absent, 900 at most (settings).',
+  timeout: `Bound on the processing of the message in whole seconds, ${messageLimits.defaultTimeoutSeconds} if absent, ${messageLimits.maxTimeoutSeconds} at most.`,
   owner: 'Connectivity path of the owner; absent: the device itself.',
   parent: 'Connectivity path of the parent of the identity; absent: the device itself.',
   context: 'User context data: the request’s, if it has any.',

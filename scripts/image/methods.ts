@@ -10,7 +10,6 @@ export async function proveMethods(stage: Stage): Promise<void> {
   const [port, healthPort] = [await freePort(), await freePort()].map(String);
   const environment = {
     ...stage.environment,
-    METHODS_HOST: '127.0.0.1',
     METHODS_PORT: port ?? '',
     HTTP_PORT: healthPort ?? '',
   };

@@ -3,8 +3,8 @@ import type { LogLines } from '../log.ts';
 import { createTroubles } from '../troubles.ts';
 import { createCache } from './cache.ts';
 import type { Call } from './call.ts';
-import { pacing, probes, type TokenSettings, tokenSource } from './common.ts';
-import { type BackendSettings, createBackend } from './http.ts';
+import { backendSettings, type CommonSettings, probes, tokenSource } from './common.ts';
+import { createBackend } from './http.ts';
 import { type InformationModel, informationModel } from './informationModel.ts';
 import { type Principal, type PrincipalManager, principalManager } from './principalManager.ts';
 import { createRedaction } from './redaction.ts';
@@ -30,16 +30,10 @@ export interface Backends {
   close(): Promise<void>;
 }
 
-interface Settings extends TokenSettings {
+interface Settings extends CommonSettings {
   readonly informationModelUrl: string;
   readonly typeRegistryUrl: string;
   readonly principalManagerUrl: string;
-  readonly attemptTimeoutSeconds: number;
-  readonly maxAnswerBytes: number;
-  readonly connections: number;
-  readonly circuitFailures: number;
-  readonly typeCacheSeconds: number;
-  readonly identityCacheSeconds: number;
 }
 
 interface Further {
@@ -63,15 +57,9 @@ export function createBackends(
   const tokens = tokenSource(settings, troubles, adapter);
   const types = createCache<TypeDefinition>(cacheEntries);
   const identities = createCache<Principal>(cacheEntries);
-  const shared: BackendSettings = {
-    ...pacing,
-    attemptTimeoutMs: settings.attemptTimeoutSeconds * 1000,
-    maxAnswerBytes: settings.maxAnswerBytes,
-    connections: settings.connections,
-    circuitFailures: settings.circuitFailures,
-  };
+  const cacheMs = settings.cacheSeconds * 1000;
   const redact = createRedaction([...secrets, settings.token, settings.clientSecret]);
-  const common = { settings: shared, tokens, log, troubles, redact, adapter, random };
+  const common = { settings: backendSettings(settings), tokens, log, troubles, redact, adapter, random };
   const backends = {
     informationModel: createBackend({
       ...common,
@@ -105,13 +93,8 @@ export function createBackends(
   return {
     bind: (call) => ({
       informationModel: informationModel(backends.informationModel.bind(call)),
-      typeRegistry: typeRegistry(backends.typeRegistry.bind(call), call, types, settings.typeCacheSeconds * 1000),
-      principalManager: principalManager(
-        backends.principalManager.bind(call),
-        call,
-        identities,
-        settings.identityCacheSeconds * 1000,
-      ),
+      typeRegistry: typeRegistry(backends.typeRegistry.bind(call), call, types, cacheMs),
+      principalManager: principalManager(backends.principalManager.bind(call), call, identities, cacheMs),
     }),
     ready(needs, pointless) {
       if (needs.every((name) => backends[name].circuit.state() === 'closed')) return undefined;

@@ -1,9 +1,10 @@
 import type { AxiosAdapter } from 'axios';
 import type { Troubles } from '../troubles.ts';
+import type { BackendSettings } from './http.ts';
 import { clientCredentials, staticToken, type TokenSource } from './token.ts';
 
 /** How the service proves to the backends who it is. */
-export interface TokenSettings {
+interface TokenSettings {
   /** Fixed bearer token; the token endpoint is used when it is empty. */
   readonly token: string;
   readonly tokenUrl: string;
@@ -21,7 +22,34 @@ export function tokenSource(settings: TokenSettings, troubles: Troubles, adapter
   return clientCredentials({ tokenUrl, clientId, clientSecret, scope, timeoutMs: tokenTimeoutMs, troubles, adapter });
 }
 
-export const pacing = { backOffMs: 100, maxBackOffMs: 10_000, probeMs: 1000, maxProbeMs: 15_000 };
+interface CallSettings {
+  readonly attemptTimeoutSeconds: number;
+  readonly connections: number;
+  /** For tests: no operator would choose them (B5, `response_too_large`). */
+  readonly circuitFailures?: number;
+  readonly maxAnswerBytes?: number;
+}
+
+/** What the service and the front door know of all their backends. */
+export interface CommonSettings extends TokenSettings, CallSettings {
+  readonly cacheSeconds: number;
+}
+
+export const backendSettings = ({
+  attemptTimeoutSeconds,
+  connections,
+  circuitFailures = 5,
+  maxAnswerBytes = 5 * 1024 * 1024,
+}: CallSettings): BackendSettings => ({
+  attemptTimeoutMs: attemptTimeoutSeconds * 1000,
+  connections,
+  circuitFailures,
+  maxAnswerBytes,
+  backOffMs: 100,
+  maxBackOffMs: 10_000,
+  probeMs: 1000,
+  maxProbeMs: 15_000,
+});
 
 const nobody = '00000000-0000-0000-0000-000000000000';
 

@@ -5,7 +5,7 @@ import { createTroubles } from '../troubles.ts';
 import { createCache } from './cache.ts';
 import type { Call } from './call.ts';
 import { type CallersModel, createCallersModel } from './callersModel.ts';
-import { pacing, probes, type TokenSettings, tokenSource } from './common.ts';
+import { backendSettings, type CommonSettings, probes, tokenSource } from './common.ts';
 import { createBackend } from './http.ts';
 import { type Declaration, type MethodsOfType, methodsOfTypes } from './methodsOfType.ts';
 import { createRedaction } from './redaction.ts';
@@ -20,14 +20,9 @@ export interface MethodBackends {
   close(): Promise<void>;
 }
 
-interface Settings extends TokenSettings {
+interface Settings extends CommonSettings {
   readonly informationModelUrl: string;
   readonly typeRegistryUrl: string;
-  readonly attemptTimeoutSeconds: number;
-  readonly maxAnswerBytes: number;
-  readonly connections: number;
-  readonly circuitFailures: number;
-  readonly typeCacheSeconds: number;
 }
 
 /** Some KB each. */
@@ -43,13 +38,7 @@ export function createMethodBackends(
   const tokens = tokenSource(settings, troubles, adapter);
   const redact = createRedaction([...secrets, settings.token, settings.clientSecret]);
   const types = createCache<MethodsOfType>(cacheEntries);
-  const shared = {
-    ...pacing,
-    attemptTimeoutMs: settings.attemptTimeoutSeconds * 1000,
-    maxAnswerBytes: settings.maxAnswerBytes,
-    connections: settings.connections,
-    circuitFailures: settings.circuitFailures,
-  };
+  const shared = backendSettings(settings);
   const common = { settings: shared, tokens, log, troubles, redact, adapter };
   // Its circuit and its probes are the service's own; all else is asked by callers.
   const informationModel = createBackend({
@@ -76,7 +65,7 @@ export function createMethodBackends(
       redact,
     }),
     declarationOf: (call, model, type, method) =>
-      methodsOfTypes(typeRegistry.bind(call), call, types, settings.typeCacheSeconds * 1000)(model, type, method),
+      methodsOfTypes(typeRegistry.bind(call), call, types, settings.cacheSeconds * 1000)(model, type, method),
     async close() {
       await Promise.all([informationModel, typeRegistry, tokens, transport].map((one) => one.close()));
       troubles.close();

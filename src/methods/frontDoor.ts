@@ -7,6 +7,7 @@ import type { Files } from '../hub/methods/files.ts';
 import { within } from '../hub/within.ts';
 import type { Log } from '../log.ts';
 import { startOperationsServer } from '../operations/http.ts';
+import { mostInvocations } from '../settings/constants.ts';
 import { secretsOf } from '../settings/secrets.ts';
 import { createTroubles } from '../troubles.ts';
 import { readCertificate } from './certificate.ts';
@@ -56,7 +57,8 @@ export async function startFrontDoor(
     fileInputs,
     edgeModule: methods.edgeModule,
   });
-  const door = createDoor({ backends, invoke, room: createRoom(methods), log });
+  const room = createRoom({ inFlight: mostInvocations, inFlightPerDevice: methods.inFlightPerDevice });
+  const door = createDoor({ backends, invoke, room, log });
   const server = createServer({ door, contract: contract(), tls: readCertificate(methods), log });
 
   const health = await startOperationsServer(http.host, http.port, {
@@ -66,7 +68,7 @@ export async function startFrontDoor(
     ],
     stuck: () => [],
   });
-  await server.listen({ host: methods.host, port: methods.port });
+  await server.listen({ host: http.host, port: methods.port });
   const { port } = server.server.address() as AddressInfo;
   log.info({ port, healthPort: health.port }, 'methods can be invoked; health is served at /livez and /readyz');
   access.start();

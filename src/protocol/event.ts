@@ -43,8 +43,8 @@ function isTelemetry(event: HubEvent): boolean {
 }
 
 /** The device the hub has authenticated; undefined when the hub has put no stamp on the message (R1). */
-export function senderOf(event: HubEvent, stamp: string): string | undefined {
-  const value = own(event.systemProperties, stamp);
+export function senderOf(event: HubEvent): string | undefined {
+  const value = own(event.systemProperties, 'iothub-connection-device-id');
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 

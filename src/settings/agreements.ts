@@ -1,20 +1,12 @@
-import { mostToReserve } from '../protocol/body.ts';
 import type { MethodsSettings, Settings } from './schema.ts';
 
 /** What each setting alone allows may still make no sense together. One sentence for each fault, without any value of a secret. */
-export function disagreements(settings: Settings, environment: string): string[] {
-  return [
-    token(settings),
-    checkpoints(settings, environment),
-    scaling(settings),
-    deadLetters(settings),
-    memory(settings),
-  ].flat();
-}
+export const disagreements = (settings: Settings): string[] =>
+  [token(settings), checkpoints(settings), deadLetters(settings)].flat();
 
 /** The same for the front door. */
 export const methodsDisagreements = (settings: MethodsSettings): string[] =>
-  [token(settings), ports(settings), certificate(settings), devices(settings), files(settings)].flat();
+  [token(settings), ports(settings), certificate(settings), files(settings)].flat();
 
 function token({ backends: { token, tokenUrl, clientId, clientSecret } }: Pick<MethodsSettings, 'backends'>): string[] {
   if (token === '' && tokenUrl === '') {
@@ -27,38 +19,14 @@ function token({ backends: { token, tokenUrl, clientId, clientSecret } }: Pick<M
     : [];
 }
 
-function checkpoints(settings: Settings, environment: string): string[] {
+function checkpoints(settings: Settings): string[] {
   const { store, connectionString } = settings.checkpoints;
-  const problems: string[] = [];
-  if (environment === 'production' && store === 'memory') {
-    problems.push(
-      'checkpoints.store: memory forgets all progress at a restart; production needs CHECKPOINTS_STORE=file or blob',
-    );
+  if (store === 'blob') {
+    return connectionString === '' ? ['checkpoints.store: blob needs CHECKPOINTS_CONNECTION_STRING beside it'] : [];
   }
-  if (store === 'blob' && connectionString === '') {
-    problems.push('checkpoints.store: blob needs CHECKPOINTS_CONNECTION_STRING beside it');
-  }
-  if (store !== 'blob' && connectionString !== '' && !lendsToDeadLetters(settings)) {
-    problems.push(`checkpoints.connectionString: of no use to CHECKPOINTS_STORE=${store}; is it to be blob?`);
-  }
-  return problems;
-}
-
-function scaling({ scaling: { roundSeconds, expirySeconds } }: Settings): string[] {
-  const least = 3 * roundSeconds;
-  return expirySeconds < least
-    ? [
-        `scaling.expirySeconds: an instance that misses a renewal would lose its partitions; SCALING_EXPIRY_SECONDS must be at least three times SCALING_ROUND_SECONDS, ${least}`,
-      ]
+  return connectionString !== '' && !lendsToDeadLetters(settings)
+    ? [`checkpoints.connectionString: of no use to CHECKPOINTS_STORE=${store}; is it to be blob?`]
     : [];
-}
-
-/** A message that could never have its room would wait for ever (R6). */
-function memory({ delivery, messages }: Settings): string[] {
-  const most = mostToReserve(messages.maxInflatedBytes);
-  return (['maxBytes', 'partitionBytes'] as const)
-    .filter((name) => delivery[name] < most)
-    .map((name) => `delivery.${name}: one message may take ${most} bytes with the given MESSAGES_MAX_INFLATED_BYTES`);
 }
 
 function deadLetters(settings: Settings): string[] {
@@ -85,12 +53,6 @@ function ports({ methods, http }: MethodsSettings): string[] {
 function certificate({ methods: { tlsCertificateFile, tlsKeyFile } }: MethodsSettings): string[] {
   return (tlsCertificateFile === '') !== (tlsKeyFile === '')
     ? ['methods.tlsCertificateFile: METHODS_TLS_CERTIFICATE_FILE and METHODS_TLS_KEY_FILE need each other']
-    : [];
-}
-
-function devices({ methods: { inFlight, inFlightPerDevice } }: MethodsSettings): string[] {
-  return inFlightPerDevice > inFlight
-    ? ['methods.inFlightPerDevice: METHODS_IN_FLIGHT_PER_DEVICE must not be above METHODS_IN_FLIGHT']
     : [];
 }
 

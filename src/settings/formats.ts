@@ -64,10 +64,10 @@ function requireContainer(value: unknown): void {
 
 export const settingFormats: Record<string, convict.Format> = {
   count: {
-    validate: (value, { maximum }) =>
+    validate: (value, { minimum = 1, maximum }) =>
       require(Number.isSafeInteger(value) &&
-        value > 0 &&
-        value <= maximum, `must be a whole number from 1 to ${maximum}`),
+        value >= minimum &&
+        value <= maximum, `must be a whole number from ${minimum} to ${maximum}`),
     coerce: wholeNumber,
   },
   'count-or-none': {

@@ -1,12 +1,12 @@
 import convict from 'convict';
 import { settingFormats } from './formats.ts';
 import { backends } from './groups/backends.ts';
-import { delivery, scaling } from './groups/delivery.ts';
+import { deadLetters } from './groups/deadLetters.ts';
+import { delivery, replies } from './groups/delivery.ts';
 import { hub } from './groups/hub.ts';
-import { messages, replies } from './groups/messages.ts';
 import { files, methods } from './groups/methods.ts';
 import { http, log } from './groups/operations.ts';
-import { checkpoints, data, deadLetters } from './groups/stores.ts';
+import { checkpoints, data, scaling } from './groups/progress.ts';
 
 convict.addFormats(settingFormats);
 
@@ -17,18 +17,17 @@ convict.addFormats(settingFormats);
 export const schema = {
   hub,
   backends,
-  messages,
-  replies,
   delivery,
-  scaling,
+  replies,
   data,
   checkpoints,
+  scaling,
   deadLetters,
   http,
   log,
 } satisfies convict.Schema<unknown>;
 
-const { principalManagerUrl: _pm, identityCacheSeconds: _seconds, ...backendsOfMethods } = backends;
+const { principalManagerUrl: _, ...backendsOfMethods } = backends;
 
 /** Every setting of the front door (M1). The two other containers are named to keep methods out of them (M9). */
 export const methodsSchema = {

@@ -14,7 +14,6 @@ export const prefixes = [
   'TYPE_REGISTRY_',
   'PRINCIPAL_MANAGER_',
   'BACKENDS_',
-  'MESSAGES_',
   'REPLIES_',
   'DELIVERY_',
   'SCALING_',
@@ -35,10 +34,10 @@ const isOfOthers = (variable: string, value: string): boolean =>
 /** @param settings the variables of all settings */
 export function unknownVariables(env: NodeJS.ProcessEnv, settings: readonly string[]): UnknownVariable[] {
   return Object.entries(env).flatMap(([variable, value = '']) => {
-    const isOurs = prefixes.some((prefix) => variable.startsWith(prefix));
-    if (!isOurs || value === '' || settings.includes(variable) || isOfOthers(variable, value)) return [];
+    if (value === '' || settings.includes(variable)) return [];
     const retired = retiredSettings.find((one) => one.variable === variable);
-    const hint = retired?.instead ?? `the nearest name is ${nearest(variable, settings)}`;
-    return [{ variable, hint }];
+    if (retired) return [{ variable, hint: retired.instead }];
+    const isOurs = prefixes.some((prefix) => variable.startsWith(prefix)) && !isOfOthers(variable, value);
+    return isOurs ? [{ variable, hint: `the nearest name is ${nearest(variable, settings)}` }] : [];
   });
 }

@@ -21,8 +21,7 @@ export const settings = {
   maxAnswerBytes: 5000,
   connections: 4,
   circuitFailures: 5,
-  typeCacheSeconds: 30,
-  identityCacheSeconds: 10,
+  cacheSeconds: 30,
 };
 
 export const callOf = (changes: Partial<Call> = {}): Call => ({

@@ -5,6 +5,7 @@ import { createLog } from '../../src/log.ts';
 import { createCounters } from '../../src/operations/counters.ts';
 import { fits } from '../../src/protocol/c2d.ts';
 import { classify, type HubEvent } from '../../src/protocol/event.ts';
+import { messageLimits } from '../../src/settings/constants.ts';
 import { forever, settings } from '../support/dispatching.ts';
 import { hubEvent } from '../support/events.ts';
 import { requestProperties } from '../support/messageTable.ts';
@@ -51,7 +52,7 @@ export function createCosts(): Costs {
     counters: createCounters(),
     deadLetters: { park: async () => {}, remove: async () => {} },
     log,
-    limits: settings.messages,
+    limits: messageLimits,
     now: () => new Date(),
   });
   const baselines = new Map<number, Promise<number>>();

@@ -34,6 +34,6 @@ describe('docs/operations.md', () => {
 
   it('has a row for each store there is', () => {
     const stores = tableOf(page, '`CHECKPOINTS_STORE`').map((row) => codesIn(row['`CHECKPOINTS_STORE`'] ?? '')[0]);
-    expect(stores).toEqual(['file', 'blob', 'memory']);
+    expect(stores).toEqual(['file', 'blob']);
   });
 });

@@ -6,6 +6,7 @@ import { createLog } from '../../src/log.ts';
 import { createCounters } from '../../src/operations/counters.ts';
 import type { Reply } from '../../src/protocol/c2d.ts';
 import { classify } from '../../src/protocol/event.ts';
+import { messageLimits } from '../../src/settings/constants.ts';
 import { forever, now } from '../support/dispatching.ts';
 import { hubEvent } from '../support/events.ts';
 
@@ -43,7 +44,7 @@ export async function startService() {
       remove: () => Promise.reject(new Error('nothing is handled twice')),
     },
     log,
-    limits: settings.messages,
+    limits: messageLimits,
     now: () => now,
   });
   let sequenceNumber = 0;

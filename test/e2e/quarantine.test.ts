@@ -22,7 +22,7 @@ const kinds = {
   'with blobs, as two instances': { instances: 2, isBlob: true },
 };
 
-const hurried = { SCALING_ROUND_SECONDS: '1', SCALING_EXPIRY_SECONDS: '3' };
+const hurried = { SCALING_EXPIRY_SECONDS: '3' };
 
 let sandbox: Awaited<ReturnType<typeof startTestSandbox>>;
 let azurite: Azurite | undefined;

@@ -8,7 +8,7 @@ let sandbox: Awaited<ReturnType<typeof startTestSandbox>>;
 beforeAll(async () => {
   // Checkpoints are written when the service stops, and not before: a crash then always repeats.
   sandbox = await startTestSandbox({
-    environment: { CHECKPOINTS_EVERY_MESSAGES: '100000', CHECKPOINTS_EVERY_SECONDS: '3600' },
+    environment: { CHECKPOINTS_EVERY_SECONDS: '3600' },
   });
 });
 afterAll(() => sandbox?.close());

@@ -8,7 +8,7 @@ import { transcribe } from './transcript.ts';
 let sandbox: Sandbox;
 beforeAll(async () => {
   // What the service has looked up once it remembers for longer than a story takes, on any machine.
-  const environment = { BACKENDS_TYPE_CACHE_SECONDS: '3600', BACKENDS_IDENTITY_CACHE_SECONDS: '3600' };
+  const environment = { BACKENDS_CACHE_SECONDS: '3600' };
   sandbox = await startTestSandbox({ environment });
 });
 afterAll(() => sandbox?.close());

@@ -8,11 +8,7 @@ import { startTestSandbox } from './testSandbox.ts';
 let sandbox: Awaited<ReturnType<typeof startTestSandbox>>;
 beforeAll(async () => {
   sandbox = await startTestSandbox({
-    environment: {
-      DELIVERY_MAX_MESSAGES: '40',
-      DELIVERY_PARTITION_MESSAGES: '20',
-      CHECKPOINTS_EVERY_MESSAGES: '100000',
-    },
+    environment: { DELIVERY_MAX_MESSAGES: '40' },
   });
 });
 afterAll(async () => {

@@ -1,16 +1,16 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { settingDocs } from '../../src/config.ts';
 import type { Progress } from '../../src/hub/partition/checkpoints.ts';
 import { createPartition } from '../../src/hub/partition/partition.ts';
 import type { HubEvent } from '../../src/protocol/event.ts';
+import { partitionShare } from '../../src/settings/derived.ts';
+import { settings } from '../support/dispatching.ts';
 import { hubEvent } from '../support/events.ts';
 import { arrivalOf, budgetOf, limits, usual } from './support/partitions.ts';
 import { memorySpool } from './support/spools.ts';
 
 // One device that sends faster than it can be served, for minutes, among others. Time is the test's own.
 
-const byDefault = (setting: string) => Number(settingDocs().find(({ path }) => path === setting)?.default);
-const partitionMessages = byDefault('delivery.partitionMessages');
+const { maxMessages } = partitionShare(settings.delivery);
 
 const tickMs = 100;
 const handlingMs = 50;
@@ -34,7 +34,7 @@ function setUp({ floodMs, progress }: Given) {
   let slowest = 0;
   const partition = createPartition({
     ...usual,
-    budget: budgetOf(partitionMessages),
+    budget: budgetOf(maxMessages),
     spool: memorySpool(),
     progress,
     arrivalOf,

@@ -9,6 +9,7 @@ import { createPartition } from '../../src/hub/partition/partition.ts';
 import { createServiceConnection } from '../../src/hub/replies/serviceConnection.ts';
 import { createLog } from '../../src/log.ts';
 import { createCounters } from '../../src/operations/counters.ts';
+import { messageLimits } from '../../src/settings/constants.ts';
 import { hubEvent } from '../support/events.ts';
 import { hub } from './support/hubSettings.ts';
 import { v2 } from './support/messages.ts';
@@ -82,7 +83,7 @@ function setUp(hanging: Hanging) {
     },
     sender,
     log,
-    limits: settings.messages,
+    limits: messageLimits,
     now: () => new Date(),
   });
   const partition = createPartition({

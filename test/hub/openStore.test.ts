@@ -36,11 +36,6 @@ describe('the store of the settings', () => {
     ]);
   });
 
-  it('is memory for tests', async () => {
-    await (await open({ CHECKPOINTS_STORE: 'memory' })).change(undefined, claim);
-    expect(readdirSync(directory)).toEqual([]);
-  });
-
   it('is the blobs of this namespace, hub and consumer group', async () => {
     const azurite = await startAzurite();
     try {

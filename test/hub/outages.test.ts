@@ -7,6 +7,7 @@ import { createBudget } from '../../src/hub/partition/budget.ts';
 import { createPartition } from '../../src/hub/partition/partition.ts';
 import { createLog } from '../../src/log.ts';
 import { createCounters } from '../../src/operations/counters.ts';
+import { messageLimits } from '../../src/settings/constants.ts';
 import { settings } from '../support/dispatching.ts';
 import { hubEvent } from '../support/events.ts';
 import { usual } from './support/partitions.ts';
@@ -57,7 +58,7 @@ async function underLoad(fault: Fault) {
     counters: createCounters(),
     deadLetters: { park: async () => {}, remove: async () => {} },
     log,
-    limits: settings.messages,
+    limits: messageLimits,
     now: () => new Date(),
   });
   onTestFinished(() => backends.close());

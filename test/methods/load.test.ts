@@ -37,7 +37,7 @@ describe('a device that is slow', () => {
 
 describe('the front door', () => {
   it('takes a thousand invocations at once, refuses one more, and has forgotten all of them afterwards', async () => {
-    const there = await start({ METHODS_IN_FLIGHT: '1000', METHODS_IN_FLIGHT_PER_DEVICE: '1000' });
+    const there = await start({ METHODS_IN_FLIGHT_PER_DEVICE: '1000' });
     const motor = await methodDevice(there.hub, 'motor-1');
     const calling = Array.from({ length: 1_000 }, () => there.call(conveyor, 'stop', { timeout: 120 }));
     for (let count = 0; count < 1_000; count += 1) await motor.next();
@@ -84,7 +84,7 @@ describe('the front door', () => {
 
 describe('a caller that goes away', () => {
   it('leaves no trace but the line in the log, and the room is free again when the device has answered', async () => {
-    const there = await start({ METHODS_IN_FLIGHT: '1', METHODS_IN_FLIGHT_PER_DEVICE: '1' });
+    const there = await start({ METHODS_IN_FLIGHT_PER_DEVICE: '1' });
     const motor = await methodDevice(there.hub, 'motor-1');
     const impatient = new AbortController();
     const headers = {
@@ -107,7 +107,7 @@ describe('a caller that goes away', () => {
   });
 
   it('before its body has come holds no room', async () => {
-    const there = await start({ METHODS_IN_FLIGHT: '1', METHODS_IN_FLIGHT_PER_DEVICE: '1' });
+    const there = await start({ METHODS_IN_FLIGHT_PER_DEVICE: '1' });
     const motor = await methodDevice(there.hub, 'motor-1', (call) => call.respond(200, { status: 0 }));
     const { connect } = await import('node:net');
     const socket = connect(there.door.port, '127.0.0.1');

@@ -40,7 +40,7 @@ describe('the settings of the front door', () => {
     const file = join(directory, 'both.json');
     writeFileSync(
       file,
-      JSON.stringify({ delivery: { drainSeconds: 7 }, methods: { inFlight: 20 }, http: { port: 1 } }),
+      JSON.stringify({ delivery: { drainSeconds: 7 }, methods: { drainSeconds: 20 }, http: { port: 1 } }),
     );
     const env = {
       ...enough,
@@ -49,14 +49,16 @@ describe('the settings of the front door', () => {
       PRINCIPAL_MANAGER_URL: 'https://pm.example',
       HUB_EVENTS_CONNECTION_STRING: `Endpoint=sb://hub.example/;SharedAccessKeyName=n;SharedAccessKey=${key};EntityPath=hub`,
     };
-    expect(readMethodsSettings(env, directory)).toMatchObject({ methods: { inFlight: 20 }, http: { port: 1 } });
+    expect(readMethodsSettings(env, directory)).toMatchObject({ methods: { drainSeconds: 20 }, http: { port: 1 } });
     expect(readSettings(env, directory)).toMatchObject({ delivery: { drainSeconds: 7 }, http: { port: 1 } });
   });
 
   it('in a file that are no settings of anything are refused', () => {
     const file = join(directory, 'wrong.json');
-    writeFileSync(file, JSON.stringify({ methods: { inFlite: 20 }, backends: { color: 'red' } }));
-    expect(problemsOf({ ...enough, CONFIG_FILE: file }).join('\n')).toMatch(/inFlite(.|\n)*color|color(.|\n)*inFlite/);
+    writeFileSync(file, JSON.stringify({ methods: { drainSecs: 20 }, backends: { color: 'red' } }));
+    expect(problemsOf({ ...enough, CONFIG_FILE: file }).join('\n')).toMatch(
+      /drainSecs(.|\n)*color|color(.|\n)*drainSecs/,
+    );
   });
 
   it.each<[string, Record<string, string>, string]>([
@@ -67,7 +69,11 @@ describe('the settings of the front door', () => {
       { METHODS_TLS_KEY_FILE: '/key.pem' },
       'METHODS_TLS_CERTIFICATE_FILE and METHODS_TLS_KEY_FILE',
     ],
-    ['a share above the whole', { METHODS_IN_FLIGHT: '5' }, 'METHODS_IN_FLIGHT_PER_DEVICE must not be above'],
+    [
+      'a share above the whole',
+      { METHODS_IN_FLIGHT_PER_DEVICE: '1001' },
+      'METHODS_IN_FLIGHT_PER_DEVICE: must be a whole',
+    ],
     ['a container without an account', { METHODS_FILES_CONTAINER: 'files' }, 'need each other'],
     ['an account without a container', { METHODS_FILES_CONNECTION_STRING: storage }, 'need each other'],
     ['a claim without files', { METHODS_FILES_TENANT_CLAIM: 'tid' }, 'METHODS_FILES_TENANT_CLAIM is of no use'],

@@ -42,15 +42,9 @@ export const replyFaults: readonly Fault[] = [
     ['test/hub/replySettings.test.ts'],
     {
       fault: 'reply patience in milliseconds instead of seconds',
-      find: 'settings.maxWaitSeconds * 1000',
-      replace: 'settings.maxWaitSeconds',
+      find: 'maxWaitMs: maxWaitSeconds * 1000',
+      replace: 'maxWaitMs: maxWaitSeconds',
       caughtBy: 'a reply is given up after REPLIES_MAX_WAIT_SECONDS',
-    },
-    {
-      fault: 'reply time-out in milliseconds instead of seconds',
-      find: 'settings.sendTimeoutSeconds * 1000',
-      replace: 'settings.sendTimeoutSeconds',
-      caughtBy: 'a send is not waited for after REPLIES_SEND_TIMEOUT_SECONDS',
     },
     {
       fault: 'takes the replies a minute for those a second',
@@ -59,6 +53,12 @@ export const replyFaults: readonly Fault[] = [
       caughtBy: 'no more replies than REPLIES_SENDS_PER_MINUTE are sent',
     },
   ),
+  ...inFile('src/settings/derived.ts', ['test/hub/replySettings.test.ts'], {
+    fault: 'reply time-out in milliseconds instead of seconds',
+    find: '(maxWaitSeconds * 1000) / 6',
+    replace: 'maxWaitSeconds / 6',
+    caughtBy: 'with REPLIES_MAX_WAIT_SECONDS=24 a send is not waited for after 4 s',
+  }),
   ...inFile(
     'src/hub/replies/turns.ts',
     ['test/hub/turns.test.ts'],

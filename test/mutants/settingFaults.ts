@@ -8,9 +8,9 @@ export const settingFaults: readonly Fault[] = [
     ['test/config.test.ts'],
     {
       fault: 'takes a number of any size',
-      find: 'value > 0 &&\n        value <= maximum',
-      replace: 'value > 0',
-      caughtBy: 'have a largest value that is allowed',
+      find: 'value >= minimum &&\n        value <= maximum',
+      replace: 'value >= minimum',
+      caughtBy: 'have a least and a largest value',
     },
     {
       fault: 'takes a token that no header can carry',
@@ -23,14 +23,24 @@ export const settingFaults: readonly Fault[] = [
     fault: 'passes over a setting that is gone and said where progress lies',
     find: 'const problems = vitalRetired(given);',
     replace: 'const problems = vitalRetired({});',
-    caughtBy: 'refuse the start when what the service kept would be left behind',
+    caughtBy: 'refuse the start when something would be left behind',
   }),
-  ...inFile('src/settings/variables.ts', ['test/config.test.ts'], {
-    fault: 'takes what Kubernetes sets for misspelt settings',
-    find: '/^(tcp|udp|sctp):\\/\\//.test(value)',
-    replace: 'false',
-    caughtBy: 'set by Kubernetes for a service of such a name',
-  }),
+  ...inFile(
+    'src/settings/variables.ts',
+    ['test/config.test.ts'],
+    {
+      fault: 'takes what Kubernetes sets for misspelt settings',
+      find: '/^(tcp|udp|sctp):\\/\\//.test(value)',
+      replace: 'false',
+      caughtBy: 'set by Kubernetes for a service of such a name',
+    },
+    {
+      fault: 'passes over settings that are gone',
+      find: '    if (retired) return [{ variable, hint: retired.instead }];\n',
+      replace: '    if (retired) return [];\n',
+      caughtBy: 'are reported, whatever their names begin with',
+    },
+  ),
   ...inFile('src/settings/directories.ts', ['test/operations/writable.test.ts'], {
     fault: 'asks for a folder that a store in blobs does not need',
     find: "deadLetters.store === 'directory'",

@@ -80,7 +80,6 @@ describe('of the folders under the data directory', () => {
   it.each([
     ['file', 'directory', ['/data/checkpoints', '/data/dead-letters', '/data/spool']],
     ['blob', 'directory', ['/data/dead-letters', '/data/spool']],
-    ['memory', 'directory', ['/data/dead-letters', '/data/spool']],
     ['file', 'blob', ['/data/checkpoints', '/data/spool']],
     ['blob', 'blob', ['/data/spool']],
   ])('checkpoints in a %s and dead letters in a %s use %j', (checkpoints, deadLetters, expected) => {

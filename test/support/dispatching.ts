@@ -9,6 +9,7 @@ import { createCounters } from '../../src/operations/counters.ts';
 import type { Letter } from '../../src/operations/deadLetters/letter.ts';
 import { fits, type Reply } from '../../src/protocol/c2d.ts';
 import { classify, type HubEvent, senderOf } from '../../src/protocol/event.ts';
+import { messageLimits } from '../../src/settings/constants.ts';
 import { breachOfContract } from './asyncapi.ts';
 import { validateExchange } from './contracts.ts';
 import { type ReceivedCall, type Script, scriptedBackend } from './scriptedBackend.ts';
@@ -49,7 +50,7 @@ export interface Dispatched {
 interface Circumstances {
   /** What becomes of a reply. Undefined leaves it to its size, as the hub does. */
   readonly deliver?: (reply: Reply) => Delivery | undefined;
-  /** Instead of the settings' defaults. */
+  /** Instead of the usual ones. */
   readonly limits?: Partial<CardLimits> | undefined;
   /** The message comes from a time when another instance may have handled it. */
   readonly mayBeRepeat?: boolean | undefined;
@@ -109,11 +110,11 @@ export async function dispatchEvent(
       },
     },
     log,
-    limits: { ...settings.messages, ...limits },
+    limits: { ...messageLimits, ...limits },
     now: () => now,
   });
   const generation = classify(event);
-  const deviceId = senderOf(event, settings.hub.deviceIdProperty);
+  const deviceId = senderOf(event);
   if (generation === undefined || deviceId === undefined) throw new Error('this event never reaches dispatch');
 
   const givenBack: number[] = [];

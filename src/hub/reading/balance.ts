@@ -28,7 +28,7 @@ export interface BalanceLimits {
 
 /**
  * Derived, so that no settings let force come before the owner could react: it sees the wish within a round, of which an
- * expiry has at least three, and may drain as long as it is allowed to. Never before the owner's expiry.
+ * expiry has six, and may drain as long as it is allowed to. Never before the owner's expiry.
  */
 export const balanceLimits = (expiryMs: number, drainMs: number): BalanceLimits => ({
   expiryMs,

@@ -1,6 +1,8 @@
 import type { Client } from 'azure-iothub';
 import type { Settings } from '../../config.ts';
 import type { Log } from '../../log.ts';
+import { mostRepliesInFlight } from '../../settings/constants.ts';
+import { settleWithinMs } from '../../settings/derived.ts';
 import type { Troubles } from '../../troubles.ts';
 import { createGate } from './gate.ts';
 import { createPace } from './pace.ts';
@@ -14,15 +16,15 @@ export function createReplies(
   log: Log,
   troubles: Troubles,
 ): { readonly connection: ServiceConnection; readonly sender: Sender } {
-  const { sendsPerMinute, maxInFlight } = settings;
-  const answerWithinMs = settings.sendTimeoutSeconds * 1000;
+  const { sendsPerMinute, maxWaitSeconds } = settings;
+  const answerWithinMs = settleWithinMs(maxWaitSeconds);
   const connection = createServiceConnection({ newClient, answerWithinMs, log, troubles });
   const ceiling = sendsPerMinute > 0 ? sendsPerMinute / 60 : Number.POSITIVE_INFINITY;
   const pace = createPace({ ceiling, answerWithinMs, now: Date.now });
   const sender = createSender({
     sendOnce: connection.send,
-    gate: createGate({ pace, maxInFlight }),
-    maxWaitMs: settings.maxWaitSeconds * 1000,
+    gate: createGate({ pace, maxInFlight: mostRepliesInFlight }),
+    maxWaitMs: maxWaitSeconds * 1000,
     answerWithinMs,
     troubles,
     random: Math.random,

@@ -1,7 +1,6 @@
 import type { Settings } from '../../config.ts';
 import { directoriesOf } from '../../settings/directories.ts';
 import { createFileStore } from './fileStore.ts';
-import { createMemoryStore } from './memoryStore.ts';
 import type { Store } from './store.ts';
 
 /**
@@ -16,15 +15,10 @@ export async function openStore({
   const { eventsConnectionString, consumerGroup } = hub;
   const endpoint = /Endpoint=sb:\/\/([^/;]+)/.exec(eventsConnectionString)?.[1] ?? '';
   const hubName = /EntityPath=([^;]+)/.exec(eventsConnectionString)?.[1] ?? '';
-  switch (checkpoints.store) {
-    case 'memory':
-      return createMemoryStore();
-    case 'blob': {
-      const { createBlobStore } = await import('./blobStore.ts');
-      const namespace = endpoint.replace(/:\d+$/, '');
-      return createBlobStore({ ...checkpoints, namespace, hub: hubName, consumerGroup });
-    }
-    default:
-      return createFileStore(directoriesOf(data).checkpoints, [endpoint, hubName, consumerGroup].join(' '));
+  if (checkpoints.store !== 'blob') {
+    return createFileStore(directoriesOf(data).checkpoints, [endpoint, hubName, consumerGroup].join(' '));
   }
+  const { createBlobStore } = await import('./blobStore.ts');
+  const namespace = endpoint.replace(/:\d+$/, '');
+  return createBlobStore({ ...checkpoints, namespace, hub: hubName, consumerGroup });
 }

@@ -1,5 +1,6 @@
 import type { Settings } from '../../config.ts';
 import type { Log } from '../../log.ts';
+import { letterCounts } from '../../settings/constants.ts';
 import { directoriesOf } from '../../settings/directories.ts';
 import { createDirectory } from './directory.ts';
 import { createDeadLetters, type DeadLetters } from './store.ts';
@@ -11,13 +12,13 @@ export function openDeadLetters(
   { data, deadLetters, checkpoints }: Pick<Settings, 'data' | 'deadLetters' | 'checkpoints'>,
   log: Pick<Log, 'warn'>,
 ): DeadLetters {
-  const { store, container, connectionString, retentionDays } = deadLetters;
+  const { store, container, connectionString, maxBytes, retentionDays } = deadLetters;
 
   async function open() {
     if (store !== 'blob') return createDirectory(directoriesOf(data).deadLetters);
     const { createBlobs } = await import('./blobs.ts');
     return createBlobs({ container, connectionString: connectionString || checkpoints.connectionString });
   }
-  const limits = { ...deadLetters, retentionMs: retentionDays * dayMs };
+  const limits = { ...letterCounts, maxBytes, retentionMs: retentionDays * dayMs };
   return createDeadLetters({ open, limits, log, now: Date.now });
 }

@@ -1,5 +1,5 @@
 import type convict from 'convict';
-import { day, hour, mebibyte } from '../measures.ts';
+import { day, hour } from '../measures.ts';
 
 export const backends = {
   informationModelUrl: {
@@ -63,13 +63,6 @@ export const backends = {
     default: 30,
     env: 'BACKENDS_ATTEMPT_TIMEOUT_SECONDS',
   },
-  maxAnswerBytes: {
-    doc: 'Largest answer of a backend that is read, in bytes.',
-    format: 'count',
-    maximum: 256 * mebibyte,
-    default: 5 * mebibyte,
-    env: 'BACKENDS_MAX_ANSWER_BYTES',
-  },
   connections: {
     doc: 'Most connections to each backend.',
     format: 'count',
@@ -77,25 +70,11 @@ export const backends = {
     default: 64,
     env: 'BACKENDS_CONNECTIONS',
   },
-  circuitFailures: {
-    doc: 'Failed attempts in a row, across devices, after which calls to a backend pause until a probe succeeds (B5).',
-    format: 'count',
-    maximum: 10_000,
-    default: 5,
-    env: 'BACKENDS_CIRCUIT_FAILURES',
-  },
-  typeCacheSeconds: {
-    doc: 'How long the latest version of a type is remembered, in seconds (B3).',
+  cacheSeconds: {
+    doc: 'How long the latest version of a type, and an identity, are cached, in seconds (B3).',
     format: 'count',
     maximum: day,
     default: 30,
-    env: 'BACKENDS_TYPE_CACHE_SECONDS',
-  },
-  identityCacheSeconds: {
-    doc: 'How long an identity look-up is remembered, in seconds (B3).',
-    format: 'count',
-    maximum: day,
-    default: 10,
-    env: 'BACKENDS_IDENTITY_CACHE_SECONDS',
+    env: 'BACKENDS_CACHE_SECONDS',
   },
 } satisfies convict.Schema<unknown>;

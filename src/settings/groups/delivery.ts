@@ -1,58 +1,34 @@
 import type convict from 'convict';
-import { gibibyte, hour, mebibyte, mostBetweenSigns } from '../measures.ts';
+import { mostToReserve } from '../../protocol/body.ts';
+import { messageLimits } from '../constants.ts';
+import { gibibyte, hour, mebibyte } from '../measures.ts';
 
 export const delivery = {
   maxMessages: {
-    doc: 'Most messages in work at once (G2). As many more may wait in memory for their turn, and as many be answered (D27, D28).',
+    doc: 'Most messages in flight (G2), half of them in one partition. As many again may wait in memory, and as many be answered (D27, D28).',
     format: 'count',
     maximum: 100_000,
     default: 1000,
     env: 'DELIVERY_MAX_MESSAGES',
   },
   maxBytes: {
-    doc: 'Most bytes of memory for the bodies of messages in work at once (G2, R6). An eighth more may wait in memory, and an eighth be answered.',
+    doc: 'Most bytes of memory for the bodies of messages in flight (G2, R6), half of them in one partition. An eighth more may wait in memory, and an eighth be answered.',
     format: 'count',
+    // A message larger than the limit of its partition would wait for ever.
+    minimum: 2 * mostToReserve(messageLimits.maxInflatedBytes),
     maximum: 16 * gibibyte,
     default: 64 * mebibyte,
     env: 'DELIVERY_MAX_BYTES',
   },
-  partitionMessages: {
-    doc: 'Most messages of one partition in work at once (G2); as many more may wait in memory, and as many be answered.',
-    format: 'count',
-    maximum: 100_000,
-    default: 500,
-    env: 'DELIVERY_PARTITION_MESSAGES',
-  },
-  partitionBytes: {
-    doc: 'Most bytes of memory for the bodies of messages of one partition in work at once (G2, R6); an eighth more may wait in memory, and an eighth be answered.',
-    format: 'count',
-    maximum: 16 * gibibyte,
-    default: 32 * mebibyte,
-    env: 'DELIVERY_PARTITION_BYTES',
-  },
-  deviceMessages: {
-    doc: 'Most messages of one device that are kept in memory; the others wait on disk (D16).',
-    format: 'count',
-    maximum: 100_000,
-    default: 16,
-    env: 'DELIVERY_DEVICE_MESSAGES',
-  },
   spoolBytes: {
-    doc: 'Most bytes on disk for each partition; beyond it the partition waits.',
+    doc: 'Most bytes on disk for each partition; beyond it the partition waits (D16).',
     format: 'count',
     maximum: 1024 * gibibyte,
     default: 256 * mebibyte,
     env: 'DELIVERY_SPOOL_BYTES',
   },
-  spoolMessages: {
-    doc: 'Most messages on disk for each partition, each of which takes about 400 bytes of memory; beyond it the partition waits.',
-    format: 'count',
-    maximum: 1_000_000,
-    default: 100_000,
-    env: 'DELIVERY_SPOOL_MESSAGES',
-  },
   drainSeconds: {
-    doc: 'How long a stop waits for the messages in work, in seconds (G3).',
+    doc: 'How long a stop waits for the messages in flight, in seconds (G3).',
     format: 'count',
     maximum: hour,
     default: 25,
@@ -60,19 +36,19 @@ export const delivery = {
   },
 } satisfies convict.Schema<unknown>;
 
-export const scaling = {
-  roundSeconds: {
-    doc: 'How often an instance renews what it reads and looks what the others read, in seconds.',
-    format: 'count',
-    maximum: mostBetweenSigns,
-    default: 5,
-    env: 'SCALING_ROUND_SECONDS',
-  },
-  expirySeconds: {
-    doc: 'An instance that has not renewed for so long, in seconds, has lost its partitions to the others; at least three rounds.',
+export const replies = {
+  maxWaitSeconds: {
+    doc: 'How long a reply waits out a full device queue or a throttling hub before it is dropped, in seconds (C4). The hub may take a sixth of it, at most 10 s, to settle one reply (D35).',
     format: 'count',
     maximum: hour,
-    default: 30,
-    env: 'SCALING_EXPIRY_SECONDS',
+    default: 60,
+    env: 'REPLIES_MAX_WAIT_SECONDS',
+  },
+  sendsPerMinute: {
+    doc: 'Most replies a minute; 0: as many as the hub turns out to take. The hub counts for all its senders, 100 a minute for each unit of S1 and S2, 5,000 of S3: divide them by the number of instances (C4).',
+    format: 'count-or-none',
+    maximum: 1_000_000,
+    default: 0,
+    env: 'REPLIES_SENDS_PER_MINUTE',
   },
 } satisfies convict.Schema<unknown>;

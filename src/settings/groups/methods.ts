@@ -1,13 +1,8 @@
 import type convict from 'convict';
+import { mostInvocations } from '../constants.ts';
 import { gibibyte, hour, mebibyte } from '../measures.ts';
 
 export const methods = {
-  host: {
-    doc: 'Address on which the front door takes invocations of remote methods (M1).',
-    format: 'text',
-    default: '0.0.0.0',
-    env: 'METHODS_HOST',
-  },
   port: {
     doc: 'Port on which the front door takes invocations; 0 takes a free one (M1).',
     format: 'tcp-port',
@@ -32,22 +27,15 @@ export const methods = {
     default: '',
     env: 'METHODS_EDGE_MODULE',
   },
-  inFlight: {
-    doc: 'Most invocations in work at once, of callers who may invoke (M8).',
-    format: 'count',
-    maximum: 10_000,
-    default: 1000,
-    env: 'METHODS_IN_FLIGHT',
-  },
   inFlightPerDevice: {
-    doc: 'Most invocations in work at once for one device (M8).',
+    doc: 'Most invocations in flight for one device (M8).',
     format: 'count',
-    maximum: 10_000,
+    maximum: mostInvocations,
     default: 10,
     env: 'METHODS_IN_FLIGHT_PER_DEVICE',
   },
   drainSeconds: {
-    doc: 'How long a stop waits for the invocations in work, in seconds (M1).',
+    doc: 'How long a stop waits for the invocations in flight, in seconds (M1).',
     format: 'count',
     maximum: hour,
     default: 25,

@@ -2,7 +2,7 @@ import type convict from 'convict';
 
 export const http = {
   host: {
-    doc: 'Address that `/livez` and `/readyz` listen on.',
+    doc: 'Address to listen on: for `/livez` and `/readyz`, and for invocations of remote methods.',
     format: 'text',
     default: '0.0.0.0',
     env: 'HTTP_HOST',

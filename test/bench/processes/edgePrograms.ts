@@ -49,7 +49,6 @@ export async function startDoorTo(
       INFORMATION_MODEL_URL: `http://127.0.0.1:${backendsPort}/im`,
       TYPE_REGISTRY_URL: `http://127.0.0.1:${backendsPort}/tr`,
       BACKENDS_TOKEN: 'bench',
-      METHODS_HOST: '127.0.0.1',
       METHODS_PORT: String(port),
       METHODS_IN_FLIGHT_PER_DEVICE: String(inFlight),
       HTTP_HOST: '127.0.0.1',

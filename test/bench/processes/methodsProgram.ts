@@ -32,7 +32,6 @@ export async function startMethodsProgram(
       INFORMATION_MODEL_URL: `http://127.0.0.1:${backendsPort}/im`,
       TYPE_REGISTRY_URL: `http://127.0.0.1:${backendsPort}/tr`,
       BACKENDS_TOKEN: 'bench',
-      METHODS_HOST: '127.0.0.1',
       METHODS_PORT: String(port),
       HTTP_HOST: '127.0.0.1',
       HTTP_PORT: String(healthPort),

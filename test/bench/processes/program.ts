@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { answers, freePort } from '../../../sandbox/serviceProcess.ts';
-import { settingDocs } from '../../../src/config.ts';
 import type { Environment } from '../programs/environment.ts';
 import { cpuOf } from './usage.ts';
 
@@ -34,13 +33,6 @@ export interface ProgramOptions {
 const service = fileURLToPath(new URL('../../../dist/main.js', import.meta.url));
 const programFile = (name: Program) => fileURLToPath(new URL(`../programs/${name}.ts`, import.meta.url));
 
-/** How the service reads the hub: the other programs that use the hub's client do as well. */
-const reading = Object.fromEntries(
-  settingDocs().flatMap(({ path, default: value }) =>
-    path.startsWith('hub.') ? [[path.slice(4), Number(value)]] : [],
-  ),
-);
-
 /** @throws Error when it ends before it is ready */
 export async function startProgram(
   { program, environment = {}, nodeOptions = [] }: ProgramOptions,
@@ -60,9 +52,7 @@ export async function startProgram(
     env: {
       PATH: process.env['PATH'],
       NODE_EXTRA_CA_CERTS: caFile,
-      ...(isService
-        ? { ...serviceEnvironment(place, port), ...environment }
-        : { BENCH: JSON.stringify(place), BENCH_READING: JSON.stringify(reading) }),
+      ...(isService ? { ...serviceEnvironment(place, port), ...environment } : { BENCH: JSON.stringify(place) }),
     },
   });
   closeSync(log);

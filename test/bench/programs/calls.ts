@@ -1,4 +1,5 @@
 import { Pool } from 'undici';
+import { backendSettings } from '../../../src/backends/common.ts';
 import { createDeadline } from '../../../src/backends/deadline.ts';
 import { createBackend } from '../../../src/backends/http.ts';
 import { createRedaction } from '../../../src/backends/redaction.ts';
@@ -29,16 +30,7 @@ function ours(port: number): () => Promise<void> {
     log: silent,
     troubles: createTroubles(silent),
     redact: createRedaction([]),
-    settings: {
-      attemptTimeoutMs: 30_000,
-      maxAnswerBytes: 5_242_880,
-      connections: 64,
-      backOffMs: 100,
-      maxBackOffMs: 10_000,
-      circuitFailures: 5,
-      probeMs: 1_000,
-      maxProbeMs: 15_000,
-    },
+    settings: backendSettings({ attemptTimeoutSeconds: 30, connections: 64 }),
   });
   return async () => {
     const call = {

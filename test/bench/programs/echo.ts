@@ -1,13 +1,13 @@
 import { EventHubConsumerClient, earliestEventPosition } from '@azure/event-hubs';
 import { Client } from 'azure-iothub';
 import { Message } from '../../../src/hub/replies/serviceSdk.ts';
+import { reading } from '../../../src/settings/constants.ts';
 import { environment } from './environment.ts';
 
 /** Consumes with the hub's client and answers at once, asking nobody. */
 
 const client = Client.fromConnectionString(environment.serviceConnectionString);
 await client.open();
-const { batchSize, prefetch, maxWaitSeconds } = JSON.parse(process.env['BENCH_READING'] ?? '{}');
 
 new EventHubConsumerClient('$Default', environment.eventsConnectionString).subscribe(
   {
@@ -22,9 +22,9 @@ new EventHubConsumerClient('$Default', environment.eventsConnectionString).subsc
   },
   {
     startPosition: earliestEventPosition,
-    maxBatchSize: batchSize,
-    prefetchCount: prefetch,
-    maxWaitTimeInSeconds: maxWaitSeconds,
+    maxBatchSize: reading.batchSize,
+    prefetchCount: reading.prefetch,
+    maxWaitTimeInSeconds: reading.maxWaitSeconds,
     skipParsingBodyAsJson: true,
   },
 );

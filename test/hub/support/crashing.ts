@@ -18,6 +18,7 @@ import type { Filed } from '../../../src/operations/deadLetters/choice.ts';
 import type { DeadLetters } from '../../../src/operations/deadLetters/store.ts';
 import type { Reply } from '../../../src/protocol/c2d.ts';
 import { classify, type HubEvent, senderOf } from '../../../src/protocol/event.ts';
+import { messageLimits } from '../../../src/settings/constants.ts';
 import { bodyBytes, hubEvent } from '../../support/events.ts';
 import { allLetters, lettersInDirectory } from '../../support/letters.ts';
 import { mortal } from '../../support/mortal.ts';
@@ -54,9 +55,8 @@ export async function startCrashing() {
     BACKENDS_CLIENT_ID: sandbox.token.clientId,
     BACKENDS_CLIENT_SECRET: sandbox.token.clientSecret,
   };
-  const settings = readSettings(environment, 'no-such-directory');
   const log = createLog('silent');
-  const { messages, backends: urls } = settings;
+  const { backends: urls } = readSettings(environment, 'no-such-directory');
   const timeouts = { connections: 4, attemptTimeoutMs: 5_000 };
 
   /** The way to the backends and the token endpoint: which of them, the first word of the path tells. */
@@ -108,7 +108,7 @@ export async function startCrashing() {
         stop() {},
       },
       log,
-      limits: messages,
+      limits: messageLimits,
       now: () => new Date('2026-01-02T03:04:06.789Z'),
     });
     const spool = openSpool(directory, `spool-${Math.random()}`, { maxBytes: 1e6, maxMessages: 1e5 });
@@ -128,7 +128,7 @@ export async function startCrashing() {
       horizon: knownHorizon(horizon),
       costOf: bodyBytes,
       arrivalOf(event, mayBeRepeat) {
-        const [generation, deviceId] = [classify(event), senderOf(event, settings.hub.deviceIdProperty)];
+        const [generation, deviceId] = [classify(event), senderOf(event)];
         if (generation === undefined || deviceId === undefined) throw new Error('not a message of ours');
         return { event, generation, deviceId, origin: { hub: 'hub', partition: '0' }, mayBeRepeat };
       },

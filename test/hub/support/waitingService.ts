@@ -13,6 +13,7 @@ import type { Delivery } from '../../../src/hub/replies/sender.ts';
 import { createLog } from '../../../src/log.ts';
 import { createCounters } from '../../../src/operations/counters.ts';
 import { createRequirements } from '../../../src/requirements.ts';
+import { messageLimits } from '../../../src/settings/constants.ts';
 import { settings } from '../../support/dispatching.ts';
 import { hubEvent } from '../../support/events.ts';
 import { v2 } from './messages.ts';
@@ -59,7 +60,7 @@ export function waitingService({ maxMessages = 500, spoolMessages = 100_000, ove
     counters: createCounters(),
     deadLetters: { park: async () => {}, remove: async () => {} } as never,
     log,
-    limits: settings.messages,
+    limits: messageLimits,
     now: () => new Date(),
   });
   const budget = createBudget({ maxMessages, maxBytes: 32 * 1024 * 1024 }, overall);
@@ -88,7 +89,7 @@ export function waitingService({ maxMessages = 500, spoolMessages = 100_000, ove
       origin: { hub: 'hub', partition: '0' },
       mayBeRepeat: false,
     }),
-    requirementOf: createRequirements(backends, settings.messages),
+    requirementOf: createRequirements(backends, messageLimits),
     async dispatch(arrival, stay) {
       expect(budget.inFlight().messages).toBeLessThanOrEqual(maxMessages);
       const isHandled = await dispatch(arrival, stay);

@@ -161,7 +161,6 @@ export const environment = (
   BACKENDS_TOKEN_URL: backends.token.url,
   BACKENDS_CLIENT_ID: backends.token.clientId,
   BACKENDS_CLIENT_SECRET: backends.token.clientSecret,
-  METHODS_HOST: '127.0.0.1',
   METHODS_PORT: '0',
   HTTP_HOST: '127.0.0.1',
   HTTP_PORT: '0',
