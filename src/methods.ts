@@ -12,5 +12,5 @@ await runProgram({
     return settings;
   },
   start: startFrontDoor,
-  finishing: 'the invocations in work',
+  finishing: 'the invocations in progress',
 });

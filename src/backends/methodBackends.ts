@@ -4,23 +4,23 @@ import type { TypeRef } from '../protocol/fields.ts';
 import { createTroubles } from '../troubles.ts';
 import { createCache } from './cache.ts';
 import type { Call } from './call.ts';
-import { type CallersModel, createCallersModel } from './callersModel.ts';
 import { backendSettings, type CommonSettings, probes, tokenSource } from './common.ts';
 import { createBackend } from './http.ts';
-import { type Declaration, type MethodsOfType, methodsOfTypes } from './methodsOfType.ts';
+import { type MethodDeclaration, methodDeclarations, type TypeMethods } from './methodDeclarations.ts';
+import { createObjectReader, type ReadObjectForCaller } from './objectForCaller.ts';
 import { createRedaction } from './redaction.ts';
 import { createTransport } from './transport.ts';
 
-/** The backends as the front door needs them (M2). */
+/** The backend calls of the front door (M2). */
 export interface MethodBackends {
   /** With the caller's token. */
-  readonly readObject: CallersModel;
-  /** With the service's token, for the object's device; remembered. */
-  declarationOf(call: Call, model: string, type: TypeRef, method: string): Promise<Declaration | undefined>;
+  readonly readObject: ReadObjectForCaller;
+  /** With the service's token, for the object's device; cached. */
+  declarationOf(call: Call, model: string, type: TypeRef, method: string): Promise<MethodDeclaration | undefined>;
   close(): Promise<void>;
 }
 
-interface Settings extends CommonSettings {
+interface MethodBackendsSettings extends CommonSettings {
   readonly informationModelUrl: string;
   readonly typeRegistryUrl: string;
 }
@@ -29,7 +29,7 @@ interface Settings extends CommonSettings {
 const cacheEntries = 5_000;
 
 export function createMethodBackends(
-  settings: Settings,
+  settings: MethodBackendsSettings,
   log: LogLines,
   secrets: readonly string[],
   adapter?: AxiosAdapter,
@@ -37,10 +37,10 @@ export function createMethodBackends(
   const troubles = createTroubles(log);
   const tokens = tokenSource(settings, troubles, adapter);
   const redact = createRedaction([...secrets, settings.token, settings.clientSecret]);
-  const types = createCache<MethodsOfType>(cacheEntries);
+  const types = createCache<TypeMethods>(cacheEntries);
   const shared = backendSettings(settings);
   const common = { settings: shared, tokens, log, troubles, redact, adapter };
-  // Its circuit and its probes are the service's own; all else is asked by callers.
+  // Only for its circuit and its probe; the requests use the callers' tokens.
   const informationModel = createBackend({
     ...common,
     name: 'information model',
@@ -58,14 +58,14 @@ export function createMethodBackends(
     : createTransport(settings.informationModelUrl, shared);
 
   return {
-    readObject: createCallersModel({
+    readObject: createObjectReader({
       ...shared,
       adapter: transport.adapter,
       circuit: informationModel.circuit,
       redact,
     }),
     declarationOf: (call, model, type, method) =>
-      methodsOfTypes(typeRegistry.bind(call), call, types, settings.cacheSeconds * 1000)(model, type, method),
+      methodDeclarations(typeRegistry.bind(call), call, types, settings.cacheSeconds * 1000)(model, type, method),
     async close() {
       await Promise.all([informationModel, typeRegistry, tokens, transport].map((one) => one.close()));
       troubles.close();

@@ -1,11 +1,10 @@
 import { Failure } from './failure.ts';
 
-/** RFC 6750: the only way a token is taken. Longer ones would not fit the headers of a backend call. */
+/** RFC 6750. Longer tokens would not fit the headers of a backend call. */
 const bearerForm = /^bearer ([\w.~+/-]{1,8192}=*)$/i;
 
 /**
- * The caller's token as it stands in the header (M2). Nothing else is known of it before the information model has
- * accepted it.
+ * The caller's token (M2). Its claims must not be used before the information model has accepted it.
  * @throws Failure unauthorized
  */
 export function bearerToken(header: string | undefined): string {
@@ -22,15 +21,15 @@ export function bearerToken(header: string | undefined): string {
   return token;
 }
 
-/** What names the caller in the log: claims of a token that the information model has accepted (M2). */
+/** The caller in the log: claims of an accepted token. */
 export interface Caller {
   readonly sub?: string;
   readonly azp?: string;
 }
 
-const longestClaim = 128;
+const maxClaimLength = 128;
 
-/** The claims of a token that is a JWT; none of any other. Only for a token that has been accepted. */
+/** The claims of an accepted token if it is a JWT, without checking the signature. */
 export function claimsOf(token: string): Readonly<Record<string, unknown>> {
   const [, payload, signature] = token.split('.');
   if (payload === undefined || signature === undefined) return {};
@@ -45,7 +44,7 @@ export function claimsOf(token: string): Readonly<Record<string, unknown>> {
 export function callerOf(claims: Readonly<Record<string, unknown>>): Caller {
   const named = (name: 'sub' | 'azp') => {
     const value = Object.hasOwn(claims, name) ? claims[name] : undefined;
-    return typeof value === 'string' && value !== '' ? { [name]: value.slice(0, longestClaim).toWellFormed() } : {};
+    return typeof value === 'string' && value !== '' ? { [name]: value.slice(0, maxClaimLength).toWellFormed() } : {};
   };
   return { ...named('sub'), ...named('azp') };
 }

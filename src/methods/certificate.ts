@@ -9,8 +9,8 @@ export interface Certificate {
 }
 
 /**
- * The certificate of the settings; undefined when they name none.
- * @throws ConfigurationError when it cannot be read, or is none
+ * Undefined when no certificate is configured.
+ * @throws ConfigurationError when it cannot be read or is invalid
  */
 export function readCertificate({
   tlsCertificateFile,
@@ -26,7 +26,7 @@ export function readCertificate({
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     throw new ConfigurationError([
-      `METHODS_TLS_CERTIFICATE_FILE: is no certificate in PEM, or not that of the key in METHODS_TLS_KEY_FILE (${code})`,
+      `METHODS_TLS_CERTIFICATE_FILE: is not a PEM certificate, or does not match the key in METHODS_TLS_KEY_FILE (${code})`,
     ]);
   }
   return certificate;

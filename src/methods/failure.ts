@@ -1,9 +1,6 @@
 import { shortened } from '../protocol/details.ts';
 
-/**
- * Every way in which an invocation fails (M8). After a 4xx or a 503 nothing was invoked; after a 502 or 504 the method may
- * have run (D40).
- */
+/** All failures (M8). After a 4xx or a 503 nothing was invoked; after a 502 or 504 the method may have run (D40). */
 export const failures = {
   invalid_request: { status: 400, title: 'Invalid request' },
   file_not_found: { status: 400, title: 'File not found' },
@@ -39,28 +36,28 @@ export const failures = {
 export type Reason = keyof typeof failures;
 
 interface FailureOptions {
-  /** Words of somebody else, which are answered but not logged. */
-  readonly words?: string | undefined;
-  /** Whole seconds until another attempt makes sense. */
+  /** Text of the device or a backend, which is sent to the caller but not logged. */
+  readonly foreignDetail?: string | undefined;
+  /** In whole seconds. */
   readonly retryAfter?: number | undefined;
-  /** For the log alone. */
+  /** For the log only. */
   readonly fields?: Readonly<Record<string, unknown>>;
 }
 
-/** An invocation that ends here. `detail` is a sentence that an application's developer can act on; it has no secret (G5). */
+/** A failed invocation. `detail` is a sentence for the developer of the application, without secrets (G5). */
 export class Failure extends Error {
   override readonly name = 'Failure';
   readonly reason: Reason;
   readonly detail: string;
-  readonly words: string | undefined;
+  readonly foreignDetail: string | undefined;
   readonly retryAfter: number | undefined;
   readonly fields: Readonly<Record<string, unknown>>;
 
-  constructor(reason: Reason, detail: string, { words, retryAfter, fields = {} }: FailureOptions = {}) {
+  constructor(reason: Reason, detail: string, { foreignDetail, retryAfter, fields = {} }: FailureOptions = {}) {
     super(`${reason}: ${shortened(detail)}`);
     this.reason = reason;
     this.detail = shortened(detail);
-    this.words = words;
+    this.foreignDetail = foreignDetail;
     this.retryAfter = retryAfter;
     this.fields = fields;
   }
@@ -70,9 +67,9 @@ export class Failure extends Error {
   }
 }
 
-/** The errors body (§ backends), with the reason for machines. */
-export function errorsOf({ reason, detail, words }: Failure, correlationId: string): object {
+/** The errors body, as of the backends. */
+export function errorsOf({ reason, detail, foreignDetail }: Failure, correlationId: string): object {
   const { status, title } = failures[reason];
-  const text = words ? shortened(`${detail}: ${words}`) : detail;
+  const text = foreignDetail ? shortened(`${detail}: ${foreignDetail}`) : detail;
   return { errors: [{ code: String(status), title, detail: text, id: correlationId, meta: { reason } }] };
 }

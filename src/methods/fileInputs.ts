@@ -1,70 +1,65 @@
 import type { Deadline } from '../backends/deadline.ts';
-import type { Inputs } from '../backends/methodsOfType.ts';
+import type { DeclaredInputs } from '../backends/methodDeclarations.ts';
 import { atMost } from '../hub/atMost.ts';
-import type { FileAnswer, Files, SignedFile } from '../hub/methods/files.ts';
+import type { FileStorage, SignedFile, SignResult } from '../hub/methods/fileStorage.ts';
 import { Failure } from './failure.ts';
-import { folderOf } from './fileName.ts';
+import { tenantFolder } from './fileName.ts';
 import { filesIn } from './inputs.ts';
 
-interface Given {
+interface FileInputsRequest {
   readonly input: Readonly<Record<string, unknown>>;
-  readonly inputs: Inputs | undefined;
+  readonly inputs: DeclaredInputs | undefined;
   /** Of the caller's token. */
   readonly claims: Readonly<Record<string, unknown>>;
-  /** The call's time-out, in seconds. */
+  /** Of the invocation, in seconds. */
   readonly timeout: number;
   readonly deadline: Deadline;
 }
 
 /**
- * The files of an invocation, by the names of their inputs; undefined when it has none (M9).
+ * The signed files of an invocation, by input; undefined when it has none (M9).
  * @throws Failure
  */
-export type FileInputs = (given: Given) => Promise<Readonly<Record<string, SignedFile>> | undefined>;
+export type FileInputs = (request: FileInputsRequest) => Promise<Readonly<Record<string, SignedFile>> | undefined>;
 
 interface FileInputsOptions {
-  /** Undefined: there is no storage. */
-  readonly files: Files | undefined;
-  /** Claim that names the folder of the caller's files; empty: there is one for all. */
+  /** Undefined when no storage is configured. */
+  readonly storage: FileStorage | undefined;
+  /** Claim with the folder of the caller's files; empty: all callers share the container. */
   readonly tenantClaim: string;
-  /** The storage has refused us, or does not answer. */
   readonly onOutage: (cause: string) => void;
 }
 
-/** A signature is good for so many seconds more than the call takes: clocks differ, and a download has begun by then. */
+/** Added to the time-out of the invocation, for clocks that differ. */
 const marginSeconds = 60;
-/** Look-ups of one invocation at once. */
-const width = 8;
+const concurrentSignatures = 8;
 
-export function createFileInputs({ files, tenantClaim, onOutage }: FileInputsOptions): FileInputs {
-  function placeOf(name: string, claims: Given['claims']): string {
+export function createFileInputs({ storage, tenantClaim, onOutage }: FileInputsOptions): FileInputs {
+  function blobName(name: string, claims: FileInputsRequest['claims']): string {
     if (tenantClaim === '') return name;
-    const folder = folderOf(claims, tenantClaim);
+    const folder = tenantFolder(claims, tenantClaim);
     if (folder === undefined) {
-      throw new Failure('forbidden', 'the token does not say in which folder the files of its caller are');
+      throw new Failure('forbidden', 'the token has no valid claim for the folder of the caller’s files');
     }
     return `${folder}/${name}`;
   }
 
-  function fileOf(input: string, answer: FileAnswer): SignedFile {
-    switch (answer.kind) {
+  function fileFrom(input: string, result: SignResult): SignedFile {
+    switch (result.kind) {
       case 'file':
-        return answer.file;
+        return result.file;
       case 'missing':
-        throw new Failure(
-          'file_not_found',
-          `there is no file of the name that input ${quoted(input)} gives; upload it first`,
-        );
+        throw new Failure('file_not_found', `the file of input ${quoted(input)} does not exist; upload it first`);
       case 'too_large': {
-        const detail = `the file of input ${quoted(input)} has ${answer.bytes} bytes, at most ${files?.maxBytes} are allowed`;
+        const detail = `the file of input ${quoted(input)} has ${result.bytes} bytes, at most ${storage?.maxBytes} are allowed`;
         throw new Failure('file_too_large', detail);
       }
-      case 'elsewhere':
-        throw new Failure('invalid_request', `input ${quoted(input)} must be the name of a file, without detours`);
-      case 'out': {
-        onOutage(answer.cause);
-        const detail = 'the storage of the files does not answer as it should; nothing was invoked, repeat it later';
-        throw new Failure('storage_unavailable', detail, { retryAfter: 5, fields: { cause: answer.cause } });
+      case 'changed_name':
+        throw new Failure('invalid_request', `input ${quoted(input)} must be a file name without . or .. segments`);
+      case 'unavailable': {
+        onOutage(result.cause);
+        const detail = 'the file storage is unavailable; nothing was invoked, repeat it later';
+        throw new Failure('storage_unavailable', detail, { retryAfter: 5, fields: { cause: result.cause } });
       }
     }
   }
@@ -72,18 +67,18 @@ export function createFileInputs({ files, tenantClaim, onOutage }: FileInputsOpt
   return async ({ input, inputs, claims, timeout, deadline }) => {
     const names = filesIn(input, inputs);
     if (names.length === 0) return undefined;
-    if (files === undefined) {
-      throw new Failure('storage_unavailable', 'the front door has no storage for files: its operator must set one up');
+    if (storage === undefined) {
+      throw new Failure('storage_unavailable', 'no file storage is configured: tell the operator of the front door');
     }
-    const inTurn = atMost(width);
-    const gone = AbortSignal.timeout(Math.max(1, Math.ceil(deadline.remaining())));
+    const limited = atMost(concurrentSignatures);
+    const signal = AbortSignal.timeout(Math.max(1, Math.ceil(deadline.remaining())));
     const signed = names.map(([name, value]) =>
-      inTurn(async () => {
-        const answer = await files.sign(placeOf(value, claims), timeout + marginSeconds, gone);
-        return [name, fileOf(name, answer)] as const;
+      limited(async () => {
+        const result = await storage.sign(blobName(value, claims), timeout + marginSeconds, signal);
+        return [name, fileFrom(name, result)] as const;
       }),
     );
-    return Object.fromEntries(await deadline.race(Promise.all(signed), 'the storage of the files'));
+    return Object.fromEntries(await deadline.race(Promise.all(signed), 'the file storage'));
   };
 }
 

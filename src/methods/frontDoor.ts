@@ -1,9 +1,9 @@
 import type { AddressInfo } from 'node:net';
 import { createMethodBackends } from '../backends/methodBackends.ts';
 import type { MethodsSettings } from '../config.ts';
-import { createHubAccess } from '../hub/methods/access.ts';
 import { createDirectMethods } from '../hub/methods/directMethods.ts';
-import type { Files } from '../hub/methods/files.ts';
+import type { FileStorage } from '../hub/methods/fileStorage.ts';
+import { createHubAccess } from '../hub/methods/hubAccess.ts';
 import { within } from '../hub/within.ts';
 import type { Log } from '../log.ts';
 import { startOperationsServer } from '../operations/http.ts';
@@ -11,29 +11,28 @@ import { mostInvocations } from '../settings/constants.ts';
 import { secretsOf } from '../settings/secrets.ts';
 import { createTroubles } from '../troubles.ts';
 import { readCertificate } from './certificate.ts';
-import { createDoor } from './door.ts';
+import { createConcurrencyLimits } from './concurrencyLimits.ts';
 import { createFileInputs } from './fileInputs.ts';
-import { createInvoke } from './invoking.ts';
+import { createInvoke } from './invoke.ts';
 import { contract } from './openapi.ts';
-import { createRoom } from './room.ts';
+import { createRequestHandler } from './requestHandler.ts';
 import { createServer } from './server.ts';
 
 /** The running front door. */
 export interface FrontDoor {
-  /** Where invocations are taken. */
   readonly port: number;
   readonly healthPort: number;
-  /** Takes no more, finishes what is in work, closes. */
+  /** Refuses new invocations, waits for those in progress, then closes. */
   stop(): Promise<void>;
 }
 
-/** What was broken off is answered at once. */
-const lastAnswersMs = 2_000;
+/** For the responses to aborted invocations. */
+const flushMs = 2_000;
 
 /**
  * The only wiring of the front door (M1): settings → backends, hub, files, HTTP, health.
- * @throws Error when a port cannot be had
- * @throws ConfigurationError when the certificate cannot be used
+ * @throws Error when a port cannot be opened
+ * @throws ConfigurationError when the certificate is invalid
  */
 export async function startFrontDoor(
   settings: MethodsSettings,
@@ -45,10 +44,10 @@ export async function startFrontDoor(
   const backends = createMethodBackends(settings.backends, log.child({ part: 'backends' }), secretsOf(settings));
   const access = createHubAccess(directMethods, log, troubles);
   const fileInputs = createFileInputs({
-    files: await openFiles(settings.files),
+    storage: await openStorage(settings.files),
     tenantClaim: settings.files.tenantClaim,
     onOutage: (cause) =>
-      troubles.met('storage', { level: 'error', message: 'the storage of files does not answer', fields: { cause } }),
+      troubles.met('storage', { level: 'error', message: 'the file storage is unavailable', fields: { cause } }),
   });
   const invoke = createInvoke({
     backends,
@@ -57,14 +56,14 @@ export async function startFrontDoor(
     fileInputs,
     edgeModule: methods.edgeModule,
   });
-  const room = createRoom({ inFlight: mostInvocations, inFlightPerDevice: methods.inFlightPerDevice });
-  const door = createDoor({ backends, invoke, room, log });
-  const server = createServer({ door, contract: contract(), tls: readCertificate(methods), log });
+  const limits = { inFlight: mostInvocations, inFlightPerDevice: methods.inFlightPerDevice };
+  const handler = createRequestHandler({ backends, invoke, concurrency: createConcurrencyLimits(limits), log });
+  const server = createServer({ handler, contract: contract(), tls: readCertificate(methods), log });
 
   const health = await startOperationsServer(http.host, http.port, {
     missing: () => [
-      ...(door.isStopping() ? ['an end to the stop'] : []),
-      ...(access.isAgreed() ? [] : ['the hub’s consent to invoke methods']),
+      ...(handler.isStopping() ? ['the end of the stop'] : []),
+      ...(access.isGranted() ? [] : ['access to methods of the hub']),
     ],
     stuck: () => [],
   });
@@ -77,15 +76,15 @@ export async function startFrontDoor(
     port,
     healthPort: health.port,
     async stop() {
-      door.stop();
+      handler.stop();
       const finished = server.close();
       await within(Promise.resolve(finished), methods.drainSeconds * 1000).catch(async () => {
-        log.warn('invocations in work are broken off: the stop has taken its time');
-        door.breakOff();
-        directMethods.breakOff();
-        await within(Promise.resolve(finished), lastAnswersMs).catch(() => server.server.closeAllConnections());
+        log.warn('aborting the invocations in progress: the drain time is over');
+        handler.abort();
+        directMethods.abort();
+        await within(Promise.resolve(finished), flushMs).catch(() => server.server.closeAllConnections());
       });
-      await within(door.emptied(), lastAnswersMs).catch(() => undefined); // a connection may end before its answer does
+      await within(handler.idle(), flushMs).catch(() => undefined); // a connection may close before its request has ended
       access.close();
       directMethods.close();
       troubles.close();
@@ -95,9 +94,9 @@ export async function startFrontDoor(
   };
 }
 
-/** The storage client is loaded only if there is a container: it takes 20 MB. */
-async function openFiles(settings: MethodsSettings['files']): Promise<Files | undefined> {
+/** Loads the storage client, which takes 20 MB, only when it is needed. */
+async function openStorage(settings: MethodsSettings['files']): Promise<FileStorage | undefined> {
   if (settings.container === '') return undefined;
-  const { createFiles } = await import('../hub/methods/files.ts');
-  return createFiles(settings);
+  const { createFileStorage } = await import('../hub/methods/fileStorage.ts');
+  return createFileStorage(settings);
 }

@@ -6,14 +6,13 @@ import { errors, invocation, result } from './schemas.ts';
 
 const description = `Invokes methods of object models whose owner is a device, or a module behind one.
 
-The method must be declared by the type of the object or by one of its base types. The invocation waits for the answer of
-the device: \`timeout\` seconds, and up to ten more for what is looked up beforehand.
+The type of the object or one of its base types must declare the method. The call waits up to \`timeout\` seconds for the
+response of the device, and up to ten seconds for look-ups before.
 
-Who may invoke what is decided by the information model, by the caller's bearer token. After a 4xx or a 503 nothing was
-invoked, and repeating is safe; after a 502 or 504 the method may have run.
+The information model decides by the caller's bearer token who may invoke methods. After a 4xx or a 503 nothing was
+invoked, and the call can be repeated; after a 502 or 504 the method may have run.
 `;
 
-/** Each failure as it stands in the description of its status. */
 const reasonsOf = (status: number): string =>
   Object.entries(failures)
     .filter(([, failure]) => failure.status === status)
@@ -55,7 +54,7 @@ const parameter = (name: string, about: string, schema: object) => ({
 
 const operation = (operationId: string, summary: string) => ({
   parameters: [
-    parameter('objectId', 'Object id; the case of its letters does not matter.', jsonSchema(guid)),
+    parameter('objectId', 'Object id, case insensitive.', jsonSchema(guid)),
     parameter('model', 'Model definition identifier, case sensitive.', jsonSchema(modelId)),
     parameter('method', 'Name of the method, case sensitive.', { type: 'string', minLength: 1, maxLength: 256 }),
   ],
@@ -66,8 +65,7 @@ const operation = (operationId: string, summary: string) => ({
       {
         name: 'X-Correlation-Id',
         in: 'header',
-        description:
-          'Names the invocation in logs, answers and at the device. One that does not fit the pattern is replaced.',
+        description: 'Identifies the invocation in logs, in responses and at the device. An invalid one is replaced.',
         schema: { type: 'string' },
       },
       { name: 'traceparent', in: 'header', description: 'W3C trace context.', schema: { type: 'string' } },
@@ -78,7 +76,7 @@ const operation = (operationId: string, summary: string) => ({
     },
     responses: {
       200: {
-        description: 'The method has answered.',
+        description: 'The method has replied.',
         headers,
         content: { 'application/json': { schema: { $ref: '#/components/schemas/Result' } } },
       },
@@ -102,7 +100,7 @@ export const contract = (): object => ({
   security: [{ token: [] }],
   paths: {
     [path]: operation('invokeMethod', 'Invoke a method'),
-    [`/v1${path}`]: operation('invokeMethodV1', 'Invoke a method; the same under the first version of the interface'),
+    [`/v1${path}`]: operation('invokeMethodV1', 'Invoke a method, version 1 of the interface'),
     '/openapi.json': {
       get: {
         operationId: 'contract',
@@ -122,12 +120,13 @@ export const contract = (): object => ({
     securitySchemes: { token: { type: 'http', scheme: 'bearer' } },
     headers: {
       'X-Correlation-Id': {
-        description: "The request's correlation id, or a new one.",
+        description: 'Correlation id of the request, or a new one.',
         required: true,
         schema: { type: 'string', pattern: correlationForm.source },
       },
       'Retry-After': {
-        description: 'Seconds until another attempt makes sense; absent when only somebody’s work makes it succeed.',
+        description:
+          'Seconds after which the request can be repeated; absent when a repeat is of no use before something is repaired.',
         schema: { type: 'string', pattern: '^\\d+$' },
       },
     },

@@ -1,28 +1,28 @@
 import { correlationForm } from './correlation.ts';
 import { failures } from './failure.ts';
 
-/** What the front door reads and answers, as JSON schemas: the server validates with them, the contract shows them. */
+// JSON schemas of requests and responses, for validation and for the contract.
 
-/** The hub's own range (M3). */
-export const timeoutRange = { least: 5, most: 300, usual: 30 } as const;
+/** In seconds; the range is that of the hub (M3). */
+export const timeoutRange = { min: 5, max: 300, default: 30 } as const;
 
-/** Body of an invocation (M3). `input` is checked against the method's declaration, which no schema knows. */
+/** Body of an invocation (M3). `input` is checked later against the declaration of the method. */
 export const invocation = {
   type: 'object',
-  description: 'What to invoke the method with. No other members.',
+  description: 'Input and time-out of the invocation. No other members are allowed.',
   properties: {
     input: {
       type: 'object',
       description:
-        'Input name to value. Each must be declared by the method and fit its data type; declared ones may be left out. ' +
-        'An integer lies within ±(2^53−1). Of a `file`, the value is its name in the storage.',
+        'Values by input name. The method must declare each input, and the value must fit its data type; inputs are optional. ' +
+        'An integer is within ±(2^53−1). The value of a `file` is its name in the storage.',
       additionalProperties: true,
     },
     timeout: {
       type: 'integer',
-      description: `Seconds that the device has to answer; default ${timeoutRange.usual}. Looking things up beforehand may take ten more.`,
-      minimum: timeoutRange.least,
-      maximum: timeoutRange.most,
+      description: `Time-out for the response of the device in seconds; default ${timeoutRange.default}. Look-ups before may take ten more.`,
+      minimum: timeoutRange.min,
+      maximum: timeoutRange.max,
     },
   },
   additionalProperties: false,
@@ -33,16 +33,16 @@ export interface Invocation {
   readonly timeout?: number;
 }
 
-/** Body of an answer to a method that was invoked (M7). */
+/** Body of the response when the method has replied (M7). */
 export const result = {
   type: 'object',
-  description: 'What the method answered.',
+  description: 'Reply of the method.',
   properties: {
     status: {
       type: 'integer',
-      description: "The method's own status; what it means is between application and module.",
+      description: 'Status of the method; application and module define its meaning.',
     },
-    output: { type: 'object', description: 'What the method answered; absent when it answered nothing.' },
+    output: { type: 'object', description: 'Output of the method; absent when its reply was empty.' },
   },
   required: ['status'],
   additionalProperties: false,
@@ -61,7 +61,7 @@ export const errors = {
         properties: {
           code: { type: 'string', description: 'The HTTP status.', pattern: '^[45]\\d\\d$' },
           title: { type: 'string' },
-          detail: { type: 'string', description: 'A sentence that says what to do.', maxLength: 1000 },
+          detail: { type: 'string', description: 'A sentence on the problem, for developers.', maxLength: 1000 },
           id: { type: 'string', description: 'The correlation id.', pattern: correlationForm.source },
           meta: {
             type: 'object',

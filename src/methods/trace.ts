@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 
-/** W3C trace context: the caller's, or one that begins here. */
+/** The caller's W3C trace context, or a new one. */
 export function traceOf(header: string | readonly string[] | undefined): string {
   if (typeof header === 'string' && /^00-(?!0{32})[\da-f]{32}-(?!0{16})[\da-f]{16}-[\da-f]{2}$/.test(header))
     return header;

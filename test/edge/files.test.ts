@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { addressFault } from '../../edge/src/files/address.ts';
 import { ensureCertificates } from '../../sandbox/hub/certificates.ts';
 import { startAzurite } from '../../sandbox/methods/azurite.ts';
-import { createFiles } from '../../src/hub/methods/files.ts';
+import { createFileStorage } from '../../src/hub/methods/fileStorage.ts';
 import { type FileServer, startFileServer } from './support/fileServer.ts';
 import type { TestModule } from './support/module.ts';
 import { busObject, type Call, type Site, type SiteOptions, startSite } from './support/site.ts';
@@ -99,7 +99,7 @@ describe('a file', () => {
       const container = BlobServiceClient.fromConnectionString(connectionString).getContainerClient('files');
       await container.create();
       await container.getBlockBlobClient('a/ü.bin').uploadData(Buffer.from('firmware'));
-      const signer = createFiles({ connectionString, container: 'files', maxBytes: 100 });
+      const signer = createFileStorage({ connectionString, container: 'files', maxBytes: 100 });
       const answer = await signer.sign('a/ü.bin', 60, AbortSignal.timeout(10_000));
       if (answer.kind !== 'file') throw new Error(answer.kind);
       await start({ files: { hosts: [`127.0.0.1:${port}`] } });

@@ -2,11 +2,11 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { FaultRequest } from '../../sandbox/backends/faults.ts';
-import { expectFailure } from './support/failing.ts';
+import { expectFailure } from './support/expectFailure.ts';
 import { type MethodDevice, methodDevice } from './support/methodDevice.ts';
-import { type Called, conveyor, type Place, startPlace } from './support/place.ts';
+import { type CallResult, conveyor, startTestFrontDoor, type TestFrontDoor } from './support/testFrontDoor.ts';
 
-// Information model and type registry as they are out, slow, or lie (M2, M8).
+// Information model or type registry is offline, is slow, or sends invalid responses (M2, M8).
 
 /** A port on which nobody listens once it is closed. */
 async function closedPort() {
@@ -16,59 +16,59 @@ async function closedPort() {
   return { port, close: () => new Promise((resolve) => server.close(resolve)) };
 }
 
-let place: Place;
+let setup: TestFrontDoor;
 let motor: MethodDevice;
 beforeAll(async () => {
-  place = await startPlace({
+  setup = await startTestFrontDoor({
     settings: {
       BACKENDS_ATTEMPT_TIMEOUT_SECONDS: '1',
       BACKENDS_CACHE_SECONDS: '1',
     },
   });
-  motor = await methodDevice(place.hub, 'motor-1', (call) => call.respond(200, { status: 0 }));
+  motor = await methodDevice(setup.hub, 'motor-1', (call) => call.respond(200, { status: 0 }));
 });
-afterEach(() => place.backends.faults.clear());
+afterEach(() => setup.backends.faults.clear());
 afterAll(async () => {
   await motor.close();
-  await place.close();
+  await setup.close();
 });
 
 const refused = async (sentence: RegExp) => {
   const before = motor.received.length;
-  const called = await place.call(conveyor, 'stop');
-  await expectFailure(place, called, 503, 'backend_unavailable', sentence);
+  const called = await setup.call(conveyor, 'stop');
+  await expectFailure(setup, called, 503, 'backend_unavailable', sentence);
   expect(called.headers['retry-after']).toBe('5');
   expect(motor.received).toHaveLength(before);
 };
 
 describe('the information model', () => {
   it.each<[string, Omit<FaultRequest, 'backend'>, RegExp]>([
-    ['fails', { status: 500 }, /answers with HTTP 500; nothing was invoked/],
-    ['is overloaded', { status: 503 }, /answers with HTTP 503/],
-    ['throttles', { status: 429 }, /answers with HTTP 429/],
-    ['redirects', { status: 302, headers: { location: 'http://127.0.0.1:1/' } }, /unexpectedly, with HTTP 302/],
-    ['finds a fault in what it was asked', { status: 400 }, /unexpectedly, with HTTP 400/],
-    ['resets the connection', { reset: 'before' }, /gives no answer: connection lost/],
-    ['breaks off its answer', { reset: 'mid-body' }, /gives no answer: connection lost/],
-    ['does not answer', { hang: true }, /gives no answer: no answer in time/],
-    ['answers garbage', { garbage: true }, /something that is not the object model/],
-    ['answers something else', { status: 200 }, /something that is not the object model/],
+    ['fails', { status: 500 }, /responded with HTTP 500; nothing was invoked/],
+    ['is overloaded', { status: 503 }, /responded with HTTP 503/],
+    ['throttles', { status: 429 }, /responded with HTTP 429/],
+    ['redirects', { status: 302, headers: { location: 'http://127.0.0.1:1/' } }, /unexpectedly with HTTP 302/],
+    ['finds the request invalid', { status: 400 }, /unexpectedly with HTTP 400/],
+    ['resets the connection', { reset: 'before' }, /did not respond: connection lost/],
+    ['closes the connection early', { reset: 'mid-body' }, /did not respond: connection lost/],
+    ['does not respond', { hang: true }, /did not respond: no answer in time/],
+    ['sends garbage', { garbage: true }, /not the object model/],
+    ['sends another document', { status: 200 }, /not the object model/],
   ])('%s', async (_, fault, sentence) => {
-    place.backends.faults.add({ backend: 'informationModel', times: 1, ...fault });
+    setup.backends.faults.add({ backend: 'informationModel', times: 1, ...fault });
     await refused(sentence);
-    expect((await place.call(conveyor, 'stop')).status).toBe(200);
+    expect((await setup.call(conveyor, 'stop')).status).toBe(200);
   });
 
-  it('is slow, and the invocation waits for it', async () => {
-    place.backends.faults.add({ backend: 'informationModel', times: 1, delayMs: 300 });
-    expect((await place.call(conveyor, 'stop')).status).toBe(200);
+  it('may be slow: the invocation waits', async () => {
+    setup.backends.faults.add({ backend: 'informationModel', times: 1, delayMs: 300 });
+    expect((await setup.call(conveyor, 'stop')).status).toBe(200);
   });
 
-  it('cannot be made to seem out by answers to callers', async () => {
-    place.backends.faults.add({ backend: 'informationModel', times: 9, status: 503 });
+  it('is not considered unavailable because of error responses to callers', async () => {
+    setup.backends.faults.add({ backend: 'informationModel', times: 9, status: 503 });
     for (let count = 0; count < 9; count += 1) await refused(/HTTP 503/);
-    expect((await place.call(conveyor, 'stop')).status).toBe(200);
-    expect(place.lines.filter(({ msg }) => msg === 'backend is out, calls to it wait')).toEqual([]);
+    expect((await setup.call(conveyor, 'stop')).status).toBe(200);
+    expect(setup.lines.filter(({ msg }) => msg === 'backend is out, calls to it wait')).toEqual([]);
   });
 });
 
@@ -76,30 +76,30 @@ describe('the type registry', () => {
   /** A type that is not remembered. */
   async function newType(version: string, owner = 'motor-1') {
     const definition = { typeId: 'winch', version, methods: { pull: {} } };
-    place.backends.world.types.create('acme', 'svc.device', JSON.stringify(definition));
+    setup.backends.world.types.create('acme', 'svc.device', JSON.stringify(definition));
     const object = JSON.stringify({ model: 'svc.device', type: `winch@${version}`, name: `Winch ${version}` });
-    await fetch(`${place.backends.adminUrl}/objects?owner=${owner}`, { method: 'POST', body: object });
-    return () => place.call(`Winch ${version}`, 'pull');
+    await fetch(`${setup.backends.adminUrl}/objects?owner=${owner}`, { method: 'POST', body: object });
+    return () => setup.call(`Winch ${version}`, 'pull');
   }
 
-  it('is asked again when it fails, within ten seconds', async () => {
+  it('is called again within ten seconds when it fails', async () => {
     const pull = await newType('1.0.0');
-    place.backends.faults.add({ backend: 'typeRegistry', times: 2, status: 503 });
+    setup.backends.faults.add({ backend: 'typeRegistry', times: 2, status: 503 });
     expect((await pull()).status).toBe(200);
   });
 
   it.each<[string, Omit<FaultRequest, 'backend'>]>([
-    ['lies', { garbage: true }],
-    ['refuses us', { status: 403 }],
-    ['finds a fault in what it was asked', { status: 400 }],
+    ['sends garbage', { garbage: true }],
+    ['refuses the front door', { status: 403 }],
+    ['finds the request invalid', { status: 400 }],
   ])('%s', async (_, fault) => {
     const pull = await newType(`2.${fault.status ?? 0}.0`);
-    place.backends.faults.add({ backend: 'typeRegistry', times: 1, ...fault });
-    await expectFailure(place, await pull(), 503, 'backend_unavailable', /could not be looked up; nothing was invoked/);
+    setup.backends.faults.add({ backend: 'typeRegistry', times: 1, ...fault });
+    await expectFailure(setup, await pull(), 503, 'backend_unavailable', /look-up .* failed; nothing was invoked/);
     expect((await pull()).status).toBe(200);
   });
 
-  it('is out: callers are told so at once, until it is back', async () => {
+  it('is unavailable: invocations fail at once until it is back', async () => {
     const calls = await Promise.all([
       newType('3.0.0'),
       newType('3.0.1', 'gateway-1'),
@@ -107,52 +107,58 @@ describe('the type registry', () => {
       newType('3.0.3'),
     ]);
     const [first, second, third, fourth] = calls;
-    place.backends.faults.add({ backend: 'typeRegistry', status: 503 });
+    setup.backends.faults.add({ backend: 'typeRegistry', status: 503 });
     for (const called of await Promise.all([first?.(), second?.(), third?.()])) {
-      expect(called?.error?.detail).toMatch(/^the type registry is out; nothing was invoked/);
+      expect(called?.error?.detail).toMatch(/^the type registry is unavailable; nothing was invoked/);
     }
-    expect(place.lines.filter(({ msg }) => msg === 'backend is out, calls to it wait')).toHaveLength(1);
-    const since = place.backends.journal.last;
-    await expectFailure(place, (await fourth?.()) as Called, 503, 'backend_unavailable', /type registry is out/);
-    const asked = place.backends.journal.entries({ since }).filter(({ path }) => path.includes('winch'));
+    expect(setup.lines.filter(({ msg }) => msg === 'backend is out, calls to it wait')).toHaveLength(1);
+    const since = setup.backends.journal.last;
+    await expectFailure(
+      setup,
+      (await fourth?.()) as CallResult,
+      503,
+      'backend_unavailable',
+      /type registry is unavailable/,
+    );
+    const asked = setup.backends.journal.entries({ since }).filter(({ path }) => path.includes('winch'));
     expect(asked).toEqual([]);
-    expect((await place.call(conveyor, 'stop')).status, 'a type that is remembered').toBe(200);
-    place.backends.faults.clear();
+    expect((await setup.call(conveyor, 'stop')).status, 'a type that is remembered').toBe(200);
+    setup.backends.faults.clear();
     await vi.waitFor(async () => expect((await fourth?.())?.status).toBe(200), { timeout: 60_000, interval: 200 });
   });
 });
 
-describe('an information model that is not there', () => {
-  it('is told so at once when enough connections were refused', async () => {
+describe('an information model that is offline', () => {
+  it('is reported at once after enough refused connections', async () => {
     const { port, close } = await closedPort();
     await close();
-    const lonely = await startPlace({
+    const lonely = await startTestFrontDoor({
       settings: { INFORMATION_MODEL_URL: `http://127.0.0.1:${port}` },
     });
     try {
       for (let count = 0; count < 5; count += 1) {
         const called = await lonely.call(conveyor, 'stop');
-        await expectFailure(lonely, called, 503, 'backend_unavailable', /gives no answer: connection refused/);
+        await expectFailure(lonely, called, 503, 'backend_unavailable', /did not respond: connection refused/);
       }
       const called = await lonely.call(conveyor, 'stop');
-      await expectFailure(lonely, called, 503, 'backend_unavailable', /^the information model is out/);
+      await expectFailure(lonely, called, 503, 'backend_unavailable', /^the information model is unavailable/);
     } finally {
       await lonely.close();
     }
   });
 });
 
-describe('an information model that lies', () => {
+describe('an information model with wrong responses', () => {
   const object = { objectId: '', model: 'svc.device', type: 'motor@1.0.0', path: 'motor-1' };
   let answer: unknown;
   const liar = createServer((_, response) => {
     response.setHeader('content-type', 'application/json').end(JSON.stringify(answer));
   });
-  let deceived: Place;
+  let deceived: TestFrontDoor;
   beforeAll(async () => {
     await new Promise<void>((resolve) => liar.listen(0, '127.0.0.1', resolve));
     const { port } = liar.address() as AddressInfo;
-    deceived = await startPlace({ settings: { INFORMATION_MODEL_URL: `http://127.0.0.1:${port}` } });
+    deceived = await startTestFrontDoor({ settings: { INFORMATION_MODEL_URL: `http://127.0.0.1:${port}` } });
   });
   afterAll(async () => {
     await deceived.close();
@@ -163,28 +169,28 @@ describe('an information model that lies', () => {
     ['of another object', () => ({ ...object, objectId: '11111111-1111-4111-8111-111111111111' })],
     ['of another model', (objectId) => ({ ...object, objectId, model: 'svc.configuration' })],
     ['without a type', (objectId) => ({ ...object, objectId, type: undefined })],
-    ['with a path that is no text', (objectId) => ({ ...object, objectId, path: 7 })],
-  ])('%s is believed nothing', async (_, made) => {
+    ['with a path that is not a string', (objectId) => ({ ...object, objectId, path: 7 })],
+  ])('%s is reported as unavailable', async (_, made) => {
     answer = made(deceived.objectIdOf(conveyor));
     const called = await deceived.call(conveyor, 'stop');
-    await expectFailure(deceived, called, 503, 'backend_unavailable', /something that is not the object model/);
+    await expectFailure(deceived, called, 503, 'backend_unavailable', /not the object model/);
   });
 
   it.each([
-    ['a type that is none', 'motor@latest/../x', 404, 'method_not_found'],
-    ['a type that is not there', 'rocket@1.0.0', 404, 'method_not_found'],
+    ['an invalid type', 'motor@latest/../x', 404, 'method_not_found'],
+    ['a type that does not exist', 'rocket@1.0.0', 404, 'method_not_found'],
   ] as const)('of %s', async (_, type, status, reason) => {
     answer = { ...object, objectId: deceived.objectIdOf(conveyor), type };
     await expectFailure(deceived, await deceived.call(conveyor, 'stop'), status, reason, /declare this method/);
   });
 
   it.each([
-    ['../motor-1/x', 'device_unknown', /no device of the hub/],
-    ['.', 'device_unknown', /no device of the hub/],
+    ['../motor-1/x', 'device_unknown', /not a device of the hub/],
+    ['.', 'device_unknown', /not a device of the hub/],
     // The type is read for the device, of which the registry has never heard.
-    ['nobody/x', 'backend_unavailable', /could not be looked up/],
-    ['', 'no_owner', /nobody owns/],
-    ['/motor-1', 'no_owner', /nobody owns/],
+    ['nobody/x', 'backend_unavailable', /look-up .* failed/],
+    ['', 'no_owner', /no device owns/],
+    ['/motor-1', 'no_owner', /no device owns/],
   ] as const)('with the path %j', async (path, reason, sentence) => {
     answer = { ...object, objectId: deceived.objectIdOf(conveyor), path };
     const called = await deceived.call(conveyor, 'stop');

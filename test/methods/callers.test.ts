@@ -1,20 +1,20 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Reason } from '../../src/methods/failure.ts';
-import { expectFailure } from './support/failing.ts';
+import { expectFailure } from './support/expectFailure.ts';
 import { methodDevice } from './support/methodDevice.ts';
-import { type CallOptions, conveyor, type Place, spare, startPlace } from './support/place.ts';
+import { type CallOptions, conveyor, spare, startTestFrontDoor, type TestFrontDoor } from './support/testFrontDoor.ts';
 
-// Who may invoke, and what there is to invoke (M2, M4, M5).
+// Authorization, objects and methods (M2, M4, M5).
 
-let place: Place;
+let setup: TestFrontDoor;
 beforeAll(async () => {
-  place = await startPlace({ settings: { BACKENDS_CONNECTIONS: '8' } });
+  setup = await startTestFrontDoor({ settings: { BACKENDS_CONNECTIONS: '8' } });
 });
-afterAll(() => place.close());
+afterAll(() => setup.close());
 
-const as = (name: keyof Place['tokens']) => (): CallOptions => ({ token: place.tokens[name] });
+const as = (name: keyof TestFrontDoor['tokens']) => (): CallOptions => ({ token: setup.tokens[name] });
 const otherPath = (change: (path: string) => string) => (): CallOptions => ({
-  path: change(place.pathOf(conveyor, 'stop')),
+  path: change(setup.pathOf(conveyor, 'stop')),
 });
 const nowhere = '00000000-0000-4000-8000-000000000000';
 
@@ -23,12 +23,12 @@ describe('an invocation is refused', () => {
     ['without a token', () => ({ token: '' }), 401, 'unauthorized', /bearer token is required/],
     ['with a password', () => ({ headers: { authorization: 'Basic eDp5' } }), 401, 'unauthorized', /the word Bearer/],
     ['with two tokens', () => ({ token: 'a b' }), 401, 'unauthorized', /one space and a token/],
-    ['with a token of nobody', () => ({ token: 'abc' }), 401, 'unauthorized', /does not accept the token/],
+    ['with an unknown token', () => ({ token: 'abc' }), 401, 'unauthorized', /does not accept the token/],
     ['with an expired token', as('expired'), 401, 'unauthorized', /get a new one/],
-    ['of one who may only read', as('reader'), 403, 'forbidden', /may not invoke/],
-    ['of another tenant', as('stranger'), 404, 'object_not_found', /has no object model of this object id and model/],
+    ['of a caller who may only read', as('reader'), 403, 'forbidden', /may not invoke/],
+    ['of another tenant', as('stranger'), 404, 'object_not_found', /has no object model with this object id and model/],
     [
-      'of an object that is nowhere',
+      'of an object that does not exist',
       otherPath((path) => path.replace(/objects\/[^/]+/, `objects/${nowhere}`)),
       404,
       'object_not_found',
@@ -42,7 +42,7 @@ describe('an invocation is refused', () => {
       /no object model/,
     ],
     [
-      'of a method of no type',
+      'of a method that is not declared',
       otherPath((path) => path.replace('stop', 'explode')),
       404,
       'method_not_found',
@@ -59,66 +59,66 @@ describe('an invocation is refused', () => {
         ] as [string, () => CallOptions, number, Reason, RegExp],
     ),
     [
-      'of an object id that is none',
+      'of an invalid object id',
       otherPath((path) => path.replace(/objects\/[^/]+/, 'objects/motor-1')),
       400,
       'invalid_request',
       /must be a GUID/,
     ],
     [
-      'of a model with a detour',
+      'of a model with a .. segment',
       otherPath((path) => path.replace('svc.device', '..%2Fsvc.device')),
       400,
       'invalid_request',
       /must be a model identifier/,
     ],
   ])('%s', async (_, options, status, reason, sentence) => {
-    await expectFailure(place, await place.call(conveyor, 'stop', {}, options()), status, reason, sentence);
+    await expectFailure(setup, await setup.call(conveyor, 'stop', {}, options()), status, reason, sentence);
   });
 
-  it('of an object that nobody owns', async () => {
-    await expectFailure(place, await place.call(spare, 'stop'), 409, 'no_owner', /nobody owns this object model/);
+  it('of an object without an owner', async () => {
+    await expectFailure(setup, await setup.call(spare, 'stop'), 409, 'no_owner', /no device owns this object model/);
   });
 
-  it('on a path that is none, or with a path that is no text', async () => {
+  it('on an unknown path, or on a path that is not UTF-8', async () => {
     for (const [method, path, status] of [
-      ['GET', place.pathOf(conveyor, 'stop'), 404],
+      ['GET', setup.pathOf(conveyor, 'stop'), 404],
       ['POST', '/objects', 404],
       ['POST', '/objects/%ff/models/x/methods/y', 400],
     ] as const) {
-      const called = await place.call(conveyor, 'stop', method === 'GET' ? '' : {}, { method, path });
+      const called = await setup.call(conveyor, 'stop', method === 'GET' ? '' : {}, { method, path });
       expect([path, called.status]).toEqual([path, status]);
     }
   });
 });
 
-describe('what the information model says of a caller', () => {
-  it('is not logged with claims of a token that it has not accepted', async () => {
-    const called = await place.call(conveyor, 'stop', {}, { token: place.tokens.expired });
-    const line = await place.lineOf(called.headers['x-correlation-id']);
+describe('the authorization of a caller', () => {
+  it('logs no claims of a token that was not accepted', async () => {
+    const called = await setup.call(conveyor, 'stop', {}, { token: setup.tokens.expired });
+    const line = await setup.lineOf(called.headers['x-correlation-id']);
     expect(line).not.toHaveProperty('caller');
   });
 
-  it('comes before the body is looked at', async () => {
-    const called = await place.call(conveyor, 'stop', 'no json', { token: place.tokens.reader });
+  it('comes before the check of the body', async () => {
+    const called = await setup.call(conveyor, 'stop', 'no json', { token: setup.tokens.reader });
     expect(called.status).toBe(403);
   });
 });
 
 describe('a thousand wrong tokens', () => {
-  it('keep no good caller out, open no circuit and renew nothing', async () => {
-    const { journal } = place.backends;
-    const motor = await methodDevice(place.hub, 'motor-1', (call) => call.respond(200, { status: 1 }));
+  it('do not block authorized callers, open a circuit or renew a token', async () => {
+    const { journal } = setup.backends;
+    const motor = await methodDevice(setup.hub, 'motor-1', (call) => call.respond(200, { status: 1 }));
     try {
       const wrong = Array.from({ length: 1_000 }, (_, index) =>
-        place.call(conveyor, 'stop', {}, { token: `wrong-${index}` }),
+        setup.call(conveyor, 'stop', {}, { token: `wrong-${index}` }),
       );
-      const good = Array.from({ length: 9 }, () => place.call(conveyor, 'stop'));
+      const good = Array.from({ length: 9 }, () => setup.call(conveyor, 'stop'));
       const answered = (calls: typeof wrong) => Promise.all(calls.map(async (call) => (await call).status));
       expect(new Set(await answered(good))).toEqual(new Set([200]));
       expect(new Set(await answered(wrong))).toEqual(new Set([401]));
       expect(journal.entries().filter(({ backend }) => backend === 'token').length).toBeLessThanOrEqual(1);
-      expect(place.lines.filter(({ msg }) => /out|refuses our/.test(String(msg)))).toEqual([]);
+      expect(setup.lines.filter(({ msg }) => /out|refuses our/.test(String(msg)))).toEqual([]);
     } finally {
       await motor.close();
     }

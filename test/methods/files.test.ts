@@ -2,9 +2,9 @@ import { BlobServiceClient } from '@azure/storage-blob';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type Azurite, accountKey, connectionStringTo, startAzurite } from '../../sandbox/methods/azurite.ts';
 import type { Reason } from '../../src/methods/failure.ts';
-import { expectFailure } from './support/failing.ts';
+import { expectFailure } from './support/expectFailure.ts';
 import { type MethodDevice, methodDevice } from './support/methodDevice.ts';
-import { conveyor, type Place, startPlace } from './support/place.ts';
+import { conveyor, startTestFrontDoor, type TestFrontDoor } from './support/testFrontDoor.ts';
 
 // Inputs that are files, with a real storage (M9).
 
@@ -23,10 +23,10 @@ beforeAll(async () => {
 });
 afterAll(() => azurite.close());
 
-let place: Place;
+let setup: TestFrontDoor;
 let motor: MethodDevice;
 const start = async (settings: Record<string, string> = {}) => {
-  place = await startPlace({
+  setup = await startTestFrontDoor({
     settings: {
       METHODS_FILES_CONNECTION_STRING: azurite.connectionString,
       METHODS_FILES_CONTAINER: 'firmware',
@@ -34,16 +34,16 @@ const start = async (settings: Record<string, string> = {}) => {
       ...settings,
     },
   });
-  motor = await methodDevice(place.hub, 'motor-1', (call) => call.respond(200, { status: 0 }));
+  motor = await methodDevice(setup.hub, 'motor-1', (call) => call.respond(200, { status: 0 }));
 };
 const stop = async () => {
   await motor.close();
-  await place.close();
+  await setup.close();
 };
-const load = (image: unknown) => place.call(conveyor, 'loadFirmware', { input: { image }, timeout: 5 });
+const load = (image: unknown) => setup.call(conveyor, 'loadFirmware', { input: { image }, timeout: 5 });
 const refused = async (image: unknown, status: number, reason: Reason, sentence: RegExp) => {
   const before = motor.received.length;
-  const line = await expectFailure(place, await load(image), status, reason, sentence);
+  const line = await expectFailure(setup, await load(image), status, reason, sentence);
   expect(motor.received).toHaveLength(before);
   return line;
 };
@@ -53,7 +53,7 @@ describe('a file', () => {
   afterAll(stop);
 
   it.each(['m-1.bin', 'sub/ü ?#%.bin'])(
-    'is handed to the device as a signature for it alone, to read: %s',
+    'is sent to the device with a signature for reading this file only: %s',
     async (name) => {
       expect((await load(name)).status).toBe(200);
       const { payload } = motor.received.at(-1) ?? {};
@@ -81,13 +81,13 @@ describe('a file', () => {
     },
   );
 
-  it('is not signed for when no input names one', async () => {
-    expect((await place.call(conveyor, 'configure', { input: { rpm: 1 } })).status).toBe(200);
+  it('is not signed when no input is a file', async () => {
+    expect((await setup.call(conveyor, 'configure', { input: { rpm: 1 } })).status).toBe(200);
     expect(motor.received.at(-1)?.payload).not.toHaveProperty('files');
   });
 
-  it('that is not there', async () => {
-    await refused('m-2.bin', 400, 'file_not_found', /no file of the name that input "image" gives; upload it first/);
+  it('that does not exist', async () => {
+    await refused('m-2.bin', 400, 'file_not_found', /the file of input "image" does not exist; upload it first/);
   });
 
   it('that is too large', async () => {
@@ -110,13 +110,13 @@ describe('a file', () => {
     'x'.repeat(1_025),
     7,
     null,
-  ])('must have a name that stays in its place: %j', async (name) => {
-    await refused(name, 400, 'invalid_request', /^input "image" must be the name of a file/);
+  ])('must have a valid name: %j', async (name) => {
+    await refused(name, 400, 'invalid_request', /^input "image" must be a file name/);
   });
 
-  it('may have a name that looks encoded, which means itself', async () => {
-    await refused('%2e%2e/checkpoints/x', 400, 'file_not_found', /no file of the name/);
-    await refused('..%2fcheckpoints%2fx', 400, 'file_not_found', /no file of the name/);
+  it('may have a name that looks percent-encoded, which is not decoded', async () => {
+    await refused('%2e%2e/checkpoints/x', 400, 'file_not_found', /does not exist/);
+    await refused('..%2fcheckpoints%2fx', 400, 'file_not_found', /does not exist/);
   });
 });
 
@@ -124,11 +124,11 @@ describe('the folder of the caller’s tenant', () => {
   beforeAll(() => start({ METHODS_FILES_TENANT_CLAIM: 'tenant' }));
   afterAll(stop);
 
-  it('is where its files are', async () => {
+  it('is the prefix of its file names', async () => {
     expect((await load('m-1.bin')).status).toBe(200);
     const { url = '' } = motor.received.at(-1)?.payload.files?.['image'] ?? {};
     expect(await (await fetch(url)).text()).toBe('acme/m-1.bin');
-    await refused('../globex/m-1.bin', 400, 'invalid_request', /must be the name of a file/);
+    await refused('../globex/m-1.bin', 400, 'invalid_request', /must be a file name/);
     await refused('globex/m-1.bin', 400, 'file_not_found', /upload it first/);
   });
 });
@@ -136,39 +136,39 @@ describe('the folder of the caller’s tenant', () => {
 describe('the storage', () => {
   afterEach(stop);
 
-  it('is not there', async () => {
+  it('is offline', async () => {
     await start({ METHODS_FILES_CONNECTION_STRING: connectionStringTo(1) });
     const line = await refused(
       'm-1.bin',
       503,
       'storage_unavailable',
-      /does not answer as it should; nothing was invoked/,
+      /the file storage is unavailable; nothing was invoked/,
     );
     expect(line['cause']).toMatch(/\w/);
-    expect(place.lines.filter(({ level }) => level === 'error')).toMatchObject([
-      { msg: 'the storage of files does not answer' },
+    expect(setup.lines.filter(({ level }) => level === 'error')).toMatchObject([
+      { msg: 'the file storage is unavailable' },
     ]);
   });
 
-  it('refuses our key', async () => {
+  it('refuses the key', async () => {
     const wrong = azurite.connectionString.replace(accountKey, Buffer.from('wrong').toString('base64'));
     await start({ METHODS_FILES_CONNECTION_STRING: wrong });
-    const line = await refused('m-1.bin', 503, 'storage_unavailable', /does not answer as it should/);
+    const line = await refused('m-1.bin', 503, 'storage_unavailable', /the file storage is unavailable/);
     expect(line['cause']).toMatch(/^403/);
   });
 
   it('has no such container', async () => {
     await start({ METHODS_FILES_CONTAINER: 'nothing' });
-    await refused('m-1.bin', 503, 'storage_unavailable', /does not answer as it should/);
+    await refused('m-1.bin', 503, 'storage_unavailable', /the file storage is unavailable/);
   });
 
-  it('has not been set up', async () => {
+  it('is not configured', async () => {
     await start({ METHODS_FILES_CONTAINER: '', METHODS_FILES_CONNECTION_STRING: '' });
-    await refused('m-1.bin', 503, 'storage_unavailable', /its operator must set one up/);
+    await refused('m-1.bin', 503, 'storage_unavailable', /no file storage is configured/);
   });
 
-  it('names a caller’s folder that the token does not have', async () => {
+  it('requires a claim that the token does not have', async () => {
     await start({ METHODS_FILES_TENANT_CLAIM: 'department' });
-    await refused('m-1.bin', 403, 'forbidden', /does not say in which folder/);
+    await refused('m-1.bin', 403, 'forbidden', /no valid claim for the folder/);
   });
 });

@@ -3,88 +3,88 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest
 import type { StandingFault } from '../../sandbox/hub/faults/schema.ts';
 import type { Reason } from '../../src/methods/failure.ts';
 import { moduleClient } from '../sandbox/hub/support/clients.ts';
-import { expectFailure } from './support/failing.ts';
+import { expectFailure } from './support/expectFailure.ts';
 import { type MethodDevice, methodDevice } from './support/methodDevice.ts';
-import { conveyor, type Place, startPlace } from './support/place.ts';
+import { conveyor, startTestFrontDoor, type TestFrontDoor } from './support/testFrontDoor.ts';
 
-// The hub as it throttles, refuses, breaks off or says nothing (M6, M8).
+// The hub throttles, refuses, closes connections or does not respond (M6, M8).
 
-let place: Place;
+let setup: TestFrontDoor;
 let motor: MethodDevice;
 beforeAll(async () => {
-  place = await startPlace({});
-  motor = await methodDevice(place.hub, 'motor-1', (call) => call.respond(200, { status: 0 }));
-  await vi.waitFor(() => expect(place.lines.some(({ msg }) => msg === 'the hub lets methods be invoked')).toBe(true));
+  setup = await startTestFrontDoor({});
+  motor = await methodDevice(setup.hub, 'motor-1', (call) => call.respond(200, { status: 0 }));
+  await vi.waitFor(() => expect(setup.lines.some(({ msg }) => msg === 'the hub grants access to methods')).toBe(true));
 });
-afterEach(() => place.hub.faults.clear());
+afterEach(() => setup.hub.faults.clear());
 afterAll(async () => {
   await motor.close();
-  await place.close();
+  await setup.close();
 });
 
 const refuse = (errorCode: number) => ({ kind: 'method', answer: 'refuse', errorCode }) as const;
 
 describe('the hub', () => {
   it.each<[string, StandingFault, number, Reason, RegExp, string | undefined]>([
-    ['throttles', refuse(429001), 429, 'throttled', /too much to do/, '5'],
+    ['throttles', refuse(429001), 429, 'throttled', /throttles/, '5'],
     ['has too many calls of the device', refuse(403800), 429, 'throttled', /for this device/, '5'],
-    ['has used up its quota', refuse(403002), 429, 'throttled', /quota of today/, '3600'],
+    ['has used up its quota', refuse(403002), 429, 'throttled', /daily quota/, '3600'],
     ['is unavailable', refuse(503001), 503, 'hub_unavailable', /nothing was invoked/, '5'],
-    ['finds the payload too large', refuse(413001), 413, 'too_large', /give less input/, undefined],
+    ['finds the payload too large', refuse(413001), 413, 'too_large', /reduce the input/, undefined],
     ['finds the invocation invalid', refuse(400004), 500, 'internal_error', /tell its operator/, undefined],
     ['fails', refuse(500001), 504, 'outcome_unknown', /may have run/, undefined],
-    ['breaks off', { kind: 'method', answer: 'reset' }, 504, 'outcome_unknown', /broke off/, undefined],
-    ['answers garbage', { kind: 'method', answer: 'garbage' }, 502, 'bad_reply', /may have run/, undefined],
-    ['knows a code of its own', refuse(404999), 503, 'device_offline', /nothing was invoked/, undefined],
+    ['closes the connection', { kind: 'method', answer: 'reset' }, 504, 'outcome_unknown', /hub ended/, undefined],
+    ['sends garbage', { kind: 'method', answer: 'garbage' }, 502, 'bad_reply', /may have run/, undefined],
+    ['sends an unknown error code', refuse(404999), 503, 'device_offline', /nothing was invoked/, undefined],
   ])('%s', async (_, fault, status, reason, sentence, retryAfter) => {
-    place.hub.faults.add(fault);
-    const called = await place.call(conveyor, 'stop');
-    await expectFailure(place, called, status, reason, sentence);
+    setup.hub.faults.add(fault);
+    const called = await setup.call(conveyor, 'stop');
+    await expectFailure(setup, called, status, reason, sentence);
     expect(called.headers['retry-after']).toBe(retryAfter);
   });
 
-  it.each([429001, 503001, 500001])('is asked once, even if it answers %i', async (errorCode) => {
-    place.hub.faults.add(refuse(errorCode));
-    await place.call(conveyor, 'stop');
-    expect(place.hub.faults.list()).toMatchObject([{ struck: 1 }]);
+  it.each([429001, 503001, 500001])('gets each call once, even if it responds with %i', async (errorCode) => {
+    setup.hub.faults.add(refuse(errorCode));
+    await setup.call(conveyor, 'stop');
+    expect(setup.hub.faults.list()).toMatchObject([{ struck: 1 }]);
   });
 
-  it('refuses our key: the callers are told, the operator is alerted, and it is not ready', async () => {
-    place.hub.faults.add(refuse(401002));
-    const called = await place.call(conveyor, 'stop');
-    await expectFailure(place, called, 503, 'hub_refuses_us', /its operator has been alerted/);
-    expect(place.lines.filter(({ level }) => level === 'error')).toMatchObject([
-      { msg: 'the hub refuses our access: methods cannot be invoked', status: 401, errorCode: 401002 },
+  it('refuses the key: callers get 503, the log has an error, and the front door is not ready', async () => {
+    setup.hub.faults.add(refuse(401002));
+    const called = await setup.call(conveyor, 'stop');
+    await expectFailure(setup, called, 503, 'hub_refuses_us', /its operator has been alerted/);
+    expect(setup.lines.filter(({ level }) => level === 'error')).toMatchObject([
+      { msg: 'the hub refuses access: methods cannot be invoked', status: 401, errorCode: 401002 },
     ]);
-    const readyz = `http://127.0.0.1:${place.door.healthPort}/readyz`;
+    const readyz = `http://127.0.0.1:${setup.instance.healthPort}/readyz`;
     expect((await fetch(readyz)).status).toBe(503);
-    place.hub.faults.clear();
-    expect((await place.call(conveyor, 'stop')).status).toBe(200);
+    setup.hub.faults.clear();
+    expect((await setup.call(conveyor, 'stop')).status).toBe(200);
     expect((await fetch(readyz)).status).toBe(200);
   });
 
-  it('is down', async () => {
-    const lonely = await startPlace();
+  it('is unavailable', async () => {
+    const lonely = await startTestFrontDoor();
     try {
       await lonely.hub.close();
       const called = await lonely.call(conveyor, 'stop');
-      await expectFailure(lonely, called, 503, 'hub_unavailable', /cannot be reached/);
+      await expectFailure(lonely, called, 503, 'hub_unavailable', /the hub is unavailable/);
     } finally {
       await lonely.close();
     }
   });
 
-  it('never answers: the call ends by our own deadline, and the connection is given up', async () => {
-    place.hub.faults.add({ kind: 'method', answer: 'silent' });
-    const called = await place.call(conveyor, 'stop', { timeout: 5 });
-    const line = await expectFailure(place, called, 504, 'no_reply', /did not answer in time/);
+  it('never responds: the call ends by the time-out of the front door', async () => {
+    setup.hub.faults.add({ kind: 'method', answer: 'silent' });
+    const called = await setup.call(conveyor, 'stop', { timeout: 5 });
+    const line = await expectFailure(setup, called, 504, 'no_reply', /did not respond in time/);
     expect(line['hubMs']).toBeGreaterThanOrEqual(9_900);
   });
 });
 
 describe('the edge proxy', () => {
-  it('may be a module of the device, which then gets the invocation', async () => {
-    const edge = await startPlace({ settings: { METHODS_EDGE_MODULE: 'edge' } });
+  it('may be a module of the device, which gets the invocation', async () => {
+    const edge = await startTestFrontDoor({ settings: { METHODS_EDGE_MODULE: 'edge' } });
     edge.hub.registry.create('motor-1', { moduleId: 'edge' });
     const module = await moduleClient(edge.hub, 'motor-1', 'edge', mqtt.Mqtt);
     try {
@@ -100,43 +100,43 @@ describe('the edge proxy', () => {
     }
   });
 
-  it('that is not there is a device that the hub does not know', async () => {
-    const edge = await startPlace({ settings: { METHODS_EDGE_MODULE: 'edge' } });
+  it('that does not exist is reported as an unknown device', async () => {
+    const edge = await startTestFrontDoor({ settings: { METHODS_EDGE_MODULE: 'edge' } });
     try {
-      await expectFailure(edge, await edge.call(conveyor, 'stop'), 503, 'device_unknown', /does not know the device/);
+      await expectFailure(edge, await edge.call(conveyor, 'stop'), 503, 'device_unknown', /not registered at the hub/);
     } finally {
       await edge.close();
     }
   });
 });
 
-describe('a hub that says nothing', () => {
-  it('has not agreed, however long it says nothing', async () => {
-    place.hub.faults.add({ kind: 'method', answer: 'silent' });
-    const early = await startPlace({ hub: place.hub });
+describe('a hub that does not respond', () => {
+  it('does not make the front door ready', async () => {
+    setup.hub.faults.add({ kind: 'method', answer: 'silent' });
+    const early = await startTestFrontDoor({ hub: setup.hub });
     try {
-      const isMet = () => expect(early.lines.map(({ msg }) => msg)).toContain('the hub does not take a method');
+      const isMet = () => expect(early.lines.map(({ msg }) => msg)).toContain('the hub does not accept methods');
       await vi.waitFor(isMet, { timeout: 20_000 });
-      expect((await fetch(`http://127.0.0.1:${early.door.healthPort}/readyz`)).status).toBe(503);
+      expect((await fetch(`http://127.0.0.1:${early.instance.healthPort}/readyz`)).status).toBe(503);
     } finally {
       await early.close();
     }
   });
 });
 
-describe('a key that is wrong from the start', () => {
-  it('keeps the front door from being ready, and is in the log as an error', async () => {
+describe('a wrong key at the start', () => {
+  it('keeps the front door not ready and is logged as an error', async () => {
     const key = Buffer.from('wrong').toString('base64');
     const settings = {
-      HUB_SERVICE_CONNECTION_STRING: place.hub.serviceConnectionString.replace(/Key=[^;=]*=*$/, `Key=${key}`),
+      HUB_SERVICE_CONNECTION_STRING: setup.hub.serviceConnectionString.replace(/Key=[^;=]*=*$/, `Key=${key}`),
     };
-    const locked = await startPlace({ settings, hub: place.hub });
+    const locked = await startTestFrontDoor({ settings, hub: setup.hub });
     try {
       await vi.waitFor(() => expect(locked.lines.filter(({ level }) => level === 'error')).toHaveLength(1));
-      const answer = await fetch(`http://127.0.0.1:${locked.door.healthPort}/readyz`);
+      const answer = await fetch(`http://127.0.0.1:${locked.instance.healthPort}/readyz`);
       expect([answer.status, await answer.json()]).toEqual([
         503,
-        { status: 'not ready', waitingFor: ['the hub’s consent to invoke methods'] },
+        { status: 'not ready', waitingFor: ['access to methods of the hub'] },
       ]);
       await expectFailure(locked, await locked.call(conveyor, 'stop'), 503, 'hub_refuses_us', /alerted/);
     } finally {

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import { type HubFailure, readHubError } from '../../src/hub/methods/hubError.ts';
+import { type MethodFailure, readHubError } from '../../src/hub/methods/hubError.ts';
 
 const answered = (statusCode: number, responseBody: string, headers: Record<string, string> = {}) =>
   Object.assign(new Error('Not found'), {
@@ -8,7 +8,7 @@ const answered = (statusCode: number, responseBody: string, headers: Record<stri
     responseBody,
   });
 
-/** As the hub words it today: JSON in a text in JSON. */
+/** Today's format of the hub: JSON in a string in JSON. */
 const nested = (errorCode: unknown) =>
   JSON.stringify({
     Message: JSON.stringify({ errorCode, trackingId: 'x', message: 'y', info: {} }),
@@ -16,7 +16,7 @@ const nested = (errorCode: unknown) =>
   });
 
 describe('an error of the hub', () => {
-  it.each<[number, number, HubFailure]>([
+  it.each<[number, number, MethodFailure]>([
     [404, 404103, 'device_offline'],
     [404, 404001, 'device_unknown'],
     [404, 404010, 'device_unknown'],
@@ -33,36 +33,36 @@ describe('an error of the hub', () => {
   it.each<[string, string]>([
     ['no body', ''],
     ['no JSON', '<html>'],
-    ['the form of old', '{"Message":"ErrorCode:DeviceNotOnline;Not online","ExceptionMessage":"x"}'],
-    ['a code that is none', nested('404001')],
-    ['JSON of another kind', '[]'],
-    ['a message that is no text', '{"Message":{"errorCode":404001}}'],
-  ])('with %s is told by its status', (_, body) => {
+    ['the former format', '{"Message":"ErrorCode:DeviceNotOnline;Not online","ExceptionMessage":"x"}'],
+    ['a code that is not a number', nested('404001')],
+    ['other JSON', '[]'],
+    ['a message that is not a string', '{"Message":{"errorCode":404001}}'],
+  ])('with %s is classified by its status', (_, body) => {
     expect(readHubError(answered(404, body), 5)).toEqual({ failure: 'device_offline', status: 404 });
     expect(readHubError(answered(401, body), 5)).toEqual({ failure: 'refused', status: 401 });
   });
 
-  it('says when to come again, if it does so in seconds', () => {
+  it('has the Retry-After of the response if it is in seconds', () => {
     expect(readHubError(answered(429, '', { 'retry-after': '7' }), 5)).toMatchObject({ retryAfter: 7 });
     expect(readHubError(answered(429, '', { 'retry-after': 'soon' }), 5)).not.toHaveProperty('retryAfter');
   });
 
-  it('of an offline device that comes late is one of a device that was called', () => {
+  it('of an offline device after a second means that the device was called', () => {
     expect(readHubError(answered(404, nested(404103)), 1_000)).toMatchObject({ failure: 'device_offline' });
     expect(readHubError(answered(404, nested(404103)), 1_001)).toMatchObject({ failure: 'device_gone' });
   });
 });
 
-describe('no answer of the hub', () => {
-  it('to a request that had not gone out means that nothing was invoked', () => {
+describe('no response of the hub', () => {
+  it('to a request that was not sent means that nothing was invoked', () => {
     expect(readHubError(new Error('connect ECONNREFUSED'), undefined)).toEqual({ failure: 'unavailable' });
   });
 
-  it('to one that had gone out leaves the outcome unknown', () => {
+  it('to a request that was sent leaves the outcome unknown', () => {
     expect(readHubError(new Error('socket hang up'), 0)).toEqual({ failure: 'outcome_unknown' });
   });
 
-  it('that is JSON is a bad reply', () => {
+  it('in JSON is a bad reply', () => {
     expect(readHubError(new SyntaxError('Unexpected token'), 5)).toEqual({ failure: 'bad_reply' });
   });
 });

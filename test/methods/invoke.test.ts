@@ -1,28 +1,28 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type MethodDevice, methodDevice } from './support/methodDevice.ts';
-import { conveyor, flap, type Place, startPlace } from './support/place.ts';
+import { conveyor, flap, startTestFrontDoor, type TestFrontDoor } from './support/testFrontDoor.ts';
 
-// An invocation from the application to the device and back, with the real hub client and backends (M1 to M7).
+// Invocations from the application to the device and back, with the real hub client and backends (M1 to M7).
 
-let place: Place;
+let setup: TestFrontDoor;
 let motor: MethodDevice;
 beforeAll(async () => {
-  place = await startPlace();
+  setup = await startTestFrontDoor();
 });
 beforeEach(async () => {
-  motor = await methodDevice(place.hub, 'motor-1');
+  motor = await methodDevice(setup.hub, 'motor-1');
 });
 afterEach(() => motor.close());
-afterAll(() => place.close());
+afterAll(() => setup.close());
 
 describe('a method without inputs', () => {
-  it('is invoked by a POST on its path, and its status and output are the answer', async () => {
-    const calling = place.call(conveyor, 'stop', {}, { headers: { 'x-correlation-id': 'shift-7' } });
+  it('is invoked by a POST on its path, and its status and output are the response', async () => {
+    const calling = setup.call(conveyor, 'stop', {}, { headers: { 'x-correlation-id': 'shift-7' } });
     const call = await motor.next();
     expect(call.name).toBe('invokeMethod');
     expect(JSON.parse(call.text)).toEqual({
       correlationId: 'shift-7',
-      objectId: place.objectIdOf(conveyor),
+      objectId: setup.objectIdOf(conveyor),
       model: 'svc.device',
       target: '',
       method: 'stop',
@@ -34,22 +34,22 @@ describe('a method without inputs', () => {
     expect(headers).toMatchObject({ 'x-correlation-id': 'shift-7', 'cache-control': 'no-store' });
   });
 
-  it('that answers nothing has no output', async () => {
-    const calling = place.call(conveyor, 'stop');
+  it('without an output returns only its status', async () => {
+    const calling = setup.call(conveyor, 'stop');
     (await motor.next()).respond(200, { status: -1 });
     expect((await calling).json).toEqual({ status: -1 });
   });
 
-  it('is found under /v1 as well, and its line in the log names caller and device', async () => {
-    const calling = place.call(conveyor, 'stop', {}, { path: `/v1${place.pathOf(conveyor, 'stop')}` });
+  it('has a second path under /v1, and its log line names caller and device', async () => {
+    const calling = setup.call(conveyor, 'stop', {}, { path: `/v1${setup.pathOf(conveyor, 'stop')}` });
     (await motor.next()).respond(200, { status: 0 });
     const { status, headers } = await calling;
     expect(status).toBe(200);
-    const line = await place.lineOf(headers['x-correlation-id']);
+    const line = await setup.lineOf(headers['x-correlation-id']);
     expect(line).toMatchObject({
       level: 'info',
       msg: 'method invoked',
-      objectId: place.objectIdOf(conveyor),
+      objectId: setup.objectIdOf(conveyor),
       model: 'svc.device',
       method: 'stop',
       device: 'motor-1',
@@ -65,16 +65,16 @@ describe('a method without inputs', () => {
 describe('a method with inputs', () => {
   const all = { label: 'Größe 3', rpm: -(2 ** 53 - 1), torque: 1e300, reverse: false };
 
-  it('gets those that are given, and may be given fewer than it declares', async () => {
-    const calling = place.call(conveyor, 'configure', { input: all, timeout: 5 });
+  it('gets the given inputs, which may be fewer than declared', async () => {
+    const calling = setup.call(conveyor, 'configure', { input: all, timeout: 5 });
     const call = await motor.next();
     expect(call.payload).toMatchObject({ input: all, timeout: 5 });
     call.respond(200, { status: 0 });
     expect((await calling).status).toBe(200);
   });
 
-  it('gets an empty input when none is given', async () => {
-    const calling = place.call(conveyor, 'configure');
+  it('gets an empty input when no input is given', async () => {
+    const calling = setup.call(conveyor, 'configure');
     const call = await motor.next();
     expect(call.payload.input).toEqual({});
     call.respond(200, { status: 0 });
@@ -83,20 +83,20 @@ describe('a method with inputs', () => {
 });
 
 describe('an object behind a gateway', () => {
-  it('is reached through the device, with its path as the target; its methods may be inherited', async () => {
-    const gateway = await methodDevice(place.hub, 'gateway-1');
+  it('is reached through the device with its path as the target, and its methods may be inherited', async () => {
+    const gateway = await methodDevice(setup.hub, 'gateway-1');
     try {
       for (const [method, input] of [
         ['moveTo', { angle: 1.5 }],
         ['stop', undefined],
       ] as const) {
-        const calling = place.call(flap, method, input && { input });
+        const calling = setup.call(flap, method, input && { input });
         const call = await gateway.next();
         expect(call.payload).toMatchObject({ target: 'bus/drive-1', method });
         expect(call.payload.input).toEqual(input);
         call.respond(200, { status: 0 });
         const { headers } = await calling;
-        const line = await place.lineOf(headers['x-correlation-id']);
+        const line = await setup.lineOf(headers['x-correlation-id']);
         expect(line).toMatchObject({ device: 'gateway-1', target: 'bus/drive-1' });
       }
     } finally {
@@ -106,34 +106,34 @@ describe('an object behind a gateway', () => {
 });
 
 describe('the caller’s token', () => {
-  it('goes to the information model alone, without a device; the type is read with the service’s own, for the device', async () => {
-    const { journal } = place.backends;
+  it('goes only to the information model, without a device id; the type is read with the service’s token', async () => {
+    const { journal } = setup.backends;
     const since = journal.last;
-    const calling = place.call(conveyor, 'stop');
+    const calling = setup.call(conveyor, 'stop');
     const call = await motor.next();
-    expect(call.text).not.toContain(place.tokens.invoker.slice(0, 20));
+    expect(call.text).not.toContain(setup.tokens.invoker.slice(0, 20));
     call.respond(200, { status: 0 });
     const { headers } = await calling;
     const [read, ...others] = journal.entries({ since });
     expect(read).toMatchObject({
       backend: 'informationModel',
       method: 'GET',
-      path: `/objects/${place.objectIdOf(conveyor)}/models/svc.device`,
+      path: `/objects/${setup.objectIdOf(conveyor)}/models/svc.device`,
       deviceId: undefined,
       headers: { 'x-svc-operation': 'invoke', 'x-correlation-id': headers['x-correlation-id'] },
     });
     for (const { backend, deviceId } of others) expect([backend, deviceId]).toEqual(['typeRegistry', 'motor-1']);
   });
 
-  it('is looked at again for every invocation; the type is remembered', async () => {
-    const { journal } = place.backends;
+  it('is checked for each invocation; the type is cached', async () => {
+    const { journal } = setup.backends;
     for (let round = 0; round < 2; round += 1) {
-      const calling = place.call(conveyor, 'stop');
+      const calling = setup.call(conveyor, 'stop');
       (await motor.next()).respond(200, { status: 0 });
       await calling;
     }
     const since = journal.last;
-    const calling = place.call(conveyor, 'stop');
+    const calling = setup.call(conveyor, 'stop');
     (await motor.next()).respond(200, { status: 0 });
     await calling;
     expect(journal.entries({ since }).map(({ backend }) => backend)).toEqual(['informationModel']);
@@ -142,13 +142,13 @@ describe('the caller’s token', () => {
 
 describe('the interface', () => {
   it('serves its contract', async () => {
-    const answer = await fetch(`${place.url}/openapi.json`);
+    const answer = await fetch(`${setup.url}/openapi.json`);
     expect(answer.headers.get('content-type')).toContain('application/json');
     expect(Object.keys(((await answer.json()) as { paths: object }).paths)).toContain('/openapi.json');
   });
 
-  it('is healthy, and ready when the hub has agreed', async () => {
-    const health = `http://127.0.0.1:${place.door.healthPort}`;
+  it('is healthy, and ready when the hub has granted access', async () => {
+    const health = `http://127.0.0.1:${setup.instance.healthPort}`;
     expect((await fetch(`${health}/livez`)).status).toBe(200);
     await vi.waitFor(async () => expect((await fetch(`${health}/readyz`)).status).toBe(200), { timeout: 60_000 });
   });

@@ -7,18 +7,18 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ensureCertificates } from '../../sandbox/hub/certificates.ts';
 import { freePort, type ServiceProcess, startService } from '../../sandbox/serviceProcess.ts';
 import { methodDevice } from './support/methodDevice.ts';
-import { conveyor, environment, type Place, startPlace } from './support/place.ts';
+import { conveyor, environment, startTestFrontDoor, type TestFrontDoor } from './support/testFrontDoor.ts';
 
-// The front door as it runs in production: a process that knows nothing but its environment (M1).
+// The front door as deployed: a process configured by its environment (M1).
 
-let place: Place;
+let setup: TestFrontDoor;
 let directory: string;
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'door-'));
-  place = await startPlace();
+  setup = await startTestFrontDoor();
 });
 afterAll(async () => {
-  await place.close();
+  await setup.close();
   rmSync(directory, { recursive: true });
 });
 
@@ -30,10 +30,10 @@ async function start(settings: Record<string, string> = {}) {
   const [port, healthPort] = [await freePort(), await freePort()];
   process = await startService({
     environment: {
-      ...environment(place.hub, place.backends),
+      ...environment(setup.hub, setup.backends),
       METHODS_PORT: String(port),
       HTTP_PORT: String(healthPort),
-      NODE_EXTRA_CA_CERTS: place.hub.caFile,
+      NODE_EXTRA_CA_CERTS: setup.hub.caFile,
       ...settings,
     },
     command: ['node', 'dist/methods.js'],
@@ -43,10 +43,10 @@ async function start(settings: Record<string, string> = {}) {
   return port;
 }
 
-/** A POST that trusts the sandbox's authority alone. */
+/** A POST that trusts only the certificate authority of the sandbox. */
 const post = (port: number, ca: string, path: string): Promise<{ status: number; text: string }> =>
   new Promise((resolve, reject) => {
-    const headers = { authorization: `Bearer ${place.tokens.invoker}`, 'content-type': 'application/json' };
+    const headers = { authorization: `Bearer ${setup.tokens.invoker}`, 'content-type': 'application/json' };
     const outgoing = request({ host: 'localhost', port, path, method: 'POST', ca, headers, agent: false }, (answer) => {
       let text = '';
       answer.on('data', (chunk) => {
@@ -57,7 +57,7 @@ const post = (port: number, ca: string, path: string): Promise<{ status: number;
     outgoing.on('error', reject).end('{}');
   });
 
-it('is ready, serves TLS, finishes what is in work at a SIGTERM, and ends with 0', async () => {
+it('is ready, serves TLS, finishes the invocations in progress on SIGTERM, and exits with 0', async () => {
   const { cert, key, ca } = await ensureCertificates(directory);
   const files = {
     METHODS_TLS_CERTIFICATE_FILE: join(directory, 'chain.pem'),
@@ -66,8 +66,8 @@ it('is ready, serves TLS, finishes what is in work at a SIGTERM, and ends with 0
   writeFileSync(files.METHODS_TLS_CERTIFICATE_FILE, cert);
   writeFileSync(files.METHODS_TLS_KEY_FILE, key);
   const port = await start(files);
-  const motor = await methodDevice(place.hub, 'motor-1');
-  const calling = post(port, ca, place.pathOf(conveyor, 'stop'));
+  const motor = await methodDevice(setup.hub, 'motor-1');
+  const calling = post(port, ca, setup.pathOf(conveyor, 'stop'));
   const call = await motor.next();
   const stopped = process.stop();
   await expect.poll(() => readFileSync(logFile(), 'utf8')).toContain('"msg":"stopping: ');
@@ -80,18 +80,15 @@ it('is ready, serves TLS, finishes what is in work at a SIGTERM, and ends with 0
   const lines = readFileSync(logFile(), 'utf8').trimEnd().split('\n');
   const messages = lines.map((line) => JSON.parse(line).msg);
   expect(messages).toEqual(expect.arrayContaining(['method invoked', 'stopped']));
-  for (const secret of [place.tokens.invoker, place.backends.token.clientSecret]) {
+  for (const secret of [setup.tokens.invoker, setup.backends.token.clientSecret]) {
     expect(lines.join('\n')).not.toContain(secret);
   }
 });
 
 it.each([
-  ['a certificate that is not there', { METHODS_TLS_CERTIFICATE_FILE: '/none', METHODS_TLS_KEY_FILE: '/none' }],
-  [
-    'a certificate that is none',
-    { METHODS_TLS_CERTIFICATE_FILE: 'package.json', METHODS_TLS_KEY_FILE: 'package.json' },
-  ],
+  ['a missing certificate', { METHODS_TLS_CERTIFICATE_FILE: '/none', METHODS_TLS_KEY_FILE: '/none' }],
+  ['an invalid certificate', { METHODS_TLS_CERTIFICATE_FILE: 'package.json', METHODS_TLS_KEY_FILE: 'package.json' }],
   ['no hub', { HUB_SERVICE_CONNECTION_STRING: '' }],
-])('does not start with %s, and says which setting it is', async (_, settings) => {
+])('does not start with %s, and names the setting', async (_, settings) => {
   await expect(start(settings)).rejects.toThrow(new RegExp(Object.keys(settings)[0] ?? ''));
 });

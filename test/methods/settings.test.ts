@@ -29,14 +29,14 @@ function problemsOf(env: NodeJS.ProcessEnv): readonly string[] {
 }
 
 describe('the settings of the front door', () => {
-  it('are few, and all that are missing are named at once', () => {
+  it('are few, and the error names all missing ones', () => {
     expect(problemsOf(enough)).toEqual([]);
     const problems = problemsOf({}).join('\n');
     for (const name of Object.keys(enough)) expect(problems).toContain(name);
     expect(problems).not.toMatch(/PRINCIPAL_MANAGER|HUB_EVENTS/);
   });
 
-  it('may stand beside those of the service, in the environment and in a file', () => {
+  it('may be next to those of the service, in the environment and in a file', () => {
     const file = join(directory, 'both.json');
     writeFileSync(
       file,
@@ -53,7 +53,7 @@ describe('the settings of the front door', () => {
     expect(readSettings(env, directory)).toMatchObject({ delivery: { drainSeconds: 7 }, http: { port: 1 } });
   });
 
-  it('in a file that are no settings of anything are refused', () => {
+  it('that are unknown are refused in a file', () => {
     const file = join(directory, 'wrong.json');
     writeFileSync(file, JSON.stringify({ methods: { drainSecs: 20 }, backends: { color: 'red' } }));
     expect(problemsOf({ ...enough, CONFIG_FILE: file }).join('\n')).toMatch(
@@ -62,15 +62,15 @@ describe('the settings of the front door', () => {
   });
 
   it.each<[string, Record<string, string>, string]>([
-    ['a port that is that of health', { METHODS_PORT: '8080' }, 'METHODS_PORT and HTTP_PORT must differ'],
-    ['a port that is none', { METHODS_PORT: '99999' }, 'METHODS_PORT: must be a port'],
+    ['the port of health', { METHODS_PORT: '8080' }, 'METHODS_PORT and HTTP_PORT must differ'],
+    ['an invalid port', { METHODS_PORT: '99999' }, 'METHODS_PORT: must be a port'],
     [
       'half a certificate',
       { METHODS_TLS_KEY_FILE: '/key.pem' },
       'METHODS_TLS_CERTIFICATE_FILE and METHODS_TLS_KEY_FILE',
     ],
     [
-      'a share above the whole',
+      'a device limit above the total',
       { METHODS_IN_FLIGHT_PER_DEVICE: '1001' },
       'METHODS_IN_FLIGHT_PER_DEVICE: must be a whole',
     ],
@@ -78,12 +78,12 @@ describe('the settings of the front door', () => {
     ['an account without a container', { METHODS_FILES_CONNECTION_STRING: storage }, 'need each other'],
     ['a claim without files', { METHODS_FILES_TENANT_CLAIM: 'tid' }, 'METHODS_FILES_TENANT_CLAIM is of no use'],
     [
-      'a container name that is none',
+      'an invalid container name',
       { ...withFiles, METHODS_FILES_CONTAINER: '../x' },
       'METHODS_FILES_CONTAINER: must be 3',
     ],
     [
-      'a signature, which cannot sign',
+      'a shared access signature',
       {
         ...withFiles,
         METHODS_FILES_CONNECTION_STRING: 'BlobEndpoint=https://a.example/;SharedAccessSignature=sv=1&sig=x',
@@ -103,19 +103,19 @@ describe('the settings of the front door', () => {
     ['checkpoints', {}, 'CHECKPOINTS_CONTAINER'],
     ['dead-letters', {}, 'DEAD_LETTERS_CONTAINER'],
     ['progress', { CHECKPOINTS_CONTAINER: 'progress' }, 'CHECKPOINTS_CONTAINER'],
-  ])('never let methods near the container %s', (container, given, name) => {
+  ])('refuse the container %s for files of methods', (container, given, name) => {
     expect(problemsOf({ ...withFiles, ...given, METHODS_FILES_CONTAINER: container })).toEqual([
       expect.stringContaining(`must not have the name in ${name}`),
     ]);
   });
 
-  it('never repeat a secret', () => {
+  it('do not repeat a secret', () => {
     const broken = { ...withFiles, METHODS_FILES_CONNECTION_STRING: `AccountKey=${key}` };
     expect(problemsOf(broken)).toHaveLength(1);
     expect(problemsOf(broken).join('\n')).not.toContain(key);
   });
 
-  it('are among those that the pages list', () => {
+  it('are listed in the pages', () => {
     const all = settingDocs().map(({ env }) => env);
     for (const { env } of settingDocs(methodsSchema)) expect(all).toContain(env);
   });

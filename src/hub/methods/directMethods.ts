@@ -1,34 +1,32 @@
 import { Client } from 'azure-iothub';
+import { createHttpsRequests } from './httpsRequests.ts';
 import { type HubError, readHubError } from './hubError.ts';
-import { createRequests } from './requests.ts';
 
-/** A direct method as it is sent. */
 export interface DirectMethod {
   readonly device: string;
   /** Empty: the device itself. */
   readonly module: string;
   readonly payload: object | null;
-  /** The hub takes 5 to 300. */
+  /** 5 to 300. */
   readonly timeoutSeconds: number;
 }
 
-export type DirectAnswer =
-  | { readonly kind: 'answer'; readonly status: number; readonly payload: unknown }
+export type DirectMethodResult =
+  | { readonly kind: 'response'; readonly status: number; readonly payload: unknown }
   | ({ readonly kind: 'failure' } & HubError);
 
-/** Direct methods through the hub. */
 export interface DirectMethods {
-  /** Sends a direct method, once. Never rejects. */
-  invoke(method: DirectMethod): Promise<DirectAnswer>;
-  /** Ends every wait for an answer; the methods may have run. */
-  breakOff(): void;
+  /** Sends a direct method once. Never rejects. */
+  invoke(method: DirectMethod): Promise<DirectMethodResult>;
+  /** Ends all calls in progress; the methods may have run. */
+  abort(): void;
   close(): void;
 }
 
-/** The name of the one direct method that devices and edge proxies listen to (M6). */
+/** The only direct method of devices and edge proxies (M6). */
 const methodName = 'invokeMethod';
 
-/** What the client adds is for the way; a dead connection would otherwise never be noticed (M6). */
+/** For the network, after the time-out of the hub. Without it a dead connection would never be detected (M6). */
 const graceMs = 5_000;
 
 const noRetry = { shouldRetry: () => false, nextRetryTimeout: () => -1 };
@@ -39,13 +37,13 @@ const noRetry = { shouldRetry: () => false, nextRetryTimeout: () => -1 };
  */
 export function createDirectMethods(connectionString: string, ca?: string): DirectMethods {
   const hostName = /(?:^|;)\s*HostName=([^;]+)/.exec(connectionString)?.[1] ?? '';
-  const requests = createRequests(hostName, ca);
+  const requests = createHttpsRequests(hostName, ca);
   const client = Client.fromConnectionString(connectionString);
-  client.setRetryPolicy(noRetry); // its default repeats for four minutes, methods too
+  client.setRetryPolicy(noRetry); // the default retries methods for four minutes
   const rest: { setOptions(options: object): void } = Reflect.get(client, '_restApiClient');
   rest.setOptions({ http: { agent: requests.agent } });
 
-  const waiting = new Set<() => void>();
+  const pending = new Set<() => void>();
 
   return {
     invoke: ({ device, module, payload, timeoutSeconds }) =>
@@ -58,14 +56,14 @@ export function createDirectMethods(connectionString: string, ca?: string): Dire
         };
         let sentAt: number | undefined;
         const sinceSent = () => (sentAt === undefined ? undefined : performance.now() - sentAt);
-        const settle = (answer: DirectAnswer) => {
+        const settle = (result: DirectMethodResult) => {
           clearTimeout(timer);
-          waiting.delete(breakOff);
-          resolve(answer);
+          pending.delete(abort);
+          resolve(result);
         };
         const done = (error: Error | null | undefined, result?: unknown) =>
           settle(error ? { kind: 'failure', ...readHubError(error, sinceSent()) } : readResult(result));
-        const request = requests.begunBy(() =>
+        const request = requests.capture(() =>
           module === ''
             ? client.invokeDeviceMethod(device, parameters, done)
             : client.invokeDeviceMethod(device, module, parameters, done),
@@ -73,24 +71,24 @@ export function createDirectMethods(connectionString: string, ca?: string): Dire
         request?.once('finish', () => {
           sentAt = performance.now();
         });
-        const breakOff = () => {
+        const abort = () => {
           settle({ kind: 'failure', failure: sentAt === undefined ? 'unavailable' : 'no_reply' });
           request?.destroy();
         };
-        const timer = setTimeout(breakOff, timeoutSeconds * 1000 + graceMs);
-        waiting.add(breakOff);
+        const timer = setTimeout(abort, timeoutSeconds * 1000 + graceMs);
+        pending.add(abort);
       }),
-    breakOff() {
-      for (const breakOff of waiting) breakOff();
+    abort() {
+      for (const abort of pending) abort();
     },
     close: requests.close,
   };
 }
 
-function readResult(result: unknown): DirectAnswer {
+function readResult(result: unknown): DirectMethodResult {
   if (typeof result === 'object' && result !== null) {
     const { status, payload } = result as { readonly status?: unknown; readonly payload?: unknown };
-    if (Number.isSafeInteger(status)) return { kind: 'answer', status: Number(status), payload };
+    if (Number.isSafeInteger(status)) return { kind: 'response', status: Number(status), payload };
   }
   return { kind: 'failure', failure: 'bad_reply', status: 200 };
 }

@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 
-/** Why the hub has no answer of the device for us. */
-export type HubFailure =
+/** Why there is no response of the device. */
+export type MethodFailure =
   | 'device_offline'
-  /** It was called, and went away. */
+  /** It disconnected after the call had reached it. */
   | 'device_gone'
   | 'device_unknown'
   | 'throttled'
@@ -16,28 +16,27 @@ export type HubFailure =
   | 'outcome_unknown'
   | 'invalid';
 
-/** What the hub says when it refuses. */
 export interface HubError {
-  readonly failure: HubFailure;
-  /** HTTP status; undefined when there was no answer. */
+  readonly failure: MethodFailure;
+  /** HTTP status; undefined when there was no response. */
   readonly status?: number;
-  /** The hub's own code, of six digits (HUB errors), when it gave one. */
+  /** Six-digit error code of the hub. */
   readonly code?: number;
-  /** Its `Retry-After`, in seconds. */
+  /** `Retry-After`, in seconds. */
   readonly retryAfter?: number;
 }
 
-const byCode: Readonly<Record<number, HubFailure>> = {
+const byCode: Readonly<Record<number, MethodFailure>> = {
   403002: 'quota',
   403012: 'device_unknown', // disabled
   403800: 'throttled', // too many methods of this device at once
-  404001: 'device_unknown', // disabled ones as well
+  404001: 'device_unknown', // or disabled
   404010: 'device_unknown', // the module
-  404103: 'device_offline', // or connected without listening
+  404103: 'device_offline', // or not listening to methods
   504101: 'no_reply',
 };
 
-const byStatus: Readonly<Record<number, HubFailure>> = {
+const byStatus: Readonly<Record<number, MethodFailure>> = {
   400: 'invalid',
   401: 'refused',
   403: 'refused',
@@ -51,27 +50,26 @@ const byStatus: Readonly<Record<number, HubFailure>> = {
   504: 'no_reply',
 };
 
-/** What the client adds to an error when the hub has answered. */
-interface Answered {
+/** The client adds these to an error when the hub has responded. */
+interface ResponseError {
   readonly response?: IncomingMessage;
   readonly responseBody?: string;
 }
 
-/** A device that is offline is an answer at once (M6); later, it has been called before it went away. */
-const atOnceMs = 1_000;
+/** The hub reports an offline device at once (M6); after this time the call had reached the device. */
+const offlineWithinMs = 1_000;
 
 /**
- * Reads an error of the hub's client. Its class misleads: it names every 403 TooManyDevicesError and most 404 `Not found`
- * (M8).
- * @param sentMs how long ago the request had gone out whole; undefined when it had not
+ * Reads an error of the hub's client. Its class is misleading: every 403 is a TooManyDevicesError (M8).
+ * @param sentMs time since the request was sent completely; undefined when it was not
  */
 export function readHubError(error: Error, sentMs: number | undefined): HubError {
-  const { response, responseBody = '' } = error as Answered;
+  const { response, responseBody = '' } = error as ResponseError;
   const status = response?.statusCode;
-  if (status === undefined) return { failure: unanswered(error, sentMs !== undefined) };
+  if (status === undefined) return { failure: withoutResponse(error, sentMs !== undefined) };
   const code = errorCodeIn(responseBody);
-  const meant = (code === undefined ? undefined : byCode[code]) ?? byStatus[status] ?? 'outcome_unknown';
-  const failure = meant === 'device_offline' && (sentMs ?? 0) > atOnceMs ? 'device_gone' : meant;
+  const known = (code === undefined ? undefined : byCode[code]) ?? byStatus[status] ?? 'outcome_unknown';
+  const failure = known === 'device_offline' && (sentMs ?? 0) > offlineWithinMs ? 'device_gone' : known;
   const retryAfter = Number(response?.headers['retry-after']);
   return {
     failure,
@@ -81,13 +79,12 @@ export function readHubError(error: Error, sentMs: number | undefined): HubError
   };
 }
 
-/** A request that had not gone out cannot have had an effect; one that had can. */
-function unanswered(error: Error, wasSent: boolean): HubFailure {
-  if (error instanceof SyntaxError) return 'bad_reply'; // 200 with a body that is no JSON
+function withoutResponse(error: Error, wasSent: boolean): MethodFailure {
+  if (error instanceof SyntaxError) return 'bad_reply'; // 200 with a body that is not JSON
   return wasSent ? 'outcome_unknown' : 'unavailable';
 }
 
-/** `{"Message":"{\"errorCode\":404103,…}"}`: JSON in a text in JSON. */
+/** `{"Message":"{\"errorCode\":404103,…}"}`: JSON in a string in JSON. */
 function errorCodeIn(body: string): number | undefined {
   const inner = member(body, 'Message');
   const code = typeof inner === 'string' ? member(inner, 'errorCode') : undefined;

@@ -7,7 +7,7 @@ import { startEdge } from '../../../edge/src/edge.ts';
 import { createLog } from '../../../edge/src/log.ts';
 import { type Broker, type BrokerUser, startBroker } from '../../../sandbox/edge/broker.ts';
 import { type Hub, startHub } from '../../../sandbox/hub/hub.ts';
-import { readAnswer } from '../../../src/methods/answer.ts';
+import { readMethodResponse } from '../../../src/methods/methodResponse.ts';
 import { Failure } from '../../../src/methods/failure.ts';
 import { breachesOfModule } from '../../support/modulesContract.ts';
 import { connectModule, type Received, type TestModule } from './module.ts';
@@ -204,7 +204,7 @@ export async function invokeDirectly(hub: Hub, clientId: string, payload: unknow
   });
   const read = { status: answer.status, payload: answer.payload as Answered['payload'] };
   try {
-    expect(readAnswer(answer.status, answer.payload)).toEqual(answer.payload);
+    expect(readMethodResponse(answer.status, answer.payload)).toEqual(answer.payload);
     return { ...read, reason: undefined };
   } catch (error) {
     if (!(error instanceof Failure)) throw error;

@@ -1,17 +1,16 @@
 import type { Hub } from '../../../sandbox/hub/hub.ts';
 import { connectedDevice, type RawDevice } from '../../sandbox/hub/support/device.ts';
 
-/** A direct method as a device gets it. */
+/** A call of a direct method. */
 export interface Received {
   readonly name: string;
-  /** What came, byte for byte. */
+  /** The payload as received. */
   readonly text: string;
   readonly payload: Payload;
-  /** The answer to the direct method. */
   respond(status: number, payload: unknown): void;
 }
 
-/** What the front door sends (M6). */
+/** Payload of the front door (M6). */
 export interface Payload {
   readonly correlationId: string;
   readonly objectId: string;
@@ -25,9 +24,8 @@ export interface Payload {
 
 export interface MethodDevice {
   readonly raw: RawDevice;
-  /** All that came, in order. */
   readonly received: readonly Received[];
-  /** The next call that nobody has taken yet. */
+  /** The next call that has not been returned yet. */
   next(): Promise<Received>;
   close(): Promise<void>;
 }

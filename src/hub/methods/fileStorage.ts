@@ -1,35 +1,35 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { BlobSASPermissions, BlobServiceClient, SASProtocol } from '@azure/storage-blob';
 
-/** A file as a device fetches it. */
+/** A file that a device can download. */
 export interface SignedFile {
-  /** A signature for this file alone, to read. */
+  /** With a signature for reading this file only. */
   readonly url: string;
   readonly bytes: number;
   readonly etag: string;
 }
 
-export type FileAnswer =
+export type SignResult =
   | { readonly kind: 'file'; readonly file: SignedFile }
   | { readonly kind: 'missing' }
   | { readonly kind: 'too_large'; readonly bytes: number }
-  /** The storage client would have asked for something else. */
-  | { readonly kind: 'elsewhere' }
-  /** It does not answer, or refuses us: `cause` has its status and code, and nothing of the request. */
-  | { readonly kind: 'out'; readonly cause: string };
+  /** The storage client would use another name. */
+  | { readonly kind: 'changed_name' }
+  /** `cause` has the status and code of the storage, and nothing of the request. */
+  | { readonly kind: 'unavailable'; readonly cause: string };
 
-/** Files that methods take (M9). */
-export interface Files {
+/** The container of files for methods (M9). */
+export interface FileStorage {
   readonly maxBytes: number;
   /**
-   * A signature for a file that is there. Never rejects.
-   * @param name that has been checked
-   * @param seconds how long the signature is good
+   * Signs a file that exists. Never rejects.
+   * @param name valid (M9)
+   * @param seconds until the signature expires
    */
-  sign(name: string, seconds: number, signal: AbortSignal): Promise<FileAnswer>;
+  sign(name: string, seconds: number, signal: AbortSignal): Promise<SignResult>;
 }
 
-interface FileSettings {
+interface FileStorageOptions {
   readonly connectionString: string;
   readonly container: string;
   readonly maxBytes: number;
@@ -44,14 +44,14 @@ interface StorageError {
   readonly statusCode?: number;
   readonly code?: string;
   readonly name?: string;
-  /** Of an answer without a body, as to a HEAD. */
+  /** Of a response without a body. */
   readonly details?: { readonly errorCode?: string };
 }
 
-export function createFiles({ connectionString, container, maxBytes }: FileSettings): Files {
+export function createFileStorage({ connectionString, container, maxBytes }: FileStorageOptions): FileStorage {
   const service = BlobServiceClient.fromConnectionString(connectionString, { retryOptions: { maxTries: 1 } });
   const containerClient = service.getContainerClient(container);
-  const isPlain = new URL(service.url).protocol === 'http:'; // only on this machine
+  const isPlain = new URL(service.url).protocol === 'http:'; // the settings allow it on this machine only
   const protocol = isPlain ? SASProtocol.HttpsAndHttp : SASProtocol.Https;
 
   async function propertiesOf(name: string, signal: AbortSignal) {
@@ -72,11 +72,12 @@ export function createFiles({ connectionString, container, maxBytes }: FileSetti
     maxBytes,
     async sign(name, seconds, signal) {
       const client = containerClient.getBlobClient(name);
-      // It resolves `..`, and may do more one day.
-      if (client.name !== name || client.containerName !== container) return { kind: 'elsewhere' };
+      // The client resolves `..` segments.
+      if (client.name !== name || client.containerName !== container) return { kind: 'changed_name' };
       try {
         const { contentLength, etag } = await propertiesOf(name, signal);
-        if (contentLength === undefined || etag === undefined) return { kind: 'out', cause: 'no length or no etag' };
+        if (contentLength === undefined || etag === undefined)
+          return { kind: 'unavailable', cause: 'no length or no etag' };
         if (contentLength > maxBytes) return { kind: 'too_large', bytes: contentLength };
         const url = await client.generateSasUrl({
           permissions: BlobSASPermissions.parse('r'),
@@ -88,7 +89,7 @@ export function createFiles({ connectionString, container, maxBytes }: FileSetti
         const { statusCode, code: named, name: kind, details } = error as StorageError;
         const code = named ?? details?.errorCode;
         if (statusCode === 404 && code !== 'ContainerNotFound') return { kind: 'missing' };
-        return { kind: 'out', cause: [statusCode, code ?? kind].join(' ').trim() };
+        return { kind: 'unavailable', cause: [statusCode, code ?? kind].join(' ').trim() };
       }
     },
   };

@@ -12,17 +12,16 @@ import { type FrontDoor, startFrontDoor } from '../../../src/methods/frontDoor.t
 import { http, type Reply } from '../../sandbox/backends/client.ts';
 import { validateExchange } from '../../support/contracts.ts';
 
-/** A line of the front door's log. */
 export type Line = Readonly<Record<string, unknown>>;
 
-interface PlaceOptions {
+interface TestFrontDoorOptions {
   readonly settings?: Readonly<Record<string, string>>;
   readonly rules?: HubRules;
-  /** Instead of one of its own. */
+  /** By default a new one. */
   readonly hub?: Hub;
 }
 
-export interface Called extends Omit<Reply, 'json'> {
+export interface CallResult extends Omit<Reply, 'json'> {
   readonly json: { readonly status?: number; readonly output?: Record<string, unknown> };
 }
 
@@ -33,28 +32,32 @@ export interface CallOptions {
   readonly method?: string;
 }
 
-/** A hub, the backends and a front door before them, all real. */
-export interface Place {
+/** A front door with a hub and backends, all real. */
+export interface TestFrontDoor {
   readonly hub: Hub;
   readonly backends: Backends;
-  readonly door: FrontDoor;
+  readonly instance: FrontDoor;
   readonly url: string;
-  /** Everything that the front door has logged. */
+  /** The log of the front door. */
   readonly lines: readonly Line[];
   /** Path of the method of an example object. */
   pathOf(object: string, method: string): string;
   objectIdOf(object: string): string;
   /** Tokens that the information model accepts. */
   readonly tokens: Readonly<Record<'invoker' | 'reader' | 'stranger' | 'expired', string>>;
-  /** Invokes a method of an example object, by default as one who may; holds the exchange against the contract. */
-  call(object: string, method: string, body?: unknown, options?: CallOptions): Promise<Called>;
-  /** The line of an invocation. */
+  /** Invokes a method of an example object, by default with an authorized caller; validates against the contract. */
+  call(object: string, method: string, body?: unknown, options?: CallOptions): Promise<CallResult>;
+  /** The log line of an invocation. */
   lineOf(correlationId: unknown): Promise<Line>;
   close(): Promise<void>;
 }
 
-/** Starts all of it; the close fails the test when a token or a key is in the log. */
-export async function startPlace({ settings = {}, rules = {}, hub: given }: PlaceOptions = {}): Promise<Place> {
+/** `close` fails the test when the log contains a token or a key. */
+export async function startTestFrontDoor({
+  settings = {},
+  rules = {},
+  hub: given,
+}: TestFrontDoorOptions = {}): Promise<TestFrontDoor> {
   const directory = await mkdtemp(join(tmpdir(), 'methods-'));
   const [hub, backends] = await Promise.all([
     given ?? startHub({ directory: join(directory, 'hub'), rules, devices: devices.map((deviceId) => ({ deviceId })) }),
@@ -64,8 +67,8 @@ export async function startPlace({ settings = {}, rules = {}, hub: given }: Plac
   const lines: Line[] = [];
   const log = createLog('info', { write: (line) => void lines.push(JSON.parse(line)) });
   const methods = createDirectMethods(read.hub.serviceConnectionString, await readFile(hub.caFile, 'utf8'));
-  const door = await startFrontDoor(read, log, methods);
-  const url = `http://127.0.0.1:${door.port}`;
+  const instance = await startFrontDoor(read, log, methods);
+  const url = `http://127.0.0.1:${instance.port}`;
   const issue = (name: string, tenant: string, mayInvoke: boolean, seconds = 600) =>
     backends.applications.issue({ name, tenant, mayInvoke }, seconds);
   const tokens = {
@@ -85,7 +88,7 @@ export async function startPlace({ settings = {}, rules = {}, hub: given }: Plac
   return {
     hub,
     backends,
-    door,
+    instance,
     url,
     lines,
     tokens,
@@ -97,7 +100,7 @@ export async function startPlace({ settings = {}, rules = {}, hub: given }: Plac
         'content-type': 'application/json',
         ...headers,
       };
-      return held(url, verb, path ?? pathOf(object, method), body, requestHeaders);
+      return exchange(url, verb, path ?? pathOf(object, method), body, requestHeaders);
     },
     async lineOf(correlationId) {
       const isIt = (line: Line) => line['correlationId'] === correlationId && 'durationMs' in line;
@@ -105,7 +108,7 @@ export async function startPlace({ settings = {}, rules = {}, hub: given }: Plac
       return lines.find(isIt) as Line;
     },
     async close() {
-      await door.stop();
+      await instance.stop();
       await Promise.all([given ? undefined : hub.close(), backends.close()]);
       await rm(directory, { recursive: true, force: true });
       const written = JSON.stringify(lines);
@@ -115,21 +118,21 @@ export async function startPlace({ settings = {}, rules = {}, hub: given }: Plac
   };
 }
 
-/** One exchange, held against the contract: request, answer and the headers that every answer has. */
-async function held(
+/** Sends a request; validates request, response and headers against the contract. */
+async function exchange(
   url: string,
   verb: string,
   path: string,
   body: unknown,
   requestHeaders: Readonly<Record<string, string>>,
-): Promise<Called> {
+): Promise<CallResult> {
   const reply = await http(url, verb, path, body, requestHeaders);
   const { status, headers, text } = reply;
   const json = text === '' ? undefined : JSON.parse(text);
   const isKnown = /^(\/v1)?\/objects\/[^/]+\/models\/[^/]+\/methods\/[^/]+$/.test(path) && verb === 'POST';
   if (isKnown) {
-    const exchange = { backend: 'methods', method: verb, path, requestHeaders, requestBody: body, status } as const;
-    expect(validateExchange({ ...exchange, responseBody: json })).toEqual([]);
+    const described = { backend: 'methods', method: verb, path, requestHeaders, requestBody: body, status } as const;
+    expect(validateExchange({ ...described, responseBody: json })).toEqual([]);
   }
   expect(headers['x-correlation-id']).toMatch(/^[!-~]{1,128}$/);
   expect(headers['www-authenticate']).toBe(status === 401 ? 'Bearer' : undefined);

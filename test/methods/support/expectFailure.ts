@@ -1,11 +1,11 @@
 import { expect } from 'vitest';
 import { failures, type Reason } from '../../../src/methods/failure.ts';
-import type { Called, Line, Place } from './place.ts';
+import type { CallResult, Line, TestFrontDoor } from './testFrontDoor.ts';
 
-/** What a call must have failed with: the status of the reason, a sentence, and a line of the log that says the same. */
+/** Expects a status, its reason, a sentence, and a log line with the same. */
 export async function expectFailure(
-  place: Place,
-  called: Called,
+  setup: TestFrontDoor,
+  called: CallResult,
   status: number,
   reason: Reason,
   sentence: RegExp,
@@ -13,7 +13,7 @@ export async function expectFailure(
   expect({ status: called.status, error: called.error }).toMatchObject({ status, error: { meta: { reason } } });
   expect(failures[reason].status).toBe(status);
   expect(called.error?.detail).toMatch(sentence);
-  const line = await place.lineOf(called.headers['x-correlation-id']);
+  const line = await setup.lineOf(called.headers['x-correlation-id']);
   expect(line).toMatchObject({ status, reason, level: status < 500 ? 'info' : 'warn', details: expect.any(String) });
   return line;
 }

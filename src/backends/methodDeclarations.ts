@@ -6,21 +6,22 @@ import type { Cache } from './cache.ts';
 import type { Call, Send } from './call.ts';
 import { definitionPath, isFullVersion } from './typeRegistry.ts';
 
-/** The inputs of a method, each with its data type; undefined when it declares none. */
-export type Inputs = ReadonlyMap<string, string>;
+/** Data types by input name. */
+export type DeclaredInputs = ReadonlyMap<string, string>;
 
-export interface Declaration {
-  readonly inputs: Inputs | undefined;
+export interface MethodDeclaration {
+  /** Undefined when the method declares no inputs. */
+  readonly inputs: DeclaredInputs | undefined;
 }
 
-/** What one type says of methods. */
-export interface MethodsOfType {
-  readonly methods: ReadonlyMap<string, Declaration>;
+/** The methods that a type declares itself. */
+export interface TypeMethods {
+  readonly methods: ReadonlyMap<string, MethodDeclaration>;
   readonly baseTypes: readonly string[];
 }
 
-/** A record whose keys may be anything, `__proto__` included. */
-const named = <T extends z.ZodType>(member: T) =>
+/** zod's records drop a key named `__proto__`. */
+const mapOf = <T extends z.ZodType>(member: T) =>
   z
     .unknown()
     .refine((value) => typeof value === 'object' && value !== null && !Array.isArray(value))
@@ -28,18 +29,18 @@ const named = <T extends z.ZodType>(member: T) =>
     .pipe(z.map(z.string(), member));
 
 const definition = z.object({
-  methods: named(z.object({ input: named(z.object({ dataType: z.string() })).nullish() })).nullish(),
+  methods: mapOf(z.object({ input: mapOf(z.object({ dataType: z.string() })).nullish() })).nullish(),
   baseTypes: z.array(z.string()).nullish(),
 });
 
-/** Types that are read for one method, the type itself included. */
-const mostTypes = 64;
+/** Including the type of the object. */
+const maxTypes = 64;
 
 const read = { operation: 'read type definition', method: 'GET', expect: [404] } as const;
 
-/** @param latestMs how long the latest version, or the latest of a major version, is taken for granted (B3) */
-export function methodsOfTypes(send: Send, call: Call, cache: Cache<MethodsOfType>, latestMs: number) {
-  async function load(model: string, { typeId, version }: TypeRef): Promise<MethodsOfType | undefined> {
+/** @param latestMs lifetime in the cache of a type reference without a full version (B3) */
+export function methodDeclarations(send: Send, call: Call, cache: Cache<TypeMethods>, latestMs: number) {
+  async function load(model: string, { typeId, version }: TypeRef): Promise<TypeMethods | undefined> {
     const request = { ...read, path: definitionPath(model, typeId, version) };
     const { value } = await send({
       ...request,
@@ -54,13 +55,16 @@ export function methodsOfTypes(send: Send, call: Call, cache: Cache<MethodsOfTyp
   }
 
   /**
-   * What the type, or else the nearest of its base types, declares under this name (M4); undefined when none does, or
-   * the type is not there.
+   * The declaration of the type, or else of its nearest base type (M4); undefined when there is none.
    * @throws Rejection
    */
-  return async function declarationOf(model: string, type: TypeRef, method: string): Promise<Declaration | undefined> {
+  return async function declarationOf(
+    model: string,
+    type: TypeRef,
+    method: string,
+  ): Promise<MethodDeclaration | undefined> {
     const types = new Map([[`${type.typeId}@${type.version}`, type]]);
-    // A map is walked in the order of its entries, those that are added on the way included; a circle adds none.
+    // The loop includes types that are added during it; a cycle of base types adds none.
     for (const ref of types.values()) {
       const ttlMs = isFullVersion(ref.version) ? Number.POSITIVE_INFINITY : latestMs;
       const key = JSON.stringify([model, ref.typeId, ref.version]);
@@ -71,8 +75,8 @@ export function methodsOfTypes(send: Send, call: Call, cache: Cache<MethodsOfTyp
         const base = parseTypeRef(text);
         if (base !== undefined) types.set(`${base.typeId}@${base.version}`, base);
       }
-      if (types.size > mostTypes) {
-        throw new Rejection('http_response_error', `the type has more than ${mostTypes - 1} base types`);
+      if (types.size > maxTypes) {
+        throw new Rejection('http_response_error', `the type has more than ${maxTypes - 1} base types`);
       }
     }
     return undefined;

@@ -1,0 +1,122 @@
+import { Axios, type AxiosAdapter } from 'axios';
+import { z } from 'zod';
+import { isGuid } from '../protocol/fields.ts';
+import { answerLimits, pick, readJson } from '../protocol/json.ts';
+import { allKeys } from '../protocol/jsonKeys.ts';
+import type { Circuit } from './circuit.ts';
+import type { Deadline } from './deadline.ts';
+import { headerValue } from './headers.ts';
+import { path } from './path.ts';
+import type { Redact } from './redaction.ts';
+import { refusalOf } from './refusal.ts';
+import { createSlots } from './slots.ts';
+import { isOutage, isPassing } from './status.ts';
+import { TransportFailure } from './transport.ts';
+
+/** The members of an object model that an invocation needs. */
+export interface InvocableObject {
+  readonly type: string;
+  /** Device id and connectivity path; undefined when the object has no owner (P5). */
+  readonly path: string | undefined;
+}
+
+export type ObjectResult =
+  | { readonly kind: 'object'; readonly object: InvocableObject }
+  | { readonly kind: 'refused'; readonly status: 401 | 403 | 404; readonly detail: string }
+  /** `problem` completes the sentence `the information model …`. */
+  | { readonly kind: 'unavailable'; readonly problem: string };
+
+interface CallerContext {
+  readonly token: string;
+  readonly correlationId: string;
+  readonly traceparent: string;
+  readonly deadline: Deadline;
+}
+
+/** Reads an object model with the caller's token. */
+export type ReadObjectForCaller = (objectId: string, model: string, caller: CallerContext) => Promise<ObjectResult>;
+
+interface ObjectReaderOptions {
+  readonly adapter: AxiosAdapter;
+  readonly circuit: Circuit;
+  readonly redact: Redact;
+  readonly maxAnswerBytes: number;
+  readonly attemptTimeoutMs: number;
+  readonly connections: number;
+}
+
+const name = 'information model';
+const objectModel = z.object({
+  objectId: z.string().refine(isGuid),
+  model: z.string(),
+  type: z.string(),
+  path: z.string().nullish(),
+});
+
+/**
+ * Reads once, without retries or cache (M2). Error responses do not count for the circuit, because callers could open it
+ * with them; failed connections count, and a time-out starts a probe (D45).
+ */
+export function createObjectReader(options: ObjectReaderOptions): ReadObjectForCaller {
+  const { adapter, circuit, redact, maxAnswerBytes, attemptTimeoutMs } = options;
+  const axios = new Axios({ maxContentLength: maxAnswerBytes, adapter });
+  const slots = createSlots(options.connections);
+
+  async function request(objectId: string, model: string, caller: CallerContext): Promise<ObjectResult> {
+    const timeoutMs = Math.min(attemptTimeoutMs, caller.deadline.remaining());
+    const { status, data } = await axios.request<Buffer>({
+      method: 'GET',
+      url: path`/objects/${objectId}/models/${model}`,
+      timeout: Math.max(1, timeoutMs),
+      headers: {
+        authorization: `Bearer ${caller.token}`,
+        'x-svc-operation': 'invoke',
+        'x-correlation-id': headerValue(caller.correlationId),
+        traceparent: headerValue(caller.traceparent),
+      },
+    });
+    if (status === 200) {
+      circuit.succeeded();
+      return readObject(data, objectId, model);
+    }
+    if (status === 401 || status === 403 || status === 404) {
+      const redacted = (text: string) => redact(text, caller.token);
+      const { details } = refusalOf(`${name}: read object model`, status, data, redacted);
+      return { kind: 'refused', status, detail: details };
+    }
+    const isExpected = isPassing(status) || isOutage(status);
+    return unavailable(`responded${isExpected ? '' : ' unexpectedly'} with HTTP ${status}`);
+  }
+
+  function readObject(data: Buffer, objectId: string, model: string): ObjectResult {
+    const invalid = unavailable('sent a response that is not the object model');
+    try {
+      const response = readJson(data, allKeys, answerLimits);
+      const found = objectModel.safeParse(pick(response, ['objectId', 'model', 'type', 'path'])).data;
+      if (found?.objectId.toLowerCase() !== objectId.toLowerCase() || found.model !== model) return invalid;
+      return { kind: 'object', object: { type: found.type, path: found.path || undefined } };
+    } catch {
+      return invalid;
+    }
+  }
+
+  return async (objectId, model, caller) => {
+    if (circuit.state() === 'open') return unavailable('is unavailable');
+    if (!slots.take()) await slots.turn(caller.deadline, `a free connection to the ${name}`);
+    try {
+      // The circuit may have opened while this request waited for a connection.
+      return circuit.state() === 'open' ? unavailable('is unavailable') : await request(objectId, model, caller);
+    } catch (error) {
+      if (!(error instanceof TransportFailure)) throw error;
+      if (error.fault === 'no answer in time') circuit.doubt(error.fault);
+      else if (error.fault !== 'answer too large') circuit.failed(objectId, error.fault);
+      return unavailable(
+        error.fault === 'answer too large' ? 'sent a response that is too large' : `did not respond: ${error.fault}`,
+      );
+    } finally {
+      slots.release();
+    }
+  };
+}
+
+const unavailable = (problem: string): ObjectResult => ({ kind: 'unavailable', problem });

@@ -1,0 +1,76 @@
+import { randomUUID } from 'node:crypto';
+import type { Log } from '../../log.ts';
+import type { Troubles } from '../../troubles.ts';
+import type { DirectMethodResult, DirectMethods } from './directMethods.ts';
+
+/** Whether the hub accepts methods with the configured key (D47). */
+export interface HubAccess {
+  /** Must be called with each result. */
+  observe(result: DirectMethodResult): void;
+  isGranted(): boolean;
+  /** Probes the hub until it grants access. */
+  start(): void;
+  close(): void;
+}
+
+const probeIntervalMs = 5_000;
+const probeTimeoutSeconds = 5;
+
+const accessTrouble = 'hub access';
+const reachTrouble = 'hub';
+
+/** Probes with a method of a device that does not exist: the hub reports that only to those who may invoke methods. */
+export function createHubAccess(methods: DirectMethods, log: Log, troubles: Troubles): HubAccess {
+  let isGranted = false;
+  let isClosed = false;
+  let timer: NodeJS.Timeout | undefined;
+
+  async function probe() {
+    timer = undefined;
+    const result = await methods.invoke({
+      device: randomUUID(),
+      module: '',
+      payload: null,
+      timeoutSeconds: probeTimeoutSeconds,
+    });
+    if (!isClosed) observe(result);
+    if (!isGranted) probeLater();
+  }
+
+  function probeLater() {
+    if (isClosed) return;
+    timer ??= setTimeout(() => void probe(), probeIntervalMs).unref();
+  }
+
+  function observe(result: DirectMethodResult) {
+    const failure = result.kind === 'failure' ? result.failure : undefined;
+    const fields = result.kind === 'failure' ? { status: result.status, errorCode: result.code } : {};
+    if (failure === 'refused') {
+      isGranted = false;
+      const message = 'the hub refuses access: methods cannot be invoked';
+      troubles.met(accessTrouble, { level: 'error', message, fields, still: () => ({}) });
+      probeLater();
+      return;
+    }
+    const hasResponded = result.kind === 'response' || result.status !== undefined;
+    if (!hasResponded || failure === 'unavailable' || failure === 'outcome_unknown') {
+      troubles.met(reachTrouble, { level: 'warn', message: 'the hub does not accept methods', fields });
+      return;
+    }
+    troubles.over(reachTrouble, 'the hub accepts methods again', {});
+    if (isGranted) return;
+    isGranted = true;
+    troubles.over(accessTrouble, 'the hub grants access again', {});
+    log.info('the hub grants access to methods');
+  }
+
+  return {
+    observe,
+    isGranted: () => isGranted,
+    start: () => void probe(),
+    close() {
+      isClosed = true;
+      clearTimeout(timer);
+    },
+  };
+}

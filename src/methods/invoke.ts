@@ -1,0 +1,106 @@
+import { randomUUID } from 'node:crypto';
+import { Abandoned, createDeadline, type Deadline } from '../backends/deadline.ts';
+import type { MethodBackends } from '../backends/methodBackends.ts';
+import type { DirectMethodResult, DirectMethods } from '../hub/methods/directMethods.ts';
+import { parseTypeRef } from '../protocol/fields.ts';
+import { Failure } from './failure.ts';
+import type { FileInputs } from './fileInputs.ts';
+import { failureFromHub } from './hubErrorMessages.ts';
+import { checkInputs } from './inputs.ts';
+import { type MethodResult, maxPayloadBytes, readMethodResponse } from './methodResponse.ts';
+import type { RequestFields } from './requestLog.ts';
+import type { Route } from './route.ts';
+import { type Invocation, timeoutRange } from './schemas.ts';
+
+/** A request of a caller who may invoke the method. */
+export interface AuthorizedRequest {
+  readonly fields: RequestFields;
+  readonly route: Route;
+  /** Type reference of the object. */
+  readonly type: string;
+  /** Of the caller's token. */
+  readonly claims: Readonly<Record<string, unknown>>;
+  readonly traceparent: string;
+  /** For all look-ups before the call to the hub. */
+  readonly deadline: Deadline;
+}
+
+/** @throws Failure, Rejection or Abandoned */
+export type Invoke = (request: AuthorizedRequest, body: Invocation) => Promise<MethodResult>;
+
+interface InvokeOptions {
+  readonly backends: Pick<MethodBackends, 'declarationOf'>;
+  readonly directMethods: DirectMethods;
+  readonly observe: (result: DirectMethodResult) => void;
+  readonly fileInputs: FileInputs;
+  /** Module identity of the edge proxy; empty: the device itself. */
+  readonly edgeModule: string;
+}
+
+/** From an authorized request to the method's result: declaration, inputs, files, payload, hub (M4 to M7). */
+export function createInvoke(options: InvokeOptions): Invoke {
+  const { backends, directMethods, observe, fileInputs, edgeModule } = options;
+
+  async function declarationFor({ fields, route, type, traceparent, deadline }: AuthorizedRequest) {
+    const { correlationId, model, method } = fields;
+    const outage = new AbortController();
+    const call = {
+      deviceId: route.device,
+      correlationId,
+      traceparent,
+      deadline: createDeadline(deadline.remaining() / 1000, outage.signal),
+      onOutage: () => outage.abort(), // fail at once instead of waiting for the backend (M2)
+      idempotencySeed: randomUUID(),
+    };
+    const ref = parseTypeRef(type);
+    try {
+      const lookUp = ref && backends.declarationOf(call, model, ref, method);
+      const declaration = lookUp && (await deadline.race(lookUp, 'the type registry'));
+      if (declaration !== undefined) return declaration;
+    } catch (error) {
+      if (!outage.signal.aborted || !(error instanceof Abandoned)) throw error;
+      const detail = 'the type registry is unavailable; nothing was invoked, repeat it later';
+      throw new Failure('backend_unavailable', detail, { retryAfter: 5 });
+    }
+    throw new Failure('method_not_found', 'neither the type of this object nor its base types declare this method');
+  }
+
+  return async (request, body) => {
+    const { fields, route, claims, deadline } = request;
+    const { correlationId, objectId, model, method } = fields;
+    const { input = {}, timeout = timeoutRange.default } = body;
+    fields.timeout = timeout;
+    const { inputs } = await declarationFor(request);
+    checkInputs(input, inputs);
+    const files = await fileInputs({ input, inputs, claims, timeout, deadline });
+    const { device, target } = route;
+    const payload = {
+      correlationId,
+      objectId,
+      model,
+      target,
+      method,
+      timeout,
+      ...(inputs !== undefined && { input }),
+      ...(files !== undefined && { files }),
+    };
+    const bytes = Buffer.byteLength(JSON.stringify(payload));
+    if (bytes > maxPayloadBytes) {
+      const detail = `the payload for the device has ${bytes} bytes, at most ${maxPayloadBytes} are allowed; reduce the input`;
+      throw new Failure('too_large', detail);
+    }
+    deadline.check();
+    const sentAt = performance.now();
+    const result = await directMethods.invoke({ device, module: edgeModule, payload, timeoutSeconds: timeout });
+    fields.hubMs = Math.round(performance.now() - sentAt);
+    observe(result);
+    if (result.kind === 'failure') {
+      if (result.status !== undefined) fields.hubStatus = result.status;
+      if (result.code !== undefined) fields.errorCode = result.code;
+      throw failureFromHub(result);
+    }
+    const methodResult = readMethodResponse(result.status, result.payload);
+    fields.methodStatus = methodResult.status;
+    return methodResult;
+  };
+}

@@ -1,0 +1,160 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { Abandoned, createDeadline, type Deadline } from '../backends/deadline.ts';
+import type { MethodBackends } from '../backends/methodBackends.ts';
+import type { InvocableObject } from '../backends/objectForCaller.ts';
+import type { Log } from '../log.ts';
+import { Rejection } from '../rejection.ts';
+import { bearerToken, callerOf, claimsOf } from './bearer.ts';
+import type { ConcurrencyLimits } from './concurrencyLimits.ts';
+import { Failure } from './failure.ts';
+import type { AuthorizedRequest, Invoke } from './invoke.ts';
+import type { MethodResult } from './methodResponse.ts';
+import { checkMediaType, checkPath } from './requestChecks.ts';
+import { createRequestLog, type RequestFields } from './requestLog.ts';
+import { routeOf } from './route.ts';
+import type { Invocation } from './schemas.ts';
+import { traceOf } from './trace.ts';
+
+/** One request. Each function is called once, in this order. */
+export interface InvocationRequest {
+  /**
+   * Checks whether the caller may invoke and whether a limit is reached, before the body is read (M2).
+   * @throws Failure
+   */
+  authorize(headers: IncomingHttpHeaders): Promise<void>;
+  /** @throws Failure */
+  invoke(body: Invocation): Promise<MethodResult>;
+  failed(failure: Failure): void;
+  /** @param status of the response; undefined when the caller disconnected before it was sent */
+  closed(status: number | undefined): void;
+}
+
+/** From a request of the HTTP interface to the call to the hub. */
+export interface RequestHandler {
+  begin(fields: RequestFields): InvocationRequest;
+  isStopping(): boolean;
+  /** Refuses new requests. */
+  stop(): void;
+  /** Resolves when each request has its log line. */
+  idle(): Promise<void>;
+  /** Ends look-ups in progress; their callers learn that nothing was invoked. */
+  abort(): void;
+}
+
+interface RequestHandlerOptions {
+  readonly backends: Pick<MethodBackends, 'readObject'>;
+  readonly invoke: Invoke;
+  readonly concurrency: ConcurrencyLimits;
+  readonly log: Log;
+}
+
+/** Time-out of all look-ups before the call to the hub (M6). */
+const lookUpSeconds = 10;
+const retryAfter = 5;
+
+export function createRequestHandler({ backends, invoke, concurrency, log }: RequestHandlerOptions): RequestHandler {
+  const aborted = new AbortController();
+  let isStopping = false;
+  let open = 0;
+  let onIdle = () => {};
+
+  async function objectFor(
+    token: string,
+    fields: RequestFields,
+    deadline: Deadline,
+    traceparent: string,
+  ): Promise<InvocableObject> {
+    const { correlationId, objectId, model } = fields;
+    const result = await backends.readObject(objectId, model, { token, correlationId, traceparent, deadline });
+    switch (result.kind) {
+      case 'object':
+        return result.object;
+      case 'unavailable': {
+        const detail = `the information model ${result.problem}; nothing was invoked, repeat it later`;
+        throw new Failure('backend_unavailable', detail, { retryAfter });
+      }
+      case 'refused': {
+        const [reason, detail] = refusals[result.status];
+        throw new Failure(reason, detail, { foreignDetail: result.detail });
+      }
+    }
+  }
+
+  return {
+    isStopping: () => isStopping,
+    stop() {
+      isStopping = true;
+    },
+    idle: () =>
+      new Promise((resolve) => {
+        onIdle = resolve;
+        if (open === 0) resolve();
+      }),
+    abort: () => aborted.abort(),
+
+    begin(fields) {
+      let release = () => {};
+      open += 1;
+      const requestLog = createRequestLog(fields, log, () => {
+        release();
+        open -= 1;
+        if (open === 0) onIdle();
+      });
+      const deadline = createDeadline(lookUpSeconds, aborted.signal);
+      let authorized: AuthorizedRequest | undefined;
+
+      async function authorize(headers: IncomingHttpHeaders) {
+        if (isStopping) {
+          throw new Failure('stopping', 'this front door is stopping; repeat it at once', { retryAfter: 1 });
+        }
+        const token = bearerToken(headers.authorization);
+        checkPath(fields);
+        checkMediaType(headers);
+        release = concurrency.acquireLookUp();
+        const traceparent = traceOf(headers['traceparent']);
+        const object = await objectFor(token, fields, deadline, traceparent);
+        const claims = claimsOf(token);
+        fields.caller = callerOf(claims);
+        const route = routeOf(object.path);
+        fields.device = route.device;
+        if (route.target !== '') fields.target = route.target;
+        const releaseLookUp = release;
+        release = concurrency.acquireInvocation(route.device);
+        releaseLookUp();
+        authorized = { fields, route, type: object.type, claims, traceparent, deadline };
+      }
+
+      return {
+        authorize: (headers) => requestLog.track(() => withFailures(() => authorize(headers))),
+        async invoke(body) {
+          const request = authorized;
+          if (request === undefined) throw new Error('the request is not authorized');
+          return requestLog.track(() => withFailures(() => invoke(request, body)));
+        },
+        failed: requestLog.failed,
+        closed: requestLog.closed,
+      };
+    },
+  };
+}
+
+const refusals = {
+  401: ['unauthorized', 'the information model does not accept the token; get a new one'],
+  403: ['forbidden', 'the caller may not invoke methods of this object'],
+  404: ['object_not_found', 'the caller has no object model with this object id and model'],
+} as const;
+
+/** Turns errors of look-ups, after which nothing was invoked, into failures. */
+async function withFailures<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof Abandoned) {
+      const detail = 'this front door is stopping; nothing was invoked, repeat it at once';
+      throw new Failure('stopping', detail, { retryAfter: 1 });
+    }
+    if (!(error instanceof Rejection)) throw error;
+    const detail = 'a look-up for the invocation failed; nothing was invoked, repeat it later';
+    throw new Failure('backend_unavailable', detail, { retryAfter, fields: { cause: error.details } });
+  }
+}
