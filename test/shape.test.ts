@@ -1,19 +1,11 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { catalogue } from '../src/messages/index.ts';
+import { filesBelow, folderCycles, importsOf } from './support/imports.ts';
 
 /** What the code base looks like, held as rules. */
-
-const filesBelow = (folder: string): string[] =>
-  readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .filter((file) => file.endsWith('.ts'))
-    .map((file) => join(folder, file));
-
-const importsOf = (file: string): string[] =>
-  [...readFileSync(file, 'utf8').matchAll(/(?:from|import) '([^']+)'/g)].map(([, specifier = '']) =>
-    specifier.startsWith('.') ? relative('.', join(dirname(file), specifier)) : specifier,
-  );
 
 const imports = filesBelow('src').flatMap((file) => importsOf(file).map((target) => ({ file, target })));
 const offenders = (isOffence: (file: string, target: string) => boolean) =>
@@ -112,5 +104,25 @@ describe('imports', () => {
       importsOf(file).some((target) => target.startsWith('edge/')),
     );
     expect(reaching).toEqual([]);
+  });
+});
+
+describe('folders', () => {
+  it('of the edge proxy do not import each other in a cycle', () => {
+    expect(folderCycles('edge/src')).toEqual([]);
+  });
+
+  it('that import each other’s types only are a cycle, too', () => {
+    const root = mkdtempSync(join(tmpdir(), 'cycle-'));
+    try {
+      for (const folder of ['a', 'b']) mkdirSync(join(root, folder));
+      writeFileSync(join(root, 'main.ts'), "import { x } from './a/x.ts';");
+      writeFileSync(join(root, 'a/x.ts'), "import type { Y } from '../b/y.ts';");
+      expect(folderCycles(root)).toEqual([]);
+      writeFileSync(join(root, 'b/y.ts'), "import type { X } from '../a/x.ts';");
+      expect(folderCycles(root)).toEqual([`${root}/a → ${root}/b → ${root}/a`]);
+    } finally {
+      rmSync(root, { recursive: true });
+    }
   });
 });

@@ -1,33 +1,33 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Configuration } from './configuration/read.ts';
-import { connectToBroker } from './connections/broker.ts';
-import { connectToHub } from './connections/hub.ts';
-import { createDropped } from './dropped.ts';
 import { createFileInputs } from './files/fileInputs.ts';
-import { serveHealth } from './health.ts';
-import type { Log } from './log.ts';
-import { createMatching } from './matching.ts';
-import { createProxy, type EdgeProxy } from './proxy.ts';
-import { createRoom } from './room.ts';
+import { connectToHub } from './hub/hubConnection.ts';
+import { createConcurrencyLimit } from './invocations/concurrencyLimit.ts';
+import { createProxy, type EdgeProxy } from './invocations/proxy.ts';
+import { connectToBroker } from './modules/brokerConnection.ts';
+import { createDroppedReplies } from './modules/droppedReplies.ts';
+import { createRouter } from './modules/routing.ts';
+import { serveHealth } from './operations/health.ts';
+import type { Log } from './operations/log.ts';
 
-/** The running proxy. */
+/** The running edge proxy. */
 export interface Edge {
   readonly healthPort: number;
-  /** Takes no more, finishes what is in work, closes. */
+  /** Accepts no more invocations, waits for those in progress, then disconnects. */
   stop(): Promise<void>;
 }
 
-/** For answers to get to the hub before the connection ends. */
-const lastAnswersMs = 250;
+/** The hub's client does not report when a response has been sent. */
+const flushMs = 250;
 
 /**
- * The only wiring: hub ⇄ proxy ⇄ broker. Neither need be there at the start.
- * @throws Error when the port cannot be had
+ * The only wiring: hub ⇄ invocations ⇄ modules. Starts even if hub and broker cannot be reached.
+ * @throws Error when the health port cannot be opened
  */
 export async function startEdge(configuration: Configuration, log: Log): Promise<Edge> {
   const { modules, limits } = configuration;
-  const room = createRoom(limits);
-  const dropped = createDropped(log);
+  const concurrency = createConcurrencyLimit(limits);
+  const droppedReplies = createDroppedReplies(log);
   const fileInputs = createFileInputs(configuration);
   for (const { moduleId, cause } of await fileInputs.prepare()) {
     log.error(
@@ -37,22 +37,27 @@ export async function startEdge(configuration: Configuration, log: Log): Promise
   }
   let isStopping = false;
   const health = await serveHealth(configuration.health.host, configuration.health.port, () =>
-    [isStopping ? 'an end to the stop' : undefined, hub.waitingFor(), broker.waitingFor()].filter(
-      (it) => it !== undefined,
+    [isStopping ? 'the end of the stop' : undefined, hub.waitingFor(), broker.waitingFor()].filter(
+      (reason) => reason !== undefined,
     ),
   );
   const broker = connectToBroker({
     broker: configuration.broker,
     modules,
-    incoming: (message) => proxy.incoming(message),
+    onReply: (reply) => proxy.receive(reply),
     log,
   });
   const proxy: EdgeProxy = createProxy({
-    match: createMatching(modules),
+    route: createRouter(modules),
     broker: broker.current,
-    ...{ fileInputs, room, dropped, log },
+    ...{ fileInputs, concurrency, droppedReplies, log },
   });
-  const hub = connectToHub({ ...configuration.hub, invoked: proxy.invoke, isIdle: () => room.inWork === 0, log });
+  const hub = connectToHub({
+    ...configuration.hub,
+    onInvocation: proxy.invoke,
+    isIdle: () => concurrency.inFlight === 0,
+    log,
+  });
   log.info({ modules: modules.length, healthPort: health.port }, 'started; health is served at /livez and /readyz');
 
   return {
@@ -60,18 +65,18 @@ export async function startEdge(configuration: Configuration, log: Log): Promise
     async stop() {
       isStopping = true;
       proxy.stop();
-      const drained = await Promise.race([
-        room.empty().then(() => true),
+      const isDrained = await Promise.race([
+        concurrency.idle().then(() => true),
         sleep(limits.drainSeconds * 1000, false, { ref: false }),
       ]);
-      if (!drained) {
-        log.warn({ inWork: room.inWork }, 'invocations in work are broken off: the stop has taken its time');
-        proxy.breakOff();
-        await room.empty();
+      if (!isDrained) {
+        log.warn({ inFlight: concurrency.inFlight }, 'aborting the invocations in progress: the drain time is over');
+        proxy.abort();
+        await concurrency.idle();
       }
-      await sleep(lastAnswersMs);
+      await sleep(flushMs);
       await Promise.all([hub.close(), broker.close(), health.close()]);
-      dropped.close();
+      droppedReplies.close();
       log.info('stopped');
     },
   };

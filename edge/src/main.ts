@@ -1,6 +1,6 @@
 import { ConfigurationError, readConfiguration } from './configuration/read.ts';
 import { startEdge } from './edge.ts';
-import { createLog } from './log.ts';
+import { createLog } from './operations/log.ts';
 import { help, type Options, readOptions } from './options.ts';
 
 function optionsOrExit(): Options {
@@ -31,27 +31,27 @@ if (options.isHelp) {
 }
 const configuration = await configurationOrExit(options.config);
 if (options.isCheckOnly) {
-  process.stdout.write(`${options.config} is good: ${configuration.modules.map(({ id }) => id).join(', ')}\n`);
+  process.stdout.write(`${options.config} is valid: ${configuration.modules.map(({ id }) => id).join(', ')}\n`);
   process.exit(0);
 }
 
 const log = createLog(configuration.log.level);
-function endOf(error: unknown, what: string): never {
-  log.fatal({ err: error }, what);
+function exitWith(error: unknown, message: string): never {
+  log.fatal({ err: error }, message);
   process.exit(1);
 }
-process.on('uncaughtException', (error) => endOf(error, 'uncaught exception'));
-process.on('unhandledRejection', (error) => endOf(error, 'unhandled rejection'));
+process.on('uncaughtException', (error) => exitWith(error, 'uncaught exception'));
+process.on('unhandledRejection', (error) => exitWith(error, 'unhandled rejection'));
 
-const edge = await startEdge(configuration, log).catch((error) => endOf(error, 'could not start'));
+const edge = await startEdge(configuration, log).catch((error) => exitWith(error, 'start failed'));
 let isStopping = false;
 const stop = (signal: NodeJS.Signals) => {
   if (isStopping) process.exit(1);
   isStopping = true;
-  log.info({ signal }, 'stopping: finishing the invocations in work; a second signal ends at once');
+  log.info({ signal }, 'stopping: finishing the invocations in progress; a second signal exits at once');
   edge.stop().then(
     () => process.exit(0),
-    (error) => endOf(error, 'could not stop cleanly'),
+    (error) => exitWith(error, 'stop failed'),
   );
 };
 process.on('SIGTERM', stop).on('SIGINT', stop);

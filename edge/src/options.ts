@@ -1,16 +1,16 @@
 import { parseArgs } from 'node:util';
 
-export const help = `Hands remote methods from an Azure IoT Hub to the modules of an edge device.
+export const help = `Passes method invocations from an Azure IoT Hub to the modules of an edge device.
 
 Usage: node dist/main.js [options]
 
   --config <file>   Configuration file, JSON with comments. Default: the environment variable
                     EDGE_PROXY_CONFIG, else /config/edge-proxy.jsonc
-  --check-config    Read the configuration, say what is wrong with it, and end
-  --help            Show this
+  --check-config    Check the configuration, print its problems, and exit
+  --help            Show this help
 `;
 
-const usualFile = '/config/edge-proxy.jsonc';
+const defaultFile = '/config/edge-proxy.jsonc';
 
 export interface Options {
   readonly config: string;
@@ -18,7 +18,7 @@ export interface Options {
   readonly isHelp: boolean;
 }
 
-/** @throws TypeError that says which option is wrong */
+/** @throws TypeError that names the wrong option */
 export function readOptions(args: readonly string[], environment: NodeJS.ProcessEnv): Options {
   const { values } = parseArgs({
     args: [...args],
@@ -29,7 +29,7 @@ export function readOptions(args: readonly string[], environment: NodeJS.Process
     },
   });
   return {
-    config: values.config ?? (environment['EDGE_PROXY_CONFIG'] || usualFile),
+    config: values.config ?? (environment['EDGE_PROXY_CONFIG'] || defaultFile),
     isCheckOnly: values['check-config'],
     isHelp: values.help,
   };

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readJsonWithComments } from '../../edge/src/configuration/comments.ts';
-import { ConfigurationError, checked, readConfiguration } from '../../edge/src/configuration/read.ts';
+import { readJsonWithComments } from '../../edge/src/configuration/jsonWithComments.ts';
+import { ConfigurationError, parseConfiguration, readConfiguration } from '../../edge/src/configuration/read.ts';
 import { edgeSchema, edgeSchemaFile } from '../../scripts/edgeSchema.ts';
 
 const A = '6b0e4d7c-5a33-4d8c-9a1e-2f1c0f6a7b10';
@@ -17,7 +17,7 @@ const good = { hub: { connectionString }, broker: { url: 'mqtt://localhost:1883'
 
 function problemsOf(text: string): readonly string[] {
   try {
-    checked(text);
+    parseConfiguration(text);
   } catch (error) {
     if (error instanceof ConfigurationError) return error.problems;
     throw error;
@@ -28,8 +28,8 @@ const withModules = (...modules: object[]) => problemsOf(JSON.stringify({ ...goo
 const having = (change: object) => problemsOf(JSON.stringify({ ...good, ...change }));
 
 describe('a configuration', () => {
-  it('has defaults for all that it may leave out', () => {
-    expect(checked(JSON.stringify(good))).toMatchObject({
+  it('has defaults for optional settings', () => {
+    expect(parseConfiguration(JSON.stringify(good))).toMatchObject({
       files: { hosts: [], atOnce: 4, loopbackHttp: false },
       limits: { inFlight: 200, inFlightPerModule: 100, drainSeconds: 25 },
       health: { host: '0.0.0.0', port: 8080 },
@@ -41,15 +41,15 @@ describe('a configuration', () => {
     [
       'a topic with a wildcard',
       withModules({ ...press, topics_methods_in: 'press/+' }, bus),
-      'modules[0].topics_methods_in: must not have the wildcards + or #',
+      'modules[0].topics_methods_in: must not contain the wildcards + or #',
     ],
     [
       'a topic with the other wildcard',
       withModules({ ...press, topics_methods_out: '#' }),
-      'modules[0].topics_methods_out: must not have the wildcards + or #',
+      'modules[0].topics_methods_out: must not contain the wildcards + or #',
     ],
     [
-      'a topic of the broker’s own',
+      'a system topic of the broker',
       withModules({ ...press, topics_methods_in: '$SYS/in' }),
       'modules[0].topics_methods_in: must be a topic: ',
     ],
@@ -74,24 +74,24 @@ describe('a configuration', () => {
       'modules[0].topics_methods_in: must be a topic: ',
     ],
     [
-      'one topic in and out',
+      'the same topic in and out',
       withModules({ ...press, topics_methods_out: 'press/in' }),
       'modules[0].topics_methods_out: the topic is the same as modules[0].topics_methods_in',
     ],
     [
       'a topic below that of another module',
       withModules({ ...press, topics_methods_in: 'bus/in/x' }, bus),
-      'modules[0].topics_methods_in: the topic lies below modules[1].topics_methods_in',
+      'modules[0].topics_methods_in: the topic is below modules[1].topics_methods_in',
     ],
     [
-      'an object of two modules',
+      'an object id of two modules',
       withModules(press, { ...bus, gateway: { objectIds: [A.toUpperCase()] } }),
-      `modules[1].gateway.objectIds[0]: the object id "${A}" is also modules[0].objectIds[0]`,
+      `modules[1].gateway.objectIds[0]: the object id "${A}" is already used in modules[0].objectIds[0]`,
     ],
     [
       'a target twice',
       withModules(press, { ...bus, gateway: { targets: ['bus', 'bus'] } }),
-      'modules[1].gateway.targets[1]: the target "bus" is also modules[1].gateway.targets[0]',
+      'modules[1].gateway.targets[1]: the target "bus" is already used in modules[1].gateway.targets[0]',
     ],
     [
       'a target with an empty segment',
@@ -99,48 +99,48 @@ describe('a configuration', () => {
       'modules[0].gateway.targets[0]: must be a path: ',
     ],
     [
-      'two modules of one id',
+      'two modules with the same id',
       withModules(press, { ...bus, id: 'press' }),
-      'modules[1].id: the id "press" is also modules[0].id',
+      'modules[1].id: the id "press" is already used in modules[0].id',
     ],
     [
-      'two modules with one folder',
+      'two modules with the same folder',
       withModules({ ...press, files: { folder: '/f' } }, { ...bus, files: { folder: '/f/' } }),
-      'modules[1].files.folder: the folder "/f" is also modules[0].files.folder',
+      'modules[1].files.folder: the folder "/f" is already used in modules[0].files.folder',
     ],
     [
-      'a module that nothing could reach',
+      'a module that no invocation can reach',
       withModules({ ...press, objectIds: [] }),
-      'modules[0]: no invocation could reach it: ',
+      'modules[0]: no invocation can reach it: ',
     ],
     ['no module', withModules(), 'modules: must have at least one module'],
     [
-      'an object id that is no GUID',
+      'an object id that is not a GUID',
       withModules({ ...press, objectIds: [B, 'motor'] }),
       'modules[0].objectIds[1]: must be a GUID',
     ],
     [
-      'a mode that is none',
+      'an invalid file mode',
       withModules({ ...press, files: { folder: '/f', mode: '9' } }),
       'modules[0].files.mode: must be a file mode',
     ],
-    ['a misspelt name', withModules({ ...press, objectsIds: [] }), 'modules[0].objectsIds: is no setting'],
+    ['a misspelt name', withModules({ ...press, objectsIds: [] }), 'modules[0].objectsIds: is not a setting'],
     ['no hub', having({ hub: undefined }), 'hub: is missing'],
-    ['no connection string', having({ hub: {} }), 'hub: one of connectionString and connectionStringFile is needed'],
+    [
+      'no connection string',
+      having({ hub: {} }),
+      'hub: exactly one of connectionString and connectionStringFile is required',
+    ],
     [
       'two connection strings',
       having({ hub: { connectionString, connectionStringFile: 'x' } }),
-      'hub: one of connectionString and connectionStringFile is needed',
+      'hub: exactly one of connectionString and connectionStringFile is required',
     ],
-    ['a number for a text', having({ hub: { connectionString: 7 } }), 'hub.connectionString: must be a text'],
-    ['a list for an object', having({ limits: [] }), 'limits: must be an object'],
+    ['a number for a string', having({ hub: { connectionString: 7 } }), 'hub.connectionString: must be a string'],
+    ['an array for an object', having({ limits: [] }), 'limits: must be an object'],
+    ['an invalid port', having({ health: { port: 70_000 } }), 'health.port: must be a whole number from 0 to 65535'],
     [
-      'a port that is none',
-      having({ health: { port: 70_000 } }),
-      'health.port: must be a whole number from 0 to 65535',
-    ],
-    [
-      'a limit that is more than all',
+      'a module limit above the total',
       having({ limits: { inFlight: 5, inFlightPerModule: 6 } }),
       'limits.inFlightPerModule: must not be more than limits.inFlight',
     ],
@@ -151,57 +151,53 @@ describe('a configuration', () => {
     ],
     ['a broker over http', having({ broker: { url: 'http://localhost' } }), 'broker.url: must be mqtt://host:port'],
     [
-      'a password without a name',
+      'a password without a user name',
       having({ broker: { ...good.broker, password: 'x' } }),
-      'broker.username: is needed with a password',
+      'broker.username: is required with a password',
     ],
     [
       'a certificate without a key',
       having({ broker: { ...good.broker, certificateFile: 'x' } }),
-      'broker: certificateFile and keyFile are needed together',
+      'broker: certificateFile and keyFile require each other',
     ],
-    [
-      'an address instead of a host',
-      having({ files: { hosts: ['https://a.net/'] } }),
-      'files.hosts[0]: must be a host',
-    ],
-    ['a level that is none', having({ log: { level: 'loud' } }), 'log.level: must be debug, info, warn or error'],
-    ['text that is no object', problemsOf('[]'), 'the file: must be an object'],
+    ['a URL instead of a host', having({ files: { hosts: ['https://a.net/'] } }), 'files.hosts[0]: must be a host'],
+    ['an invalid level', having({ log: { level: 'loud' } }), 'log.level: must be debug, info, warn or error'],
+    ['JSON that is not an object', problemsOf('[]'), 'the file: must be an object'],
   ])('with %s names the place', (_, problems, expected) => {
     expect(problems.map((problem) => problem.slice(0, expected.length))).toContain(expected);
   });
 
-  it('says all that is wrong at once', () => {
+  it('reports all problems at once', () => {
     expect(having({ broker: { url: '' }, log: { level: '' }, more: 1 })).toHaveLength(3);
   });
 });
 
 describe('JSON with comments', () => {
-  it('is read as JSON, with comments of both kinds and commas behind the last', () => {
+  it('is read as JSON, with line comments, block comments and trailing commas', () => {
     const text = '// a\n{ /* b\n */ "a//b": ["/* no */", 1.5e3, -0, true, null, "\\u00e9\\"",], }\n// end';
     expect(readJsonWithComments(text)).toEqual({ 'a//b': ['/* no */', 1500, -0, true, null, 'é"'] });
   });
 
-  it('keeps a member named __proto__ as one', () => {
+  it('keeps a member named __proto__', () => {
     expect(Object.keys(readJsonWithComments('{"__proto__": {"x": 1}}') as object)).toEqual(['__proto__']);
   });
 
   it.each([
-    ['', 'line 1: the file ends too early'],
-    ['{\n"a": 1\n"b": 2}', 'line 3: , or } is expected, not "b"'],
-    ['{\n"a" 1}', 'line 2: : is expected, not 1'],
-    ['{\n\n"a": }', 'line 3: a value is expected, not }'],
-    ['{"a": [1,\n2', 'line 2: , or ] is expected, but the file ends'],
-    ['{a: 1}', 'line 1: is not JSON, at "a"'],
-    ['{"a": 01}', 'line 1: is not JSON, at "0"'],
-    ['{"a": "x\ny"}', 'line 1: is not JSON, at "\\""'],
-    ['{} // a\n{}', 'line 2: nothing is expected here, not {'],
-    ['{"a": 1,\n "b": 2,\n "a": 3}', 'line 3: "a" stands twice in one object'],
-    ['[,]', 'line 1: a value is expected, not ,'],
-    ['{1: 2}', 'line 1: a name in quotes is expected, not 1'],
-    ['/* {}', 'line 1: is not JSON, at "/"'],
-    ['['.repeat(100), 'line 1: is nested more than 64 levels deep'],
-  ])('that is %j says where', (text, sentence) => {
+    ['', 'line 1: expected a value, found the end of the file'],
+    ['{\n"a": 1\n"b": 2}', 'line 3: expected , or }, found "b"'],
+    ['{\n"a" 1}', 'line 2: expected :, found 1'],
+    ['{\n\n"a": }', 'line 3: expected a value, found }'],
+    ['{"a": [1,\n2', 'line 2: expected , or ], found the end of the file'],
+    ['{a: 1}', 'line 1: unexpected "a"'],
+    ['{"a": 01}', 'line 1: unexpected "0"'],
+    ['{"a": "x\ny"}', 'line 1: unexpected "\\""'],
+    ['{} // a\n{}', 'line 2: expected the end of the file, found {'],
+    ['{"a": 1,\n "b": 2,\n "a": 3}', 'line 3: duplicate name "a"'],
+    ['[,]', 'line 1: expected a value, found ,'],
+    ['{1: 2}', 'line 1: expected a name in quotes, found 1'],
+    ['/* {}', 'line 1: unexpected "/"'],
+    ['['.repeat(100), 'line 1: nested more than 64 levels deep'],
+  ])('%j is refused with the line', (text, sentence) => {
     expect(() => readJsonWithComments(text)).toThrow(sentence);
   });
 });
@@ -218,7 +214,7 @@ describe('the configuration file', () => {
     return readConfiguration(file);
   };
 
-  it('may keep its secrets in files next to it', async () => {
+  it('may name files with its secrets', async () => {
     await writeFile(join(folder, 'hub'), `${connectionString}\n`);
     await writeFile(join(folder, 'broker'), ' secret \n');
     const given = {
@@ -231,7 +227,7 @@ describe('the configuration file', () => {
     expect(broker).toEqual({ url: good.broker.url, username: 'u', password: ' secret ' });
   });
 
-  it('says which file is missing', async () => {
+  it('names the missing file', async () => {
     const reading = read({ ...good, hub: { connectionStringFile: 'none' }, files: { caFile: 'neither' } });
     await expect(reading).rejects.toMatchObject({
       problems: [
@@ -242,13 +238,13 @@ describe('the configuration file', () => {
     await expect(readConfiguration(join(folder, 'nothing'))).rejects.toThrow('the file cannot be read: ENOENT');
   });
 
-  it('says what a connection string lacks, without repeating it', async () => {
+  it('names the missing parts of a connection string, without the string', async () => {
     await expect(read({ ...good, hub: { connectionString: 'HostName=h;SharedAccessKey=c2VjcmV0' } })).rejects.toThrow(
       /^hub.connectionString: has no DeviceId: /,
     );
   });
 
-  it('has an example that is good, and says every setting', async () => {
+  it('has a valid example with every setting', async () => {
     const text = await readFile('edge/config.example.jsonc', 'utf8');
     expect(problemsOf(text)).toEqual([]);
     const walk = (node: unknown): string[] =>
@@ -261,7 +257,7 @@ describe('the configuration file', () => {
     for (const name of walk(JSON.parse(edgeSchema()))) expect(text).toContain(`"${name}"`);
   });
 
-  it('has a JSON schema that is up to date, takes the example, and refuses a misspelt name', async () => {
+  it('has an up-to-date JSON schema that accepts the example and refuses a misspelt name', async () => {
     expect(await readFile(edgeSchemaFile, 'utf8')).toBe(edgeSchema());
     const validate = new Ajv2020().compile(JSON.parse(edgeSchema()));
     const example = readJsonWithComments(await readFile('edge/config.example.jsonc', 'utf8')) as object;

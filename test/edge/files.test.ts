@@ -3,35 +3,35 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { BlobServiceClient } from '@azure/storage-blob';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { addressFault } from '../../edge/src/files/address.ts';
+import { urlProblem } from '../../edge/src/files/fileUrl.ts';
 import { ensureCertificates } from '../../sandbox/hub/certificates.ts';
 import { startAzurite } from '../../sandbox/methods/azurite.ts';
 import { createFileStorage } from '../../src/hub/methods/fileStorage.ts';
 import { type FileServer, startFileServer } from './support/fileServer.ts';
 import type { TestModule } from './support/module.ts';
-import { busObject, type Call, type Site, type SiteOptions, startSite } from './support/site.ts';
+import { busObject, type Call, startTestEdge, type TestEdge, type TestEdgeOptions } from './support/testEdge.ts';
 
 // Inputs that are files, fetched from real servers into real folders (M12).
 
-let site: Site;
+let edge: TestEdge;
 let server: FileServer;
 let press: TestModule;
-const start = async (options: SiteOptions = {}) => {
-  site = await startSite({ ...options, files: { hosts: [server.host], loopbackHttp: true, ...options.files } });
-  press = await site.module('press');
+const start = async (options: TestEdgeOptions = {}) => {
+  edge = await startTestEdge({ ...options, files: { hosts: [server.host], loopbackHttp: true, ...options.files } });
+  press = await edge.module('press');
 };
 beforeEach(async () => {
   server = await startFileServer();
 });
 afterEach(async () => {
-  await site.close();
+  await edge.close();
   await server.close();
 });
 
 type Signed = ReturnType<FileServer['signed']>;
 const load = (image: Signed, more: Call = {}) =>
-  site.call({ method: 'load', input: { image: 'acme/firmware.bin', name: 'firmware' }, files: { image }, ...more });
-const inFolder = async () => (await readdir(site.files)).sort();
+  edge.call({ method: 'load', input: { image: 'acme/firmware.bin', name: 'firmware' }, files: { image }, ...more });
+const inFolder = async () => (await readdir(edge.files)).sort();
 
 /** It fails, nothing is delivered, and nothing is left behind. */
 async function expectRefusal(signed: Signed, status: number, sentence: RegExp, more: Call = {}) {
@@ -43,7 +43,7 @@ async function expectRefusal(signed: Signed, status: number, sentence: RegExp, m
 }
 
 describe('a file', () => {
-  it('is in the folder of the module before the invocation is, under a name of its own', async () => {
+  it('is in the folder of the module before the invocation is delivered, under a generated name', async () => {
     await start({ folder: { mode: '0604' } });
     const content = Buffer.from(Array.from({ length: 300_000 }, (_, index) => index % 251));
     const calling = load(server.signed('a', content));
@@ -52,27 +52,27 @@ describe('a file', () => {
     expect(name).toBe('firmware');
     expect(image).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
     expect(await inFolder()).toEqual([image]);
-    expect(await readFile(join(site.files, image))).toEqual(content);
-    expect((await lstat(join(site.files, image))).mode & 0o777).toBe(0o604);
+    expect(await readFile(join(edge.files, image))).toEqual(content);
+    expect((await lstat(join(edge.files, image))).mode & 0o777).toBe(0o604);
     request.reply(0);
     expect((await calling).status).toBe(200);
-    expect(await inFolder()).toEqual([image]); // it is the module's
-    expect(site.lines.at(-1)).toMatchObject({ files: 1, fileBytes: 300_000 });
+    expect(await inFolder()).toEqual([image]); // kept for the module
+    expect(edge.lines.at(-1)).toMatchObject({ files: 1, fileBytes: 300_000 });
   });
 
   it('may be empty, and there may be several', async () => {
     await start();
     const files = { a: server.signed('a', ''), b: server.signed('b', 'bb') };
-    const calling = site.call({ method: 'load', input: { a: 'a', b: 'b' }, files });
+    const calling = edge.call({ method: 'load', input: { a: 'a', b: 'b' }, files });
     const request = await press.next();
     const names = JSON.parse(request.text);
-    expect(await readFile(join(site.files, names.a), 'utf8')).toBe('');
-    expect(await readFile(join(site.files, names.b), 'utf8')).toBe('bb');
+    expect(await readFile(join(edge.files, names.a), 'utf8')).toBe('');
+    expect(await readFile(join(edge.files, names.b), 'utf8')).toBe('bb');
     request.reply(0);
     await calling;
   });
 
-  it('that two calls want at once comes twice, each for itself', async () => {
+  it('of two calls at once is downloaded once for each', async () => {
     await start();
     const signed = server.signed('a', 'x'.repeat(100_000));
     const calls = [load(signed), load(signed)];
@@ -84,15 +84,15 @@ describe('a file', () => {
     await Promise.all(calls);
   });
 
-  it('is not delivered when another one of the same call cannot be had', async () => {
+  it('is not delivered when another file of the same call cannot be downloaded', async () => {
     await start();
     const gone = { ...server.signed('b', 'b'), etag: '"other"' };
-    const answered = await site.call({ input: { a: 'a', b: 'b' }, files: { a: server.signed('a', 'a'), b: gone } });
+    const answered = await edge.call({ input: { a: 'a', b: 'b' }, files: { a: server.signed('a', 'a'), b: gone } });
     expect(answered.status).toBe(502);
     expect(await inFolder()).toEqual([]);
   });
 
-  it('comes from a storage account, with the signature of a front door', async () => {
+  it('is downloaded from a storage account with the signature of a front door', async () => {
     const azurite = await startAzurite();
     try {
       const { connectionString, port } = azurite;
@@ -100,16 +100,16 @@ describe('a file', () => {
       await container.create();
       await container.getBlockBlobClient('a/ü.bin').uploadData(Buffer.from('firmware'));
       const signer = createFileStorage({ connectionString, container: 'files', maxBytes: 100 });
-      const answer = await signer.sign('a/ü.bin', 60, AbortSignal.timeout(10_000));
-      if (answer.kind !== 'file') throw new Error(answer.kind);
+      const signed = await signer.sign('a/ü.bin', 60, AbortSignal.timeout(10_000));
+      if (signed.kind !== 'file') throw new Error(signed.kind);
       await start({ files: { hosts: [`127.0.0.1:${port}`] } });
-      const calling = load(answer.file);
+      const calling = load(signed.file);
       const request = await press.next();
-      expect(await readFile(join(site.files, JSON.parse(request.text).image), 'utf8')).toBe('firmware');
+      expect(await readFile(join(edge.files, JSON.parse(request.text).image), 'utf8')).toBe('firmware');
       request.reply(0);
       await calling;
       await container.getBlockBlobClient('a/ü.bin').uploadData(Buffer.from('FIRMWARE'));
-      expect((await load(answer.file)).payload.detail).toMatch(/it was changed meanwhile/);
+      expect((await load(signed.file)).payload.detail).toMatch(/it has changed since it was signed/);
     } finally {
       await azurite.close();
     }
@@ -128,16 +128,16 @@ describe('a file is not delivered', () => {
       (file) => ({ ...file, url: file.url.replace(/:\d+/, ':1') }),
       /its host is not configured/,
     ],
-    ['by another protocol', (file) => ({ ...file, url: file.url.replace('http', 'ftp') }), /its address is not https/],
+    ['by another protocol', (file) => ({ ...file, url: file.url.replace('http', 'ftp') }), /its URL is not https/],
     [
-      'from an address with a user',
+      'from a URL with credentials',
       (file) => ({ ...file, url: file.url.replace('//', '//a:b@') }),
-      /its address has a user/,
+      /its URL contains credentials/,
     ],
-    ['from no address', (file) => ({ ...file, url: 'firmware.bin' }), /its address is none/],
-    ['that is not there', (file) => ({ ...file, url: `${file.url}x` }), /status 404/],
-    ['that was changed', (file) => ({ ...file, etag: '"0x99"' }), /it was changed meanwhile/],
-    ['with another length', (file) => ({ ...file, bytes: 3 }), /it has another length/],
+    ['from an invalid URL', (file) => ({ ...file, url: 'firmware.bin' }), /its URL is invalid/],
+    ['that does not exist', (file) => ({ ...file, url: `${file.url}x` }), /status 404/],
+    ['that has changed', (file) => ({ ...file, etag: '"0x99"' }), /it has changed since it was signed/],
+    ['with another length', (file) => ({ ...file, bytes: 3 }), /its length differs/],
   ])('%s', async (_, change, sentence) => {
     await start();
     await expectRefusal(change(server.signed('a', 'firmware')), 502, sentence);
@@ -150,34 +150,34 @@ describe('a file is not delivered', () => {
       /its host redirects/,
     ],
     [
-      'sends more than it says',
+      'sends more than the signed length',
       (_, response) => response.writeHead(200, { etag: '"0x1"' }).end('x'.repeat(1_000_000)),
-      /longer than it was/,
+      /longer than the signed length/,
     ],
-    ['sends less', (_, response) => response.writeHead(200, { etag: '"0x1"' }).end('x'), /shorter than it was/],
     [
-      'breaks off',
+      'sends less than the signed length',
+      (_, response) => response.writeHead(200, { etag: '"0x1"' }).end('x'),
+      /shorter than the signed length/,
+    ],
+    [
+      'closes the connection early',
       (_, response) =>
         response.writeHead(200, { etag: '"0x1"', 'content-length': 8 }).write('x', () => response.destroy()),
-      /broke off/,
+      /closed the connection/,
     ],
+    ['sends no etag', (_, response) => response.writeHead(200).end('firmware'), /changed since it was signed/],
     [
-      'does not say which version it sends',
-      (_, response) => response.writeHead(200).end('firmware'),
-      /changed meanwhile/,
-    ],
-    [
-      'ignores the condition',
+      'ignores If-Match',
       (_, response) => response.writeHead(200, { etag: '"0x2"' }).end('firmware'),
-      /changed meanwhile/,
+      /changed since it was signed/,
     ],
     [
-      'compresses',
+      'compresses the file',
       (_, response) => response.writeHead(200, { etag: '"0x1"', 'content-encoding': 'gzip' }).end('firmware'),
-      /comes compressed/,
+      /host compresses it/,
     ],
-    ['fails', (_, response) => response.writeHead(503).end(), /status 503/],
-    ['closes', (request) => request.socket.destroy(), /does not answer: ECONNRESET/],
+    ['responds with an error', (_, response) => response.writeHead(503).end(), /status 503/],
+    ['closes the connection', (request) => request.socket.destroy(), /does not respond: ECONNRESET/],
   ])('when its host %s', async (_, behaviour, sentence) => {
     await start();
     const signed = server.signed('a', 'firmware');
@@ -187,33 +187,33 @@ describe('a file is not delivered', () => {
   });
 
   it.each<[string, Parameters<FileServer['behave']>[0]]>([
-    ['says nothing', () => {}],
+    ['does not respond', () => {}],
     [
-      'drips',
+      'sends slowly',
       (_, response) => {
         response.writeHead(200, { etag: '"0x1"' });
         const timer = setInterval(() => response.write('x'), 100);
         response.on('close', () => clearInterval(timer));
       },
     ],
-  ])('when its host %s: the call ends in time, and the connection with it', async (_, behaviour) => {
+  ])('when its host %s: the call and the connection end in time', async (_, behaviour) => {
     await start();
     const signed = server.signed('a', 'x'.repeat(100_000));
     server.behave(behaviour);
     const began = performance.now();
-    await expectRefusal(signed, 502, /it did not come in time/, { timeout: 5 });
+    await expectRefusal(signed, 502, /the download timed out/, { timeout: 5 });
     expect(performance.now() - began).toBeLessThan(4_900);
     await vi.waitFor(() => expect(server.open).toBe(0), { timeout: 5_000 });
   });
 
-  it('when its host is down', async () => {
+  it('when its host is offline', async () => {
     await start();
     const signed = server.signed('a', 'firmware');
     await server.close();
-    await expectRefusal(signed, 502, /does not answer: ECONNREFUSED/);
+    await expectRefusal(signed, 502, /does not respond: ECONNREFUSED/);
   });
 
-  it('when the broker goes away while it comes', async () => {
+  it('when the broker goes offline during the download', async () => {
     await start();
     const signed = server.signed('a', 'firmware');
     let finish = () => {};
@@ -222,8 +222,8 @@ describe('a file is not delivered', () => {
     });
     const calling = load(signed);
     await vi.waitFor(() => expect(server.open).toBe(1), { timeout: 10_000 });
-    await site.stopBroker();
-    await vi.waitFor(async () => expect((await site.readyz()).status).toBe(503), { timeout: 10_000 });
+    await edge.stopBroker();
+    await vi.waitFor(async () => expect((await edge.readyz()).status).toBe(503), { timeout: 10_000 });
     finish();
     expect(await calling).toMatchObject({ status: 503 });
     expect(await inFolder()).toEqual([]);
@@ -231,24 +231,24 @@ describe('a file is not delivered', () => {
 });
 
 describe('the folder of a module', () => {
-  it('has a quota, to which all counts that the module has left lying', async () => {
+  it('has a quota, which includes files that the module has not removed', async () => {
     await start({ folder: { quotaBytes: 1_000 } });
-    await expectRefusal(server.signed('large', 'x'.repeat(1_001)), 503, /no room/);
+    await expectRefusal(server.signed('large', 'x'.repeat(1_001)), 503, /do not fit the quota/);
     const first = load(server.signed('a', 'x'.repeat(600)));
     const request = await press.next();
     const before = press.received.length;
-    expect((await load(server.signed('b', 'x'.repeat(401)))).payload.detail).toMatch(/no room/);
+    expect((await load(server.signed('b', 'x'.repeat(401)))).payload.detail).toMatch(/do not fit the quota/);
     expect(press.received).toHaveLength(before);
     request.reply(0);
     await first;
-    expect((await load(server.signed('c', 'x'.repeat(401)))).status).toBe(503); // it still lies there
-    for (const name of await inFolder()) await rm(join(site.files, name));
+    expect((await load(server.signed('c', 'x'.repeat(401)))).status).toBe(503); // the first file still counts
+    for (const name of await inFolder()) await rm(join(edge.files, name));
     const again = load(server.signed('d', 'x'.repeat(1_000)));
     (await press.next()).reply(0);
     expect((await again).status).toBe(200);
   });
 
-  it('has room that is promised to a download while it comes, and back when it fails', async () => {
+  it('reserves quota for a download while it runs and releases it when it fails', async () => {
     await start({ folder: { quotaBytes: 1_000 } });
     const signed = server.signed('a', 'x'.repeat(600));
     let fail = () => {};
@@ -257,7 +257,7 @@ describe('the folder of a module', () => {
     });
     const first = load(signed);
     await vi.waitFor(() => expect(server.open).toBe(1), { timeout: 10_000 });
-    expect((await load(signed)).payload.detail).toMatch(/no room/);
+    expect((await load(signed)).payload.detail).toMatch(/do not fit the quota/);
     fail();
     expect((await first).status).toBe(502);
     const again = load(signed);
@@ -266,25 +266,25 @@ describe('the folder of a module', () => {
     expect((await again).status).toBe(502);
   });
 
-  it('has at most so many files', async () => {
+  it('has a maximum number of files', async () => {
     await start({ folder: { mostFiles: 2 } });
-    await writeFile(join(site.files, 'one'), '');
-    await writeFile(join(site.files, 'two'), '');
-    expect((await load(server.signed('a', 'a'))).payload.detail).toMatch(/no room/);
+    await writeFile(join(edge.files, 'one'), '');
+    await writeFile(join(edge.files, 'two'), '');
+    expect((await load(server.signed('a', 'a'))).payload.detail).toMatch(/do not fit the quota/);
   });
 
-  it('that is gone is 503, and said in the log without the address', async () => {
+  it('that cannot be written means 503 and a log line without the URL', async () => {
     await start();
-    await rm(site.files, { recursive: true });
-    await writeFile(site.files, '');
+    await rm(edge.files, { recursive: true });
+    await writeFile(edge.files, '');
     const answered = await load(server.signed('a', 'a'));
     expect(answered).toMatchObject({ status: 503, payload: { detail: 'the folder of the module cannot be written' } });
-    expect(site.lines.at(-1)).toMatchObject({ cause: 'ENOTDIR' });
-    await rm(site.files);
-    await mkdir(site.files);
+    expect(edge.lines.at(-1)).toMatchObject({ cause: 'ENOTDIR' });
+    await rm(edge.files);
+    await mkdir(edge.files);
   });
 
-  it('is not there for a module that takes no files', async () => {
+  it('is missing for a module that takes no files', async () => {
     await start();
     const answered = await load(server.signed('a', 'a'), { objectId: busObject });
     expect(answered).toMatchObject({ status: 503, payload: { detail: expect.stringMatching(/takes no files/) } });
@@ -292,7 +292,7 @@ describe('the folder of a module', () => {
   });
 });
 
-it('so many files come at once; the others wait, and not longer than their call', async () => {
+it('downloads beyond the limit wait, but not longer than their call', async () => {
   await start({ files: { atOnce: 2 } });
   const signed = server.signed('a', 'a');
   let most = 0;
@@ -306,7 +306,7 @@ it('so many files come at once; the others wait, and not longer than their call'
   await vi.waitFor(() => expect(held).toHaveLength(2), { timeout: 10_000 });
   expect(await tooLate).toMatchObject({
     status: 502,
-    payload: { detail: expect.stringMatching(/other downloads took all the time/) },
+    payload: { detail: expect.stringMatching(/other downloads were in progress/) },
   });
   const served = (async () => {
     for (let index = 0; index < 4; index += 1) (await press.next()).reply(index);
@@ -321,7 +321,7 @@ it('so many files come at once; the others wait, and not longer than their call'
 });
 
 describe('over TLS', () => {
-  it.each([true, false])('a file comes from a host whose certificate is trusted: %s', async (isTrusted) => {
+  it.each([true, false])('a file is downloaded from a host whose certificate is trusted: %s', async (isTrusted) => {
     const folder = await mkdtemp(join(tmpdir(), 'certificates-'));
     const { key, cert, caFile } = await ensureCertificates(folder);
     const secure = await startFileServer({ key, cert });
@@ -336,13 +336,13 @@ describe('over TLS', () => {
     }
   });
 
-  it('plain http is not taken from this machine either, unless it is switched on', () => {
+  it('plain http is allowed only from this machine, and only if configured', () => {
     const allowed = { hosts: ['127.0.0.1:8000', 'a.net'], loopbackHttp: false };
-    expect(addressFault('http://127.0.0.1:8000/x', allowed)).toMatch(/not https/);
-    expect(addressFault('http://a.net/x', { ...allowed, loopbackHttp: true })).toMatch(/not https/);
-    expect(addressFault('https://A.net/x', allowed)).toBeUndefined();
-    expect(addressFault('https://a.net.evil.org/x', allowed)).toMatch(/not configured/);
-    expect(addressFault('https://a.net@evil.org/x', allowed)).toMatch(/user/);
-    expect(addressFault('https://a.net\\@evil.org/x', allowed)).toBeUndefined(); // it is a.net, and the path begins with @
+    expect(urlProblem('http://127.0.0.1:8000/x', allowed)).toMatch(/not https/);
+    expect(urlProblem('http://a.net/x', { ...allowed, loopbackHttp: true })).toMatch(/not https/);
+    expect(urlProblem('https://A.net/x', allowed)).toBeUndefined();
+    expect(urlProblem('https://a.net.evil.org/x', allowed)).toMatch(/not configured/);
+    expect(urlProblem('https://a.net@evil.org/x', allowed)).toMatch(/credentials/);
+    expect(urlProblem('https://a.net\\@evil.org/x', allowed)).toBeUndefined(); // it is a.net, and the path begins with @
   });
 });

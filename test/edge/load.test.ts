@@ -1,61 +1,61 @@
 import { afterEach, expect, it, vi } from 'vitest';
-import { busObject, type Site, startSite } from './support/site.ts';
+import { busObject, startTestEdge, type TestEdge } from './support/testEdge.ts';
 
-// Much at once (M10, M11).
+// Many calls at once (M10, M11).
 
-let site: Site;
-afterEach(() => site.close());
+let edge: TestEdge;
+afterEach(() => edge.close());
 
 const target = (index: number) => ({ objectId: 'ffffffff-7f2b-4f0e-8d57-3b8f2f6c9e11', target: `line/${index}` });
 
-it('200 calls at once to one module get each their own reply', async () => {
-  site = await startSite({ limits: { inFlight: 200, inFlightPerModule: 200 } });
-  const press = await site.module('press');
-  const calls = Array.from({ length: 200 }, (_, index) => site.call({ method: 'count', input: { index } }));
+it('200 calls at once to one module each get their own reply', async () => {
+  edge = await startTestEdge({ limits: { inFlight: 200, inFlightPerModule: 200 } });
+  const press = await edge.module('press');
+  const calls = Array.from({ length: 200 }, (_, index) => edge.call({ method: 'count', input: { index } }));
   await vi.waitFor(() => expect(press.received).toHaveLength(200), { timeout: 30_000 });
   for (const request of press.received.toReversed())
     request.reply(JSON.parse(request.text).index, { text: 'x'.repeat(100) });
   expect((await Promise.all(calls)).map(({ payload }) => payload.status)).toEqual(Array.from(calls.keys()));
 });
 
-it('200 calls at once to several modules get each their own reply', async () => {
-  site = await startSite();
-  await site.module('press', (request) => request.reply(JSON.parse(request.text).index));
-  await site.module('bus', (request) => request.reply(JSON.parse(request.text).input.index));
+it('200 calls at once to several modules each get their own reply', async () => {
+  edge = await startTestEdge();
+  await edge.module('press', (request) => request.reply(JSON.parse(request.text).index));
+  await edge.module('bus', (request) => request.reply(JSON.parse(request.text).input.index));
   const calls = Array.from({ length: 200 }, (_, index) =>
-    site.call({ method: 'count', input: { index }, ...(index % 2 === 0 ? {} : target(index)) }),
+    edge.call({ method: 'count', input: { index }, ...(index % 2 === 0 ? {} : target(index)) }),
   );
   expect((await Promise.all(calls)).map(({ payload }) => payload.status)).toEqual(Array.from(calls.keys()));
 });
 
-it('a module has a share: over it there is 503 at once, others are served, and the room comes back', async () => {
-  site = await startSite({ limits: { inFlight: 5, inFlightPerModule: 3 } });
-  const press = await site.module('press');
-  const bus = await site.module('bus');
-  const first = Array.from({ length: 3 }, () => site.call());
+it('calls beyond the limit of a module get 503 at once, others are delivered, and ended calls free capacity', async () => {
+  edge = await startTestEdge({ limits: { inFlight: 5, inFlightPerModule: 3 } });
+  const press = await edge.module('press');
+  const bus = await edge.module('bus');
+  const first = Array.from({ length: 3 }, () => edge.call());
   await vi.waitFor(() => expect(press.received).toHaveLength(3), { timeout: 10_000 });
-  expect(await site.call()).toMatchObject({ status: 503, payload: { detail: expect.stringMatching(/too many/) } });
-  const others = [site.call({ objectId: busObject }), site.call({ objectId: busObject })];
+  expect(await edge.call()).toMatchObject({ status: 503, payload: { detail: expect.stringMatching(/too many/) } });
+  const others = [edge.call({ objectId: busObject }), edge.call({ objectId: busObject })];
   await vi.waitFor(() => expect(bus.received).toHaveLength(2), { timeout: 10_000 });
-  expect((await site.call({ objectId: busObject })).status).toBe(503); // five in all
+  expect((await edge.call({ objectId: busObject })).status).toBe(503); // five in all
   for (const request of [...press.received, ...bus.received]) request.reply(0);
   await Promise.all([...first, ...others]);
-  const again = site.call();
+  const again = edge.call();
   await vi.waitFor(() => expect(press.received).toHaveLength(4), { timeout: 10_000 });
   press.received[3]?.reply(1);
   expect((await again).payload).toEqual({ status: 1 });
 });
 
-it('a module that is silent takes no room for longer than its calls, and a flood of replies is dropped', async () => {
-  site = await startSite({ limits: { inFlight: 4, inFlightPerModule: 2 } });
-  const press = await site.module('press', undefined);
-  const silent = await Promise.all([site.call({ timeout: 5 }), site.call({ timeout: 5 })]);
+it('a module that does not reply uses capacity only until its calls time out, and a flood of replies is dropped', async () => {
+  edge = await startTestEdge({ limits: { inFlight: 4, inFlightPerModule: 2 } });
+  const press = await edge.module('press', undefined);
+  const silent = await Promise.all([edge.call({ timeout: 5 }), edge.call({ timeout: 5 })]);
   expect(silent.map(({ status }) => status)).toEqual([504, 504]);
   for (let index = 0; index < 5_000; index += 1) press.publish(`press/out/0/${index}`, 'x'.repeat(100));
   for (const request of press.received) for (let index = 0; index < 100; index += 1) request.reply(index);
-  const calling = site.call();
+  const calling = edge.call();
   await vi.waitFor(() => expect(press.received).toHaveLength(3), { timeout: 20_000 });
   press.received[2]?.reply(9);
   expect((await calling).payload).toEqual({ status: 9 });
-  expect(site.lines.filter(({ msg }) => String(msg).startsWith('replies dropped'))).toHaveLength(1); // in a minute
+  expect(edge.lines.filter(({ msg }) => String(msg).startsWith('replies dropped'))).toHaveLength(1); // in a minute
 });

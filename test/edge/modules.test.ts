@@ -1,35 +1,35 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { breachesOfModule } from '../support/modulesContract.ts';
 import type { TestModule } from './support/module.ts';
-import { busObject, invokeDirectly, pressObject, type Site, startSite, users } from './support/site.ts';
+import { busObject, invokeDirectly, pressObject, startTestEdge, type TestEdge, users } from './support/testEdge.ts';
 
-// What modules get, and what becomes of what they reply (M10, M11).
+// Requests to modules and their replies (M10, M11).
 
 const nobody = 'ffffffff-7f2b-4f0e-8d57-3b8f2f6c9e11';
 
-let site: Site;
+let edge: TestEdge;
 let press: TestModule;
 let bus: TestModule;
 beforeAll(async () => {
-  // A broker without access rules between modules: the proxy keeps them apart by itself.
-  const lawless = {
+  // Without access rules at the broker the proxy must separate the modules.
+  const unrestricted = {
     password: 'press-secret',
     publish: ['press/#', 'bus/#', 'other/#'],
     subscribe: ['press/#', 'bus/#'],
   };
-  site = await startSite({ users: { ...users, press: lawless } });
-  await site.ready();
-  press = await site.module('press');
-  bus = await site.module('bus');
+  edge = await startTestEdge({ users: { ...users, press: unrestricted } });
+  await edge.ready();
+  press = await edge.module('press');
+  bus = await edge.module('bus');
 });
-afterAll(() => site.close());
+afterAll(() => edge.close());
 
 const dropped = (module: string) =>
-  site.lines.filter((line) => line['module'] === module && String(line['msg']).startsWith('replies dropped')).length;
+  edge.lines.filter((line) => line['module'] === module && String(line['msg']).startsWith('replies dropped')).length;
 
 describe('a module', () => {
-  it('gets an invocation under its method, with the inputs, and its reply is the answer', async () => {
-    const calling = site.call({ method: 'configure', input: { rpm: 1450, label: 'é\u{1F600}' } });
+  it('gets an invocation under its method, with the inputs, and its reply is the response', async () => {
+    const calling = edge.call({ method: 'configure', input: { rpm: 1450, label: 'é\u{1F600}' } });
     const request = await press.next();
     expect(request.topic).toMatch(
       /^press\/in\/configure\/[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/,
@@ -40,32 +40,32 @@ describe('a module', () => {
     expect(await calling).toEqual({ status: 200, payload: { status: 7, output: { done: true } }, reason: undefined });
   });
 
-  it('gets an empty payload when the method declares no inputs, and may reply nothing', async () => {
-    const calling = site.call({ method: 'stop' });
+  it('gets an empty payload when the method declares no inputs, and may reply with an empty payload', async () => {
+    const calling = edge.call({ method: 'stop' });
     const request = await press.next();
     expect(request.text).toBe('');
     request.reply(-3);
     expect((await calling).payload).toEqual({ status: -3 });
   });
 
-  it('gets an empty object when none of the inputs is given', async () => {
-    const calling = site.call({ method: 'configure', input: {} });
+  it('gets an empty object when no input is given', async () => {
+    const calling = edge.call({ method: 'configure', input: {} });
     const request = await press.next();
     expect(request.text).toBe('{}');
     request.reply(0, {});
     expect((await calling).payload).toEqual({ status: 0, output: {} });
   });
 
-  it('gets an input named __proto__ as it is', async () => {
-    const calling = site.call({ method: 'configure', input: JSON.parse('{"__proto__":{"a":1}}') });
+  it('gets an input named __proto__ unchanged', async () => {
+    const calling = edge.call({ method: 'configure', input: JSON.parse('{"__proto__":{"a":1}}') });
     const request = await press.next();
     expect(request.text).toBe('{"__proto__":{"a":1}}');
     request.reply(0);
     await calling;
   });
 
-  it('gets each invocation under another request id', async () => {
-    const calls = [site.call(), site.call()];
+  it('gets each invocation under a new request id', async () => {
+    const calls = [edge.call(), edge.call()];
     const [first, second] = [await press.next(), await press.next()];
     expect(first.requestId).not.toBe(second.requestId);
     second.reply(2);
@@ -73,8 +73,8 @@ describe('a module', () => {
     expect((await Promise.all(calls)).map(({ payload }) => payload.status)).toEqual([1, 2]);
   });
 
-  it.each(['Größe-ändern', '停止', 'a b', 'stop.now', '\u{1F6D1}'])('has the method %s', async (method) => {
-    const calling = site.call({ method });
+  it.each(['Größe-ändern', '停止', 'a b', 'stop.now', '\u{1F6D1}'])('can have the method %s', async (method) => {
+    const calling = edge.call({ method });
     const request = await press.next();
     expect(request.method).toBe(method);
     request.reply(0);
@@ -82,16 +82,16 @@ describe('a module', () => {
   });
 
   it.each(['a/b', '+', 'a#', '$proxy', '$x', 'a\u0000', 'a\nb', '\ufffe', '/', 'x'.repeat(1025)])(
-    'never gets the method %j, which would be another topic',
+    'never gets the method %j, which is not a valid topic segment',
     async (method) => {
-      const answered = await site.call({ method });
+      const answered = await edge.call({ method });
       expect(answered).toMatchObject({ status: 400, reason: 'refused_by_device' });
       expect(answered.payload.detail).toMatch(/cannot be part of a topic/);
     },
   );
 
-  it('is not there: nobody has or serves the object', async () => {
-    const answered = await site.call({ objectId: nobody, target: 'elsewhere' });
+  it('does not exist: no module owns or serves the object', async () => {
+    const answered = await edge.call({ objectId: nobody, target: 'elsewhere' });
     expect(answered).toMatchObject({ status: 404, reason: 'unknown_to_device' });
   });
 });
@@ -100,9 +100,9 @@ describe('a gateway', () => {
   it.each<[string, string, string]>([
     ['by the id of the object', busObject, 'anywhere'],
     ['by the target', nobody, 'line'],
-    ['by what lies below its target', nobody, 'line/2/drive'],
-  ])('gets what is meant for others, %s', async (_, objectId, target) => {
-    const calling = site.call({ objectId, target, method: 'a/b#+', input: { angle: 1.5 } });
+    ['by a path below its target', nobody, 'line/2/drive'],
+  ])('gets invocations for other objects, %s', async (_, objectId, target) => {
+    const calling = edge.call({ objectId, target, method: 'a/b#+', input: { angle: 1.5 } });
     const request = await bus.next();
     expect(request.topic).toMatch(/^bus\/in\/\$proxy\/[0-9a-f-]{36}$/);
     expect(JSON.parse(request.text)).toEqual({ objectId, method: 'a/b#+', input: { angle: 1.5 } });
@@ -111,7 +111,7 @@ describe('a gateway', () => {
   });
 
   it('gets no input when the method declares none', async () => {
-    const calling = site.call({ objectId: busObject });
+    const calling = edge.call({ objectId: busObject });
     const request = await bus.next();
     expect(JSON.parse(request.text)).toEqual({ objectId: busObject, method: 'stop' });
     request.reply(0);
@@ -121,7 +121,7 @@ describe('a gateway', () => {
 
 describe('a reply', () => {
   const replied = async (status: string, payload: string | Buffer) => {
-    const calling = site.call();
+    const calling = edge.call();
     const request = await press.next();
     request.reply(status, payload);
     const answered = await calling;
@@ -132,20 +132,20 @@ describe('a reply', () => {
   };
 
   it.each<[string, string, string | Buffer, RegExp]>([
-    ['with the status OK', 'OK', '', /status is no integer/],
-    ['with a status with a fraction', '1.5', '', /status is no integer/],
-    ['with a status that is empty', '', '', /status is no integer/],
-    ['with a status beyond 2^53', '9007199254740993', '', /status is no integer/],
-    ['with a status in hexadecimal', '0x1F', '', /status is no integer/],
-    ['with text', '0', 'done', /neither empty nor a JSON object/],
+    ['with the status OK', 'OK', '', /status is not an integer/],
+    ['with a status with a fraction', '1.5', '', /status is not an integer/],
+    ['with a status that is empty', '', '', /status is not an integer/],
+    ['with a status beyond 2^53', '9007199254740993', '', /status is not an integer/],
+    ['with a status in hexadecimal', '0x1F', '', /status is not an integer/],
+    ['with plain text', '0', 'done', /neither empty nor a JSON object/],
     ['with an array', '0', '[1]', /neither empty nor a JSON object/],
     ['with null', '0', 'null', /neither empty nor a JSON object/],
-    ['with a text of JSON', '0', '"a"', /neither empty nor a JSON object/],
-    ['with a blank', '0', ' ', /neither empty nor a JSON object/],
-    ['with bytes that are no UTF-8', '0', Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]), /neither empty nor/],
+    ['with a JSON string', '0', '"a"', /neither empty nor a JSON object/],
+    ['with a space', '0', ' ', /neither empty nor a JSON object/],
+    ['with invalid UTF-8', '0', Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]), /neither empty nor/],
     ['with a byte order mark', '0', '\ufeff{}', /neither empty nor a JSON object/],
     ['nested too deep', '0', `{"a":${'['.repeat(80)}${']'.repeat(80)}}`, /nested more than/],
-    ['nested beyond all measure', '0', `{"a":${'['.repeat(60_000)}${']'.repeat(60_000)}}`, /nested more than/],
+    ['nested extremely deep', '0', `{"a":${'['.repeat(60_000)}${']'.repeat(60_000)}}`, /nested more than/],
     ['of a megabyte', '0', JSON.stringify({ a: 'x'.repeat(1_048_576) }), /more than 131072 bytes/],
   ])('%s is a bad reply', async (_, status, payload, sentence) => {
     const answered = await replied(status, payload);
@@ -153,19 +153,19 @@ describe('a reply', () => {
     expect(answered.payload.detail).toMatch(sentence);
   });
 
-  it('may have as many bytes as the hub carries, and not one more', async () => {
+  it('may have as many bytes as the hub allows, and not one more', async () => {
     const room = 131_072 - JSON.stringify({ status: 0, output: { a: '' } }).length;
     expect((await replied('0', JSON.stringify({ a: 'x'.repeat(room) }))).status).toBe(200);
     expect((await replied('0', JSON.stringify({ a: 'x'.repeat(room + 1) }))).payload.detail).toMatch(/131072 bytes/);
   });
 
-  it('that would grow over it when it is written anew is refused, too', async () => {
+  it('that exceeds the limit after serialisation is refused', async () => {
     const numbers = `{"a":[${'1e5,'.repeat(30_000)}1]}`;
     expect((await replied('0', numbers)).payload.detail).toMatch(/131072 bytes/);
   });
 
-  it('counts once: the second one is dropped', async () => {
-    const calling = site.call();
+  it('is accepted once: a second one is dropped', async () => {
+    const calling = edge.call();
     const request = await press.next();
     request.reply(1);
     request.reply(2);
@@ -173,8 +173,8 @@ describe('a reply', () => {
     await vi.waitFor(() => expect(dropped('press')).toBeGreaterThan(0));
   });
 
-  it('to an unknown request, on another’s topic, or anywhere else, answers nothing', async () => {
-    const calling = site.call({ timeout: 5 });
+  it('to an unknown request, on the topic of another module, or on an invalid topic is dropped', async () => {
+    const calling = edge.call({ timeout: 5 });
     const { requestId } = await press.next();
     press.publish('press/out/0/5f2b8f0e-0000-4000-8000-000000000000', '');
     press.publish(`bus/out/0/${requestId}`, '');
@@ -187,8 +187,8 @@ describe('a reply', () => {
     await vi.waitFor(() => expect(dropped('bus')).toBeGreaterThan(0));
   });
 
-  it('to the request of another module answers nothing', async () => {
-    const calling = site.call({ objectId: busObject, timeout: 5 });
+  it('to the request of another module is dropped', async () => {
+    const calling = edge.call({ objectId: busObject, timeout: 5 });
     const { requestId } = await bus.next();
     press.publish(`press/out/9/${requestId}`, '');
     press.publish(`press/out/0/${requestId}`, '{}');
@@ -196,71 +196,71 @@ describe('a reply', () => {
     expect((await calling).payload).toEqual({ status: 1 });
   });
 
-  it('that comes too late is dropped, and is not mistaken for the next one’s', async () => {
+  it('that comes too late is dropped and is not used for the next request', async () => {
     const began = performance.now();
-    const late = site.call({ timeout: 5 });
+    const late = edge.call({ timeout: 5 });
     const request = await press.next();
     expect(await late).toMatchObject({ status: 504, payload: { detail: 'the module did not reply in time' } });
     expect(performance.now() - began).toBeGreaterThan(3_900);
     expect(performance.now() - began).toBeLessThan(4_950); // one second before the hub gives up
     request.reply(1);
-    const next = site.call();
+    const next = edge.call();
     (await press.next()).reply(2);
     expect((await next).payload).toEqual({ status: 2 });
   });
 
-  it('that was retained at the broker is dropped when the proxy comes back', async () => {
+  it('that was retained at the broker is dropped when the proxy reconnects', async () => {
     press.publish('press/out/0/5f2b8f0e-0000-4000-8000-000000000001', '{"old":true}', true);
-    site.broker.disconnect('edge-proxy');
-    await vi.waitFor(() => expect(site.lines.some(({ msg }) => String(msg).includes('retained'))).toBe(true), {
+    edge.broker.disconnect('edge-proxy');
+    await vi.waitFor(() => expect(edge.lines.some(({ msg }) => String(msg).includes('retained'))).toBe(true), {
       timeout: 20_000,
     });
     press.publish('press/out/0/5f2b8f0e-0000-4000-8000-000000000001', '', true);
-    await site.ready();
-    const calling = site.call();
+    await edge.ready();
+    const calling = edge.call();
     (await press.next()).reply(0);
     expect((await calling).status).toBe(200);
   });
 
-  it('of many megabytes is not read to its end: the connection is made anew, and others are served again', async () => {
-    const calling = site.call({ timeout: 5 });
+  it('of many megabytes is not read completely: the proxy reconnects, and the next call works', async () => {
+    const calling = edge.call({ timeout: 5 });
     (await press.next()).reply(0, Buffer.alloc(8_388_608, 'x'));
     expect(await calling).toMatchObject({ status: 504 });
-    expect(site.lines.some(({ reason }) => /a module has sent 8388\d+ bytes at once/.test(String(reason)))).toBe(true);
-    await site.ready();
-    const next = site.call();
+    expect(edge.lines.some(({ reason }) => /a module sent a packet of 8388\d+ bytes/.test(String(reason)))).toBe(true);
+    await edge.ready();
+    const next = edge.call();
     (await press.next()).reply(1);
     expect((await next).payload).toEqual({ status: 1 });
   });
 
-  it('leaves a line in the log that has no input and no output', async () => {
-    const calling = site.call({ method: 'configure', input: { label: 'a private text' } });
+  it('is logged without input and output', async () => {
+    const calling = edge.call({ method: 'configure', input: { label: 'a private text' } });
     (await press.next()).reply(5, { text: 'another private text' });
     await calling;
-    expect(site.lines.at(-1)).toMatchObject({
+    expect(edge.lines.at(-1)).toMatchObject({
       ...{ msg: 'method invoked', correlationId: 'c-1', objectId: pressObject, module: 'press', method: 'configure' },
       ...{ methodStatus: 5, durationMs: expect.any(Number), requestId: expect.any(String) },
     });
-    expect(JSON.stringify(site.lines)).not.toContain('private text');
+    expect(JSON.stringify(edge.lines)).not.toContain('private text');
   });
 });
 
 describe('a payload that no front door sends', () => {
   it.each<[string, unknown, RegExp]>([
     ['nothing', null, /must be a JSON object/],
-    ['a text', 'stop', /must be a JSON object/],
-    ['an object without members', {}, /correlationId must be text/],
-    ['an object id that is none', { objectId: 'x' }, /objectId must be a GUID/],
-    ['a time that is none', { timeout: 1e9 }, /timeout must be at most 300/],
-    ['a time with a fraction', { timeout: 5.5 }, /timeout must be whole seconds/],
-    ['inputs that are a list', { input: [1] }, /input must be an object/],
-    ['a file of no input', { files: { a: { url: 'https://a', bytes: 1, etag: 'x' } } }, /belongs to no input/],
+    ['a string', 'stop', /must be a JSON object/],
+    ['an empty object', {}, /correlationId must be a string/],
+    ['an invalid object id', { objectId: 'x' }, /objectId must be a GUID/],
+    ['a time-out that is too long', { timeout: 1e9 }, /timeout must be at most 300/],
+    ['a time-out with a fraction', { timeout: 5.5 }, /timeout must be whole seconds/],
+    ['inputs in an array', { input: [1] }, /input must be an object/],
+    ['a file without an input', { files: { a: { url: 'https://a', bytes: 1, etag: 'x' } } }, /of the same name/],
     ['a file without a length', { input: { a: 'x' }, files: { a: { url: 'https://a', etag: 'x' } } }, /bytes must be/],
     ['no method', { method: '' }, /method must not be empty/],
-  ])('as %s is refused by name', async (_, change, sentence) => {
+  ])('as %s is refused with the name of the member', async (_, change, sentence) => {
     const usual = { correlationId: 'c', objectId: pressObject, model: 'm', target: '', method: 'stop', timeout: 20 };
     const isBare = typeof change !== 'object' || change === null || Object.keys(change).length === 0;
-    const answered = await invokeDirectly(site.hub, 'edge-1', isBare ? change : { ...usual, ...change }, 20);
+    const answered = await invokeDirectly(edge.hub, 'edge-1', isBare ? change : { ...usual, ...change }, 20);
     expect(answered).toMatchObject({ status: 400, reason: 'refused_by_device' });
     expect(answered.payload.detail).toMatch(sentence);
   });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { generate } from 'mqtt-packet';
 import { expect, it } from 'vitest';
-import { watchPacketSizes } from '../../edge/src/connections/packetSizes.ts';
+import { watchPacketSizes } from '../../edge/src/modules/packetSizes.ts';
 
 /** Sizes that are reported for a stream that comes in pieces. */
 function reported(bytes: Buffer, mostBytes: number, pieces: readonly number[]): number[] {
@@ -20,7 +20,7 @@ const publish = (bytes: number) =>
   generate({ cmd: 'publish', topic: 'a', payload: 'x'.repeat(bytes), qos: 0, dup: false, retain: false });
 const ping = generate({ cmd: 'pingresp' });
 
-it('a packet over the limit is noticed, however the bytes come, and no other is', () => {
+it('only a packet over the limit is reported, for any chunks', () => {
   const sizes = fc.array(fc.integer({ min: 0, max: 500 }), { maxLength: 10 });
   const pieces = fc.array(fc.integer({ min: 0, max: 300 }), { maxLength: 20 });
   fc.assert(
@@ -34,6 +34,6 @@ it('a packet over the limit is noticed, however the bytes come, and no other is'
   );
 });
 
-it('a packet is noticed before it has come', () => {
+it('a packet is reported before it is complete', () => {
   expect(reported(publish(100_000).subarray(0, 4), 50_000, [])).toEqual([100_003]);
 });

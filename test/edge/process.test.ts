@@ -6,97 +6,97 @@ import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type FileServer, startFileServer } from './support/fileServer.ts';
 import { edgeProgram } from './support/process.ts';
-import { type Site, startSite } from './support/site.ts';
+import { startTestEdge, type TestEdge } from './support/testEdge.ts';
 
-// The program as it is deployed: how it starts, ends, and is killed.
+// The program as deployed: start, stop and kill.
 
-const said = (text: string) => site.lines.filter(({ msg }) => String(msg).includes(text));
-let site: Site;
+const logged = (text: string) => edge.lines.filter(({ msg }) => String(msg).includes(text));
+let edge: TestEdge;
 
 describe('the program', () => {
-  afterEach(() => site.close());
+  afterEach(() => edge.close());
 
-  it('starts without hub and broker, says what it waits for, and ends when it is told to', async () => {
-    site = await startSite({ isHubDown: true, isBrokerDown: true, process: {} });
+  it('starts without hub and broker, reports that it waits for them, and exits on SIGTERM', async () => {
+    edge = await startTestEdge({ isHubDown: true, isBrokerDown: true, process: {} });
     await vi.waitFor(
       async () =>
-        expect((await site.readyz()).waitingFor).toEqual([
+        expect((await edge.readyz()).waitingFor).toEqual([
           expect.stringMatching(/^the hub: .*ECONNREFUSED/),
           expect.stringMatching(/^the broker: connect ECONNREFUSED/),
         ]),
       { timeout: 20_000 },
     );
-    await vi.waitFor(() => expect(said('waiting for the')).toHaveLength(2), { timeout: 10_000 });
-    site.process?.child.kill('SIGTERM');
-    expect(await site.process?.ended).toBe(0);
+    await vi.waitFor(() => expect(logged('waiting for the')).toHaveLength(2), { timeout: 10_000 });
+    edge.process?.child.kill('SIGTERM');
+    expect(await edge.process?.ended).toBe(0);
   });
 
-  it('finishes what is in work when it is told to end, and takes nothing more', async () => {
-    site = await startSite({ process: {} });
-    const press = await site.module('press');
-    const calling = site.call();
+  it('finishes the invocations in progress on SIGTERM and refuses new ones', async () => {
+    edge = await startTestEdge({ process: {} });
+    const press = await edge.module('press');
+    const calling = edge.call();
     const request = await press.next();
-    site.process?.child.kill('SIGTERM');
-    await vi.waitFor(() => expect(said('stopping')).toHaveLength(1), { timeout: 10_000 });
-    expect(await site.call()).toMatchObject({ status: 503, payload: { detail: 'the edge proxy stops' } });
-    expect((await site.readyz()).waitingFor).toEqual(['an end to the stop']);
+    edge.process?.child.kill('SIGTERM');
+    await vi.waitFor(() => expect(logged('stopping')).toHaveLength(1), { timeout: 10_000 });
+    expect(await edge.call()).toMatchObject({ status: 503, payload: { detail: 'the edge proxy is stopping' } });
+    expect((await edge.readyz()).waitingFor).toEqual(['the end of the stop']);
     request.reply(3);
     expect((await calling).payload).toEqual({ status: 3 });
-    expect(await site.process?.ended).toBe(0);
+    expect(await edge.process?.ended).toBe(0);
   });
 
-  it('waits for what is in work only so long: the outcome is then unknown', async () => {
-    site = await startSite({ process: {}, limits: { drainSeconds: 1 } });
-    const press = await site.module('press');
-    const calling = site.call();
+  it('aborts the invocations in progress after the drain time: their outcome is unknown', async () => {
+    edge = await startTestEdge({ process: {}, limits: { drainSeconds: 1 } });
+    const press = await edge.module('press');
+    const calling = edge.call();
     await press.next();
-    site.process?.child.kill('SIGTERM');
+    edge.process?.child.kill('SIGTERM');
     expect(await calling).toMatchObject({
       status: 504,
       payload: { detail: expect.stringMatching(/stopped before the module replied/) },
     });
-    expect(await site.process?.ended).toBe(0);
+    expect(await edge.process?.ended).toBe(0);
   });
 
-  it('ends at once on a second signal', async () => {
-    site = await startSite({ process: {} });
-    const press = await site.module('press');
-    const calling = site.call().catch((error: Error) => error);
+  it('exits at once on a second signal', async () => {
+    edge = await startTestEdge({ process: {} });
+    const press = await edge.module('press');
+    const calling = edge.call().catch((error: Error) => error);
     await press.next();
-    site.process?.child.kill('SIGTERM');
-    await vi.waitFor(() => expect(said('stopping')).toHaveLength(1), { timeout: 10_000 });
-    site.process?.child.kill('SIGTERM');
-    expect(await site.process?.ended).toBe(1);
+    edge.process?.child.kill('SIGTERM');
+    await vi.waitFor(() => expect(logged('stopping')).toHaveLength(1), { timeout: 10_000 });
+    edge.process?.child.kill('SIGTERM');
+    expect(await edge.process?.ended).toBe(1);
     expect(await calling).toBeInstanceOf(Error);
   });
 
-  it('is killed during a call: the reply that comes later is given to nobody', async () => {
-    site = await startSite({ process: {} });
-    const press = await site.module('press');
-    const calling = site.call().catch((error: Error) => error);
+  it('is killed during a call: the late reply is dropped', async () => {
+    edge = await startTestEdge({ process: {} });
+    const press = await edge.module('press');
+    const calling = edge.call().catch((error: Error) => error);
     const request = await press.next();
-    site.process?.child.kill('SIGKILL');
+    edge.process?.child.kill('SIGKILL');
     expect(await calling).toBeInstanceOf(Error); // the hub says that the device went away
-    await site.restart();
-    await site.ready();
+    await edge.restart();
+    await edge.ready();
     request.reply(1);
-    const next = site.call();
+    const next = edge.call();
     (await press.next()).reply(2);
     expect((await next).payload).toEqual({ status: 2 });
-    await vi.waitFor(() => expect(said('replies dropped')).toHaveLength(1), { timeout: 10_000 });
+    await vi.waitFor(() => expect(logged('replies dropped')).toHaveLength(1), { timeout: 10_000 });
   });
 
   it.each([-10, 10])('works with a clock that is %i hours wrong', async (hours) => {
-    site = await startSite({
+    edge = await startTestEdge({
       process: { shell: `CLOCK_HOURS=${hours}`, node: '--import ./test/edge/support/shiftedClock.mjs' },
     });
-    const press = await site.module('press');
-    const calling = site.call({ timeout: 5 });
+    const press = await edge.module('press');
+    const calling = edge.call({ timeout: 5 });
     (await press.next()).reply(1);
     expect((await calling).payload).toEqual({ status: 1 });
-    expect(await site.call({ timeout: 5 })).toMatchObject({ status: 504 });
-    await vi.waitFor(() => expect(said('method not invoked')).toHaveLength(1), { timeout: 10_000 });
-    const shift = Date.parse(String(said('method not invoked')[0]?.['time'])) - Date.now();
+    expect(await edge.call({ timeout: 5 })).toMatchObject({ status: 504 });
+    await vi.waitFor(() => expect(logged('method not invoked')).toHaveLength(1), { timeout: 10_000 });
+    const shift = Date.parse(String(logged('method not invoked')[0]?.['time'])) - Date.now();
     expect(Math.round(shift / 3_600_000)).toBe(hours);
   });
 });
@@ -107,56 +107,56 @@ describe('the program with files', () => {
     server = await startFileServer();
   });
   afterEach(async () => {
-    await site.close();
+    await edge.close();
     await server.close();
   });
   const files = () => ({ hosts: [server.host], loopbackHttp: true });
 
-  it('is killed during a download: what it leaves is removed at the next start, and nothing else', async () => {
-    site = await startSite({ process: {}, files: files() });
+  it('is killed during a download: the next start removes the temporary file and nothing else', async () => {
+    edge = await startTestEdge({ process: {}, files: files() });
     const signed = server.signed('a', 'x'.repeat(1_000_000));
     server.behave((_, response) => response.writeHead(200, { etag: signed.etag }).write('x'.repeat(500_000)));
-    const calling = site.call({ input: { a: 'a' }, files: { a: signed } }).catch((error: Error) => error);
-    await vi.waitFor(async () => expect(await readdir(site.files)).toEqual([expect.stringMatching(/^\.incoming-/)]), {
+    const calling = edge.call({ input: { a: 'a' }, files: { a: signed } }).catch((error: Error) => error);
+    await vi.waitFor(async () => expect(await readdir(edge.files)).toEqual([expect.stringMatching(/^\.incoming-/)]), {
       timeout: 10_000,
     });
-    site.process?.child.kill('SIGKILL');
+    edge.process?.child.kill('SIGKILL');
     expect(await calling).toBeInstanceOf(Error);
-    await site.process?.ended;
-    await writeFile(join(site.files, 'of-the-module'), '');
-    expect(await readdir(site.files)).toHaveLength(2);
-    await site.restart();
-    await site.ready();
-    expect(await readdir(site.files)).toEqual(['of-the-module']);
+    await edge.process?.ended;
+    await writeFile(join(edge.files, 'of-the-module'), '');
+    expect(await readdir(edge.files)).toHaveLength(2);
+    await edge.restart();
+    await edge.ready();
+    expect(await readdir(edge.files)).toEqual(['of-the-module']);
   });
 
-  it('is told to end during a download that takes too long: nothing was delivered, and nothing is left', async () => {
-    site = await startSite({ process: {}, files: files(), limits: { drainSeconds: 1 } });
-    const press = await site.module('press');
+  it('stops during a long download: nothing is delivered, and no file remains', async () => {
+    edge = await startTestEdge({ process: {}, files: files(), limits: { drainSeconds: 1 } });
+    const press = await edge.module('press');
     server.behave((_, response) => response.writeHead(200, { etag: '"0x1"' }).write('x'));
-    const calling = site.call({ input: { a: 'a' }, files: { a: server.signed('a', 'xx') } });
+    const calling = edge.call({ input: { a: 'a' }, files: { a: server.signed('a', 'xx') } });
     await vi.waitFor(() => expect(server.open).toBe(1), { timeout: 10_000 });
-    site.process?.child.kill('SIGTERM');
+    edge.process?.child.kill('SIGTERM');
     expect(await calling).toMatchObject({
       status: 503,
-      payload: { detail: 'the edge proxy stopped before it was delivered' },
+      payload: { detail: 'the edge proxy stopped before it delivered the invocation' },
     });
-    expect(await site.process?.ended).toBe(0);
-    expect(await readdir(site.files)).toEqual([]);
+    expect(await edge.process?.ended).toBe(0);
+    expect(await readdir(edge.files)).toEqual([]);
     expect(press.received).toEqual([]);
   });
 
-  it('cannot write a file as the disk takes no more: 503, and the next one is written', async () => {
+  it('cannot write a file because the disk is full: 503, and the next file is written', async () => {
     // The operating system refuses to let a file grow: in blocks of 512 or 1024 bytes.
-    site = await startSite({ process: { shell: "trap '' XFSZ; ulimit -f 200;" }, files: files() });
-    const press = await site.module('press');
-    const answered = await site.call({ input: { a: 'a' }, files: { a: server.signed('a', 'x'.repeat(1_000_000)) } });
+    edge = await startTestEdge({ process: { shell: "trap '' XFSZ; ulimit -f 200;" }, files: files() });
+    const press = await edge.module('press');
+    const answered = await edge.call({ input: { a: 'a' }, files: { a: server.signed('a', 'x'.repeat(1_000_000)) } });
     expect(answered).toMatchObject({ status: 503, payload: { detail: 'the folder of the module cannot be written' } });
     const line = { cause: 'EFBIG', fileBytes: 1_000_000 };
-    await vi.waitFor(() => expect(said('method not invoked').at(-1)).toMatchObject(line), { timeout: 10_000 });
-    expect(await readdir(site.files)).toEqual([]);
+    await vi.waitFor(() => expect(logged('method not invoked').at(-1)).toMatchObject(line), { timeout: 10_000 });
+    expect(await readdir(edge.files)).toEqual([]);
     expect(press.received).toEqual([]);
-    const small = site.call({ input: { a: 'a' }, files: { a: server.signed('b', 'x'.repeat(50_000)) } });
+    const small = edge.call({ input: { a: 'a' }, files: { a: server.signed('b', 'x'.repeat(50_000)) } });
     (await press.next()).reply(0);
     expect((await small).status).toBe(200);
   });
@@ -172,11 +172,11 @@ describe('the command line', () => {
     expect(await run('--help')).toMatchObject({ stdout: expect.stringContaining('--check-config') });
   });
 
-  it('says which option is wrong', async () => {
+  it('names the wrong option', async () => {
     expect(await run('--cofnig', 'x')).toMatchObject({ code: 2, stderr: expect.stringContaining("'--cofnig'") });
   });
 
-  it('checks a configuration, and names the places of all that is wrong', async () => {
+  it('checks a configuration and lists its problems with their paths', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'edge-'));
     const file = join(folder, 'config.jsonc');
     const hub = { connectionString: 'HostName=h;DeviceId=d;SharedAccessKey=a2V5' };
@@ -184,12 +184,12 @@ describe('the command line', () => {
     const good = { ...module, objectIds: ['6b0e4d7c-5a33-4d8c-9a1e-2f1c0f6a7b10'], topics_methods_in: 'a' };
     try {
       await writeFile(file, JSON.stringify({ hub, broker: { url: 'mqtt://h' }, modules: [good] }));
-      expect(await run('--config', file, '--check-config')).toMatchObject({ stdout: `${file} is good: press\n` });
+      expect(await run('--config', file, '--check-config')).toMatchObject({ stdout: `${file} is valid: press\n` });
       await writeFile(file, JSON.stringify({ hub, broker: { url: 'mqtt://h' }, modules: [module] }));
       const { code, stderr } = (await run('--config', file, '--check-config')) as { code: number; stderr: string };
       expect(code).toBe(1);
       expect(stderr).toContain('  - modules[0].objectIds[0]: must be a GUID\n');
-      expect(stderr).toContain('  - modules[0].topics_methods_in: must not have the wildcards + or #\n');
+      expect(stderr).toContain('  - modules[0].topics_methods_in: must not contain the wildcards + or #\n');
     } finally {
       await rm(folder, { recursive: true });
     }

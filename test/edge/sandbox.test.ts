@@ -31,14 +31,14 @@ describe('the demonstration of an edge device', () => {
     invoked = (await demonstrateMethods(sandbox)).filter(({ invocation }) => invocation.object.startsWith('edge-1'));
   });
 
-  it('has a module, a gateway, files, and a module that nobody is', () => {
+  it('has a module, a gateway, files, and a module that does not exist', () => {
     expect(invoked.map(({ handed }) => handed.map(({ module }) => module).join())).toEqual([
       ...['press', 'press', 'press'],
       ...['line', 'line', ''],
     ]);
   });
 
-  it('keeps to the contract with modules', () => {
+  it('conforms to the contract with modules', () => {
     const handed = invoked.flatMap((each) => each.handed);
     const behind = (topic: string) => topic.split('/').slice(4).join('/');
     const breaches = handed.flatMap(({ topic, payload, replyTopic, reply }) => [
@@ -49,7 +49,7 @@ describe('the demonstration of an edge device', () => {
     expect(handed).toHaveLength(5);
   });
 
-  it('leaves no password, no key and no signature in the log of the proxy', async () => {
+  it('writes no password, key or signature to the log of the proxy', async () => {
     const { proxy, broker } = sandbox.state.edge ?? {};
     const log = await readFile(proxy?.logFile ?? '', 'utf8');
     expect(log).toContain('method invoked');
@@ -66,7 +66,7 @@ describe('the broker of the sandbox', () => {
     await expect(connect('mine', 'wrong')).rejects.toThrow(/Connection refused/);
   });
 
-  it('lets a module neither hear nor answer what is another’s', async () => {
+  it('lets a module neither read requests to another module nor reply to them', async () => {
     const client = await connect('mine');
     await expect(client.subscribeAsync('modules/press/methods/in/#')).rejects.toThrow();
     await expect(client.subscribeAsync('#')).rejects.toThrow();
@@ -91,7 +91,7 @@ describe('the example of a module', () => {
     await ended;
   });
 
-  it('stands in docs/methods.md as it is run here', async () => {
+  it('is quoted in docs/methods.md', async () => {
     expect(await readFile('docs/methods.md', 'utf8')).toContain(
       `\`\`\`ts\n${await readFile('sandbox/edge/example.ts', 'utf8')}\`\`\``,
     );

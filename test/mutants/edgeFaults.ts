@@ -6,127 +6,127 @@ const test = (name: string) => [`test/edge/${name}.test.ts`];
 /** In the edge proxy. */
 export const edgeFaults: readonly Fault[] = [
   ...inFile(
-    'edge/src/matching.ts',
-    test('matching'),
+    'edge/src/modules/routing.ts',
+    test('routing'),
     {
       fault: 'matches targets by half a segment',
       find: "end = end > 0 ? Math.max(0, target.lastIndexOf('/', end - 1)) : -1",
       replace: 'end -= 1',
-      caughtBy: 'goes to nobody by half a segment',
+      caughtBy: 'matches no half segment',
     },
     {
-      fault: 'asks the gateway of the target before that of the object',
-      find: '    if (owner) return owner;\n',
-      replace: '    if (owner && !byTarget.has(target)) return owner;\n',
+      fault: 'prefers the gateway of the target to that of the object',
+      find: '    if (ofObject) return ofObject;\n',
+      replace: '    if (ofObject && !byTarget.has(target)) return ofObject;\n',
       caughtBy: 'goes to the gateway of its object rather than that of its target',
     },
   ),
-  ...inFile('edge/src/configuration/agreements.ts', test('configuration'), {
-    fault: 'lets topics lie below each other',
+  ...inFile('edge/src/configuration/crossChecks.ts', test('configuration'), {
+    fault: 'allows topics below each other',
     find: 'segments.slice(0, index + 1)',
     replace: 'segments',
     caughtBy: 'with a topic below that of another module names the place',
   }),
-  ...inFile('edge/src/proxy.ts', test('modules'), {
+  ...inFile('edge/src/invocations/proxy.ts', test('modules'), {
     fault: 'takes retained messages as replies',
-    find: "if (isRetained) dropped.count(moduleId, 'retained');\n      else if",
+    find: "if (isRetained) droppedReplies.count(moduleId, 'retained');\n      else if",
     replace: 'if',
-    caughtBy: 'that was retained at the broker is dropped when the proxy comes back',
+    caughtBy: 'that was retained at the broker is dropped when the proxy reconnects',
   }),
-  ...inFile('edge/src/proxy.ts', test('modules'), {
-    fault: 'answers when the hub has given up',
+  ...inFile('edge/src/invocations/proxy.ts', test('modules'), {
+    fault: 'responds after the time-out of the hub',
     find: 'const marginSeconds = 1;',
     replace: 'const marginSeconds = 0;',
-    caughtBy: 'that comes too late is dropped, and is not mistaken for the next one’s',
+    caughtBy: 'that comes too late is dropped and is not used for the next request',
   }),
-  ...inFile('edge/src/waiting.ts', test('modules'), {
-    fault: 'takes the reply of any module',
+  ...inFile('edge/src/modules/pendingReplies.ts', test('modules'), {
+    fault: 'accepts the reply of any module',
     find: 'const key = keyOf(moduleId, requestId);',
     replace: 'const key = [...requests.keys()].find((one) => one.endsWith(requestId)) ?? keyOf(moduleId, requestId);',
-    caughtBy: 'to the request of another module answers nothing',
+    caughtBy: 'to the request of another module is dropped',
   }),
   ...inFile(
-    'edge/src/reply.ts',
+    'edge/src/modules/reply.ts',
     test('modules'),
     {
-      fault: 'sends the hub an answer of any size',
-      find: 'Buffer.byteLength(JSON.stringify(said)) > maxAnswerBytes',
+      fault: 'sends the hub a response of any size',
+      find: 'Buffer.byteLength(JSON.stringify(response)) > maxResponseBytes',
       replace: 'false',
-      caughtBy: 'may have as many bytes as the hub carries, and not one more',
+      caughtBy: 'may have as many bytes as the hub allows, and not one more',
     },
     {
-      fault: 'takes a list as an output',
+      fault: 'accepts an array as an output',
       find: ' && !Array.isArray(value)',
       replace: '',
       caughtBy: 'with an array is a bad reply',
     },
   ),
-  ...inFile('edge/src/invocation.ts', test('modules'), {
-    fault: 'lets a method be a wildcard',
+  ...inFile('edge/src/hub/invocation.ts', test('modules'), {
+    fault: 'allows wildcards as methods',
     find: '/^\\$|[/+#]/',
     replace: '/^\\$|[/]/',
-    caughtBy: 'never gets the method "+", which would be another topic',
+    caughtBy: 'never gets the method "+", which is not a valid topic segment',
   }),
-  ...inFile('edge/src/connections/broker.ts', test('connections'), {
-    fault: 'hands invocations to a module that it cannot hear',
-    find: 'client.connected && heard.has(moduleId)',
-    replace: 'client.connected || heard.has(moduleId)',
-    caughtBy: 'refuses our subscription to one module: that one gets 503, the others work',
+  ...inFile('edge/src/modules/brokerConnection.ts', test('connections'), {
+    fault: 'delivers to a module without a subscription to its replies',
+    find: 'client.connected && subscribed.has(moduleId)',
+    replace: 'client.connected || subscribed.has(moduleId)',
+    caughtBy: 'refuses the subscription for one module: its calls get 503, others work',
   }),
-  ...inFile('edge/src/connections/packetSizes.ts', test('packetSizes'), {
-    fault: 'lets a module send any amount at once',
-    find: 'if (length > mostBytes) {',
+  ...inFile('edge/src/modules/packetSizes.ts', test('packetSizes'), {
+    fault: 'reads packets of any size',
+    find: 'if (length > maxBytes) {',
     replace: 'if (length > 2 ** 28) {',
-    caughtBy: 'a packet is noticed before it has come',
+    caughtBy: 'a packet is reported before it is complete',
   }),
-  ...inFile('edge/src/connections/hub.ts', test('connections'), {
-    fault: 'makes the connection anew while invocations are in work',
+  ...inFile('edge/src/hub/hubConnection.ts', test('connections'), {
+    fault: 'renews the connection while invocations are in progress',
     find: '(seconds > token.renewWhenIdle && isIdle())',
     replace: 'seconds > token.renewWhenIdle',
-    caughtBy: 'gets a new connection before its token is out of date, in a moment without work',
+    caughtBy: 'gets a new connection before the token expires, while no invocation is in progress',
   }),
   ...inFile(
-    'edge/src/files/fetchFile.ts',
+    'edge/src/files/download.ts',
     test('files'),
     {
-      fault: 'takes a file that was changed',
-      find: "  if (bare(headers.etag ?? '') !== bare(etag)) throw new FetchFailed('it was changed meanwhile');\n",
+      fault: 'accepts a file that has changed',
+      find: "  if (unquoted(headers.etag ?? '') !== unquoted(etag)) throw new DownloadError('it has changed since it was signed');\n",
       replace: '',
-      caughtBy: 'when its host ignores the condition',
+      caughtBy: 'when its host ignores If-Match',
     },
     {
-      fault: 'takes a file that is shorter',
-      find: "  if (count < bytes) throw new FetchFailed('it is shorter than it was');\n",
+      fault: 'accepts a file that is too short',
+      find: "  if (count < bytes) throw new DownloadError('it is shorter than the signed length');\n",
       replace: '',
-      caughtBy: 'when its host sends less',
+      caughtBy: 'when its host sends less than the signed length',
     },
   ),
-  ...inFile('edge/src/files/address.ts', test('files'), {
-    fault: 'fetches from any host',
+  ...inFile('edge/src/files/fileUrl.ts', test('files'), {
+    fault: 'downloads from any host',
     find: 'hosts.includes(host)',
     replace: 'hosts.length > 0',
     caughtBy: 'from a host that is not configured',
   }),
   ...inFile(
-    'edge/src/files/folder.ts',
+    'edge/src/files/moduleFolder.ts',
     test('files'),
     {
-      fault: 'forgets what a module has left lying',
+      fault: 'ignores files that a module has not removed',
       find: 'used.bytes + reserved.bytes + bytes > quotaBytes',
       replace: 'reserved.bytes + bytes > quotaBytes',
-      caughtBy: 'has a quota, to which all counts that the module has left lying',
+      caughtBy: 'has a quota, which includes files that the module has not removed',
     },
     {
-      fault: 'leaves what failed',
+      fault: 'keeps the files of a failed download',
       find: '        await Promise.all(all.map((path) => rm(path, { force: true }).catch(() => {})));\n',
       replace: '        await Promise.all(all);\n',
-      caughtBy: 'when its host breaks off',
+      caughtBy: 'when its host closes the connection early',
     },
   ),
-  ...inFile('edge/src/room.ts', test('load'), {
-    fault: 'lets one module have all the room',
-    find: ' || before >= inFlightPerModule',
+  ...inFile('edge/src/invocations/concurrencyLimit.ts', test('load'), {
+    fault: 'lets one module use the total limit',
+    find: ' || ofModule >= limits.inFlightPerModule',
     replace: '',
-    caughtBy: 'a module has a share: over it there is 503 at once',
+    caughtBy: 'calls beyond the limit of a module get 503 at once',
   }),
 ];

@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import type { z } from 'zod';
-import { disagreements } from './agreements.ts';
-import { Malformed, readJsonWithComments } from './comments.ts';
-import { schema, type Written } from './schema.ts';
+import { crossCheck } from './crossChecks.ts';
+import { JsonError, readJsonWithComments } from './jsonWithComments.ts';
+import { type ConfigurationFile, schema } from './schema.ts';
 
-/** The configuration cannot be used; each problem names its place. */
+/** The configuration is invalid; each problem names its place. */
 export class ConfigurationError extends Error {
   override name = 'ConfigurationError';
   readonly problems: readonly string[];
@@ -15,8 +15,8 @@ export class ConfigurationError extends Error {
   }
 }
 
-/** The configuration with what its files hold. */
-export interface Configuration extends Omit<Written, 'hub' | 'broker' | 'files'> {
+/** The configuration file with the contents of the files that it names. */
+export interface Configuration extends Omit<ConfigurationFile, 'hub' | 'broker' | 'files'> {
   readonly hub: { readonly connectionString: string; readonly ca?: string };
   readonly broker: {
     readonly url: string;
@@ -27,7 +27,7 @@ export interface Configuration extends Omit<Written, 'hub' | 'broker' | 'files'>
     readonly key?: string;
     readonly clientId?: string;
   };
-  readonly files: Omit<Written['files'], 'caFile'> & { readonly ca?: string };
+  readonly files: Omit<ConfigurationFile['files'], 'caFile'> & { readonly ca?: string };
 }
 
 /**
@@ -38,46 +38,46 @@ export async function readConfiguration(path: string): Promise<Configuration> {
   const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
     throw new ConfigurationError([`the file cannot be read: ${error.code}`]);
   });
-  return withFiles(checked(text), dirname(path));
+  return loadFiles(parseConfiguration(text), dirname(path));
 }
 
 /** @throws ConfigurationError */
-export function checked(text: string): Written {
+export function parseConfiguration(text: string): ConfigurationFile {
   let value: unknown;
   try {
     value = readJsonWithComments(text);
   } catch (error) {
-    if (!(error instanceof Malformed)) throw error;
+    if (!(error instanceof JsonError)) throw error;
     throw new ConfigurationError([error.message]);
   }
   const { data, error } = schema.safeParse(value);
-  const problems = data ? disagreements(data) : error.issues.flatMap(sentencesOf);
+  const problems = data ? crossCheck(data) : error.issues.flatMap(problemsOf);
   if (!data || problems.length > 0) throw new ConfigurationError(problems);
   return data;
 }
 
-function sentencesOf({ path, code, message, ...issue }: z.core.$ZodIssue): string[] {
+function problemsOf({ path, code, message, ...issue }: z.core.$ZodIssue): string[] {
   const place = path.reduce<string>(
     (before, key) => (typeof key === 'number' ? `${before}[${key}]` : `${before}${before && '.'}${String(key)}`),
     '',
   );
   const named = (name: string) => (place ? `${place}.${name}` : name);
   if (code === 'unrecognized_keys')
-    return (issue as z.core.$ZodIssueUnrecognizedKeys).keys.map((key) => `${named(key)}: is no setting`);
+    return (issue as z.core.$ZodIssueUnrecognizedKeys).keys.map((key) => `${named(key)}: is not a setting`);
   if (code !== 'invalid_type' || message.startsWith('must')) return [`${place || 'the file'}: ${message}`];
   const { expected } = issue as z.core.$ZodIssueInvalidType;
   const isMissing = message.endsWith('received undefined');
-  return [`${place || 'the file'}: ${isMissing ? 'is missing' : `must be ${words[expected] ?? expected}`}`];
+  return [`${place || 'the file'}: ${isMissing ? 'is missing' : `must be ${typeNames[expected] ?? expected}`}`];
 }
 
-const words: Readonly<Record<string, string>> = {
-  string: 'a text',
-  array: 'a list',
+const typeNames: Readonly<Record<string, string>> = {
+  string: 'a string',
+  array: 'an array',
   object: 'an object',
   boolean: 'true or false',
 };
 
-async function withFiles({ hub, broker, files, ...rest }: Written, folder: string): Promise<Configuration> {
+async function loadFiles({ hub, broker, files, ...rest }: ConfigurationFile, folder: string): Promise<Configuration> {
   const problems: string[] = [];
   async function content(place: string, path: string | undefined): Promise<string | undefined> {
     if (path === undefined) return undefined;
@@ -110,24 +110,25 @@ async function withFiles({ hub, broker, files, ...rest }: Written, folder: strin
       ca: await content('files.caFile', files.caFile),
     }),
   };
-  if (problems.length === 0) problems.push(...faultsOf(configuration.hub.connectionString, connectionStringFile));
+  if (problems.length === 0)
+    problems.push(...connectionStringProblems(configuration.hub.connectionString, connectionStringFile));
   if (problems.length > 0) throw new ConfigurationError(problems);
   return configuration;
 }
 
-type OrAbsent<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] } & {
+type Defined<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] } & {
   [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>;
 };
 
 const defined = <T extends object>(value: T) =>
-  Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined)) as OrAbsent<T>;
+  Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined)) as Defined<T>;
 
-/** The client says nothing useful of a connection string that lacks a part. */
-function faultsOf(connectionString: string, file: string | undefined): string[] {
+/** The hub's client does not name the missing parts. */
+function connectionStringProblems(connectionString: string, file: string | undefined): string[] {
   const place = file === undefined ? 'hub.connectionString' : 'hub.connectionStringFile';
   const names = connectionString.split(';').map((part) => part.slice(0, part.indexOf('=')));
   const missing = ['HostName', 'DeviceId', 'SharedAccessKey'].filter((name) => !names.includes(name));
   return missing.length === 0
     ? []
-    : [`${place}: has no ${missing.join(', no ')}: HostName=…;DeviceId=…;SharedAccessKey=… is needed`];
+    : [`${place}: has no ${missing.join(', no ')}: HostName=…;DeviceId=…;SharedAccessKey=… is required`];
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** Formats of single values. Each error is the end of a sentence. */
+/** Formats of single values. Each message completes `{path}: `. */
 
 const guidForm = /^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$/;
 
@@ -13,23 +13,23 @@ export const file = z.string().min(1, 'must be the path of a file');
 
 export const guid = z.string().regex(guidForm, 'must be a GUID');
 
-/** Segments joined by `/`; the first may be empty (`/a/b`), as some brokers have it. */
+/** Segments joined by `/`; the first may be empty (`/a/b`). */
 const topicForm = /^(?!\$)\/?[^/]+(?:\/[^/]+)*$/;
 
-/** The beginning of topics: what comes below is added behind a `/` (M10). */
+/** Prefix of topics (M10). */
 export const topic = z
   .string()
-  .refine((text) => !/[+#]/.test(text), 'must not have the wildcards + or #')
+  .refine((text) => !/[+#]/.test(text), 'must not contain the wildcards + or #')
   .refine(
     (text) => topicForm.test(text) && isTopicText(text) && Buffer.byteLength(text) <= 512,
     'must be a topic: at most 512 bytes, segments joined by /, none of them empty, no control characters, not beginning with $',
   );
 
-/** Whether a broker takes this text as part of a topic. */
+/** Whether brokers accept the text in a topic. */
 export const isTopicText = (text: string): boolean =>
   text.isWellFormed() && !/[\p{Cc}\p{Noncharacter_Code_Point}]/u.test(text);
 
-/** A connectivity path below the device (P5). Empty: all that nobody else serves. */
+/** A connectivity path below the device (P5). Empty: all paths without another match. */
 export const target = z
   .string()
   .refine(

@@ -1,60 +1,60 @@
 import type { Configuration } from '../configuration/read.ts';
-import type { SignedFile } from '../invocation.ts';
-import { addressFault } from './address.ts';
-import { FetchFailed, fetchFile, isOfThisMachine } from './fetchFile.ts';
-import { createFolder, type Folder, type Reserved } from './folder.ts';
-import { createTurns } from './turns.ts';
+import type { SignedFile } from '../hub/invocation.ts';
+import { DownloadError, download, isFileSystemError } from './download.ts';
+import { urlProblem } from './fileUrl.ts';
+import { createModuleFolder, type ModuleFolder, type Reservation } from './moduleFolder.ts';
+import { createSemaphore } from './semaphore.ts';
 
-/** The files of one invocation, in the module's folder. */
-export interface Delivered {
+/** The files of one invocation, complete in the module's folder. */
+export interface DownloadedFiles {
   /** Name in the folder, by input. */
   readonly names: Readonly<Record<string, string>>;
-  /** They are the module's from now on. */
-  deliver(): void;
-  /** They were not delivered, and are removed. */
+  /** Leaves the files to the module. */
+  keep(): void;
+  /** Removes the files. */
   discard(): Promise<void>;
 }
 
-export type FilesAnswer =
-  | { readonly kind: 'files'; readonly files: Delivered }
-  /** A file could not be fetched. */
-  | { readonly kind: 'failed'; readonly detail: string }
-  /** There is no room, or no folder. */
-  | { readonly kind: 'unavailable'; readonly detail: string; readonly cause?: string };
+type DownloadResult =
+  | { readonly kind: 'files'; readonly files: DownloadedFiles }
+  /** `failed`: a file could not be downloaded. `unavailable`: there is no folder, or its quota is used up. */
+  | { readonly kind: 'failed' | 'unavailable'; readonly detail: string; readonly cause?: string };
 
-/** Brings files that are inputs to the module that gets the invocation (M12). */
+/** Inputs that are files, downloaded to the folder of the module that gets the invocation (M12). */
 export interface FileInputs {
-  /** Makes the folders ready; resolves with those that cannot be used, with the reason. */
+  /** Prepares the folders; resolves with those that cannot be used. */
   prepare(): Promise<{ readonly moduleId: string; readonly cause: string }[]>;
-  /** Fetches them all, or none. Never rejects. */
-  fetch(moduleId: string, files: ReadonlyMap<string, SignedFile>, signal: AbortSignal): Promise<FilesAnswer>;
+  /** Downloads all files or none. Never rejects. */
+  download(moduleId: string, files: ReadonlyMap<string, SignedFile>, signal: AbortSignal): Promise<DownloadResult>;
 }
 
 export function createFileInputs({ modules, files: settings }: Pick<Configuration, 'modules' | 'files'>): FileInputs {
-  const folders = new Map(modules.flatMap(({ id, files }) => (files ? [[id, createFolder(files)] as const] : [])));
-  const turns = createTurns(settings.atOnce);
+  const folders = new Map(
+    modules.flatMap(({ id, files }) => (files ? [[id, createModuleFolder(files)] as const] : [])),
+  );
+  const downloads = createSemaphore(settings.atOnce);
 
-  async function fetchInto(
-    folder: Folder,
-    room: Reserved,
+  async function downloadAll(
+    { mode }: ModuleFolder,
+    reservation: Reservation,
     files: ReadonlyMap<string, SignedFile>,
     signal: AbortSignal,
   ) {
     const paths = new Map<string, string>();
-    // One after the other: an invocation takes one of the places for downloads.
+    // One after the other: an invocation uses one permit at a time.
     for (const [input, file] of files) {
-      const path = room.unfinishedPath();
-      await turns.take(signal, () => fetchFile(file, path, { ca: settings.ca, mode: folder.mode, signal }));
+      const path = reservation.temporaryPath();
+      await downloads.run(signal, () => download(file, path, { ca: settings.ca, mode, signal }));
       paths.set(input, path);
     }
     const names: [string, string][] = [];
-    for (const [input, path] of paths) names.push([input, await room.finish(path)]);
+    for (const [input, path] of paths) names.push([input, await reservation.finish(path)]);
     return Object.fromEntries(names);
   }
 
   return {
     async prepare() {
-      const found = await Promise.all(
+      const unusable = await Promise.all(
         [...folders].map(async ([moduleId, folder]) =>
           folder.prepare().then(
             () => [],
@@ -62,36 +62,34 @@ export function createFileInputs({ modules, files: settings }: Pick<Configuratio
           ),
         ),
       );
-      return found.flat();
+      return unusable.flat();
     },
 
-    async fetch(moduleId, files, signal) {
+    async download(moduleId, files, signal) {
       const folder = folders.get(moduleId);
-      if (!folder)
-        return { kind: 'unavailable', detail: 'the module takes no files: its operator must give it a folder' };
+      if (!folder) return unavailable('the module takes no files: no folder is configured for it');
       for (const { url } of files.values()) {
-        const fault = addressFault(url, settings);
-        if (fault !== undefined) return failed(fault);
+        const problem = urlProblem(url, settings);
+        if (problem !== undefined) return failed(problem);
       }
       const bytes = [...files.values()].reduce((sum, file) => sum + file.bytes, 0);
-      let room: Reserved | undefined;
+      let reservation: Reservation | undefined;
       try {
-        room = await folder.reserve(bytes, files.size);
-        if (!room) return { kind: 'unavailable', detail: 'the folder of the module has no room for the files' };
-        const names = await fetchInto(folder, room, files, signal);
-        const { release, discard } = room;
-        return { kind: 'files', files: { names, deliver: release, discard } };
+        reservation = await folder.reserve(bytes, files.size);
+        if (!reservation) return unavailable('the files do not fit the quota of the module’s folder');
+        const names = await downloadAll(folder, reservation, files, signal);
+        const { release, discard } = reservation;
+        return { kind: 'files', files: { names, keep: release, discard } };
       } catch (error) {
-        await room?.discard();
-        if (error instanceof FetchFailed) return failed(error.message);
-        const cause = isOfThisMachine(error) ? String(error.code) : String(error);
-        return { kind: 'unavailable', detail: 'the folder of the module cannot be written', cause };
+        await reservation?.discard();
+        if (error instanceof DownloadError) return failed(error.message);
+        const cause = isFileSystemError(error) ? String(error.code) : String(error);
+        return { ...unavailable('the folder of the module cannot be written'), cause };
       }
     },
   };
 }
 
-const failed = (why: string): FilesAnswer => ({
-  kind: 'failed',
-  detail: `a file could not be fetched, and nothing was delivered: ${why}`,
-});
+const unavailable = (detail: string) => ({ kind: 'unavailable', detail }) as const;
+const failed = (reason: string) =>
+  ({ kind: 'failed', detail: `a file could not be downloaded, and nothing was delivered: ${reason}` }) as const;

@@ -2,12 +2,12 @@ import { createServer, type RequestListener } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 
-/** A server of files whose behaviour can be changed. */
+/** A file server with a configurable behaviour. */
 export interface FileServer {
   readonly host: string;
-  /** What the front door would send for a file of this name. */
+  /** Adds a file; returns what the front door sends for it. */
   signed(name: string, content: Buffer | string): { url: string; bytes: number; etag: string };
-  /** Answers from now on; by default it serves what was signed, and honours If-Match. */
+  /** Replaces the behaviour; by default it serves the files and checks If-Match. */
   behave(listener: RequestListener): void;
   readonly requests: number;
   readonly open: number;

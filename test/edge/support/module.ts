@@ -1,6 +1,6 @@
 import mqtt, { type MqttClient } from 'mqtt';
 
-/** A request as a module gets it. */
+/** A request to a module. */
 export interface Received {
   readonly topic: string;
   /** The segment before the request id: the method, or `$proxy`. */
@@ -8,15 +8,14 @@ export interface Received {
   readonly requestId: string;
   readonly text: string;
   readonly isRetained: boolean;
-  /** On the module's own topic. */
   reply(status: number | string, payload?: unknown): void;
 }
 
-/** A program that is connected to the broker as a module. */
+/** A module, connected to the broker. */
 export interface TestModule {
   readonly client: MqttClient;
   readonly received: readonly Received[];
-  /** The next request that nobody has taken yet. */
+  /** The next request that has not been returned yet. */
   next(): Promise<Received>;
   publish(topic: string, payload: string | Buffer, retain?: boolean): void;
   close(): Promise<void>;
@@ -29,7 +28,7 @@ interface ModuleOptions {
   readonly answer?: (request: Received) => void;
 }
 
-/** The user is called as the module, and its topics begin so. */
+/** The user name and the prefix of the topics are the id of the module. */
 export async function connectModule({ url, id, isSubscribed = true, answer }: ModuleOptions): Promise<TestModule> {
   const client = await mqtt.connectAsync(url, { username: id, password: `${id}-secret`, reconnectPeriod: 50 });
   client.on('error', () => {});

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { vi } from 'vitest';
 
-/** The proxy as it is deployed: a process that knows nothing but its file. */
+/** The proxy as deployed: a process with a configuration file. */
 export interface EdgeProcess {
   readonly child: ChildProcess;
   readonly healthPort: number;
@@ -12,7 +12,7 @@ export interface EdgeProcess {
 }
 
 export interface ProcessOptions {
-  /** Words before the command, such as a limit. */
+  /** Shell commands or variables before the program. */
   readonly shell?: string;
   /** Options of Node.js. */
   readonly node?: string;
@@ -20,10 +20,10 @@ export interface ProcessOptions {
 
 export const edgeProgram = 'edge/dist/main.js';
 
-/** @param heard is given each line of the log */
+/** @param onLine gets each line of the log */
 export async function startEdgeProcess(
   file: string,
-  heard: (line: Record<string, unknown>) => void,
+  onLine: (line: Record<string, unknown>) => void,
   { shell = '', node = '' }: ProcessOptions,
 ): Promise<EdgeProcess> {
   const command = `${shell} exec ${process.execPath} ${node} ${edgeProgram} --config ${file}`;
@@ -33,7 +33,7 @@ export async function startEdgeProcess(
   createInterface(child.stdout).on('line', (text) => {
     const line: Record<string, unknown> = JSON.parse(text);
     healthPort ??= line['healthPort'];
-    heard(line);
+    onLine(line);
   });
   await vi.waitUntil(() => healthPort !== undefined, { timeout: 60_000 });
   return { child, ended, healthPort: Number(healthPort) };

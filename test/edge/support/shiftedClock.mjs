@@ -1,4 +1,4 @@
-// Loaded before the program: its clock is so many hours wrong.
+// Preloaded: shifts the clock by CLOCK_HOURS.
 const shift = Number(process.env['CLOCK_HOURS']) * 3_600_000;
 const RealDate = Date;
 globalThis.Date = class extends RealDate {

@@ -1,27 +1,27 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** `/livez`: the process answers. `/readyz`: invocations reach modules; says what is missing otherwise. */
+/** `/livez`: the process responds. `/readyz`: hub and broker are connected; otherwise says what it waits for. */
 export interface Health {
   readonly port: number;
   close(): Promise<void>;
 }
 
-/** @throws Error when the port cannot be had */
+/** @throws Error when the port cannot be opened */
 export async function serveHealth(host: string, port: number, missing: () => readonly string[]): Promise<Health> {
   const server = createServer((request, response) => {
-    const answer = (status: number, body: object) => {
+    const respond = (status: number, body: object) => {
       response.writeHead(status, { 'content-type': 'application/json', 'cache-control': 'no-store' });
       response.end(request.method === 'HEAD' ? undefined : `${JSON.stringify(body)}\n`);
     };
     const path = request.url?.split('?', 1)[0];
-    if (request.method !== 'GET' && request.method !== 'HEAD') answer(405, { error: 'only GET and HEAD' });
-    else if (path === '/livez') answer(200, { status: 'alive' });
+    if (request.method !== 'GET' && request.method !== 'HEAD') respond(405, { error: 'only GET and HEAD' });
+    else if (path === '/livez') respond(200, { status: 'alive' });
     else if (path === '/readyz') {
       const waitingFor = missing();
-      if (waitingFor.length === 0) answer(200, { status: 'ready' });
-      else answer(503, { status: 'not ready', waitingFor });
-    } else answer(404, { error: 'there are /livez and /readyz' });
+      if (waitingFor.length === 0) respond(200, { status: 'ready' });
+      else respond(503, { status: 'not ready', waitingFor });
+    } else respond(404, { error: 'the paths are /livez and /readyz' });
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);

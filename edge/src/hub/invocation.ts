@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { guid, isTopicText } from './configuration/values.ts';
+import { guid, isTopicText } from '../configuration/values.ts';
 
-/** What the front door sends with the direct method `invokeMethod` (M6). */
+/** Payload of the direct method `invokeMethod`, which the front door sends (M6). */
 export interface Invocation {
   readonly correlationId: string;
   readonly objectId: string;
@@ -9,15 +9,15 @@ export interface Invocation {
   /** Connectivity path below the device; empty: the device itself. */
   readonly target: string;
   readonly method: string;
-  /** In seconds, since the hub was called. */
+  /** In seconds, from the front door's call to the hub. */
   readonly timeout: number;
-  /** Absent when the method declares none. */
+  /** Absent when the method declares no inputs. */
   readonly input?: Readonly<Record<string, unknown>>;
   /** By input. */
   readonly files?: ReadonlyMap<string, SignedFile>;
 }
 
-/** A file as the front door has signed it (M9). */
+/** A file with a URL that the front door has signed (M9). */
 export interface SignedFile {
   readonly url: string;
   readonly bytes: number;
@@ -26,9 +26,9 @@ export interface SignedFile {
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
-// zod's records leave out a member named __proto__
+// zod's records drop a member named __proto__
 const object = z.custom<Record<string, unknown>>(isObject, 'must be an object');
-const text = z.string('must be text');
+const text = z.string('must be a string');
 
 const signedFile = z.object(
   {
@@ -53,36 +53,32 @@ const invocation = z.object(
   'must be a JSON object',
 );
 
-/** Why something is no invocation, as a sentence. */
-export interface Fault {
-  readonly fault: string;
-}
-
-export function readInvocation(payload: unknown): Invocation | Fault {
+export function readInvocation(payload: unknown): Invocation | { readonly problem: string } {
+  const invalid = (problem: string) => ({ problem: `the payload is not a valid invocation: ${problem}` });
   const { data, error } = invocation.safeParse(payload);
-  if (!data) return { fault: `the payload is no invocation: ${sentenceOf(error)}` };
+  if (!data) return invalid(describe(error));
   const { files: given, input, ...rest } = data;
   const common = { ...rest, ...(input !== undefined && { input }) };
   if (given === undefined) return common;
   const files = new Map<string, SignedFile>();
   for (const [name, value] of Object.entries(given)) {
-    if (typeof input?.[name] !== 'string') return { fault: 'the payload is no invocation: a file belongs to no input' };
+    if (typeof input?.[name] !== 'string') return invalid('a file has no input of the same name');
     const { data: file, error } = signedFile.safeParse(value);
-    if (!file) return { fault: `the payload is no invocation: a file: ${sentenceOf(error)}` };
+    if (!file) return invalid(`a file: ${describe(error)}`);
     files.set(name, file);
   }
   return { ...common, files };
 }
 
-const sentenceOf = (error: z.ZodError): string =>
+const describe = (error: z.ZodError): string =>
   error.issues.map(({ path, message }) => [...path.map(String), message].join(' ')).join('; ');
 
-const longestMethod = 1024;
+const maxMethodBytes = 1024;
 
-/** Why a method's name cannot be a segment of a topic (M11); undefined when it can. */
-export function methodFault(method: string): string | undefined {
-  const isFit = !/^\$|[/+#]/.test(method) && isTopicText(method) && Buffer.byteLength(method) <= longestMethod;
-  return isFit
+/** Why a method name cannot be a segment of a topic (M11); undefined when it can. */
+export function methodNameProblem(method: string): string | undefined {
+  const isValid = !/^\$|[/+#]/.test(method) && isTopicText(method) && Buffer.byteLength(method) <= maxMethodBytes;
+  return isValid
     ? undefined
-    : `the method’s name cannot be part of a topic: it must have at most ${longestMethod} bytes, not begin with $, and have no /, + or #, and no control characters`;
+    : `the method name cannot be part of a topic: it must have at most ${maxMethodBytes} bytes, must not begin with $, and must not contain /, +, # or control characters`;
 }

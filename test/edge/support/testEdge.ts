@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { expect, vi } from 'vitest';
 import { type Configuration, readConfiguration } from '../../../edge/src/configuration/read.ts';
 import { startEdge } from '../../../edge/src/edge.ts';
-import { createLog } from '../../../edge/src/log.ts';
+import { createLog } from '../../../edge/src/operations/log.ts';
 import { type Broker, type BrokerUser, startBroker } from '../../../sandbox/edge/broker.ts';
 import { type Hub, startHub } from '../../../sandbox/hub/hub.ts';
-import { readMethodResponse } from '../../../src/methods/methodResponse.ts';
 import { Failure } from '../../../src/methods/failure.ts';
+import { readMethodResponse } from '../../../src/methods/methodResponse.ts';
 import { breachesOfModule } from '../../support/modulesContract.ts';
 import { connectModule, type Received, type TestModule } from './module.ts';
 import { type EdgeProcess, type ProcessOptions, startEdgeProcess } from './process.ts';
@@ -18,11 +18,11 @@ export const busObject = '0f1d8a52-7f2b-4f0e-8d57-3b8f2f6c9e11';
 
 export type Line = Readonly<Record<string, unknown>>;
 
-/** What came back to whoever called the direct method, as a front door reads it. */
-export interface Answered {
+/** Response to a direct method, as a front door reads it. */
+export interface CallResult {
   readonly status: number;
   readonly payload: { readonly detail?: string; readonly status?: number; readonly output?: Record<string, unknown> };
-  /** What a front door tells the application instead of an answer. */
+  /** Reason of the failure that a front door reports to the application. */
   readonly reason: string | undefined;
 }
 
@@ -36,30 +36,30 @@ export interface Call {
 }
 
 /** A hub, a broker and an edge proxy between them, all real. */
-export interface Site {
+export interface TestEdge {
   readonly hub: Hub;
   readonly folder: string;
   /** Folder of the module press. */
   readonly files: string;
   readonly broker: Broker;
-  /** The process, if it is one. */
+  /** Undefined when the proxy runs in the process of the test. */
   readonly process: EdgeProcess | undefined;
   readonly configuration: Configuration;
   readonly lines: readonly Line[];
   readyz(): Promise<{ status: number; waitingFor: string[] }>;
   ready(): Promise<void>;
   /** Calls `invokeMethod` of the proxy's identity through the hub. */
-  call(call?: Call): Promise<Answered>;
+  call(call?: Call): Promise<CallResult>;
   module(id: 'press' | 'bus', answer?: (request: Received) => void, isSubscribed?: boolean): Promise<TestModule>;
   stopBroker(): Promise<void>;
   startBroker(): Promise<void>;
   startHub(): Promise<void>;
-  /** Starts the process again, after its end. */
+  /** Starts the process again. */
   restart(): Promise<void>;
   close(): Promise<void>;
 }
 
-export interface SiteOptions {
+export interface TestEdgeOptions {
   readonly limits?: object;
   readonly files?: object;
   readonly folder?: object;
@@ -83,8 +83,8 @@ export const users: Readonly<Record<string, BrokerUser>> = {
   bus: { password: 'bus-secret', publish: ['bus/out/#'], subscribe: ['bus/in/#'] },
 };
 
-/** The close fails the test when a secret is in the log. */
-export async function startSite(options: SiteOptions = {}): Promise<Site> {
+/** `close` fails the test when the log contains a secret or a request violates the contract. */
+export async function startTestEdge(options: TestEdgeOptions = {}): Promise<TestEdge> {
   const folder = await mkdtemp(join(tmpdir(), 'edge-'));
   const files = join(folder, 'press');
   const hubOptions = (mqtts?: number) => ({
@@ -125,20 +125,20 @@ export async function startSite(options: SiteOptions = {}): Promise<Site> {
   await writeFile(file, JSON.stringify(written), { mode: 0o600 });
   const configuration = await readConfiguration(file);
   const lines: Line[] = [];
-  const heard = (line: Line) => void lines.push(line);
-  const startProgram = () => startEdgeProcess(file, heard, options.process ?? {});
+  const onLine = (line: Line) => void lines.push(line);
+  const startProgram = () => startEdgeProcess(file, onLine, options.process ?? {});
   let program = options.process && (await startProgram());
-  const edge =
-    program ?? (await startEdge(configuration, createLog('debug', { write: (line) => heard(JSON.parse(line)) })));
+  const proxy =
+    program ?? (await startEdge(configuration, createLog('debug', { write: (line) => onLine(JSON.parse(line)) })));
   const modules: TestModule[] = [];
 
   async function readyz() {
-    const response = await fetch(`http://127.0.0.1:${(program ?? edge).healthPort}/readyz`);
+    const response = await fetch(`http://127.0.0.1:${(program ?? proxy).healthPort}/readyz`);
     const { waitingFor = [] } = (await response.json()) as { waitingFor?: string[] };
     return { status: response.status, waitingFor };
   }
 
-  const site: Site = {
+  const edge: TestEdge = {
     get hub() {
       return hub;
     },
@@ -176,7 +176,7 @@ export async function startSite(options: SiteOptions = {}): Promise<Site> {
     },
     async close() {
       await Promise.all(modules.map((module) => module.close()));
-      if ('stop' in edge) await edge.stop();
+      if ('stop' in proxy) await proxy.stop();
       program?.child.kill('SIGKILL');
       await program?.ended;
       await Promise.all([broker.close(), hub.close()].map((closing) => closing.catch(() => {})));
@@ -185,26 +185,31 @@ export async function startSite(options: SiteOptions = {}): Promise<Site> {
       const breaches = requests.flatMap(({ topic, text }) =>
         breachesOfModule('in', topic.replace(/^\w+\/in\//, ''), text),
       );
-      expect(breaches, 'what modules got against the contract').toEqual([]);
+      expect(breaches, 'requests that violate the contract').toEqual([]);
       const key = connectionString.split('SharedAccessKey=')[1] ?? '';
       for (const secret of [key, 'edge-proxy-secret', 'sig=']) expect(JSON.stringify(lines)).not.toContain(secret);
     },
   };
-  if (!options.isHubDown && !options.isBrokerDown && !options.broker && !options.users) await site.ready();
-  return site;
+  if (!options.isHubDown && !options.isBrokerDown && !options.broker && !options.users) await edge.ready();
+  return edge;
 }
 
-/** The answer to a direct method, which must be one that a front door understands (M7, M8). */
-export async function invokeDirectly(hub: Hub, clientId: string, payload: unknown, timeout: number): Promise<Answered> {
-  const answer = await hub.methods.invoke(clientId, {
+/** Calls the direct method; the response must be valid for a front door (M7, M8). */
+export async function invokeDirectly(
+  hub: Hub,
+  clientId: string,
+  payload: unknown,
+  timeout: number,
+): Promise<CallResult> {
+  const response = await hub.methods.invoke(clientId, {
     methodName: 'invokeMethod',
     payload: payload as Parameters<Hub['methods']['invoke']>[1]['payload'],
     responseTimeoutMs: timeout * 1000,
     connectTimeoutMs: 0,
   });
-  const read = { status: answer.status, payload: answer.payload as Answered['payload'] };
+  const read = { status: response.status, payload: response.payload as CallResult['payload'] };
   try {
-    expect(readMethodResponse(answer.status, answer.payload)).toEqual(answer.payload);
+    expect(readMethodResponse(response.status, response.payload)).toEqual(response.payload);
     return { ...read, reason: undefined };
   } catch (error) {
     if (!(error instanceof Failure)) throw error;

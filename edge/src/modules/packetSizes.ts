@@ -1,19 +1,19 @@
 /**
- * Follows the sizes of the MQTT packets in a stream of bytes. The client itself collects a packet of any size before it
- * hands it over, and what one module sends must not fill the memory.
- * @param tooLarge called once, as soon as the head of a larger packet is there
+ * Watches the sizes of MQTT packets in a stream of bytes. The client buffers a packet of any size before it delivers it;
+ * a single module must not be able to fill the memory.
+ * @param onTooLarge called once, as soon as the header of a larger packet has arrived
  */
-export function watchPacketSizes(mostBytes: number, tooLarge: (bytes: number) => void): (chunk: Buffer) => void {
-  // one byte of type; the length of the rest, seven bits in each byte, the lowest first; the rest
+export function watchPacketSizes(maxBytes: number, onTooLarge: (bytes: number) => void): (chunk: Buffer) => void {
+  // Packet: one byte for the type; the length of the rest, 7 bits per byte, lowest first; the rest
   let state: 'type' | 'length' | 'rest' | 'over' = 'type';
   let [length, factor] = [0, 1];
 
   return (chunk) => {
     for (let at = 0; at < chunk.length && state !== 'over'; ) {
       if (state === 'rest') {
-        const taken = Math.min(length, chunk.length - at);
-        length -= taken;
-        at += taken;
+        const skipped = Math.min(length, chunk.length - at);
+        length -= skipped;
+        at += skipped;
       } else {
         const byte = chunk[at] ?? 0;
         at += 1;
@@ -25,9 +25,9 @@ export function watchPacketSizes(mostBytes: number, tooLarge: (bytes: number) =>
         factor *= 128;
         if (byte >= 0x80) continue;
         state = 'rest';
-        if (length > mostBytes) {
+        if (length > maxBytes) {
           state = 'over';
-          tooLarge(length);
+          onTooLarge(length);
           return;
         }
       }

@@ -1,0 +1,98 @@
+import type { Module } from './moduleSchema.ts';
+import type { ConfigurationFile } from './schema.ts';
+
+/** Problems between values of the file, each with its path (M10). */
+export const crossCheck = (file: ConfigurationFile): string[] => [
+  ...alternatives(file),
+  ...dependencies(file),
+  ...duplicates(file.modules, 'id', ({ id }) => [[id, 'id']]),
+  ...duplicates(file.modules, 'object id', objectIds),
+  ...duplicates(file.modules, 'target', ({ gateway }) => indexed(gateway?.targets ?? [], 'gateway.targets')),
+  ...duplicates(file.modules, 'folder', ({ files }) =>
+    files ? [[files.folder.replace(/\/+$/, ''), 'files.folder']] : [],
+  ),
+  ...overlappingTopics(file.modules),
+  ...unreachable(file.modules),
+];
+
+type Located = readonly [value: string, path: string];
+
+const indexed = (values: readonly string[], path: string): Located[] =>
+  values.map((value, index) => [value, `${path}[${index}]`]);
+
+const objectIds = ({ objectIds: own, gateway }: Module): Located[] =>
+  [...indexed(own, 'objectIds'), ...indexed(gateway?.objectIds ?? [], 'gateway.objectIds')].map(([id, path]) => [
+    id.toLowerCase(),
+    path,
+  ]);
+
+const alternatives = ({ hub, broker }: ConfigurationFile): string[] => [
+  ...((hub.connectionString === undefined) === (hub.connectionStringFile === undefined)
+    ? ['hub: exactly one of connectionString and connectionStringFile is required']
+    : []),
+  ...(broker.password !== undefined && broker.passwordFile !== undefined
+    ? ['broker: only one of password and passwordFile is allowed']
+    : []),
+];
+
+function dependencies({ broker, limits }: ConfigurationFile): string[] {
+  const hasPassword = broker.password !== undefined || broker.passwordFile !== undefined;
+  return [
+    ...(hasPassword && broker.username === undefined ? ['broker.username: is required with a password'] : []),
+    ...((broker.certificateFile === undefined) === (broker.keyFile === undefined)
+      ? []
+      : ['broker: certificateFile and keyFile require each other']),
+    ...(limits.inFlightPerModule > limits.inFlight
+      ? ['limits.inFlightPerModule: must not be more than limits.inFlight']
+      : []),
+  ];
+}
+
+function duplicates(
+  modules: readonly Module[],
+  what: string,
+  valuesOf: (module: Module) => readonly Located[],
+): string[] {
+  const seen = new Map<string, string>();
+  const problems: string[] = [];
+  for (const [index, module] of modules.entries()) {
+    for (const [value, member] of valuesOf(module)) {
+      const path = `modules[${index}].${member}`;
+      const first = seen.get(value);
+      if (first === undefined) seen.set(value, path);
+      else problems.push(`${path}: the ${what} ${JSON.stringify(value)} is already used in ${first}`);
+    }
+  }
+  return problems;
+}
+
+/** Topics that are equal, or one below the other, would mix requests and replies. */
+function overlappingTopics(modules: readonly Module[]): string[] {
+  const topics = modules.flatMap(({ topics_methods_in, topics_methods_out }, index) => [
+    { topic: topics_methods_in, path: `modules[${index}].topics_methods_in` },
+    { topic: topics_methods_out, path: `modules[${index}].topics_methods_out` },
+  ]);
+  const seen = new Map<string, string>();
+  const problems: string[] = [];
+  // Shorter topics first, so that each comes after its prefixes.
+  for (const { topic, path } of topics.toSorted((a, b) => a.topic.length - b.topic.length)) {
+    const prefix = prefixesOf(topic).find((prefix) => seen.has(prefix));
+    if (prefix !== undefined) {
+      problems.push(`${path}: the topic is ${prefix === topic ? 'the same as' : 'below'} ${seen.get(prefix)}`);
+    }
+    if (!seen.has(topic)) seen.set(topic, path);
+  }
+  return problems;
+}
+
+const prefixesOf = (topic: string): string[] => {
+  const segments = topic.split('/');
+  return segments.map((_, index) => segments.slice(0, index + 1).join('/'));
+};
+
+const unreachable = (modules: readonly Module[]): string[] =>
+  modules.flatMap(({ objectIds: own, gateway }, index) =>
+    own.length + (gateway?.objectIds.length ?? 0) + (gateway?.targets.length ?? 0) === 0
+      ? [`modules[${index}]: no invocation can reach it: it has no objectIds and serves nothing as a gateway`]
+      : [],
+  );

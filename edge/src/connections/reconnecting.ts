@@ -1,0 +1,128 @@
+import type { Log } from '../operations/log.ts';
+import { errorMessage } from './errorMessage.ts';
+
+export interface Connection {
+  /** Resolves with the reason when the connection is closed; never rejects. */
+  readonly closed: Promise<string>;
+  close(): Promise<void>;
+}
+
+/** A connection that is opened again when it is closed or cannot be opened (M13). */
+export interface Reconnecting<C extends Connection> {
+  /** Undefined while there is no open connection. */
+  current(): C | undefined;
+  /** Name of the peer and the last error; undefined while connected. */
+  waitingFor(): string | undefined;
+  /** Replaces the open connection by a new one. */
+  renew(): void;
+  close(): Promise<void>;
+}
+
+/** Pauses between attempts double from `initialMs` to `maxMs`. */
+export interface Backoff {
+  readonly initialMs: number;
+  readonly maxMs: number;
+  /** A connection that was open for so long resets the pauses. */
+  readonly stableAfterMs: number;
+}
+
+interface ReconnectingOptions<C extends Connection> {
+  /** `the hub` or `the broker`, for the log. */
+  readonly name: string;
+  /** Rejects when the connection cannot be opened. */
+  readonly open: (signal: AbortSignal) => Promise<C>;
+  readonly log: Log;
+  readonly backoff: Backoff;
+  /** Logged as an error when several connections in a row are closed soon after they open. */
+  readonly unstableMessage: string;
+}
+
+const unstableAfter = 3;
+
+export function createReconnecting<C extends Connection>(options: ReconnectingOptions<C>): Reconnecting<C> {
+  const { name, open, log, backoff, unstableMessage } = options;
+  const closing = new AbortController();
+  const { signal } = closing;
+  let current: C | undefined;
+  let lastReason: string | undefined;
+  /** Attempts in a row that failed or did not last. */
+  let failures = 0;
+  let unstable = 0;
+  let renew = () => {};
+
+  function report(reason: string) {
+    if (reason !== lastReason) log.warn({ reason }, `waiting for ${name}`); // not once for each attempt
+    lastReason = reason;
+  }
+
+  /** Resolves when the connection is closed; false when this side closed it. */
+  async function connectOnce(): Promise<boolean> {
+    const connection = await open(signal);
+    const openedAt = performance.now();
+    const renewal = new AbortController();
+    const ended = AbortSignal.any([signal, renewal.signal]);
+    if (!ended.aborted) {
+      current = connection;
+      renew = () => renewal.abort();
+      lastReason = undefined;
+      log.info(`connected to ${name}`);
+    }
+    const reason = await unlessAborted(connection.closed, ended);
+    current = undefined;
+    await connection.close();
+    if (reason === undefined) return false;
+    const isStable = performance.now() - openedAt >= backoff.stableAfterMs;
+    failures = isStable ? 0 : failures;
+    unstable = isStable ? 0 : unstable + 1;
+    if (unstable === unstableAfter) log.error({ reason }, unstableMessage);
+    report(reason);
+    return true;
+  }
+
+  async function run() {
+    while (!signal.aborted) {
+      const hasFailed = await connectOnce().catch((error: unknown) => {
+        if (!signal.aborted) report(errorMessage(error));
+        return true;
+      });
+      if (!hasFailed || signal.aborted) continue;
+      failures += 1;
+      await pause(Math.min(backoff.maxMs, backoff.initialMs * 2 ** Math.min(failures - 1, 20)), signal);
+    }
+  }
+  const running = run();
+
+  return {
+    current: () => current,
+    waitingFor: () => (current ? undefined : `${name}${lastReason === undefined ? '' : `: ${lastReason}`}`),
+    renew: () => renew(),
+    async close() {
+      closing.abort();
+      await running;
+    },
+  };
+}
+
+/** Resolves with undefined when the signal comes first. Leaves no listener on the signal. */
+export function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
+  return new Promise((resolve, reject) => {
+    const abort = () => resolve(undefined);
+    signal.addEventListener('abort', abort, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
+    if (signal.aborted) abort();
+  });
+}
+
+/** Waits for 50 to 100 % of the time, so that many proxies do not reconnect at once. */
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const end = () => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = setTimeout(end, ms * (0.5 + Math.random() / 2));
+    signal.addEventListener('abort', end, { once: true });
+    if (signal.aborted) end();
+  });
+}

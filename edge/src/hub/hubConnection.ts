@@ -1,0 +1,122 @@
+import sdk from 'azure-iot-device';
+import mqtt from 'azure-iot-device-mqtt';
+import { errorMessage } from '../connections/errorMessage.ts';
+import {
+  type Backoff,
+  type Connection,
+  createReconnecting,
+  type Reconnecting,
+  unlessAborted,
+} from '../connections/reconnecting.ts';
+import type { Log } from '../operations/log.ts';
+import type { MethodResponse } from './methodResponse.ts';
+
+interface HubOptions {
+  /** Of a device or a module. */
+  readonly connectionString: string;
+  readonly ca?: string;
+  /** Must not reject. */
+  readonly onInvocation: (payload: unknown) => Promise<MethodResponse>;
+  /** No invocation is in progress, so a reconnect interrupts none. */
+  readonly isIdle: () => boolean;
+  readonly log: Log;
+  readonly backoff?: Backoff;
+  readonly token?: TokenLifetime;
+}
+
+/** In seconds. */
+interface TokenLifetime {
+  readonly valid: number;
+  /** After this time the connection is renewed as soon as it is idle. */
+  readonly renewWhenIdle: number;
+  /** After this time the connection is renewed even if it is not idle. */
+  readonly renew: number;
+}
+
+/** The only direct method (M6). */
+const methodName = 'invokeMethod';
+
+/**
+ * One day, so that a device whose clock is hours behind does not send expired tokens. The renewals come before the
+ * client's own, 15 minutes before expiry, which stops for good after one failure.
+ */
+const defaultToken: TokenLifetime = { valid: 86_400, renewWhenIdle: 72_000, renew: 82_800 };
+const defaultBackoff: Backoff = { initialMs: 1_000, maxMs: 60_000, stableAfterMs: 60_000 };
+const openMs = 20_000;
+const closeMs = 3_000;
+const keepAliveSeconds = 60;
+
+const noRetry = { shouldRetry: () => false, nextRetryTimeout: () => 0 };
+
+export function connectToHub(options: HubOptions): Reconnecting<Connection> {
+  const { connectionString, ca, onInvocation, isIdle, log } = options;
+  const { backoff = defaultBackoff, token = defaultToken } = options;
+  const hub = createReconnecting({
+    name: 'the hub',
+    open,
+    log,
+    backoff,
+    unstableMessage:
+      'the hub closes each connection soon after it opens: does another program use the identity of this proxy?',
+  });
+  return hub;
+
+  async function open(signal: AbortSignal): Promise<Connection> {
+    const credentials = sdk.SharedAccessKeyAuthenticationProvider.fromConnectionString(connectionString, token.valid);
+    const client = /(?:^|;)\s*ModuleId=/.test(connectionString)
+      ? sdk.ModuleClient.fromAuthenticationProvider(credentials, mqtt.Mqtt)
+      : sdk.Client.fromAuthenticationProvider(credentials, mqtt.Mqtt);
+    client.setRetryPolicy(noRetry); // the client's own retries hide errors for minutes, and may stop
+    const closed = new Promise<string>((resolve) => {
+      client.on('disconnect', (error: unknown) => resolve(errorMessage(error)));
+      client.on('error', (error: unknown) => resolve(errorMessage(error)));
+    });
+    let renewal: NodeJS.Timeout | undefined;
+    const connection: Connection = {
+      closed,
+      async close() {
+        clearInterval(renewal);
+        await within(client.close(), closeMs).catch(() => {});
+      },
+    };
+
+    type Respond = InstanceType<typeof sdk.DeviceMethodResponse>;
+    const onMethod = (request?: InstanceType<typeof sdk.DeviceMethodRequest>, response?: Respond) => {
+      onInvocation(request?.payload)
+        .then(({ status, payload }) => response?.send(status, payload))
+        .catch((error: unknown) => log.warn({ reason: errorMessage(error) }, 'a response did not reach the hub'));
+    };
+
+    try {
+      const opening = (async () => {
+        await client.setOptions({ keepalive: keepAliveSeconds, ...(ca !== undefined && { ca }) });
+        await client.open();
+        if (client instanceof sdk.ModuleClient) client.onMethod(methodName, onMethod);
+        else client.onDeviceMethod(methodName, onMethod);
+        // The client does not report when it is subscribed. The hub answers packets in order, so after this one it is.
+        await client.getTwin();
+      })();
+      const failed = closed.then((reason) => Promise.reject(new Error(reason)));
+      await within(unlessAborted(Promise.race([opening, failed]), signal), openMs);
+    } catch (error) {
+      await connection.close();
+      throw new Error(errorMessage(error));
+    }
+
+    const openedAt = performance.now();
+    renewal = setInterval(() => {
+      const seconds = (performance.now() - openedAt) / 1000;
+      if (seconds > token.renew || (seconds > token.renewWhenIdle && isIdle())) hub.renew();
+    }, token.valid).unref(); // every thousandth of the lifetime
+    return connection;
+  }
+}
+
+async function within<T>(work: Promise<T>, ms: number): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`no response within ${ms / 1000} s`)), ms);
+  });
+  work.catch(() => {});
+  return Promise.race([work, timeout]).finally(() => clearTimeout(timer));
+}

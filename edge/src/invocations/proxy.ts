@@ -1,0 +1,170 @@
+import { randomUUID } from 'node:crypto';
+import type { DownloadedFiles, FileInputs } from '../files/fileInputs.ts';
+import { type Invocation, methodNameProblem, readInvocation } from '../hub/invocation.ts';
+import { failure, type MethodResponse } from '../hub/methodResponse.ts';
+import type { BrokerConnection } from '../modules/brokerConnection.ts';
+import type { DroppedReplies } from '../modules/droppedReplies.ts';
+import { createPendingReplies } from '../modules/pendingReplies.ts';
+import { type Reply, responseTo } from '../modules/reply.ts';
+import { requestFor } from '../modules/request.ts';
+import type { FindRoute, Route } from '../modules/routing.ts';
+import type { Log } from '../operations/log.ts';
+import type { ConcurrencyLimit } from './concurrencyLimit.ts';
+import { type InvocationFields, logInvocation } from './invocationLog.ts';
+
+/** Passes invocations from the hub to modules, and their replies back. */
+export interface EdgeProxy {
+  /** Never rejects. */
+  invoke(payload: unknown): Promise<MethodResponse>;
+  receive(reply: Reply): void;
+  /** Refuses new invocations. */
+  stop(): void;
+  /** Ends the invocations in progress. */
+  abort(): void;
+}
+
+interface ProxyOptions {
+  readonly route: FindRoute;
+  readonly broker: () => BrokerConnection | undefined;
+  readonly fileInputs: FileInputs;
+  readonly concurrency: ConcurrencyLimit;
+  readonly droppedReplies: DroppedReplies;
+  readonly log: Log;
+}
+
+/** The proxy responds before the hub's time-out expires (M6). */
+const marginSeconds = 1;
+
+export function createProxy({ route, broker, fileInputs, concurrency, droppedReplies, log }: ProxyOptions): EdgeProxy {
+  const pending = createPendingReplies<Reply>();
+  const running = new Set<AbortController>();
+  let isStopping = false;
+  let isAborted = false;
+
+  async function invoke(payload: unknown, fields: InvocationFields): Promise<MethodResponse> {
+    const invocation = readInvocation(payload);
+    if ('problem' in invocation) return failure(400, invocation.problem);
+    const { correlationId, objectId, target, method, timeout } = invocation;
+    Object.assign(fields, { correlationId, objectId, target, method, timeout });
+    if (isStopping) return failure(503, 'the edge proxy is stopping');
+    const found = route(objectId, target);
+    if (!found) return failure(404, 'no module of this device owns or serves this object');
+    const { id } = found.module;
+    fields.module = id;
+    const problem = found.isGateway ? undefined : methodNameProblem(method);
+    if (problem !== undefined) return failure(400, problem);
+    const release = concurrency.acquire(id);
+    if (!release) return failure(503, 'too many invocations are in progress, in total or for this module');
+    const end = new AbortController();
+    const timer = setTimeout(() => end.abort(), (timeout - marginSeconds) * 1000);
+    running.add(end);
+    try {
+      return await deliver(invocation, found, end.signal, fields);
+    } finally {
+      clearTimeout(timer);
+      running.delete(end);
+      release();
+    }
+  }
+
+  async function deliver(
+    invocation: Invocation,
+    route: Route,
+    signal: AbortSignal,
+    fields: InvocationFields,
+  ): Promise<MethodResponse> {
+    const { id } = route.module;
+    if (!broker()?.isSubscribedTo(id)) return unreachable;
+    let files: DownloadedFiles | undefined;
+    if (invocation.files?.size) {
+      fields.files = invocation.files.size;
+      fields.fileBytes = [...invocation.files.values()].reduce((sum, { bytes }) => sum + bytes, 0);
+      const result = await fileInputs.download(id, invocation.files, signal);
+      if (result.kind !== 'files') {
+        if (isAborted) return stopped;
+        if (result.cause !== undefined) fields.cause = result.cause;
+        return failure(result.kind === 'failed' ? 502 : 503, result.detail);
+      }
+      files = result.files;
+    }
+    const requestId = randomUUID();
+    fields.requestId = requestId;
+    const reply = awaitReply(id, requestId, signal);
+    const refusal = publish(invocation, route, requestId, signal, files);
+    if (refusal) {
+      reply.cancel();
+      await files?.discard();
+      return refusal;
+    }
+    files?.keep();
+    const received = await reply.received;
+    if (received) return responseTo(received);
+    return failure(
+      504,
+      isAborted ? 'the edge proxy stopped before the module replied' : 'the module did not reply in time',
+    );
+  }
+
+  /** Publishes the request once; returns a failure when it was not sent. */
+  function publish(
+    invocation: Invocation,
+    route: Route,
+    requestId: string,
+    signal: AbortSignal,
+    files: DownloadedFiles | undefined,
+  ): MethodResponse | undefined {
+    if (signal.aborted) return isAborted ? stopped : timedOut;
+    const connection = broker();
+    if (!connection?.isSubscribedTo(route.module.id)) return unreachable;
+    const { topic, payload } = requestFor(invocation, route, requestId, files?.names);
+    return connection.publish(topic, payload) ? undefined : unreachable;
+  }
+
+  function awaitReply(moduleId: string, requestId: string, signal: AbortSignal) {
+    let cancel = () => {};
+    const received = new Promise<Reply | undefined>((resolve) => {
+      cancel = () => {
+        pending.remove(moduleId, requestId);
+        resolve(undefined);
+      };
+      signal.addEventListener('abort', cancel, { once: true });
+      pending.add(moduleId, requestId, resolve);
+    });
+    return { received, cancel };
+  }
+
+  return {
+    async invoke(payload) {
+      const startedAt = performance.now();
+      const fields: InvocationFields = {};
+      const response = await invoke(payload, fields).catch((error: unknown) => {
+        log.error({ err: error, ...fields }, 'unforeseen failure');
+        return failure(502, 'the edge proxy failed');
+      });
+      logInvocation(log, response, { ...fields, durationMs: Math.round(performance.now() - startedAt) });
+      return response;
+    },
+
+    receive(reply) {
+      const { moduleId, requestId, isRetained } = reply;
+      if (isRetained) droppedReplies.count(moduleId, 'retained');
+      else if (!pending.resolve(moduleId, requestId, reply)) droppedReplies.count(moduleId, 'unknown');
+    },
+
+    stop() {
+      isStopping = true;
+    },
+
+    abort() {
+      isAborted = true;
+      for (const end of running) end.abort();
+    },
+  };
+}
+
+const unreachable = failure(
+  503,
+  'the broker is not connected, or does not let the proxy receive replies of this module',
+);
+const stopped = failure(503, 'the edge proxy stopped before it delivered the invocation');
+const timedOut = failure(503, 'the time-out expired before the invocation was delivered');
