@@ -20,17 +20,13 @@ const enough = {
   BACKENDS_TOKEN: 't0ken',
 };
 
+const names = settingDocs().map(({ env }) => env);
 const directory = mkdtempSync(join(tmpdir(), 'settings-'));
 afterAll(() => rmSync(directory, { recursive: true }));
 const file = (values: unknown) => {
   const path = join(directory, 'given.json');
   writeFileSync(path, typeof values === 'string' ? values : JSON.stringify(values));
   return path;
-};
-
-const fileWith = (path: string) => {
-  const [group = '', name = ''] = path.split('.');
-  return file({ [group]: { [name]: 1 } });
 };
 
 function problemsOf(env: NodeJS.ProcessEnv): readonly string[] {
@@ -114,19 +110,11 @@ describe('settings', () => {
     },
   );
 
-  const numbers = Object.values(schema).flatMap((members) =>
-    Object.values(members).flatMap(({ env, format, ...more }) =>
-      format === 'count'
-        ? [
-            {
-              env,
-              minimum: 'minimum' in more ? Number(more.minimum) : 1,
-              maximum: 'maximum' in more ? Number(more.maximum) : 0,
-            },
-          ]
-        : [],
-    ),
-  );
+  type Setting = { env: string; format: unknown; minimum?: number; maximum?: number };
+  const numbers = Object.values<Record<string, Setting>>(schema)
+    .flatMap((members) => Object.values(members))
+    .filter(({ format }) => format === 'count')
+    .map(({ env, minimum = 1, maximum = 0 }) => ({ env, minimum, maximum }));
 
   it.each(numbers)('have a least and a largest value: $env', ({ env, minimum, maximum }) => {
     for (const allowed of [minimum, maximum]) expect(problemsOf({ ...enough, [env]: String(allowed) })).toEqual([]);
@@ -205,10 +193,10 @@ describe('settings that are gone', () => {
   });
 
   it('are gone, and what replaces them exists', () => {
-    const names = settingDocs().map(({ env }) => env);
     for (const { variable, path, instead } of retiredSettings) {
       expect(names).not.toContain(variable);
-      expect(problemsOf({ ...enough, CONFIG_FILE: fileWith(path) }).join('\n')).toContain(
+      const [group = '', name = ''] = path.split('.');
+      expect(problemsOf({ ...enough, CONFIG_FILE: file({ [group]: { [name]: 1 } }) }).join('\n')).toContain(
         `${path} is no setting any more`,
       );
       expect(names).toEqual(expect.arrayContaining(instead.match(/[A-Z]+_[A-Z_]+/g) ?? []));
@@ -221,17 +209,11 @@ describe('settings that are gone', () => {
     const env = { ...enough, ...Object.fromEntries(warned.map(({ variable }) => [variable, '1'])) };
     expect(problemsOf(env)).toEqual([]);
     const reported = warned.map(({ variable, instead }) => ({ variable, hint: instead }));
-    expect(
-      unknownVariables(
-        env,
-        settingDocs().map(({ env }) => env),
-      ),
-    ).toEqual(reported);
+    expect(unknownVariables(env, names)).toEqual(reported);
   });
 });
 
 describe('variables that look like settings and are none', () => {
-  const names = settingDocs().map(({ env }) => env);
   const unknown = (env: NodeJS.ProcessEnv) => unknownVariables(env, names);
 
   it('are named, with the nearest name or what replaced them', () => {
@@ -346,11 +328,7 @@ describe('the pages that list the settings', () => {
     const page = readFileSync('docs/settings.md', 'utf8');
     expect(settingsPage()).toBe(page);
     const listed = [...page.matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name);
-    expect(listed.sort()).toEqual(
-      settingDocs()
-        .map(({ env }) => env)
-        .sort(),
-    );
+    expect(listed.toSorted()).toEqual(names.toSorted());
   });
 
   it('.env.example is up to date: run `npm run docs`', () => {
