@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { stories } from '../sandbox/stories/index.ts';
 import type { Story } from '../sandbox/stories/story.ts';
 import { propertiesOf } from '../sandbox/stories/wire.ts';
-import type { Card } from '../src/messages/card.ts';
+import type { Card } from '../src/card/card.ts';
 import { catalogue } from '../src/messages/index.ts';
 import { meanings } from './asyncapi/headers.ts';
 import { createSchemas, type Schema } from './asyncapi/schemas.ts';

@@ -1,5 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { type SettingDoc, settingDocs } from '../src/config.ts';
+import { type SettingDoc, settingDocs } from '../src/settings/config.ts';
 import { everySetting, methodsSchema, schema } from '../src/settings/schema.ts';
 
 /**

@@ -1,31 +1,31 @@
 import { parseArgs } from 'node:util';
-import { ConfigurationError, configDirectory, readSettings, type Settings } from './config.ts';
+import type { DeadLetter } from './deadLetters/deadLetter.ts';
+import { openDeadLetters } from './deadLetters/open.ts';
+import type { DeadLetters } from './deadLetters/store.ts';
 import { createHandling } from './handling.ts';
-import { harmless, harmlessJson } from './harmless.ts';
-import { createLog } from './log.ts';
-import { type Choice, chosenLetters } from './operations/deadLetters/choice.ts';
-import type { Letter } from './operations/deadLetters/letter.ts';
-import { lineOf, summaryOf } from './operations/deadLetters/lines.ts';
-import { openDeadLetters } from './operations/deadLetters/open.ts';
-import type { DeadLetters } from './operations/deadLetters/store.ts';
+import { createLog } from './log/log.ts';
+import { type Choice, chosenLetters } from './operations/choice.ts';
+import { lineOf, summaryOf } from './operations/lines.ts';
 import { rememberingFailures, replay } from './operations/replay.ts';
+import { ConfigurationError, configDirectory, readSettings, type Settings } from './settings/config.ts';
+import { printable, printableJson } from './text/printable.ts';
 
 /** The operator's command for messages that failed through the service's own side. */
 
 const usage = `Usage: dead-letters COMMAND [options]
 
-  list      one line for each letter
-  show ID   one letter, whole
-  replay    handles letters again, each device's in order; those that succeed are deleted
+  list      one line for each dead letter
+  show ID   one dead letter, whole
+  replay    handles dead letters again, each device's in order; those that succeed are deleted
 
   --device D   only of this device
   --since T    only parked at or after this time (2026-01-31, or 2026-01-31T12:00:00Z)
   --code C     only with this result code
   --dry-run    replay: say what would be done
-  --verbose    replay: the service's log line for each letter, as LOG_LEVEL says; else warnings only
+  --verbose    replay: the service's log line for each dead letter, as LOG_LEVEL says; else warnings only
 `;
 
-/** Devices whose letters are handled at once. */
+/** Devices whose dead letters are handled at once. */
 const width = 16;
 
 const progressEveryMs = 2_000;
@@ -89,7 +89,7 @@ async function list(deadLetters: DeadLetters, choice: Choice): Promise<number> {
   let [listed, passedOver] = [0, 0];
   const letters = chosenLetters(deadLetters, choice, ({ message }) => {
     passedOver += 1;
-    say(`passed over: ${harmless(message)}`);
+    say(`passed over: ${printable(message)}`);
   });
   for await (const letter of letters) {
     listed += 1;
@@ -99,11 +99,11 @@ async function list(deadLetters: DeadLetters, choice: Choice): Promise<number> {
   return passedOver === 0 ? 0 : 1;
 }
 
-function show(id: string, letter: Letter | undefined): number {
-  if (letter === undefined) throw new Error('there is no letter of this id: `list` shows them');
+function show(id: string, letter: DeadLetter | undefined): number {
+  if (letter === undefined) throw new Error('there is no dead letter of this id: `list` shows them');
   const { event, ...rest } = letter;
   const body = event.body instanceof Uint8Array ? Buffer.from(event.body).toString('utf8') : event.body;
-  process.stdout.write(`${harmlessJson(JSON.stringify({ id, ...rest, event: { ...event, body } }, null, 2))}\n`);
+  process.stdout.write(`${printableJson(JSON.stringify({ id, ...rest, event: { ...event, body } }, null, 2))}\n`);
   return 0;
 }
 
@@ -123,7 +123,7 @@ async function replayAll(
   let passedOver = 0;
   const letters = chosenLetters(store, choice, ({ message }) => {
     passedOver += 1;
-    say(`passed over: ${harmless(message)}`);
+    say(`passed over: ${printable(message)}`);
   });
   for await (const { id } of letters) ids.push(id);
   say(`${ids.length} dead letters to replay`);
@@ -133,7 +133,7 @@ async function replayAll(
   const stopping = new AbortController();
   const stop = () => {
     if (stopping.signal.aborted) process.exit(130);
-    say('stopping after the letters in work; once more to end at once');
+    say('stopping after the dead letters in work; once more to end at once');
     stopping.abort();
   };
   process.on('SIGINT', stop).on('SIGTERM', stop);
@@ -144,9 +144,9 @@ async function replayAll(
       requirementOf: handling.requirementOf,
       deadLetters,
       failureOf,
-      closing: stopping.signal,
+      stopping: stopping.signal,
       width,
-      remark: (text) => say(harmless(text)),
+      remark: (text) => say(printable(text)),
       progress(done, all) {
         if (Date.now() - saidAt < progressEveryMs) return;
         saidAt = Date.now();

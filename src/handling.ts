@@ -1,18 +1,18 @@
 import { type Backends, createBackends } from './backends/backends.ts';
-import type { Settings } from './config.ts';
-import { createDispatch, type Dispatch } from './dispatch.ts';
+import { openDeadLetters } from './deadLetters/open.ts';
+import type { DeadLetters } from './deadLetters/store.ts';
+import { createDispatch, type Dispatch } from './dispatch/dispatch.ts';
+import { createRequirements, type RequirementOf } from './dispatch/requirements.ts';
 import { createReplies } from './hub/replies/replies.ts';
 import type { Sender } from './hub/replies/sender.ts';
 import { newServiceClient, type ServiceConnection } from './hub/replies/serviceConnection.ts';
 import { cureHubSdks } from './hub/sdkCures.ts';
-import type { Log } from './log.ts';
-import { type Counters, createCounters } from './operations/counters.ts';
-import { openDeadLetters } from './operations/deadLetters/open.ts';
-import type { DeadLetters } from './operations/deadLetters/store.ts';
-import { createRequirements, type RequirementOf } from './requirements.ts';
-import { messageLimits } from './settings/constants.ts';
+import type { Log } from './log/log.ts';
+import { createTroubles } from './log/troubles.ts';
+import { type Counters, createCounters } from './metrics/counters.ts';
+import type { Settings } from './settings/config.ts';
+import { messageLimits } from './settings/groups/constants.ts';
 import { secretsOf } from './settings/secrets.ts';
-import { createTroubles } from './troubles.ts';
 
 /** All it takes to handle a message, wherever it comes from: the hub, or the dead letters. */
 export interface Handling {
@@ -25,7 +25,7 @@ export interface Handling {
   close(): Promise<void>;
 }
 
-/** Letters become too old even when none is parked. */
+/** Dead letters become too old even when none is parked. */
 const tidyEveryMs = 60 * 60_000;
 
 export function createHandling(

@@ -1,8 +1,8 @@
 import { setFlagsFromString } from 'node:v8';
-import { ConfigurationError, configDirectory, readSettings } from './config.ts';
 import { unusableDirectories } from './operations/writable.ts';
 import { runProgram } from './program.ts';
 import { startService } from './service.ts';
+import { ConfigurationError, configDirectory, readSettings } from './settings/config.ts';
 import { usedDirectories } from './settings/directories.ts';
 
 /** The service. */

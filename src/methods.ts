@@ -1,7 +1,7 @@
-import { configDirectory, readMethodsSettings } from './config.ts';
 import { readCertificate } from './methods/certificate.ts';
 import { startFrontDoor } from './methods/frontDoor.ts';
 import { runProgram } from './program.ts';
+import { configDirectory, readMethodsSettings } from './settings/config.ts';
 
 /** The front door: remote methods over HTTP (M1). */
 await runProgram({

@@ -1,5 +1,5 @@
-import { ConfigurationError, settingDocs } from './config.ts';
-import { createLog, type Log } from './log.ts';
+import { createLog, type Log } from './log/log.ts';
+import { ConfigurationError, settingDocs } from './settings/config.ts';
 import { unknownVariables } from './settings/variables.ts';
 
 /** What runs until it is told to stop. */

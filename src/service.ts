@@ -1,23 +1,23 @@
-import { createArrivals } from './arrivals.ts';
-import type { Settings } from './config.ts';
+import { createArrivals } from './dispatch/recognition.ts';
 import { createHandling } from './handling.ts';
 import { createBudget } from './hub/partition/budget.ts';
 import { openSpool } from './hub/partition/spool.ts';
 import { balanceLimits } from './hub/reading/balance.ts';
 import { createConsumer } from './hub/reading/consumer.ts';
 import { openStore } from './hub/stores/openStore.ts';
-import type { Log } from './log.ts';
+import type { Log } from './log/log.ts';
 import { startOperationsServer } from './operations/http.ts';
 import { bytesToReserve } from './protocol/body.ts';
+import type { Settings } from './settings/config.ts';
+import { partitionShare, roundMs } from './settings/derived.ts';
+import { directoriesOf } from './settings/directories.ts';
 import {
   checkpointEveryMessages,
   deviceMessages,
   messageLimits,
   reading,
   spoolMessages,
-} from './settings/constants.ts';
-import { partitionShare, roundMs } from './settings/derived.ts';
-import { directoriesOf } from './settings/directories.ts';
+} from './settings/groups/constants.ts';
 
 /** Looking after the partitions for so long in vain is a reason to be restarted. */
 const stuckAfterMs = 5 * 60_000;

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { Settings } from '../src/config.ts';
+import type { Settings } from '../src/settings/config.ts';
 import { secretsOf } from '../src/settings/secrets.ts';
 
 it('finds the keys and signatures in connection strings, and whatever else is secret', () => {

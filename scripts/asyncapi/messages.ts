@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Card } from '../../src/messages/card.ts';
+import type { Card } from '../../src/card/card.ts';
 import { catalogue } from '../../src/messages/index.ts';
 import { type FailureCode, resultCodes } from '../../src/protocol/codes.ts';
 import type { Generation } from '../../src/protocol/event.ts';

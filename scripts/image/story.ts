@@ -54,7 +54,7 @@ async function proveFirstRun(stage: Stage): Promise<void> {
   }
 }
 
-/** Nothing is handled again, what came meanwhile is, and the letter is still there. */
+/** Nothing is handled again, what came meanwhile is, and the dead letter is still there. */
 async function proveSecondRun(stage: Stage, letter: string): Promise<void> {
   const { length: before } = await handledLines(stage);
   await withDevice(stage, 'pump-1', async (device) => {

@@ -1,6 +1,6 @@
 import type { AxiosAdapter } from 'axios';
-import type { LogLines } from '../log.ts';
-import { createTroubles } from '../troubles.ts';
+import type { LogLines } from '../log/log.ts';
+import { createTroubles } from '../log/troubles.ts';
 import { createCache } from './cache.ts';
 import type { Call } from './call.ts';
 import { backendSettings, type CommonSettings, probes, tokenSource } from './common.ts';

@@ -22,7 +22,7 @@ export interface Cache<T> {
 interface Entry<T> {
   readonly value?: T;
   readonly expires: number;
-  readonly flight?: Promise<T | undefined>;
+  readonly pending?: Promise<T | undefined>;
 }
 
 /**
@@ -44,12 +44,12 @@ export function createCache<T>(maxEntries: number): Cache<T> {
 
   async function look(deviceId: string, key: string, ttlMs: number, load: () => Promise<T | undefined>) {
     const entries = devices.get(deviceId) ?? new Map<string, Entry<T>>();
-    const flight = load();
-    entries.set(key, { flight, expires: 0 });
+    const pending = load();
+    entries.set(key, { pending, expires: 0 });
     keep(deviceId, entries);
     let value: T | undefined;
     try {
-      value = await flight;
+      value = await pending;
     } finally {
       if (value !== undefined) entries.set(key, { value, expires: performance.now() + ttlMs });
       else entries.delete(key);
@@ -63,8 +63,8 @@ export function createCache<T>(maxEntries: number): Cache<T> {
     async get({ deviceId, deadline }, key, ttlMs, load) {
       const known = devices.get(deviceId)?.get(key);
       if (known?.value !== undefined && known.expires > performance.now()) return known.value;
-      if (known?.flight === undefined) return look(deviceId, key, ttlMs, load);
-      const shared = known.flight.catch(() => undefined);
+      if (known?.pending === undefined) return look(deviceId, key, ttlMs, load);
+      const shared = known.pending.catch(() => undefined);
       const value = await deadline.race(shared, 'the same look-up by another message');
       return value ?? load();
     },

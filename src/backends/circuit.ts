@@ -1,6 +1,6 @@
-import type { Troubles } from '../troubles.ts';
-import { createInquiry, type Health } from './inquiry.ts';
-import { createTally } from './tally.ts';
+import type { Troubles } from '../log/troubles.ts';
+import { createFailureCount } from './failureCount.ts';
+import { createHealthProbe, type Health } from './healthProbe.ts';
 
 /** Whether a backend is there at all (B5). */
 export interface Circuit {
@@ -40,7 +40,7 @@ interface CircuitOptions {
 const refused = 'connection refused';
 
 /** What everybody waits at while the circuit is open. */
-interface Gate {
+interface SendQueue {
   readonly closed: Promise<boolean>;
   readonly release: (isBack: boolean) => void;
   /** How many have come to wait. */
@@ -53,16 +53,16 @@ interface Gate {
  */
 export function createCircuit(options: CircuitOptions): Circuit {
   const { name, failures, probeMs, maxProbeMs, probe, troubles } = options;
-  const outages = createTally(failures);
-  const serverErrors = createTally(failures);
+  const outages = createFailureCount(failures);
+  const serverErrors = createFailureCount(failures);
   let refusals = 0;
   let lastSuccess = Number.NEGATIVE_INFINITY;
   let healthyProbes = 0;
-  let gate: Gate | undefined;
+  let gate: SendQueue | undefined;
   let timer: NodeJS.Timeout | undefined;
   let closed = false;
 
-  const inquiry = createInquiry({
+  const healthProbe = createHealthProbe({
     probe,
     everyMs: probeMs,
     answered({ healthy, retryAfterMs }, failure, began) {
@@ -73,11 +73,11 @@ export function createCircuit(options: CircuitOptions): Circuit {
   });
 
   function open(failure: string, retryAfterMs = 0) {
-    let release: Gate['release'] = () => {};
+    let release: SendQueue['release'] = () => {};
     const released = new Promise<boolean>((resolve) => {
       release = resolve;
     });
-    const opened: Gate = { closed: released, release, waited: 0 };
+    const opened: SendQueue = { closed: released, release, waited: 0 };
     gate = opened;
     const counts = () => ({ failures: outages.count() + serverErrors.count(), waited: opened.waited });
     const fields = { backend: name, failure, failures: counts().failures };
@@ -127,19 +127,19 @@ export function createCircuit(options: CircuitOptions): Circuit {
       if (gate === undefined && (acrossDevices || refusals >= failures)) open(failure);
     },
     drew500(deviceId) {
-      if (serverErrors.add(deviceId) && gate === undefined) inquiry.begin('HTTP 500');
+      if (serverErrors.add(deviceId) && gate === undefined) healthProbe.begin('HTTP 500');
     },
     doubt(failure) {
-      if (gate === undefined) inquiry.begin(failure);
+      if (gate === undefined) healthProbe.begin(failure);
     },
-    untilAsked: inquiry.untilAnswered,
+    untilAsked: healthProbe.untilAnswered,
     healthyProbes: () => healthyProbes,
     succeeded,
     hasSucceededWithin: (ms) => performance.now() - lastSuccess < ms,
     close() {
       closed = true;
       clearTimeout(timer);
-      inquiry.close();
+      healthProbe.close();
       gate?.release(false);
       gate = undefined;
     },

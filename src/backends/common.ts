@@ -1,5 +1,5 @@
 import type { AxiosAdapter } from 'axios';
-import type { Troubles } from '../troubles.ts';
+import type { Troubles } from '../log/troubles.ts';
 import type { BackendSettings } from './http.ts';
 import { clientCredentials, staticToken, type TokenSource } from './token.ts';
 

@@ -1,8 +1,8 @@
-import { Rejection } from '../rejection.ts';
+import { Rejection } from '../protocol/rejection.ts';
 
 /** The message is no longer this instance's to handle: whoever reads its partition next will. */
-export class Abandoned extends Error {
-  override readonly name = 'Abandoned';
+export class Cancelled extends Error {
+  override readonly name = 'Cancelled';
 }
 
 /** How long the handling of one message may still take, retries included (P2). Its clock starts when it is made. */
@@ -33,10 +33,10 @@ export interface Deadline {
  * at a backend is limited by `remaining()`.
  * @param gone aborted when the message is taken from us, however much time is left
  */
-export function createDeadline(seconds: number, gone?: AbortSignal): Deadline {
+export function createDeadline(seconds: number, ended?: AbortSignal): Deadline {
   const end = performance.now() + seconds * 1000;
   const remaining = () => Math.max(0, end - performance.now());
-  const abandoned = () => new Abandoned('the partition is no longer read by this instance');
+  const cancelled = () => new Cancelled('the partition is no longer read by this instance');
 
   /** @param begin settles the promise it is given, sooner or later, and answers the timer that does so at the latest */
   async function unlessGone<T>(begin: (resolve: Resolve<T>, reject: (error: Error) => void) => NodeJS.Timeout) {
@@ -44,21 +44,21 @@ export function createDeadline(seconds: number, gone?: AbortSignal): Deadline {
     let timer: NodeJS.Timeout | undefined;
     try {
       return await new Promise<T>((resolve, reject) => {
-        leave = () => reject(abandoned());
+        leave = () => reject(cancelled());
         timer = begin(resolve, reject);
-        if (gone?.aborted) leave();
-        else if (gone) waitingUnder(gone).add(leave);
+        if (ended?.aborted) leave();
+        else if (ended) waitingUnder(ended).add(leave);
       });
     } finally {
       clearTimeout(timer);
-      if (gone) waitingUnder(gone).delete(leave);
+      if (ended) waitingUnder(ended).delete(leave);
     }
   }
 
   return {
     remaining,
     check() {
-      if (gone?.aborted) throw abandoned();
+      if (ended?.aborted) throw cancelled();
     },
     race: (promise, waitingFor) =>
       unlessGone((resolve, reject) => {
@@ -74,15 +74,15 @@ type Resolve<T> = (value: T) => void;
 const waiting = new WeakMap<AbortSignal, Set<() => void>>();
 
 /** What a signal ends. Thousands wait under the same one, and it would go through all its listeners for each that comes or leaves. */
-function waitingUnder(gone: AbortSignal): Set<() => void> {
-  const known = waiting.get(gone);
+function waitingUnder(ended: AbortSignal): Set<() => void> {
+  const known = waiting.get(ended);
   if (known !== undefined) return known;
   const all = new Set<() => void>();
-  waiting.set(gone, all);
+  waiting.set(ended, all);
   const leaveAll = () => {
     for (const leave of all) leave();
   };
-  gone.addEventListener('abort', leaveAll, { once: true });
+  ended.addEventListener('abort', leaveAll, { once: true });
   return all;
 }
 

@@ -1,4 +1,4 @@
-import { Rejection } from '../rejection.ts';
+import { Rejection } from '../protocol/rejection.ts';
 
 const maxHeaderBytes = 512;
 

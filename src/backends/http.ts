@@ -1,16 +1,16 @@
 import { Axios, type AxiosAdapter } from 'axios';
-import type { LogLines } from '../log.ts';
-import type { Troubles } from '../troubles.ts';
-import { createAdmission } from './admission.ts';
-import { createAnswers } from './answer.ts';
+import type { LogLines } from '../log/log.ts';
+import type { Troubles } from '../log/troubles.ts';
 import { createAttempt } from './attempt.ts';
+import { createAccess, createOutcomeRecorder } from './attemptOutcome.ts';
 import { createBackOff, retryAfterMs } from './backOff.ts';
+import { createBulkhead } from './bulkhead.ts';
 import type { Call, Send } from './call.ts';
 import { type Circuit, createCircuit } from './circuit.ts';
 import { createDeadline } from './deadline.ts';
-import type { Health } from './inquiry.ts';
-import { createAccess, createObservation } from './observation.ts';
+import type { Health } from './healthProbe.ts';
 import type { Redact } from './redaction.ts';
+import { createAnswers } from './response.ts';
 import { createSending } from './sending.ts';
 import { isHealthy } from './status.ts';
 import type { TokenSource } from './token.ts';
@@ -89,8 +89,8 @@ export function createBackend(options: BackendOptions): Backend {
       attemptTimeoutMs,
       maxAnswerBytes,
       attempt,
-      observe: createObservation({ circuit, attemptTimeoutMs, access }),
-      admission: createAdmission(circuit, settings.connections),
+      recordOutcome: createOutcomeRecorder({ circuit, attemptTimeoutMs, access }),
+      bulkhead: createBulkhead(circuit, settings.connections),
       retries: {
         circuit,
         backOff: createBackOff(settings.backOffMs, settings.maxBackOffMs, random),

@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { defaultModel, guid, isGuid, isModelId } from '../protocol/fields.ts';
 import { type Json, memberOf, parseJson, pick, pickSmall, valueIn } from '../protocol/json.ts';
 import { elementsOf } from '../protocol/jsonElements.ts';
-import { Rejection } from '../rejection.ts';
+import { Rejection } from '../protocol/rejection.ts';
 import type { Send } from './call.ts';
-import { isCreatedBy, isReplacedBy } from './ownWork.ts';
+import { isCreatedBy, isReplacedBy } from './lostAnswers.ts';
 import { path } from './path.ts';
 import type { Refusal } from './refusal.ts';
 

@@ -9,7 +9,7 @@ import { headerValue } from './headers.ts';
 import { path } from './path.ts';
 import type { Redact } from './redaction.ts';
 import { refusalOf } from './refusal.ts';
-import { createSlots } from './slots.ts';
+import { createSemaphore } from './semaphore.ts';
 import { isOutage, isPassing } from './status.ts';
 import { TransportFailure } from './transport.ts';
 
@@ -60,7 +60,7 @@ const objectModel = z.object({
 export function createObjectReader(options: ObjectReaderOptions): ReadObjectForCaller {
   const { adapter, circuit, redact, maxAnswerBytes, attemptTimeoutMs } = options;
   const axios = new Axios({ maxContentLength: maxAnswerBytes, adapter });
-  const slots = createSlots(options.connections);
+  const semaphore = createSemaphore(options.connections);
 
   async function request(objectId: string, model: string, caller: CallerContext): Promise<ObjectResult> {
     const timeoutMs = Math.min(attemptTimeoutMs, caller.deadline.remaining());
@@ -102,7 +102,7 @@ export function createObjectReader(options: ObjectReaderOptions): ReadObjectForC
 
   return async (objectId, model, caller) => {
     if (circuit.state() === 'open') return unavailable('is unavailable');
-    if (!slots.take()) await slots.turn(caller.deadline, `a free connection to the ${name}`);
+    if (!semaphore.take()) await semaphore.turn(caller.deadline, `a free connection to the ${name}`);
     try {
       // The circuit may have opened while this request waited for a connection.
       return circuit.state() === 'open' ? unavailable('is unavailable') : await request(objectId, model, caller);
@@ -114,7 +114,7 @@ export function createObjectReader(options: ObjectReaderOptions): ReadObjectForC
         error.fault === 'answer too large' ? 'sent a response that is too large' : `did not respond: ${error.fault}`,
       );
     } finally {
-      slots.release();
+      semaphore.release();
     }
   };
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { readJson } from '../protocol/json.ts';
-import { Rejection } from '../rejection.ts';
+import { Rejection } from '../protocol/rejection.ts';
 
 /** A backend's answer that this request cannot be served: HTTP status 4xx. Thrown, unless the caller expects it. */
 export class Refusal extends Rejection {

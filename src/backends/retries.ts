@@ -45,8 +45,8 @@ export function createRetries(options: RetriesOptions, deadline: Deadline, waiti
       const isTooLong = asked > 0 && asked >= deadline.remaining();
       if (isTooLong) circuit.doubt(failure);
       if (deadline.remaining() === 0) throw timeoutExceeded(waitingFor());
-      const inquiry = isTooLong || serverErrors > 0 ? circuit.untilAsked() : undefined;
-      if (inquiry !== undefined) await deadline.race(inquiry, waitingFor());
+      const healthProbe = isTooLong || serverErrors > 0 ? circuit.untilAsked() : undefined;
+      if (healthProbe !== undefined) await deadline.race(healthProbe, waitingFor());
       if (circuit.state() === 'open') return; // whatever was asked for: a probe finds out when the backend is back
       const pause = backOff(retry) + (isTooLong ? Math.min(asked, maxRetryAfterMs) : asked);
       retry += 1;

@@ -1,12 +1,12 @@
 import { derivedId } from '../protocol/event.ts';
-import { Rejection } from '../rejection.ts';
-import type { Admission } from './admission.ts';
-import type { Answers } from './answer.ts';
+import { Rejection } from '../protocol/rejection.ts';
 import type { Attempt, Outgoing, Reply } from './attempt.ts';
+import type { RecordOutcome } from './attemptOutcome.ts';
+import type { Bulkhead } from './bulkhead.ts';
 import type { Call, Send } from './call.ts';
-import { Abandoned, timeoutExceeded } from './deadline.ts';
+import { Cancelled, timeoutExceeded } from './deadline.ts';
 import { deviceHeader, headerValue } from './headers.ts';
-import type { Observe } from './observation.ts';
+import type { Answers } from './response.ts';
 import { createRetries, type Retries, type RetriesOptions } from './retries.ts';
 import { hidesEffect, isPassing } from './status.ts';
 import { TransportFailure } from './transport.ts';
@@ -18,15 +18,15 @@ interface SendingOptions {
   readonly attemptTimeoutMs: number;
   readonly maxAnswerBytes: number;
   readonly attempt: Attempt;
-  readonly observe: Observe;
-  readonly admission: Admission;
+  readonly recordOutcome: RecordOutcome;
+  readonly bulkhead: Bulkhead;
   readonly retries: RetriesOptions;
   readonly answers: Answers;
 }
 
 /** Makes of one message's calls to a backend as many attempts as it takes (B4). */
 export function createSending(options: SendingOptions): (call: Call) => Send {
-  const { name, attemptTimeoutMs, maxAnswerBytes, attempt, observe, admission, answers } = options;
+  const { name, attemptTimeoutMs, maxAnswerBytes, attempt, recordOutcome, bulkhead, answers } = options;
 
   const tooLarge = (operation: string) =>
     new Rejection('response_too_large', `${name}: ${operation} was answered with over ${maxAnswerBytes} bytes`);
@@ -64,7 +64,7 @@ export function createSending(options: SendingOptions): (call: Call) => Send {
       const waitingFor = () => `the ${name} to ${operation}${failure && `; the last attempt ended with: ${failure}`}`;
 
       for (;;) {
-        const waiting = admission.enter(deadline, waitingFor, onOutage);
+        const waiting = bulkhead.enter(deadline, waitingFor, onOutage);
         if (waiting !== undefined) await waiting;
         let reply: Reply | TransportFailure;
         try {
@@ -72,11 +72,11 @@ export function createSending(options: SendingOptions): (call: Call) => Send {
           const timeoutMs = Math.min(attemptTimeoutMs, deadline.remaining());
           if (timeoutMs === 0) throw timeoutExceeded(waitingFor());
           reply = await attempt(outgoing, timeoutMs, deadline);
-          observe(reply, deviceId, timeoutMs);
+          recordOutcome(reply, deviceId, timeoutMs);
         } catch (error) {
-          throw error instanceof Rejection || error instanceof Abandoned ? error : answers.incident(operation, error);
+          throw error instanceof Rejection || error instanceof Cancelled ? error : answers.incident(operation, error);
         } finally {
-          admission.leave();
+          bulkhead.leave();
         }
 
         if (reply instanceof TransportFailure) {

@@ -1,6 +1,6 @@
 import { Axios, type AxiosAdapter } from 'axios';
 import { z } from 'zod';
-import type { Troubles } from '../troubles.ts';
+import type { Troubles } from '../log/troubles.ts';
 import { createTransport, TransportFailure } from './transport.ts';
 
 /** Where the bearer token of backend calls comes from. */
@@ -63,7 +63,7 @@ export function clientCredentials(options: ClientCredentials): TokenSource {
 
   let current: { readonly token: string; readonly expires: number } | undefined;
   let nextRenewal = 0;
-  let flight: Promise<string> | undefined;
+  let pending: Promise<string> | undefined;
 
   async function request(): Promise<string> {
     const { status, data } = await axios.request<Buffer>({
@@ -83,7 +83,7 @@ export function clientCredentials(options: ClientCredentials): TokenSource {
   }
 
   function fetchToken(): Promise<string> {
-    flight ??= request()
+    pending ??= request()
       .catch((error: unknown) => {
         nextRenewal = performance.now() + retryMs;
         // What a parser says may quote the answer, and with it a token.
@@ -93,9 +93,9 @@ export function clientCredentials(options: ClientCredentials): TokenSource {
         throw new TransportFailure('no access token', false);
       })
       .finally(() => {
-        flight = undefined;
+        pending = undefined;
       });
-    return flight;
+    return pending;
   }
 
   return {
@@ -103,7 +103,7 @@ export function clientCredentials(options: ClientCredentials): TokenSource {
       const now = performance.now();
       if (current === undefined || now >= current.expires) return fetchToken();
       // The token in hand is good for a while yet: nobody waits for its successor, or minds if it fails to come now.
-      if (now >= nextRenewal && flight === undefined) fetchToken().catch(() => undefined);
+      if (now >= nextRenewal && pending === undefined) fetchToken().catch(() => undefined);
       return current.token;
     },
     async renew(refused) {

@@ -3,7 +3,7 @@ import { parseTypeRef } from '../protocol/fields.ts';
 import { parseJson, pick, pickSmall } from '../protocol/json.ts';
 import type { Cache } from './cache.ts';
 import type { Call, Send } from './call.ts';
-import { isDefinedBy } from './ownWork.ts';
+import { isDefinedBy } from './lostAnswers.ts';
 import { path } from './path.ts';
 
 /** As much of a type definition as the service reads. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { action, done } from '../card/card.ts';
 import { identityName, jsonObject, path } from '../protocol/fields.ts';
-import { action, done } from './card.ts';
 import { unknownIdentity } from './identity.update.ts';
 
 export const identityDelete = action('identity.delete', {
@@ -12,10 +12,10 @@ export const identityDelete = action('identity.delete', {
   detailsKey: 'detail',
   acknowledged: { success: { fields: { parent: path, identity: identityName } } },
 
-  async handle({ headers: { parent }, body: { identity }, mayBeRepeat }, { principalManager }) {
+  async handle({ headers: { parent }, body: { identity }, redelivered }, { principalManager }) {
     const principal = await principalManager.resolve(parent, identity);
-    if (principal === undefined && !mayBeRepeat) throw unknownIdentity(); // D10
-    if (principal !== undefined) await principalManager.deleteIdentity(principal.id, mayBeRepeat);
+    if (principal === undefined && !redelivered) throw unknownIdentity(); // D10
+    if (principal !== undefined) await principalManager.deleteIdentity(principal.id, redelivered);
     return done({ parent, identity });
   },
 });

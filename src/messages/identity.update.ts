@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import { action, done } from '../card/card.ts';
 import { identityName, jsonObject, path } from '../protocol/fields.ts';
-import { Rejection } from '../rejection.ts';
-import { action, done } from './card.ts';
+import { Rejection } from '../protocol/rejection.ts';
 
 const context = { context: z.string().optional() };
 

@@ -1,5 +1,5 @@
+import type { Card } from '../card/card.ts';
 import type { Generation } from '../protocol/event.ts';
-import type { Card } from './card.ts';
 import { identityDelete } from './identity.delete.ts';
 import { identityUpdate } from './identity.update.ts';
 import { modelCreate } from './model.create.ts';

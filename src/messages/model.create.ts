@@ -1,11 +1,11 @@
 import { z } from 'zod';
+import { action, done } from '../card/card.ts';
 import { createOrUpdate, type Identity } from '../objectModel/createOrUpdate.ts';
 import { relatedModels } from '../objectModel/storedModel.ts';
 import { configurationNews } from '../objectModel/subscribers.ts';
 import { derivedId } from '../protocol/event.ts';
 import { guid, isGuid, modelId, parseTypeRef, path } from '../protocol/fields.ts';
 import { type Json, pickSmall } from '../protocol/json.ts';
-import { action, done } from './card.ts';
 
 export const modelCreate = action('model.create', {
   purpose: 'Create or update an object model',
@@ -19,9 +19,9 @@ export const modelCreate = action('model.create', {
   },
   echo: () => ({ fields: { relatedModels: [] } }),
 
-  async handle({ envelope, headers: { owner }, json, mayBeRepeat }, backends) {
+  async handle({ envelope, headers: { owner }, json, redelivered }, backends) {
     const identity = identify(json, envelope.eventId);
-    const registered = await createOrUpdate({ generation: 'V2', owner, identity, body: json, mayBeRepeat }, backends);
+    const registered = await createOrUpdate({ generation: 'V2', owner, identity, body: json, redelivered }, backends);
     const { objectId } = registered;
     return done({ objectId, relatedModels: registered.relatedModels }, await configurationNews(registered, backends));
   },

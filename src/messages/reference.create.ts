@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { action, done } from '../card/card.ts';
 import { defaultModel, guid, modelId } from '../protocol/fields.ts';
-import { action, done } from './card.ts';
 
 export const referenceCreate = action('reference.create', {
   purpose: 'Create or update references of an object model',

@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { action, done } from '../card/card.ts';
 import { defaultModel, modelId, text } from '../protocol/fields.ts';
-import { action, done } from './card.ts';
 
 export const typeCreate = action('type.create', {
   purpose: 'Create a type definition',

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
-import { ConfigurationError, type MethodsSettings } from '../config.ts';
+import { ConfigurationError, type MethodsSettings } from '../settings/config.ts';
 
 /** PEM. */
 export interface Certificate {

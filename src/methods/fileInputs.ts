@@ -1,6 +1,6 @@
 import type { Deadline } from '../backends/deadline.ts';
 import type { DeclaredInputs } from '../backends/methodDeclarations.ts';
-import { atMost } from '../hub/atMost.ts';
+import { atMost } from '../concurrency/atMost.ts';
 import type { FileStorage, SignedFile, SignResult } from '../hub/methods/fileStorage.ts';
 import { Failure } from './failure.ts';
 import { tenantFolder } from './fileName.ts';

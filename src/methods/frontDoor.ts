@@ -1,15 +1,15 @@
 import type { AddressInfo } from 'node:net';
 import { createMethodBackends } from '../backends/methodBackends.ts';
-import type { MethodsSettings } from '../config.ts';
+import { within } from '../concurrency/within.ts';
 import { createDirectMethods } from '../hub/methods/directMethods.ts';
 import type { FileStorage } from '../hub/methods/fileStorage.ts';
 import { createHubAccess } from '../hub/methods/hubAccess.ts';
-import { within } from '../hub/within.ts';
-import type { Log } from '../log.ts';
+import type { Log } from '../log/log.ts';
+import { createTroubles } from '../log/troubles.ts';
 import { startOperationsServer } from '../operations/http.ts';
-import { mostInvocations } from '../settings/constants.ts';
+import type { MethodsSettings } from '../settings/config.ts';
+import { mostInvocations } from '../settings/groups/constants.ts';
 import { secretsOf } from '../settings/secrets.ts';
-import { createTroubles } from '../troubles.ts';
 import { readCertificate } from './certificate.ts';
 import { createConcurrencyLimits } from './concurrencyLimits.ts';
 import { createFileInputs } from './fileInputs.ts';
@@ -52,7 +52,7 @@ export async function startFrontDoor(
   const invoke = createInvoke({
     backends,
     directMethods,
-    observe: access.observe,
+    recordOutcome: access.recordOutcome,
     fileInputs,
     edgeModule: methods.edgeModule,
   });

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { Abandoned, createDeadline, type Deadline } from '../backends/deadline.ts';
+import { Cancelled, createDeadline, type Deadline } from '../backends/deadline.ts';
 import type { MethodBackends } from '../backends/methodBackends.ts';
 import type { DirectMethodResult, DirectMethods } from '../hub/methods/directMethods.ts';
 import { parseTypeRef } from '../protocol/fields.ts';
@@ -31,7 +31,7 @@ export type Invoke = (request: AuthorizedRequest, body: Invocation) => Promise<M
 interface InvokeOptions {
   readonly backends: Pick<MethodBackends, 'declarationOf'>;
   readonly directMethods: DirectMethods;
-  readonly observe: (result: DirectMethodResult) => void;
+  readonly recordOutcome: (result: DirectMethodResult) => void;
   readonly fileInputs: FileInputs;
   /** Module identity of the edge proxy; empty: the device itself. */
   readonly edgeModule: string;
@@ -39,7 +39,7 @@ interface InvokeOptions {
 
 /** From an authorized request to the method's result: declaration, inputs, files, payload, hub (M4 to M7). */
 export function createInvoke(options: InvokeOptions): Invoke {
-  const { backends, directMethods, observe, fileInputs, edgeModule } = options;
+  const { backends, directMethods, recordOutcome, fileInputs, edgeModule } = options;
 
   async function declarationFor({ fields, route, type, traceparent, deadline }: AuthorizedRequest) {
     const { correlationId, model, method } = fields;
@@ -58,7 +58,7 @@ export function createInvoke(options: InvokeOptions): Invoke {
       const declaration = lookUp && (await deadline.race(lookUp, 'the type registry'));
       if (declaration !== undefined) return declaration;
     } catch (error) {
-      if (!outage.signal.aborted || !(error instanceof Abandoned)) throw error;
+      if (!outage.signal.aborted || !(error instanceof Cancelled)) throw error;
       const detail = 'the type registry is unavailable; nothing was invoked, repeat it later';
       throw new Failure('backend_unavailable', detail, { retryAfter: 5 });
     }
@@ -93,7 +93,7 @@ export function createInvoke(options: InvokeOptions): Invoke {
     const sentAt = performance.now();
     const result = await directMethods.invoke({ device, module: edgeModule, payload, timeoutSeconds: timeout });
     fields.hubMs = Math.round(performance.now() - sentAt);
-    observe(result);
+    recordOutcome(result);
     if (result.kind === 'failure') {
       if (result.status !== undefined) fields.hubStatus = result.status;
       if (result.code !== undefined) fields.errorCode = result.code;

@@ -1,9 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { Abandoned, createDeadline, type Deadline } from '../backends/deadline.ts';
+import { Cancelled, createDeadline, type Deadline } from '../backends/deadline.ts';
 import type { MethodBackends } from '../backends/methodBackends.ts';
 import type { InvocableObject } from '../backends/objectForCaller.ts';
-import type { Log } from '../log.ts';
-import { Rejection } from '../rejection.ts';
+import type { Log } from '../log/log.ts';
+import { Rejection } from '../protocol/rejection.ts';
 import { bearerToken, callerOf, claimsOf } from './bearer.ts';
 import type { ConcurrencyLimits } from './concurrencyLimits.ts';
 import { Failure } from './failure.ts';
@@ -149,7 +149,7 @@ async function withFailures<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    if (error instanceof Abandoned) {
+    if (error instanceof Cancelled) {
       const detail = 'this front door is stopping; nothing was invoked, repeat it at once';
       throw new Failure('stopping', detail, { retryAfter: 1 });
     }

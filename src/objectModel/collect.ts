@@ -1,7 +1,7 @@
 import type { BoundBackends } from '../backends/backends.ts';
 import type { Reference } from '../backends/informationModel.ts';
 import { type Json, valueIn } from '../protocol/json.ts';
-import { Rejection } from '../rejection.ts';
+import { Rejection } from '../protocol/rejection.ts';
 
 /** What to fetch for `Svc.Device.SyncModel`, from which model on. */
 export interface Collection {

@@ -4,7 +4,7 @@ import { invalid } from '../protocol/envelope.ts';
 import type { Generation } from '../protocol/event.ts';
 import { isGuid, parseTypeRef, type TypeRef } from '../protocol/fields.ts';
 import { type Json, withMember } from '../protocol/json.ts';
-import { Rejection } from '../rejection.ts';
+import { Rejection } from '../protocol/rejection.ts';
 import { locate, type Registered, registered } from './storedModel.ts';
 import { uniqueProperties } from './uniqueProperties.ts';
 import { createUniqueValues } from './uniqueValues.ts';
@@ -17,7 +17,7 @@ export interface Registration {
   /** Which model it is about, as far as the request tells. */
   readonly identity: Identity;
   /** The message may have been handled before. */
-  readonly mayBeRepeat: boolean;
+  readonly redelivered: boolean;
   /** The request's body; it is sent with only `objectId` or `version` put in. */
   readonly body: Json;
 }
@@ -45,7 +45,7 @@ export async function createOrUpdate(registration: Registration, backends: Bound
   // The repeat of a message that had created it: creating again gives the first answer again (A2).
   const isOurs = found !== undefined && locate(found).objectId === identity.derivedId;
   // A message that may be a repeat, too: if it was the one that created the model, it must not update it now (G3).
-  if (found !== undefined && !isOurs && !registration.mayBeRepeat) return update(found);
+  if (found !== undefined && !isOurs && !registration.redelivered) return update(found);
 
   try {
     const wasThere = found !== undefined && !isOurs;

@@ -1,7 +1,7 @@
 import type { BoundBackends } from '../backends/backends.ts';
 import type { Reference } from '../backends/informationModel.ts';
 import { parseJson, valueIn, withMember } from '../protocol/json.ts';
-import { Rejection } from '../rejection.ts';
+import { Rejection } from '../protocol/rejection.ts';
 
 /**
  * Keeps the reference from a model to its parent, within the same model id, marked by the attribute `isParent` (A9).

@@ -4,7 +4,7 @@ import { invalid } from '../protocol/envelope.ts';
 import type { Generation } from '../protocol/event.ts';
 import { integerIn } from '../protocol/fields.ts';
 import { type Json, textIn, withMember } from '../protocol/json.ts';
-import { Rejection } from '../rejection.ts';
+import { Rejection } from '../protocol/rejection.ts';
 import { locate } from './storedModel.ts';
 
 /** What a device asks for with `model.update` or `Svc.Device.Updated`. */
@@ -15,7 +15,7 @@ export interface Replacement {
   /** The request's body; only its `version` is ever changed, to close a gap. */
   readonly body: Json;
   /** The message may have been handled before. */
-  readonly mayBeRepeat: boolean;
+  readonly redelivered: boolean;
   /** Largest gap between the request's version and the stored one that is closed. */
   readonly maxVersionGap: number;
 }
@@ -29,7 +29,7 @@ const mostRaces = 5;
  * @throws Rejection when the request's version is behind, too far ahead, or a backend refuses
  */
 export async function replace(replacement: Replacement, { informationModel }: BoundBackends): Promise<Json> {
-  const { objectId, model, body, mayBeRepeat } = replacement;
+  const { objectId, model, body, redelivered } = replacement;
   let text = body.text;
   let closesGap = false;
   for (let races = 0; ; ) {
@@ -47,7 +47,7 @@ export async function replace(replacement: Replacement, { informationModel }: Bo
       const { version } = locate(stored);
       const isOneAhead = BigInt(version) === wanted + 1n;
       // The repeat of a message that has closed a gap: its answers come again, and a new update would be refused (G3).
-      if (mayBeRepeat && isOneAhead && !closesGap) text = body.text;
+      if (redelivered && isOneAhead && !closesGap) text = body.text;
       else text = withMember(body, 'version', checkedVersion(replacement, wanted, version, error));
       closesGap = true;
     }

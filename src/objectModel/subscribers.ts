@@ -1,7 +1,7 @@
 import type { BoundBackends } from '../backends/backends.ts';
 import { defaultModel } from '../protocol/fields.ts';
 import type { Notification } from '../protocol/notification.ts';
-import { Rejection } from '../rejection.ts';
+import { Rejection } from '../protocol/rejection.ts';
 import { locate, type Registered } from './storedModel.ts';
 
 const configurationModel = 'svc.configuration';

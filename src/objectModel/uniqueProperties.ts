@@ -1,6 +1,6 @@
 import type { TypeRegistry } from '../backends/typeRegistry.ts';
 import { parseTypeRef, type TypeRef } from '../protocol/fields.ts';
-import { Rejection } from '../rejection.ts';
+import { Rejection } from '../protocol/rejection.ts';
 
 /** Types that are read for one look-up, the type itself included. */
 const mostTypes = 64;

@@ -1,16 +1,16 @@
-import type { Dispatch } from '../dispatch.ts';
+import { type DeadLetter, folderOfId, UnreadableDeadLetter } from '../deadLetters/deadLetter.ts';
+import type { DeadLetters } from '../deadLetters/store.ts';
+import type { Dispatch } from '../dispatch/dispatch.ts';
+import type { RequirementOf } from '../dispatch/requirements.ts';
 import type { HubEvent } from '../protocol/event.ts';
-import type { RequirementOf } from '../requirements.ts';
-import { folderOfId, type Letter, UnreadableLetter } from './deadLetters/letter.ts';
-import type { DeadLetters } from './deadLetters/store.ts';
 
-/** What became of the letters that were to be replayed. */
+/** What became of the dead letters that were to be replayed. */
 export interface Replayed {
   /** Are done and deleted. */
   handled: number;
   /** Failed through our side once more; they stay. */
   failed: number;
-  /** Not tried, because an earlier letter of their device has failed or could not be decided; they stay. */
+  /** Not tried, because an earlier dead letter of their device has failed or could not be decided; they stay. */
   heldBack: number;
   /** Not tried, because the replay was stopped; they stay. */
   left: number;
@@ -26,35 +26,35 @@ export interface ReplayOptions {
   readonly requirementOf: RequirementOf;
   readonly deadLetters: Pick<DeadLetters, 'read' | 'remove'>;
   /** Why the message has failed through our side again, if it has. */
-  readonly failureOf: (event: HubEvent) => Letter | undefined;
-  /** Begins no further letter once it is aborted. */
-  readonly closing: AbortSignal;
+  readonly failureOf: (event: HubEvent) => DeadLetter | undefined;
+  /** Begins no further dead letter once it is aborted. */
+  readonly stopping: AbortSignal;
   /** Most devices at once. */
   readonly width: number;
   progress(done: number, all: number): void;
-  /** What an operator should know of a single letter. */
+  /** What an operator should know of a single dead letter. */
   remark(text: string): void;
 }
 
-/** What became of one letter; its device's next ones are tried only after the first three. */
+/** What became of one dead letter; its device's next ones are tried only after the first three. */
 type Fate = 'handled' | 'gone' | 'unreadable' | 'failed' | 'undecided';
 
 /**
- * Handles letters again as if they came from the hub: each device's one after the other in hub order, devices together.
- * A letter goes when it has been handled; one that fails again stays, and with it those that come after it.
+ * Handles dead letters again as if they came from the hub: each device's one after the other in hub order, devices together.
+ * A dead letter goes when it has been handled; one that fails again stays, and with it those that come after it.
  */
 export async function replay(ids: readonly string[], options: ReplayOptions): Promise<Replayed> {
-  const { dispatch, requirementOf, deadLetters, failureOf, closing, width, progress, remark } = options;
+  const { dispatch, requirementOf, deadLetters, failureOf, stopping, width, progress, remark } = options;
   const counts: Replayed = { handled: 0, failed: 0, heldBack: 0, left: 0, gone: 0, unreadable: 0 };
-  const gone = new AbortController().signal; // nobody takes a letter away once it is in work
+  const never = new AbortController().signal; // no other instance takes a dead letter that is in work
   let done = 0;
 
-  async function handle(id: string, letter: Letter): Promise<Fate> {
+  async function handle(id: string, letter: DeadLetter): Promise<Fate> {
     const { event, generation, deviceId, origin, attempts } = letter;
-    const arrival = { event, generation, deviceId, origin, attempts, mayBeRepeat: true };
+    const arrival = { event, generation, deviceId, origin, attempts, redelivered: true };
     const requirement = requirementOf(arrival);
-    if (requirement?.isMet() === false && !(await requirement.met(closing))) return 'undecided';
-    const isDone = await dispatch(arrival, { giveBack() {}, waiting() {}, answering() {}, gone });
+    if (requirement?.isMet() === false && !(await requirement.met(stopping))) return 'undecided';
+    const isDone = await dispatch(arrival, { releaseBytes() {}, waiting() {}, answering() {}, ended: never });
     const failure = failureOf(event);
     if (failure) {
       remark(`${id} failed again: ${failure.code}, ${failure.details}`);
@@ -72,15 +72,15 @@ export async function replay(ids: readonly string[], options: ReplayOptions): Pr
     if (found === undefined) return 'gone';
     if (!(found instanceof Error)) return handle(id, found);
     remark(found.message);
-    return found instanceof UnreadableLetter ? 'unreadable' : 'failed';
+    return found instanceof UnreadableDeadLetter ? 'unreadable' : 'failed';
   }
 
   async function replayDevice(own: readonly string[]): Promise<void> {
     for (const [index, id] of own.entries()) {
-      const fate = closing.aborted ? 'undecided' : await replayOne(id);
+      const fate = stopping.aborted ? 'undecided' : await replayOne(id);
       const rest = own.length - index;
       if (fate === 'undecided') {
-        counts[closing.aborted ? 'left' : 'heldBack'] += rest;
+        counts[stopping.aborted ? 'left' : 'heldBack'] += rest;
         return;
       }
       counts[fate] += 1;
@@ -111,12 +111,12 @@ function byDevice(ids: readonly string[]): Map<string, string[]> {
 
 /** The store, and what it was given to park since. */
 export function rememberingFailures(deadLetters: DeadLetters) {
-  const failures = new WeakMap<HubEvent, Letter>();
+  const failures = new WeakMap<HubEvent, DeadLetter>();
   return {
-    failureOf: (event: HubEvent): Letter | undefined => failures.get(event),
+    failureOf: (event: HubEvent): DeadLetter | undefined => failures.get(event),
     deadLetters: {
       ...deadLetters,
-      park(letter: Letter): Promise<void> {
+      park(letter: DeadLetter): Promise<void> {
         failures.set(letter.event, letter);
         return deadLetters.park(letter);
       },

@@ -1,10 +1,10 @@
 import { isAscii } from 'node:buffer';
 import { gunzip, inflate, type Zlib } from 'node:zlib';
-import { Rejection } from '../rejection.ts';
 import { invalid } from './envelope.ts';
 import type { Generation, HubEvent } from './event.ts';
 import { bodyLimits, type Json, MalformedJson, readJson } from './json.ts';
 import type { Keys } from './jsonKeys.ts';
+import { Rejection } from './rejection.ts';
 
 interface Compression {
   readonly inflate: typeof gunzip;

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { Rejection } from '../rejection.ts';
 import type { FailureCode } from './codes.ts';
 import { derivedId, type Generation } from './event.ts';
 import { faultsOf, target, text } from './fields.ts';
 import { maxPropertyBytes, type Properties, propertyBytes } from './properties.ts';
+import { Rejection } from './rejection.ts';
 
 /** When the device wants to hear the result (P1). */
 export type Ack = 'none' | 'positive' | 'negative' | 'all';

@@ -1,4 +1,4 @@
-import { roundsInExpiry } from './constants.ts';
+import { roundsInExpiry } from './groups/constants.ts';
 
 /** Values that follow from settings (D66). */
 

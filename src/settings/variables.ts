@@ -1,4 +1,4 @@
-import { nearest } from '../nearest.ts';
+import { nearest } from '../text/nearest.ts';
 import { retiredSettings } from './retired.ts';
 
 /** A variable that looks like a setting of the service and is none. */

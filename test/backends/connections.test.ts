@@ -1,7 +1,7 @@
 import type { AxiosAdapter, AxiosResponse } from 'axios';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createBackends } from '../../src/backends/backends.ts';
-import { Abandoned, createDeadline } from '../../src/backends/deadline.ts';
+import { Cancelled, createDeadline } from '../../src/backends/deadline.ts';
 import { TransportFailure } from '../../src/backends/transport.ts';
 import { recordingLog } from '../support/recordingLog.ts';
 import { callOf, rejection, serve, settings } from './harness.ts';
@@ -44,8 +44,8 @@ function held(changes: Partial<typeof settings> = {}) {
   const log = recordingLog();
   const backends = createBackends({ ...settings, ...changes }, log, { adapter, random: () => 1 });
   onTestFinished(() => backends.close());
-  const read = (deviceId: string, seconds = 300, gone?: AbortSignal) =>
-    backends.bind(callOf({ deviceId, deadline: createDeadline(seconds, gone) })).informationModel.getModel('o1', 'm');
+  const read = (deviceId: string, seconds = 300, ended?: AbortSignal) =>
+    backends.bind(callOf({ deviceId, deadline: createDeadline(seconds, ended) })).informationModel.getModel('o1', 'm');
   const devices = () => calls.map(({ device }) => device);
   return { backends, read, calls, devices, log };
 }
@@ -69,19 +69,19 @@ describe('the connections of a backend', () => {
 
   it('are free again after whatever an attempt has come to', async () => {
     const { read, calls } = held({ connections: 1, circuitFailures: 100 });
-    const gone = new AbortController();
+    const ended = new AbortController();
     const timedOut = rejection(read('d1', 1));
     await vi.advanceTimersByTimeAsync(1000);
     const refused = rejection(read('d2'));
     await calls[1]?.answer(403);
     const garbage = rejection(read('d3'));
     await calls[2]?.answer(302);
-    const abandoned = read('d4', 300, gone.signal).catch((error: Error) => error);
-    gone.abort();
+    const cancelled = read('d4', 300, ended.signal).catch((error: Error) => error);
+    ended.abort();
     await calls[3]?.answer(503);
     const codes = [await timedOut, await refused, await garbage].map(({ code }) => code);
     expect(codes).toEqual(['timeout_exceeded', 'not_authorized', 'internal_platform_error']);
-    expect(await abandoned).toBeInstanceOf(Abandoned);
+    expect(await cancelled).toBeInstanceOf(Cancelled);
     const last = read('d5');
     await calls[4]?.answer();
     expect((await last)?.value).toEqual(stored);
@@ -103,11 +103,11 @@ describe('the connections of a backend', () => {
 
   it('are not waited for, nor used, by a message that is taken from us', async () => {
     const { read, calls, devices, log } = held({ connections: 1 });
-    const gone = new AbortController();
-    const work = [read('d1'), read('d2', 300, gone.signal).catch((error: Error) => error), read('d3')];
-    gone.abort();
+    const ended = new AbortController();
+    const work = [read('d1'), read('d2', 300, ended.signal).catch((error: Error) => error), read('d3')];
+    ended.abort();
     await settle();
-    expect(await work[1]).toBeInstanceOf(Abandoned);
+    expect(await work[1]).toBeInstanceOf(Cancelled);
     await calls[0]?.answer();
     await calls[1]?.answer();
     await Promise.all(work);
@@ -116,12 +116,12 @@ describe('the connections of a backend', () => {
 
   it('are not used by a message that is taken from us just when it is its turn', async () => {
     const { read, calls, devices } = held({ connections: 1 });
-    const gone = new AbortController();
-    const work = [read('d1'), read('d2', 300, gone.signal).catch((error: Error) => error), read('d3')];
+    const ended = new AbortController();
+    const work = [read('d1'), read('d2', 300, ended.signal).catch((error: Error) => error), read('d3')];
     const answered = calls[0]?.answer();
-    gone.abort();
+    ended.abort();
     await answered;
-    expect(await work[1]).toBeInstanceOf(Abandoned);
+    expect(await work[1]).toBeInstanceOf(Cancelled);
     await calls[1]?.answer();
     await Promise.all(work);
     expect(devices()).toEqual(['d1', 'd3']);
@@ -129,7 +129,7 @@ describe('the connections of a backend', () => {
 
   it('are not used by a message that has been taken from us, though one is free', async () => {
     const { read, calls, devices } = held({ connections: 1 });
-    await expect(read('d1', 300, AbortSignal.abort())).rejects.toBeInstanceOf(Abandoned);
+    await expect(read('d1', 300, AbortSignal.abort())).rejects.toBeInstanceOf(Cancelled);
     const work = read('d2');
     await calls[0]?.answer();
     await work;

@@ -4,7 +4,7 @@ import { onTestFinished } from 'vitest';
 import { type Backends, createBackends } from '../../src/backends/backends.ts';
 import type { Call } from '../../src/backends/call.ts';
 import { createDeadline } from '../../src/backends/deadline.ts';
-import { Rejection } from '../../src/rejection.ts';
+import { Rejection } from '../../src/protocol/rejection.ts';
 import { recordingLog } from '../support/recordingLog.ts';
 import { type Script, type ScriptedBackend, scriptedBackend } from '../support/scriptedBackend.ts';
 

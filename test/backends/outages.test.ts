@@ -2,7 +2,7 @@ import type { AxiosAdapter } from 'axios';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createBackends } from '../../src/backends/backends.ts';
 import { createDeadline } from '../../src/backends/deadline.ts';
-import { Rejection } from '../../src/rejection.ts';
+import { Rejection } from '../../src/protocol/rejection.ts';
 import { recordingLog } from '../support/recordingLog.ts';
 import { callOf, settings } from './harness.ts';
 

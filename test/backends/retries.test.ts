@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createBackends } from '../../src/backends/backends.ts';
-import { Abandoned, createDeadline } from '../../src/backends/deadline.ts';
+import { Cancelled, createDeadline } from '../../src/backends/deadline.ts';
 import { recordingLog } from '../support/recordingLog.ts';
 import type { ScriptedReply } from '../support/scriptedBackend.ts';
 import { callOf, rejection, scripted, settings } from './harness.ts';
@@ -160,19 +160,19 @@ describe('a message that is taken from us', () => {
       replies.map((reply) => ({ call: get, reply })),
       { circuitFailures: 1 },
     );
-    const gone = new AbortController();
-    const deadline = createDeadline(900, gone.signal);
+    const ended = new AbortController();
+    const deadline = createDeadline(900, ended.signal);
     const work = backends.bind(callOf({ deadline })).informationModel.getModel('o1', 'svc.device');
     const outcome = work.catch((error: Error) => error);
     await vi.advanceTimersByTimeAsync(afterMs);
-    gone.abort();
+    ended.abort();
     await vi.advanceTimersByTimeAsync(0);
     return { outcome: await outcome, calls: script.calls.length, timers: vi.getTimerCount() };
   };
 
   it('does not wait until the backend wants to be asked again', async () => {
     const { outcome, calls, timers } = await taken([[429, undefined, { 'retry-after': '600' }]], 1_000);
-    expect(outcome).toBeInstanceOf(Abandoned);
+    expect(outcome).toBeInstanceOf(Cancelled);
     expect([calls, timers]).toEqual([1, 0]);
   });
 
@@ -180,23 +180,23 @@ describe('a message that is taken from us', () => {
     const log = recordingLog();
     const adapter = () => new Promise<never>(() => {});
     const backends = createBackends({ ...settings, token: '', tokenUrl: 'http://token.invalid/' }, log, { adapter });
-    const gone = new AbortController();
-    const deadline = createDeadline(900, gone.signal);
+    const ended = new AbortController();
+    const deadline = createDeadline(900, ended.signal);
     const work = backends.bind(callOf({ deadline })).informationModel.getModel('o1', 'svc.device');
-    gone.abort();
-    await expect(work).rejects.toBeInstanceOf(Abandoned);
+    ended.abort();
+    await expect(work).rejects.toBeInstanceOf(Cancelled);
     expect(log.lines).toEqual([]);
     await backends.close();
   });
 
   it('waits for nothing that it begins to wait for afterwards', async () => {
-    const gone = new AbortController();
-    gone.abort();
-    const deadline = createDeadline(900, gone.signal);
+    const ended = new AbortController();
+    ended.abort();
+    const deadline = createDeadline(900, ended.signal);
     const failing = Promise.reject(new Error('too late'));
-    await expect(deadline.race(new Promise(() => {}), 'nothing')).rejects.toBeInstanceOf(Abandoned);
-    await expect(deadline.race(failing, 'nothing')).rejects.toBeInstanceOf(Abandoned);
-    await expect(deadline.pause(1_000)).rejects.toBeInstanceOf(Abandoned);
+    await expect(deadline.race(new Promise(() => {}), 'nothing')).rejects.toBeInstanceOf(Cancelled);
+    await expect(deadline.race(failing, 'nothing')).rejects.toBeInstanceOf(Cancelled);
+    await expect(deadline.pause(1_000)).rejects.toBeInstanceOf(Cancelled);
     expect(vi.getTimerCount()).toBe(0);
   });
 });

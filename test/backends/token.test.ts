@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 
 import { createBackends } from '../../src/backends/backends.ts';
 import { clientCredentials, staticToken } from '../../src/backends/token.ts';
 import { TransportFailure } from '../../src/backends/transport.ts';
-import { createTroubles } from '../../src/troubles.ts';
+import { createTroubles } from '../../src/log/troubles.ts';
 import { recordingLog } from '../support/recordingLog.ts';
 import { callOf, serve, settings } from './harness.ts';
 

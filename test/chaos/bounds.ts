@@ -34,7 +34,8 @@ export async function partitionsReadBy(instance: Instance, at: number): Promise<
     if (Date.parse(String(time)) > at) break;
     if (msg === 'health is served at /livez and /readyz') reading.clear();
     if (msg === 'reading partition') reading.add(String(partition));
-    if (msg === 'left partition' || msg === 'somebody else reads this partition now') reading.delete(String(partition));
+    if (msg === 'partition released' || msg === 'another instance reads this partition now')
+      reading.delete(String(partition));
   }
   return reading;
 }

@@ -44,7 +44,7 @@ function checkOne(one: Traces, course: Course): Finding[] {
   course.proceed(sent, effects, hasFailed);
   checkAcknowledgements(one, due, find);
   checkNotifications(one, due, course, find);
-  // C1: handled again and done, it has no letter any more
+  // C1: handled again and done, it has no dead letter any more
   if (handled.length > 0 && handled.every((line) => ourFault.has(line.code)) && !isParked) {
     find('lost', 'failed through our side, and is not among the dead letters');
   }

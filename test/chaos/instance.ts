@@ -18,12 +18,12 @@ export interface Instance {
   alone(work: () => Promise<void>): Promise<void>;
   /** Everything it has logged, whichever process it was. */
   lines(): Promise<Record<string, unknown>[]>;
-  /** Letters in its dead-letter store. */
-  letters(): Promise<Letter[]>;
+  /** Dead letters in its dead-letter store. */
+  letters(): Promise<DeadLetter[]>;
 }
 
 /** As much of a dead letter as tells which message it is. */
-export interface Letter {
+export interface DeadLetter {
   readonly event: { readonly properties: Readonly<Record<string, string>> };
 }
 

@@ -7,7 +7,11 @@ import type { Devicebound, Stage } from './stage.ts';
 import type { Message } from './workload.ts';
 
 /** Puts together what was seen of a run. */
-export async function observe(stage: Stage, sent: readonly Message[], connected: readonly string[]): Promise<History> {
+export async function recordOutcome(
+  stage: Stage,
+  sent: readonly Message[],
+  connected: readonly string[],
+): Promise<History> {
   const calls = stage.backends.journal.entries();
   const effects = calls.flatMap(({ backend, method, path, headers, answer, status, fault = '' }): Effect[] => {
     const isChange = backend !== 'token' && method !== 'GET' && !path.startsWith('/query');

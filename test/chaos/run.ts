@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { check, type Finding, repeatsIn } from './checker.ts';
 import type { History } from './history.ts';
-import { handledBy, observe } from './observe.ts';
+import { handledBy, recordOutcome } from './observe.ts';
 import { plan } from './plan.ts';
 import { createRandom } from './random.ts';
 import { type Stage, setStage } from './stage.ts';
@@ -81,7 +81,7 @@ export async function run(options: RunOptions): Promise<Outcome> {
     await Promise.all(stage.instances.map((instance) => instance.stop()));
     const codes = [...stage.instances, stage.guest].flatMap((instance) => instance.codes);
 
-    const history = await observe(stage, messages, connected);
+    const history = await recordOutcome(stage, messages, connected);
     const findings = [...check(history), ...unclean(codes), ...uncovered(stage, await storage.positions(container))];
     await keep(history, findings, directory);
     return {

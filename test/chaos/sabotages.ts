@@ -24,8 +24,8 @@ export const sabotages: readonly Sabotage[] = [
   {
     name: 'one message too many remembered as done',
     file: 'src/hub/partition/checkpoints.ts',
-    find: '    isDone,',
-    replace: '    isDone: (sequenceNumber) => isDone(sequenceNumber) || isDone(sequenceNumber - 1),',
+    find: 'before !== undefined && isDone(before, sequenceNumber)',
+    replace: 'before !== undefined && (isDone(before, sequenceNumber) || isDone(before, sequenceNumber - 1))',
     reportedAs: ['lost'],
   },
   {
@@ -64,14 +64,14 @@ export const sabotages: readonly Sabotage[] = [
   },
   {
     name: 'an acknowledgement dropped',
-    file: 'src/answer.ts',
+    file: 'src/dispatch/respond.ts',
     find: 'if (wantsAck(envelope.ack, failure === undefined)) {',
     replace: `if (wantsAck(envelope.ack, failure === undefined) && !envelope.correlationId?.endsWith('3-7')) {`,
     reportedAs: ['wrong acknowledgement'],
   },
   {
     name: 'an acknowledgement twice, under two message ids',
-    file: 'src/answer.ts',
+    file: 'src/dispatch/respond.ts',
     find: 'await send(acknowledge(envelope, resultOf({ ...handled, failure }), now));',
     replace: `const result = resultOf({ ...handled, failure });
       await send(acknowledge(envelope, result, now));
@@ -80,14 +80,14 @@ export const sabotages: readonly Sabotage[] = [
   },
   {
     name: 'a wrong code',
-    file: 'src/answer.ts',
+    file: 'src/dispatch/respond.ts',
     find: `    code: failure?.code ?? 'ok',`,
     replace: `    code: failure && envelope.correlationId?.endsWith('7') ? 'not_authorized' : (failure?.code ?? 'ok'),`,
     reportedAs: ['wrong acknowledgement'],
   },
   {
     name: 'a notification left out',
-    file: 'src/answer.ts',
+    file: 'src/dispatch/respond.ts',
     find: 'const notifications = (outcome?.notifications ?? []).map(',
     replace: `const told = (outcome?.notifications ?? []).slice(envelope.correlationId?.endsWith('7') ? 1 : 0);
     const notifications = told.map(`,
@@ -104,13 +104,13 @@ export const sabotages: readonly Sabotage[] = [
   {
     name: 'a repeat taken for a new message',
     file: 'src/hub/partition/partition.ts',
-    find: 'arrivalOf(event, horizon.mayBeRepeat(event.sequenceNumber))',
+    find: 'arrivalOf(event, redeliveryHorizon.redelivered(event.sequenceNumber))',
     replace: 'arrivalOf(event, event.sequenceNumber < 0)',
     reportedAs: ['duplicated', 'state'],
   },
   {
     name: 'a failed message that is not among the dead letters',
-    file: 'src/dispatch.ts',
+    file: 'src/dispatch/dispatch.ts',
     find: 'await letters.park(arrival, handled.failure, traceparent);',
     replace: 'void letters;',
     reportedAs: ['lost'],

@@ -1,11 +1,11 @@
 import type { InternalAxiosRequestConfig } from 'axios';
 import { createBackends } from '../../src/backends/backends.ts';
-import { createDispatch } from '../../src/dispatch.ts';
-import { createLog } from '../../src/log.ts';
-import { createCounters } from '../../src/operations/counters.ts';
+import { createDispatch } from '../../src/dispatch/dispatch.ts';
+import { createLog } from '../../src/log/log.ts';
+import { createCounters } from '../../src/metrics/counters.ts';
 import { fits } from '../../src/protocol/c2d.ts';
 import { classify, type HubEvent } from '../../src/protocol/event.ts';
-import { messageLimits } from '../../src/settings/constants.ts';
+import { messageLimits } from '../../src/settings/groups/constants.ts';
 import { forever, settings } from '../support/dispatching.ts';
 import { hubEvent } from '../support/events.ts';
 import { requestProperties } from '../support/messageTable.ts';
@@ -62,7 +62,7 @@ export function createCosts(): Costs {
     if (generation === undefined) return;
     const origin = { hub: 'hub', partition: '0' };
     const deviceId = recipe?.stored ?? 'well-behaved'; // what one device is answered is not remembered for another
-    await dispatch({ event, generation, deviceId, origin, mayBeRepeat: false }, forever);
+    await dispatch({ event, generation, deviceId, origin, redelivered: false }, forever);
   }
 
   /** The least of some rounds: everything else on the machine only adds to it. In microseconds. */

@@ -29,7 +29,7 @@ const deliveries: Record<string, readonly Delivery[]> = {
 };
 
 /** What becomes of a message, in the words of the table. */
-async function observe(generation: 'V2' | 'V1', ack: string | undefined, succeeds: boolean, delivery: Delivery) {
+async function recordOutcome(generation: 'V2' | 'V1', ack: string | undefined, succeeds: boolean, delivery: Delivery) {
   const { name, body } = requests[generation];
   const isKnown = ack !== 'sometimes';
   const { handled, replies, logged } = await dispatchEvent(
@@ -70,7 +70,7 @@ describe('the truth table of acknowledgements', () => {
     async ({ ack, request, delivery = '', ...said }) => {
       for (const generation of ['V2', 'V1'] as const) {
         for (const outcome of deliveries[delivery] ?? []) {
-          expect(await observe(generation, ack, request === 'succeeds', outcome)).toEqual(said);
+          expect(await recordOutcome(generation, ack, request === 'succeeds', outcome)).toEqual(said);
         }
       }
     },
@@ -83,6 +83,6 @@ describe('the truth table of acknowledgements', () => {
     ['FULL', 'success'],
     ['Positive', 'success'],
   ])('reads ack %j as the page says', async (ack, sent) => {
-    expect(await observe('V2', ack, true, 'delivered')).toMatchObject({ sent });
+    expect(await recordOutcome('V2', ack, true, 'delivered')).toMatchObject({ sent });
   });
 });

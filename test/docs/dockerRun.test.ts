@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { readDockerfile } from '../../scripts/image/dockerfile.ts';
 import { readDockerRun, readEnvFile } from '../../scripts/image/dockerRun.ts';
-import { settingDocs } from '../../src/config.ts';
+import { settingDocs } from '../../src/settings/config.ts';
 
 const readme = readFileSync('README.md', 'utf8');
 const dockerfile = readDockerfile(readFileSync('Dockerfile', 'utf8'));

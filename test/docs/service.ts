@@ -1,12 +1,12 @@
 import { startBackends } from '../../sandbox/backends/backends.ts';
 import { createBackends } from '../../src/backends/backends.ts';
-import { readSettings } from '../../src/config.ts';
-import { createDispatch } from '../../src/dispatch.ts';
-import { createLog } from '../../src/log.ts';
-import { createCounters } from '../../src/operations/counters.ts';
+import { createDispatch } from '../../src/dispatch/dispatch.ts';
+import { createLog } from '../../src/log/log.ts';
+import { createCounters } from '../../src/metrics/counters.ts';
 import type { Reply } from '../../src/protocol/c2d.ts';
 import { classify } from '../../src/protocol/event.ts';
-import { messageLimits } from '../../src/settings/constants.ts';
+import { readSettings } from '../../src/settings/config.ts';
+import { messageLimits } from '../../src/settings/groups/constants.ts';
 import { forever, now } from '../support/dispatching.ts';
 import { hubEvent } from '../support/events.ts';
 
@@ -57,7 +57,7 @@ export async function startService() {
       const generation = classify(event);
       if (generation === undefined) throw new Error('this message is not for the service');
       await dispatch(
-        { event, generation, deviceId: device, origin: { hub: 'hub', partition: '0' }, mayBeRepeat: false },
+        { event, generation, deviceId: device, origin: { hub: 'hub', partition: '0' }, redelivered: false },
         forever,
       );
       return replies.splice(0);

@@ -19,7 +19,7 @@ const stores: Record<string, () => Record<string, string>> = {
   blob: () => ({ DEAD_LETTERS_STORE: 'blob', DEAD_LETTERS_CONNECTION_STRING: azurite.connectionString }),
 };
 
-describe.each(Object.entries(stores))('npm run dead-letters, with letters in a %s', (_kind, settingsOf) => {
+describe.each(Object.entries(stores))('npm run dead-letters, with dead letters in a %s', (_kind, settingsOf) => {
   let sandbox: Awaited<ReturnType<typeof startTestSandbox>>;
   let environment: Record<string, string>;
   const devices: Device[] = [];
@@ -71,7 +71,7 @@ describe.each(Object.entries(stores))('npm run dead-letters, with letters in a %
       .filter(({ method, status }) => method === 'PUT' && status !== null && status < 300)
       .map(({ headers }) => headers['x-correlation-id'] ?? '');
 
-  it('lists a line for each letter, or for those that are meant', async () => {
+  it('lists a line for each dead letter, or for those that are meant', async () => {
     const { code, stdout, stderr } = await run('list');
     expect([code, lines(stdout).length]).toEqual([0, 6]);
     expect(stderr).toContain('6 dead letters');
@@ -81,7 +81,7 @@ describe.each(Object.entries(stores))('npm run dead-letters, with letters in a %
     expect(lines((await run('list', '--code', 'timeout_exceeded')).stdout)).toEqual([]);
   });
 
-  it('shows one letter whole, and says so when there is none', async () => {
+  it('shows one dead letter whole, and says so when there is none', async () => {
     const [id = ''] = idsOf((await run('list', '--device', 'pump-1')).stdout);
     const { code, stdout } = await run('show', id);
     expect(code).toBe(0);
@@ -104,7 +104,7 @@ describe.each(Object.entries(stores))('npm run dead-letters, with letters in a %
     expect(sandbox.backends.journal.last).toBe(mark);
   });
 
-  it('keeps the letters of a device that fails again, in order, and ends with 1', async () => {
+  it('keeps the dead letters of a device that fails again, in order, and ends with 1', async () => {
     const before = await run('list', '--device', 'pump-1');
     const { code, stderr } = await run('replay', '--device', 'pump-1');
     expect(stderr).toContain('3 dead letters to replay');
@@ -120,7 +120,7 @@ describe.each(Object.entries(stores))('npm run dead-letters, with letters in a %
     ]);
   });
 
-  it('stops at Ctrl-C after the letters in work, and says what is left', async () => {
+  it('stops at Ctrl-C after the dead letters in work, and says what is left', async () => {
     sandbox.backends.faults.clear();
     sandbox.backends.faults.add({ backend: 'principalManager', method: 'PUT', delayMs: 1_500 });
     const mark = sandbox.backends.journal.last;
@@ -128,12 +128,12 @@ describe.each(Object.entries(stores))('npm run dead-letters, with letters in a %
     await expect.poll(() => sandbox.backends.journal.last, { timeout: 60_000, interval: 10 }).toBeGreaterThan(mark);
     child.kill('SIGINT');
     const { code, stderr } = await ended;
-    expect(stderr).toContain('stopping after the letters in work');
+    expect(stderr).toContain('stopping after the dead letters in work');
     expect(stderr).toContain('1 handled, 2 left when stopped');
     expect([code, changes(mark)]).toEqual([1, ['pump-2-1']]);
   });
 
-  it('handles each device’s letters in order once the cause is mended, answers the devices, and deletes them', async () => {
+  it('handles each device’s dead letters in order once the cause is mended, answers the devices, and deletes them', async () => {
     sandbox.backends.faults.clear();
     const mark = sandbox.backends.journal.last;
     const { code, stdout, stderr } = await run('replay');

@@ -7,7 +7,7 @@ import { type Azurite, startAzurite } from '../../sandbox/methods/azurite.ts';
 import { partitionsReadBy } from '../chaos/bounds.ts';
 import { check, repeatsIn } from '../chaos/checker.ts';
 import type { Instance } from '../chaos/instance.ts';
-import { handledBy, observe } from '../chaos/observe.ts';
+import { handledBy, recordOutcome } from '../chaos/observe.ts';
 import { createRandom } from '../chaos/random.ts';
 import { type Stage, setStage } from '../chaos/stage.ts';
 import { connected, createWorkload } from '../chaos/workload.ts';
@@ -83,5 +83,5 @@ it('instances share four partitions, one joins and leaves, one is killed, and th
   await expect.poll(missing, soon).toEqual([]);
   await first.stop();
   expect(first.codes).toEqual([0]);
-  expect(check(await observe(stage, messages, connected))).toEqual([]);
+  expect(check(await recordOutcome(stage, messages, connected))).toEqual([]);
 });

@@ -94,7 +94,7 @@ function message(shown: Pick<Reply, 'properties' | 'body'>, names: Names): strin
   return lines;
 }
 
-/** A call of a backend, its bodies to the letter. */
+/** A call of a backend, its bodies to the dead letter. */
 function words({ backend, method, path, body, status, answer, fault }: JournalEntry, names: Names): string {
   const lines = [`${backendNames[backend].padEnd(17)}  ${method} ${path}`];
   if (body !== '') lines.push(`  > ${body}`);

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { balanceLimits, decide, type Ownership } from '../../src/hub/reading/balance.ts';
+import { balanceLimits, decide } from '../../src/hub/reading/balance.ts';
+import type { Ownership } from '../../src/hub/stores/store.ts';
 
 const limits = { expiryMs: 30_000, forceMs: 60_000 };
 const partitions = ['0', '1', '2', '3'];
@@ -66,7 +67,7 @@ describe('sharing partitions', () => {
   });
 
   it('a wish that nobody has met in time does not keep others from asking', () => {
-    const old = { wantedBy: 'gone', wantedSince: -20_000 };
+    const old = { wantedBy: 'ended', wantedSince: -20_000 };
     expect(
       at('b', [owned('0', 'a', old), owned('1', 'a', old), owned('2', 'a', old), owned('3', 'b')]).ask,
     ).toHaveLength(1);

@@ -356,9 +356,9 @@ describe('the blob store, when the storage fails', () => {
   );
 
   it('says what failed and why, and nothing of the key or the request', async () => {
-    const gone = await startLossyProxy(azurite.port);
-    await gone.close();
-    const failures = [await failureOf(open(gone.port, limits).progress('0'))];
+    const ended = await startLossyProxy(azurite.port);
+    await ended.close();
+    const failures = [await failureOf(open(ended.port, limits).progress('0'))];
     proxy.fate = () => 403;
     failures.push(await failureOf(open(proxy.port).progress('0')));
     expect(failures.map(({ message }) => message)).toEqual([

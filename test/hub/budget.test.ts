@@ -50,12 +50,12 @@ describe('who waits for room', () => {
   it('can leave the line, and nothing is charged then, here or overall', async () => {
     const overall = createBudget({ maxMessages: 1, maxBytes: 100 });
     const [one, other] = [1, 2].map(() => createBudget({ maxMessages: 1, maxBytes: 100 }, overall)) as [Budget, Budget];
-    const leaving = new AbortController();
+    const signal = new AbortController();
     expect(one.take(1)).toBeUndefined();
-    const inOwnLine = one.take(1, leaving.signal);
-    const inOverallLine = other.take(1, leaving.signal);
-    leaving.abort();
-    expect(await Promise.all([inOwnLine, inOverallLine, one.take(1, leaving.signal)])).toEqual([false, false, false]);
+    const inOwnLine = one.take(1, signal.signal);
+    const inOverallLine = other.take(1, signal.signal);
+    signal.abort();
+    expect(await Promise.all([inOwnLine, inOverallLine, one.take(1, signal.signal)])).toEqual([false, false, false]);
     expect(other.inFlight()).toEqual({ messages: 0, bytes: 0 });
     one.give(1);
     expect([one, overall].map((budget) => budget.inFlight().messages)).toEqual([0, 0]);
@@ -64,21 +64,21 @@ describe('who waits for room', () => {
 
   it('does not hold up those behind when it leaves', async () => {
     const budget = createBudget({ maxMessages: 10, maxBytes: 100 });
-    const leaving = new AbortController();
+    const signal = new AbortController();
     expect(budget.take(60)).toBeUndefined();
-    const large = budget.take(60, leaving.signal);
+    const large = budget.take(60, signal.signal);
     const small = budget.take(10);
-    leaving.abort();
+    signal.abort();
     expect(await Promise.all([large, small])).toEqual([false, true]);
   });
 
   it('keeps what it was given, though it would leave in the same moment', async () => {
     const budget = createBudget({ maxMessages: 1, maxBytes: 100 });
-    const leaving = new AbortController();
+    const signal = new AbortController();
     expect(budget.take(1)).toBeUndefined();
-    const taking = budget.take(1, leaving.signal);
+    const taking = budget.take(1, signal.signal);
     budget.give(1);
-    leaving.abort();
+    signal.abort();
     expect([await taking, budget.inFlight().messages]).toEqual([true, 1]);
   });
 });
@@ -141,11 +141,11 @@ describe('alone', () => {
 
   it('can be given up while it waits, and then holds nobody up', async () => {
     const budget = createBudget({ maxMessages: 2, maxBytes: 100 });
-    const leaving = new AbortController();
+    const signal = new AbortController();
     expect(budget.take(1)).toBeUndefined();
-    const alone = budget.alone(leaving.signal);
+    const alone = budget.alone(signal.signal);
     const taking = budget.take(1);
-    leaving.abort();
+    signal.abort();
     expect([await alone, await taking]).toEqual([undefined, true]);
   });
 });

@@ -23,7 +23,7 @@ function setUp(progress?: Progress, everyMessages = 10) {
     },
     limits: { everyMessages, everyMs },
     onTrouble: (_, what) => troubles.push(what),
-    onLost() {},
+    onRevoked() {},
   });
   return { checkpoints, written, troubles };
 }

@@ -12,7 +12,7 @@ import { cureHubSdks } from '../../src/hub/sdkCures.ts';
 import { createFileStore } from '../../src/hub/stores/fileStore.ts';
 import { createMemoryStore } from '../../src/hub/stores/memoryStore.ts';
 import type { Store } from '../../src/hub/stores/store.ts';
-import { createLog } from '../../src/log.ts';
+import { createLog } from '../../src/log/log.ts';
 import type { HubEvent } from '../../src/protocol/event.ts';
 import { bodyBytes } from '../support/events.ts';
 
@@ -66,8 +66,8 @@ function read(
     partition: () => ({
       budget: createBudget({ maxMessages, maxBytes: 1_000_000 }),
       costOf: bodyBytes,
-      arrivalOf(event, mayBeRepeat) {
-        if (mayBeRepeat) repeats.push(textOf(event));
+      arrivalOf(event, redelivered) {
+        if (redelivered) repeats.push(textOf(event));
         return { event, deviceId: deviceOf(event) };
       },
       dispatch: ({ event }) => handle(event),

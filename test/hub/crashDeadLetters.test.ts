@@ -17,7 +17,7 @@ const directory = mkdtempSync(join(tmpdir(), 'dying-letters-'));
 afterAll(() => rmSync(directory, { recursive: true }));
 
 let places = 0;
-/** Parks a second letter of a device, up to its end or its death. */
+/** Parks a second dead letter of a device, up to its end or its death. */
 async function live(life: Mortal) {
   places += 1;
   const place = join(directory, String(places));
@@ -33,7 +33,7 @@ async function live(life: Mortal) {
 const numbersIn = async (place: string) =>
   (await allLetters(lettersInDirectory(place))).map(({ letter }) => letter.event.sequenceNumber);
 
-it('whoever dies while it parks a letter leaves all of it or nothing, and no other letter is harmed', async () => {
+it('whoever dies while it parks a dead letter leaves all of it or nothing, and no other dead letter is harmed', async () => {
   const unharmed = mortal(Number.POSITIVE_INFINITY);
   expect((await live(unharmed)).isParked).toBe(true);
   const points = unharmed.points();

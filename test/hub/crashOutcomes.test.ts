@@ -27,7 +27,7 @@ const withoutIncidents = (replies: readonly Reply[]) =>
   byId(replies.map((reply) => ({ ...reply, body: reply.body.replace(/incident [\da-f-]{36}/, 'incident') })));
 
 describe('a process that dies anywhere in the path of', () => {
-  it('a message that fails through our side leaves exactly one letter of it', async () => {
+  it('a message that fails through our side leaves exactly one dead letter of it', async () => {
     const { begin, live, world } = service;
     service.sandbox.faults.add({ backend: 'informationModel', method: 'PUT', status: 500 });
     const whole = await begin([update(1)], [create]);
@@ -49,7 +49,7 @@ describe('a process that dies anywhere in the path of', () => {
     }
   });
 
-  it('a message that fails through our side, and succeeds when it is handled again, leaves no letter of it', async () => {
+  it('a message that fails through our side, and succeeds when it is handled again, leaves no dead letter of it', async () => {
     const { begin, live, world, sandbox } = service;
     const whole = await begin([update(1)], [create]);
     await live(whole.events, -1, whole.remains);
@@ -61,8 +61,8 @@ describe('a process that dies anywhere in the path of', () => {
     for (let crashAt = 1; crashAt <= points; crashAt += 1) {
       sandbox.faults.clear();
       sandbox.faults.add(failing);
-      const [events, horizon, remains] = await beginning();
-      await live(events, horizon, remains, { crashAt });
+      const [events, redeliveryHorizon, remains] = await beginning();
+      await live(events, redeliveryHorizon, remains, { crashAt });
       const newest = events.at(-1)?.sequenceNumber ?? -1;
       if (remains.progress?.sequenceNumber === newest) continue;
       sandbox.faults.clear();

@@ -5,7 +5,7 @@ import { openSpool } from '../../src/hub/partition/spool.ts';
 import { createConsumer } from '../../src/hub/reading/consumer.ts';
 import { createMemoryStore } from '../../src/hub/stores/memoryStore.ts';
 import type { Store } from '../../src/hub/stores/store.ts';
-import { createLog } from '../../src/log.ts';
+import { createLog } from '../../src/log/log.ts';
 import { bodyBytes, hubEvent } from '../support/events.ts';
 import { mortal } from '../support/mortal.ts';
 import { createFakeHub } from './support/fakeHub.ts';

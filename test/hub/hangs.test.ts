@@ -3,13 +3,13 @@ import type { Client } from 'azure-iothub';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { createBackends } from '../../src/backends/backends.ts';
 import { TransportFailure } from '../../src/backends/transport.ts';
-import { readSettings } from '../../src/config.ts';
-import { createDispatch } from '../../src/dispatch.ts';
+import { createDispatch } from '../../src/dispatch/dispatch.ts';
 import { createPartition } from '../../src/hub/partition/partition.ts';
 import { createServiceConnection } from '../../src/hub/replies/serviceConnection.ts';
-import { createLog } from '../../src/log.ts';
-import { createCounters } from '../../src/operations/counters.ts';
-import { messageLimits } from '../../src/settings/constants.ts';
+import { createLog } from '../../src/log/log.ts';
+import { createCounters } from '../../src/metrics/counters.ts';
+import { readSettings } from '../../src/settings/config.ts';
+import { messageLimits } from '../../src/settings/groups/constants.ts';
 import { hubEvent } from '../support/events.ts';
 import { hub } from './support/hubSettings.ts';
 import { v2 } from './support/messages.ts';
@@ -58,7 +58,7 @@ function setUp(hanging: Hanging) {
       throw new TransportFailure('no answer in time', true);
     }
     const answer = isToken ? { access_token: 'token' } : { data: [] };
-    // Garbage is our side's failure: there is a letter to be written.
+    // Garbage is our side's failure: there is a dead letter to be written.
     const text = hanging === 'the dead-letter store' && !isToken ? 'garbage' : JSON.stringify(answer);
     return { status: 200, statusText: '', headers: {}, data: Buffer.from(text), config };
   };
@@ -95,10 +95,10 @@ function setUp(hanging: Hanging) {
       generation: 'V2' as const,
       deviceId: String(event.systemProperties?.['iothub-connection-device-id']),
       origin: { hub: 'hub', partition: '0' },
-      mayBeRepeat: false,
+      redelivered: false,
     }),
-    async dispatch(arrival, stay) {
-      const isHandled = await dispatch(arrival, stay);
+    async dispatch(arrival, context) {
+      const isHandled = await dispatch(arrival, context);
       if (isHandled) handled.push(arrival.event.sequenceNumber);
       return isHandled;
     },
@@ -117,6 +117,6 @@ it.each(['the backend', 'the token endpoint', 'the dead-letter store', 'the conn
     expect(handled).toEqual([]);
     await vi.advanceTimersByTimeAsync(60_000);
     expect(handled).toEqual([0, 1]);
-    partition.abandon();
+    partition.revoke();
   },
 );

@@ -15,10 +15,10 @@ function setUp({ maxMessages = 10 } = {}) {
   const log: string[] = [];
   const ends = new Map<string, () => void>();
   const budget = createBudget({ maxMessages, maxBytes: 1_000 });
-  const closing = new AbortController();
+  const draining = new AbortController();
   const lanes = createLanes<Given>({
     budget,
-    closing: closing.signal,
+    draining: draining.signal,
     async work({ name, cost }) {
       log.push(name);
       await new Promise<void>((resolve) => ends.set(name, resolve));
@@ -34,7 +34,7 @@ function setUp({ maxMessages = 10 } = {}) {
     lanes,
     log,
     budget,
-    closing,
+    draining,
     add: (name: string, requirement = nothing) => lanes.add(name[0] as string, message(name, requirement)),
     async end(name: string) {
       ends.get(name)?.();
@@ -121,12 +121,12 @@ it('gives its place back when the backend goes while it waits for the place', as
 });
 
 it('begins nothing once it closes, and what waits holds no place', async () => {
-  const { budget, log, closing, add, end } = setUp({ maxMessages: 1 });
+  const { budget, log, draining, add, end } = setUp({ maxMessages: 1 });
   const model = backend();
   model.goes();
   for (const name of ['a1', 'b1', 'a2']) add(name);
   add('c1', model);
-  closing.abort();
+  draining.abort();
   await end('a1');
   await model.comesBack();
   expect([log, budget.inFlight()]).toEqual([['a1'], { messages: 0, bytes: 0 }]);
@@ -144,7 +144,7 @@ it('keeps the order of every device in any interleaving (200 random courses)', a
         const running = new Set<string>();
         const lanes = createLanes<Queued & { device: string; ticks: number }>({
           budget,
-          closing: new AbortController().signal,
+          draining: new AbortController().signal,
           async work({ device, ticks, sequenceNumber, cost }) {
             expect(running.has(device)).toBe(false);
             running.add(device);

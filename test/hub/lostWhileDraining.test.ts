@@ -4,7 +4,7 @@ import { createBudget } from '../../src/hub/partition/budget.ts';
 import { openSpool } from '../../src/hub/partition/spool.ts';
 import { createConsumer } from '../../src/hub/reading/consumer.ts';
 import { createMemoryStore } from '../../src/hub/stores/memoryStore.ts';
-import { createLog } from '../../src/log.ts';
+import { createLog } from '../../src/log/log.ts';
 import { bodyBytes, hubEvent } from '../support/events.ts';
 import { mortal } from '../support/mortal.ts';
 import { createFakeHub } from './support/fakeHub.ts';
@@ -48,8 +48,8 @@ async function setUp() {
       spool: openSpool(tmpdir(), `spool-${process.pid}-${Math.random()}`, { maxBytes: 1e6, maxMessages: 1e3 }),
       costOf: bodyBytes,
       arrivalOf: (event) => ({ event, deviceId: 'd1' }),
-      async dispatch(_, { gone }) {
-        while (!gone.aborted) {
+      async dispatch(_, { ended }) {
+        while (!ended.aborted) {
           steps.push(Date.now());
           await new Promise((resolve) => setTimeout(resolve, 100));
         }

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { ContainerClient } from '@azure/storage-blob';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { startAzurite } from '../../sandbox/methods/azurite.ts';
-import { readSettings } from '../../src/config.ts';
 import { openStore } from '../../src/hub/stores/openStore.ts';
+import { readSettings } from '../../src/settings/config.ts';
 
 let directory: string;
 beforeEach(() => {

@@ -2,12 +2,12 @@ import type { AxiosAdapter } from 'axios';
 import { afterEach, beforeEach, expect, it, onTestFinished, vi } from 'vitest';
 import { createBackends } from '../../src/backends/backends.ts';
 import { TransportFailure } from '../../src/backends/transport.ts';
-import { createDispatch } from '../../src/dispatch.ts';
+import { createDispatch } from '../../src/dispatch/dispatch.ts';
 import { createBudget } from '../../src/hub/partition/budget.ts';
 import { createPartition } from '../../src/hub/partition/partition.ts';
-import { createLog } from '../../src/log.ts';
-import { createCounters } from '../../src/operations/counters.ts';
-import { messageLimits } from '../../src/settings/constants.ts';
+import { createLog } from '../../src/log/log.ts';
+import { createCounters } from '../../src/metrics/counters.ts';
+import { messageLimits } from '../../src/settings/groups/constants.ts';
 import { settings } from '../support/dispatching.ts';
 import { hubEvent } from '../support/events.ts';
 import { usual } from './support/partitions.ts';
@@ -68,9 +68,9 @@ async function underLoad(fault: Fault) {
     ...usual,
     budget: createBudget({ maxMessages: 1e4, maxBytes: 640e6 }), // room for all: a spool's file knows no fake clock
     spool: diskSpool(),
-    arrivalOf: (event, mayBeRepeat) => {
+    arrivalOf: (event, redelivered) => {
       const deviceId = String(event.systemProperties?.['iothub-connection-device-id']);
-      return { event, generation: 'V2' as const, deviceId, origin: { hub: 'hub', partition: '0' }, mayBeRepeat };
+      return { event, generation: 'V2' as const, deviceId, origin: { hub: 'hub', partition: '0' }, redelivered };
     },
     dispatch,
     async checkpoint({ sequenceNumber }) {
@@ -101,7 +101,7 @@ async function underLoad(fault: Fault) {
     await vi.advanceTimersByTimeAsync(everyMs);
   }
   await vi.advanceTimersByTimeAsync(60_000);
-  partition.abandon();
+  partition.revoke();
   const handled = lines.filter(({ msg }) => msg === 'handled');
   const out = lines.filter(({ msg, at }) => msg === 'backend is out, calls to it wait' && Number(at) < outage.to);
   return { sent, handled, done, begun, out, finished, troubles };

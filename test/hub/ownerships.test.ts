@@ -24,7 +24,7 @@ it('A partition is given back although our own renewal, or somebody’s wish, co
   };
   const mine = open(racing);
   const record = await mine.claim('0', undefined);
-  if (record) await mine.giveBack(record, 41);
+  if (record) await mine.release(record, 41);
   expect(await store.ownerships()).toMatchObject([{ owner: '', wantedBy: 'wisher 0', begun: 41 }]);
 });
 
@@ -32,14 +32,14 @@ it('A partition that has become somebody else’s is not given back', async () =
   const store = createMemoryStore();
   const mine = await open(store).claim('0', undefined);
   const theirs = await open(store, 'they').claim('0', mine);
-  if (mine) await open(store).giveBack(mine, 41);
+  if (mine) await open(store).release(mine, 41);
   expect(await store.ownerships()).toEqual([theirs]);
 });
 
 it('What was unknown when a partition was left stays unsaid', async () => {
   const store = createMemoryStore();
   const record = await open(store).claim('0', undefined);
-  if (record) await open(store).giveBack(record, undefined);
+  if (record) await open(store).release(record, undefined);
   const [left] = await store.ownerships();
   expect(left).not.toHaveProperty('begun');
 });

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Progress } from '../../src/hub/partition/checkpoints.ts';
-import { knownHorizon } from '../../src/hub/partition/horizon.ts';
+import { knownRedeliveryHorizon } from '../../src/hub/partition/redeliveryHorizon.ts';
 import { arrivalOf, budgetOf, events, limits, partitionByHand, positions } from './support/partitions.ts';
 
 beforeEach(() => {
@@ -50,9 +50,9 @@ describe('a partition', () => {
   it('marks what another instance may have handled before it took the partition over', async () => {
     const repeats: number[] = [];
     const { partition } = partitionByHand({
-      horizon: knownHorizon(2),
-      arrivalOf(event, mayBeRepeat) {
-        if (mayBeRepeat) repeats.push(event.sequenceNumber);
+      redeliveryHorizon: knownRedeliveryHorizon(2),
+      arrivalOf(event, redelivered) {
+        if (redelivered) repeats.push(event.sequenceNumber);
         return arrivalOf(event);
       },
     });

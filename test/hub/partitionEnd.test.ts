@@ -51,7 +51,7 @@ describe('the end of a partition', () => {
   it('draining tells what is running to leave only at the limit', async () => {
     const { partition, stays, end } = partitionByHand();
     await partition.admit(events('a1 b2'));
-    const signals = () => stays.map(({ gone }) => gone.aborted);
+    const signals = () => stays.map(({ ended }) => ended.aborted);
     const draining = partition.drain(25_000);
     await end(2, false);
     await vi.advanceTimersByTimeAsync(24_999);
@@ -64,8 +64,8 @@ describe('the end of a partition', () => {
   it('tells what is running to leave as soon as ownership is lost', async () => {
     const { partition, stays } = partitionByHand();
     await partition.admit(events('a1'));
-    partition.abandon();
-    expect(stays.map(({ gone }) => gone.aborted)).toEqual([true]);
+    partition.revoke();
+    expect(stays.map(({ ended }) => ended.aborted)).toEqual([true]);
   });
 
   it('writes down nothing that ends after the last checkpoint', async () => {
@@ -119,7 +119,7 @@ describe('the end of a partition', () => {
     const { partition, started } = partitionByHand({ limits: { ...limits, deviceMessages: 1 }, spool: diskSpool(1) });
     const admitting = partition.admit(events('a1 a2'));
     await vi.advanceTimersByTimeAsync(0);
-    partition.abandon();
+    partition.revoke();
     await admitting;
     expect(started).toEqual([1]);
   });
@@ -127,7 +127,7 @@ describe('the end of a partition', () => {
   it('writes no checkpoint after ownership is lost, though work goes on', async () => {
     const { partition, checkpoints, end } = partitionByHand();
     await partition.admit(events('a1'));
-    partition.abandon();
+    partition.revoke();
     await end(1);
     await partition.drain(1_000);
     expect(checkpoints).toEqual([]);

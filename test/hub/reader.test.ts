@@ -2,7 +2,7 @@ import { EventHubConsumerClient, type SubscriptionEventHandlers } from '@azure/e
 import { expect, it, vi } from 'vitest';
 import type { Partition } from '../../src/hub/partition/partition.ts';
 import { createReader } from '../../src/hub/reading/reader.ts';
-import { createLog } from '../../src/log.ts';
+import { createLog } from '../../src/log/log.ts';
 
 /** Nobody listens there: the client subscribes, and goes on trying. */
 const nowhere =
@@ -12,7 +12,7 @@ const partition: Partition = {
   admit: async () => {},
   position: () => undefined,
   drain: async () => 0,
-  abandon: () => {},
+  revoke: () => {},
 };
 
 const reading = {

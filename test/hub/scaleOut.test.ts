@@ -10,7 +10,7 @@ import { type Consumer, createConsumer } from '../../src/hub/reading/consumer.ts
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
 import { createMemoryStore } from '../../src/hub/stores/memoryStore.ts';
 import type { Store } from '../../src/hub/stores/store.ts';
-import { createLog } from '../../src/log.ts';
+import { createLog } from '../../src/log/log.ts';
 import type { HubEvent } from '../../src/protocol/event.ts';
 import { bodyBytes } from '../support/events.ts';
 

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Refusal } from '../../src/hub/replies/refusal.ts';
 import type { Delivery } from '../../src/hub/replies/sender.ts';
+import type { Refusal } from '../../src/hub/replies/sendFailure.ts';
+import { createTroubles } from '../../src/log/troubles.ts';
 import type { Reply } from '../../src/protocol/c2d.ts';
-import { createTroubles } from '../../src/troubles.ts';
 import { recordingLog } from '../support/recordingLog.ts';
 import { replyTo, senderOver } from './support/replying.ts';
 
@@ -219,11 +219,11 @@ describe('the sender', () => {
 
   it('leaves undecided what is no longer ours to send, at once, though the hub cannot be reached at all', async () => {
     const { sender, attempts } = setUp({ a: [{ kind: 'connection', reason: 'hub_unavailable' }] });
-    const gone = new AbortController();
-    const sent = watch(sender.send(replyTo('a'), gone.signal));
+    const ended = new AbortController();
+    const sent = watch(sender.send(replyTo('a'), ended.signal));
     await vi.advanceTimersByTimeAsync(60_000);
     const before = attempts.length;
-    gone.abort();
+    ended.abort();
     await vi.advanceTimersByTimeAsync(0);
     expect(sent.delivery).toBe('stopped');
     expect([attempts.length, vi.getTimerCount()]).toEqual([before, 0]);

@@ -4,7 +4,7 @@ import { openSpool } from '../../src/hub/partition/spool.ts';
 import { type Consumer, createConsumer } from '../../src/hub/reading/consumer.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
 import { createMemoryStore } from '../../src/hub/stores/memoryStore.ts';
-import { createLog } from '../../src/log.ts';
+import { createLog } from '../../src/log/log.ts';
 import { freshHub } from '../sandbox/hub/support/hub.ts';
 import { bodyBytes } from '../support/events.ts';
 import { append, signal } from '../traps/support/plain.ts';
@@ -70,10 +70,10 @@ describe('reading the hub', () => {
 
   /** Until the connection of events is gone. */
   async function closed(how: { links?: 'attached'; condition?: string | undefined }) {
-    const gone = signal();
-    const unwatch = hub.journal.watch(({ kind }) => kind === 'receiver-closed' && gone.give());
+    const ended = signal();
+    const unwatch = hub.journal.watch(({ kind }) => kind === 'receiver-closed' && ended.give());
     expect(await hub.faults.strike({ kind: 'close', connections: 'events', ...how })).toBe(1);
-    await gone.given;
+    await ended.given;
     unwatch();
   }
 
@@ -133,10 +133,10 @@ describe('reading the hub', () => {
     read(noWatchdog);
     await arrives('before');
     const condition = 'com.microsoft:container-close';
-    const closing = hub.faults.add({ kind: 'refuse-link', partition: '0', condition });
+    const draining = hub.faults.add({ kind: 'refuse-link', partition: '0', condition });
     await hub.faults.strike({ kind: 'detach', partition: '0', condition });
     await vi.waitFor(() => expect(hub.faults.list()[0]?.struck).toBeGreaterThan(4), soon);
-    hub.faults.clear(closing);
+    hub.faults.clear(draining);
     await arrives('after');
     expect(seen).toEqual(['before', 'after']);
   });

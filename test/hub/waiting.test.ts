@@ -157,25 +157,25 @@ describe('messages of which only replies are left to be sent', () => {
   });
 });
 
-describe('closing', () => {
+describe('draining', () => {
   it('begins nothing that waits, and leaves nothing of it charged', async () => {
     const overall = createBudget({ maxMessages: 2, maxBytes: 1e6 });
-    const [busy, closing] = [setUp({ overall }), setUp({ overall })];
+    const [busy, draining] = [setUp({ overall }), setUp({ overall })];
     busy.admitAll(['hung1', 'hung2'].map(busy.identityUpdate));
-    await closing.takeAway('informationModel');
-    const isAdmitted = closing.admitAll([
-      ...['model', 'model'].map(closing.modelUpdate),
-      ...devices('other', 3).map(closing.identityUpdate),
+    await draining.takeAway('informationModel');
+    const isAdmitted = draining.admitAll([
+      ...['model', 'model'].map(draining.modelUpdate),
+      ...devices('other', 3).map(draining.identityUpdate),
     ]);
     await settle();
-    expect([isAdmitted(), closing.budget.waiting.taken().messages]).toEqual([false, 2]);
-    expect(await closing.partition.drain(0)).toBe(2);
+    expect([isAdmitted(), draining.budget.waiting.taken().messages]).toEqual([false, 2]);
+    expect(await draining.partition.drain(0)).toBe(2);
     await settle();
-    expect([isAdmitted(), closing.budget.inFlight(), closing.budget.waiting.taken()]).toEqual([true, none, none]);
+    expect([isAdmitted(), draining.budget.inFlight(), draining.budget.waiting.taken()]).toEqual([true, none, none]);
     expect([overall.inFlight().messages, overall.waiting.taken()]).toEqual([2, none]);
-    await closing.bringBack('informationModel');
+    await draining.bringBack('informationModel');
     await settle();
-    expect(closing.handled).toEqual([]);
+    expect(draining.handled).toEqual([]);
   });
 });
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { createServiceConnection } from '../../src/hub/replies/serviceConnection.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
-import { createLog } from '../../src/log.ts';
-import { createTroubles } from '../../src/troubles.ts';
+import { createLog } from '../../src/log/log.ts';
+import { createTroubles } from '../../src/log/troubles.ts';
 import { freshHub } from '../sandbox/hub/support/hub.ts';
 import { plainService } from '../traps/support/plain.ts';
 

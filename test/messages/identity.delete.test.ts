@@ -166,7 +166,7 @@ messageTable('V2', 'identity.delete', {
   'repeats after a crash': [
     {
       it: 'is a success when the identity is not there and this very message may have deleted it',
-      mayBeRepeat: true,
+      redelivered: true,
       properties,
       body,
       backend: [findsNothing()],
@@ -174,7 +174,7 @@ messageTable('V2', 'identity.delete', {
     },
     {
       it: 'is a success when the identity was there a moment earlier and this very message may have deleted it',
-      mayBeRepeat: true,
+      redelivered: true,
       properties,
       body,
       backend: [finds(), { call: del, reply: problem(404, 'Not found') }],
@@ -182,7 +182,7 @@ messageTable('V2', 'identity.delete', {
     },
     {
       it: 'deletes an identity that is still there',
-      mayBeRepeat: true,
+      redelivered: true,
       properties,
       body,
       backend: [finds(), deletes],

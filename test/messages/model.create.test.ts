@@ -727,7 +727,7 @@ messageTable('V2', 'model.create', {
   'repeats after a crash': [
     {
       it: 'creates again, and gets the first answer again, when it may have been the creator of the model it finds',
-      mayBeRepeat: true,
+      redelivered: true,
       body: withId,
       backend: [
         device,
@@ -739,7 +739,7 @@ messageTable('V2', 'model.create', {
     },
     {
       it: 'updates the model it finds when the repeat shows that somebody else created it, of another type too',
-      mayBeRepeat: true,
+      redelivered: true,
       body: withId,
       backend: [
         device,
@@ -752,7 +752,7 @@ messageTable('V2', 'model.create', {
     },
     {
       it: 'updates the model it finds although an answer to the creation was lost, for the model had been there before',
-      mayBeRepeat: true,
+      redelivered: true,
       body: withId,
       backend: [
         device,

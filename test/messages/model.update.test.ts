@@ -185,7 +185,7 @@ messageTable('V2', 'model.update', {
   'repeats after a crash': [
     {
       it: 'gets its answers again, one after the other, when it had closed a gap before',
-      mayBeRepeat: true,
+      redelivered: true,
       properties,
       body,
       backend: [
@@ -198,7 +198,7 @@ messageTable('V2', 'model.update', {
     },
     {
       it: 'is rejected when it is behind and was not the one that made it so',
-      mayBeRepeat: true,
+      redelivered: true,
       properties,
       body,
       backend: [misses(4), stored(5), misses(4), stored(5)],

@@ -90,16 +90,16 @@ describe('a caller that disconnects', () => {
     const headers = {
       authorization: `Bearer ${setup.tokens.invoker}`,
       'content-type': 'application/json',
-      'x-correlation-id': 'gone',
+      'x-correlation-id': 'ended',
     };
     const request = { method: 'POST', headers, body: '{}', signal: impatient.signal };
-    const calling = fetch(setup.url + setup.pathOf(conveyor, 'stop'), request).catch(() => 'gone');
+    const calling = fetch(setup.url + setup.pathOf(conveyor, 'stop'), request).catch(() => 'ended');
     const call = await motor.next();
     impatient.abort();
-    expect(await calling).toBe('gone');
+    expect(await calling).toBe('ended');
     expect((await setup.call(conveyor, 'stop')).status).toBe(503);
     call.respond(200, { status: 0 });
-    expect(await setup.lineOf('gone')).toMatchObject({ callerGone: true, methodStatus: 0 });
+    expect(await setup.lineOf('ended')).toMatchObject({ callerGone: true, methodStatus: 0 });
     const next = setup.call(conveyor, 'stop');
     (await motor.next()).respond(200, { status: 0 });
     expect((await next).status).toBe(200);

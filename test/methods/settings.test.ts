@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { ConfigurationError, readMethodsSettings, readSettings, settingDocs } from '../../src/config.ts';
+import { ConfigurationError, readMethodsSettings, readSettings, settingDocs } from '../../src/settings/config.ts';
 import { methodsSchema } from '../../src/settings/schema.ts';
 
 const key = 'bm90LWEtcmVhbC1rZXk=';

@@ -7,7 +7,7 @@ export const deliveryFaults: readonly Fault[] = [
   ...replyFaults,
   ...inFile('src/hub/replies/sender.ts', ['test/hub/sender.test.ts'], {
     fault: 'goes on sending what is no longer its own to send',
-    find: "gone?.addEventListener('abort', leave, { once: true });",
+    find: "ended?.addEventListener('abort', leave, { once: true });",
     replace: '',
     caughtBy: 'leaves undecided what is no longer ours to send',
   }),
@@ -23,15 +23,15 @@ export const deliveryFaults: readonly Fault[] = [
     replace: 'timeoutMs',
     caughtBy: 'has no more time than is left of the message’s',
   }),
-  ...inFile('src/hub/reading/tenures.ts', ['test/hub/hangingStop.test.ts'], {
+  ...inFile('src/hub/reading/sessions.ts', ['test/hub/hangingStop.test.ts'], {
     fault: 'lets a store that hangs hold up the stop',
-    find: 'within(release(partition), drainMs + givesBackWithinMs)',
+    find: 'within(release(partition), drainMs + releaseWithinMs)',
     replace: 'release(partition)',
     caughtBy: 'though the store answers no more',
   }),
-  ...inFile('src/hub/reading/tenures.ts', ['test/hub/lostWhileDraining.test.ts'], {
+  ...inFile('src/hub/reading/sessions.ts', ['test/hub/lostWhileDraining.test.ts'], {
     fault: 'goes on draining what has become somebody else’s',
-    find: '      tenure.lose();\n',
+    find: '      entry.session.revoke();\n',
     replace: '',
     caughtBy: 'sends and calls nothing more from when it sees that the partition has become somebody else’s',
   }),
@@ -81,10 +81,10 @@ export const deliveryFaults: readonly Fault[] = [
     replace: 'if (record === undefined || (owner === "" && epoch === 0)) return false;',
     caughtBy: 'let only one write, wherever the first one is held up',
   }),
-  ...inFile('src/hub/partition/horizon.ts', only('crashOwnership', 'the first one dies'), {
+  ...inFile('src/hub/partition/redeliveryHorizon.ts', only('crashOwnership', 'the first one dies'), {
     fault: 'forgets that a message may be a repeat',
-    find: 'horizon = await newest();',
-    replace: 'horizon = Math.min(-1, await newest());',
+    find: 'redeliveryHorizon = await newest();',
+    replace: 'redeliveryHorizon = Math.min(-1, await newest());',
     caughtBy: 'wherever the first one dies',
   }),
   ...inFile('src/hub/reading/ownerships.ts', only('crashOwnership', 'while nobody dies'), {
@@ -106,28 +106,28 @@ export const deliveryFaults: readonly Fault[] = [
     caughtBy: 'messages that wait in the spool loses none of them',
   }),
   ...inFile(
-    'src/dispatch.ts',
-    ['test/dispatch.test.ts'],
+    'src/dispatch/dispatch.ts',
+    ['test/dispatch/dispatch.test.ts'],
     {
-      fault: 'leaves the letter of a message that has succeeded in a repeat',
-      find: 'else if (arrival.mayBeRepeat) await letters.release(arrival);',
+      fault: 'leaves the dead letter of a message that has succeeded in a repeat',
+      find: 'else if (arrival.redelivered) await letters.release(arrival);',
       replace: '',
-      caughtBy: 'leaves no letter when it is handled again and succeeds',
+      caughtBy: 'leaves no dead letter when it is handled again and succeeds',
     },
     {
-      fault: 'looks for a letter of every message',
-      find: 'else if (arrival.mayBeRepeat) await',
+      fault: 'looks for a dead letter of every message',
+      find: 'else if (arrival.redelivered) await',
       replace: 'else await',
       caughtBy: 'only what may be a repeat is looked for',
     },
   ),
-  ...inFile('src/operations/deadLetters/custody.ts', ['test/dispatch.test.ts'], {
-    fault: 'waits for a store that does not remove a letter',
+  ...inFile('src/deadLetters/parking.ts', ['test/dispatch/dispatch.test.ts'], {
+    fault: 'waits for a store that does not remove a dead letter',
     find: 'releaseWithinMs);\n    ',
     replace: '1e9);\n    ',
-    caughtBy: 'is completed when its letter cannot be removed',
+    caughtBy: 'is completed when its dead letter cannot be removed',
   }),
-  ...inFile('src/protocol/acknowledgement.ts', ['test/dispatch.test.ts'], {
+  ...inFile('src/protocol/acknowledgement.ts', ['test/dispatch/dispatch.test.ts'], {
     fault: 'acknowledges a late success as if it were the failure again',
     find: "isParked(result) ? 'failed acknowledgement' : 'acknowledgement'",
     replace: "isParked(result) ? 'acknowledgement' : 'acknowledgement'",

@@ -84,8 +84,8 @@ export const detailFaults: readonly Fault[] = [
     caughtBy: 'digit for digit',
   }),
   ...inFile(
-    'src/protocol/slips.ts',
-    ['test/protocol/slips.test.ts', 'test/arrivals.test.ts'],
+    'src/protocol/misspellings.ts',
+    ['test/protocol/misspellings.test.ts', 'test/dispatch/recognition.test.ts'],
     {
       fault: 'takes telemetry for a slip',
       find: 'if (isSlip && ',
@@ -99,7 +99,7 @@ export const detailFaults: readonly Fault[] = [
       caughtBy: 'is a question mark before a name, of our messages too',
     },
   ),
-  ...inFile('src/unknownName.ts', ['test/dispatch.test.ts'], {
+  ...inFile('src/dispatch/unknownName.ts', ['test/dispatch/dispatch.test.ts'], {
     fault: 'repeats all of a name',
     find: 'plain.length <= longest ? plain',
     replace: 'plain.length <= 1000 * longest ? plain',

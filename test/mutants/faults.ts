@@ -28,7 +28,7 @@ const synced = table('v1/Svc.Device.SyncModel');
 const creating = [table('model.create'), created];
 const updating = [table('model.update'), updated];
 const answering = [
-  'test/dispatch.test.ts',
+  'test/dispatch/dispatch.test.ts',
   'test/docs/acknowledgements.test.ts',
   table('identity.delete'),
   created,
@@ -52,7 +52,7 @@ const replace = inFile('src/objectModel/replace.ts', updating);
 const collect = inFile('src/objectModel/collect.ts', [synced]);
 const parent = inFile('src/objectModel/parent.ts', [created]);
 const subscribers = inFile('src/objectModel/subscribers.ts', creating);
-const requestedNews = inFile('src/objectModel/requestedNews.ts', [created, synced]);
+const requestedNotifications = inFile('src/objectModel/requestedNotifications.ts', [created, synced]);
 const storedModel = inFile('src/objectModel/storedModel.ts', creating);
 const uniqueValues = inFile('src/objectModel/uniqueValues.ts', creating);
 const modelCreate = inFile('src/messages/model.create.ts', creating);
@@ -63,17 +63,17 @@ const deviceCreated = inFile('src/messages/v1/Svc.Device.Created.ts', [created])
 const deviceUpdated = inFile('src/messages/v1/Svc.Device.Updated.ts', [updated]);
 const syncModel = inFile('src/messages/v1/Svc.Device.SyncModel.ts', [synced]);
 const subject = inFile('src/messages/v1/subject.ts', [created, updated, synced]);
-const answer = inFile('src/answer.ts', answering);
-const checks = inFile('src/messages/checks.ts', [...answering, ...creating]);
+const answer = inFile('src/dispatch/respond.ts', answering);
+const checks = inFile('src/card/checks.ts', [...answering, ...creating]);
 const envelope = inFile('src/protocol/envelope.ts', [...protocol, ...answering]);
 const acknowledgement = inFile('src/protocol/acknowledgement.ts', [...protocol, created]);
 const notification = inFile('src/protocol/notification.ts', [created, synced]);
-const costs = inFile('src/messages/checks.ts', ['test/cost.test.ts']);
+const costs = inFile('src/card/checks.ts', ['test/cost.test.ts']);
 const jsonScan = inFile('src/protocol/jsonScan.ts', protocol);
 const jsonKeys = inFile('src/protocol/jsonKeys.ts', protocol);
 const details = inFile('src/protocol/details.ts', ['test/cost.test.ts']);
-const meaning = inFile('src/backends/meaning.ts', ['test/backends/meaning.test.ts']);
-const dispatching = inFile('src/dispatch.ts', answering);
+const meaning = inFile('src/backends/jsonEquality.ts', ['test/backends/jsonEquality.test.ts']);
+const dispatching = inFile('src/dispatch/dispatch.ts', answering);
 const event = inFile('src/protocol/event.ts', [...protocol, ...creating]);
 const body = inFile('src/protocol/body.ts', protocol);
 const fields = inFile('src/protocol/fields.ts', protocol);
@@ -251,14 +251,14 @@ export const faults: readonly Fault[] = [
   ),
   deviceCreated(
     'forgets the notification when the parent reference fails',
-    'notifications: [requestedNews(registered, envelope), ...configuration.notifications],',
-    'notifications: failure ? [] : [requestedNews(registered, envelope), ...configuration.notifications],',
+    'notifications: [requestedNotifications(registered, envelope), ...configuration.notifications],',
+    'notifications: failure ? [] : [requestedNotifications(registered, envelope), ...configuration.notifications],',
     'the notification is sent, the acknowledgement names no object',
   ),
   deviceCreated(
     'notifies of the configuration before the requested model',
-    '[requestedNews(registered, envelope), ...configuration.notifications]',
-    '[...configuration.notifications, requestedNews(registered, envelope)]',
+    '[requestedNotifications(registered, envelope), ...configuration.notifications]',
+    '[...configuration.notifications, requestedNotifications(registered, envelope)]',
     'sends the requested model first',
   ),
   deviceCreated(
@@ -377,8 +377,18 @@ export const faults: readonly Fault[] = [
     'createdModels.includes("")',
     'says ObjectModelCreated when this very request created',
   ),
-  requestedNews('mixes up created and updated', 'eventType: created ?', 'eventType: !created ?', 'ObjectModelCreated'),
-  requestedNews('forgets the target', 'target,\n  objectId', "target: '',\n  objectId", 'target of the request'),
+  requestedNotifications(
+    'mixes up created and updated',
+    'eventType: created ?',
+    'eventType: !created ?',
+    'ObjectModelCreated',
+  ),
+  requestedNotifications(
+    'forgets the target',
+    'target,\n  objectId',
+    "target: '',\n  objectId",
+    'target of the request',
+  ),
   notification('forgets the correlation id', '...(id === undefined ? {} : { id }),', '', 'generated id'),
   answer(
     'acknowledges before it notifies',

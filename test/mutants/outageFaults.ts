@@ -7,7 +7,7 @@ const outages = ['test/backends/outages.test.ts'];
 export const outageFaults: readonly Fault[] = [
   ...inFile('src/backends/circuit.ts', outages, {
     fault: 'takes the 500s of a few devices for an outage without asking the backend',
-    find: "inquiry.begin('HTTP 500')",
+    find: "healthProbe.begin('HTTP 500')",
     replace: "open('HTTP 500')",
     caughtBy: 'stops nobody when a probe finds the backend healthy',
   }),
@@ -17,13 +17,13 @@ export const outageFaults: readonly Fault[] = [
     replace: 'else open',
     caughtBy: 'when somebody has been served since',
   }),
-  ...inFile('src/backends/tally.ts', ['test/backends/circuit.test.ts'], {
+  ...inFile('src/backends/failureCount.ts', ['test/backends/circuit.test.ts'], {
     fault: 'takes the failures of one device for an outage',
     find: 'return acrossDevices && count',
     replace: 'return count',
     caughtBy: 'stays closed whatever one device alone meets',
   }),
-  ...inFile('src/backends/inquiry.ts', ['test/backends/circuit.test.ts'], {
+  ...inFile('src/backends/healthProbe.ts', ['test/backends/circuit.test.ts'], {
     fault: 'asks as often as devices provoke it',
     find: 'if (early > 0) {',
     replace: 'if (early > 1e9) {',
@@ -51,7 +51,7 @@ export const outageFaults: readonly Fault[] = [
       caughtBy: 'at the last attempt of a message',
     },
   ),
-  ...inFile('src/troubles.ts', ['test/troubles.test.ts'], {
+  ...inFile('src/log/troubles.ts', ['test/log/troubles.test.ts'], {
     fault: 'writes every time',
     find: 'known.times += 1;',
     replace: 'known.times += 1;\n      write(known);',
@@ -97,9 +97,9 @@ export const outageFaults: readonly Fault[] = [
       caughtBy: 'a key is no value',
     },
   ),
-  ...inFile('src/log.ts', ['test/harmless.test.ts'], {
+  ...inFile('src/log/log.ts', ['test/text/printable.test.ts'], {
     fault: 'writes characters that steer a terminal to the log',
-    find: '    hooks: { streamWrite: harmlessJson },\n',
+    find: '    hooks: { streamWrite: printableJson },\n',
     replace: '',
     caughtBy: 'reaches the log as such',
   }),

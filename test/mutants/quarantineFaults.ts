@@ -24,7 +24,7 @@ export const quarantineFaults: readonly Fault[] = [
     {
       fault: 'begins a suspect that is not noted',
       find: 'if (!(await annotate(noteOf(sequenceNumber)))) {',
-      replace: 'if (!(await annotate(noteOf(sequenceNumber))) && closing.aborted) {',
+      replace: 'if (!(await annotate(noteOf(sequenceNumber))) && draining.aborted) {',
       caughtBy: 'no suspect begins that could not be noted',
     },
     {
@@ -68,13 +68,13 @@ export const quarantineFaults: readonly Fault[] = [
     replace: 'void repeatOf;',
     caughtBy: 'is handled again as a possible repeat',
   }),
-  ...inFile('src/hub/reading/outset.ts', ['test/hub/quarantine/violentEnds.test.ts'], {
+  ...inFile('src/hub/reading/startPosition.ts', ['test/hub/quarantine/violentEnds.test.ts'], {
     fault: 'keeps a violent end to itself',
     find: 'note === before || (await store.writeProgress(record, noted))',
     replace: 'note !== undefined || (await store.writeProgress(record, noted))',
     caughtBy: 'whose reader died is noted once',
   }),
-  ...inFile('src/hub/reading/tenures.ts', ['test/hub/quarantine/violentEnds.test.ts'], {
+  ...inFile('src/hub/reading/sessions.ts', ['test/hub/quarantine/violentEnds.test.ts'], {
     fault: 'forgets a violent end when the partition cannot be opened at once',
     find: 'const afterViolentEnd = uncounted.has(partition);',
     replace: 'const afterViolentEnd = uncounted.delete(partition);',
@@ -86,10 +86,10 @@ export const quarantineFaults: readonly Fault[] = [
     replace: 'seen !== undefined',
     caughtBy: 'that was given back is read without counting',
   }),
-  ...inFile('src/dispatch.ts', ['test/dispatch.test.ts'], {
+  ...inFile('src/dispatch/dispatch.ts', ['test/dispatch/dispatch.test.ts'], {
     fault: 'executes a message that is to be parked unexecuted',
-    find: 'const handled = stay.parkUnexecuted',
-    replace: 'const handled = stay.parkUnexecuted === undefined',
+    find: 'const handled = context.parkUnexecuted',
+    replace: 'const handled = context.parkUnexecuted === undefined',
     caughtBy: 'without its body being read or a backend called',
   }),
 ];

@@ -4,18 +4,18 @@ import { inFile, only } from './inFile.ts';
 /** In the way of replies to the hub (C4). */
 export const replyFaults: readonly Fault[] = [
   ...inFile(
-    'src/hub/replies/flights.ts',
+    'src/hub/replies/pendingSends.ts',
     ['test/hub/serviceConnection.test.ts'],
     {
       fault: 'replaces the connection because of one late reply',
-      find: 'if (flight.looks > looksInTime) flight.giveUp();',
-      replace: 'if (flight.looks > looksInTime) onSilence();',
+      find: 'if (pending.looks > looksInTime) pending.expire();',
+      replace: 'if (pending.looks > looksInTime) onSilence();',
       caughtBy: 'alone: the others go on over the same connection',
     },
     {
       fault: 'blames a reply for the time that the hub takes for those before it',
-      find: 'flight.number > lowestSettled ? 0 : flight.looks + 1',
-      replace: 'flight.looks + 1',
+      find: 'pending.number > lowestSettled ? 0 : pending.looks + 1',
+      replace: 'pending.looks + 1',
       caughtBy: 'waits for a reply as long as the hub settles those before it',
     },
   ),
@@ -60,8 +60,8 @@ export const replyFaults: readonly Fault[] = [
     caughtBy: 'with REPLIES_MAX_WAIT_SECONDS=24 a send is not waited for after 4 s',
   }),
   ...inFile(
-    'src/hub/replies/turns.ts',
-    ['test/hub/turns.test.ts'],
+    'src/hub/replies/fairQueue.ts',
+    ['test/hub/fairQueue.test.ts'],
     {
       fault: 'lets failures wait behind everything else',
       find: 'first.size > 0 ? first : others',
@@ -76,8 +76,8 @@ export const replyFaults: readonly Fault[] = [
     },
   ),
   ...inFile(
-    'src/hub/replies/pace.ts',
-    ['test/hub/pace.test.ts'],
+    'src/hub/replies/rateLimit.ts',
+    ['test/hub/rateLimit.test.ts'],
     {
       fault: 'learns nothing from throttling',
       find: "refusal?.reason === 'throttled' || ",
@@ -109,19 +109,19 @@ export const replyFaults: readonly Fault[] = [
       caughtBy: 'never exceeds what an operator has set',
     },
   ),
-  ...inFile('src/hub/replies/pace.ts', ['test/hub/sender.test.ts'], {
+  ...inFile('src/hub/replies/rateLimit.ts', ['test/hub/sender.test.ts'], {
     fault: 'sends on when the quota of the hub is used up',
     find: 'closedUntil = now() + probeEveryMs;',
     replace: 'closedUntil = now() + 1_000;',
     caughtBy: 'tries one reply each minute, and drops none',
   }),
-  ...inFile('src/hub/replies/refusal.ts', only('serviceConnection', 'tells the quota'), {
+  ...inFile('src/hub/replies/sendFailure.ts', only('serviceConnection', 'tells the quota'), {
     fault: 'takes the quota of the hub for a full queue',
     find: '  if (isQuota(error)) return quota;\n',
     replace: '',
     caughtBy: 'tells the quota of the hub from the queue of a device',
   }),
-  ...inFile('src/hub/replies/serviceConnection.ts', only('replyPace', 'one link in ten seconds'), {
+  ...inFile('src/hub/replies/serviceConnection.ts', only('replyRate', 'one link in ten seconds'), {
     fault: 'opens one link after the other though the hub refuses them',
     find: 'refused: 10_000',
     replace: 'refused: 0',

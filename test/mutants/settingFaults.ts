@@ -5,7 +5,7 @@ import { inFile } from './inFile.ts';
 export const settingFaults: readonly Fault[] = [
   ...inFile(
     'src/settings/formats.ts',
-    ['test/config.test.ts'],
+    ['test/settings/config.test.ts'],
     {
       fault: 'takes a number of any size',
       find: 'value >= minimum &&\n        value <= maximum',
@@ -19,7 +19,7 @@ export const settingFaults: readonly Fault[] = [
       caughtBy: 'refuse a token that no HTTP header can carry',
     },
   ),
-  ...inFile('src/config.ts', ['test/config.test.ts'], {
+  ...inFile('src/settings/config.ts', ['test/settings/config.test.ts'], {
     fault: 'passes over a setting that is gone and said where progress lies',
     find: 'const problems = vitalRetired(given);',
     replace: 'const problems = vitalRetired({});',
@@ -27,7 +27,7 @@ export const settingFaults: readonly Fault[] = [
   }),
   ...inFile(
     'src/settings/variables.ts',
-    ['test/config.test.ts'],
+    ['test/settings/config.test.ts'],
     {
       fault: 'takes what Kubernetes sets for misspelt settings',
       find: '/^(tcp|udp|sctp):\\/\\//.test(value)',

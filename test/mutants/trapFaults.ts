@@ -27,55 +27,55 @@ export const trapFaults: readonly Fault[] = [
     replace: '',
     caughtBy: 'goes on at once when the hub has closed the connection under a reply',
   }),
-  ...inFile('src/hub/replies/line.ts', ['test/hub/hangs.test.ts'], {
+  ...inFile('src/hub/replies/serviceClient.ts', ['test/hub/hangs.test.ts'], {
     fault: 'trap 5: waits until the client has connected, as long as it takes',
     find: 'await within(opened, answerWithinMs);',
     replace: 'await opened;',
     caughtBy: 'a message ends although the connection never answers it',
   }),
-  ...inFile('src/hub/replies/line.ts', only('serviceConnection', 'does not take'), {
+  ...inFile('src/hub/replies/serviceClient.ts', only('serviceConnection', 'does not take'), {
     fault: 'trap 3: takes a send without a result for success',
     find: 'return answer.result ? undefined :',
     replace: 'return answer ? undefined :',
     caughtBy: 'does not take release for success',
   }),
-  ...inFile('src/hub/replies/line.ts', only('serviceConnection', 'replaces a connection'), {
+  ...inFile('src/hub/replies/serviceClient.ts', only('serviceConnection', 'replaces a connection'), {
     fault: 'trap 3: stays on a connection that leaves replies unanswered',
-    find: '      onEnd();\n      flights.giveUp();',
-    replace: '      flights.giveUp();',
+    find: '      onEnd();\n      pendingSends.expire();',
+    replace: '      pendingSends.expire();',
     caughtBy: 'on which nothing is settled any more',
   }),
-  ...inFile('src/hub/replies/line.ts', only('serviceConnection', 'trap 3'), {
+  ...inFile('src/hub/replies/serviceClient.ts', only('serviceConnection', 'trap 3'), {
     fault: 'trap 3: stays on a link that one lost answer stops',
-    find: ' || flights.span() >= longestSpan',
+    find: ' || pendingSends.span() >= longestSpan',
     replace: '',
     caughtBy: 'replaces a connection before one lost answer stops it',
   }),
-  ...inFile('src/hub/replies/flights.ts', only('serviceConnection', 'never settled'), {
+  ...inFile('src/hub/replies/pendingSends.ts', only('serviceConnection', 'never settled'), {
     fault: 'trap 3: waits for a lost answer as long as it takes',
-    find: 'if (flight.looks > looksInTime) flight.giveUp();',
+    find: 'if (pending.looks > looksInTime) pending.expire();',
     replace: '',
     caughtBy: 'gives up on a reply that is never settled, alone',
   }),
-  ...inFile('src/hub/replies/line.ts', only('serviceConnection', 'attaches one link'), {
+  ...inFile('src/hub/replies/serviceClient.ts', only('serviceConnection', 'attaches one link'), {
     fault: 'trap 4: sends many replies before there is a link',
     find: '      attached ??= within(sent, linkWithinMs).catch(() => undefined);\n',
     replace: '',
     caughtBy: 'attaches one link however many replies come first',
   }),
-  ...inFile('src/hub/replies/line.ts', only('serviceConnection', 'internal-error'), {
+  ...inFile('src/hub/replies/serviceClient.ts', only('serviceConnection', 'internal-error'), {
     fault: 'trap 6: lets the client try again by itself',
     find: 'client.setRetryPolicy(noRetry);',
     replace: 'void noRetry;',
     caughtBy: 'understands a rejection with amqp:internal-error',
   }),
-  ...inFile('src/hub/replies/line.ts', only('trapsOfReplying', 'trap 7'), {
+  ...inFile('src/hub/replies/serviceClient.ts', only('trapsOfReplying', 'trap 7'), {
     fault: 'trap 7: keeps a connection for ever',
     find: 'Date.now() >= wornAt || ',
     replace: '',
     caughtBy: 'leaves a connection before the life of its token ends',
   }),
-  ...inFile('src/hub/replies/gate.ts', ['test/hub/sender.test.ts'], {
+  ...inFile('src/hub/replies/sendQueue.ts', ['test/hub/sender.test.ts'], {
     fault: 'trap 3: has any number of replies open',
     find: 'inFlight >= maxInFlight',
     replace: 'inFlight >= 1e9 + maxInFlight',
@@ -109,19 +109,19 @@ export const trapFaults: readonly Fault[] = [
     replace: '',
     caughtBy: 'goes on when the client has used up its retries',
   }),
-  ...inFile('src/hub/reading/tenure.ts', only('trapsOfReading', 'trap 10'), {
+  ...inFile('src/hub/reading/session.ts', only('trapsOfReading', 'trap 10'), {
     fault: 'trap 10: closes a subscription over running work',
-    find: 'const [left] = await Promise.all([partition.drain(limitMs), reader.close()]);',
-    replace: 'const [left] = await Promise.all([partition.drain(0), reader.close()]);',
+    find: 'const [unfinished] = await Promise.all([partition.drain(limitMs), reader.close()]);',
+    replace: 'const [unfinished] = await Promise.all([partition.drain(0), reader.close()]);',
     caughtBy: 'stops when what it has begun is done',
   }),
-  ...inFile('src/hub/reading/eventLine.ts', only('trapsOfReading', 'trap 17'), {
+  ...inFile('src/hub/reading/eventHubConnection.ts', only('trapsOfReading', 'trap 17'), {
     fault: 'trap 17: leaves a stopped partition to the client for ten seconds',
     find: 'loadBalancingOptions: { updateIntervalInMs: 1_000 },',
     replace: '',
     caughtBy: 'goes on when the client has used up its retries',
   }),
-  ...inFile('src/hub/reading/eventLine.ts', only('trapsOfReading', 'trap 11'), {
+  ...inFile('src/hub/reading/eventHubConnection.ts', only('trapsOfReading', 'trap 11'), {
     fault: 'trap 11: leaves the client its half minute between attempts',
     find: '      retryOptions: { retryDelayInMs: 500, maxRetryDelayInMs: 5_000 },\n',
     replace: '',
@@ -145,37 +145,37 @@ export const trapFaults: readonly Fault[] = [
     replace: '',
     caughtBy: 'connects again on a connection that is silent without an error',
   }),
-  ...inFile('src/hub/reading/outset.ts', only('consumer', 'starts at the earliest'), {
+  ...inFile('src/hub/reading/startPosition.ts', only('consumer', 'starts at the earliest'), {
     fault: 'trap 14: starts at the latest event',
     find: "if (startPosition === 'earliest') {",
     replace: "if (startPosition !== 'earliest') {",
     caughtBy: 'starts at the earliest event when there is no checkpoint',
   }),
-  ...inFile('src/hub/reading/outset.ts', ['test/hub/settingOut.test.ts', '-t', 'by all readers'], {
+  ...inFile('src/hub/reading/startPosition.ts', ['test/hub/startPosition.test.ts', '-t', 'by all readers'], {
     fault: 'does not write down where the latest event was',
     find: '(await store.writeProgress(record, latest)) ? latest : undefined',
     replace: 'latest',
     caughtBy: 'is read from there by all readers to come',
   }),
-  ...inFile('src/hub/reading/belonging.ts', ['test/hub/settingOut.test.ts', '-t', 'a partition of ours'], {
+  ...inFile('src/hub/reading/foreignCheckpoint.ts', ['test/hub/startPosition.test.ts', '-t', 'a partition of ours'], {
     fault: 'calls a checkpoint foreign at the first look',
     find: 'if (seen.readings < foreignAfterReadings || now - seen.since < foreignAfterMs) throw',
     replace: 'if (seen.readings < 1) throw',
     caughtBy: 'is read as soon as the hub has caught up, without an alarm',
   }),
-  ...inFile('src/hub/reading/outset.ts', ['test/hub/settingOut.test.ts', '-t', 'a partition of ours'], {
+  ...inFile('src/hub/reading/startPosition.ts', ['test/hub/startPosition.test.ts', '-t', 'a partition of ours'], {
     fault: 'takes a latest event without an offset',
     find: 'if (offset === null) throw',
     replace: 'if (sequenceNumber < -1) throw',
     caughtBy: 'because the hub does not say where its latest event is',
   }),
-  ...inFile('src/hub/reading/tenures.ts', only('settingOut', 'nothing at the offset'), {
+  ...inFile('src/hub/reading/sessions.ts', only('startPosition', 'nothing at the offset'), {
     fault: 'stays at a position that the hub refuses',
-    find: 'if (diagnosis.refusesPosition) leave(partition);',
+    find: 'if (diagnosis.refusesPosition) revoke(partition);',
     replace: '',
     caughtBy: 'makes an alarm until the checkpoint is removed',
   }),
-  ...inFile('src/hub/reading/consumer.ts', only('settingOut', 'of an older hub'), {
+  ...inFile('src/hub/reading/consumer.ts', only('startPosition', 'of an older hub'), {
     fault: 'asks for a restart because of a checkpoint that is not of this hub',
     find: '&& !isRefused(record.partition)',
     replace: '',
@@ -205,7 +205,7 @@ export const trapFaults: readonly Fault[] = [
     replace: 'skipParsingBodyAsJson: false',
     caughtBy: 'leaves bodies as the bytes they are',
   }),
-  ...inFile('src/operations/deadLetters/custody.ts', ['test/hub/hangs.test.ts'], {
+  ...inFile('src/deadLetters/parking.ts', ['test/hub/hangs.test.ts'], {
     fault: 'trap 13: waits for a dead-letter store that hangs',
     find: '}), parkWithinMs);\n',
     replace: '}), 1e9);\n',
@@ -245,7 +245,7 @@ export const trapFaults: readonly Fault[] = [
     replace: 'void stamp;',
     caughtBy: 'before its first checkpoint, takes nothing back',
   }),
-  ...inFile('src/settings/formats.ts', ['test/config.test.ts'], {
+  ...inFile('src/settings/formats.ts', ['test/settings/config.test.ts'], {
     fault: 'trap 16: sends the token in clear to another machine',
     find: "found.get('UseDevelopmentEmulator') !== 'true' ||",
     replace: 'true ||',

@@ -49,7 +49,7 @@ export const waitingFaults: readonly Fault[] = [
       caughtBy: 'take no place, though their backend went while they waited for one',
     },
   ),
-  ...inFile('src/backends/admission.ts', waiting, {
+  ...inFile('src/backends/bulkhead.ts', waiting, {
     fault: 'keeps the place of a message whose backend goes while it is in work',
     find: '        onOutage?.();\n',
     replace: '        void onOutage;\n',
@@ -73,7 +73,7 @@ export const waitingFaults: readonly Fault[] = [
   ),
   ...inFile('src/hub/partition/partition.ts', waiting, {
     fault: 'leaves charged what waits in a partition that is closed',
-    find: '    backlog.abandon();\n',
+    find: '    backlog.clear();\n',
     replace: '',
     caughtBy: 'leaves nothing of it charged',
   }),
@@ -99,7 +99,7 @@ export const waitingFaults: readonly Fault[] = [
       caughtBy: 'can leave the line, and nothing is charged then',
     },
   ),
-  ...inFile('src/requirements.ts', ['test/requirements.test.ts'], {
+  ...inFile('src/dispatch/requirements.ts', ['test/dispatch/requirements.test.ts'], {
     fault: 'lets what is refused wait for a backend',
     find: 'return refusal ? undefined : requirement;',
     replace: 'return refusal === null ? undefined : requirement;',

@@ -2,10 +2,10 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Arrival, Dispatch } from '../../src/dispatch.ts';
-import { chosenLetters } from '../../src/operations/deadLetters/choice.ts';
-import { folderOf, idOf } from '../../src/operations/deadLetters/letter.ts';
-import type { DeadLetters } from '../../src/operations/deadLetters/store.ts';
+import { folderOf, idOf } from '../../src/deadLetters/deadLetter.ts';
+import type { DeadLetters } from '../../src/deadLetters/store.ts';
+import type { Arrival, Dispatch } from '../../src/dispatch/dispatch.ts';
+import { chosenLetters } from '../../src/operations/choice.ts';
 import { type ReplayOptions, rememberingFailures, replay } from '../../src/operations/replay.ts';
 import { allLetters, letter, lettersInDirectory } from '../support/letters.ts';
 
@@ -44,7 +44,7 @@ async function replayAll(more: Partial<ReplayOptions> & Pick<ReplayOptions, 'dis
     deadLetters: store,
     failureOf: () => undefined,
     requirementOf: () => undefined,
-    closing: new AbortController().signal,
+    stopping: new AbortController().signal,
     width: 4,
     remark: (text) => remarks.push(text),
     progress: (done, all) => progress.push(`${done}/${all}`),
@@ -56,7 +56,7 @@ async function replayAll(more: Partial<ReplayOptions> & Pick<ReplayOptions, 'dis
 const nothing = { handled: 0, failed: 0, heldBack: 0, left: 0, gone: 0, unreadable: 0 };
 
 describe('replaying', () => {
-  it('handles each device’s letters in order, devices together, and deletes what succeeds', async () => {
+  it('handles each device’s dead letters in order, devices together, and deletes what succeeds', async () => {
     for (const one of [of('a', 2), of('a', 1), of('b', 1), of('b', 2)]) await store.park(one);
     const { begun, end, dispatch } = byHand();
     const replaying = replayAll({ dispatch });
@@ -92,10 +92,10 @@ describe('replaying', () => {
         return true;
       },
     });
-    expect(seen).toMatchObject([{ mayBeRepeat: true, attempts: 3, origin: { hub: 'hub', partition: '0' } }]);
+    expect(seen).toMatchObject([{ redelivered: true, attempts: 3, origin: { hub: 'hub', partition: '0' } }]);
   });
 
-  it('keeps a letter that fails again, newly parked under the same id, and holds back the device’s later ones', async () => {
+  it('keeps a dead letter that fails again, newly parked under the same id, and holds back the device’s later ones', async () => {
     for (const one of [of('a', 1), of('a', 2), of('a', 3), of('b', 1)]) await store.park(one);
     const { deadLetters, failureOf } = rememberingFailures(store);
     const { counts, remarks } = await replayAll({
@@ -115,7 +115,7 @@ describe('replaying', () => {
     ]);
   });
 
-  it('keeps a letter that fails again and cannot be parked', async () => {
+  it('keeps a dead letter that fails again and cannot be parked', async () => {
     await store.park(of('a', 1));
     const full = { ...store, park: () => Promise.reject(new Error('no space left')) };
     const { deadLetters, failureOf } = rememberingFailures(full);
@@ -134,7 +134,7 @@ describe('replaying', () => {
     for (const one of [of('a', 1), of('a', 2), of('b', 1), of('b', 2), of('b', 3)]) await store.park(one);
     const { begun, end, dispatch } = byHand();
     const stopping = new AbortController();
-    const replaying = replayAll({ dispatch, closing: stopping.signal, width: 1 });
+    const replaying = replayAll({ dispatch, stopping: stopping.signal, width: 1 });
     await expect.poll(() => begun.length).toBe(1);
     stopping.abort();
     await end(begun[0] as string);
@@ -142,11 +142,11 @@ describe('replaying', () => {
     expect(await remaining()).toHaveLength(4);
   });
 
-  it('counts a letter as left whose message waits for a backend when it is stopped', async () => {
+  it('counts a dead letter as left whose message waits for a backend when it is stopped', async () => {
     for (const number of [1, 2]) await store.park(of('a', number));
     const stopping = new AbortController();
     const { counts } = await replayAll({
-      closing: stopping.signal,
+      stopping: stopping.signal,
       async dispatch() {
         stopping.abort();
         return false;
@@ -156,7 +156,7 @@ describe('replaying', () => {
     expect(await remaining()).toEqual(['a 1', 'a 2']);
   });
 
-  it('goes on when somebody else has taken letters meanwhile', async () => {
+  it('goes on when somebody else has taken dead letters meanwhile', async () => {
     for (const number of [1, 2, 3]) await store.park(of('a', number));
     const { counts } = await replayAll({
       async dispatch({ event }) {
@@ -169,7 +169,7 @@ describe('replaying', () => {
     expect(counts).toEqual({ ...nothing, handled: 2, gone: 1 });
   });
 
-  it('goes on after a letter that cannot be read, and says its name', async () => {
+  it('goes on after a dead letter that cannot be read, and says its name', async () => {
     for (const number of [1, 2, 3]) await store.park(of('a', number));
     const id = idOf(of('a', 2));
     writeFileSync(join(directory, `${id}.json`), '{');
@@ -179,7 +179,7 @@ describe('replaying', () => {
     expect(readdirSync(join(directory, folderOf('a')))).toHaveLength(1);
   });
 
-  it('holds a device back whose letter cannot be reached, and goes on with the others', async () => {
+  it('holds a device back whose dead letter cannot be reached, and goes on with the others', async () => {
     for (const one of [of('a', 1), of('a', 2), of('b', 1)]) await store.park(one);
     const id = idOf(of('a', 1));
     const { counts, remarks } = await replayAll({
@@ -193,7 +193,7 @@ describe('replaying', () => {
     expect(remarks).toEqual([`no answer about ${id}`]);
   });
 
-  it('says so when a letter has been handled and cannot be deleted', async () => {
+  it('says so when a dead letter has been handled and cannot be deleted', async () => {
     await store.park(of('a', 1));
     const { counts, remarks } = await replayAll({
       dispatch: () => Promise.resolve(true),
@@ -204,7 +204,7 @@ describe('replaying', () => {
   });
 });
 
-describe('choosing letters', () => {
+describe('choosing dead letters', () => {
   it.each([
     [{ device: 'd2' }, [2]],
     [{ code: 'timeout_exceeded' }, [1]],
@@ -219,7 +219,7 @@ describe('choosing letters', () => {
     expect(found.sort()).toEqual(expected);
   });
 
-  it('passes over what is no letter and says its name', async () => {
+  it('passes over what is no dead letter and says its name', async () => {
     await store.park(letter(1));
     writeFileSync(join(directory, 'notes.json'), 'secret');
     const problems: string[] = [];
@@ -230,7 +230,7 @@ describe('choosing letters', () => {
     expect(problems).toEqual(['notes is no name of a dead letter']);
   });
 
-  it('has only a few letters in memory, however many there are', async () => {
+  it('has only a few dead letters in memory, however many there are', async () => {
     let [reads, taken, most] = [0, 0, 0];
     const many = {
       ids: () => Promise.resolve(Array.from({ length: 1_000 }, (_, n) => idOf(letter(n)))),

@@ -29,8 +29,8 @@ const newMessage = (...args: string[]) => run(process.execPath, '--import', 'tsx
 /** Besides the end-to-end tests, these are all that go by the catalogue, the stories or the pages. */
 const concerned = [
   'test/shape.test.ts',
-  'test/requirements.test.ts',
-  'test/dispatch.test.ts',
+  'test/dispatch/requirements.test.ts',
+  'test/dispatch/dispatch.test.ts',
   'test/docs/',
   'test/messages/model.archive.test.ts',
 ];

@@ -1,15 +1,15 @@
 import { createBackends } from '../../src/backends/backends.ts';
-import { readSettings } from '../../src/config.ts';
-import { createDispatch } from '../../src/dispatch.ts';
-import type { Stay } from '../../src/hub/partition/work.ts';
+import type { CardLimits } from '../../src/card/card.ts';
+import type { DeadLetter } from '../../src/deadLetters/deadLetter.ts';
+import { createDispatch } from '../../src/dispatch/dispatch.ts';
+import type { MessageContext } from '../../src/hub/partition/work.ts';
 import type { Delivery } from '../../src/hub/replies/sender.ts';
-import { createLog } from '../../src/log.ts';
-import type { CardLimits } from '../../src/messages/card.ts';
-import { createCounters } from '../../src/operations/counters.ts';
-import type { Letter } from '../../src/operations/deadLetters/letter.ts';
+import { createLog } from '../../src/log/log.ts';
+import { createCounters } from '../../src/metrics/counters.ts';
 import { fits, type Reply } from '../../src/protocol/c2d.ts';
 import { classify, type HubEvent, senderOf } from '../../src/protocol/event.ts';
-import { messageLimits } from '../../src/settings/constants.ts';
+import { readSettings } from '../../src/settings/config.ts';
+import { messageLimits } from '../../src/settings/groups/constants.ts';
 import { breachOfContract } from './asyncapi.ts';
 import { validateExchange } from './contracts.ts';
 import { type ReceivedCall, type Script, scriptedBackend } from './scriptedBackend.ts';
@@ -36,8 +36,8 @@ export interface Dispatched {
   /** What was handed to the hub, in order. */
   readonly replies: readonly Reply[];
   /** What was kept as dead letters. */
-  readonly parked: readonly Letter[];
-  /** Ids of the letters that were to be removed. */
+  readonly parked: readonly DeadLetter[];
+  /** Ids of the dead letters that were to be removed. */
   readonly removed: readonly string[];
   readonly logged: readonly Record<string, unknown>[];
   /** Everything that was written to the log, as text. */
@@ -53,23 +53,23 @@ interface Circumstances {
   /** Instead of the usual ones. */
   readonly limits?: Partial<CardLimits> | undefined;
   /** The message comes from a time when another instance may have handled it. */
-  readonly mayBeRepeat?: boolean | undefined;
+  readonly redelivered?: boolean | undefined;
   /** Aborted when the partition is taken from us. */
-  readonly gone?: AbortSignal | undefined;
+  readonly ended?: AbortSignal | undefined;
   /** The message is not to be executed any more. */
   readonly parkUnexecuted?: boolean | undefined;
   /** What the dead-letter store does with a letter besides keeping it. */
-  readonly park?: ((letter: Letter) => Promise<void>) | undefined;
-  /** What the dead-letter store does when a letter is to be removed. */
+  readonly park?: ((letter: DeadLetter) => Promise<void>) | undefined;
+  /** What the dead-letter store does when a dead letter is to be removed. */
   readonly remove?: ((id: string) => Promise<void>) | undefined;
 }
 
 /** A partition that nobody takes from us. */
-export const forever: Stay = {
-  giveBack() {},
+export const forever: MessageContext = {
+  releaseBytes() {},
   waiting() {},
   answering() {},
-  gone: new AbortController().signal,
+  ended: new AbortController().signal,
 };
 
 /** Runs one event through the whole service but hub and backends. */
@@ -78,7 +78,7 @@ export async function dispatchEvent(
   script: Script,
   circumstances: Circumstances = {},
 ): Promise<Dispatched> {
-  const { deliver = () => undefined, limits, mayBeRepeat = false, gone = forever.gone } = circumstances;
+  const { deliver = () => undefined, limits, redelivered = false, ended = forever.ended } = circumstances;
   const { park, remove, parkUnexecuted = false } = circumstances;
   const backend = scriptedBackend(script);
   const lines: string[] = [];
@@ -86,7 +86,7 @@ export async function dispatchEvent(
   const backends = createBackends(settings.backends, log, { adapter: backend.adapter, random: () => 0 });
   const counters = createCounters();
   const replies: Reply[] = [];
-  const parked: Letter[] = [];
+  const parked: DeadLetter[] = [];
   const removed: string[] = [];
   const sender = {
     async send(reply: Reply) {
@@ -118,12 +118,12 @@ export async function dispatchEvent(
   if (generation === undefined || deviceId === undefined) throw new Error('this event never reaches dispatch');
 
   const givenBack: number[] = [];
-  const arrival = { event, generation, deviceId, origin: { hub: 'hub', partition: '0' }, mayBeRepeat };
+  const arrival = { event, generation, deviceId, origin: { hub: 'hub', partition: '0' }, redelivered };
   const handled = await dispatch(arrival, {
     ...forever,
-    gone,
+    ended,
     parkUnexecuted,
-    giveBack(bytes) {
+    releaseBytes(bytes) {
       givenBack.push(bytes);
     },
   });

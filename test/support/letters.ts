@@ -1,9 +1,9 @@
-import { type Choice, chosenLetters, type Filed } from '../../src/operations/deadLetters/choice.ts';
-import { createDirectory } from '../../src/operations/deadLetters/directory.ts';
-import type { DeadLetterLimits } from '../../src/operations/deadLetters/ledger.ts';
-import type { Letter } from '../../src/operations/deadLetters/letter.ts';
-import type { Place } from '../../src/operations/deadLetters/place.ts';
-import { createDeadLetters, type DeadLetters } from '../../src/operations/deadLetters/store.ts';
+import type { DeadLetter } from '../../src/deadLetters/deadLetter.ts';
+import type { DeadLetterLimits } from '../../src/deadLetters/deadLetterIndex.ts';
+import { createDirectory } from '../../src/deadLetters/directory.ts';
+import type { Place } from '../../src/deadLetters/place.ts';
+import { createDeadLetters, type DeadLetters } from '../../src/deadLetters/store.ts';
+import { type Choice, chosenLetters, type Filed } from '../../src/operations/choice.ts';
 import { hubEvent } from './events.ts';
 
 /** Room for a test. */
@@ -27,7 +27,7 @@ export const lettersInDirectory = (directory: string, limits: Partial<DeadLetter
 
 const everything: Choice = { device: undefined, since: undefined, code: undefined };
 
-/** The letters that are meant, in order; what is none ends the test. */
+/** The dead letters that are meant, in order; what is none ends the test. */
 export async function allLetters(
   letters: Pick<DeadLetters, 'ids' | 'read'>,
   choice: Partial<Choice> = {},
@@ -40,7 +40,7 @@ export async function allLetters(
   return all;
 }
 
-export const letter = (sequenceNumber: number, more: Partial<Letter> = {}): Letter => ({
+export const letter = (sequenceNumber: number, more: Partial<DeadLetter> = {}): DeadLetter => ({
   deviceId: 'd1',
   generation: 'V2',
   origin: { hub: 'hub', partition: '0' },

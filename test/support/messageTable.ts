@@ -1,7 +1,7 @@
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
+import type { CardLimits } from '../../src/card/card.ts';
 import type { Delivery } from '../../src/hub/replies/sender.ts';
-import type { CardLimits } from '../../src/messages/card.ts';
 import { findCard } from '../../src/messages/index.ts';
 import type { Generation } from '../../src/protocol/event.ts';
 import { dispatchEvent, now } from './dispatching.ts';
@@ -23,7 +23,7 @@ export interface Row {
   /** What becomes of each reply, in order; of those not named, the hub refuses only what is too large. */
   readonly delivery?: readonly Delivery[];
   /** The message comes from a time when another instance may have handled it. */
-  readonly mayBeRepeat?: boolean;
+  readonly redelivered?: boolean;
   /** Instead of the settings' defaults. */
   readonly limits?: Partial<CardLimits>;
   /** Body of the acknowledgement, decompressed if it says that it is `gzip`; undefined when there must be none. */
@@ -86,13 +86,13 @@ export function messageTable(
 }
 
 async function check(generation: Generation, name: string, row: Row) {
-  const { device = 'd1', body, backend = [], delivery = [], limits, mayBeRepeat } = row;
+  const { device = 'd1', body, backend = [], delivery = [], limits, redelivered } = row;
   const properties = present({ ...requestProperties[generation](name), ...row.properties });
   const outcomes = [...delivery];
   const { replies, handled, logged } = await dispatchEvent(hubEvent({ properties, body, device }), backend, {
     deliver: () => outcomes.shift(),
     limits,
-    mayBeRepeat,
+    redelivered,
   });
   expect(handled).toBe(true);
 

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import type { Log } from '../../log.ts';
-import type { Troubles } from '../../troubles.ts';
+import type { Log } from '../../log/log.ts';
+import type { Troubles } from '../../log/troubles.ts';
 import type { DirectMethodResult, DirectMethods } from './directMethods.ts';
 
 /** Whether the hub accepts methods with the configured key (D47). */
 export interface HubAccess {
   /** Must be called with each result. */
-  observe(result: DirectMethodResult): void;
+  recordOutcome(result: DirectMethodResult): void;
   isGranted(): boolean;
   /** Probes the hub until it grants access. */
   start(): void;
@@ -33,7 +33,7 @@ export function createHubAccess(methods: DirectMethods, log: Log, troubles: Trou
       payload: null,
       timeoutSeconds: probeTimeoutSeconds,
     });
-    if (!isClosed) observe(result);
+    if (!isClosed) recordOutcome(result);
     if (!isGranted) probeLater();
   }
 
@@ -42,7 +42,7 @@ export function createHubAccess(methods: DirectMethods, log: Log, troubles: Trou
     timer ??= setTimeout(() => void probe(), probeIntervalMs).unref();
   }
 
-  function observe(result: DirectMethodResult) {
+  function recordOutcome(result: DirectMethodResult) {
     const failure = result.kind === 'failure' ? result.failure : undefined;
     const fields = result.kind === 'failure' ? { status: result.status, errorCode: result.code } : {};
     if (failure === 'refused') {
@@ -65,7 +65,7 @@ export function createHubAccess(methods: DirectMethods, log: Log, troubles: Trou
   }
 
   return {
-    observe,
+    recordOutcome,
     isGranted: () => isGranted,
     start: () => void probe(),
     close() {

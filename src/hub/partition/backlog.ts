@@ -1,6 +1,6 @@
+import { within } from '../../concurrency/within.ts';
 import type { HubEvent } from '../../protocol/event.ts';
-import { within } from '../within.ts';
-import type { Room } from './room.ts';
+import type { Room } from './capacity.ts';
 import type { Spool, Ticket } from './spool.ts';
 
 /** The longest the spool may take to give a message back. */
@@ -18,7 +18,7 @@ export interface Backlog<A> {
    */
   fetch(kept: Kept<A>): A | Promise<HubEvent>;
   /** Gives up the room of all that is in memory. */
-  abandon(): void;
+  clear(): void;
 }
 
 export type Kept<A> = InMemory<A> | Ticket;
@@ -57,7 +57,7 @@ export function createBacklog<A extends { readonly event: HubEvent }>({
       room.give(kept.bytes);
       return kept.arrival;
     },
-    abandon: room.clear,
+    clear: room.clear,
   };
 }
 

@@ -1,4 +1,4 @@
-import { createRoom, type Room } from './room.ts';
+import { createRoom, type Room } from './capacity.ts';
 
 /**
  * How much may be in work at once: beyond it, what could begin waits, first come, first served (G2). A message is charged
@@ -10,7 +10,7 @@ export interface Budget {
    * @param leaving ends the waiting
    * @returns false, and nothing is charged, when `leaving` came first
    */
-  take(bytes: number, leaving?: AbortSignal): Promise<boolean> | undefined;
+  take(bytes: number, signal?: AbortSignal): Promise<boolean> | undefined;
   /** Gives back the part of a reservation that turned out not to be needed (R6). */
   shrink(bytes: number): void;
   give(bytes: number): void;
@@ -19,7 +19,7 @@ export interface Budget {
    * is called.
    * @returns undefined when `leaving` came first
    */
-  alone(leaving?: AbortSignal): Promise<(() => void) | undefined>;
+  alone(signal?: AbortSignal): Promise<(() => void) | undefined>;
   inFlight(): { messages: number; bytes: number };
   /** For messages that wait in memory to begin. */
   readonly waiting: Room;
@@ -73,13 +73,13 @@ export function createBudget({ maxMessages, maxBytes }: BudgetLimits, overall?: 
   }
 
   /** Answers whether the turn has come, before `leaving` did. */
-  function turn(one: Pick<Turn, 'fits' | 'enter'>, leaving: AbortSignal | undefined): Promise<boolean> {
-    if (leaving?.aborted) return Promise.resolve(false);
+  function turn(one: Pick<Turn, 'fits' | 'enter'>, signal: AbortSignal | undefined): Promise<boolean> {
+    if (signal?.aborted) return Promise.resolve(false);
     return new Promise((resolve) => {
       const inLine = {
         ...one,
         call() {
-          leaving?.removeEventListener('abort', leaveLine);
+          signal?.removeEventListener('abort', leaveLine);
           resolve(true);
         },
       };
@@ -88,14 +88,14 @@ export function createBudget({ maxMessages, maxBytes }: BudgetLimits, overall?: 
         resolve(false);
         callNext();
       };
-      leaving?.addEventListener('abort', leaveLine, { once: true });
+      signal?.addEventListener('abort', leaveLine, { once: true });
       line.push(inLine);
     });
   }
 
-  async function takeInTurn(more: number, leaving: AbortSignal | undefined): Promise<boolean> {
-    if (!(await turn({ fits: () => fits(more), enter: () => enter(more) }, leaving))) return false;
-    return alsoOverall(overall?.take(more, leaving), more);
+  async function takeInTurn(more: number, signal: AbortSignal | undefined): Promise<boolean> {
+    if (!(await turn({ fits: () => fits(more), enter: () => enter(more) }, signal))) return false;
+    return alsoOverall(overall?.take(more, signal), more);
   }
 
   async function alsoOverall(taking: Promise<boolean> | undefined, more: number): Promise<boolean> {
@@ -105,10 +105,10 @@ export function createBudget({ maxMessages, maxBytes }: BudgetLimits, overall?: 
   }
 
   return {
-    take(more, leaving) {
-      if (line.length > 0 || !fits(more)) return takeInTurn(more, leaving);
+    take(more, signal) {
+      if (line.length > 0 || !fits(more)) return takeInTurn(more, signal);
       enter(more);
-      const taking = overall?.take(more, leaving);
+      const taking = overall?.take(more, signal);
       return taking && alsoOverall(taking, more);
     },
     shrink(less) {
@@ -120,13 +120,13 @@ export function createBudget({ maxMessages, maxBytes }: BudgetLimits, overall?: 
       overall?.give(less);
       leave(less);
     },
-    async alone(leaving) {
-      if (overall) return overall.alone(leaving);
+    async alone(signal) {
+      if (overall) return overall.alone(signal);
       const enterAlone = () => {
         isTakenAlone = true;
       };
       if (line.length === 0 && isEmpty()) enterAlone();
-      else if (!(await turn({ fits: isEmpty, enter: enterAlone }, leaving))) return undefined;
+      else if (!(await turn({ fits: isEmpty, enter: enterAlone }, signal))) return undefined;
       let isReleased = false;
       return () => {
         if (isReleased) return;

@@ -24,7 +24,7 @@ export interface CheckpointOptions {
   readonly limits: CheckpointLimits;
   onTrouble(error: unknown, what: string): void;
   /** Somebody else owns the partition. Nothing more is written. */
-  onLost(): void;
+  onRevoked(): void;
 }
 
 /** What is done of a partition, and the writing down of it: now and then, and on demand (G1). */
@@ -56,7 +56,13 @@ const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve,
 /** After a longer map, the next checkpoint waits for as many more messages: so a message's share of the writing stays the same. */
 const shortMap = 4_000;
 
-export function createCheckpoints({ progress, checkpoint, limits, onTrouble, onLost }: CheckpointOptions): Checkpoints {
+export function createCheckpoints({
+  progress,
+  checkpoint,
+  limits,
+  onTrouble,
+  onRevoked,
+}: CheckpointOptions): Checkpoints {
   const watermark = createWatermark();
   /** As the reader before has left it. What of it has not been seen again yet must stay in the record. */
   const before = progress && decodeCompletion(progress.sequenceNumber, progress.completed);
@@ -108,7 +114,7 @@ export function createCheckpoints({ progress, checkpoint, limits, onTrouble, onL
         return;
       }
       stop(true);
-      onLost();
+      onRevoked();
     } catch (error) {
       unwritten += since.unwritten;
       handled += since.handled;

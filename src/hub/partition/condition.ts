@@ -1,4 +1,4 @@
-import { within } from '../within.ts';
+import { within } from '../../concurrency/within.ts';
 
 /** Something that changes now and then, and who waits for that. */
 export interface Condition {

@@ -18,7 +18,7 @@ interface IntakeOptions<A> {
   readonly lanes: Lanes<Message<A>>;
   readonly backlog: Backlog<A>;
   readonly condition: Condition;
-  readonly closing: AbortSignal;
+  readonly draining: AbortSignal;
   costOf(event: HubEvent): number;
   requirementOf?(arrival: A): Requirement | undefined;
   /** Suspects wait in their lanes until they are tried. */
@@ -36,7 +36,7 @@ const nothing: Requirement = { isMet: () => true, met: async () => true };
  * because its device is busy or a backend is out, goes to the backlog, and holds up nobody until that is full (D27).
  */
 export function createIntake<A extends Arriving>(options: IntakeOptions<A>): (arrival: A) => Promise<void> {
-  const { budget, lanes, backlog, condition, closing, costOf, begin, deviceMessages, screening } = options;
+  const { budget, lanes, backlog, condition, draining, costOf, begin, deviceMessages, screening } = options;
 
   return async (arrival) => {
     const { event, deviceId } = arrival;
@@ -55,9 +55,9 @@ export function createIntake<A extends Arriving>(options: IntakeOptions<A>): (ar
 
     /** Answers whether it has begun. */
     async function beginInTurn(): Promise<boolean> {
-      const taking = budget.take(cost, closing);
+      const taking = budget.take(cost, draining);
       if (taking !== undefined && !(await taking)) return false;
-      if (canBegin() && !closing.aborted) {
+      if (canBegin() && !draining.aborted) {
         lanes.begin(deviceId, messageOf(arrival));
         return true;
       }
@@ -79,13 +79,13 @@ export function createIntake<A extends Arriving>(options: IntakeOptions<A>): (ar
     function watch() {
       if (isWatched || requirement.isMet()) return;
       isWatched = true;
-      void requirement.met(closing).then(() => {
+      void requirement.met(draining).then(() => {
         isWatched = false;
         condition.changed();
       });
     }
 
-    while (!closing.aborted) {
+    while (!draining.aborted) {
       if (canBegin()) {
         if (await beginInTurn()) return;
       } else if (keepInMemory()) return;

@@ -36,7 +36,7 @@ export interface Lanes<M extends Queued> {
 interface LanesOptions<M> {
   readonly budget: Pick<Budget, 'take' | 'give'>;
   /** Aborted when nothing more is begun. */
-  readonly closing: AbortSignal;
+  readonly draining: AbortSignal;
   /** Handles a message and gives its place back. Must not reject. */
   work(message: M): Promise<void>;
   /** A lane has become shorter. */
@@ -53,7 +53,7 @@ interface Lane<M> {
 }
 
 export function createLanes<M extends Queued>(options: LanesOptions<M>): Lanes<M> {
-  const { budget, closing, work, ended, screening } = options;
+  const { budget, draining, work, ended, screening } = options;
   const lanes = new Map<string, Lane<M>>();
   /** Whose first message waits for a place. One iterator for good: it goes on behind the lane it gave last. */
   const ready = new Set<Lane<M>>();
@@ -81,13 +81,13 @@ export function createLanes<M extends Queued>(options: LanesOptions<M>): Lanes<M
   async function tryFirst(lane: Lane<M>, trial: Promise<Verdict>) {
     const verdict = await trial;
     if (verdict === 'handled') goOn(lane);
-    if (verdict === 'released') ready.add(lane);
+    if (verdict === 'cleared') ready.add(lane);
     beginReady();
   }
 
   /** One lane at a time waits for a place: a message that comes new then waits for that lane, not for all of them. */
   function beginReady() {
-    while (ready.size > 0 && !isTaking && !closing.aborted) {
+    while (ready.size > 0 && !isTaking && !draining.aborted) {
       const lane = ahead.next().value as Lane<M>;
       ready.delete(lane);
       const { cost, requirement } = lane.first;
@@ -99,7 +99,7 @@ export function createLanes<M extends Queued>(options: LanesOptions<M>): Lanes<M
         void tryFirst(lane, screening.try(lane.deviceId, lane.first));
         continue;
       }
-      const taking = budget.take(cost, closing);
+      const taking = budget.take(cost, draining);
       if (taking === undefined) void run(lane);
       else void beginWhenTaken(taking, lane);
     }
@@ -111,7 +111,7 @@ export function createLanes<M extends Queued>(options: LanesOptions<M>): Lanes<M
     isTaking = false;
     if (!isTaken) return;
     const { cost, requirement } = lane.first;
-    if (requirement.isMet() && !closing.aborted) void run(lane);
+    if (requirement.isMet() && !draining.aborted) void run(lane);
     else {
       budget.give(cost);
       hold(lane, requirement);
@@ -129,7 +129,7 @@ export function createLanes<M extends Queued>(options: LanesOptions<M>): Lanes<M
   }
 
   async function release(requirement: Requirement) {
-    if (!(await requirement.met(closing))) return;
+    if (!(await requirement.met(draining))) return;
     const released = held.get(requirement) ?? [];
     held.delete(requirement);
     for (const lane of released.sort(inOrderOfArrival)) ready.add(lane);

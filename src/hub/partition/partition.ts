@@ -1,38 +1,38 @@
-import { setMaxListeners } from 'node:events';
 import type { HubEvent } from '../../protocol/event.ts';
 import type { QuarantineOptions } from '../quarantine/quarantine.ts';
 import { createBacklog } from './backlog.ts';
 import type { Budget } from './budget.ts';
 import { type CheckpointLimits, type CheckpointOptions, createCheckpoints } from './checkpoints.ts';
 import { createCondition } from './condition.ts';
-import type { Horizon } from './horizon.ts';
 import { type Arriving, createIntake } from './intake.ts';
 import { createLanes, type Requirement } from './lanes.ts';
+import { createLifecycle } from './lifecycle.ts';
+import type { RedeliveryHorizon } from './redeliveryHorizon.ts';
 import { createScreening, type Screening } from './screening.ts';
 import type { Spool } from './spool.ts';
 import type { Position } from './watermark.ts';
-import { createWork, type Message, type Stay } from './work.ts';
+import { createWork, type Message, type MessageContext } from './work.ts';
 
 /** What a partition needs of the rest of the service. */
-export interface PartitionOptions<A extends Arriving> extends Omit<CheckpointOptions, 'limits' | 'onLost'> {
+export interface PartitionOptions<A extends Arriving> extends Omit<CheckpointOptions, 'limits' | 'onRevoked'> {
   /** Of this partition, and through it the overall one. */
   readonly budget: Budget;
   /**
    * What is to be dispatched of an event; undefined when it is to be passed over.
    * @param mayBeRepeat somebody may have handled it before, without having come to write that down
    */
-  arrivalOf(event: HubEvent, mayBeRepeat: boolean): A | undefined;
+  arrivalOf(event: HubEvent, redelivered: boolean): A | undefined;
   /** Bytes to reserve for a message before its handling begins (R6). */
   costOf(event: HubEvent): number;
   /** What has to be there before the message begins (B5); nothing when it is left out. */
   requirementOf?(arrival: A): Requirement | undefined;
   /** Handles one message; never rejects. Answers whether it has been handled to its end. */
-  dispatch(arrival: A, stay: Stay): Promise<boolean>;
-  readonly horizon: Horizon;
+  dispatch(arrival: A, context: MessageContext): Promise<boolean>;
+  readonly redeliveryHorizon: RedeliveryHorizon;
   /** Something that must not happen has happened, and the partition goes on. */
   onTrouble(error: unknown, what: string): void;
-  /** The partition cannot go on: somebody else owns it, or it has lost messages that it kept. It has been abandoned. */
-  onGivenUp(): void;
+  /** Revoked, although this instance did not do it: another one owns the partition, or the spool has lost messages. */
+  onRevoked(): void;
   readonly spool: Spool;
   /** For what comes after violent ends (G4); nobody is suspected when it is left out. */
   readonly quarantine?: Pick<QuarantineOptions, 'mostSuspects' | 'longestMs' | 'log'>;
@@ -55,20 +55,21 @@ export interface Partition {
   position(): Position | undefined;
   /**
    * Takes nothing more and begins nothing more, waits for what is running, up to `limitMs`, and writes the last
-   * checkpoint. Answers how many messages are left to whoever comes next.
+   * checkpoint. Answers how many messages are left for the next reader.
    */
   drain(limitMs: number): Promise<number>;
   /** Ownership is lost: takes, begins and writes nothing any more, and what is running ends at its next step. */
-  abandon(): void;
+  revoke(): void;
 }
 
 export function createPartition<A extends Arriving>(options: PartitionOptions<A>): Partition {
-  const { budget, arrivalOf, spool, limits, horizon, onTrouble } = options;
-  const closing = endlessly(new AbortController());
-  const gone = endlessly(new AbortController());
-  const isClosing = () => closing.signal.aborted;
+  const { budget, arrivalOf, spool, limits, redeliveryHorizon, onTrouble } = options;
   const condition = createCondition();
-  const checkpoints = createCheckpoints({ ...options, onLost: giveUp });
+  const life = createLifecycle(() => {
+    backlog.clear();
+    condition.changed();
+  });
+  const checkpoints = createCheckpoints({ ...options, onRevoked: revokedMeanwhile });
   const backlog = createBacklog<A>({ room: budget.waiting, spool, onTrouble });
   const screening: Screening<Message<A>> | undefined =
     options.quarantine &&
@@ -77,7 +78,7 @@ export function createPartition<A extends Arriving>(options: PartitionOptions<A>
       note: options.progress?.note,
       annotate: checkpoints.annotate,
       alone: budget.alone,
-      closing: closing.signal,
+      draining: life.draining,
       handleAlone: (message, tooLong) => work.handleAlone(message, tooLong),
       passOver: ({ begun }) => checkpoints.end(begun),
       changed: condition.changed,
@@ -88,16 +89,16 @@ export function createPartition<A extends Arriving>(options: PartitionOptions<A>
     mustBeParked: (sequenceNumber) => screening?.mustBeParked(sequenceNumber) ?? false,
     backlog,
     arrivalIn,
-    closing: closing.signal,
-    gone: gone.signal,
+    draining: life.draining,
+    ended: life.ended,
     end: checkpoints.end,
-    onLost: giveUp,
+    onUnreadable: revokedMeanwhile,
     changed: condition.changed,
   });
   const lanes = createLanes<Message<A>>({
     screening,
     budget,
-    closing: closing.signal,
+    draining: life.draining,
     work: work.handle,
     ended: condition.changed,
   });
@@ -107,7 +108,7 @@ export function createPartition<A extends Arriving>(options: PartitionOptions<A>
     screening,
     backlog,
     condition,
-    closing: closing.signal,
+    draining: life.draining,
     begin(event) {
       seen = positionOf(event); // at once: a stop may come before the next event's turn, and asks how far this came
       return checkpoints.begin(seen);
@@ -117,31 +118,23 @@ export function createPartition<A extends Arriving>(options: PartitionOptions<A>
   let seen: Position | undefined = options.progress;
   let admitting = Promise.resolve();
 
-  /** Begins nothing more. */
-  function close() {
-    if (isClosing()) return;
-    closing.abort();
-    backlog.abandon();
-    condition.changed();
-  }
-
-  function abandon() {
+  function revoke() {
     checkpoints.stop(true);
-    close();
-    gone.abort();
+    life.revoke();
     condition.changed();
   }
 
-  function giveUp() {
-    if (gone.signal.aborted) return;
-    abandon();
-    options.onGivenUp();
+  /** By the store, or by a spool that has lost messages. */
+  function revokedMeanwhile() {
+    if (life.ended.aborted) return;
+    revoke();
+    options.onRevoked();
   }
 
   /** What is to be dispatched. An event that cannot even be looked at must not stop those behind it (G4). */
   function arrivalIn(event: HubEvent): A | undefined {
     try {
-      return arrivalOf(event, horizon.mayBeRepeat(event.sequenceNumber));
+      return arrivalOf(event, redeliveryHorizon.redelivered(event.sequenceNumber));
     } catch (error) {
       onTrouble(error, 'event passed over');
       return undefined;
@@ -149,9 +142,9 @@ export function createPartition<A extends Arriving>(options: PartitionOptions<A>
   }
 
   async function admitAll(events: readonly HubEvent[]) {
-    if (events.length > 0) await horizon.look();
+    if (events.length > 0) await redeliveryHorizon.look();
     for (const event of events) {
-      if (isClosing()) return;
+      if (life.state() !== 'reading') return;
       if (seen && event.sequenceNumber <= seen.sequenceNumber) continue;
       const arrival = checkpoints.isDone(event.sequenceNumber) ? undefined : arrivalIn(event);
       if (arrival) await takeIn(arrival);
@@ -169,21 +162,15 @@ export function createPartition<A extends Arriving>(options: PartitionOptions<A>
     },
     position: () => seen,
     async drain(limitMs) {
-      close();
+      life.drain();
       await condition.waitWhile(() => work.running() > 0 || screening?.isTrying() === true, limitMs);
-      gone.abort();
+      life.release();
       await checkpoints.flush();
       checkpoints.stop(false);
       return checkpoints.pending();
     },
-    abandon,
+    revoke,
   };
-}
-
-/** Any number of messages may wait for a signal at the same time. */
-function endlessly(controller: AbortController): AbortController {
-  setMaxListeners(0, controller.signal);
-  return controller;
 }
 
 const positionOf = ({ sequenceNumber, offset }: HubEvent): Position => ({ sequenceNumber, offset });

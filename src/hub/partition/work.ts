@@ -13,9 +13,9 @@ export interface Message<A> extends Queued {
 }
 
 /** What a message in work knows of its partition. */
-export interface Stay {
+export interface MessageContext {
   /** Gives back bytes that were reserved for the message and are not needed (R6). */
-  giveBack(bytes: number): void;
+  releaseBytes(bytes: number): void;
   /** The work waits for a backend that has gone out: its place is given back, if there is room beside (D28). */
   waiting(): void;
   /**
@@ -24,26 +24,26 @@ export interface Stay {
    */
   answering(bytes: number): void;
   /** Aborted when what is running is left to others, too: no further call is made, no further reply is sent. */
-  readonly gone: AbortSignal;
+  readonly ended: AbortSignal;
   /** The message is not to be executed: it is answered as failed through our side, and parked (G4). */
   readonly parkUnexecuted?: boolean;
 }
 
-interface WorkOptions<A> extends Pick<Stay, 'gone'> {
+interface WorkOptions<A> extends Pick<MessageContext, 'ended'> {
   /** Aborted when nothing more is begun: what still waits is left to the next reader of the partition. */
-  readonly closing: AbortSignal;
+  readonly draining: AbortSignal;
   readonly budget: Budget;
   readonly backlog: Backlog<A>;
   /** What is to be dispatched of an event that has come back. */
   arrivalIn(event: HubEvent): A | undefined;
   /** The same message, when it has been begun before. */
   repeatOf(arrival: A): A;
-  dispatch(arrival: A, stay: Stay): Promise<boolean>;
+  dispatch(arrival: A, context: MessageContext): Promise<boolean>;
   onTrouble(error: unknown, what: string): void;
   /** A message has been handled to its end. */
   end(begun: Begun): void;
   /** A message cannot be fetched. */
-  onLost(): void;
+  onUnreadable(): void;
   mustBeParked(sequenceNumber: number): boolean;
   /** Something has left the backlog. */
   changed(): void;
@@ -62,7 +62,8 @@ export interface Work<A> {
 }
 
 export function createWork<A extends { readonly event: HubEvent }>(options: WorkOptions<A>): Work<A> {
-  const { budget, backlog, arrivalIn, repeatOf, dispatch, closing, gone, end, onTrouble, onLost, changed } = options;
+  const { budget, backlog, arrivalIn, repeatOf, dispatch, draining, ended, end, onTrouble, onUnreadable, changed } =
+    options;
   let running = 0;
 
   async function fetched(kept: Kept<A>): Promise<A | undefined> {
@@ -70,17 +71,17 @@ export function createWork<A extends { readonly event: HubEvent }>(options: Work
       const found = await backlog.fetch(kept);
       return 'event' in found ? found : arrivalIn(found);
     } catch (error) {
-      if (!closing.aborted) onTrouble(error, 'spool cannot be read: reading the partition again from its checkpoint');
-      onLost();
+      if (!draining.aborted) onTrouble(error, 'spool cannot be read: reading the partition again from its checkpoint');
+      onUnreadable();
       return undefined;
     }
   }
 
   /** Answers whether the message has been handled to its end. */
-  async function dispatched(arrival: A, stay: Stay): Promise<boolean> {
+  async function dispatched(arrival: A, context: MessageContext): Promise<boolean> {
     running += 1;
     try {
-      return await dispatch(arrival, stay);
+      return await dispatch(arrival, context);
     } catch (error) {
       onTrouble(error, 'message given up');
       return true;
@@ -90,14 +91,14 @@ export function createWork<A extends { readonly event: HubEvent }>(options: Work
   }
 
   /** The same, wherever the message lies; false when it is too late to begin. */
-  async function carriedOut(message: Message<A>, stay: Stay): Promise<boolean> {
+  async function carriedOut(message: Message<A>, context: MessageContext): Promise<boolean> {
     const { kept, sequenceNumber } = message;
     const arrival = 'event' in kept ? kept : await fetched(kept);
     changed();
-    if (closing.aborted) return false;
+    if (draining.aborted) return false;
     if (arrival === undefined) return true;
     message.kept = arrival;
-    return dispatched(arrival, { ...stay, parkUnexecuted: options.mustBeParked(sequenceNumber) });
+    return dispatched(arrival, { ...context, parkUnexecuted: options.mustBeParked(sequenceNumber) });
   }
 
   return {
@@ -117,8 +118,8 @@ export function createWork<A extends { readonly event: HubEvent }>(options: Work
         } else if (isAside) budget.answering.take(held); // it has just had that room
       }
 
-      const stay: Stay = {
-        giveBack(bytes) {
+      const context: MessageContext = {
+        releaseBytes(bytes) {
           held -= bytes;
           if (isAside) budget.answering.give(bytes, 0);
           else budget.shrink(bytes);
@@ -127,16 +128,16 @@ export function createWork<A extends { readonly event: HubEvent }>(options: Work
           if (!isAside) moveAside(0);
         },
         answering: moveAside,
-        gone,
+        ended,
       };
-      const isHandled = await carriedOut(message, stay);
+      const isHandled = await carriedOut(message, context);
       leavePlace();
       if (isHandled) end(begun);
     },
     async handleAlone(message, tooLong) {
-      const either = AbortSignal.any([gone, tooLong]);
+      const either = AbortSignal.any([ended, tooLong]);
       setMaxListeners(0, either);
-      const isHandled = await carriedOut(message, { giveBack() {}, waiting() {}, answering() {}, gone: either });
+      const isHandled = await carriedOut(message, { releaseBytes() {}, waiting() {}, answering() {}, ended: either });
       if (isHandled) end(message.begun);
       else if ('event' in message.kept) message.kept = repeatOf(message.kept); // D10
       return isHandled;

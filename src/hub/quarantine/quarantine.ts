@@ -15,8 +15,8 @@ export interface Quarantine {
   isTrying(): boolean;
 }
 
-/** Handled: to its end. Released: it may run beside others. Left: the partition closes before it came to its end. */
-export type Verdict = 'handled' | 'released' | 'left';
+/** Handled: to its end. Cleared: it may run beside others. Unfinished: the partition drains before it came to its end. */
+export type Verdict = 'handled' | 'cleared' | 'unfinished';
 
 export interface QuarantineOptions extends TrialsOptions {
   /** Suspects of a session: as many messages as may be in work at once. */
@@ -35,7 +35,7 @@ interface Waiting {
 }
 
 export function createQuarantine(options: QuarantineOptions): Quarantine {
-  const { note, closing, mostSuspects, log } = options;
+  const { note, draining, mostSuspects, log } = options;
   const trials = createTrials(options);
   const waiting: Waiting[] = [];
   /** Tried, and too slow to be tried to their end. */
@@ -51,7 +51,7 @@ export function createQuarantine(options: QuarantineOptions): Quarantine {
     { ends, upTo, tried: Object.fromEntries(note.trials) },
     'violent ends: messages that may be the cause are handled alone',
   );
-  closing.addEventListener('abort', () => end('left'), { once: true });
+  draining.addEventListener('abort', () => end('unfinished'), { once: true });
 
   const countOf = ({ suspect: { sequenceNumber } }: Waiting) => trials.countOf(sequenceNumber);
   const mustBeParked = (sequenceNumber: number) => (trials.countOf(sequenceNumber) ?? 0) >= endsUntilParked;
@@ -67,7 +67,7 @@ export function createQuarantine(options: QuarantineOptions): Quarantine {
     for (let one = takeNext(); one !== undefined; one = takeNext()) await tryOne(one);
     isAtIt = false;
     // No message could be alone beside them.
-    if (slow.length > 0) end('released');
+    if (slow.length > 0) end('cleared');
   }
 
   function takeNext(): Waiting | undefined {
@@ -81,10 +81,10 @@ export function createQuarantine(options: QuarantineOptions): Quarantine {
     isTrying = false;
     switch (ending) {
       case 'handled':
-      case 'left':
+      case 'unfinished':
         return one.settle(ending);
       case 'unnoted':
-        await pause(notesAgainMs, closing);
+        await pause(notesAgainMs, draining);
         return again(one, waiting);
       case 'crowded':
         return holdUp(one, waiting);
@@ -94,14 +94,14 @@ export function createQuarantine(options: QuarantineOptions): Quarantine {
   }
 
   function again(one: Waiting, where: Waiting[]) {
-    if (isOver) one.settle(closing.aborted ? 'left' : 'released');
+    if (isOver) one.settle(draining.aborted ? 'unfinished' : 'cleared');
     else where.push(one);
   }
 
   function holdUp(one: Waiting, where: Waiting[]) {
     again(one, where);
     holdUps += 1;
-    if (holdUps === mostSlow) end('released');
+    if (holdUps === mostSlow) end('cleared');
   }
 
   return {
@@ -128,9 +128,9 @@ function inOrderOfSuspicion(countOf: (one: Waiting) => number | undefined) {
 }
 
 /** Ends sooner when the partition closes. */
-function pause(ms: number, closing: AbortSignal): Promise<void> {
+function pause(ms: number, draining: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, ms);
-    closing.addEventListener('abort', () => resolve(clearTimeout(timer)), { once: true });
+    draining.addEventListener('abort', () => resolve(clearTimeout(timer)), { once: true });
   });
 }

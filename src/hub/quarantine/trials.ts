@@ -1,4 +1,4 @@
-import type { Log } from '../../log.ts';
+import type { Log } from '../../log/log.ts';
 import { endsBeforeTrials, type Note } from './note.ts';
 
 /** Handles one suspect at a time, alone in the whole process, and notes it before it begins. */
@@ -22,18 +22,18 @@ export interface Suspect {
 
 /**
  * Handled: to its end. Slow: begun, and broken off after the limit. Crowded: not begun, since it could not be alone within
- * the limit. Unnoted: not begun, since the store did not take the note. Left: the partition closes.
+ * the limit. Unnoted: not begun, since the store did not take the note. Unfinished: the partition drains.
  */
-export type Ending = 'handled' | 'slow' | 'crowded' | 'unnoted' | 'left';
+export type Ending = 'handled' | 'slow' | 'crowded' | 'unnoted' | 'unfinished';
 
 export interface TrialsOptions {
   readonly note: Note;
   /** Writes a note down. Answers whether that was possible. */
   annotate(note: Note): Promise<boolean>;
   /** Waits until nothing is in work in the process; nothing begins until the answer is called. Undefined when `leaving` came first. */
-  alone(leaving: AbortSignal): Promise<(() => void) | undefined>;
+  alone(signal: AbortSignal): Promise<(() => void) | undefined>;
   /** Aborted when nothing more is begun. */
-  readonly closing: AbortSignal;
+  readonly draining: AbortSignal;
   /** The longest that a message may take by itself: no trial needs longer. */
   readonly longestMs: number;
   readonly log: Pick<Log, 'info' | 'warn' | 'error'>;
@@ -47,7 +47,7 @@ const firstLimitMs = 15_000;
 
 const clearsAgainMs = 500;
 
-export function createTrials({ note, annotate, alone, closing, longestMs, log }: TrialsOptions): Trials {
+export function createTrials({ note, annotate, alone, draining, longestMs, log }: TrialsOptions): Trials {
   const trials = new Map(note.trials);
   const limitMs = Math.min(firstLimitMs * 2 ** (note.ends - endsBeforeTrials), longestMs);
   const noteOf = (sequenceNumber: number | undefined): Note => ({
@@ -59,7 +59,7 @@ export function createTrials({ note, annotate, alone, closing, longestMs, log }:
   async function getAlone(): Promise<(() => void) | undefined> {
     const limit = startLimit(limitMs);
     try {
-      return await alone(AbortSignal.any([closing, limit.signal]));
+      return await alone(AbortSignal.any([draining, limit.signal]));
     } finally {
       limit.stop();
     }
@@ -82,14 +82,14 @@ export function createTrials({ note, annotate, alone, closing, longestMs, log }:
     const isHandled = await suspect.handle(limit.signal);
     limit.stop();
     if (isHandled) return 'handled';
-    return limit.signal.aborted && !closing.aborted ? 'slow' : 'left';
+    return limit.signal.aborted && !draining.aborted ? 'slow' : 'unfinished';
   }
 
   /** Before others begin: a violent end would be taken for the suspect's doing. But a store that is out holds nobody up for good. */
   async function clear(): Promise<void> {
     const until = performance.now() + limitMs;
     while (!(await annotate(noteOf(undefined)))) {
-      if (closing.aborted || performance.now() > until) return;
+      if (draining.aborted || performance.now() > until) return;
       await pause(clearsAgainMs);
     }
   }
@@ -98,13 +98,13 @@ export function createTrials({ note, annotate, alone, closing, longestMs, log }:
     async run(suspect) {
       const { sequenceNumber } = suspect;
       const release = await getAlone();
-      if (release === undefined) return closing.aborted ? 'left' : 'crowded';
+      if (release === undefined) return draining.aborted ? 'unfinished' : 'crowded';
       if (!(await annotate(noteOf(sequenceNumber)))) {
         await annotate(noteOf(undefined)); // the store may have taken the note, and not said so
         release();
-        return closing.aborted ? 'left' : 'unnoted';
+        return draining.aborted ? 'unfinished' : 'unnoted';
       }
-      const ending = closing.aborted ? 'left' : await handle(suspect);
+      const ending = draining.aborted ? 'unfinished' : await handle(suspect);
       if (ending === 'handled') trials.delete(sequenceNumber);
       if (ending === 'slow') trials.set(sequenceNumber, trials.get(sequenceNumber) ?? 0);
       await clear();

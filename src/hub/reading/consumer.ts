@@ -1,14 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { createTroubles } from '../../troubles.ts';
+import { within } from '../../concurrency/within.ts';
+import { createTroubles } from '../../log/troubles.ts';
 import type { Arriving } from '../partition/intake.ts';
-import { within } from '../within.ts';
-import { type BalanceLimits, decide, type Ownership } from './balance.ts';
-import { type EventLineOptions, openEventLine } from './eventLine.ts';
+import type { Ownership } from '../stores/store.ts';
+import { type BalanceLimits, decide } from './balance.ts';
+import { type EventHubConnectionOptions, openEventHubConnection } from './eventHubConnection.ts';
 import { diagnosisOf, ofHub } from './hubFailure.ts';
 import { createOwnerships } from './ownerships.ts';
-import { createQuietWatch } from './quiet.ts';
 import { createReadingTroubles, wholeHub } from './readingTroubles.ts';
-import { createTenures, type TenuresOptions } from './tenures.ts';
+import { createPartitionSessions, type PartitionSessionsOptions } from './sessions.ts';
+import { createStallWatch } from './stallWatch.ts';
 
 /** Reads the hub's event endpoint: its share of the partitions, in rounds of looking who reads what. */
 export interface Consumer {
@@ -29,8 +30,8 @@ export interface Consumer {
 }
 
 export interface ConsumerOptions<A extends Arriving>
-  extends Omit<EventLineOptions, 'troubles'>,
-    Omit<TenuresOptions<A>, 'troubles'> {
+  extends Omit<EventHubConnectionOptions, 'troubles'>,
+    Omit<PartitionSessionsOptions<A>, 'troubles'> {
   readonly roundMs: number;
   readonly balance: BalanceLimits;
 }
@@ -43,11 +44,11 @@ export function createConsumer<A extends Arriving>(options: ConsumerOptions<A>):
   const me = randomUUID();
   const allTroubles = createTroubles(log);
   const troubles = createReadingTroubles(allTroubles);
-  const line = openEventLine({ ...options, troubles: allTroubles });
+  const line = openEventHubConnection({ ...options, troubles: allTroubles });
   const ownerships = createOwnerships(options.store, me, options.answerMs, balance.expiryMs / 2);
-  const tenures = createTenures(line, ownerships, { ...options, troubles });
-  const reading = () => tenures.all().filter(({ record }) => !tenures.isLeaving(record.partition));
-  const quiet = createQuietWatch({
+  const sessions = createPartitionSessions(line, ownerships, { ...options, troubles });
+  const reading = () => sessions.all().filter(({ record }) => !sessions.isEnding(record.partition));
+  const quiet = createStallWatch({
     newestOf: async (partition) =>
       (await within(line.client().getPartitionProperties(partition), options.answerMs)).lastEnqueuedSequenceNumber,
     stalled(which) {
@@ -74,30 +75,30 @@ export function createConsumer<A extends Arriving>(options: ConsumerOptions<A>):
   let rounding: Promise<void> = Promise.resolve();
 
   async function round(): Promise<void> {
-    const isRead = ({ partition }: Ownership) => tenures.all().some(({ record }) => record.partition === partition);
+    const isRead = ({ partition }: Ownership) => sessions.all().some(({ record }) => record.partition === partition);
     line.revive(reading());
     void quiet.look(reading());
     if (partitions.length === 0) await countPartitions();
     else if (performance.now() - countedAt > countEveryMs) void countPartitions().catch(notCounted);
     const { records, sightedAt } = await ownerships.look();
     const decision = decide(me, partitions, records, Date.now(), balance, sightedAt);
-    tenures.forgetLost(records);
+    sessions.revokeLost(records);
     // Before anything is waited for: what is given back meanwhile is not unread.
     const seen = new Map(records.map((record) => [record.partition, record]));
-    const unread = new Set(decision.renew.map(({ partition }) => partition).filter((one) => !tenures.has(one)));
+    const unread = new Set(decision.renew.map(({ partition }) => partition).filter((one) => !sessions.has(one)));
     const isRefused = (partition: string) => troubles.of(partition)?.isAnswer ?? false;
     const isWaiting = decision.renew.some(
-      (record) => !isRead(record) && !tenures.isLeaving(record.partition) && !isRefused(record.partition),
+      (record) => !isRead(record) && !sessions.isEnding(record.partition) && !isRefused(record.partition),
     );
     unreadSince = isWaiting ? (unreadSince ?? performance.now()) : undefined;
     owned = [...decision.renew.map(({ partition }) => partition), ...decision.claim];
     for (const place of troubles.places()) if (place !== wholeHub && !owned.includes(place)) troubles.over(place);
-    for (const { partition } of decision.release) void tenures.release(partition);
+    for (const { partition } of decision.release) void sessions.release(partition);
     const renewed = await Promise.all(decision.renew.map(ownerships.renew));
     // However long that takes, what is read must be renewed in time.
     const openings = await within(
       Promise.allSettled([
-        ...renewed.map((record) => record && unread.has(record.partition) && tenures.open(record, undefined)),
+        ...renewed.map((record) => record && unread.has(record.partition) && sessions.open(record, undefined)),
         ...decision.claim.map((partition) => claim(partition, seen.get(partition))),
       ]),
       Math.max(roundMs, balance.expiryMs / 3),
@@ -117,16 +118,16 @@ export function createConsumer<A extends Arriving>(options: ConsumerOptions<A>):
   }
 
   async function claim(partition: string, seen: Ownership | undefined): Promise<void> {
-    if (tenures.has(partition)) return;
+    if (sessions.has(partition)) return;
     const record = await ownerships.claim(partition, seen);
     const afterViolentEnd = seen !== undefined && seen.begun === undefined;
-    if (record) await tenures.open(record, seen?.begun, afterViolentEnd);
+    if (record) await sessions.open(record, seen?.begun, afterViolentEnd);
   }
 
   /** A drain may take longer than ownership lasts: until all is given back, nobody is to take it for deserted. */
   async function renewOwn(): Promise<void> {
     const { records } = await ownerships.look();
-    tenures.forgetLost(records);
+    sessions.revokeLost(records);
     await Promise.all(records.filter(({ owner }) => owner === me).map(ownerships.renew));
   }
 
@@ -151,7 +152,7 @@ export function createConsumer<A extends Arriving>(options: ConsumerOptions<A>):
 
   /** The hub has agreed to give its events, and is not silent. */
   function isHeard(partition: string): boolean {
-    const reader = tenures.all().find(({ record }) => record.partition === partition)?.reader;
+    const reader = sessions.all().find(({ record }) => record.partition === partition)?.reader;
     return reader?.isHeard() === true && reader.deafForMs() <= options.silentMs;
   }
 
@@ -161,7 +162,7 @@ export function createConsumer<A extends Arriving>(options: ConsumerOptions<A>):
         .then(() => allTroubles.over(lookingAfter))
         .catch((error) => {
           roundFailed(error);
-          if (tenures.all().length === 0) line.replace();
+          if (sessions.all().length === 0) line.replace();
         })
         .then(() => {
           if (!stopping) nextRound(roundMs);
@@ -173,14 +174,14 @@ export function createConsumer<A extends Arriving>(options: ConsumerOptions<A>):
     start: () => nextRound(0),
     missing() {
       if (othersReadAll) return [];
-      const unheard = owned.filter((partition) => !tenures.isLeaving(partition) && !isHeard(partition));
+      const unheard = owned.filter((partition) => !sessions.isEnding(partition) && !isHeard(partition));
       if (owned.length > 0) return unheard.map(unreadableBecause);
       const hubTrouble = troubles.of(wholeHub);
       const why = hubTrouble ? `: ${hubTrouble.hubSaid} (${hubTrouble.setting ?? hubTrouble.todo})` : '';
       return [`a partition of the hub to read${why}`];
     },
     silentForMs() {
-      const deafForMs = tenures.all().map(({ reader }) => reader.unansweredForMs());
+      const deafForMs = sessions.all().map(({ reader }) => reader.unansweredForMs());
       if (deafForMs.length === 0) return performance.now() - lastRound;
       const unreadMs = unreadSince === undefined ? 0 : performance.now() - unreadSince;
       return Math.max(unreadMs, ...deafForMs);
@@ -190,7 +191,7 @@ export function createConsumer<A extends Arriving>(options: ConsumerOptions<A>):
       clearTimeout(timer);
       await within(rounding, 2_000).catch(() => log.warn('stopping in the middle of a round'));
       const renewing = setInterval(() => void renewOwn().catch(notRenewed), roundMs);
-      await tenures.releaseAll();
+      await sessions.releaseAll();
       clearInterval(renewing);
       await line.close();
       allTroubles.close();

@@ -1,4 +1,4 @@
-import { ForeignCheckpoint, OldInformation } from './belonging.ts';
+import { ForeignCheckpoint, OldInformation } from './foreignCheckpoint.ts';
 
 /** What an error of the hub's event endpoint means for an operator. */
 export interface Diagnosis {

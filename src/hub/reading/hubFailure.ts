@@ -1,5 +1,5 @@
-import { ForeignCheckpoint, OldInformation } from './belonging.ts';
 import { type Diagnosis, diagnose } from './diagnosis.ts';
+import { ForeignCheckpoint, OldInformation } from './foreignCheckpoint.ts';
 
 /** The hub has not told what it was asked. */
 class HubFailure extends Error {

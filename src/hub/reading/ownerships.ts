@@ -1,6 +1,5 @@
-import type { Store } from '../stores/store.ts';
-import { within } from '../within.ts';
-import type { Ownership } from './balance.ts';
+import { within } from '../../concurrency/within.ts';
+import type { Ownership, Store } from '../stores/store.ts';
 
 /** This instance's hand in the ownership records. Each request to the store ends within the limit, or rejects. */
 export interface Ownerships {
@@ -14,7 +13,7 @@ export interface Ownerships {
    * Gives a partition back, unless it has become somebody else's.
    * @param begun newest sequence number of which anybody may have begun to handle the message, if that is known
    */
-  giveBack(record: Ownership, begun: number | undefined): Promise<void>;
+  release(record: Ownership, begun: number | undefined): Promise<void>;
 }
 
 /**
@@ -46,7 +45,7 @@ export function createOwnerships(store: Store, me: string, answerMs: number, gap
       return within(store.change(seen, { ...claimed, epoch: (seen?.epoch ?? 0) + 1 }), answerMs);
     },
     ask: (record) => change(record, { wantedBy: me, wantedSince: Date.now() }),
-    async giveBack(given, begun) {
+    async release(given, begun) {
       for (let record = await own(given); record !== undefined; record = await own(given)) {
         // A renewal of our own, or somebody's wish, may come in between. The wish stays: it says for whom this is.
         if (await change(record, { owner: '', renewedAt: Date.now(), ...(begun !== undefined && { begun }) })) return;

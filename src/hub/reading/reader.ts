@@ -4,10 +4,10 @@ import {
   earliestEventPosition,
   type Subscription,
 } from '@azure/event-hubs';
-import type { Log } from '../../log.ts';
+import { within } from '../../concurrency/within.ts';
+import type { Log } from '../../log/log.ts';
 import type { HubEvent } from '../../protocol/event.ts';
 import type { Partition } from '../partition/partition.ts';
-import { within } from '../within.ts';
 import { type Diagnosis, diagnose } from './diagnosis.ts';
 
 /** A hub that does not answer must not hold up a stop. */

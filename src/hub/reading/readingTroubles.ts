@@ -1,4 +1,4 @@
-import type { Troubles } from '../../troubles.ts';
+import type { Troubles } from '../../log/troubles.ts';
 import type { Diagnosis } from './diagnosis.ts';
 
 /** The hub as a whole, beside the ids of its partitions. */

@@ -1,12 +1,12 @@
 import type { Client } from 'azure-iothub';
-import type { Settings } from '../../config.ts';
-import type { Log } from '../../log.ts';
-import { mostRepliesInFlight } from '../../settings/constants.ts';
+import type { Log } from '../../log/log.ts';
+import type { Troubles } from '../../log/troubles.ts';
+import type { Settings } from '../../settings/config.ts';
 import { settleWithinMs } from '../../settings/derived.ts';
-import type { Troubles } from '../../troubles.ts';
-import { createGate } from './gate.ts';
-import { createPace } from './pace.ts';
+import { mostRepliesInFlight } from '../../settings/groups/constants.ts';
+import { createRateLimit } from './rateLimit.ts';
 import { createSender, type Sender } from './sender.ts';
+import { createSendQueue } from './sendQueue.ts';
 import { createServiceConnection, type ServiceConnection } from './serviceConnection.ts';
 
 /** The way of replies to the hub, as the settings have it. */
@@ -20,10 +20,10 @@ export function createReplies(
   const answerWithinMs = settleWithinMs(maxWaitSeconds);
   const connection = createServiceConnection({ newClient, answerWithinMs, log, troubles });
   const ceiling = sendsPerMinute > 0 ? sendsPerMinute / 60 : Number.POSITIVE_INFINITY;
-  const pace = createPace({ ceiling, answerWithinMs, now: Date.now });
+  const rateLimit = createRateLimit({ ceiling, answerWithinMs, now: Date.now });
   const sender = createSender({
     sendOnce: connection.send,
-    gate: createGate({ pace, maxInFlight: mostRepliesInFlight }),
+    sendQueue: createSendQueue({ rateLimit, maxInFlight: mostRepliesInFlight }),
     maxWaitMs: maxWaitSeconds * 1000,
     answerWithinMs,
     troubles,

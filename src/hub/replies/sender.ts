@@ -1,8 +1,8 @@
+import type { Troubles } from '../../log/troubles.ts';
 import { fits, type Reply } from '../../protocol/c2d.ts';
-import type { Troubles } from '../../troubles.ts';
-import type { Gate } from './gate.ts';
-import type { DropReason, Refusal } from './refusal.ts';
-import { tell } from './remarks.ts';
+import { tell } from './replyTroubles.ts';
+import type { DropReason, Refusal } from './sendFailure.ts';
+import type { SendQueue } from './sendQueue.ts';
 
 /** What became of a reply: with the hub, dropped for good, or left undecided because it is not ours to send any more. */
 export type Delivery = 'delivered' | 'stopped' | { readonly dropped: DropReason };
@@ -13,7 +13,7 @@ export interface Sender {
    * Never rejects.
    * @param gone aborted when the message that is answered is left to others: it waits for no further attempt
    */
-  send(reply: Reply, gone?: AbortSignal): Promise<Delivery>;
+  send(reply: Reply, ended?: AbortSignal): Promise<Delivery>;
   /** Ends all waiting: what is not with the hub by now stays undecided. */
   stop(): void;
 }
@@ -22,7 +22,7 @@ interface SenderOptions {
   /** Sends once, and says when; answers why the hub did not take the reply. */
   readonly sendOnce: (reply: Reply, onSent: () => void) => Promise<Refusal | undefined>;
   /** Whose turn it is. */
-  readonly gate: Gate;
+  readonly sendQueue: SendQueue;
   /** How long one reply waits out what the hub has against it (C4). */
   readonly maxWaitMs: number;
   /** How long the hub may take to settle one send: what an attempt without an answer takes of that. */
@@ -39,7 +39,7 @@ const firstPauseMs = 100;
 const longestPauseMs = 5_000;
 
 export function createSender(options: SenderOptions): Sender {
-  const { sendOnce, gate, maxWaitMs, answerWithinMs, troubles, random, now } = options;
+  const { sendOnce, sendQueue, maxWaitMs, answerWithinMs, troubles, random, now } = options;
   let stopped = false;
   const sleepers = new Set<() => void>();
   /** Devices for which a reply has waited in vain for room: the next ones do not wait, until one is taken (D19). */
@@ -70,7 +70,7 @@ export function createSender(options: SenderOptions): Sender {
     const refusal = await sendOnce(reply, () => {
       began = now(); // the time that it takes to connect says nothing of the hub's rate
     });
-    gate.settled(began, refusal);
+    sendQueue.settled(began, refusal);
     tell(refusal, reply, troubles);
     return refusal;
   }
@@ -96,31 +96,31 @@ export function createSender(options: SenderOptions): Sender {
         if (isFull) remember(reply.deviceId);
         return { dropped: refusal.reason as DropReason };
       }
-      if (!(await gate.turn(reply.deviceId, reply.isFailure ?? false, over))) return 'stopped';
+      if (!(await sendQueue.turn(reply.deviceId, reply.isFailure ?? false, over))) return 'stopped';
       refusal = await attempt(reply);
       if (refusal === undefined) return 'delivered';
     }
   }
 
   return {
-    async send(reply, gone) {
+    async send(reply, ended) {
       if (!fits(reply)) return { dropped: 'too_large' };
-      const turn = gate.turn(reply.deviceId, reply.isFailure ?? false, gone);
+      const turn = sendQueue.turn(reply.deviceId, reply.isFailure ?? false, ended);
       if (turn !== true && !(await turn)) return 'stopped';
       const refusal = await attempt(reply);
       let delivery: Delivery = 'delivered';
       if (refusal !== undefined) {
         const over = new AbortController();
         const leave = () => over.abort();
-        gone?.addEventListener('abort', leave, { once: true });
-        if (gone?.aborted) leave();
+        ended?.addEventListener('abort', leave, { once: true });
+        if (ended?.aborted) leave();
         // The hub may settle a send when it has been given up: then nothing needs to be sent again.
         let isSettledLate = false;
         delivery = await persist(reply, refusal, over.signal, () => {
           isSettledLate = true;
           leave();
         });
-        gone?.removeEventListener('abort', leave);
+        ended?.removeEventListener('abort', leave);
         if (isSettledLate) delivery = 'delivered';
       }
       if (delivery === 'delivered') notFetching.delete(reply.deviceId);
@@ -128,7 +128,7 @@ export function createSender(options: SenderOptions): Sender {
     },
     stop() {
       stopped = true;
-      gate.close();
+      sendQueue.close();
       for (const wake of [...sleepers]) wake();
     },
   };

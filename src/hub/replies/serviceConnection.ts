@@ -1,11 +1,11 @@
 import { Client } from 'azure-iothub';
-import type { Log } from '../../log.ts';
+import { within } from '../../concurrency/within.ts';
+import type { Log } from '../../log/log.ts';
+import type { Troubles } from '../../log/troubles.ts';
 import type { Reply } from '../../protocol/c2d.ts';
-import type { Troubles } from '../../troubles.ts';
-import { within } from '../within.ts';
 import { diagnose } from './diagnosis.ts';
-import { type Line, openLine } from './line.ts';
-import type { Refusal } from './refusal.ts';
+import type { Refusal } from './sendFailure.ts';
+import { type Line, openLine } from './serviceClient.ts';
 
 /** The line to the hub's service endpoint, replaced when it is lost or worn; never because of a single reply (C4). */
 export interface ServiceConnection {

@@ -1,7 +1,7 @@
 import type { Progress } from '../partition/checkpoints.ts';
 import type { Position } from '../partition/watermark.ts';
-import type { Ownership } from '../reading/balance.ts';
-import type { Inscription, LabelledBlob, WholeBlob } from './labelledBlobs.ts';
+import type { BlobContent, LabelledBlob, WholeBlob } from './labelledBlobs.ts';
+import type { Ownership } from './store.ts';
 
 /*
  * Names and labels are those of the stock Event Hubs clients, so that they and KEDA find the position; the rest is ours.
@@ -81,10 +81,10 @@ export const writerEpoch = (blob: LabelledBlob | undefined): number => wholeNumb
 
 type Writer = Pick<Ownership, 'owner' | 'epoch'>;
 
-export const inscribeProgress = (
+export const progressContent = (
   { sequenceNumber, offset, completed, note }: Progress,
   writer: Writer,
-): Inscription => ({
+): BlobContent => ({
   labels: {
     sequencenumber: String(sequenceNumber),
     offset,
@@ -95,7 +95,7 @@ export const inscribeProgress = (
 });
 
 /** The checkpoint as it is, under another writer's name. */
-export const inscribeWriter = ({ labels }: LabelledBlob, writer: Writer): Inscription => ({
+export const writerContent = ({ labels }: LabelledBlob, writer: Writer): BlobContent => ({
   labels: { ...labels, ...labelsOf(writer) },
 });
 

@@ -1,20 +1,19 @@
 import { ContainerClient } from '@azure/storage-blob';
+import type { CallLimits } from '../../storage/storageCalls.ts';
 import type { Progress } from '../partition/checkpoints.ts';
-import type { Ownership } from '../reading/balance.ts';
 import {
   type BlobPlace,
-  inscribeProgress,
-  inscribeWriter,
   ownershipLabels,
   prefixOf,
+  progressContent,
   readOwnership,
   readPosition,
   readProgress,
+  writerContent,
   writerEpoch,
 } from './blobRecords.ts';
 import { createLabelledBlobs, type LabelledBlob } from './labelledBlobs.ts';
-import type { CallLimits } from './storageCalls.ts';
-import type { Reader, Store } from './store.ts';
+import type { Ownership, Reader, Store } from './store.ts';
 
 export interface BlobStoreOptions extends BlobPlace {
   /** Of the storage account: with its key, or with a shared access signature for the container. */
@@ -59,7 +58,7 @@ export function createBlobStore({
     for (let race = 0; race < mostRaces; race += 1) {
       const current = await blobs.read(name, by);
       if (current === undefined || writerEpoch(current) >= reader.epoch) return;
-      const blob = await blobs.write(name, inscribeWriter(current, reader), current.etag, by);
+      const blob = await blobs.write(name, writerContent(current, reader), current.etag, by);
       if (blob === undefined) continue;
       written.set(reader.partition, { reader, blob });
       return;
@@ -112,8 +111,8 @@ export function createBlobStore({
         if (seen === false) return false;
         const further = seen && isFurther(seen, next) ? seen : undefined;
         if (further && writerEpoch(further) === reader.epoch) return true;
-        const inscription = further ? inscribeWriter(further, reader) : inscribeProgress(next, reader);
-        const blob = await blobs.write(checkpointName(reader.partition), inscription, seen?.etag, by);
+        const content = further ? writerContent(further, reader) : progressContent(next, reader);
+        const blob = await blobs.write(checkpointName(reader.partition), content, seen?.etag, by);
         if (blob) {
           written.set(reader.partition, { reader, blob });
           return true;

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { ContainerClient } from '@azure/storage-blob';
-import { type CallLimits, createStorageCalls } from './storageCalls.ts';
+import { type CallLimits, createStorageCalls } from '../../storage/storageCalls.ts';
 
 /** A blob, but for its content. */
 export interface LabelledBlob {
@@ -17,7 +17,7 @@ export interface WholeBlob extends LabelledBlob {
 }
 
 /** What is written on a blob. Without content, what it has stays. */
-export interface Inscription {
+export interface BlobContent {
   readonly labels: Readonly<Record<string, string>>;
   readonly content?: string;
 }
@@ -35,12 +35,7 @@ export interface LabelledBlobs {
    * @param etag of the state to be replaced; undefined when there must be no such blob
    * @returns the new state, or undefined when the blob is not in that state
    */
-  write(
-    name: string,
-    inscription: Inscription,
-    etag: string | undefined,
-    by: number,
-  ): Promise<LabelledBlob | undefined>;
+  write(name: string, content: BlobContent, etag: string | undefined, by: number): Promise<LabelledBlob | undefined>;
   /** How far the clock of the storage is ahead of ours, in milliseconds; 0 while they agree within the noise. */
   clockAheadMs(): number;
 }
@@ -77,7 +72,7 @@ export function createLabelledBlobs(container: ContainerClient, limits: CallLimi
 
   async function writeOnce(
     name: string,
-    { labels: metadata, content }: Inscription,
+    { labels: metadata, content }: BlobContent,
     etag: string | undefined,
     abortSignal: AbortSignal,
   ) {

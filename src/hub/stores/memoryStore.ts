@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Progress } from '../partition/checkpoints.ts';
-import type { Ownership } from '../reading/balance.ts';
-import type { Store } from './store.ts';
+import type { Ownership, Store } from './store.ts';
 
 /** What the store holds, to be kept elsewhere as well. */
 export interface Contents {

@@ -1,4 +1,4 @@
-import type { Settings } from '../../config.ts';
+import type { Settings } from '../../settings/config.ts';
 import { directoriesOf } from '../../settings/directories.ts';
 import { createFileStore } from './fileStore.ts';
 import type { Store } from './store.ts';

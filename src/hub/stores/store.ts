@@ -1,5 +1,25 @@
 import type { Progress } from '../partition/checkpoints.ts';
-import type { Ownership } from '../reading/balance.ts';
+
+/** Who reads a partition. */
+export interface Ownership {
+  readonly partition: string;
+  /** Instance that reads it; empty when nobody does. */
+  readonly owner: string;
+  /** Raised with every change of owner; the hub lets a higher one take over from a lower. */
+  readonly epoch: number;
+  /** Instance that asks for the partition, and since when (milliseconds since 1970). */
+  readonly wantedBy: string;
+  readonly wantedSince: number;
+  /** When the owner last said that it is there, or gave the partition back. */
+  readonly renewedAt: number;
+  /**
+   * Newest sequence number of which the last reader, or one before it, may have begun to handle the message; only while
+   * the partition lies where a reader has properly given it back.
+   */
+  readonly begun?: number;
+  /** Names this state of the record: it is changed only by who has seen it. */
+  readonly etag: string;
+}
 
 /**
  * Where instances write down who reads which partition and how far it has come; one for each namespace, hub and

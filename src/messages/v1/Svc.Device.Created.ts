@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import type { BoundBackends } from '../../backends/backends.ts';
+import { done, event } from '../../card/card.ts';
 import { createOrUpdate } from '../../objectModel/createOrUpdate.ts';
 import { linkParent } from '../../objectModel/parent.ts';
-import { requestedNews } from '../../objectModel/requestedNews.ts';
+import { requestedNotifications } from '../../objectModel/requestedNotifications.ts';
 import { relatedModels } from '../../objectModel/storedModel.ts';
 import { configurationNews, noNews } from '../../objectModel/subscribers.ts';
 import { derivedId } from '../../protocol/event.ts';
@@ -17,8 +18,7 @@ import {
   text,
   typeRef,
 } from '../../protocol/fields.ts';
-import { Rejection } from '../../rejection.ts';
-import { done, event } from '../card.ts';
+import { Rejection } from '../../protocol/rejection.ts';
 import { echoSubject, subjectFields, subjectInBody, subjectOf } from './subject.ts';
 
 const parent = z.object({ objectId: guid, reference: text }, { error: 'must be an object' });
@@ -40,7 +40,7 @@ export const deviceCreated = event('Svc.Device.Created', {
     return { properties: known, fields: { relatedModels: [] } };
   },
 
-  async handle({ envelope, headers, body, json, mayBeRepeat }, backends) {
+  async handle({ envelope, headers, body, json, redelivered }, backends) {
     const { objectId, model = defaultModel } = subjectOf(headers, body);
     const identity = {
       objectId,
@@ -48,7 +48,7 @@ export const deviceCreated = event('Svc.Device.Created', {
       type: parseTypeRef(body.type),
       derivedId: objectId === undefined ? derivedId(envelope.eventId, 'object') : undefined,
     };
-    const registration = { generation: 'V1', owner: headers.owner, identity, body: json, mayBeRepeat } as const;
+    const registration = { generation: 'V1', owner: headers.owner, identity, body: json, redelivered } as const;
     const registered = await createOrUpdate(registration, backends);
     const failure = body.parent && (await failureToLink(registered, body.parent, backends));
     const configuration = failure ? noNews : await configurationNews(registered, backends);
@@ -56,7 +56,7 @@ export const deviceCreated = event('Svc.Device.Created', {
       { relatedModels: registered.relatedModels },
       {
         properties: failure ? {} : { objectId: registered.objectId, model },
-        notifications: [requestedNews(registered, envelope), ...configuration.notifications],
+        notifications: [requestedNotifications(registered, envelope), ...configuration.notifications],
         remarks: configuration.remarks,
         failure,
       },

@@ -1,9 +1,9 @@
 import { z } from 'zod';
+import { done, event } from '../../card/card.ts';
 import { collect } from '../../objectModel/collect.ts';
-import { requestedNews } from '../../objectModel/requestedNews.ts';
+import { requestedNotifications } from '../../objectModel/requestedNotifications.ts';
 import { guid, jsonObject, modelId } from '../../protocol/fields.ts';
-import { Rejection } from '../../rejection.ts';
-import { done, event } from '../card.ts';
+import { Rejection } from '../../protocol/rejection.ts';
 import { echoSubject, subjectFields, subjectInBody, subjectOf } from './subject.ts';
 
 // A10: real devices send every option; false, null, [] and [null] are as good as absent
@@ -50,7 +50,7 @@ export const deviceSyncModel = event('Svc.Device.SyncModel', {
     return done(
       {},
       {
-        notifications: models.map((one) => requestedNews({ ...one, created: false }, envelope)),
+        notifications: models.map((one) => requestedNotifications({ ...one, created: false }, envelope)),
         mustDeliver: true,
         remarks: missing,
       },

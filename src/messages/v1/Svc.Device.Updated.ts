@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { done, event } from '../../card/card.ts';
 import { replace } from '../../objectModel/replace.ts';
 import {
   defaultModel,
@@ -11,7 +12,6 @@ import {
   typeRef,
 } from '../../protocol/fields.ts';
 import { type Json, textIn } from '../../protocol/json.ts';
-import { done, event } from '../card.ts';
 import { echoSubject, subjectFields, subjectInBody, subjectOf } from './subject.ts';
 
 export const deviceUpdated = event('Svc.Device.Updated', {
@@ -30,10 +30,10 @@ export const deviceUpdated = event('Svc.Device.Updated', {
     return { ...echoSubject(properties, body, defaultModel), fields: version === undefined ? {} : { version } }; // A5
   },
 
-  async handle({ headers, body, json, mayBeRepeat }, backends, { maxVersionGap }) {
+  async handle({ headers, body, json, redelivered }, backends, { maxVersionGap }) {
     const { model = defaultModel } = subjectOf(headers, body);
     const { objectId } = headers;
-    await replace({ generation: 'V1', objectId, model, body: json, mayBeRepeat, maxVersionGap }, backends);
+    await replace({ generation: 'V1', objectId, model, body: json, redelivered, maxVersionGap }, backends);
     return done({ version: versionIn(json) ?? BigInt(body.version) });
   },
 });

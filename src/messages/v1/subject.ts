@@ -1,6 +1,6 @@
+import type { Echo } from '../../card/card.ts';
 import { absentWhenNull, guid, isGuid, modelId } from '../../protocol/fields.ts';
-import { Rejection } from '../../rejection.ts';
-import type { Echo } from '../card.ts';
+import { Rejection } from '../../protocol/rejection.ts';
 
 /** The object model that a V1 event is about: named in the properties, in the body, or in both alike (A9). */
 export interface Subject {

@@ -1,5 +1,5 @@
 import type convict from 'convict';
-import { day, hour } from '../measures.ts';
+import { day, hour } from './measures.ts';
 
 export const backends = {
   informationModelUrl: {

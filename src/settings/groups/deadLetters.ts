@@ -1,5 +1,5 @@
 import type convict from 'convict';
-import { gibibyte } from '../measures.ts';
+import { gibibyte } from './measures.ts';
 
 export const deadLetters = {
   store: {

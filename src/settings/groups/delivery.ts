@@ -1,7 +1,7 @@
 import type convict from 'convict';
 import { mostToReserve } from '../../protocol/body.ts';
-import { messageLimits } from '../constants.ts';
-import { gibibyte, hour, mebibyte } from '../measures.ts';
+import { messageLimits } from './constants.ts';
+import { gibibyte, hour, mebibyte } from './measures.ts';
 
 export const delivery = {
   maxMessages: {

@@ -1,6 +1,6 @@
 import type convict from 'convict';
-import { mostInvocations } from '../constants.ts';
-import { gibibyte, hour, mebibyte } from '../measures.ts';
+import { mostInvocations } from './constants.ts';
+import { gibibyte, hour, mebibyte } from './measures.ts';
 
 export const methods = {
   port: {

@@ -1,6 +1,6 @@
 import type convict from 'convict';
-import { roundsInExpiry } from '../constants.ts';
-import { hour, mostBetweenSigns } from '../measures.ts';
+import { roundsInExpiry } from './constants.ts';
+import { hour, mostBetweenSigns } from './measures.ts';
 
 export const data = {
   directory: {

@@ -4,7 +4,7 @@ import { createDeadline } from '../../../src/backends/deadline.ts';
 import { createBackend } from '../../../src/backends/http.ts';
 import { createRedaction } from '../../../src/backends/redaction.ts';
 import { staticToken } from '../../../src/backends/token.ts';
-import { createTroubles } from '../../../src/troubles.ts';
+import { createTroubles } from '../../../src/log/troubles.ts';
 import { answerParent } from '../processes/answerParent.ts';
 
 /** Calls a backend, by the service's client or by undici alone. argv: `ours` or `undici`. */

@@ -1,7 +1,7 @@
 import { EventHubConsumerClient, earliestEventPosition } from '@azure/event-hubs';
 import { Client } from 'azure-iothub';
 import { Message } from '../../../src/hub/replies/serviceSdk.ts';
-import { reading } from '../../../src/settings/constants.ts';
+import { reading } from '../../../src/settings/groups/constants.ts';
 import { environment } from './environment.ts';
 
 /** Consumes with the hub's client and answers at once, asking nobody. */

@@ -1,8 +1,8 @@
 import { tmpdir } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createBudget } from '../../../src/hub/partition/budget.ts';
-import { knownHorizon } from '../../../src/hub/partition/horizon.ts';
 import { createPartition } from '../../../src/hub/partition/partition.ts';
+import { knownRedeliveryHorizon } from '../../../src/hub/partition/redeliveryHorizon.ts';
 import { openSpool } from '../../../src/hub/partition/spool.ts';
 import type { HubEvent } from '../../../src/protocol/event.ts';
 import { answerParent } from '../processes/answerParent.ts';
@@ -86,7 +86,7 @@ async function engine(work: readonly Job[], inFlight: number): Promise<number> {
   const partition = createPartition({
     budget: createBudget({ maxMessages: inFlight, maxBytes: 64 * 1024 * 1024 }),
     spool,
-    horizon: knownHorizon(-1),
+    redeliveryHorizon: knownRedeliveryHorizon(-1),
     progress: undefined,
     limits: { everyMessages: 100, everyMs: 5_000, deviceMessages: 16 },
     costOf: () => body.length,
@@ -101,7 +101,7 @@ async function engine(work: readonly Job[], inFlight: number): Promise<number> {
     onTrouble(error) {
       throw error;
     },
-    onGivenUp() {},
+    onRevoked() {},
   });
   const began = performance.now();
   for (let at = 0; at < events.length; at += 100) await partition.admit(events.slice(at, at + 100));

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { createPartition } from '../../../src/hub/partition/partition.ts';
-import { createLog } from '../../../src/log.ts';
+import { createLog } from '../../../src/log/log.ts';
 import { hubEvent } from '../../support/events.ts';
 import { budgetOf, limits, usual } from '../support/partitions.ts';
 import { memorySpool } from '../support/spools.ts';
@@ -13,17 +13,17 @@ afterEach(() => {
 });
 
 it('a suspect that was broken off is handled again as a possible repeat, though nobody before had begun it', async () => {
-  const begun: [sequenceNumber: number, mayBeRepeat: boolean][] = [];
+  const begun: [sequenceNumber: number, redelivered: boolean][] = [];
   const partition = createPartition({
     ...usual,
     budget: budgetOf(10),
     spool: memorySpool(0),
     progress: { sequenceNumber: -1, offset: '-1', completed: '', note: '1 2 0 - -' },
-    arrivalOf: (event, mayBeRepeat) => ({ event, deviceId: 'd1', mayBeRepeat }),
-    async dispatch({ event, mayBeRepeat }, { gone }) {
-      begun.push([event.sequenceNumber, mayBeRepeat]);
-      if (begun.length === 1) await new Promise((resolve) => gone.addEventListener('abort', resolve));
-      return !gone.aborted;
+    arrivalOf: (event, redelivered) => ({ event, deviceId: 'd1', redelivered }),
+    async dispatch({ event, redelivered }, { ended }) {
+      begun.push([event.sequenceNumber, redelivered]);
+      if (begun.length === 1) await new Promise((resolve) => ended.addEventListener('abort', resolve));
+      return !ended.aborted;
     },
     limits: { ...limits, everyMessages: 1, everyMs: 1_000 },
     quarantine: { mostSuspects: 10, longestMs: 900_000, log: createLog('silent') },

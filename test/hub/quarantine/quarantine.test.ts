@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Note } from '../../../src/hub/quarantine/note.ts';
 import { createQuarantine, type Verdict } from '../../../src/hub/quarantine/quarantine.ts';
-import { createLog } from '../../../src/log.ts';
+import { createLog } from '../../../src/log/log.ts';
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -20,7 +20,7 @@ interface Given {
 function setUp({ ends = 2, trials = [], mostSuspects = 10 }: Given = {}) {
   /** What happens, in order. */
   const seen: string[] = [];
-  const closing = new AbortController();
+  const draining = new AbortController();
   const handled = new Map<number, (isHandled: boolean) => void>();
   const verdicts = new Map<number, Verdict>();
   let isStoreOut = false;
@@ -44,7 +44,7 @@ function setUp({ ends = 2, trials = [], mostSuspects = 10 }: Given = {}) {
         seen.push('release');
       };
     },
-    closing: closing.signal,
+    draining: draining.signal,
     longestMs: 900_000,
     mostSuspects,
     log: createLog('silent'),
@@ -79,7 +79,7 @@ function setUp({ ends = 2, trials = [], mostSuspects = 10 }: Given = {}) {
     },
     pass: (ms: number) => vi.advanceTimersByTimeAsync(ms),
     async close() {
-      closing.abort();
+      draining.abort();
       await vi.advanceTimersByTimeAsync(0);
     },
     store(isOut: boolean) {
@@ -180,7 +180,7 @@ describe('a suspect that takes long', () => {
     await end(2);
     expect([...verdicts]).toEqual([
       [2, 'handled'],
-      [1, 'released'],
+      [1, 'cleared'],
     ]);
     expect(quarantine.isSuspect(3)).toBe(false);
   });
@@ -205,7 +205,7 @@ describe('a suspect that takes long', () => {
     const { seen, tryOne, pass, verdicts } = setUp();
     for (const number of [1, 2, 3, 4, 5]) await tryOne(number);
     await pass(60_000);
-    expect([...verdicts]).toEqual([5, 1, 2, 3, 4].map((number) => [number, 'released']));
+    expect([...verdicts]).toEqual([5, 1, 2, 3, 4].map((number) => [number, 'cleared']));
     expect(seen).not.toContain('begin 5');
   });
 
@@ -216,7 +216,7 @@ describe('a suspect that takes long', () => {
     await pass(59_999);
     expect(verdicts.size).toBe(0);
     await pass(1);
-    expect([seen, verdicts.get(1)]).toEqual([[], 'released']);
+    expect([seen, verdicts.get(1)]).toEqual([[], 'cleared']);
   });
 });
 
@@ -251,7 +251,7 @@ describe('a partition that closes', () => {
     await tryOne(1);
     await tryOne(2);
     await close();
-    expect([...verdicts]).toEqual([[2, 'left']]);
+    expect([...verdicts]).toEqual([[2, 'unfinished']]);
     expect(quarantine.isTrying()).toBe(true);
     await end(1);
     expect(verdicts.get(1)).toBe('handled');
@@ -264,7 +264,7 @@ describe('a partition that closes', () => {
     await tryOne(1);
     await close();
     await end(1, false);
-    expect(verdicts.get(1)).toBe('left');
+    expect(verdicts.get(1)).toBe('unfinished');
   });
 
   it('leaves one that waits to be alone', async () => {
@@ -272,6 +272,6 @@ describe('a partition that closes', () => {
     others(true);
     await tryOne(1);
     await close();
-    expect(verdicts.get(1)).toBe('left');
+    expect(verdicts.get(1)).toBe('unfinished');
   });
 });

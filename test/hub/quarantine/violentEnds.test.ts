@@ -5,7 +5,7 @@ import { openSpool } from '../../../src/hub/partition/spool.ts';
 import { createConsumer } from '../../../src/hub/reading/consumer.ts';
 import { createMemoryStore } from '../../../src/hub/stores/memoryStore.ts';
 import type { Store } from '../../../src/hub/stores/store.ts';
-import { createLog } from '../../../src/log.ts';
+import { createLog } from '../../../src/log/log.ts';
 import { bodyBytes, hubEvent } from '../../support/events.ts';
 import { type Mortal, mortal } from '../../support/mortal.ts';
 import { createFakeHub } from '../support/fakeHub.ts';
@@ -67,8 +67,8 @@ function setUp() {
         spool: openSpool(tmpdir(), `spool-${process.pid}-${Math.random()}`, { maxBytes: 1e6, maxMessages: 100 }),
         costOf: bodyBytes,
         arrivalOf: (event) => ({ event, deviceId: 'd1' }),
-        dispatch: (_, { gone }) =>
-          new Promise((resolve) => gone.addEventListener('abort', () => resolve(false), { once: true })),
+        dispatch: (_, { ended }) =>
+          new Promise((resolve) => ended.addEventListener('abort', () => resolve(false), { once: true })),
         limits: { everyMessages: 3, everyMs: 100, deviceMessages: 16 },
       }),
     });

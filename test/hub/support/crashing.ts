@@ -5,20 +5,20 @@ import type { AxiosAdapter } from 'axios';
 import { type Backends as Sandbox, startBackends } from '../../../sandbox/backends/backends.ts';
 import { createBackends } from '../../../src/backends/backends.ts';
 import { createTransport } from '../../../src/backends/transport.ts';
-import { readSettings } from '../../../src/config.ts';
-import { createDispatch } from '../../../src/dispatch.ts';
+import type { DeadLetters } from '../../../src/deadLetters/store.ts';
+import { createDispatch } from '../../../src/dispatch/dispatch.ts';
 import { createBudget } from '../../../src/hub/partition/budget.ts';
 import type { Progress } from '../../../src/hub/partition/checkpoints.ts';
-import { knownHorizon } from '../../../src/hub/partition/horizon.ts';
 import { createPartition } from '../../../src/hub/partition/partition.ts';
+import { knownRedeliveryHorizon } from '../../../src/hub/partition/redeliveryHorizon.ts';
 import { openSpool } from '../../../src/hub/partition/spool.ts';
-import { createLog } from '../../../src/log.ts';
-import { createCounters } from '../../../src/operations/counters.ts';
-import type { Filed } from '../../../src/operations/deadLetters/choice.ts';
-import type { DeadLetters } from '../../../src/operations/deadLetters/store.ts';
+import { createLog } from '../../../src/log/log.ts';
+import { createCounters } from '../../../src/metrics/counters.ts';
+import type { Filed } from '../../../src/operations/choice.ts';
 import type { Reply } from '../../../src/protocol/c2d.ts';
 import { classify, type HubEvent, senderOf } from '../../../src/protocol/event.ts';
-import { messageLimits } from '../../../src/settings/constants.ts';
+import { readSettings } from '../../../src/settings/config.ts';
+import { messageLimits } from '../../../src/settings/groups/constants.ts';
 import { bodyBytes, hubEvent } from '../../support/events.ts';
 import { allLetters, lettersInDirectory } from '../../support/letters.ts';
 import { mortal } from '../../support/mortal.ts';
@@ -79,12 +79,12 @@ export async function startCrashing() {
 
   /**
    * One life: handles events until their checkpoint is written, or until it dies.
-   * @param horizon newest event when it began
+   * @param redelivery horizon newest event when it began
    * @returns how many await points it came to
    */
   async function live(
     events: readonly HubEvent[],
-    horizon: number,
+    redeliveryHorizon: number,
     remains: Remains,
     { crashAt = Number.POSITIVE_INFINITY, deviceMessages = 16 }: LifeOptions = {},
   ) {
@@ -125,12 +125,12 @@ export async function startCrashing() {
         close: spool.close,
       },
       progress: remains.progress,
-      horizon: knownHorizon(horizon),
+      redeliveryHorizon: knownRedeliveryHorizon(redeliveryHorizon),
       costOf: bodyBytes,
-      arrivalOf(event, mayBeRepeat) {
+      arrivalOf(event, redelivered) {
         const [generation, deviceId] = [classify(event), senderOf(event)];
         if (generation === undefined || deviceId === undefined) throw new Error('not a message of ours');
-        return { event, generation, deviceId, origin: { hub: 'hub', partition: '0' }, mayBeRepeat };
+        return { event, generation, deviceId, origin: { hub: 'hub', partition: '0' }, redelivered };
       },
       dispatch,
       async checkpoint(progress) {
@@ -143,12 +143,12 @@ export async function startCrashing() {
       onTrouble(error) {
         throw error;
       },
-      onGivenUp() {},
+      onRevoked() {},
       limits: { everyMessages: 1, everyMs: 5_000, deviceMessages },
     });
     await Promise.race([partition.admit(events), life.death]);
     const died = await Promise.race([end, life.death]);
-    partition.abandon();
+    partition.revoke();
     spool.close();
     await Promise.all([backends.close(), network.close()]);
     return { points: life.points(), died: died === 'died' };

@@ -6,7 +6,7 @@ import { openSpool } from '../../../src/hub/partition/spool.ts';
 import { type Consumer, createConsumer } from '../../../src/hub/reading/consumer.ts';
 import { createMemoryStore } from '../../../src/hub/stores/memoryStore.ts';
 import type { Store } from '../../../src/hub/stores/store.ts';
-import { createLog } from '../../../src/log.ts';
+import { createLog } from '../../../src/log/log.ts';
 import { bodyBytes, hubEvent } from '../../support/events.ts';
 import { type Mortal, mortal } from '../../support/mortal.ts';
 import { createFakeHub } from './fakeHub.ts';
@@ -83,14 +83,14 @@ export async function run(clients: StandIns, lives: Partial<Record<Name, Mortal>
         budget: createBudget({ maxMessages: 100, maxBytes: 1e6 }),
         spool: openSpool(tmpdir(), `spool-${process.pid}-${Math.random()}`, { maxBytes: 1e6, maxMessages: 1e5 }),
         costOf: bodyBytes,
-        arrivalOf: (event, mayBeRepeat) => ({
+        arrivalOf: (event, redelivered) => ({
           event,
           deviceId: String(event.systemProperties?.['iothub-connection-device-id']),
-          mayBeRepeat,
+          redelivered,
         }),
-        dispatch({ event: { sequenceNumber }, mayBeRepeat }) {
+        dispatch({ event: { sequenceNumber }, redelivered }) {
           const mark = `${partition}:${sequenceNumber}`;
-          if (!mayBeRepeat && begun.has(mark)) unmarked.push(mark);
+          if (!redelivered && begun.has(mark)) unmarked.push(mark);
           begun.add(mark);
           return own.step(async () => {
             if (isWritten(sequenceNumber, await store.progress(partition))) repeated.push(mark);

@@ -1,9 +1,9 @@
 import { vi } from 'vitest';
 import { createBudget } from '../../../src/hub/partition/budget.ts';
 import type { Progress } from '../../../src/hub/partition/checkpoints.ts';
-import { knownHorizon } from '../../../src/hub/partition/horizon.ts';
 import { createPartition, type PartitionOptions } from '../../../src/hub/partition/partition.ts';
-import type { Stay } from '../../../src/hub/partition/work.ts';
+import { knownRedeliveryHorizon } from '../../../src/hub/partition/redeliveryHorizon.ts';
+import type { MessageContext } from '../../../src/hub/partition/work.ts';
 import type { HubEvent } from '../../../src/protocol/event.ts';
 import { bodyBytes, hubEvent } from '../../support/events.ts';
 import { diskSpool } from './spools.ts';
@@ -13,14 +13,14 @@ export const limits = { everyMessages: 100, everyMs: 5_000, deviceMessages: 16 }
 /** Of a partition, for tests that are about something else. Trouble is a failure. */
 export const usual = {
   progress: undefined,
-  horizon: knownHorizon(-1),
+  redeliveryHorizon: knownRedeliveryHorizon(-1),
   costOf: bodyBytes,
   checkpoint: async () => true,
   limits,
   onTrouble(error: unknown) {
     throw error;
   },
-  onGivenUp() {},
+  onRevoked() {},
 };
 
 export const budgetOf = (maxMessages: number) => createBudget({ maxMessages, maxBytes: 1e6 });
@@ -47,7 +47,7 @@ type Options = PartitionOptions<{ event: HubEvent; deviceId: string }>;
  */
 export function partitionByHand(given: Partial<Options> = {}) {
   const started: number[] = [];
-  const stays: Stay[] = [];
+  const stays: MessageContext[] = [];
   const checkpoints: Progress[] = [];
   const failures: string[] = [];
   const ends = new Map<number, (handled: boolean) => void>();
@@ -57,9 +57,9 @@ export function partitionByHand(given: Partial<Options> = {}) {
     budget: budgetOf(10),
     spool: given.spool ?? diskSpool(),
     arrivalOf,
-    dispatch({ event: { sequenceNumber } }, stay) {
+    dispatch({ event: { sequenceNumber } }, context) {
       started.push(sequenceNumber);
-      stays.push(stay);
+      stays.push(context);
       return new Promise((resolve) => ends.set(sequenceNumber, resolve));
     },
     async checkpoint(progress) {
@@ -67,7 +67,7 @@ export function partitionByHand(given: Partial<Options> = {}) {
       return true;
     },
     onTrouble: (_error, what) => failures.push(what),
-    onGivenUp() {
+    onRevoked() {
       givenUp += 1;
     },
     ...given,

@@ -1,16 +1,16 @@
-import { createGate } from '../../../src/hub/replies/gate.ts';
-import { createPace } from '../../../src/hub/replies/pace.ts';
+import { createRateLimit } from '../../../src/hub/replies/rateLimit.ts';
 import { createSender } from '../../../src/hub/replies/sender.ts';
-import { createLog } from '../../../src/log.ts';
+import { createSendQueue } from '../../../src/hub/replies/sendQueue.ts';
+import { createLog } from '../../../src/log/log.ts';
+import { createTroubles } from '../../../src/log/troubles.ts';
 import type { Reply } from '../../../src/protocol/c2d.ts';
-import { createTroubles } from '../../../src/troubles.ts';
 
 export const silence = createLog('silent');
 export const untold = createTroubles(silence);
 
 type SenderOptions = Parameters<typeof createSender>[0];
 
-interface ReplyingOptions extends Partial<Omit<SenderOptions, 'gate'>> {
+interface ReplyingOptions extends Partial<Omit<SenderOptions, 'sendQueue'>> {
   readonly maxInFlight?: number;
   /** Sends a second. */
   readonly ceiling?: number;
@@ -19,10 +19,10 @@ interface ReplyingOptions extends Partial<Omit<SenderOptions, 'gate'>> {
 /** The sender as the service has it, but for what a test says otherwise. */
 export function senderOver(sendOnce: SenderOptions['sendOnce'], options: ReplyingOptions = {}) {
   const { maxInFlight = 256, ceiling = Number.POSITIVE_INFINITY, answerWithinMs = 10_000, ...rest } = options;
-  const pace = createPace({ ceiling, answerWithinMs, now: Date.now });
+  const rateLimit = createRateLimit({ ceiling, answerWithinMs, now: Date.now });
   return createSender({
     sendOnce,
-    gate: createGate({ pace, maxInFlight }),
+    sendQueue: createSendQueue({ rateLimit, maxInFlight }),
     maxWaitMs: 60_000,
     answerWithinMs,
     troubles: untold,

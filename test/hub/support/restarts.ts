@@ -1,11 +1,11 @@
 import { vi } from 'vitest';
 import { createBudget } from '../../../src/hub/partition/budget.ts';
 import type { Progress } from '../../../src/hub/partition/checkpoints.ts';
-import { knownHorizon } from '../../../src/hub/partition/horizon.ts';
 import { createPartition, type Partition } from '../../../src/hub/partition/partition.ts';
-import { createBelonging } from '../../../src/hub/reading/belonging.ts';
-import { outsetOf } from '../../../src/hub/reading/outset.ts';
-import { createLog } from '../../../src/log.ts';
+import { knownRedeliveryHorizon } from '../../../src/hub/partition/redeliveryHorizon.ts';
+import { createForeignCheckpointCheck } from '../../../src/hub/reading/foreignCheckpoint.ts';
+import { startPositionOf } from '../../../src/hub/reading/startPosition.ts';
+import { createLog } from '../../../src/log/log.ts';
 import type { HubEvent } from '../../../src/protocol/event.ts';
 import { hubEvent } from '../../support/events.ts';
 import { mortal } from '../../support/mortal.ts';
@@ -81,13 +81,13 @@ export async function runToTheEnd({ partitions, devices = {}, interrupted, store
       const newest = own.at(-1)?.sequenceNumber ?? -1;
       const extent = { beginningSequenceNumber: 0, lastEnqueuedSequenceNumber: newest, lastEnqueuedOffset: 'last' };
       const store = storeOf(index);
-      const record = { partition: String(index), owner: 'me', epoch: 1 } as Parameters<typeof outsetOf>[0];
+      const record = { partition: String(index), owner: 'me', epoch: 1 } as Parameters<typeof startPositionOf>[0];
       const afterViolentEnd = number > 0 && isGivenBack[index] === false;
       const extentOf = async () => extent;
-      const progress = await outsetOf(record, {
+      const progress = await startPositionOf(record, {
         store,
         extentOf,
-        checkBelongs: createBelonging(),
+        checkCheckpoint: createForeignCheckpointCheck(),
         startPosition: 'earliest',
         afterViolentEnd,
       });
@@ -97,9 +97,9 @@ export async function runToTheEnd({ partitions, devices = {}, interrupted, store
         budget: createBudget({ maxMessages: 100, maxBytes: 1e6 }, overall),
         spool: memorySpool(),
         progress,
-        horizon: knownHorizon(newest),
+        redeliveryHorizon: knownRedeliveryHorizon(newest),
         arrivalOf: (event) => ({ event, deviceId: `${event.systemProperties?.['iothub-connection-device-id']}` }),
-        dispatch({ event, deviceId }, { gone, parkUnexecuted }) {
+        dispatch({ event, deviceId }, { ended, parkUnexecuted }) {
           const name = `${deviceId}${event.sequenceNumber}`;
           const behaviour = devices[deviceId] ?? {};
           const { ms = quickMs, isFatal = false } = parkUnexecuted
@@ -107,7 +107,7 @@ export async function runToTheEnd({ partitions, devices = {}, interrupted, store
             : behaviour;
           working.add(name);
           return life.step(async () => {
-            const isDone = await passed(ms, gone);
+            const isDone = await passed(ms, ended);
             if (isDone && isFatal) life.kill();
             else working.delete(name);
             if (isDone && !isFatal && !handled.includes(name)) (parkUnexecuted ? parked : handled).push(name);
@@ -143,7 +143,7 @@ export async function runToTheEnd({ partitions, devices = {}, interrupted, store
       await Promise.race([drained, life.death]);
       if (!isDead) isGivenBack.fill(true);
     }
-    for (const one of opened) one.abandon();
+    for (const one of opened) one.revoke();
     vi.clearAllTimers();
     return isAllDone();
   }
@@ -154,10 +154,10 @@ export async function runToTheEnd({ partitions, devices = {}, interrupted, store
 }
 
 /** Whether the time has passed before it was over. */
-function passed(ms: number, gone: AbortSignal): Promise<boolean> {
+function passed(ms: number, ended: AbortSignal): Promise<boolean> {
   return new Promise((resolve) => {
     const timer = setTimeout(() => resolve(true), ms);
-    gone.addEventListener('abort', () => {
+    ended.addEventListener('abort', () => {
       clearTimeout(timer);
       resolve(false);
     });

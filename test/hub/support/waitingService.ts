@@ -5,15 +5,15 @@ import { expect, vi } from 'vitest';
 import { type BackendName, createBackends } from '../../../src/backends/backends.ts';
 import { createDeadline } from '../../../src/backends/deadline.ts';
 import { TransportFailure } from '../../../src/backends/transport.ts';
-import { createDispatch } from '../../../src/dispatch.ts';
+import { createDispatch } from '../../../src/dispatch/dispatch.ts';
+import { createRequirements } from '../../../src/dispatch/requirements.ts';
 import { type Budget, createBudget } from '../../../src/hub/partition/budget.ts';
 import { createPartition } from '../../../src/hub/partition/partition.ts';
 import { openSpool } from '../../../src/hub/partition/spool.ts';
 import type { Delivery } from '../../../src/hub/replies/sender.ts';
-import { createLog } from '../../../src/log.ts';
-import { createCounters } from '../../../src/operations/counters.ts';
-import { createRequirements } from '../../../src/requirements.ts';
-import { messageLimits } from '../../../src/settings/constants.ts';
+import { createLog } from '../../../src/log/log.ts';
+import { createCounters } from '../../../src/metrics/counters.ts';
+import { messageLimits } from '../../../src/settings/groups/constants.ts';
 import { settings } from '../../support/dispatching.ts';
 import { hubEvent } from '../../support/events.ts';
 import { v2 } from './messages.ts';
@@ -87,12 +87,12 @@ export function waitingService({ maxMessages = 500, spoolMessages = 100_000, ove
       generation: 'V2' as const,
       deviceId: String(event.systemProperties?.['iothub-connection-device-id']),
       origin: { hub: 'hub', partition: '0' },
-      mayBeRepeat: false,
+      redelivered: false,
     }),
     requirementOf: createRequirements(backends, messageLimits),
-    async dispatch(arrival, stay) {
+    async dispatch(arrival, context) {
       expect(budget.inFlight().messages).toBeLessThanOrEqual(maxMessages);
-      const isHandled = await dispatch(arrival, stay);
+      const isHandled = await dispatch(arrival, context);
       if (isHandled) handled.push(`${arrival.deviceId} ${arrival.event.sequenceNumber}`);
       inMemory = Math.max(0, inMemory - 1);
       return isHandled;
@@ -153,7 +153,7 @@ export function waitingService({ maxMessages = 500, spoolMessages = 100_000, ove
       return () => isAdmitted;
     },
     async close() {
-      partition.abandon();
+      partition.revoke();
       spool.close();
       await backends.close();
     },

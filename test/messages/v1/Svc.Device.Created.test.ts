@@ -1044,14 +1044,14 @@ messageTable('V1', 'Svc.Device.Created', {
   'repeats after a crash': [
     about({
       it: 'creates again, and gets the first answer again, when it may have been the creator of the model it finds',
-      mayBeRepeat: true,
+      redelivered: true,
       backend: [device, stored({ version: 3 }), creates, noConfiguration(A)],
       notifications: [created()],
       ack: ok(),
     }),
     about({
       it: 'updates the model it finds when the repeat shows that somebody else created it, of another type too',
-      mayBeRepeat: true,
+      redelivered: true,
       backend: [
         device,
         stored({ version: 3, type: 'tank@1.0.0' }),
@@ -1064,7 +1064,7 @@ messageTable('V1', 'Svc.Device.Created', {
     }),
     about({
       it: 'updates the model it finds although an answer to the creation was lost, for the model had been there before',
-      mayBeRepeat: true,
+      redelivered: true,
       backend: [
         device,
         stored({ version: 3 }),

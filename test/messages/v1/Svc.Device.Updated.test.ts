@@ -290,7 +290,7 @@ messageTable('V1', 'Svc.Device.Updated', {
   'repeats after a crash': [
     about({
       it: 'gets its answers again, one after the other, when it had closed a gap before',
-      mayBeRepeat: true,
+      redelivered: true,
       backend: [
         misses(4),
         stored(5),
@@ -301,7 +301,7 @@ messageTable('V1', 'Svc.Device.Updated', {
     }),
     about({
       it: 'is rejected when it is behind and was not the one that made it so',
-      mayBeRepeat: true,
+      redelivered: true,
       backend: [misses(4), stored(5), misses(4), stored(5)],
       ack: mismatch,
     }),

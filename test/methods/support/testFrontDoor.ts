@@ -5,10 +5,10 @@ import { expect, vi } from 'vitest';
 import { type Backends, startBackends } from '../../../sandbox/backends/backends.ts';
 import type { HubRules } from '../../../sandbox/hub/core.ts';
 import { type Hub, startHub } from '../../../sandbox/hub/hub.ts';
-import { readMethodsSettings } from '../../../src/config.ts';
 import { createDirectMethods } from '../../../src/hub/methods/directMethods.ts';
-import { createLog } from '../../../src/log.ts';
+import { createLog } from '../../../src/log/log.ts';
 import { type FrontDoor, startFrontDoor } from '../../../src/methods/frontDoor.ts';
+import { readMethodsSettings } from '../../../src/settings/config.ts';
 import { http, type Reply } from '../../sandbox/backends/client.ts';
 import { validateExchange } from '../../support/contracts.ts';
 

@@ -47,7 +47,7 @@ describe('a batch', () => {
   });
   test('may have 256 KB in all, and is refused whole if it has more', async () => {
     const sender = (await loggedIn()).open_sender('/devices/pump-1/messages/events');
-    // each property has a name of one letter and a value of one digit
+    // each property has a name of one dead letter and a value of one digit
     const half = Buffer.alloc(maxEventSize / 2 - 2);
     const most = [half, Buffer.alloc(half.length)];
     expect(await outcomeOf(sender, batch(...most), batchFormat)).toBe('accepted');

@@ -1,0 +1,45 @@
+import { randomUUID } from 'node:crypto';
+import type { LogLines } from '../log/log.ts';
+import { answerLimits, readJson } from '../protocol/json.ts';
+import { allKeys } from '../protocol/jsonKeys.ts';
+import { Rejection } from '../protocol/rejection.ts';
+import type { Reply } from './attempt.ts';
+import type { Answer, Request } from './call.ts';
+import type { Redact } from './redaction.ts';
+import { refusalOf } from './refusal.ts';
+
+export type Answers = ReturnType<typeof createAnswers>;
+
+/**
+ * What the last reply of a call means to the caller.
+ * @param name of the backend, in words
+ */
+export function createAnswers(name: string, log: LogLines, redact: Redact) {
+  /** A failure that is no business of the device: it learns an incident id, and the log what that stands for. */
+  function incident(operation: string, cause: unknown, status?: number, token = '', body?: string): Rejection {
+    const id = randomUUID();
+    // What a parser says may quote the answer, and the answer what was sent.
+    const text = redact(cause instanceof Error ? cause.message : String(cause), token, body);
+    const fields = { incident: id, backend: name, operation, status, cause: text.replace(/\s+/g, ' ').slice(0, 300) };
+    log.error(fields, 'backend call failed');
+    return new Rejection('internal_platform_error', `internal error, incident ${id}`);
+  }
+
+  /** @throws Rejection http_response_error, not_authorized, internal_platform_error */
+  function answerOf<T>(request: Request<T>, { status, data, token }: Reply, lost: boolean): Answer<T> {
+    const { operation, body, expect, read } = request;
+    if (status >= 400 && status < 500) {
+      const refusal = refusalOf(`${name}: ${operation}`, status, data, (words) => redact(words, token, body));
+      if (!expect?.includes(status)) throw refusal;
+      return { value: undefined, refusal, lost };
+    }
+    if (status < 200 || status >= 300) throw incident(operation, `HTTP ${status}`, status);
+    try {
+      return { value: read?.(readJson(data, allKeys, answerLimits)) as T, refusal: undefined, lost };
+    } catch (error) {
+      throw incident(operation, error, status, token, body);
+    }
+  }
+
+  return { incident, answerOf };
+}

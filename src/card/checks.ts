@@ -1,0 +1,60 @@
+import { decodeBody, readBody } from '../protocol/body.ts';
+import { listed } from '../protocol/details.ts';
+import { type Envelope, invalid } from '../protocol/envelope.ts';
+import { faultsOf } from '../protocol/fields.ts';
+import { excessOf, type Json, memberOf, pickSmall } from '../protocol/json.ts';
+import { Rejection } from '../protocol/rejection.ts';
+import type { Card } from './card.ts';
+
+/** The checks that a card declares, in the order in which they are made (R9). Each throws the rejection of its stage. */
+
+export function checkedHeaders({ headers }: Card, { generation, properties }: Envelope): unknown {
+  const checked = headers.safeParse(properties);
+  if (checked.success) return checked.data;
+  throw new Rejection(invalid(generation), faultsOf(checked.error, 'property'));
+}
+
+/** The body as text that has passed the checks on any body; no more is known of it than where the card's keys stand. */
+export async function jsonBody(
+  { maxBodyBytes, keys }: Card,
+  { generation, properties }: Envelope,
+  body: unknown,
+  maxInflatedBytes: number,
+): Promise<Json> {
+  const bytes = await decodeBody(body, generation, properties['content-encoding'], maxInflatedBytes);
+  if (bytes.byteLength > maxBodyBytes) {
+    throw new Rejection(
+      invalid(generation),
+      `body has ${bytes.byteLength} bytes, more than the limit of ${maxBodyBytes}`,
+    );
+  }
+  return readBody(bytes, generation, keys.outermost);
+}
+
+/** The members that the card's schema knows, as far as they can be read; nothing of a body that is no object. */
+export const knownMembers = ({ body }: Card, json: Json): Readonly<Record<string, unknown>> | undefined =>
+  body && json.isObject ? pickSmall(json, Object.keys(body.shape)) : undefined;
+
+/** @param known the members that the card's schema knows */
+export function checkedBody(
+  { body, keys }: Card,
+  { generation }: Envelope,
+  json: Json,
+  known: Readonly<Record<string, unknown>> | undefined,
+): unknown {
+  const nested = [...keys.nested].flatMap(([key, inner]) =>
+    [...(memberOf(json, key, inner)?.twice ?? [])].map((name) => `${key}.${name}`),
+  );
+  const twice = [...json.twice, ...nested].map((path) => `body.${path} occurs twice`);
+  if (twice.length > 0) throw new Rejection(invalid(generation), listed(twice));
+  if (body === undefined) return undefined;
+  const excesses = Object.keys(body.shape).flatMap((key) => {
+    const member = json.members.get(key);
+    const excess = member && excessOf(member);
+    return excess === undefined ? [] : [`body.${key} ${excess}`];
+  });
+  if (excesses.length > 0) throw new Rejection(invalid(generation), listed(excesses));
+  const checked = body.safeParse(known);
+  if (!checked.success) throw new Rejection(invalid(generation), faultsOf(checked.error, 'body'));
+  return checked.data;
+}

@@ -1,0 +1,87 @@
+import { text as textOf } from 'node:stream/consumers';
+import { ContainerClient } from '@azure/storage-blob';
+import { atMost } from '../concurrency/atMost.ts';
+import { type CallLimits, createStorageCalls } from '../storage/storageCalls.ts';
+import type { Entry, Place } from './place.ts';
+
+export interface BlobsOptions {
+  /** Of the storage account: with its key, or with a shared access signature for the container. */
+  readonly connectionString: string;
+  /** Made at the first use when it is not there. */
+  readonly container: string;
+  /** `pageLetters`: most that one listing request tells of. */
+  readonly limits?: CallLimits & { readonly verbMs: number; readonly pageLetters: number };
+}
+
+/** Less than the time in which a dead letter must be parked. */
+const defaultLimits = { attemptMs: 4_000, attempts: 3, pauseMs: 200, verbMs: 12_000, pageLetters: 5_000 };
+
+/** Most requests under way at once: a connection each. */
+const mostRequests = 32;
+
+const suffix = '.json';
+
+/** A container of Azure Blob Storage with a blob for each dead letter, for any number of instances. */
+export function createBlobs({ connectionString, container, limits = defaultLimits }: BlobsOptions): Place {
+  const client = new ContainerClient(connectionString, container, { retryOptions: { maxTries: 1 } });
+  const { attempt, ensureContainer } = createStorageCalls(client, 'dead-letter storage', limits);
+  const inTurn = atMost(mostRequests);
+  const blobOf = (id: string) => client.getBlockBlobClient(`${id}${suffix}`);
+  const deadline = () => Date.now() + limits.verbMs;
+
+  /** @param from where the page before has ended; undefined for the first */
+  const page = (prefix: string, from: string | undefined) =>
+    attempt('listing', deadline(), async (abortSignal) => {
+      const start = { maxPageSize: limits.pageLetters, ...(from && { continuationToken: from }) };
+      const pages = client.listBlobsFlat({ prefix, abortSignal }).byPage(start);
+      for await (const { segment, continuationToken } of pages) {
+        const letters = segment.blobItems.filter(({ name }) => name.endsWith(suffix));
+        const entries = letters.map(({ name, properties: { contentLength = 0, lastModified } }): Entry => {
+          return { id: name.slice(0, -suffix.length), bytes: contentLength, at: lastModified.getTime() };
+        });
+        return { entries, next: continuationToken || undefined };
+      }
+      return { entries: [], next: undefined };
+    });
+
+  return {
+    async *entries(folder) {
+      await ensureContainer(deadline());
+      let from: string | undefined;
+      do {
+        const { entries, next } = await page(folder === undefined ? '' : `${folder}/`, from);
+        yield* entries;
+        from = next;
+      } while (from !== undefined);
+    },
+    read: (id) =>
+      inTurn(() =>
+        attempt(`reading ${id}`, deadline(), async (abortSignal) => {
+          try {
+            const { readableStreamBody } = await blobOf(id).download(0, undefined, { abortSignal });
+            return readableStreamBody ? await textOf(readableStreamBody) : '';
+          } catch (error) {
+            if ((error as { statusCode?: number }).statusCode === 404) return undefined;
+            throw error;
+          }
+        }),
+      ),
+    async write(id, text) {
+      const by = deadline();
+      await inTurn(async () => {
+        await ensureContainer(by);
+        await attempt(`writing ${id}`, by, (abortSignal) =>
+          blobOf(id).upload(text, Buffer.byteLength(text), {
+            blobHTTPHeaders: { blobContentType: 'application/json' },
+            abortSignal,
+          }),
+        );
+      });
+    },
+    async remove(id) {
+      await inTurn(() =>
+        attempt(`deleting ${id}`, deadline(), (abortSignal) => blobOf(id).deleteIfExists({ abortSignal })),
+      );
+    },
+  };
+}

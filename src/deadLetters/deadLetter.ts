@@ -1,0 +1,114 @@
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import type { Generation, HubEvent, Origin } from '../protocol/event.ts';
+import { textProperties } from '../protocol/properties.ts';
+
+/** A message that failed through our side, with all that is needed to handle it again (G4). */
+export interface DeadLetter {
+  readonly deviceId: string;
+  readonly generation: Generation;
+  readonly origin: Origin;
+  readonly event: HubEvent;
+  readonly code: string;
+  readonly details: string;
+  readonly parkedAt: Date;
+  /** How often it has been parked. */
+  readonly attempts: number;
+  /** Of the trace of the last attempt. */
+  readonly traceparent: string;
+}
+
+/** What lies there is no dead letter, or not a whole one. The message says nothing of its contents (G5). */
+export class UnreadableDeadLetter extends Error {
+  override readonly name = 'UnreadableDeadLetter';
+}
+
+/*
+ * id = <folder of the device> "/" <enqueued, 15 digits> "-" <partition> "-" <sequence number, 16 digits>
+ *
+ * A device's folder is named by a hash, as a device id may be any string. The names in it sort in the order of the hub.
+ * The same message always has the same id: parked again, it replaces itself.
+ */
+
+export const folderOf = (deviceId: string): string => createHash('sha256').update(deviceId).digest('hex').slice(0, 32);
+
+export const idOf = ({ deviceId, event, origin }: Pick<DeadLetter, 'deviceId' | 'event' | 'origin'>): string => {
+  const enqueued = String(event.enqueuedTimeUtc.getTime()).padStart(15, '0');
+  return `${folderOf(deviceId)}/${enqueued}-${origin.partition}-${String(event.sequenceNumber).padStart(16, '0')}`;
+};
+
+export const isLetterId = (id: string): boolean => /^[0-9a-f]{32}\/\d{15}-[\w$-]+-\d{16}$/.test(id);
+
+export const folderOfId = (id: string): string => id.slice(0, 32);
+
+const format = 1;
+
+export function print({ event, parkedAt, ...letter }: DeadLetter): string {
+  const { body, properties, systemProperties, sequenceNumber, offset, enqueuedTimeUtc } = event;
+  const bytes = body instanceof Uint8Array ? Buffer.from(body).toString('base64') : undefined;
+  const written = {
+    format,
+    ...letter,
+    parkedAt: parkedAt.toISOString(),
+    event: {
+      properties: textProperties(properties ?? {}),
+      systemProperties: textProperties(systemProperties ?? {}),
+      sequenceNumber,
+      offset,
+      enqueuedTimeUtc: enqueuedTimeUtc.toISOString(),
+      body: bytes ?? body,
+      isText: bytes === undefined,
+    },
+  };
+  return JSON.stringify(written, (_key, value) => (typeof value === 'bigint' ? String(value) : value));
+}
+
+/** As it is, whatever its keys are: a device has chosen them. */
+const bag = z.custom<Readonly<Record<string, string>>>(
+  (value) =>
+    typeof value === 'object' && value !== null && Object.values(value).every((text) => typeof text === 'string'),
+);
+const time = z.iso.datetime().transform((text) => new Date(text));
+
+const letterFormat = z.object({
+  format: z.literal(format),
+  deviceId: z.string(),
+  generation: z.enum(['V1', 'V2']),
+  origin: z.object({ hub: z.string(), partition: z.string() }),
+  code: z.string(),
+  details: z.string(),
+  parkedAt: time,
+  attempts: z.int().positive(),
+  traceparent: z.string(),
+  event: z.object({
+    properties: bag,
+    systemProperties: bag,
+    sequenceNumber: z.int(),
+    offset: z.string(),
+    enqueuedTimeUtc: time,
+    body: z.unknown().optional(),
+    isText: z.boolean(),
+  }),
+});
+
+/**
+ * @param id where it was found: a dead letter that belongs elsewhere would come back there
+ * @throws UnreadableLetter
+ */
+export function parse(text: string, id: string): DeadLetter {
+  const { success, data } = letterFormat.safeParse(jsonOf(text));
+  if (!success) throw new UnreadableDeadLetter(`${id} is no dead letter of format ${format}`);
+  const { format: _, event, ...letter } = data;
+  const { isText, body, ...rest } = event;
+  const found = { ...letter, event: { ...rest, body: isText ? body : Buffer.from(String(body), 'base64') } };
+  if (idOf(found) !== id) throw new UnreadableDeadLetter(`${id} is the dead letter of another message, ${idOf(found)}`);
+  return found;
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

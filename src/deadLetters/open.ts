@@ -1,0 +1,24 @@
+import type { Log } from '../log/log.ts';
+import type { Settings } from '../settings/config.ts';
+import { directoriesOf } from '../settings/directories.ts';
+import { letterCounts } from '../settings/groups/constants.ts';
+import { createDirectory } from './directory.ts';
+import { createDeadLetters, type DeadLetters } from './store.ts';
+
+const dayMs = 24 * 60 * 60_000;
+
+/** The dead-letter store of the settings. Nothing is opened, and no storage client loaded (20 MB), before it is needed. */
+export function openDeadLetters(
+  { data, deadLetters, checkpoints }: Pick<Settings, 'data' | 'deadLetters' | 'checkpoints'>,
+  log: Pick<Log, 'warn'>,
+): DeadLetters {
+  const { store, container, connectionString, maxBytes, retentionDays } = deadLetters;
+
+  async function open() {
+    if (store !== 'blob') return createDirectory(directoriesOf(data).deadLetters);
+    const { createBlobs } = await import('./blobs.ts');
+    return createBlobs({ container, connectionString: connectionString || checkpoints.connectionString });
+  }
+  const limits = { ...letterCounts, maxBytes, retentionMs: retentionDays * dayMs };
+  return createDeadLetters({ open, limits, log, now: Date.now });
+}

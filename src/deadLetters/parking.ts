@@ -1,0 +1,56 @@
+import { within } from '../concurrency/within.ts';
+import type { LogLines } from '../log/log.ts';
+import type { Counters } from '../metrics/counters.ts';
+import type { Rejection } from '../protocol/rejection.ts';
+import { type DeadLetter, idOf } from './deadLetter.ts';
+import type { DeadLetters } from './store.ts';
+
+/** A message, and how often it has been parked before. */
+type Message = Pick<DeadLetter, 'event' | 'generation' | 'deviceId' | 'origin'> & { readonly attempts?: number };
+
+/** What dispatch asks of the dead-letter store. Never rejects: a store that fails must not stop the service (G4). */
+export interface Parking {
+  /** Keeps what failed through our side. If that cannot be done, the log says where the hub still has the message. */
+  park(message: Message, failure: Rejection, traceparent: string): Promise<void>;
+  /** Removes the dead letter of a message that was parked, handled again, and is done now. */
+  release(message: Message): Promise<void>;
+}
+
+interface ParkingOptions {
+  readonly deadLetters: Pick<DeadLetters, 'park' | 'remove'>;
+  readonly counters: Counters;
+  readonly log: LogLines;
+  readonly now: () => Date;
+}
+
+/** A dead-letter store that hangs must not hold up the device. */
+const parkWithinMs = 20_000;
+const releaseWithinMs = 3_000;
+
+export function createParking({ deadLetters, counters, log, now }: ParkingOptions): Parking {
+  return {
+    async park({ event, generation, deviceId, origin, attempts = 0 }, { code, details }, traceparent) {
+      try {
+        const why = { code, details, parkedAt: now(), attempts: attempts + 1, traceparent };
+        await within(deadLetters.park({ event, generation, deviceId, origin, ...why }), parkWithinMs);
+        counters.parked += 1;
+      } catch (error) {
+        const { sequenceNumber, offset } = event;
+        const place = { partition: origin.partition, sequenceNumber, offset };
+        log.error({ err: error, device: deviceId, ...place }, 'message could not be parked');
+      }
+    },
+    async release(message) {
+      try {
+        await within(deadLetters.remove(idOf(message)), releaseWithinMs);
+      } catch (error) {
+        const { deviceId, origin, event } = message;
+        const place = { partition: origin.partition, sequenceNumber: event.sequenceNumber };
+        log.warn(
+          { err: error, device: deviceId, ...place },
+          'message handled again; a dead letter of it, if any, stays',
+        );
+      }
+    },
+  };
+}

@@ -1,0 +1,197 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import type { Backends, BoundBackends } from '../backends/backends.ts';
+import { Cancelled, createDeadline } from '../backends/deadline.ts';
+import type { Card, CardLimits } from '../card/card.ts';
+import { checkedBody, checkedHeaders, jsonBody, knownMembers } from '../card/checks.ts';
+import { createParking } from '../deadLetters/parking.ts';
+import type { DeadLetters } from '../deadLetters/store.ts';
+import type { MessageContext } from '../hub/partition/work.ts';
+import type { Sender } from '../hub/replies/sender.ts';
+import type { Log } from '../log/log.ts';
+import { findCard } from '../messages/index.ts';
+import type { Counters } from '../metrics/counters.ts';
+import { bytesHeld, bytesReceived, bytesToReserve } from '../protocol/body.ts';
+import { resultCodes } from '../protocol/codes.ts';
+import { firstOf } from '../protocol/details.ts';
+import { createEnvelopeReader, type Envelope, type EnvelopeLimits, invalid } from '../protocol/envelope.ts';
+import { eventId, type Generation, type HubEvent, type Origin } from '../protocol/event.ts';
+import type { Json } from '../protocol/json.ts';
+import { textProperties } from '../protocol/properties.ts';
+import { Rejection } from '../protocol/rejection.ts';
+import { type Answered, answer, type Handled } from './respond.ts';
+import { unknownName } from './unknownName.ts';
+
+/** A message of ours, attributed to the device that sent it. */
+export interface Arrival {
+  readonly event: HubEvent;
+  readonly generation: Generation;
+  readonly deviceId: string;
+  readonly origin: Origin;
+  /** Whether it may have been handled before: after a crash, or as a dead letter. */
+  readonly redelivered: boolean;
+  /** How often it has been parked before; 0 when it comes from the hub. */
+  readonly attempts?: number;
+}
+
+interface DispatchOptions {
+  readonly backends: Backends;
+  readonly sender: Sender;
+  readonly counters: Counters;
+  readonly deadLetters: Pick<DeadLetters, 'park' | 'remove'>;
+  readonly log: Log;
+  readonly limits: EnvelopeLimits & CardLimits & { readonly maxInflatedBytes: number };
+  readonly now: () => Date;
+}
+
+/**
+ * Event → request → card → replies → one log line. Never rejects; answers whether the message has been handled to its
+ * end, replies included. It has not when the partition is left first: then the message must not be checkpointed (G1).
+ */
+export type Dispatch = (arrival: Arrival, context: MessageContext) => Promise<boolean>;
+
+export function createDispatch(options: DispatchOptions): Dispatch {
+  const { backends, sender, counters, log, limits, now } = options;
+  const letters = createParking(options);
+  const readEnvelope = createEnvelopeReader(limits);
+
+  async function dispatch(arrival: Arrival, context: MessageContext): Promise<boolean> {
+    const { event, generation, deviceId, origin } = arrival;
+    const traceparent = newTraceparent();
+    const id = eventId(event, origin, deviceId);
+    const { envelope, refusal } = readEnvelope(
+      generation,
+      textProperties(event.properties ?? {}),
+      deviceId,
+      id,
+      arrival.attempts,
+    );
+    const card = envelope.name === undefined ? undefined : findCard(generation, envelope.name);
+    const began = performance.now();
+    const handled = context.parkUnexecuted
+      ? { envelope, card, body: undefined, json: undefined, outcome: undefined, failure: notExecuted(arrival) }
+      : await handle({ envelope, card, refusal }, arrival, context, traceparent);
+    if (handled === undefined) return false;
+    const isOurFault = handled.failure !== undefined && resultCodes[handled.failure.code].fault === 'service';
+    if (isOurFault && context.ended.aborted) return false;
+    const ms = Math.round(performance.now() - began);
+    context.answering(replyBytes(handled));
+    const answered = await answer(handled, sender, context.ended, now());
+    if (answered === undefined) return false;
+    // Not before: a message that is left to others may succeed there, and a dead letter of it would undo what came after.
+    if (handled.failure && isOurFault) await letters.park(arrival, handled.failure, traceparent);
+    else if (arrival.redelivered) await letters.release(arrival); // C1
+    report(handled, answered, { partition: origin.partition, sequenceNumber: event.sequenceNumber, ms });
+    return true;
+  }
+
+  /** Undefined when the message was taken from us meanwhile. */
+  async function handle(
+    { envelope, card, refusal }: { envelope: Envelope; card: Card | undefined; refusal: Rejection | undefined },
+    { event, redelivered }: Arrival,
+    { releaseBytes, waiting, ended }: MessageContext,
+    traceparent: string,
+  ): Promise<Handled | undefined> {
+    let json: Json | undefined;
+    let known: ReturnType<typeof knownMembers>;
+    let reserved = bytesToReserve(event, limits.maxInflatedBytes);
+    const keep = (bytes: number) => {
+      releaseBytes(reserved - bytes);
+      reserved = bytes;
+    };
+    try {
+      if (refusal) throw refusal;
+      if (card === undefined) throw unknownName(envelope.generation, envelope.name ?? '');
+      const headers = checkedHeaders(card, envelope);
+      json = await jsonBody(card, envelope, event.body, limits.maxInflatedBytes);
+      keep(bytesHeld(event, json));
+      known = knownMembers(card, json);
+      const body = checkedBody(card, envelope, json, known);
+      const request = { envelope, headers, json, body, redelivered };
+      const outcome = await card.handle(request, bind(envelope, traceparent, ended, waiting), limits);
+      return { envelope, card, body: known, json, outcome, failure: outcome.failure };
+    } catch (error) {
+      if (error instanceof Cancelled) return undefined;
+      const failure = inGeneration(rejectionOf(error, envelope.deviceId), envelope.generation);
+      return { envelope, card, body: known, json, outcome: undefined, failure };
+    } finally {
+      keep(bytesReceived(event));
+    }
+  }
+
+  const bind = (
+    { deviceId, correlationId, eventId, timeoutSeconds }: Envelope,
+    traceparent: string,
+    ended: AbortSignal,
+    onOutage: () => void,
+  ): BoundBackends =>
+    backends.bind({
+      deviceId,
+      correlationId: correlationId ?? eventId,
+      traceparent,
+      idempotencySeed: eventId,
+      deadline: createDeadline(timeoutSeconds, ended),
+      onOutage,
+    });
+
+  /** Whatever else goes wrong is ours, and the device learns only where to find it in the log. */
+  function rejectionOf(error: unknown, deviceId: string): Rejection {
+    if (error instanceof Rejection) return error;
+    const incident = randomUUID();
+    log.error({ err: error, incident, device: deviceId }, 'unforeseen failure');
+    return new Rejection('internal_platform_error', `internal error, incident ${incident}`);
+  }
+
+  /** G4: the device learns as much as of any other failure of ours. */
+  function notExecuted({ event, deviceId, origin }: Arrival): Rejection {
+    const incident = randomUUID();
+    const place = { device: deviceId, partition: origin.partition, sequenceNumber: event.sequenceNumber };
+    log.error({ incident, ...place }, 'message was alone in work at three violent ends: parked unexecuted');
+    return new Rejection('internal_platform_error', `not executed any more, incident ${incident}`);
+  }
+
+  /** One log line per handled message (G5). */
+  function report(
+    { envelope, outcome }: Handled,
+    { failure, sent, dropped }: Answered,
+    place: Record<string, unknown>,
+  ) {
+    counters[failure ? 'failed' : 'succeeded'] += 1;
+    counters.repliesDelivered += sent;
+    counters.repliesDropped += dropped.length;
+    const remarks = outcome?.remarks ?? [];
+    const isAlarming = dropped.length > 0 || failure?.code === 'internal_platform_error';
+    log[isAlarming ? 'warn' : 'info'](
+      {
+        device: envelope.deviceId,
+        message: envelope.name?.slice(0, 128),
+        code: failure?.code ?? 'ok',
+        ...(failure && { details: failure.details }),
+        correlationId: envelope.correlationId?.slice(0, 128),
+        ...place,
+        replies: sent,
+        ...(dropped.length > 0 && { dropped: dropped.slice(0, 10), droppedReplies: dropped.length }),
+        ...(remarks.length > 0 && { remarks: firstOf(remarks) }),
+      },
+      'handled',
+    );
+  }
+
+  return (arrival, context) =>
+    dispatch(arrival, context).catch(async (error) => {
+      await letters.park(arrival, rejectionOf(error, arrival.deviceId), newTraceparent());
+      counters.failed += 1;
+      return true;
+    });
+}
+
+const newTraceparent = () => `00-${randomBytes(16).toString('hex')}-${randomBytes(8).toString('hex')}-01`;
+
+/** About what is kept until the replies are sent: notifications are whole models, an acknowledgement repeats parts of the body. */
+const replyBytes = ({ outcome, json }: Handled): number =>
+  (outcome?.notifications ?? []).reduce((bytes, { body }) => bytes + body.length, 1_000 + (json?.text.length ?? 0));
+
+/** Backends refuse what cannot be sent to them, without knowing which code that is for the device (result codes). */
+const inGeneration = (rejection: Rejection, generation: Generation): Rejection =>
+  rejection.code === 'validation_error'
+    ? new Rejection(invalid(generation), rejection.details, rejection.fields)
+    : rejection;

@@ -1,0 +1,48 @@
+import type { BackendName, Backends } from '../backends/backends.ts';
+import type { Card } from '../card/card.ts';
+import type { Requirement } from '../hub/partition/lanes.ts';
+import { catalogue, findCard } from '../messages/index.ts';
+import { createEnvelopeReader, type EnvelopeLimits, nameOf } from '../protocol/envelope.ts';
+import { eventId } from '../protocol/event.ts';
+import { textProperties } from '../protocol/properties.ts';
+import type { Arrival } from './dispatch.ts';
+
+/** What a message needs to be there before it begins; undefined when it needs nothing (B5). */
+export type RequirementOf = (arrival: Arrival) => Requirement | undefined;
+
+/** While all backends are there, it costs the look-up of a card. */
+export function createRequirements(
+  backends: Pick<Backends, 'ready' | 'states'>,
+  limits: EnvelopeLimits,
+): RequirementOf {
+  const readEnvelope = createEnvelopeReader(limits);
+  const requirements = new Map<Card, Requirement>();
+  /** Cards that need the same backends share one requirement: those who wait for it begin in one order. */
+  const shared = new Map<string, Requirement>();
+  for (const card of catalogue) {
+    const key = card.needs.toSorted().join();
+    const requirement = shared.get(key) ?? requirementFor(card.needs);
+    shared.set(key, requirement);
+    requirements.set(card, requirement);
+  }
+
+  function requirementFor(needs: readonly BackendName[]): Requirement {
+    return {
+      isMet() {
+        const states = backends.states();
+        return needs.every((name) => states[name] === 'closed');
+      },
+      met: async (pointless) => (await backends.ready(needs, pointless)) ?? true,
+    };
+  }
+
+  return ({ event, generation, deviceId, origin }) => {
+    const { properties = {} } = event;
+    const card = findCard(generation, nameOf(generation, properties));
+    const requirement = card && requirements.get(card);
+    if (requirement === undefined || requirement.isMet()) return requirement;
+    const id = eventId(event, origin, deviceId);
+    const { refusal } = readEnvelope(generation, textProperties(properties), deviceId, id);
+    return refusal ? undefined : requirement;
+  };
+}

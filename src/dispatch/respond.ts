@@ -1,0 +1,103 @@
+import type { Card, Outcome } from '../card/card.ts';
+import type { Delivery, Sender } from '../hub/replies/sender.ts';
+import { acknowledge } from '../protocol/acknowledgement.ts';
+import { maxReplyBytes, type Reply } from '../protocol/c2d.ts';
+import { listed } from '../protocol/details.ts';
+import { type Envelope, wantsAck } from '../protocol/envelope.ts';
+import type { Json } from '../protocol/json.ts';
+import { notify } from '../protocol/notification.ts';
+import { Rejection } from '../protocol/rejection.ts';
+
+/** What is known of a message when it has been handled or refused. */
+export interface Handled {
+  readonly envelope: Envelope;
+  readonly card: Card | undefined;
+  /** As far as it could be read. */
+  readonly body: unknown;
+  readonly json: Json | undefined;
+  /** Of a card that came to its end. */
+  readonly outcome: Outcome | undefined;
+  readonly failure: Rejection | undefined;
+}
+
+/** What the device was told. */
+export interface Answered {
+  /** Why the request failed, if it did: a notification that cannot be delivered may be the reason. */
+  readonly failure: Rejection | undefined;
+  /** Replies that are with the hub. */
+  readonly sent: number;
+  readonly dropped: readonly { readonly kind: Reply['kind']; readonly device: string; readonly reason: string }[];
+}
+
+class Revoked extends Error {}
+
+/**
+ * Sends what there is to say: notifications first, then the acknowledgement if the device wants one (A12).
+ * @param gone aborted when the message is no longer ours to answer
+ * @returns undefined when the message is left to others before the hub has decided on every reply
+ */
+export async function answer(
+  handled: Handled,
+  sender: Sender,
+  ended: AbortSignal,
+  now: Date,
+): Promise<Answered | undefined> {
+  const { envelope, outcome } = handled;
+  const dropped: Answered['dropped'][number][] = [];
+  let sent = 0;
+
+  async function send(reply: Reply): Promise<Delivery> {
+    if (ended.aborted) throw new Revoked();
+    const delivery = await sender.send(reply, ended);
+    if (delivery === 'stopped') throw new Revoked();
+    if (delivery === 'delivered') sent += 1;
+    else dropped.push({ kind: reply.kind, device: reply.deviceId, reason: delivery.dropped });
+    return delivery;
+  }
+
+  /** The failure that undelivered notifications are, where they are the point of the request (C3, C4). */
+  async function sendNotifications(notifications: readonly Reply[]): Promise<Rejection | undefined> {
+    const tooLarge: string[] = [];
+    for (const notification of notifications) {
+      const delivery = await send(notification);
+      if (!outcome?.mustDeliver || delivery === 'delivered' || delivery === 'stopped') continue;
+      if (delivery.dropped !== 'too_large') {
+        return new Rejection('delivery_failed', 'a notification could not be handed to the hub');
+      }
+      const { model, objectId } = notification.properties;
+      tooLarge.push(`${model} of ${objectId}`);
+    }
+    return tooLarge.length === 0 ? undefined : notSent(tooLarge);
+  }
+
+  try {
+    const notifications = (outcome?.notifications ?? []).map((one) => notify(envelope, one));
+    const failure = (await sendNotifications(notifications)) ?? handled.failure;
+    if (wantsAck(envelope.ack, failure === undefined)) {
+      await send(acknowledge(envelope, resultOf({ ...handled, failure }), now));
+    }
+    return { failure, sent, dropped };
+  } catch (error) {
+    if (error instanceof Revoked) return undefined;
+    throw error;
+  }
+}
+
+/** The others have been sent (A10). */
+const notSent = (models: readonly string[]): Rejection =>
+  new Rejection(
+    'response_too_large',
+    `larger than the hub's ${maxReplyBytes} bytes, and therefore not sent: ${listed(models)}`,
+  );
+
+function resultOf({ envelope, card, body, json, outcome, failure }: Handled) {
+  const echo = card?.echo(envelope.properties, body, json);
+  return {
+    success: failure === undefined,
+    code: failure?.code ?? 'ok',
+    details: failure?.details ?? '',
+    fields: { ...echo?.fields, ...outcome?.fields, ...failure?.fields },
+    properties: { ...echo?.properties, ...outcome?.properties },
+    detailsKey: card?.detailsKey ?? 'details',
+  } as const;
+}

@@ -1,0 +1,73 @@
+import { EventHubConsumerClient } from '@azure/event-hubs';
+import { within } from '../../concurrency/within.ts';
+import type { Log } from '../../log/log.ts';
+import type { Troubles } from '../../log/troubles.ts';
+import type { PartitionSession } from './session.ts';
+
+/** The connection to the hub's event endpoint. It and the subscriptions on it are replaced when they fall silent. */
+export interface EventHubConnection {
+  client(): EventHubConsumerClient;
+  /** Replaces subscriptions without a sign of life; when none of them has any, the connection too (SDK traps 11 to 17). */
+  revive(sessions: readonly PartitionSession[]): void;
+  /** For when the hub does not answer on this connection. */
+  replace(): void;
+  /** The same, and subscribes to all again, on the new one. */
+  reconnect(sessions: readonly Pick<PartitionSession, 'reader'>[]): void;
+  close(): Promise<void>;
+}
+
+export interface EventHubConnectionOptions {
+  readonly connectionString: string;
+  readonly consumerGroup: string;
+  /** A subscription that gives no sign of life for so long is replaced; an idle one gives one every `maxWaitSeconds`. */
+  readonly silentMs: number;
+  readonly log: Log;
+  /** Of the whole service. */
+  readonly troubles: Troubles;
+}
+
+const closesWithinMs = 5_000;
+const silence = 'silence of the hub';
+
+export function openEventHubConnection(options: EventHubConnectionOptions): EventHubConnection {
+  const { connectionString, consumerGroup, silentMs, log, troubles } = options;
+  const newClient = () =>
+    new EventHubConsumerClient(consumerGroup, connectionString, {
+      loadBalancingOptions: { updateIntervalInMs: 1_000 }, // how soon the SDK resumes a partition after an error
+      retryOptions: { retryDelayInMs: 500, maxRetryDelayInMs: 5_000 },
+    });
+  let client = newClient();
+
+  const close = (old: EventHubConsumerClient) =>
+    within(old.close(), closesWithinMs).catch((error) =>
+      log.debug({ err: error }, 'a hub connection did not close cleanly'),
+    );
+
+  function replace() {
+    void close(client);
+    client = newClient();
+  }
+
+  return {
+    client: () => client,
+    revive(sessions) {
+      const silent = sessions.filter(({ reader }) => reader.silentForMs() > silentMs);
+      const untold = silent.filter(({ reader }) => reader.unansweredForMs() > silentMs);
+      if (untold.length > 0) {
+        const fields = { partitions: untold.map(({ record }) => record.partition) };
+        troubles.met(silence, { level: 'warn', message: 'no sign of life from the hub: subscribing again', fields });
+      } else if (sessions.every(({ reader }) => reader.unansweredForMs() < silentMs)) troubles.over(silence);
+      if (silent.length === 0) return;
+      // A new subscription on a connection that is stuck is silent later than the others: it must not vouch for it.
+      const nothingIsHeard = sessions.every(({ reader }) => reader.deafForMs() > silentMs || reader.isTakingIn());
+      if (nothingIsHeard) replace();
+      for (const { reader } of nothingIsHeard ? sessions : silent) reader.restart(client);
+    },
+    replace,
+    reconnect(sessions) {
+      replace();
+      for (const { reader } of sessions) reader.restart(client);
+    },
+    close: () => close(client),
+  };
+}

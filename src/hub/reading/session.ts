@@ -1,0 +1,63 @@
+import type { EventHubConsumerClient } from '@azure/event-hubs';
+import type { Arriving } from '../partition/intake.ts';
+import { createPartition, type PartitionOptions } from '../partition/partition.ts';
+import type { Ownership } from '../stores/store.ts';
+import { createReader, type Reader, type ReaderOptions } from './reader.ts';
+
+/** A partition session: the time in which this instance owns and reads one partition. */
+export interface PartitionSession {
+  /** The ownership record with which the session began. */
+  readonly record: Ownership;
+  readonly reader: Omit<Reader, 'close'>;
+  /** Sequence number up to which events have been admitted; -1 before the first. */
+  position(): number;
+  /** Drains, then stops reading. Returns what the next reader has to know. */
+  drain(limitMs: number): Promise<{
+    /** Messages that were not handled to their end. */
+    readonly unfinished: number;
+    /** Newest sequence number whose message any reader may have begun to handle, if that is known. */
+    readonly begun: number | undefined;
+  }>;
+  /** Ownership is lost: nothing more is begun, called, sent or written, also in the middle of `drain`. */
+  revoke(): void;
+  /** Revokes, and stops reading. Resolves when nothing runs, or after the limit. */
+  close(limitMs: number): Promise<void>;
+}
+
+export type PartitionSessionOptions<A extends Arriving> = Omit<ReaderOptions, 'partition' | 'partitionId' | 'epoch'> &
+  PartitionOptions<A> & { readonly record: Ownership };
+
+export function beginPartitionSession<A extends Arriving>(
+  client: EventHubConsumerClient,
+  options: PartitionSessionOptions<A>,
+): PartitionSession {
+  const { record, spool, redeliveryHorizon } = options;
+  const partition = createPartition(options);
+  const reader = createReader(client, {
+    ...options,
+    partition,
+    partitionId: record.partition,
+    epoch: record.epoch,
+  });
+  const position = () => partition.position()?.sequenceNumber ?? -1;
+
+  return {
+    record,
+    reader,
+    position,
+    async drain(limitMs) {
+      // Events that the hub sends meanwhile would only be thrown away.
+      const [unfinished] = await Promise.all([partition.drain(limitMs), reader.close()]);
+      partition.revoke();
+      spool.close();
+      const before = redeliveryHorizon.known();
+      return { unfinished, begun: before === undefined ? undefined : Math.max(before, position()) };
+    },
+    revoke: partition.revoke,
+    async close(limitMs) {
+      partition.revoke();
+      await Promise.all([reader.close(), partition.drain(limitMs)]);
+      spool.close();
+    },
+  };
+}

@@ -1,0 +1,210 @@
+import { within } from '../../concurrency/within.ts';
+import type { Arriving } from '../partition/intake.ts';
+import type { PartitionOptions } from '../partition/partition.ts';
+import { knownRedeliveryHorizon, openRedeliveryHorizon } from '../partition/redeliveryHorizon.ts';
+import type { Ownership, Store } from '../stores/store.ts';
+import type { Diagnosis } from './diagnosis.ts';
+import type { EventHubConnection } from './eventHubConnection.ts';
+import { createForeignCheckpointCheck } from './foreignCheckpoint.ts';
+import { diagnosisOf, ofHub } from './hubFailure.ts';
+import type { Ownerships } from './ownerships.ts';
+import type { ReaderOptions } from './reader.ts';
+import type { ReadingTroubles } from './readingTroubles.ts';
+import { beginPartitionSession, type PartitionSession } from './session.ts';
+import { startPositionOf } from './startPosition.ts';
+
+/** The partition sessions of this instance, one for each partition that it reads. */
+export interface PartitionSessions {
+  /** Those that read or drain. */
+  all(): readonly PartitionSession[];
+  /** Whether there is a session of the partition, in any state. */
+  has(partition: string): boolean;
+  /** Whether the session of the partition drains, or has been revoked and still ends. */
+  isEnding(partition: string): boolean;
+  /**
+   * Begins a session of a partition that this instance owns. Does not reject when the hub refuses, or when the checkpoint
+   * belongs to another hub: the troubles report that. Any other failure is to be tried again.
+   * @param begun how far the reader before had begun, by its own account (D10)
+   * @param afterViolentEnd nobody has released the partition since it was last read (G4)
+   */
+  open(record: Ownership, begun: number | undefined, afterViolentEnd?: boolean): Promise<void>;
+  /** Revokes the sessions of partitions that belong to another instance, according to these records. */
+  revokeLost(records: readonly Ownership[]): void;
+  /** Drains a session and releases its partition. A partition that cannot be released stays ours, unread. Never rejects. */
+  release(partition: string): Promise<void>;
+  /** Opens no more sessions and releases all partitions. Ends soon after the drain limit, also when something hangs. */
+  releaseAll(): Promise<void>;
+}
+
+export interface PartitionSessionsOptions<A extends Arriving>
+  extends Pick<ReaderOptions, 'batchSize' | 'prefetch' | 'maxWaitSeconds' | 'log'> {
+  /** Where a partition without a checkpoint is begun. */
+  readonly startPosition: 'earliest' | 'latest';
+  readonly store: Store;
+  readonly drainMs: number;
+  /** The longest that one answer of the hub or the store may take. */
+  readonly answerMs: number;
+  readonly troubles: ReadingTroubles;
+  /** What each partition does with its events. */
+  readonly partition: (
+    id: string,
+  ) => Omit<PartitionOptions<A>, 'progress' | 'redeliveryHorizon' | 'checkpoint' | 'onTrouble' | 'onRevoked'>;
+}
+
+/** The longest that the release of a partition may take beyond its drain, when the service stops. */
+const releaseWithinMs = 10_000;
+
+/** A session is removed when it has ended. */
+type Entry =
+  | { readonly state: 'opening' }
+  | { readonly state: 'reading'; readonly session: PartitionSession }
+  | { readonly state: 'draining'; readonly session: PartitionSession; readonly ended: Promise<void> }
+  | { readonly state: 'revoked'; readonly ended: Promise<void> };
+
+export function createPartitionSessions<A extends Arriving>(
+  connection: Pick<EventHubConnection, 'client'>,
+  ownerships: Pick<Ownerships, 'release'>,
+  options: PartitionSessionsOptions<A>,
+): PartitionSessions {
+  const { log, drainMs, startPosition, troubles } = options;
+  const answered = <T>(promise: Promise<T>): Promise<T> => within(promise, options.answerMs);
+  const store: Pick<Store, 'progress' | 'writeProgress'> = {
+    progress: (partition) => answered(options.store.progress(partition)),
+    writeProgress: (reader, progress) => answered(options.store.writeProgress(reader, progress)),
+  };
+  const entries = new Map<string, Entry>();
+  /** Claimed after a violent end that is not written down yet. */
+  const uncounted = new Set<string>();
+  let isStopping = false;
+
+  const extentOf = (partition: string) => ofHub(answered(connection.client().getPartitionProperties(partition)));
+  const fixed = { store, extentOf, startPosition, checkCheckpoint: createForeignCheckpointCheck() };
+  const newestOf = async (partition: string) => (await extentOf(partition)).lastEnqueuedSequenceNumber;
+
+  function sessionOf(partition: string): PartitionSession | undefined {
+    const entry = entries.get(partition);
+    return entry !== undefined && 'session' in entry ? entry.session : undefined;
+  }
+
+  async function beginToRead(record: Ownership, begun: number | undefined): Promise<void> {
+    const { partition } = record;
+    const afterViolentEnd = uncounted.has(partition);
+    const progress = isStopping ? undefined : await startPositionOf(record, { ...fixed, afterViolentEnd });
+    if (progress !== undefined) uncounted.delete(partition);
+    if (isStopping || progress === undefined) return ownerships.release(record, begun);
+    let announced = false;
+    const onTrouble = (error: unknown, what: string) => log.error({ err: error, partition }, what);
+    const session = beginPartitionSession(connection.client(), {
+      ...options,
+      ...options.partition(partition),
+      record,
+      progress,
+      redeliveryHorizon:
+        begun === undefined
+          ? openRedeliveryHorizon(() => newestOf(partition), onTrouble)
+          : knownRedeliveryHorizon(begun),
+      async checkpoint(next) {
+        const isOurs = await store.writeProgress(record, next);
+        if (!isOurs) tellLost(partition, 'checkpoint');
+        return isOurs;
+      },
+      onTrouble,
+      onRevoked: () => revoke(partition),
+      failed: (diagnosis) => failed(partition, diagnosis),
+      heard() {
+        troubles.over(partition);
+        if (announced) return;
+        announced = true;
+        log.info({ partition, after: progress.sequenceNumber }, 'reading partition');
+      },
+      lost() {
+        tellLost(partition, 'hub');
+        revoke(partition);
+      },
+    });
+    entries.set(partition, { state: 'reading', session });
+  }
+
+  function failed(partition: string, diagnosis: Diagnosis) {
+    troubles.met(partition, diagnosis);
+    // The next round reads the checkpoint again, which an operator may have removed by then.
+    if (diagnosis.refusesPosition) revoke(partition);
+  }
+
+  function revoke(partition: string): void {
+    const entry = entries.get(partition);
+    if (entry?.state === 'draining') {
+      entry.session.revoke();
+      entries.set(partition, { state: 'revoked', ended: entry.ended });
+    } else if (entry?.state === 'reading') {
+      const ended = entry.session.close(drainMs).finally(() => entries.delete(partition));
+      entries.set(partition, { state: 'revoked', ended });
+    }
+  }
+
+  async function drainAndRelease(partition: string, session: PartitionSession): Promise<void> {
+    try {
+      const { unfinished, begun } = await session.drain(drainMs);
+      await ownerships.release(session.record, begun);
+      log.info({ partition, unfinished }, 'partition released');
+    } catch (error) {
+      notReleased(error);
+    } finally {
+      entries.delete(partition);
+    }
+  }
+
+  const tellLost = (partition: string, noticedBy: 'hub' | 'ownership record' | 'checkpoint') =>
+    log.warn({ partition, noticedBy }, 'another instance reads this partition now');
+
+  const notReleased = (error: unknown) => log.warn({ err: error }, 'a partition was not released');
+
+  function release(partition: string): Promise<void> {
+    const entry = entries.get(partition);
+    if (entry === undefined || entry.state === 'opening') return Promise.resolve();
+    if (entry.state !== 'reading') return entry.ended;
+    const { session } = entry;
+    const ended = drainAndRelease(partition, session);
+    entries.set(partition, { state: 'draining', session, ended });
+    return ended;
+  }
+
+  return {
+    all: () => [...entries.keys()].flatMap((partition) => sessionOf(partition) ?? []),
+    has: (partition) => entries.has(partition),
+    isEnding(partition) {
+      const state = entries.get(partition)?.state;
+      return state === 'draining' || state === 'revoked';
+    },
+    async open(record, begun, afterViolentEnd) {
+      const { partition } = record;
+      entries.set(partition, { state: 'opening' });
+      if (afterViolentEnd === true) uncounted.add(partition);
+      if (afterViolentEnd === false) uncounted.delete(partition);
+      try {
+        await beginToRead(record, begun);
+      } catch (error) {
+        const diagnosis = diagnosisOf(error);
+        if (diagnosis === undefined) throw error;
+        troubles.met(partition, diagnosis);
+        if (!diagnosis.isAnswer) throw error;
+      } finally {
+        if (entries.get(partition)?.state === 'opening') entries.delete(partition);
+      }
+    },
+    revokeLost(records) {
+      for (const { partition, owner, epoch } of records) {
+        const own = sessionOf(partition)?.record;
+        if (own === undefined || (own.owner === owner && own.epoch === epoch)) continue;
+        tellLost(partition, 'ownership record');
+        revoke(partition);
+      }
+    },
+    release,
+    async releaseAll() {
+      isStopping = true;
+      const inTime = (partition: string) => within(release(partition), drainMs + releaseWithinMs);
+      await Promise.all([...entries.keys()].map((partition) => inTime(partition).catch(notReleased)));
+    },
+  };
+}

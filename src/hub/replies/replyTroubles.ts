@@ -1,0 +1,30 @@
+import type { Trouble, Troubles } from '../../log/troubles.ts';
+import type { Reply } from '../../protocol/c2d.ts';
+import type { Refusal } from './sendFailure.ts';
+
+/** What concerns more than one reply, in words. What concerns one is in the line of its message. */
+const remarks: { readonly [Reason in Refusal['reason']]?: Trouble } = {
+  quota: {
+    level: 'error',
+    message: 'the hub’s daily quota is used up; replies wait, one is tried each minute',
+    still: () => ({}),
+  },
+  suspended: {
+    level: 'error',
+    message: 'the hub is suspended; replies wait, one is tried each minute',
+    still: () => ({}),
+  },
+  throttled: { level: 'warn', message: 'the hub throttles replies; they are sent more slowly' },
+  unanswered: { level: 'warn', message: 'the hub did not settle a reply in time' },
+};
+
+const lasting = ['quota', 'suspended'] as const;
+
+/** Writes what the outcome of a send says about the hub. */
+export function tell(refusal: Refusal | undefined, { deviceId }: Reply, troubles: Troubles): void {
+  if (refusal?.kind !== 'hub' && refusal?.kind !== 'connection') {
+    for (const reason of lasting) troubles.over(`replies ${reason}`, 'the hub takes replies again');
+  }
+  const remark = refusal && remarks[refusal.reason];
+  if (remark) troubles.met(`replies ${refusal.reason}`, { ...remark, fields: { device: deviceId } });
+}

@@ -1,0 +1,50 @@
+import { type DeadLetter, UnreadableDeadLetter } from '../deadLetters/deadLetter.ts';
+import type { DeadLetters } from '../deadLetters/store.ts';
+
+/** Which dead letters are meant; undefined leaves a criterion open. */
+export interface Choice {
+  readonly device: string | undefined;
+  readonly since: Date | undefined;
+  readonly code: string | undefined;
+}
+
+/** A dead letter and where it lies. */
+export interface Filed {
+  readonly id: string;
+  readonly letter: DeadLetter;
+}
+
+/** Dead letters that are read ahead: no more are in memory, however many there are. */
+const ahead = 16;
+
+/**
+ * The dead letters that are meant, one after the other, each device's in hub order.
+ * @param passedOver hears of what is no dead letter, by name
+ */
+export async function* chosenLetters(
+  deadLetters: Pick<DeadLetters, 'ids' | 'read'>,
+  { device, since, code }: Choice,
+  passedOver: (problem: UnreadableDeadLetter) => void,
+): AsyncGenerator<Filed> {
+  const isMeant = (letter: DeadLetter) =>
+    (device === undefined || letter.deviceId === device) &&
+    (since === undefined || letter.parkedAt >= since) &&
+    (code === undefined || letter.code === code);
+
+  for await (const { id, found } of readAhead(await deadLetters.ids(device), deadLetters)) {
+    if (found instanceof UnreadableDeadLetter) passedOver(found);
+    else if (found instanceof Error) throw found;
+    else if (found && isMeant(found)) yield { id, letter: found };
+  }
+}
+
+async function* readAhead(ids: readonly string[], { read }: Pick<DeadLetters, 'read'>) {
+  const underWay: ReturnType<typeof readOne>[] = [];
+  const readOne = async (id: string) => ({ id, found: await read(id).catch((error: Error) => error) });
+  for (const id of ids) {
+    underWay.push(readOne(id));
+    const next = underWay.length >= ahead ? underWay.shift() : undefined;
+    if (next) yield await next;
+  }
+  for (const next of underWay) yield await next;
+}

@@ -1,0 +1,24 @@
+import { printable } from '../text/printable.ts';
+import type { Filed } from './choice.ts';
+import type { Replayed } from './replay.ts';
+
+/** What the operator's command prints. */
+
+export function lineOf({ id, letter }: Filed): string {
+  const { deviceId, code, details, attempts, parkedAt, event } = letter;
+  const name = event.properties?.['action'] ?? event.properties?.['eventType'];
+  const what = `${JSON.stringify(deviceId)}  ${String(name)}  ${code}  attempts ${attempts}  ${details}`;
+  return `${id}  ${parkedAt.toISOString()}  ${printable(what)}`;
+}
+
+export function summaryOf({ handled, failed, heldBack, left, gone, unreadable }: Replayed): string {
+  const parts: [number, string][] = [
+    [failed, 'failed again and stay'],
+    [heldBack, 'not tried, as an earlier one of their device failed'],
+    [left, 'left when stopped'],
+    [gone, 'gone meanwhile'],
+    [unreadable, 'unreadable'],
+  ];
+  const others = parts.flatMap(([count, what]) => (count > 0 ? [`, ${count} ${what}`] : []));
+  return `${handled} handled${others.join('')}`;
+}

@@ -1,0 +1,30 @@
+import type { HubEvent } from './event.ts';
+
+/** Properties by which a message is known to be ours, by their names in lower case (R3). */
+const telling = [
+  { lowerCase: 'msgtype', name: 'msgType', value: 'action' },
+  { lowerCase: 'svc-messagetype', name: 'svc-messagetype', value: 'platformEvent' },
+] as const;
+
+const questionMark = 0x3f;
+
+/**
+ * A slip in the names of properties because of which a message, or one of its properties, goes by unread; in words for the
+ * developer of the device. Looks at every name, and at the value of two: most messages are telemetry that is not ours.
+ * @param isOurs whether it is one of our messages in spite of everything
+ */
+export function misspellingIn({ properties = {} }: HubEvent, isOurs: boolean): string | undefined {
+  for (const name of Object.keys(properties)) {
+    if (name.charCodeAt(0) === questionMark)
+      return 'a property name begins with ?, which is then part of the name: leave it out';
+    if (isOurs || (name.length !== 7 && name.length !== 15)) continue;
+    const meant = telling.find(({ lowerCase }) => lowerCase === name.toLowerCase());
+    if (meant === undefined) continue;
+    const value = properties[name];
+    const isSlip = name !== meant.name || value !== meant.value;
+    if (isSlip && typeof value === 'string' && value.toLowerCase() === meant.value.toLowerCase()) {
+      return `property ${meant.name} must be spelt like this, and so must its value ${meant.value}, capital letters included`;
+    }
+  }
+  return undefined;
+}

@@ -1,0 +1,26 @@
+import type { FailureCode } from './codes.ts';
+import { shortened } from './details.ts';
+
+/**
+ * The one error that becomes a failed acknowledgement. `details` is a sentence a device developer can act on:
+ * it holds no URL, token, stack or request value, and is cut when it is too long. `fields` are added to the
+ * acknowledgement's body.
+ */
+export class Rejection extends Error {
+  override readonly name = 'Rejection';
+  readonly code: FailureCode;
+  readonly details: string;
+  readonly fields: Readonly<Record<string, unknown>>;
+
+  constructor(code: FailureCode, details: string, fields: Readonly<Record<string, unknown>> = {}, cause?: unknown) {
+    super(`${code}: ${shortened(details)}`, cause === undefined ? undefined : { cause });
+    this.code = code;
+    this.details = shortened(details);
+    this.fields = fields;
+  }
+
+  /** The same failure with more acknowledgement fields: what a card always reports, success or not. */
+  with(fields: Readonly<Record<string, unknown>>): Rejection {
+    return new Rejection(this.code, this.details, { ...fields, ...this.fields }, this.cause);
+  }
+}

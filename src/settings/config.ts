@@ -1,0 +1,143 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import convict from 'convict';
+import { disagreements, methodsDisagreements } from './agreements.ts';
+import { retiredSettings, vitalRetired } from './retired.ts';
+import { everySetting, type MethodsSettings, methodsSchema, type Settings, schema } from './schema.ts';
+
+export type { MethodsSettings, Settings } from './schema.ts';
+
+/** The settings are unusable; `problems` has one line for each thing to mend, without any value of a secret. */
+export class ConfigurationError extends Error {
+  override readonly name = 'ConfigurationError';
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[]) {
+    super(problems.join('\n'));
+    this.problems = problems;
+  }
+}
+
+/**
+ * Reads the settings of the service: defaults, then the file of the environment (`config/<NODE_ENV>.json`, or
+ * `CONFIG_FILE`), then environment variables. An empty variable counts as not set.
+ * @param directory holds the files of the environments
+ * @throws ConfigurationError naming every problem at once
+ */
+export function readSettings(env: NodeJS.ProcessEnv, directory: string): Settings {
+  const given = notEmpty(env);
+  return loaded(convict(schema, { env: given, args: [] }), schema, given, directory, disagreements);
+}
+
+/** The same for the front door, which reads no more than it uses (M1). */
+export function readMethodsSettings(env: NodeJS.ProcessEnv, directory: string): MethodsSettings {
+  const given = notEmpty(env);
+  const config = convict(methodsSchema, { env: given, args: [] });
+  return loaded(config, methodsSchema, given, directory, methodsDisagreements);
+}
+
+const notEmpty = (env: NodeJS.ProcessEnv) =>
+  Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
+
+type Groups = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+
+function loaded<S>(
+  config: convict.Config<S>,
+  own: Groups,
+  given: NodeJS.ProcessEnv,
+  directory: string,
+  disagree: (settings: S) => string[],
+): S {
+  const problems = vitalRetired(given);
+  const environment = given['NODE_ENV'] ?? 'development';
+  const file = given['CONFIG_FILE'] ?? `${directory}/${environment}.json`;
+  if (given['CONFIG_FILE'] !== undefined || existsSync(file)) {
+    const values = readFile(file, problems);
+    for (const path of secretPaths()) {
+      if (has(values, path)) problems.push(`${path} is a secret: set ${envOf(path)} and remove it from ${file}`);
+    }
+    if (problems.length === 0) config.load(withoutOthers(values, own));
+  }
+  try {
+    config.validate({ allowed: 'strict' });
+  } catch (error) {
+    problems.push(...(error as Error).message.split('\n').map(named));
+  }
+  const settings = config.getProperties();
+  problems.push(...disagree(settings));
+  if (problems.length > 0) throw new ConfigurationError(problems);
+  return settings;
+}
+
+/** Without what only the other program reads: one file can serve both. */
+function withoutOthers(values: Record<string, unknown>, own: Groups): object {
+  const every: Groups = everySetting;
+  const isOthers = (group: string, name: string) =>
+    own[group]?.[name] === undefined && every[group]?.[name] !== undefined;
+  const entries = Object.entries(values).flatMap(([group, members]) => {
+    if (typeof members !== 'object' || members === null) return [[group, members]];
+    const kept = Object.entries(members).filter(([name]) => !isOthers(group, name));
+    return own[group] === undefined && every[group] !== undefined && kept.length === 0
+      ? []
+      : [[group, Object.fromEntries(kept)]];
+  });
+  return Object.fromEntries(entries);
+}
+
+/** Where the files of the environments lie. */
+export const configDirectory = fileURLToPath(new URL('../../config', import.meta.url));
+
+/** One setting as the documentation shows it. */
+export interface SettingDoc {
+  readonly path: string;
+  readonly env: string;
+  readonly doc: string;
+  readonly default: string;
+  readonly secret: boolean;
+}
+
+/** Every setting in the order of a schema, for the pages that list them; default those of the service and the front door. */
+export function settingDocs(of: convict.Schema<Groups> = everySetting): SettingDoc[] {
+  return Object.entries(of).flatMap(([group, members]) =>
+    Object.entries(members).map(([name, { doc, env, default: fallback, ...more }]) => ({
+      path: `${group}.${name}`,
+      env,
+      doc,
+      default: String(fallback),
+      secret: 'sensitive' in more && more.sensitive && !/url/i.test(name),
+    })),
+  );
+}
+
+const secretPaths = () => settingDocs().flatMap(({ path, secret }) => (secret ? [path] : []));
+const envOf = (path: string) => settingDocs().find((setting) => setting.path === path)?.env;
+
+/** Convict names the setting; whoever deploys the service wants its environment variable. */
+function named(problem: string): string {
+  const retired = retiredSettings.find(({ path }) => problem.includes(`'${path}'`));
+  if (retired) return `${retired.path} is no setting any more: ${retired.instead}`;
+  const path = problem.split(':', 1)[0] ?? '';
+  const env = envOf(path);
+  return env === undefined
+    ? problem
+    : `${env}${problem.slice(path.length).replace(/: value was "\[Sensitive\]"$/, '')} (${path})`;
+}
+
+function readFile(file: string, problems: string[]): Record<string, unknown> {
+  try {
+    const values: unknown = JSON.parse(readFileSync(file, 'utf8'));
+    if (typeof values === 'object' && values !== null && !Array.isArray(values)) return { ...values };
+    problems.push(`${file} must hold a JSON object`);
+  } catch (error) {
+    problems.push(
+      `${file} cannot be read as JSON: ${error instanceof SyntaxError ? 'not well-formed' : (error as Error).message}`,
+    );
+  }
+  return {};
+}
+
+function has(values: Record<string, unknown>, path: string): boolean {
+  const [group = '', name = ''] = path.split('.');
+  const members = values[group];
+  return typeof members === 'object' && members !== null && name in members;
+}

@@ -1,0 +1,91 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { saysTheSame } from '../../src/backends/jsonEquality.ts';
+import { parseJson } from '../../src/protocol/json.ts';
+import { elementsOf } from '../../src/protocol/jsonElements.ts';
+
+const same = saysTheSame;
+
+describe('two JSON texts', () => {
+  it.each([
+    ['{"a":1,"b":[true,null]}', ' { "b" : [ true , null ] , "a" : 1 } '],
+    ['1', '1.0'],
+    ['100', '1e2'],
+    ['0.001', '1E-3'],
+    ['1.50', '15e-1'],
+    ['-0', '0.0e7'],
+    ['1e400', '10e399'],
+    ['12345678901234567890', '12345678901234567890.0'],
+    ['"\\u0041\\/"', '"A/"'],
+    ['{"\\u0041":1}', '{"A":1}'],
+    ['{"a":1,"a":2}', '{"a":2}'],
+    ['{"__proto__":1}', '{"__proto__":1.0}'],
+  ])('%s and %s say the same', (a, b) => {
+    expect(same(a, b)).toBe(true);
+  });
+
+  it.each([
+    ['9007199254740992', '9007199254740993'],
+    ['12345678901234567890', '12345678901234567891'],
+    ['1e400', '1e401'],
+    ['1', '-1'],
+    ['10', '1'],
+    ['0.1', '0.10000000000000000001'],
+    ['1', '"1"'],
+    ['"n1e0"', '1'],
+    ['null', 'false'],
+    ['[1,2]', '[2,1]'],
+    ['{"a":1}', '{"a":1,"b":null}'],
+    ['{"__proto__":1}', '{}'],
+    ['"a"', '"A"'],
+  ])('%s and %s do not', (a, b) => {
+    expect(same(a, b)).toBe(false);
+  });
+
+  it('say the same however they are printed', () => {
+    fc.assert(fc.property(fc.json(), (text) => same(text, JSON.stringify(JSON.parse(text), undefined, 1))));
+  });
+
+  it('are told apart by an exponent of any length', () => {
+    const exponent = '9'.repeat(1_000);
+    expect([same(`1e${exponent}1`, `1e${exponent}2`), same(`1e${exponent}1`, ` 1e${exponent}1 `)]).toEqual([
+      false,
+      true,
+    ]);
+  });
+
+  it('are compared in no time, whatever a device has put there', () => {
+    const long = `["${'\\"x'.repeat(1_000_000)}",1${'0'.repeat(300_000)}1]`;
+    expect(same(long, long.replace(']', ' ]'))).toBe(true);
+  });
+});
+
+describe('the elements of an array', () => {
+  it('each keep their own text', () => {
+    const text = '[ {"n": 1.0, "s": "],[\\"{"}, [1,[2]] ,"a,b" ,12345678901234567890,null]';
+    expect(elementsOf(parseJson(text)).map((element) => element.text)).toEqual([
+      '{"n": 1.0, "s": "],[\\"{"}',
+      '[1,[2]]',
+      '"a,b"',
+      '12345678901234567890',
+      'null',
+    ]);
+  });
+
+  it.each(['[]', ' [ ] '])('of %j are none', (text) => {
+    expect(elementsOf(parseJson(text))).toEqual([]);
+  });
+
+  it('say together what the array says', () => {
+    fc.assert(
+      fc.property(fc.array(fc.jsonValue()), (values) => {
+        const elements = elementsOf(parseJson(JSON.stringify(values, undefined, 1)));
+        expect(elements.map(({ value }) => value)).toEqual(JSON.parse(JSON.stringify(values)));
+      }),
+    );
+  });
+
+  it('are asked of nothing but an array', () => {
+    expect(() => elementsOf(parseJson('{}'))).toThrow('expected an array');
+  });
+});

@@ -1,0 +1,191 @@
+import { getEventListeners } from 'node:events';
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { Cancelled, createDeadline } from '../../src/backends/deadline.ts';
+import { createSemaphore, type Semaphore } from '../../src/backends/semaphore.ts';
+import { rejection } from './harness.ts';
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const settle = () => vi.advanceTimersByTimeAsync(0);
+
+/** How many are free, found out by taking them all. */
+function freeOf(semaphore: Semaphore): number {
+  let free = 0;
+  while (semaphore.take()) free += 1;
+  for (let taken = 0; taken < free; taken += 1) semaphore.release();
+  return free;
+}
+
+function full(count: number): Semaphore {
+  const semaphore = createSemaphore(count);
+  for (let taken = 0; taken < count; taken += 1) semaphore.take();
+  return semaphore;
+}
+
+/** Stands in the line, and says when it is its turn. */
+const standing = (semaphore: Semaphore, log: unknown[], name: unknown, seconds = 300, ended?: AbortSignal) =>
+  semaphore.turn(createDeadline(seconds, ended), 'a slot').then(() => log.push(name));
+
+describe('semaphore', () => {
+  it('are as many as there are', () => {
+    const semaphore = createSemaphore(2);
+    expect([semaphore.take(), semaphore.take(), semaphore.take()]).toEqual([true, true, false]);
+    semaphore.release();
+    expect([semaphore.take(), semaphore.take()]).toEqual([true, false]);
+  });
+
+  it('go to who has waited longest, one for each that is given back', async () => {
+    const semaphore = full(2);
+    const log: unknown[] = [];
+    for (const name of ['a', 'b', 'c']) void standing(semaphore, log, name);
+    await settle();
+    expect(log).toEqual([]);
+    semaphore.release();
+    await settle();
+    expect(log).toEqual(['a']);
+    semaphore.release();
+    semaphore.release();
+    await settle();
+    expect(log).toEqual(['a', 'b', 'c']);
+    expect([semaphore.take(), vi.getTimerCount()]).toEqual([false, 0]);
+  });
+
+  it('are not to be had by who comes later, even in the moment in which one is handed on', async () => {
+    const semaphore = full(1);
+    const log: unknown[] = [];
+    void standing(semaphore, log, 'a');
+    semaphore.release();
+    expect(semaphore.take()).toBe(false);
+    await settle();
+    expect(log).toEqual(['a']);
+  });
+
+  it('are waited for no longer than the message has time', async () => {
+    const semaphore = full(1);
+    const log: unknown[] = [];
+    const refusal = rejection(standing(semaphore, log, 'a', 1));
+    void standing(semaphore, log, 'b');
+    await vi.advanceTimersByTimeAsync(1000);
+    expect([(await refusal).code, (await refusal).details]).toEqual([
+      'timeout_exceeded',
+      'the time of the message was over while waiting for a slot',
+    ]);
+    semaphore.release();
+    await settle();
+    expect(log).toEqual(['b']);
+  });
+
+  it('are not waited for any more once the message is taken from us', async () => {
+    const semaphore = full(1);
+    const log: unknown[] = [];
+    const ended = new AbortController();
+    const outcome = standing(semaphore, log, 'a', 300, ended.signal).catch((error: Error) => error);
+    void standing(semaphore, log, 'b');
+    ended.abort();
+    await settle();
+    expect(await outcome).toBeInstanceOf(Cancelled);
+    semaphore.release();
+    await settle();
+    expect(log).toEqual(['b']);
+  });
+
+  it.each([
+    ['before', (abort: () => void, release: () => void) => [abort, release]],
+    ['after', (abort: () => void, release: () => void) => [release, abort]],
+  ])('are not lost on one that leaves in the very moment, %s it is called', async (_, inOrder) => {
+    const semaphore = full(1);
+    const log: unknown[] = [];
+    const ended = new AbortController();
+    const first = standing(semaphore, log, 'a', 300, ended.signal).catch(() => log.push('a left'));
+    void standing(semaphore, log, 'b');
+    for (const step of inOrder(() => ended.abort(), semaphore.release)) step();
+    await settle();
+    await first;
+    expect(log.toSorted()).toEqual(['a left', 'b']);
+    semaphore.release();
+    expect(freeOf(semaphore)).toBe(1);
+  });
+
+  it('call those in the middle of a long line in order, whoever has left it', async () => {
+    const semaphore = full(1);
+    const log: unknown[] = [];
+    const ended = new AbortController();
+    const stays = (index: number) => index % 3 === 0;
+    const all = Array.from({ length: 1000 }, (_, index) =>
+      standing(semaphore, log, index, 300, stays(index) ? undefined : ended.signal).catch(() => undefined),
+    );
+    expect(getEventListeners(ended.signal, 'abort')).toHaveLength(1);
+    for (let index = 0; index < 100; index += 1) semaphore.release();
+    await settle();
+    ended.abort();
+    await settle();
+    for (let index = 100; index < 1000; index += 1) semaphore.release();
+    await Promise.all(all);
+    expect(log).toEqual(Array.from({ length: 1000 }, (_, index) => index).filter((at) => at < 100 || stays(at)));
+  });
+
+  it('are neither lost nor multiplied, nor handed out of turn, in any course', async () => {
+    const step = fc.oneof(
+      {
+        arbitrary: fc.record({ does: fc.constant('come' as const), seconds: fc.integer({ min: 1, max: 3 }) }),
+        weight: 4,
+      },
+      {
+        arbitrary: fc.record({ does: fc.constantFrom('end' as const, 'leave' as const), which: fc.nat(30) }),
+        weight: 3,
+      },
+      { arbitrary: fc.record({ does: fc.constantFrom('wait' as const, 'settle' as const) }), weight: 1 },
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.integer({ min: 1, max: 4 }), fc.array(step, { maxLength: 60 }), async (count, steps) => {
+        const semaphore = createSemaphore(count);
+        const waiting = new Map<number, AbortController>();
+        const holding = new Set<number>();
+        const work: Promise<void>[] = [];
+        let comers = 0;
+        let latest = -1;
+
+        async function come(seconds: number) {
+          const me = comers++;
+          if (!semaphore.take()) {
+            const ended = new AbortController();
+            waiting.set(me, ended);
+            try {
+              await semaphore.turn(createDeadline(seconds, ended.signal), 'a slot');
+            } catch {
+              return;
+            } finally {
+              waiting.delete(me);
+            }
+            expect(me).toBeGreaterThan(latest);
+            latest = me;
+          }
+          holding.add(me);
+          expect(holding.size).toBeLessThanOrEqual(count);
+        }
+
+        function end(which: number) {
+          const one = [...holding][which % holding.size];
+          if (one !== undefined && holding.delete(one)) semaphore.release();
+        }
+
+        for (const one of steps) {
+          if (one.does === 'come') work.push(come(one.seconds));
+          else if (one.does === 'end') end(one.which);
+          else if (one.does === 'leave') [...waiting.values()][one.which % waiting.size]?.abort();
+          else await vi.advanceTimersByTimeAsync(one.does === 'wait' ? 500 : 0);
+        }
+        for (await settle(); holding.size > 0; await settle()) end(0);
+        await Promise.all(work);
+        expect([waiting.size, freeOf(semaphore), vi.getTimerCount()]).toEqual([0, count, 0]);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});

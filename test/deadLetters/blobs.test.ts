@@ -1,0 +1,168 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { ContainerClient } from '@azure/storage-blob';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { type Azurite, accountKey, connectionStringTo, startAzurite } from '../../sandbox/methods/azurite.ts';
+import { createBlobs } from '../../src/deadLetters/blobs.ts';
+import { idOf } from '../../src/deadLetters/deadLetter.ts';
+import { readSettings } from '../../src/settings/config.ts';
+import { allLetters, letter, lettersIn } from '../support/letters.ts';
+import { type LossyProxy, startLossyProxy } from '../support/lossyProxy.ts';
+
+let azurite: Azurite;
+let proxy: LossyProxy;
+let container: string;
+let containers = 0;
+beforeAll(async () => {
+  azurite = await startAzurite();
+});
+beforeEach(async () => {
+  containers += 1;
+  container = `letters-${containers}`;
+  proxy = await startLossyProxy(azurite.port);
+});
+afterEach(() => proxy.close());
+afterAll(() => azurite.close());
+
+/** Short, so that a storage which does not answer is given up soon. */
+const limits = { attemptMs: 100, attempts: 3, pauseMs: 1, verbMs: 1_000, pageLetters: 5_000 };
+const patient = { ...limits, attemptMs: 5_000, verbMs: 15_000 };
+
+const open = (given = patient) =>
+  createBlobs({ connectionString: connectionStringTo(proxy.port), container, limits: given });
+const id = idOf(letter(1));
+
+describe('the container of dead letters', () => {
+  it('is made at the first use, and has one blob of JSON for each dead letter', async () => {
+    await lettersIn(open()).park(letter(1));
+    const blob = new ContainerClient(azurite.connectionString, container).getBlobClient(`${id}.json`);
+    expect(await blob.getProperties()).toMatchObject({ contentType: 'application/json' });
+  });
+
+  it('is made by somebody else when the key may not', async () => {
+    await new ContainerClient(azurite.connectionString, container).create();
+    proxy.fate = ({ method, url = '' }) => (method === 'PUT' && url.includes('restype=container') ? 403 : 'pass');
+    await lettersIn(open()).park(letter(1));
+    expect(await allLetters(lettersIn(open()))).toHaveLength(1);
+  });
+
+  it('is listed page by page', async () => {
+    const letters = lettersIn(open({ ...patient, pageLetters: 2 }));
+    for (const number of [1, 2, 3, 4, 5]) await letters.park(letter(number));
+    proxy.seen.length = 0;
+    expect((await allLetters(letters)).map((one) => one.letter.event.sequenceNumber)).toEqual([1, 2, 3, 4, 5]);
+    expect(proxy.seen.filter((request) => request.includes('comp=list'))).toHaveLength(3);
+  });
+
+  it.each(['lose', 503] as const)('is tried again after a passing trouble: %s', async (trouble) => {
+    const letters = lettersIn(open());
+    const troubled = new Set<string>();
+    proxy.fate = ({ method = '', url = '' }) => {
+      const isFirst = !troubled.has(`${method} ${url}`);
+      troubled.add(`${method} ${url}`);
+      return isFirst ? trouble : 'pass';
+    };
+    await letters.park(letter(1));
+    expect(await allLetters(letters)).toHaveLength(1);
+    await letters.remove(id);
+    expect(await letters.ids()).toEqual([]);
+  });
+
+  it.each([
+    ['entries', (place: ReturnType<typeof open>) => place.entries()[Symbol.asyncIterator]().next()],
+    ['read', (place: ReturnType<typeof open>) => place.read(id)],
+    ['write', (place: ReturnType<typeof open>) => place.write(id, 'x')],
+    ['remove', (place: ReturnType<typeof open>) => place.remove(id)],
+  ])('gives %s up in time when there is no answer at all, and names no secret', async (_verb, work) => {
+    proxy.fate = () => 'hang';
+    const failure = await work(open(limits)).then(String, String);
+    expect(failure).toMatch(/^Error: dead-letter storage: .* failed: /);
+    expect(failure).not.toContain(accountKey.slice(0, 20));
+    expect(failure).not.toContain(String(proxy.port));
+  });
+
+  it('gives a dead letter up in time when it stops in the middle', async () => {
+    const stalling = createServer((_request, answer) => {
+      answer.writeHead(206, { 'content-length': '10', 'content-range': 'bytes 0-9/10', etag: '"1"' });
+      answer.write('12345');
+    });
+    await once(stalling.listen(0, '127.0.0.1'), 'listening');
+    try {
+      const { port } = stalling.address() as AddressInfo;
+      const place = createBlobs({ connectionString: connectionStringTo(port), container, limits });
+      await expect(place.read(id)).rejects.toThrow(`reading ${id} failed`);
+    } finally {
+      stalling.closeAllConnections();
+      stalling.close();
+    }
+  });
+
+  it('takes dead letters although it cannot be listed, and warns that the limits may not hold', async () => {
+    proxy.fate = ({ url = '' }) => (url.includes('comp=list') ? 403 : 'pass');
+    const letters = lettersIn(open());
+    for (const number of [1, 2]) await letters.park(letter(number));
+    expect(await letters.read(id)).toBeDefined();
+    expect(letters.warnings).toEqual(['dead letters cannot be counted; their limits may not hold']);
+  });
+
+  it('takes dead letters although none can be deleted, and warns', async () => {
+    proxy.fate = ({ method }) => (method === 'DELETE' ? 403 : 'pass');
+    const letters = lettersIn(open(), { maxLetters: 1 });
+    for (const number of [1, 2]) await letters.park(letter(number));
+    expect(await letters.ids()).toHaveLength(2);
+    expect(letters.warnings).toEqual(['dead letters cannot be deleted']);
+  });
+
+  it('says so when a dead letter cannot be written, and makes no room for it in vain', async () => {
+    const letters = lettersIn(open(), { maxLetters: 2 });
+    await letters.park(letter(1));
+    proxy.fate = ({ method }) => (method === 'PUT' ? 403 : 'pass');
+    await expect(letters.park(letter(2))).rejects.toThrow('writing');
+    proxy.fate = () => 'pass';
+    await letters.park(letter(3));
+    expect((await allLetters(letters)).map((one) => one.letter.event.sequenceNumber)).toEqual([1, 3]);
+  });
+});
+
+describe('the store of the settings', () => {
+  const environment = {
+    HUB_EVENTS_CONNECTION_STRING: 'Endpoint=sb://hub.example/;SharedAccessKeyName=n;SharedAccessKey=k;EntityPath=hub',
+    HUB_SERVICE_CONNECTION_STRING: 'HostName=hub.example;SharedAccessKeyName=n;SharedAccessKey=k',
+    INFORMATION_MODEL_URL: 'http://im.example',
+    TYPE_REGISTRY_URL: 'http://tr.example',
+    PRINCIPAL_MANAGER_URL: 'http://pm.example',
+    BACKENDS_TOKEN: 't',
+    DEAD_LETTERS_STORE: 'blob',
+  };
+
+  it.each([
+    ['of its own', 'DEAD_LETTERS_CONNECTION_STRING'],
+    ['of the checkpoints', 'CHECKPOINTS_CONNECTION_STRING'],
+  ])('is the container at the connection string %s', async (_whose, name) => {
+    const { openDeadLetters } = await import('../../src/deadLetters/open.ts');
+    const given = { ...environment, DEAD_LETTERS_CONTAINER: container, [name]: azurite.connectionString };
+    await openDeadLetters(readSettings(given, 'no-such-directory'), { warn: () => {} }).park(letter(1));
+    expect(await lettersIn(open()).ids()).toEqual([id]);
+  });
+
+  it('loads the storage client only when a dead letter is to be kept in a blob', async () => {
+    const loaded: string[] = [];
+    vi.resetModules();
+    vi.doMock('@azure/storage-blob', () => {
+      loaded.push('@azure/storage-blob');
+      return { ContainerClient };
+    });
+    try {
+      const { openDeadLetters } = await import('../../src/deadLetters/open.ts');
+      const given = { ...environment, DEAD_LETTERS_CONNECTION_STRING: azurite.connectionString };
+      const letters = openDeadLetters(readSettings(given, 'no-such-directory'), { warn: () => {} });
+      expect(loaded).toEqual([]);
+      await letters.park(letter(1));
+      expect(loaded).toEqual(['@azure/storage-blob']);
+    } finally {
+      vi.doUnmock('@azure/storage-blob');
+      vi.resetModules();
+    }
+  });
+});

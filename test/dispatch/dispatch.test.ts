@@ -1,0 +1,392 @@
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { describe, expect, it, vi } from 'vitest';
+import { idOf } from '../../src/deadLetters/deadLetter.ts';
+import { bytesToReserve } from '../../src/protocol/body.ts';
+import { messageLimits } from '../../src/settings/groups/constants.ts';
+import { bearerToken, dispatchEvent, now } from '../support/dispatching.ts';
+import { hubEvent } from '../support/events.ts';
+import type { Script } from '../support/scriptedBackend.ts';
+import { A, device, noConfiguration, P, problem, pump, pumpAnswer } from '../support/world.ts';
+
+const properties = { msgType: 'action', action: 'model.create', version: 2, correlationId: 'c-1', ack: 'all' };
+const pumpBody = { objectId: A, model: 'svc.device', type: 'pump', properties: { serial: 'FP-1' } };
+const success = [
+  device,
+  { call: `GET /objects/${A}/models/svc.device`, reply: problem(404, 'Not found') },
+  { call: `POST /object?owner=${P}`, reply: [201, pumpAnswer()] },
+  noConfiguration(A),
+] as const;
+
+const answerTo = async (event: ReturnType<typeof hubEvent>) => {
+  const { replies, handled } = await dispatchEvent(event, []);
+  expect(handled).toBe(true);
+  expect(replies).toHaveLength(1);
+  return JSON.parse(replies[0]?.body ?? '');
+};
+
+describe('a bad message gets a clear failed acknowledgement', () => {
+  it.each([
+    ['an empty body', { body: Buffer.alloc(0) }, 'body is empty, expected JSON'],
+    ['a body that is no JSON', { body: '{"model":' }, 'body is not well-formed JSON, it ends too early'],
+    ['a body that is no UTF-8', { body: Buffer.from([0x22, 0xe9, 0x22]) }, 'body is not valid UTF-8'],
+    ['a body nested too deep', { body: '['.repeat(65) + ']'.repeat(65) }, 'body is nested more than 64 levels deep'],
+    [
+      'an action that is none of ours',
+      { properties: { action: 'model.query' } },
+      'action "model.query" is not one of this service; the nearest is model.create',
+      'operation_not_supported',
+    ],
+    [
+      'an action named like a property of every object',
+      { properties: { action: 'constructor' } },
+      /^action "constructor" is not one of this service; the nearest is [a-z]+\.[a-z]+$/,
+      'operation_not_supported',
+    ],
+    [
+      'an event that is none of ours',
+      { properties: { msgType: undefined, 'svc-messagetype': 'platformEvent', eventType: 'Svc.Device.Deleted' } },
+      'eventType "Svc.Device.Deleted" is not one of this service; the nearest is Svc.Device.Created',
+      'operation_not_supported',
+    ],
+    [
+      'an action in other letters',
+      { properties: { action: 'Model.Create' } },
+      'action "Model.Create" is not one of this service; the nearest is model.create',
+      'operation_not_supported',
+    ],
+    [
+      'an action with a letter too few',
+      { properties: { action: 'identity.delet' } },
+      'action "identity.delet" is not one of this service; the nearest is identity.delete',
+      'operation_not_supported',
+    ],
+    [
+      'an action that would hide in a log, and is long',
+      { properties: { action: `model."\r\n\u202e\u0085${'x'.repeat(30_000)}` } },
+      `action "model.'\ufffd\ufffd\ufffd\ufffd${'x'.repeat(53)}…" is not one of this service; the nearest is model.create`,
+      'operation_not_supported',
+    ],
+    ['a missing action', { properties: { action: undefined } }, 'property action is required'],
+    ['another version', { properties: { version: '3' } }, 'property version must be 2'],
+    [
+      'several faults at once',
+      { properties: { version: '3', timeout: 'soon', target: '\u0000' } },
+      /^property version .*; property target .*; property timeout /,
+    ],
+    ['an unknown ack', { properties: { ack: 'maybe' } }, 'property ack must be none, positive, negative or all'],
+    [
+      'an unknown content-encoding',
+      { properties: { 'content-encoding': 'br' } },
+      'property content-encoding must be utf8, gzip or deflate',
+      'decompression_error',
+    ],
+    [
+      'a header over 32 kB',
+      { properties: { x: 'y'.repeat(33_000) } },
+      /32 kB header limit/,
+      'platform_event_validation_error',
+    ],
+  ])('%s', async (_what, given, details, code = 'validation_error') => {
+    const event = hubEvent({
+      body: pumpBody,
+      ...given,
+      properties: { ...properties, ...('properties' in given ? given.properties : {}) },
+    });
+    const answer = await answerTo(event);
+    expect(answer).toMatchObject({ success: false, code });
+    expect(answer.details).toMatch(details);
+  });
+
+  it('keys like __proto__ are only text to the service, and reach the backend as sent', async () => {
+    const body = `{"__proto__":{"objectId":"${A}"},"constructor":1,"model":"svc.device","type":"__proto__"}`;
+    const { replies } = await dispatchEvent(hubEvent({ properties, body }), [
+      device,
+      { call: 'GET /modelDefinitions/svc.device/types/__proto__', reply: problem(404, 'Not found') },
+      {
+        call: `POST /object?owner=${P}`,
+        body: `{"objectId":"78cd15df-cdb1-5e1f-aadc-511773aa1657",${body.slice(1)}`,
+        reply: problem(400, 'Unknown type'),
+      },
+    ]);
+    expect(JSON.parse(replies[0]?.body ?? '')).toMatchObject({ success: false, code: 'http_response_error' });
+  });
+
+  it('a hostile device id changes no path and no header of a call', async () => {
+    const hostile = 'd1/../d2?x=1\r\nx-evil: 1';
+    const encoded = encodeURIComponent(hostile);
+    await dispatchEvent(
+      hubEvent({ properties: { ...properties, correlationId: 'a\r\nb: c' }, body: pumpBody, device: hostile }),
+      [
+        {
+          call: `GET /devices?device=${encoded}`,
+          headers: { 'x-svc-device-id': encoded, 'x-correlation-id': 'a%0D%0Ab%3A%20c' },
+          reply: [200, { data: [] }],
+        },
+      ],
+    );
+  });
+});
+
+describe('compression', () => {
+  it('is undone before the body is read; the room that it does not need is given back, and the rest before it is answered', async () => {
+    const body = gzipSync(JSON.stringify(pumpBody)).toString('base64');
+    const event = hubEvent({ properties: { ...properties, 'content-encoding': 'gzip' }, body });
+    const { replies, givenBack } = await dispatchEvent(event, success);
+    const reserved = bytesToReserve(event, messageLimits.maxInflatedBytes);
+    const needed = 4 * JSON.stringify(pumpBody).length;
+    expect(givenBack).toEqual([reserved - body.length - needed, needed]);
+    expect(replies[0]?.properties['content-encoding']).toBe('gzip');
+    expect(JSON.parse(gunzipSync(Buffer.from(replies[0]?.body ?? '', 'base64')).toString())).toMatchObject({
+      success: true,
+    });
+  });
+});
+
+describe('a backend that is not there', () => {
+  it('is waited for up to the timeout of the message, then named', async () => {
+    const event = hubEvent({ properties: { ...properties, timeout: 1 }, body: pumpBody });
+    const { replies, logged } = await dispatchEvent(event, [{ call: device.call, reply: 'hang' }]);
+    expect(JSON.parse(replies[0]?.body ?? '')).toMatchObject({
+      success: false,
+      code: 'timeout_exceeded',
+      details: expect.stringContaining('principal manager'),
+    });
+    expect(logged.at(-1)).toMatchObject({ code: 'timeout_exceeded' });
+  });
+
+  it('that answers garbage is our trouble: the device gets an incident id that stands in the log', async () => {
+    const { replies, logged } = await dispatchEvent(hubEvent({ properties, body: pumpBody }), [
+      { call: device.call, reply: [200, '<html>'] },
+    ]);
+    const { code, details } = JSON.parse(replies[0]?.body ?? '');
+    expect(code).toBe('internal_platform_error');
+    const incident = /[0-9a-f-]{36}/.exec(details)?.[0];
+    expect(logged[0]).toMatchObject({ level: 'error', incident });
+  });
+});
+
+describe('a message that cannot be handled to its end', () => {
+  it('is not counted as handled when the service stops before its replies are out', async () => {
+    const { handled, logged } = await dispatchEvent(hubEvent({ properties, body: pumpBody }), success, {
+      deliver: () => 'stopped',
+    });
+    expect(handled).toBe(false);
+    expect(logged).toEqual([]);
+  });
+
+  it('makes no further call when its partition is taken from us, and is neither answered nor parked', async () => {
+    const taken = new AbortController();
+    const answering = dispatchEvent(
+      hubEvent({ properties, body: pumpBody }),
+      [{ call: device.call, reply: problem(503, 'Busy') }],
+      { ended: taken.signal },
+    );
+    setImmediate(() => taken.abort());
+    expect(await answering).toMatchObject({ handled: false, replies: [], parked: [], logged: [] });
+  });
+
+  it('is not parked when its time runs out after its partition was taken from us', async () => {
+    const taken = new AbortController();
+    const answering = dispatchEvent(
+      hubEvent({ properties: { ...properties, timeout: 1 }, body: pumpBody }),
+      [{ call: device.call, reply: 'hang' }],
+      { ended: taken.signal },
+    );
+    setImmediate(() => taken.abort());
+    expect(await answering).toMatchObject({ handled: false, replies: [], parked: [], logged: [] });
+  });
+
+  it('sends no further reply when its partition is taken from us', async () => {
+    const taken = new AbortController();
+    const { handled, replies } = await dispatchEvent(
+      hubEvent({ properties, body: pumpBody }),
+      [...success.slice(0, -1), { ...noConfiguration(A), reply: [200, pump({ model: 'svc.configuration' })] }],
+      {
+        ended: taken.signal,
+        deliver() {
+          taken.abort();
+          return 'delivered';
+        },
+      },
+    );
+    expect([handled, replies.map(({ kind }) => kind)]).toEqual([false, ['notification']]);
+  });
+});
+
+describe('the log', () => {
+  it('has one line for a handled message', async () => {
+    const { logged, counters } = await dispatchEvent(hubEvent({ properties, body: pumpBody }), success);
+    expect(logged).toEqual([
+      {
+        level: 'info',
+        time: expect.any(String),
+        device: 'd1',
+        message: 'model.create',
+        code: 'ok',
+        correlationId: 'c-1',
+        partition: '0',
+        sequenceNumber: 7,
+        ms: expect.any(Number),
+        replies: 1,
+        msg: 'handled',
+      },
+    ]);
+    expect(counters).toMatchObject({ succeeded: 1, failed: 0, repliesDelivered: 1 });
+  });
+
+  it('holds no body, no key and no token, whatever happens', async () => {
+    const secret = 's3cret-public-key';
+    const body = { ...pumpBody, publicKey: secret };
+    const failing = { call: device.call, reply: [500, secret] } as const;
+    const outcomes: Script[] = [
+      success,
+      [failing, failing, failing],
+      [{ call: device.call, reply: [200, secret] }],
+      [
+        {
+          call: device.call,
+          reply: [400, { errors: [{ code: '400', title: `Bearer ${bearerToken}`, detail: 'x', id: A, meta: {} }] }],
+        },
+      ],
+    ];
+    for (const script of outcomes) {
+      const { logText, replies } = await dispatchEvent(hubEvent({ properties, body }), script);
+      expect(logText + JSON.stringify(replies)).not.toContain(secret);
+      expect(logText + JSON.stringify(replies)).not.toContain(bearerToken);
+    }
+  });
+});
+
+describe('a message that fails through our side', () => {
+  it('is parked with its bytes, its reason and the trace of its attempt, and is acknowledged as failed', async () => {
+    const event = hubEvent({ properties: { ...properties, timeout: 1 }, body: pumpBody });
+    const { parked, replies, handled, counters, logged } = await dispatchEvent(event, [
+      { call: device.call, reply: 'hang' },
+    ]);
+    expect(parked).toEqual([
+      {
+        event,
+        generation: 'V2',
+        deviceId: 'd1',
+        origin: { hub: 'hub', partition: '0' },
+        code: 'timeout_exceeded',
+        details: expect.any(String),
+        parkedAt: now,
+        attempts: 1,
+        traceparent: expect.stringMatching(/^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/),
+      },
+    ]);
+    expect([handled, replies.length, counters['parked'], logged.length]).toEqual([true, 1, 1, 1]);
+  });
+
+  const failing = [{ call: device.call, reply: [200, '<html>'] }] as const;
+  const unparked = {
+    level: 'error',
+    msg: 'message could not be parked',
+    device: 'd1',
+    partition: '0',
+    sequenceNumber: 7,
+    offset: '7000',
+  };
+
+  it('is not parked when it is left to others before it is answered: it may succeed there', async () => {
+    const event = hubEvent({ properties, body: pumpBody });
+    const { handled, parked } = await dispatchEvent(event, failing, { deliver: () => 'stopped' });
+    expect([handled, parked]).toEqual([false, []]);
+  });
+
+  it('waits 20 s for a dead-letter store that hangs, then is completed; the log says where the hub has it', async () => {
+    vi.useFakeTimers();
+    try {
+      let ended: number | undefined;
+      const dispatching = dispatchEvent(hubEvent({ properties, body: pumpBody }), failing, {
+        park: () => new Promise(() => {}),
+      });
+      void dispatching.then(() => {
+        ended = Date.now();
+      });
+      const began = Date.now();
+      await vi.advanceTimersByTimeAsync(19_999);
+      expect(ended).toBeUndefined();
+      await vi.advanceTimersByTimeAsync(1);
+      const { handled, replies, counters, logged } = await dispatching;
+      expect([handled, replies.length, counters['parked'], (ended ?? 0) - began]).toEqual([true, 1, 0, 20_000]);
+      expect(logged.slice(-2)).toMatchObject([unparked, { msg: 'handled', code: 'internal_platform_error' }]);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  it('is answered and completed when it cannot be parked; the log says where the hub has it', async () => {
+    const { handled, replies, counters, logged } = await dispatchEvent(
+      hubEvent({ properties, body: pumpBody }),
+      failing,
+      { park: () => Promise.reject(new Error('no space left')) },
+    );
+    expect([handled, replies.length, counters['parked']]).toEqual([true, 1, 0]);
+    expect(logged.slice(-2)).toMatchObject([{ ...unparked, err: { message: 'no space left' } }, { msg: 'handled' }]);
+  });
+
+  it('leaves no dead letter when it is handled again and succeeds; only what may be a repeat is looked for', async () => {
+    const event = hubEvent({ properties, body: pumpBody });
+    const again = await dispatchEvent(event, success, { redelivered: true });
+    const parked = { event, deviceId: 'd1', origin: { hub: 'hub', partition: '0' } };
+    expect([again.handled, again.removed]).toEqual([true, [idOf(parked)]]);
+    expect((await dispatchEvent(event, success)).removed).toEqual([]);
+    expect((await dispatchEvent(event, failing, { redelivered: true })).removed).toEqual([]);
+  });
+
+  it('is completed when its dead letter cannot be removed, within 3 s', async () => {
+    vi.useFakeTimers();
+    try {
+      const event = hubEvent({ properties, body: pumpBody });
+      const dispatching = dispatchEvent(event, success, { redelivered: true, remove: () => new Promise(() => {}) });
+      await vi.advanceTimersByTimeAsync(3_000);
+      const { handled, logged } = await dispatching;
+      expect(handled).toBe(true);
+      expect(logged.at(-2)).toMatchObject({ level: 'warn', device: 'd1', partition: '0', sequenceNumber: 7 });
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  it('is acknowledged under another message id when it succeeds after all', async () => {
+    const event = hubEvent({ properties, body: pumpBody });
+    const [failed, done] = [await dispatchEvent(event, failing), await dispatchEvent(event, success)];
+    expect(failed.replies[0]?.messageId).not.toBe(done.replies[0]?.messageId);
+  });
+
+  it('is not parked when the failure is the device’s', async () => {
+    const { parked } = await dispatchEvent(hubEvent({ properties, body: '{' }), []);
+    expect(parked).toEqual([]);
+  });
+});
+
+describe('a message that is not to be executed any more', () => {
+  it('is answered with an incident that is also in the log, and parked, without its body being read or a backend called', async () => {
+    const event = hubEvent({ properties, body: '{"model":' });
+    const { handled, replies, parked, logged } = await dispatchEvent(event, [], {
+      parkUnexecuted: true,
+      redelivered: true,
+    });
+    const { code, success, details, relatedModels } = JSON.parse(replies[0]?.body ?? '');
+    expect([handled, replies.length, success, code, relatedModels]).toEqual([
+      true,
+      1,
+      false,
+      'internal_platform_error',
+      [],
+    ]);
+    const incident = /^not executed any more, incident ([\da-f-]{36})$/.exec(details)?.[1];
+    expect(parked).toMatchObject([{ event, code, details, attempts: 1 }]);
+    expect(logged).toContainEqual(
+      expect.objectContaining({ level: 'error', incident, device: 'd1', partition: '0', sequenceNumber: 7 }),
+    );
+  });
+
+  it('is answered only if its device wants to hear of failures', async () => {
+    const event = hubEvent({ properties: { ...properties, ack: 'positive' }, body: pumpBody });
+    const { replies, parked } = await dispatchEvent(event, [], { parkUnexecuted: true });
+    expect([replies.length, parked.length]).toEqual([0, 1]);
+  });
+});

@@ -1,0 +1,74 @@
+import { describe, expect, it } from 'vitest';
+import type { BackendName } from '../../src/backends/backends.ts';
+import { createRequirements } from '../../src/dispatch/requirements.ts';
+import { catalogue } from '../../src/messages/index.ts';
+import type { Generation } from '../../src/protocol/event.ts';
+import { messageLimits } from '../../src/settings/groups/constants.ts';
+import { hubEvent } from '../support/events.ts';
+
+/** Backends of which the test takes some away. */
+function setUp() {
+  const out = new Set<BackendName>();
+  const states = () => {
+    const stateOf = (name: BackendName) => (out.has(name) ? ('open' as const) : ('closed' as const));
+    return {
+      informationModel: stateOf('informationModel'),
+      typeRegistry: stateOf('typeRegistry'),
+      principalManager: stateOf('principalManager'),
+    };
+  };
+  const ready = (needs: readonly BackendName[]) =>
+    needs.some((name) => out.has(name)) ? Promise.resolve(false) : undefined;
+  const requirementOf = createRequirements({ ready, states }, messageLimits);
+  const of = (properties: Readonly<Record<string, unknown>>, generation: Generation = 'V2') =>
+    requirementOf({
+      event: hubEvent({ properties }),
+      generation,
+      deviceId: 'd1',
+      origin: { hub: 'hub', partition: '0' },
+      redelivered: false,
+    });
+  return { out, of };
+}
+
+const action = (name: unknown) => ({ msgType: 'action', action: name, version: '2', correlationId: 'c' });
+const never = new AbortController().signal;
+
+describe('what a message needs before it begins', () => {
+  it.each(catalogue)('$name: the backends of its card, no more and no less', ({ name, generation, needs }) => {
+    const { out, of } = setUp();
+    const requirement = of(generation === 'V2' ? action(name) : { eventType: name }, generation);
+    for (const backend of ['informationModel', 'typeRegistry', 'principalManager'] as const) {
+      out.clear();
+      expect(requirement?.isMet()).toBe(true);
+      out.add(backend);
+      expect(requirement?.isMet()).toBe(!needs.includes(backend));
+    }
+  });
+
+  it('can be waited for, to whichever end that comes', async () => {
+    const { out, of } = setUp();
+    const requirement = of(action('model.update'));
+    expect(await requirement?.met(never)).toBe(true);
+    out.add('informationModel');
+    expect(await requirement?.met(never)).toBe(false);
+  });
+
+  it('is one and the same for all that need the same, so that they begin in one order', () => {
+    const { of } = setUp();
+    expect(of(action('model.update'))).toBe(of(action('reference.create')));
+    expect(of(action('model.update'))).not.toBe(of(action('identity.update')));
+  });
+
+  it.each([
+    ['an unknown one', action('model.invent')],
+    ['one without a name', { msgType: 'action' }],
+    ['one whose name is no text', action(7)],
+    ['one that is named like what every object has', action('constructor')],
+    ['one that is refused without any backend', { ...action('model.update'), version: '3' }],
+  ])('%s needs nothing: it is answered though all backends are out', (_, properties) => {
+    const { out, of } = setUp();
+    for (const name of ['informationModel', 'typeRegistry', 'principalManager'] as const) out.add(name);
+    expect(of(properties)?.isMet() ?? true).toBe(true);
+  });
+});

@@ -1,0 +1,61 @@
+import { pino } from 'pino';
+import { afterEach, expect, it } from 'vitest';
+import { type EventHubConnection, openEventHubConnection } from '../../src/hub/reading/eventHubConnection.ts';
+import type { PartitionSession } from '../../src/hub/reading/session.ts';
+import { createTroubles } from '../../src/log/troubles.ts';
+
+const silentMs = 11_000;
+const open: EventHubConnection[] = [];
+afterEach(() => Promise.all(open.splice(0).map((line) => line.close())));
+
+function newLine(): EventHubConnection {
+  const connectionString =
+    'Endpoint=sb://127.0.0.1:1;SharedAccessKeyName=x;SharedAccessKey=y;EntityPath=hub;UseDevelopmentEmulator=true';
+  const log = pino({ level: 'silent' });
+  const line = openEventHubConnection({
+    connectionString,
+    consumerGroup: '$Default',
+    silentMs,
+    log,
+    troubles: createTroubles(log),
+  });
+  open.push(line);
+  return line;
+}
+
+/** A partition that was subscribed to, and last heard of, so long ago. */
+function session(silentForMs: number, deafForMs: number, isTakingIn = false) {
+  const restarts: unknown[] = [];
+  const reader = {
+    silentForMs: () => silentForMs,
+    deafForMs: () => deafForMs,
+    unansweredForMs: () => deafForMs,
+    isTakingIn: () => isTakingIn,
+    restart: (client: unknown) => restarts.push(client),
+  };
+  return { restarts, session: { record: { partition: '0' }, reader } as unknown as PartitionSession };
+}
+
+const reviving = (...given: ReturnType<typeof session>[]) => {
+  const line = newLine();
+  const before = line.client();
+  line.revive(given.map((one) => one.session));
+  return { isReplaced: line.client() !== before, restarts: given.map(({ restarts }) => restarts.length) };
+};
+
+it('subscribes again to a partition that is silent while others are heard', () => {
+  expect(reviving(session(12_000, 12_000), session(1_000, 1_000))).toEqual({ isReplaced: false, restarts: [1, 0] });
+});
+
+it('replaces the connection when nothing is heard on it', () => {
+  expect(reviving(session(12_000, 12_000), session(12_000, 12_000))).toEqual({ isReplaced: true, restarts: [1, 1] });
+  expect(reviving(session(12_000, 12_000), session(0, 0, true))).toEqual({ isReplaced: true, restarts: [1, 1] });
+});
+
+it('replaces the connection also when its partitions have fallen silent at different times', () => {
+  expect(reviving(session(3_000, 15_000), session(12_000, 12_000))).toEqual({ isReplaced: true, restarts: [1, 1] });
+});
+
+it('leaves all as it is while everything is heard', () => {
+  expect(reviving(session(2_000, 2_000), session(10_000, 30_000))).toEqual({ isReplaced: false, restarts: [0, 0] });
+});

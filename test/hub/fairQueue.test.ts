@@ -1,0 +1,54 @@
+import { describe, expect, it } from 'vitest';
+import { createTurns } from '../../src/hub/replies/fairQueue.ts';
+
+type Turns = ReturnType<typeof createTurns<string>>;
+const inTurn = (turns: Turns) => Array.from({ length: turns.size() }, () => turns.next());
+/** The first letter is the device; an exclamation mark goes first. */
+const add = (turns: Turns, ...all: string[]) => {
+  for (const one of all) turns.add(one.charAt(0), one, one.endsWith('!'));
+};
+
+describe('turns', () => {
+  it('go from device to device, and keep the order of each', () => {
+    const turns = createTurns<string>();
+    add(turns, 'a1', 'a2', 'a3', 'b1', 'b2', 'c1');
+    expect(inTurn(turns)).toEqual(['a1', 'b1', 'c1', 'a2', 'b2', 'a3']);
+    expect(turns.next()).toBeUndefined();
+  });
+
+  it('begin with failures in each round, without letting a device overtake itself', () => {
+    const turns = createTurns<string>();
+    add(turns, 'a1', 'a2!', 'b1', 'c1!', 'd1');
+    expect(inTurn(turns)).toEqual(['c1!', 'a1', 'b1', 'd1', 'a2!']);
+  });
+
+  it('come to each device in the end, however many failures others have', () => {
+    const turns = createTurns<string>();
+    add(turns, 'a1', ...Array.from({ length: 5 }, (_, index) => `b${index}!`));
+    expect(inTurn(turns).indexOf('a1')).toBe(1);
+    add(turns, 'a2', 'b5!');
+    const seen: (string | undefined)[] = [];
+    for (let left = 0; left < 4; left += 1) {
+      seen.push(turns.next());
+      add(turns, `b${left}!`); // has always more to say
+    }
+    expect(seen).toContain('a2');
+  });
+
+  it('give a device that comes later its turn in the same round', () => {
+    const turns = createTurns<string>();
+    add(turns, 'a1', 'a2', 'b1');
+    expect(turns.next()).toBe('a1');
+    add(turns, 'c1');
+    expect(inTurn(turns)).toEqual(['b1', 'c1', 'a2']);
+  });
+
+  it('pass over what is not to be sent any more', () => {
+    const turns = createTurns<string>();
+    add(turns, 'a1', 'a2!', 'b1');
+    turns.remove('a', 'a1');
+    turns.remove('x', 'nothing');
+    expect([turns.size(), ...inTurn(turns)]).toEqual([2, 'a2!', 'b1']);
+    expect(turns.size()).toBe(0);
+  });
+});

@@ -1,0 +1,239 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { EventHubConsumerClient, EventHubProducerClient } from '@azure/event-hubs';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { type Hub, startHub } from '../../sandbox/hub/hub.ts';
+import { createBudget } from '../../src/hub/partition/budget.ts';
+import { openSpool } from '../../src/hub/partition/spool.ts';
+import { createConsumer } from '../../src/hub/reading/consumer.ts';
+import { cureHubSdks } from '../../src/hub/sdkCures.ts';
+import { createMemoryStore } from '../../src/hub/stores/memoryStore.ts';
+import type { Store } from '../../src/hub/stores/store.ts';
+import { createLog } from '../../src/log/log.ts';
+import type { HubEvent } from '../../src/protocol/event.ts';
+import { bodyBytes } from '../support/events.ts';
+
+cureHubSdks();
+
+const directory = mkdtempSync(join(tmpdir(), 'setting-out-'));
+let hub: Hub;
+let producer: EventHubProducerClient;
+let seen: string[];
+let running: ReturnType<typeof createConsumer>[];
+let lines: Record<string, unknown>[];
+const log = createLog('info', { write: (line) => lines.push(JSON.parse(line)) });
+const alarms = () => lines.filter(({ level }) => level === 'error').map((fields) => ({ fields }));
+
+beforeEach(async () => {
+  hub = await startHub({ directory, partitions: 2 });
+  producer = new EventHubProducerClient(hub.eventHubConnectionString('iothubowner'));
+  [seen, running, lines] = [[], [], []];
+});
+afterEach(async () => {
+  vi.restoreAllMocks();
+  vi.useRealTimers();
+  await Promise.all(running.map((one) => one.stop()));
+  await producer.close();
+  await hub.close();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+const send = (partitionId: string, text: string) => producer.sendBatch([{ body: Buffer.from(text) }], { partitionId });
+const textOf = ({ body }: HubEvent) => Buffer.from(body as Uint8Array).toString();
+
+function read(
+  store: Store,
+  startPosition: 'earliest' | 'latest' = 'earliest',
+  handle: (text: string) => Promise<boolean> = async () => true,
+) {
+  const consumer = createConsumer({
+    connectionString: hub.eventsConnectionString,
+    consumerGroup: '$Default',
+    startPosition,
+    batchSize: 10,
+    prefetch: 50,
+    maxWaitSeconds: 1,
+    drainMs: 500,
+    roundMs: 100,
+    silentMs: 8_000,
+    answerMs: 20_000,
+    balance: { expiryMs: 2_000, forceMs: 4_000 },
+    store,
+    log,
+    partition: () => ({
+      budget: createBudget({ maxMessages: 100, maxBytes: 1_000_000 }),
+      costOf: bodyBytes,
+      arrivalOf: (event: HubEvent) => ({ event, deviceId: textOf(event) }),
+      dispatch({ event }) {
+        seen.push(textOf(event));
+        return handle(textOf(event));
+      },
+      spool: openSpool(directory, `spool-${Math.random()}`, { maxBytes: 1_000_000, maxMessages: 100 }),
+      limits: { everyMessages: 1, everyMs: 1_000, deviceMessages: 16 },
+    }),
+  });
+  consumer.start();
+  running.push(consumer);
+  return consumer;
+}
+
+const receiving = (count: number) =>
+  vi.waitFor(() => expect(hub.counters().receivers).toHaveLength(count), { timeout: 60_000, interval: 10 });
+
+describe('a partition without a checkpoint that is read from the latest event', () => {
+  it('is read from there by all readers to come: nothing that comes between two of them is lost', async () => {
+    const store = createMemoryStore();
+    await send('0', 'before');
+    const first = read(store, 'latest');
+    await receiving(2);
+    await first.stop();
+    await send('0', 'while nobody read');
+    read(store, 'latest');
+    await vi.waitFor(() => expect(seen).toEqual(['while nobody read']), 5_000);
+  });
+
+  it('keeps what nobody could finish', async () => {
+    const store = createMemoryStore();
+    const first = read(store, 'latest', () => new Promise(() => {}));
+    await receiving(2);
+    await send('0', 'slow');
+    await vi.waitFor(() => expect(seen).toEqual(['slow']), 5_000);
+    await first.stop();
+    read(store, 'latest');
+    await vi.waitFor(() => expect(seen).toEqual(['slow', 'slow']), 5_000);
+  });
+});
+
+it('a clean stop repeats nothing that was finished, though the very first message of the partition was not', async () => {
+  const store = createMemoryStore();
+  await send('0', 'slow');
+  await send('0', 'done');
+  const first = read(store, 'earliest', (text) => (text === 'slow' ? new Promise(() => {}) : Promise.resolve(true)));
+  await vi.waitFor(() => expect(seen).toEqual(['slow', 'done']), 5_000);
+  await first.stop();
+  read(store);
+  await vi.waitFor(() => expect(seen.slice(2)).toContain('slow'), 5_000);
+  await send('0', 'last');
+  await vi.waitFor(() => expect(seen).toEqual(['slow', 'done', 'slow', 'last']), 5_000);
+});
+
+describe('a partition of ours that cannot be read', () => {
+  const failing = (why: Partial<Store>): Store => ({ ...createMemoryStore(), ...why });
+
+  it('because its checkpoint is of an older hub, makes an alarm and not ready, asks for no restart, and the others are read', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] });
+    const progress = { sequenceNumber: 1_000, offset: '5', completed: '' };
+    const foreign = [{ partition: '1', progress }];
+    const consumer = read(createMemoryStore({ ownerships: [], progress: foreign }));
+    await send('0', 'of the other partition');
+    await send('1', 'new');
+    await vi.waitFor(() => expect(seen).toEqual(['of the other partition']), 5_000);
+    // What the hub says may be older than the checkpoint: no alarm before it has said so for a minute.
+    await vi.waitFor(() => expect(consumer.missing().join()).toMatch(/^partition 1 .*has come to 0 only/), 5_000);
+    expect(alarms()).toEqual([]);
+    vi.advanceTimersByTime(61_000);
+    await vi.waitFor(() => expect(alarms()).toMatchObject([{ fields: { cause: 'ForeignCheckpoint' } }]), 5_000);
+    expect(alarms()[0]?.fields).toMatchObject({ todo: expect.stringContaining('remove the partition’s checkpoint') });
+    const foreignOnly = [expect.stringMatching(/^partition 1 .*not of this hub/)];
+    await vi.waitFor(() => expect(consumer.missing()).toEqual(foreignOnly), 5_000);
+    vi.advanceTimersByTime(10 * 60_000);
+    await vi.waitFor(() => expect(consumer.silentForMs()).toBeLessThan(5_000), 5_000);
+    expect(seen).toEqual(['of the other partition']);
+  });
+
+  it('because the hub knows less of it than its checkpoint says, is read as soon as the hub has caught up, without an alarm', async () => {
+    const store = createMemoryStore();
+    await send('0', 'before');
+    const first = read(store);
+    await vi.waitFor(() => expect(seen).toEqual(['before']), 5_000);
+    await first.stop();
+    const stale = hub.faults.add({ kind: 'partition-info', answer: 'stale', partition: '0', events: 1 });
+    const consumer = read(store);
+    await vi.waitFor(() => expect(consumer.missing().join()).toContain('has come to -1 only'), 5_000);
+    hub.faults.clear(stale);
+    await send('0', 'after');
+    await vi.waitFor(() => expect(seen).toEqual(['before', 'after']), 5_000);
+    await vi.waitFor(() => expect(consumer.missing()).toEqual([]), 5_000);
+    expect(alarms()).toEqual([]);
+  });
+
+  it('because the hub does not say where its latest event is, is read from there as soon as it does', async () => {
+    await send('0', 'before');
+    hub.faults.add({ kind: 'partition-info', answer: 'no-offset', partition: '0', times: 2 });
+    const store = createMemoryStore();
+    const consumer = read(store, 'latest');
+    await vi.waitFor(() => expect(consumer.missing()).toEqual([]), 5_000);
+    expect(await store.progress('0')).toMatchObject({ sequenceNumber: 0, offset: '0' });
+    await send('0', 'after');
+    await vi.waitFor(() => expect(seen).toEqual(['after']), 5_000);
+  });
+
+  it('because the hub has nothing at the offset of its checkpoint, makes an alarm until the checkpoint is removed', async () => {
+    await send('0', 'first');
+    await send('0', 'second');
+    const progress = [{ partition: '0', progress: { sequenceNumber: 0, offset: '999999', completed: '' } }];
+    let store = createMemoryStore({ ownerships: [], progress });
+    const through: Store = { ...store, progress: (partition) => store.progress(partition) };
+    const consumer = read(through);
+    await vi.waitFor(() => expect(alarms()).toHaveLength(1), 5_000);
+    expect(alarms()[0]?.fields).toMatchObject({
+      cause: 'ArgumentError while reading',
+      hubSaid: expect.stringContaining('The supplied offset'),
+    });
+    const refused = [expect.stringMatching(/^partition 0 .*The supplied offset/)];
+    await vi.waitFor(() => expect(consumer.missing()).toEqual(refused), 5_000);
+    store = createMemoryStore();
+    await vi.waitFor(() => expect(seen).toEqual(['first', 'second']), 5_000);
+    await vi.waitFor(() => expect(consumer.missing()).toEqual([]), 5_000);
+    expect(alarms()).toHaveLength(1);
+  });
+
+  it('is reported as silent, though others are read', async () => {
+    const memory = createMemoryStore();
+    let isBroken = true;
+    const store = failing({
+      ...memory,
+      progress: (id) => (id === '1' && isBroken ? Promise.reject(new Error('unreadable')) : memory.progress(id)),
+    });
+    const consumer = read(store);
+    const beating = setInterval(() => void send('0', 'beat'), 50);
+    try {
+      await vi.waitFor(() => expect(consumer.silentForMs()).toBeGreaterThan(1_500), 5_000);
+      isBroken = false;
+      await vi.waitFor(() => expect(consumer.silentForMs()).toBeLessThan(1_500), 5_000);
+    } finally {
+      clearInterval(beating);
+    }
+  });
+
+  it('because the service stops while it is opened, is given back', async () => {
+    const memory = createMemoryStore();
+    let opening = () => {};
+    const opened = new Promise<void>((resolve) => {
+      opening = resolve;
+    });
+    const store = failing({
+      ...memory,
+      async progress(id) {
+        opening();
+        await new Promise(setImmediate);
+        return memory.progress(id);
+      },
+    });
+    const consumer = read(store);
+    await opened;
+    await consumer.stop();
+    expect((await store.ownerships()).map(({ owner }) => owner)).toEqual(['', '']);
+  });
+});
+
+it('partitions that the hub is given later are found', async () => {
+  vi.useFakeTimers({ toFake: ['performance'] });
+  vi.spyOn(EventHubConsumerClient.prototype, 'getPartitionIds').mockResolvedValueOnce(['0']);
+  await send('1', 'in the new one');
+  read(createMemoryStore());
+  await receiving(1);
+  vi.advanceTimersByTime(6 * 60_000);
+  await vi.waitFor(() => expect(seen).toEqual(['in the new one']), 5_000);
+});

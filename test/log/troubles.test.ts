@@ -1,0 +1,95 @@
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { createTroubles } from '../../src/log/troubles.ts';
+import { recordingLog } from '../support/recordingLog.ts';
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const refused = (attempt: number) => ({ level: 'warn', message: 'no connection', fields: { attempt } }) as const;
+
+it('is one line at the start, one each minute with a count and the latest, and one at the end', async () => {
+  const log = recordingLog();
+  const troubles = createTroubles(log);
+  for (let attempt = 1; attempt <= 150; attempt += 1) {
+    troubles.met('hub', refused(attempt));
+    await vi.advanceTimersByTimeAsync(1000);
+  }
+  troubles.over('hub', 'connected', { host: 'h' });
+  expect(log.lines).toEqual([
+    { level: 'warn', message: 'no connection', fields: { attempt: 1 } },
+    { level: 'warn', message: 'no connection', fields: { attempt: 60, times: 59, forSeconds: 60 } },
+    { level: 'warn', message: 'no connection', fields: { attempt: 120, times: 60, forSeconds: 120 } },
+    { level: 'info', message: 'connected', fields: { host: 'h', times: 150, forSeconds: 150 } },
+  ]);
+  await vi.advanceTimersByTimeAsync(300_000);
+  expect(log.lines.length).toBe(4);
+  expect(vi.getTimerCount()).toBe(0);
+});
+
+it('is told for every source apart', async () => {
+  const log = recordingLog();
+  const troubles = createTroubles(log);
+  troubles.met('partition 0', refused(1));
+  troubles.met('partition 1', refused(2));
+  troubles.met('partition 1', refused(3));
+  troubles.over('partition 0');
+  troubles.over('partition 0');
+  troubles.over('partition 7');
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(log.lines).toEqual([
+    { level: 'warn', message: 'no connection', fields: { attempt: 1 } },
+    { level: 'warn', message: 'no connection', fields: { attempt: 2 } },
+    { level: 'info', message: 'over: no connection', fields: { attempt: 1, times: 1, forSeconds: 0 } },
+    { level: 'warn', message: 'no connection', fields: { attempt: 3, times: 1, forSeconds: 60 } },
+  ]);
+  troubles.close();
+});
+
+it('is over by itself after a minute without any', async () => {
+  const log = recordingLog();
+  const troubles = createTroubles(log);
+  troubles.met('hub', refused(1));
+  troubles.met('hub', refused(2));
+  await vi.advanceTimersByTimeAsync(120_000);
+  expect(log.lines.slice(1)).toEqual([
+    { level: 'warn', message: 'no connection', fields: { attempt: 2, times: 1, forSeconds: 60 } },
+    { level: 'info', message: 'over: no connection', fields: { attempt: 2, times: 2, forSeconds: 120 } },
+  ]);
+  expect(vi.getTimerCount()).toBe(0);
+  troubles.met('hub', refused(3));
+  expect(log.lines.at(-1)).toEqual({ level: 'warn', message: 'no connection', fields: { attempt: 3 } });
+  troubles.close();
+});
+
+it('lasts until it is over when it is a state, and each minute’s line says what is so then', async () => {
+  const log = recordingLog();
+  const troubles = createTroubles(log);
+  let waiting = 4;
+  troubles.met('backend', { level: 'error', message: 'out', still: () => ({ waiting }) });
+  await vi.advanceTimersByTimeAsync(60_000);
+  waiting = 9;
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(log.lines).toEqual([
+    { level: 'error', message: 'out', fields: {} },
+    { level: 'error', message: 'out', fields: { waiting: 4, times: 0, forSeconds: 60 } },
+    { level: 'error', message: 'out', fields: { waiting: 9, times: 0, forSeconds: 120 } },
+  ]);
+  troubles.close();
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(log.lines.length).toBe(3);
+  expect(vi.getTimerCount()).toBe(0);
+});
+
+it('takes room for a bounded number of sources: those beyond it are told as one', async () => {
+  const log = recordingLog();
+  const troubles = createTroubles(log);
+  for (let source = 0; source < 5_000; source += 1) troubles.met(`device ${source}`, refused(source));
+  expect(log.lines.length).toBe(1_001);
+  expect(vi.getTimerCount()).toBe(1_001);
+  troubles.close();
+  expect(vi.getTimerCount()).toBe(0);
+});

@@ -1,0 +1,343 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { envExample, required, settingsPage, withRequiredSettings } from '../../scripts/settingsPages.ts';
+import { ConfigurationError, readSettings, settingDocs } from '../../src/settings/config.ts';
+import { roundMs } from '../../src/settings/derived.ts';
+import { mostBetweenSigns } from '../../src/settings/groups/measures.ts';
+import { retiredSettings } from '../../src/settings/retired.ts';
+import { schema } from '../../src/settings/schema.ts';
+import { prefixes, unknownVariables } from '../../src/settings/variables.ts';
+
+const key = 'bm90LWEtcmVhbC1rZXk=';
+const enough = {
+  HUB_EVENTS_CONNECTION_STRING: `Endpoint=sb://hub.example/;SharedAccessKeyName=n;SharedAccessKey=${key};EntityPath=hub`,
+  HUB_SERVICE_CONNECTION_STRING: `HostName=hub.example;SharedAccessKeyName=n;SharedAccessKey=${key}`,
+  INFORMATION_MODEL_URL: 'https://im.example',
+  TYPE_REGISTRY_URL: 'https://tr.example',
+  PRINCIPAL_MANAGER_URL: 'https://pm.example/base',
+  BACKENDS_TOKEN: 't0ken',
+};
+
+const names = settingDocs().map(({ env }) => env);
+const directory = mkdtempSync(join(tmpdir(), 'settings-'));
+afterAll(() => rmSync(directory, { recursive: true }));
+const file = (values: unknown) => {
+  const path = join(directory, 'given.json');
+  writeFileSync(path, typeof values === 'string' ? values : JSON.stringify(values));
+  return path;
+};
+
+function problemsOf(env: NodeJS.ProcessEnv): readonly string[] {
+  try {
+    readSettings(env, directory);
+  } catch (error) {
+    if (error instanceof ConfigurationError) return error.problems;
+    throw error;
+  }
+  return [];
+}
+
+describe('settings', () => {
+  it('have defaults for everything but the hub and the backends', () => {
+    expect(problemsOf(enough)).toEqual([]);
+    expect(readSettings(enough, directory)).toMatchObject({
+      delivery: { drainSeconds: 25 },
+      checkpoints: { store: 'file' },
+    });
+  });
+
+  it('come from the environment before the file, from the file before the defaults', () => {
+    const given = {
+      ...enough,
+      CONFIG_FILE: file({ http: { port: 1 }, delivery: { drainSeconds: 2 } }),
+      HTTP_PORT: '3',
+    };
+    expect(readSettings(given, directory)).toMatchObject({ http: { port: 3 }, delivery: { drainSeconds: 2 } });
+  });
+
+  it('count as not set when the variable is empty', () => {
+    expect(readSettings({ ...enough, HTTP_PORT: '' }, directory).http.port).toBe(8080);
+  });
+
+  it('that are missing are all named at once, by their variables', () => {
+    const problems = problemsOf({});
+    for (const name of Object.keys(enough)) expect(problems.join('\n')).toContain(name);
+  });
+
+  it.each([
+    ['HTTP_PORT', '8080x', 'HTTP_PORT: must be a port from 0 to 65535'],
+    ['HTTP_PORT', '70000', 'HTTP_PORT: must be a port from 0 to 65535'],
+    ['DELIVERY_MAX_MESSAGES', '0', 'DELIVERY_MAX_MESSAGES: must be a whole number from 1 to 100000'],
+    ['DELIVERY_MAX_MESSAGES', '1e3', 'DELIVERY_MAX_MESSAGES: must be a whole number from 1 to 100000'],
+    ['REPLIES_MAX_WAIT_SECONDS', '3000000', 'REPLIES_MAX_WAIT_SECONDS: must be a whole number from 1 to 3600'],
+    ['DATA_DIRECTORY', 'a\nb', 'DATA_DIRECTORY: must be without control characters'],
+    ['BACKENDS_CLIENT_SECRET', 's3cret\n', 'BACKENDS_CLIENT_SECRET: must be without control characters'],
+    ['LOG_LEVEL', 'loud', 'LOG_LEVEL: must be one of the possible values'],
+    ['HUB_START_POSITION', 'now', 'HUB_START_POSITION: must be one of the possible values'],
+    ['INFORMATION_MODEL_URL', 'im.example', 'INFORMATION_MODEL_URL: must be an http or https URL'],
+    ['INFORMATION_MODEL_URL', 'https://user:pass@im.example', 'INFORMATION_MODEL_URL: must be an http or https URL'],
+    ['BACKENDS_TOKEN_URL', 'https://login.example/token', 'backends.tokenUrl: needs BACKENDS_CLIENT_ID'],
+    ['HUB_SERVICE_CONNECTION_STRING', `HostName=h;SharedAccessKey=${key}`, 'SharedAccessKeyName missing'],
+    [
+      'HUB_EVENTS_CONNECTION_STRING',
+      enough.HUB_EVENTS_CONNECTION_STRING.replace('EntityPath', 'Path'),
+      'EntityPath missing',
+    ],
+  ])('%s=%s is refused', (name, value, problem) => {
+    const problems = problemsOf({ ...enough, [name]: value });
+    expect(problems).toHaveLength(1);
+    expect(problems[0]).toContain(problem);
+  });
+
+  it('never repeat a secret', () => {
+    const broken = {
+      HUB_EVENTS_CONNECTION_STRING: `SharedAccessKey=${key}`,
+      HUB_SERVICE_CONNECTION_STRING: key,
+      INFORMATION_MODEL_URL: `https://user:${key}@im.example`,
+      HTTP_PORT: 'x',
+    };
+    expect(problemsOf(broken).join('\n')).not.toContain(key);
+  });
+
+  it.each(['s3cr3t\u0100', 's3cr3t\n', 's3cr3t t', 's3cr3t\u007f', 's3cr3t\u0000'])(
+    'refuse a token that no HTTP header can carry, without a word of it: %j',
+    (token) => {
+      const problems = problemsOf({ ...enough, BACKENDS_TOKEN: token });
+      expect(problems).toEqual([expect.stringContaining('BACKENDS_TOKEN: must be printable ASCII')]);
+      expect(problems.join('\n')).not.toContain('s3cr3t');
+    },
+  );
+
+  type Setting = { env: string; format: unknown; minimum?: number; maximum?: number };
+  const numbers = Object.values<Record<string, Setting>>(schema)
+    .flatMap((members) => Object.values(members))
+    .filter(({ format }) => format === 'count')
+    .map(({ env, minimum = 1, maximum = 0 }) => ({ env, minimum, maximum }));
+
+  it.each(numbers)('have a least and a largest value: $env', ({ env, minimum, maximum }) => {
+    for (const allowed of [minimum, maximum]) expect(problemsOf({ ...enough, [env]: String(allowed) })).toEqual([]);
+    for (const refused of [minimum - 1, maximum + 1]) {
+      const problem = `${env}: must be a whole number from ${minimum} to ${maximum}`;
+      expect(problemsOf({ ...enough, [env]: String(refused) })).toEqual([expect.stringContaining(problem)]);
+    }
+  });
+
+  it('have no duration that a timer would take for none', () => {
+    const durations = numbers.filter(({ env }) => env.endsWith('_SECONDS'));
+    expect(durations.length).toBeGreaterThan(5);
+    expect(durations.filter(({ maximum }) => maximum * 1000 * 10 >= 2 ** 31)).toEqual([]);
+  });
+
+  it('that are secrets are refused in a file', () => {
+    const problems = problemsOf({ ...enough, CONFIG_FILE: file({ backends: { token: key } }) });
+    expect(problems).toEqual([
+      expect.stringMatching(/^backends\.token is a secret: set BACKENDS_TOKEN and remove it from /),
+    ]);
+  });
+
+  it.each([
+    ['unknown names', { delivry: { maxMessages: 1 } }, "'delivry.maxMessages' not declared"],
+    ['no JSON', '{', 'cannot be read as JSON'],
+    ['no object', '[]', 'must hold a JSON object'],
+  ])('of a file with %s are refused', (_what, values, problem) => {
+    expect(problemsOf({ ...enough, CONFIG_FILE: file(values) }).join('\n')).toContain(problem);
+  });
+
+  it('do not let the hub’s token travel in clear to another machine', () => {
+    const emulator = (host: string) =>
+      enough.HUB_EVENTS_CONNECTION_STRING.replace('hub.example', host).concat(';UseDevelopmentEmulator=true');
+    for (const host of ['localhost:5672', '127.0.0.1:5672', '[::1]:5672']) {
+      expect(problemsOf({ ...enough, HUB_EVENTS_CONNECTION_STRING: emulator(host) })).toEqual([]);
+    }
+    for (const host of ['hub.example', 'localhost.example', '127.0.0.1.example', '10.0.0.1']) {
+      expect(problemsOf({ ...enough, HUB_EVENTS_CONNECTION_STRING: emulator(host) })).toEqual([
+        expect.stringContaining('this machine only'),
+      ]);
+    }
+  });
+
+  it('allow no signs of life so rare that an idle instance would be restarted for want of them', () => {
+    const most = numbers.find(({ env }) => env === 'SCALING_EXPIRY_SECONDS')?.maximum ?? 0;
+    expect(roundMs(most)).toBe(mostBetweenSigns * 1000);
+  });
+});
+
+describe('settings that are gone', () => {
+  it('refuse the start when something would be left behind, believed or opened, and say what to do', () => {
+    const problems = problemsOf({
+      ...enough,
+      CHECKPOINTS_DIRECTORY: '/var/checkpoints',
+      DEAD_LETTERS_DIRECTORY: '/var/l',
+      HUB_DEVICE_ID_PROPERTY: 'x-device',
+      METHODS_HOST: '127.0.0.1',
+    });
+    expect(problems).toEqual([
+      expect.stringMatching(/^CHECKPOINTS_DIRECTORY is no setting any more: set DATA_DIRECTORY, .*`checkpoints`$/),
+      expect.stringMatching(/^DEAD_LETTERS_DIRECTORY is no setting any more: set DATA_DIRECTORY, .*`dead-letters`$/),
+      expect.stringMatching(/^HUB_DEVICE_ID_PROPERTY is no setting any more: remove it/),
+      expect.stringMatching(/^METHODS_HOST is no setting any more: set HTTP_HOST/),
+    ]);
+  });
+
+  it('do not refuse it when they are empty, or nothing is left behind', () => {
+    expect(problemsOf({ ...enough, CHECKPOINTS_DIRECTORY: '', DELIVERY_SPOOL_DIRECTORY: '/var/spool' })).toEqual([]);
+  });
+
+  it('are named in a file too', () => {
+    const problems = problemsOf({ ...enough, CONFIG_FILE: file({ checkpoints: { directory: '/var/checkpoints' } }) });
+    expect(problems).toEqual([
+      expect.stringMatching(/^checkpoints\.directory is no setting any more: set DATA_DIRECTORY/),
+    ]);
+  });
+
+  it('are gone, and what replaces them exists', () => {
+    for (const { variable, path, instead } of retiredSettings) {
+      expect(names).not.toContain(variable);
+      const [group = '', name = ''] = path.split('.');
+      expect(problemsOf({ ...enough, CONFIG_FILE: file({ [group]: { [name]: 1 } }) }).join('\n')).toContain(
+        `${path} is no setting any more`,
+      );
+      expect(names).toEqual(expect.arrayContaining(instead.match(/[A-Z]+_[A-Z_]+/g) ?? []));
+    }
+  });
+
+  it('are reported, whatever their names begin with', () => {
+    const warned = retiredSettings.filter(({ isVital }) => !isVital);
+    expect(warned.length).toBeGreaterThan(20);
+    const env = { ...enough, ...Object.fromEntries(warned.map(({ variable }) => [variable, '1'])) };
+    expect(problemsOf(env)).toEqual([]);
+    const reported = warned.map(({ variable, instead }) => ({ variable, hint: instead }));
+    expect(unknownVariables(env, names)).toEqual(reported);
+  });
+});
+
+describe('variables that look like settings and are none', () => {
+  const unknown = (env: NodeJS.ProcessEnv) => unknownVariables(env, names);
+
+  it('are named, with the nearest name or what replaced them', () => {
+    expect(unknown({ DELIVERY_DRAIN_SECOND: '1', HUB_CONSUMERGROUP: 'g', DELIVERY_SPOOL_DIRECTORY: '/x' })).toEqual([
+      { variable: 'DELIVERY_DRAIN_SECOND', hint: 'the nearest name is DELIVERY_DRAIN_SECONDS' },
+      { variable: 'HUB_CONSUMERGROUP', hint: 'the nearest name is HUB_CONSUMER_GROUP' },
+      { variable: 'DELIVERY_SPOOL_DIRECTORY', hint: expect.stringContaining('set DATA_DIRECTORY') },
+    ]);
+  });
+
+  it('are not those that are empty, of others, or set by Kubernetes for a service of such a name', () => {
+    const others = {
+      PATH: '/bin',
+      NODE_ENV: 'production',
+      HTTP_PROXY: 'http://proxy',
+      HUB_UNKNOWN: '',
+      HUB_SERVICE_HOST: '10.0.0.1',
+      HUB_SERVICE_PORT_HTTP: '80',
+      HUB_PORT: 'tcp://10.0.0.1:80',
+      HUB_PORT_80_TCP_ADDR: '10.0.0.1',
+    };
+    expect(unknown({ ...enough, ...others })).toEqual([]);
+  });
+
+  it('are looked for under the beginnings of all settings', () => {
+    expect(names.filter((name) => !prefixes.some((prefix) => name.startsWith(prefix)))).toEqual([]);
+    expect(prefixes.filter((prefix) => !names.some((name) => name.startsWith(prefix)))).toEqual([]);
+  });
+});
+
+const storage = `DefaultEndpointsProtocol=https;AccountName=a;AccountKey=${key};EndpointSuffix=core.windows.net`;
+const blob = { ...enough, CHECKPOINTS_STORE: 'blob', CHECKPOINTS_CONNECTION_STRING: storage };
+
+describe('the settings of the blob store', () => {
+  it.each([
+    ['the account’s key', storage],
+    ['a shared access signature', 'BlobEndpoint=https://a.blob.core.windows.net/;SharedAccessSignature=sv=1&sig=x%3D'],
+    ['an emulator on this machine', `AccountName=a;AccountKey=${key};BlobEndpoint=http://127.0.0.1:10000/a`],
+    ['the emulator’s short form', 'UseDevelopmentStorage=true'],
+  ])('are complete with %s, in production too', (_what, connectionString) => {
+    const env = { ...blob, CHECKPOINTS_CONNECTION_STRING: connectionString, NODE_ENV: 'production' };
+    expect(problemsOf(env)).toEqual([]);
+    expect(readSettings(env, directory).checkpoints).toMatchObject({ store: 'blob', container: 'checkpoints' });
+  });
+
+  it.each([
+    ['no connection string', { CHECKPOINTS_CONNECTION_STRING: '' }, 'blob needs CHECKPOINTS_CONNECTION_STRING'],
+    ['another store beside it', { CHECKPOINTS_STORE: 'file' }, 'of no use to CHECKPOINTS_STORE=file'],
+    ['half an account', { CHECKPOINTS_CONNECTION_STRING: 'AccountName=a' }, 'AccountKey'],
+    ['a signature for nowhere', { CHECKPOINTS_CONNECTION_STRING: 'SharedAccessSignature=sv=1' }, 'BlobEndpoint'],
+    ['http', { CHECKPOINTS_CONNECTION_STRING: storage.replace('https', 'http') }, 'on this machine only'],
+    [
+      'an http endpoint elsewhere',
+      { CHECKPOINTS_CONNECTION_STRING: `AccountName=a;AccountKey=${key};BlobEndpoint=http://10.0.0.1/a` },
+      'on this machine only',
+    ],
+    ['a name that is none', { CHECKPOINTS_CONTAINER: 'Check_Points' }, 'CHECKPOINTS_CONTAINER: must be 3 to 63'],
+    ['a short name', { CHECKPOINTS_CONTAINER: 'cp' }, 'CHECKPOINTS_CONTAINER: must be 3 to 63'],
+  ])('are refused with %s', (_what, given, problem) => {
+    const problems = problemsOf({ ...blob, ...given });
+    expect(problems).toEqual([expect.stringContaining(problem)]);
+    expect(problems.join('\n')).not.toContain(key);
+  });
+
+  it('are a secret that no file may hold', () => {
+    const problems = problemsOf({ ...enough, CONFIG_FILE: file({ checkpoints: { connectionString: storage } }) });
+    expect(problems).toEqual([expect.stringContaining('checkpoints.connectionString is a secret')]);
+  });
+});
+
+describe('the settings of the dead letters in blobs', () => {
+  const inBlobs = { ...enough, DEAD_LETTERS_STORE: 'blob' };
+  const own = { DEAD_LETTERS_CONNECTION_STRING: storage };
+  const lent = { CHECKPOINTS_CONNECTION_STRING: storage };
+
+  it.each([
+    ['a connection string of their own', own],
+    ['that of the checkpoints, which may be in blobs or not', lent],
+    ['both', { ...own, ...lent, CHECKPOINTS_STORE: 'blob' }],
+  ])('are complete with %s', (_what, given) => {
+    expect(problemsOf({ ...inBlobs, ...given })).toEqual([]);
+    expect(readSettings({ ...inBlobs, ...given }, directory).deadLetters.container).toBe('dead-letters');
+  });
+
+  it.each([
+    ['no connection string', inBlobs, 'blob needs DEAD_LETTERS_CONNECTION_STRING, or CHECKPOINTS_CONNECTION_STRING'],
+    ['a directory beside it', { ...enough, ...own }, 'of no use to DEAD_LETTERS_STORE=directory'],
+    ['one of the checkpoints for nobody', { ...inBlobs, ...own, ...lent }, 'of no use to CHECKPOINTS_STORE=file'],
+    ['half an account', { ...inBlobs, DEAD_LETTERS_CONNECTION_STRING: 'AccountName=a' }, 'AccountKey'],
+    ['a name that is none', { ...inBlobs, ...own, DEAD_LETTERS_CONTAINER: 'Dead_Letters' }, 'DEAD_LETTERS_CONTAINER'],
+  ])('are refused with %s', (_what, given, problem) => {
+    const problems = problemsOf(given);
+    expect(problems).toEqual([expect.stringContaining(problem)]);
+    expect(problems.join('\n')).not.toContain(key);
+  });
+
+  it('are a secret that no file may hold', () => {
+    const problems = problemsOf({ ...enough, CONFIG_FILE: file({ deadLetters: { connectionString: storage } }) });
+    expect(problems).toEqual([expect.stringContaining('deadLetters.connectionString is a secret')]);
+  });
+});
+
+describe('the pages that list the settings', () => {
+  it('README.md has those that must be set, and is up to date: run `npm run docs`', () => {
+    const readme = readFileSync('README.md', 'utf8');
+    expect(withRequiredSettings(readme)).toBe(readme);
+    expect(required).toEqual(expect.arrayContaining(Object.keys(enough)));
+    for (const name of Object.keys(enough)) expect(problemsOf({ ...enough, [name]: '' })).not.toEqual([]);
+  });
+
+  it('docs/settings.md has each setting once, and is up to date: run `npm run docs`', () => {
+    const page = readFileSync('docs/settings.md', 'utf8');
+    expect(settingsPage()).toBe(page);
+    const listed = [...page.matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name);
+    expect(listed.toSorted()).toEqual(names.toSorted());
+  });
+
+  it('.env.example is up to date: run `npm run docs`', () => {
+    expect(readFileSync('.env.example', 'utf8')).toBe(envExample());
+  });
+
+  it('every setting has a sentence and a variable of its own', () => {
+    const docs = settingDocs();
+    expect(new Set(docs.map(({ env }) => env)).size).toBe(docs.length);
+    for (const { doc } of docs) expect(doc).toMatch(/\w.*[.…]$/);
+  });
+});
