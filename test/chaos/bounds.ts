@@ -1,6 +1,6 @@
 import type { Instance } from './instance.ts';
 import type { Line } from './observe.ts';
-import { type Stage, uncoveredMessages } from './stage.ts';
+import { type Interruption, type Stage, uncoveredMessages } from './stage.ts';
 
 /** A checkpoint that was under way when the store had recovered may take so long to come through. */
 const recoveryMs = 2_000;
@@ -39,3 +39,9 @@ export async function partitionsReadBy(instance: Instance, at: number): Promise<
   }
   return reading;
 }
+
+/** On a starved machine an instance can lose a partition without a planned misfortune, because it renews too late. */
+export const revocationsIn = (lines: readonly Record<string, unknown>[]): Interruption[] =>
+  lines
+    .filter(({ msg }) => msg === 'another instance reads this partition now')
+    .map(({ time, partition }) => ({ at: Date.parse(String(time)), of: String(partition) }));

@@ -1,5 +1,5 @@
 import { unpack } from '../../sandbox/showMessage.ts';
-import { boundsOf } from './bounds.ts';
+import { boundsOf, revocationsIn } from './bounds.ts';
 import { grouped } from './grouped.ts';
 import type { Effect, Handled, History, State, Subject, Told } from './history.ts';
 import { caughtInOutages } from './outages.ts';
@@ -24,6 +24,7 @@ export async function recordOutcome(
     ...calls.flatMap(({ fault, headers }) => (fault ? [headers['x-correlation-id'] ?? ''] : [])),
     ...logs.flatMap(caughtInOutages),
   ]);
+  const revocations = logs.flatMap(revocationsIn);
   const isTaken = ({ refused }: Devicebound) => refused === undefined;
   const letters = (await Promise.all(everybody(stage).map((instance) => instance.letters()))).flat();
   const lines = await handledBy(stage);
@@ -44,7 +45,7 @@ export async function recordOutcome(
     ]),
     parked: new Set(letters.map(({ event: { properties } }) => properties['correlationId'] ?? properties['id'] ?? '')),
     state: statesOf(stage, sent),
-    mostRepeats: await boundsOf(stage, lines),
+    mostRepeats: await boundsOf({ ...stage, interruptions: [...stage.interruptions, ...revocations] }, lines),
   };
 }
 

@@ -1,0 +1,24 @@
+import { expect, it } from 'vitest';
+import { boundsOf, revocationsIn } from './bounds.ts';
+import { uncoveredMessages } from './stage.ts';
+
+const at = (second: number) => Date.UTC(2026, 0, 1, 0, 0, second);
+const time = (second: number) => new Date(at(second)).toISOString();
+
+it('A partition that an instance has lost may repeat what no checkpoint covered, and what was handled while the store failed', async () => {
+  const lost = {
+    msg: 'another instance reads this partition now',
+    partition: '1',
+    time: time(9),
+    noticedBy: 'checkpoint',
+  };
+  const interruptions = revocationsIn([{ msg: 'partition released', partition: '2', time: time(9) }, lost]);
+  const handled = { id: 'a', code: 'ok', dropped: 0, remarks: 0 };
+  const lines = [
+    { ...handled, partition: '1', at: at(6) },
+    { ...handled, partition: '1', at: at(8) },
+    { ...handled, partition: '2', at: at(8) },
+  ];
+  const storeTroubles = [{ from: at(7), to: at(8) }];
+  expect(await boundsOf({ interruptions, storeTroubles }, lines)).toEqual(new Map([['1', uncoveredMessages + 1]]));
+});
