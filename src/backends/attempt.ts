@@ -4,7 +4,7 @@ import type { TokenSource } from './token.ts';
 import { TransportFailure } from './transport.ts';
 
 /** What one attempt brought back, whatever its status. */
-export interface Reply {
+export interface HttpResponse {
   readonly status: number;
   readonly data: Buffer;
   readonly retryAfter: string | undefined;
@@ -21,19 +21,23 @@ export interface Outgoing {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-export type Attempt = (outgoing: Outgoing, timeoutMs: number, deadline: Deadline) => Promise<Reply | TransportFailure>;
+export type Attempt = (
+  outgoing: Outgoing,
+  timeoutMs: number,
+  deadline: Deadline,
+) => Promise<HttpResponse | TransportFailure>;
 
 /**
  * Sends a request once. A 401 makes it renew the token and send it once more: the token may have expired early.
  * @param name of the backend, in words
  */
 export function createAttempt(axios: Axios, tokens: TokenSource, name: string): Attempt {
-  async function transmit(outgoing: Outgoing, timeoutMs: number, token: string): Promise<Reply> {
+  async function transmit(outgoing: Outgoing, timeoutMs: number, token: string): Promise<HttpResponse> {
     const { method, path, body, headers } = outgoing;
     const {
       status,
       data,
-      headers: answered,
+      headers: responseHeaders,
     } = await axios.request<Buffer>({
       method,
       url: path,
@@ -41,7 +45,7 @@ export function createAttempt(axios: Axios, tokens: TokenSource, name: string): 
       timeout: timeoutMs,
       headers: { authorization: `Bearer ${token}`, ...headers },
     });
-    return { status, data, retryAfter: answered['retry-after'] as string | undefined, token };
+    return { status, data, retryAfter: responseHeaders['retry-after'] as string | undefined, token };
   }
 
   return async (outgoing, timeoutMs, deadline) => {
@@ -49,11 +53,11 @@ export function createAttempt(axios: Axios, tokens: TokenSource, name: string): 
     try {
       const known = tokens.token();
       const token = typeof known === 'string' ? known : await deadline.race(known, waitingFor);
-      const reply = await transmit(outgoing, timeoutMs, token);
-      if (reply.status !== 401) return reply;
+      const response = await transmit(outgoing, timeoutMs, token);
+      if (response.status !== 401) return response;
       const renewed = await deadline.race(tokens.renew(token), waitingFor);
       const left = Math.max(1, Math.min(timeoutMs, deadline.remaining()));
-      return renewed === token ? reply : await transmit(outgoing, left, renewed);
+      return renewed === token ? response : await transmit(outgoing, left, renewed);
     } catch (error) {
       if (error instanceof TransportFailure) return error;
       throw error;

@@ -1,5 +1,5 @@
 import type { Troubles } from '../log/troubles.ts';
-import type { Reply } from './attempt.ts';
+import type { HttpResponse } from './attempt.ts';
 import type { Circuit } from './circuit.ts';
 import { isHealthy, isOutage } from './status.ts';
 import { TransportFailure } from './transport.ts';
@@ -13,7 +13,7 @@ interface OutcomeRecorderOptions {
 }
 
 /** @param timeoutMs what the attempt had */
-export type RecordOutcome = (reply: Reply | TransportFailure, deviceId: string, timeoutMs: number) => void;
+export type RecordOutcome = (response: HttpResponse | TransportFailure, deviceId: string, timeoutMs: number) => void;
 
 /** A shorter time-out, of a message that is nearly over, says nothing about the backend. */
 const tellingTimeoutMs = 1000;
@@ -24,14 +24,14 @@ export function createOutcomeRecorder({ circuit, attemptTimeoutMs, access }: Out
   const isTelling = (timeoutMs: number) =>
     timeoutMs >= Math.min(tellingTimeoutMs, attemptTimeoutMs) && !circuit.hasSucceededWithin(timeoutMs);
 
-  return (reply, deviceId, timeoutMs) => {
-    if (reply instanceof TransportFailure) {
-      const { fault } = reply;
+  return (response, deviceId, timeoutMs) => {
+    if (response instanceof TransportFailure) {
+      const { fault } = response;
       if (fault === 'answer too large' || (fault === 'no answer in time' && !isTelling(timeoutMs))) return;
       circuit.failed(deviceId, fault);
       return;
     }
-    const { status } = reply;
+    const { status } = response;
     access(status);
     if (status === 500) circuit.drew500(deviceId);
     else if (isOutage(status)) circuit.failed(deviceId, `HTTP ${status}`);

@@ -24,9 +24,9 @@ export function createBulkhead(circuit: Circuit, connections: number): Bulkhead 
       if (out !== undefined) {
         onOutage?.();
         await deadline.race(out, waitingFor());
-      } else if (semaphore.take()) return;
+      } else if (semaphore.tryAcquire()) return;
       else {
-        await semaphore.turn(deadline, `a free connection to ${waitingFor()}`);
+        await semaphore.acquire(deadline, `a free connection to ${waitingFor()}`);
         if (circuit.state() === 'closed') return;
         semaphore.release();
       }
@@ -35,7 +35,7 @@ export function createBulkhead(circuit: Circuit, connections: number): Bulkhead 
 
   return {
     enter: (deadline, waitingFor, onOutage) =>
-      circuit.state() === 'closed' && semaphore.take() ? undefined : waitToEnter(deadline, waitingFor, onOutage),
+      circuit.state() === 'closed' && semaphore.tryAcquire() ? undefined : waitToEnter(deadline, waitingFor, onOutage),
     leave: semaphore.release,
   };
 }

@@ -15,7 +15,7 @@ export interface Call {
   readonly idempotencySeed: string;
 }
 
-export interface Request<T> {
+export interface CallRequest<T> {
   /** What it does, in words for `details` and logs: `replace object model`. */
   readonly operation: string;
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
@@ -31,7 +31,7 @@ export interface Request<T> {
   readonly read?: (body: Json) => T;
 }
 
-export type Answer<T> = (
+export type CallResult<T> = (
   | { readonly value: T; readonly refusal: undefined }
   | { readonly value: undefined; readonly refusal: Refusal }
 ) & {
@@ -43,4 +43,4 @@ export type Answer<T> = (
  * Calls a backend, as often as it takes (B4).
  * @throws Rejection not_authorized, http_response_error, response_too_large, timeout_exceeded, internal_platform_error
  */
-export type Send = <T = undefined>(request: Request<T>) => Promise<Answer<T>>;
+export type Send = <T = undefined>(request: CallRequest<T>) => Promise<CallResult<T>>;

@@ -10,7 +10,7 @@ import { type Circuit, createCircuit } from './circuit.ts';
 import { createDeadline } from './deadline.ts';
 import type { Health } from './healthProbe.ts';
 import type { Redact } from './redaction.ts';
-import { createAnswers } from './response.ts';
+import { createCallResults } from './response.ts';
 import { createSending } from './sending.ts';
 import { isHealthy } from './status.ts';
 import type { TokenSource } from './token.ts';
@@ -73,10 +73,10 @@ export function createBackend(options: BackendOptions): Backend {
       const deadline = createDeadline(attemptTimeoutMs / 1000);
       try {
         // In no line for a connection: one that hangs must not keep it from finding that out.
-        const reply = await attempt({ method: 'GET', path: probe, headers: {} }, attemptTimeoutMs, deadline);
-        if (reply instanceof TransportFailure) return unhealthy;
-        access(reply.status);
-        return { healthy: isHealthy(reply.status), retryAfterMs: retryAfterMs(reply.retryAfter) };
+        const response = await attempt({ method: 'GET', path: probe, headers: {} }, attemptTimeoutMs, deadline);
+        if (response instanceof TransportFailure) return unhealthy;
+        access(response.status);
+        return { healthy: isHealthy(response.status), retryAfterMs: retryAfterMs(response.retryAfter) };
       } catch {
         return unhealthy;
       }
@@ -96,7 +96,7 @@ export function createBackend(options: BackendOptions): Backend {
         backOff: createBackOff(settings.backOffMs, settings.maxBackOffMs, random),
         maxRetryAfterMs: settings.maxProbeMs,
       },
-      answers: createAnswers(name, log, redact),
+      results: createCallResults(name, log, redact),
     }),
     circuit,
     async close() {

@@ -8,7 +8,7 @@ import { type Json, textIn } from '../protocol/json.ts';
 export const saysTheSame = (a: string, b: string): boolean => isDeepStrictEqual(exact(a), exact(b));
 
 /** The same for one member of two objects; a member that is missing says what `otherwise` says. */
-export function agreesIn(key: string, a: Json, b: Json, otherwise = 'null'): boolean {
+export function equalIn(key: string, a: Json, b: Json, otherwise = 'null'): boolean {
   const read = (json: Json) => textIn(json, key) ?? otherwise;
   return saysTheSame(read(a), read(b));
 }

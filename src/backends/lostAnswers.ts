@@ -1,6 +1,6 @@
 import { parseTypeRef } from '../protocol/fields.ts';
 import { type Json, textIn, valueIn } from '../protocol/json.ts';
-import { agreesIn } from './jsonEquality.ts';
+import { equalIn } from './jsonEquality.ts';
 
 /** Proofs that what is stored is the work of a request whose answer was lost (B4). */
 
@@ -21,15 +21,15 @@ export function isReplacedBy(sent: Json, stored: Json): boolean {
     before !== undefined &&
     versionOf(stored) === before + 1n &&
     isOfType(valueIn(stored, 'type'), valueIn(sent, 'type')) &&
-    (!sent.members.has('name') || agreesIn('name', sent, stored)) &&
-    agreesIn('properties', sent, stored, '{}') &&
-    agreesIn('variables', sent, stored, '{}')
+    (!sent.members.has('name') || equalIn('name', sent, stored)) &&
+    equalIn('properties', sent, stored, '{}') &&
+    equalIn('variables', sent, stored, '{}')
   );
 }
 
 /** The type version has every member of the definition that was sent. */
 export const isDefinedBy = (sent: Json, stored: Json): boolean =>
-  [...sent.members.keys()].every((key) => agreesIn(key, sent, stored));
+  [...sent.members.keys()].every((key) => equalIn(key, sent, stored));
 
 /** A stored type has a full version; the one asked for may have none, or a major one. */
 function isOfType(stored: unknown, asked: unknown): boolean {

@@ -102,7 +102,7 @@ export function createObjectReader(options: ObjectReaderOptions): ReadObjectForC
 
   return async (objectId, model, caller) => {
     if (circuit.state() === 'open') return unavailable('is unavailable');
-    if (!semaphore.take()) await semaphore.turn(caller.deadline, `a free connection to the ${name}`);
+    if (!semaphore.tryAcquire()) await semaphore.acquire(caller.deadline, `a free connection to the ${name}`);
     try {
       // The circuit may have opened while this request waited for a connection.
       return circuit.state() === 'open' ? unavailable('is unavailable') : await request(objectId, model, caller);

@@ -3,18 +3,18 @@ import type { LogLines } from '../log/log.ts';
 import { answerLimits, readJson } from '../protocol/json.ts';
 import { allKeys } from '../protocol/jsonKeys.ts';
 import { Rejection } from '../protocol/rejection.ts';
-import type { Reply } from './attempt.ts';
-import type { Answer, Request } from './call.ts';
+import type { HttpResponse } from './attempt.ts';
+import type { CallRequest, CallResult } from './call.ts';
 import type { Redact } from './redaction.ts';
 import { refusalOf } from './refusal.ts';
 
-export type Answers = ReturnType<typeof createAnswers>;
+export type CallResults = ReturnType<typeof createCallResults>;
 
 /**
  * What the last reply of a call means to the caller.
  * @param name of the backend, in words
  */
-export function createAnswers(name: string, log: LogLines, redact: Redact) {
+export function createCallResults(name: string, log: LogLines, redact: Redact) {
   /** A failure that is no business of the device: it learns an incident id, and the log what that stands for. */
   function incident(operation: string, cause: unknown, status?: number, token = '', body?: string): Rejection {
     const id = randomUUID();
@@ -26,7 +26,7 @@ export function createAnswers(name: string, log: LogLines, redact: Redact) {
   }
 
   /** @throws Rejection http_response_error, not_authorized, internal_platform_error */
-  function answerOf<T>(request: Request<T>, { status, data, token }: Reply, lost: boolean): Answer<T> {
+  function resultOf<T>(request: CallRequest<T>, { status, data, token }: HttpResponse, lost: boolean): CallResult<T> {
     const { operation, body, expect, read } = request;
     if (status >= 400 && status < 500) {
       const refusal = refusalOf(`${name}: ${operation}`, status, data, (words) => redact(words, token, body));
@@ -41,5 +41,5 @@ export function createAnswers(name: string, log: LogLines, redact: Redact) {
     }
   }
 
-  return { incident, answerOf };
+  return { incident, resultOf };
 }

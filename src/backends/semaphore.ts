@@ -1,51 +1,51 @@
 import type { Deadline } from './deadline.ts';
 
-/** A number of places, each of which one can hold at a time; who finds none waits, first come, first served. */
+/** Limits how many callers hold a place at a time. The others wait, first come, first served. */
 export interface Semaphore {
-  /** Whether there was a free one. It is the caller's now, who gives it back by `release`. */
-  take(): boolean;
+  /** Takes a free place; false when there is none. The caller gives the place back with `release`. */
+  tryAcquire(): boolean;
   /**
-   * When none is free: resolves when it is the caller's turn, who then has one. Who cannot wait any longer leaves the line at once, and has none.
+   * For use after `tryAcquire` has failed: resolves when the caller holds a place. When it throws, the caller holds none.
    * @param waitingFor words for `details`
    * @throws Rejection timeout_exceeded
-   * @throws Abandoned
+   * @throws Cancelled
    */
-  turn(deadline: Deadline, waitingFor: string): Promise<void>;
+  acquire(deadline: Deadline, waitingFor: string): Promise<void>;
   release(): void;
 }
 
 export function createSemaphore(count: number): Semaphore {
   let free = count;
-  const line = new Set<() => void>();
-  // One for good: it goes on behind whom it has called last, however many have left before their turn.
-  const ahead = line.values();
+  const waiters = new Set<() => void>();
+  // One iterator for the whole life of the set: a new one would first pass over every deleted entry.
+  const inOrder = waiters.values();
 
   function release() {
-    const next = line.size > 0 ? ahead.next().value : undefined;
+    const next = waiters.size > 0 ? inOrder.next().value : undefined;
     if (next === undefined) {
       free += 1;
       return;
     }
-    line.delete(next);
-    next(); // has it before anybody else can
+    waiters.delete(next);
+    next();
   }
 
   return {
-    take() {
+    tryAcquire() {
       if (free === 0) return false;
       free -= 1;
       return true;
     },
-    async turn(deadline, waitingFor) {
+    async acquire(deadline, waitingFor) {
       let enter = () => {};
-      const called = new Promise<void>((resolve) => {
+      const acquired = new Promise<void>((resolve) => {
         enter = resolve;
       });
-      line.add(enter);
+      waiters.add(enter);
       try {
-        await deadline.race(called, waitingFor);
+        await deadline.race(acquired, waitingFor);
       } catch (error) {
-        if (!line.delete(enter)) release(); // called in the very moment of leaving
+        if (!waiters.delete(enter)) release(); // it got a place at the moment when its time was over
         throw error;
       }
     },

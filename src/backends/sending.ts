@@ -1,12 +1,12 @@
 import { derivedId } from '../protocol/event.ts';
 import { Rejection } from '../protocol/rejection.ts';
-import type { Attempt, Outgoing, Reply } from './attempt.ts';
+import type { Attempt, HttpResponse, Outgoing } from './attempt.ts';
 import type { RecordOutcome } from './attemptOutcome.ts';
 import type { Bulkhead } from './bulkhead.ts';
 import type { Call, Send } from './call.ts';
 import { Cancelled, timeoutExceeded } from './deadline.ts';
 import { deviceHeader, headerValue } from './headers.ts';
-import type { Answers } from './response.ts';
+import type { CallResults } from './response.ts';
 import { createRetries, type Retries, type RetriesOptions } from './retries.ts';
 import { hidesEffect, isPassing } from './status.ts';
 import { TransportFailure } from './transport.ts';
@@ -21,12 +21,12 @@ interface SendingOptions {
   readonly recordOutcome: RecordOutcome;
   readonly bulkhead: Bulkhead;
   readonly retries: RetriesOptions;
-  readonly answers: Answers;
+  readonly results: CallResults;
 }
 
 /** Makes of one message's calls to a backend as many attempts as it takes (B4). */
 export function createSending(options: SendingOptions): (call: Call) => Send {
-  const { name, attemptTimeoutMs, maxAnswerBytes, attempt, recordOutcome, bulkhead, answers } = options;
+  const { name, attemptTimeoutMs, maxAnswerBytes, attempt, recordOutcome, bulkhead, results } = options;
 
   const tooLarge = (operation: string) =>
     new Rejection('response_too_large', `${name}: ${operation} was answered with over ${maxAnswerBytes} bytes`);
@@ -66,31 +66,31 @@ export function createSending(options: SendingOptions): (call: Call) => Send {
       for (;;) {
         const waiting = bulkhead.enter(deadline, waitingFor, onOutage);
         if (waiting !== undefined) await waiting;
-        let reply: Reply | TransportFailure;
+        let response: HttpResponse | TransportFailure;
         try {
           deadline.check();
           const timeoutMs = Math.min(attemptTimeoutMs, deadline.remaining());
           if (timeoutMs === 0) throw timeoutExceeded(waitingFor());
-          reply = await attempt(outgoing, timeoutMs, deadline);
-          recordOutcome(reply, deviceId, timeoutMs);
+          response = await attempt(outgoing, timeoutMs, deadline);
+          recordOutcome(response, deviceId, timeoutMs);
         } catch (error) {
-          throw error instanceof Rejection || error instanceof Cancelled ? error : answers.incident(operation, error);
+          throw error instanceof Rejection || error instanceof Cancelled ? error : results.incident(operation, error);
         } finally {
           bulkhead.leave();
         }
 
-        if (reply instanceof TransportFailure) {
-          const { fault, sent } = reply;
+        if (response instanceof TransportFailure) {
+          const { fault, sent } = response;
           if (fault === 'answer too large') throw tooLarge(operation);
           failure = fault;
           lost ||= sent;
           await retries().next(failure);
           continue;
         }
-        const { status, retryAfter } = reply;
+        const { status, retryAfter } = response;
         if (!isPassing(status) || (status === 500 && retries().givesUp())) {
           if (mutates) answered.set(route, ordinal + 1);
-          return answers.answerOf(request, reply, lost);
+          return results.resultOf(request, response, lost);
         }
         failure = `HTTP ${status}`;
         lost ||= hidesEffect(status);

@@ -25,7 +25,7 @@ export interface Troubles {
   close(): void;
 }
 
-interface Course {
+interface Episode {
   latest: Trouble;
   readonly since: number;
   total: number;
@@ -41,35 +41,35 @@ const maxSources = 1_000;
 const furtherSources = 'further sources';
 
 export function createTroubles(log: LogLines): Troubles {
-  const courses = new Map<string, Course>();
+  const episodes = new Map<string, Episode>();
 
-  function write(course: Course) {
-    const { level, message, fields, still } = course.latest;
-    log[level]({ ...fields, ...still?.(), times: course.times, forSeconds: secondsOf(course) }, message);
-    course.times = 0;
+  function write(episode: Episode) {
+    const { level, message, fields, still } = episode.latest;
+    log[level]({ ...fields, ...still?.(), times: episode.times, forSeconds: secondsOf(episode) }, message);
+    episode.times = 0;
   }
 
   function everyMinute(source: string) {
-    const course = courses.get(source);
-    if (course === undefined) return;
-    if (course.times === 0 && course.latest.still === undefined) over(source);
-    else write(course);
+    const episode = episodes.get(source);
+    if (episode === undefined) return;
+    if (episode.times === 0 && episode.latest.still === undefined) over(source);
+    else write(episode);
   }
 
   function over(source: string, message?: string, fields?: object) {
-    const course = courses.get(source);
-    if (course === undefined) return;
-    clearInterval(course.timer);
-    courses.delete(source);
-    const { latest, total } = course;
-    const ended = { ...(fields ?? latest.fields), times: total, forSeconds: secondsOf(course) };
+    const episode = episodes.get(source);
+    if (episode === undefined) return;
+    clearInterval(episode.timer);
+    episodes.delete(source);
+    const { latest, total } = episode;
+    const ended = { ...(fields ?? latest.fields), times: total, forSeconds: secondsOf(episode) };
     log.info(ended, message ?? `over: ${latest.message}`);
   }
 
   return {
     met(named, trouble) {
-      const source = courses.has(named) || courses.size < maxSources ? named : furtherSources;
-      const known = courses.get(source);
+      const source = episodes.has(named) || episodes.size < maxSources ? named : furtherSources;
+      const known = episodes.get(source);
       if (known !== undefined) {
         known.latest = trouble;
         known.total += 1;
@@ -77,15 +77,15 @@ export function createTroubles(log: LogLines): Troubles {
         return;
       }
       const timer = setInterval(everyMinute, minuteMs, source).unref();
-      courses.set(source, { latest: trouble, since: performance.now(), total: 1, times: 0, timer });
+      episodes.set(source, { latest: trouble, since: performance.now(), total: 1, times: 0, timer });
       log[trouble.level]({ ...trouble.fields }, trouble.message);
     },
     over,
     close() {
-      for (const { timer } of courses.values()) clearInterval(timer);
-      courses.clear();
+      for (const { timer } of episodes.values()) clearInterval(timer);
+      episodes.clear();
     },
   };
 }
 
-const secondsOf = ({ since }: Course): number => Math.round((performance.now() - since) / 1000);
+const secondsOf = ({ since }: Episode): number => Math.round((performance.now() - since) / 1000);

@@ -17,27 +17,27 @@ const settle = () => vi.advanceTimersByTimeAsync(0);
 /** How many are free, found out by taking them all. */
 function freeOf(semaphore: Semaphore): number {
   let free = 0;
-  while (semaphore.take()) free += 1;
+  while (semaphore.tryAcquire()) free += 1;
   for (let taken = 0; taken < free; taken += 1) semaphore.release();
   return free;
 }
 
 function full(count: number): Semaphore {
   const semaphore = createSemaphore(count);
-  for (let taken = 0; taken < count; taken += 1) semaphore.take();
+  for (let taken = 0; taken < count; taken += 1) semaphore.tryAcquire();
   return semaphore;
 }
 
 /** Stands in the line, and says when it is its turn. */
 const standing = (semaphore: Semaphore, log: unknown[], name: unknown, seconds = 300, ended?: AbortSignal) =>
-  semaphore.turn(createDeadline(seconds, ended), 'a slot').then(() => log.push(name));
+  semaphore.acquire(createDeadline(seconds, ended), 'a slot').then(() => log.push(name));
 
 describe('semaphore', () => {
   it('are as many as there are', () => {
     const semaphore = createSemaphore(2);
-    expect([semaphore.take(), semaphore.take(), semaphore.take()]).toEqual([true, true, false]);
+    expect([semaphore.tryAcquire(), semaphore.tryAcquire(), semaphore.tryAcquire()]).toEqual([true, true, false]);
     semaphore.release();
-    expect([semaphore.take(), semaphore.take()]).toEqual([true, false]);
+    expect([semaphore.tryAcquire(), semaphore.tryAcquire()]).toEqual([true, false]);
   });
 
   it('go to who has waited longest, one for each that is given back', async () => {
@@ -53,7 +53,7 @@ describe('semaphore', () => {
     semaphore.release();
     await settle();
     expect(log).toEqual(['a', 'b', 'c']);
-    expect([semaphore.take(), vi.getTimerCount()]).toEqual([false, 0]);
+    expect([semaphore.tryAcquire(), vi.getTimerCount()]).toEqual([false, 0]);
   });
 
   it('are not to be had by who comes later, even in the moment in which one is handed on', async () => {
@@ -61,7 +61,7 @@ describe('semaphore', () => {
     const log: unknown[] = [];
     void standing(semaphore, log, 'a');
     semaphore.release();
-    expect(semaphore.take()).toBe(false);
+    expect(semaphore.tryAcquire()).toBe(false);
     await settle();
     expect(log).toEqual(['a']);
   });
@@ -153,11 +153,11 @@ describe('semaphore', () => {
 
         async function come(seconds: number) {
           const me = comers++;
-          if (!semaphore.take()) {
+          if (!semaphore.tryAcquire()) {
             const ended = new AbortController();
             waiting.set(me, ended);
             try {
-              await semaphore.turn(createDeadline(seconds, ended.signal), 'a slot');
+              await semaphore.acquire(createDeadline(seconds, ended.signal), 'a slot');
             } catch {
               return;
             } finally {
