@@ -2,8 +2,8 @@ import { Connection, ConnectionEvents, Receiver } from 'rhea-promise';
 import { AmqpConnection, errors } from './replies/serviceSdk.ts';
 
 /**
- * Cures for faults of the hub's client libraries that cannot be avoided from outside. They are written against the
- * pinned versions, and each has a regression test.
+ * Corrects faults of the hub's client libraries that callers cannot work around. The corrections match the pinned
+ * versions, and each has a regression test.
  */
 export function cureHubSdks(): void {
   boundPrefetch();
@@ -13,8 +13,8 @@ export function cureHubSdks(): void {
 }
 
 /**
- * The event client grants new credit in every receive cycle without subtracting what the hub still has of it, so a slow
- * consumer ends up with the whole backlog in its memory. Grant only what is missing.
+ * The event client adds credit in every receive cycle and ignores the credit that the hub has not used yet, so a slow
+ * consumer receives the whole backlog into memory. This grants only the difference.
  */
 function boundPrefetch(): void {
   const granted = Receiver.prototype.addCredit;
@@ -26,9 +26,9 @@ function boundPrefetch(): void {
 }
 
 /**
- * A connection that the hub closes is not reported as disconnected, unless the reason is `amqp:connection:forced`. So the
- * event client opens the same connection again with the links of the old one, which it takes for open: nothing is
- * received for a minute, then a TypeError in a timer ends the process. A connection that the peer closes counts as lost.
+ * The library does not report a connection that the hub closes as disconnected, unless the reason is
+ * `amqp:connection:forced`. The event client then opens the same connection again and considers the old links open:
+ * it receives nothing for a minute, then a TypeError in a timer ends the process. This reports the connection as lost.
  */
 function reportClosedConnections(): void {
   const open = Connection.prototype.open;
@@ -46,17 +46,17 @@ function reportClosedConnections(): void {
   };
 }
 
-/** What the client's own connection has, left out of its typings. */
+/** Members of rhea's connection that its typings omit. */
 interface ClosingConnection {
-  /** Also when the close of the other side only answers one of ours. */
+  /** True also when the peer's close answers ours. */
   is_closed(): boolean;
-  /** Whether the end of the socket is to be reported all the same. */
+  /** Makes rhea report the end of the socket as a disconnection. */
   closed_with_non_fatal_error: boolean;
 }
 
 /**
- * When its connection drops while a send is open, the service client makes an error its own cause, then recurses over
- * causes until the stack overflows in an event handler. An error cannot be its own cause.
+ * When the connection drops during a send, the service client makes an error its own cause, then recurses over causes
+ * until the stack overflows in an event handler. This ignores such a cause.
  */
 function breakErrorCycles(): void {
   for (const { prototype } of [errors.NotConnectedError, errors.ServiceUnavailableError]) {
@@ -74,9 +74,8 @@ function breakErrorCycles(): void {
 }
 
 /**
- * When the hub closes its connection, the service client first waits up to 45 s for links to be detached that the hub has
- * forgotten, and its sends wait as long. They fail at once when the client hears of it at the beginning, as it does at
- * the end.
+ * When the hub closes the connection, the service client waits up to 45 s for links to detach, and its sends wait as
+ * long. This reports the disconnection before that wait, so that the sends fail at once.
  */
 function failSendsOfClosedConnections(): void {
   const setHandler = AmqpConnection.prototype.setDisconnectHandler;
@@ -87,7 +86,7 @@ function failSendsOfClosedConnections(): void {
     states.on('transition', ({ fromState, toState }) => {
       const isClosedByHub = Reflect.get(this, '_connectionCloseOccurred') === true;
       if (fromState !== 'connected' || toState !== 'disconnecting' || !isClosedByHub) return;
-      // A client that closes the connection itself takes no notice of this.
+      // The client ignores this when it closes the connection itself.
       setImmediate(() => onDisconnect(new errors.NotConnectedError('the hub has closed the connection')));
     });
   };

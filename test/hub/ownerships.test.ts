@@ -47,12 +47,12 @@ it('What was unknown when a partition was left stays unsaid', async () => {
 it('A long gap between two looks is told, for nobody could renew in it', async () => {
   const { look } = open(createMemoryStore());
   await vi.advanceTimersByTimeAsync(5_000);
-  expect((await look()).sightedAt).toBe(0);
+  expect((await look()).readableSince).toBe(0);
   await vi.advanceTimersByTimeAsync(15_001);
   const after = Date.now();
-  expect((await look()).sightedAt).toBe(after);
+  expect((await look()).readableSince).toBe(after);
   await vi.advanceTimersByTimeAsync(5_000);
-  expect((await look()).sightedAt).toBe(after);
+  expect((await look()).readableSince).toBe(after);
 });
 
 it('A store that does not answer is waited for no longer than the limit', async () => {

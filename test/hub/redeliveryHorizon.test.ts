@@ -35,5 +35,5 @@ it('A redelivery horizon that cannot be had makes everything a possible repeat, 
   expect([redeliveryHorizon.redelivered(8), redeliveryHorizon.known()]).toEqual([true, undefined]);
   await redeliveryHorizon.look();
   expect([redeliveryHorizon.redelivered(8), redeliveryHorizon.known()]).toEqual([false, 7]);
-  expect(troubles).toEqual(['newest event not known: whatever comes may be a repeat']);
+  expect(troubles).toEqual(['newest event not known: every event counts as redelivered']);
 });

@@ -7,7 +7,7 @@ export const deliveryFaults: readonly Fault[] = [
   ...replyFaults,
   ...inFile('src/hub/replies/sender.ts', ['test/hub/sender.test.ts'], {
     fault: 'goes on sending what is no longer its own to send',
-    find: "ended?.addEventListener('abort', leave, { once: true });",
+    find: "ended?.addEventListener('abort', stopWaiting, { once: true });",
     replace: '',
     caughtBy: 'leaves undecided what is no longer ours to send',
   }),

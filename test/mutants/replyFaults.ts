@@ -33,8 +33,8 @@ export const replyFaults: readonly Fault[] = [
   }),
   ...inFile('src/hub/replies/sender.ts', ['test/hub/sender.test.ts'], {
     fault: 'counts no time without an answer',
-    find: 'patience -= answerWithinMs;',
-    replace: 'patience -= 0 * answerWithinMs;',
+    find: 'remainingMs -= answerWithinMs;',
+    replace: 'remainingMs -= 0 * answerWithinMs;',
     caughtBy: 'counts the time without an answer',
   }),
   ...inFile(

@@ -129,7 +129,7 @@ export const trapFaults: readonly Fault[] = [
   }),
   ...inFile('src/hub/reading/consumer.ts', only('trapsOfReading', 'replaces a client'), {
     fault: 'trap 11: has no watchdog',
-    find: '    line.revive(reading());\n',
+    find: '    connection.revive(reading());\n',
     replace: '',
     caughtBy: 'replaces a client that waits for a hub which does not answer',
   }),
@@ -141,7 +141,7 @@ export const trapFaults: readonly Fault[] = [
   }),
   ...inFile('src/hub/reading/consumer.ts', only('trapsOfReading', 'silent without an error'), {
     fault: 'believes in a connection on which nothing comes',
-    find: '    void quiet.look(reading());\n',
+    find: '    void stallWatch.look(reading());\n',
     replace: '',
     caughtBy: 'connects again on a connection that is silent without an error',
   }),

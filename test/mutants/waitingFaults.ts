@@ -88,7 +88,7 @@ export const waitingFaults: readonly Fault[] = [
     },
     {
       fault: 'forgets those behind one who leaves the line',
-      find: '        resolve(false);\n        callNext();',
+      find: '        resolve(false);\n        admitNext();',
       replace: '        resolve(false);',
       caughtBy: 'does not hold up those behind when it leaves',
     },

@@ -3,21 +3,21 @@ import type { HubEvent } from '../../protocol/event.ts';
 import type { Room } from './capacity.ts';
 import type { Spool, Ticket } from './spool.ts';
 
-/** The longest the spool may take to give a message back. */
+/** The longest that the spool may take to read a message. */
 const spoolAnswersMs = 20_000;
 
-/** Where messages lie that wait to begin: a few in memory, the others in the spool (D16). Their order is the lanes' matter. */
+/** Stores messages that wait to begin: a few in memory, the others in the spool (D16). The lanes keep their order. */
 export interface Backlog<A> {
   /** Undefined when there is no room. */
   inMemory(arrival: A): Kept<A> | undefined;
-  /** Undefined when there is no room. A disk that is full for everybody is a full spool. */
+  /** Undefined when there is no room, on a full disk too. */
   onDisk(arrival: A): Kept<A> | undefined;
   /**
-   * Each once.
+   * Returns a message and frees its room. To be called once for each.
    * @throws when the spool cannot be read
    */
   fetch(kept: Kept<A>): A | Promise<HubEvent>;
-  /** Gives up the room of all that is in memory. */
+  /** Frees the room of all messages in memory. */
   clear(): void;
 }
 
@@ -61,7 +61,7 @@ export function createBacklog<A extends { readonly event: HubEvent }>({
   };
 }
 
-/** About what a message takes in memory: its body, its properties, and what holds them together. */
+/** Approximate memory for a message without its body and properties. */
 const bareBytes = 1_000;
 
 function sizeOf({ body, properties = {} }: HubEvent): number {

@@ -1,23 +1,23 @@
 import { createRoom, type Room } from './capacity.ts';
 
 /**
- * How much may be in work at once: beyond it, what could begin waits, first come, first served (G2). A message is charged
- * from when its work begins until only its replies are left to be sent; what merely waits is not in work (D27).
+ * A fair semaphore over messages and bytes in flight: beyond its limits, messages that could begin wait in order of
+ * arrival (G2). A message is charged from when it begins until only its replies are left to be sent (D27).
  */
 export interface Budget {
   /**
    * Waits until there is room; undefined when there is room at once. One message always fits into an empty budget.
-   * @param leaving ends the waiting
-   * @returns false, and nothing is charged, when `leaving` came first
+   * @param signal ends the waiting
+   * @returns false, and nothing is charged, when `signal` was aborted first
    */
   take(bytes: number, signal?: AbortSignal): Promise<boolean> | undefined;
-  /** Gives back the part of a reservation that turned out not to be needed (R6). */
+  /** Releases the part of a reservation that is not needed (R6). */
   shrink(bytes: number): void;
   give(bytes: number): void;
   /**
-   * Waits in the same line until nothing is in work, here and in the overall budget; nothing else begins until the answer
-   * is called.
-   * @returns undefined when `leaving` came first
+   * Waits in the same queue until nothing is in flight, here and in the overall budget. Nothing else begins until the
+   * returned function is called.
+   * @returns undefined when `signal` was aborted first
    */
   alone(signal?: AbortSignal): Promise<(() => void) | undefined>;
   inFlight(): { messages: number; bytes: number };
@@ -32,22 +32,22 @@ export interface BudgetLimits {
   readonly maxBytes: number;
 }
 
-/** Of the bytes in work: as much may wait in memory, and as much again be answered, of as many messages as may be in work. */
+/** The rooms `waiting` and `answering` each have this share of the bytes, and the same number of messages. */
 const roomShare = 1 / 8;
 
 interface Turn {
   fits(): boolean;
   enter(): void;
-  call(): void;
+  admitted(): void;
 }
 
-/** @param overall is taken from as well, after this one */
+/** @param overall is charged too, after this one */
 export function createBudget({ maxMessages, maxBytes }: BudgetLimits, overall?: Budget): Budget {
   const roomLimits = { maxMessages, maxBytes: maxBytes * roomShare };
   let messages = 0;
   let bytes = 0;
   let isTakenAlone = false;
-  const line: Turn[] = [];
+  const queue: Turn[] = [];
 
   const isEmpty = () => messages === 0 && !isTakenAlone;
   const fits = (more: number) =>
@@ -61,35 +61,35 @@ export function createBudget({ maxMessages, maxBytes }: BudgetLimits, overall?: 
   function leave(less: number) {
     messages -= 1;
     bytes -= less;
-    callNext();
+    admitNext();
   }
 
-  function callNext() {
-    for (let first = line[0]; first?.fits(); first = line[0]) {
-      line.shift();
+  function admitNext() {
+    for (let first = queue[0]; first?.fits(); first = queue[0]) {
+      queue.shift();
       first.enter();
-      first.call();
+      first.admitted();
     }
   }
 
-  /** Answers whether the turn has come, before `leaving` did. */
+  /** Returns false when `signal` was aborted before its turn. */
   function turn(one: Pick<Turn, 'fits' | 'enter'>, signal: AbortSignal | undefined): Promise<boolean> {
     if (signal?.aborted) return Promise.resolve(false);
     return new Promise((resolve) => {
-      const inLine = {
+      const queued = {
         ...one,
-        call() {
-          signal?.removeEventListener('abort', leaveLine);
+        admitted() {
+          signal?.removeEventListener('abort', leaveQueue);
           resolve(true);
         },
       };
-      const leaveLine = () => {
-        line.splice(line.indexOf(inLine), 1);
+      const leaveQueue = () => {
+        queue.splice(queue.indexOf(queued), 1);
         resolve(false);
-        callNext();
+        admitNext();
       };
-      signal?.addEventListener('abort', leaveLine, { once: true });
-      line.push(inLine);
+      signal?.addEventListener('abort', leaveQueue, { once: true });
+      queue.push(queued);
     });
   }
 
@@ -106,7 +106,7 @@ export function createBudget({ maxMessages, maxBytes }: BudgetLimits, overall?: 
 
   return {
     take(more, signal) {
-      if (line.length > 0 || !fits(more)) return takeInTurn(more, signal);
+      if (queue.length > 0 || !fits(more)) return takeInTurn(more, signal);
       enter(more);
       const taking = overall?.take(more, signal);
       return taking && alsoOverall(taking, more);
@@ -114,7 +114,7 @@ export function createBudget({ maxMessages, maxBytes }: BudgetLimits, overall?: 
     shrink(less) {
       bytes -= less;
       overall?.shrink(less);
-      callNext();
+      admitNext();
     },
     give(less) {
       overall?.give(less);
@@ -125,14 +125,14 @@ export function createBudget({ maxMessages, maxBytes }: BudgetLimits, overall?: 
       const enterAlone = () => {
         isTakenAlone = true;
       };
-      if (line.length === 0 && isEmpty()) enterAlone();
+      if (queue.length === 0 && isEmpty()) enterAlone();
       else if (!(await turn({ fits: isEmpty, enter: enterAlone }, signal))) return undefined;
       let isReleased = false;
       return () => {
         if (isReleased) return;
         isReleased = true;
         isTakenAlone = false;
-        callNext();
+        admitNext();
       };
     },
     inFlight: () => ({ messages, bytes }),

@@ -1,9 +1,9 @@
-/** A bounded number of messages and bytes, for what need not wait when there is no room: it goes elsewhere. */
+/** Bounds messages and bytes. Callers do not wait for room, but use another place when there is none. */
 export interface Room {
-  /** Answers whether there was room. One message always fits into an empty room. */
+  /** Returns whether there was room. One message always fits into an empty room. */
   take(bytes: number): boolean;
   give(bytes: number, messages?: number): void;
-  /** Gives back all that was taken. */
+  /** Frees everything. */
   clear(): void;
   taken(): { messages: number; bytes: number };
 }
@@ -13,7 +13,7 @@ export interface RoomLimits {
   readonly maxBytes: number;
 }
 
-/** @param whole room is taken there as well */
+/** @param whole is charged too */
 export function createRoom({ maxMessages, maxBytes }: RoomLimits, whole?: Room): Room {
   let messages = 0;
   let bytes = 0;

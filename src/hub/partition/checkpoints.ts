@@ -2,58 +2,58 @@ import { decodeNote, encodeNote, isOpen, type Note } from '../quarantine/note.ts
 import { decodeCompletion, encodeCompletion, isDone } from './completionMap.ts';
 import { type Begun, createWatermark, type Position } from './watermark.ts';
 
-/** How far a partition has come: everything up to the position, and what the map says above it. */
+/** What is done of a partition: everything up to the position, and above it what the map contains. */
 export interface Progress extends Position {
-  /** See completionMap. */
+  /** The map; see completionMap. */
   readonly completed: string;
   /** See note; absent in normal times. */
   readonly note?: string;
 }
 
 export interface CheckpointLimits {
-  /** A checkpoint after so many messages, and more of them while the map is large; or after so many milliseconds. */
+  /** A checkpoint is due after so many messages (more while the map is long), or after so many milliseconds. */
   readonly everyMessages: number;
   readonly everyMs: number;
 }
 
 export interface CheckpointOptions {
-  /** As the reader before has written it down. */
+  /** The checkpoint at the start of the session. */
   readonly progress: Progress | undefined;
-  /** Writes the progress down. Answers false when somebody else owns the partition by now. */
+  /** Writes a checkpoint. Returns false when another instance owns the partition. */
   checkpoint(progress: Progress): Promise<boolean>;
   readonly limits: CheckpointLimits;
   onTrouble(error: unknown, what: string): void;
-  /** Somebody else owns the partition. Nothing more is written. */
+  /** Another instance owns the partition. Nothing more is written. */
   onRevoked(): void;
 }
 
-/** What is done of a partition, and the writing down of it: now and then, and on demand (G1). */
+/** Tracks what is done of a partition, and writes checkpoints at intervals and on demand (G1). */
 export interface Checkpoints {
-  /** Whether the reader before has written down that this event is done. */
+  /** Whether the event is done according to the map of the first checkpoint. */
   isDone(sequenceNumber: number): boolean;
   /** Registers a message in hub order. */
   begin(position: Position): Begun;
-  /** It has been handled to its end. */
+  /** The message has been handled to its end. */
   end(begun: Begun): void;
   /** Registers an event that needs no handling. */
   pass(position: Position): void;
-  /** Writes what has not been written yet; tries again for a while when the store fails. */
+  /** Writes a checkpoint if anything has changed; retries for a while when the store fails. */
   flush(): Promise<void>;
-  /** Writes this note, and the progress, at once; keeps it in every checkpoint until it is past. Answers whether it is written. */
+  /** Writes a checkpoint with this note and returns whether that worked. Later ones keep it until it is past. */
   annotate(next: Note): Promise<boolean>;
-  /** Writes nothing more by itself, and after `lost` nothing at all. */
+  /** Ends the writing at intervals; with `lost`, `flush` and `annotate` write nothing any more, too. */
   stop(lost: boolean): void;
   /** Messages begun and not handled to their end. */
   pending(): number;
 }
 
-/** A stop or a hand-over while the store fails for a moment must not cost what has been finished (G3). */
-const flushesForMs = 5_000;
-const flushesAgainMs = 500;
+/** A short failure of the store during a stop or release must not cause redelivery of finished messages (G3). */
+const flushRetriesMs = 5_000;
+const flushPauseMs = 500;
 
 const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
-/** After a longer map, the next checkpoint waits for as many more messages: so a message's share of the writing stays the same. */
+/** Characters. Above, the interval grows with the map, so that the bytes written for each message do not. */
 const shortMap = 4_000;
 
 export function createCheckpoints({
@@ -64,13 +64,13 @@ export function createCheckpoints({
   onRevoked,
 }: CheckpointOptions): Checkpoints {
   const watermark = createWatermark();
-  /** As the reader before has left it. What of it has not been seen again yet must stay in the record. */
+  /** The first checkpoint's map. Later ones repeat it for events that have not been read again yet. */
   const before = progress && decodeCompletion(progress.sequenceNumber, progress.completed);
   let mapLength = progress?.completed.length ?? 0;
   const safePosition = () => watermark.safe() ?? progress;
   let note = decodeNote(progress?.note);
   let writtenNote = note;
-  /** Events since the last checkpoint, and those among them that were handled: events passed over wait for the time. */
+  /** Changes since the last checkpoint, and the handled messages among them: only these make it due by number. */
   let unwritten = 0;
   let handled = 0;
   let writing: Promise<void> | undefined;
@@ -104,13 +104,13 @@ export function createCheckpoints({
     const safe = safeProgress();
     if (lost || safe === undefined || unwritten === 0) return;
     const since = { unwritten, handled };
-    const given = note;
+    const noteWritten = note;
     unwritten = 0;
     handled = 0;
     mapLength = safe.completed.length;
     try {
       if (await checkpoint(safe)) {
-        writtenNote = given;
+        writtenNote = noteWritten;
         return;
       }
       stop(true);
@@ -122,7 +122,7 @@ export function createCheckpoints({
     }
   }
 
-  /** One write at a time; the newest progress wins. */
+  /** One write at a time. */
   function write(): Promise<void> {
     clearTimeout(timer);
     timer = undefined;
@@ -166,14 +166,14 @@ export function createCheckpoints({
     },
     async flush() {
       if (writing !== undefined) await writing;
-      const until = performance.now() + flushesForMs;
+      const until = performance.now() + flushRetriesMs;
       const isLeft = () => unwritten > 0 && !lost && safePosition() !== undefined;
-      for (await write(); isLeft() && performance.now() < until; await write()) await sleep(flushesAgainMs);
+      for (await write(); isLeft() && performance.now() < until; await write()) await sleep(flushPauseMs);
     },
     async annotate(next) {
       note = next;
       unwritten += 1;
-      if (writing !== undefined) await writing; // it may have begun before
+      if (writing !== undefined) await writing; // that write may not contain the note
       await write();
       return writtenNote === next;
     },

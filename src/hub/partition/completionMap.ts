@@ -1,6 +1,6 @@
 import { constants, deflateSync, inflateSync } from 'node:zlib';
 
-/** Sequence numbers that follow each other, both ends included. */
+/** Consecutive sequence numbers, both ends included. */
 export interface Run {
   readonly first: number;
   readonly last: number;
@@ -18,14 +18,14 @@ export interface Completion {
  */
 const grammar = /^2 (-?\d{1,16}) ([\w-]+)$/;
 
-/** Bits for 8 million sequence numbers. What is done farther above the position is not remembered. */
+/** Bits for 8 million sequence numbers; those farther above the position are left out. */
 const maxBytes = 1024 * 1024;
 
 /**
- * What is done above the position, as text for the checkpoint; empty when there is nothing. What the map does not say
- * is done again after a crash.
+ * Encodes what is done above the position, as text for the checkpoint; empty when there is nothing. Messages outside
+ * the map are handled again after a crash.
  * @param runs in order, above the position
- * @param before as an earlier map says, of this position or a lower one
+ * @param before of an earlier map, with this position or a lower one
  */
 export function encodeCompletion(position: number, runs: readonly Run[], before?: Completion): string {
   const endBefore = before ? before.position + before.bits.length * 8 : position;
@@ -35,11 +35,11 @@ export function encodeCompletion(position: number, runs: readonly Run[], before?
   for (const { first, last } of runs) setBits(bits, first - position - 1, last - position);
   const length = bits.findLastIndex((byte) => byte !== 0) + 1;
   if (length === 0) return '';
-  const data = deflateSync(bits.subarray(0, length), { strategy: constants.Z_RLE }); // tenth of the time, same length
+  const data = deflateSync(bits.subarray(0, length), { strategy: constants.Z_RLE }); // 10 times faster, same size
   return `2 ${position} ${data.toString('base64url')}`;
 }
 
-/** Undefined when the map is damaged, of another version, or of another position: then it says nothing. */
+/** Undefined when the map is damaged, of another version, or of another position. */
 export function decodeCompletion(position: number, map: string): Completion | undefined {
   const [, writtenAt, data = ''] = grammar.exec(map) ?? [];
   if (writtenAt !== String(position)) return undefined;
@@ -55,7 +55,7 @@ export function isDone({ position, bits }: Completion, sequenceNumber: number): 
   return (((bits[Math.floor(bit / 8)] ?? 0) >> (bit & 7)) & 1) === 1;
 }
 
-/** @param skipped bits of `from` that have no place any more */
+/** @param skipped leading bits of `from` to omit */
 function copyBits(bits: Uint8Array, from: Uint8Array, skipped: number): void {
   const bytes = Math.floor(skipped / 8);
   for (let at = 0; at < bits.length && at + bytes < from.length; at += 1) {
@@ -64,7 +64,7 @@ function copyBits(bits: Uint8Array, from: Uint8Array, skipped: number): void {
   }
 }
 
-/** What lies beyond the end is left out. */
+/** Ignores bits beyond the end of the array. */
 function setBits(bits: Uint8Array, first: number, end: number): void {
   const to = Math.min(end, bits.length * 8);
   for (let bit = first; bit < to; ) {

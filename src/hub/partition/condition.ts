@@ -1,11 +1,12 @@
 import { within } from '../../concurrency/within.ts';
 
-/** Something that changes now and then, and who waits for that. */
+/** A condition variable. */
 export interface Condition {
+  /** Wakes all that wait. */
   changed(): void;
-  /** Until the next change. */
+  /** Resolves at the next change. */
   change(): Promise<void>;
-  /** For so long at most, in milliseconds. */
+  /** Resolves when `isSo` returns false, now or after a change, or after the limit. */
   waitWhile(isSo: () => boolean, limitMs: number): Promise<void>;
 }
 

@@ -7,7 +7,7 @@ import type { Screening } from './screening.ts';
 import type { Begun } from './watermark.ts';
 import type { Message } from './work.ts';
 
-/** An event that is to be handled, and the device whose order it keeps. */
+/** An event to be handled, and its device. */
 export interface Arriving {
   readonly event: HubEvent;
   readonly deviceId: string;
@@ -21,9 +21,9 @@ interface IntakeOptions<A> {
   readonly draining: AbortSignal;
   costOf(event: HubEvent): number;
   requirementOf?(arrival: A): Requirement | undefined;
-  /** Suspects wait in their lanes until they are tried. */
+  /** Suspects go to their lanes and wait there for their trial. */
   readonly screening?: Pick<Screening<Message<A>>, 'isSuspect'> | undefined;
-  /** Registers a message that is taken in. */
+  /** Registers an accepted message. */
   begin(event: HubEvent): Begun;
   /** Most messages of one device that are kept in memory. */
   readonly deviceMessages: number;
@@ -32,8 +32,8 @@ interface IntakeOptions<A> {
 const nothing: Requirement = { isMet: () => true, met: async () => true };
 
 /**
- * Takes one message in. One that can begin waits for its place in the budget: that is the back-pressure. One that cannot,
- * because its device is busy or a backend is out, goes to the backlog, and holds up nobody until that is full (D27).
+ * Accepts one message. A message that can begin waits for the budget: that is the back-pressure. One whose device is
+ * busy or whose backend is down goes to the backlog and delays other messages only when that is full (D27).
  */
 export function createIntake<A extends Arriving>(options: IntakeOptions<A>): (arrival: A) => Promise<void> {
   const { budget, lanes, backlog, condition, draining, costOf, begin, deviceMessages, screening } = options;
@@ -53,7 +53,7 @@ export function createIntake<A extends Arriving>(options: IntakeOptions<A>): (ar
       begun: begin(event),
     });
 
-    /** Answers whether it has begun. */
+    /** Returns whether the message has begun. */
     async function beginInTurn(): Promise<boolean> {
       const taking = budget.take(cost, draining);
       if (taking !== undefined && !(await taking)) return false;
@@ -75,7 +75,7 @@ export function createIntake<A extends Arriving>(options: IntakeOptions<A>): (ar
     const keepInMemory = () => lanes.length(deviceId) < deviceMessages && keep(backlog.inMemory);
     let isWatched = false;
 
-    /** The spool may be full of messages that wait for something else. */
+    /** The requirement can be met before the spool has room again. */
     function watch() {
       if (isWatched || requirement.isMet()) return;
       isWatched = true;

@@ -2,14 +2,14 @@ import type { Verdict } from '../quarantine/quarantine.ts';
 import type { Budget } from './budget.ts';
 import type { Screening } from './screening.ts';
 
-/** What has to be there before a message begins (B5). */
+/** A condition for a message to begin: the backends that it needs are up (B5). */
 export interface Requirement {
   isMet(): boolean;
-  /** Resolves when it is met (true), or when there is no point in waiting any more (false). */
-  met(pointless: AbortSignal): Promise<boolean>;
+  /** Resolves with true when it is met, with false when `signal` is aborted. */
+  met(signal: AbortSignal): Promise<boolean>;
 }
 
-/** What waits in a lane. Of these there may be very many. */
+/** A message in a lane. There may be very many, so this is a linked list without wrappers. */
 export interface Queued {
   /** The next one of the same lane. */
   next?: Queued | undefined;
@@ -20,28 +20,27 @@ export interface Queued {
 }
 
 /**
- * A *lane* is the queue of one device: its messages are handled one after the other, in the order in which they came,
- * while the lanes of other devices run beside it (G2). A lane exists only while there is a message in it. Only the one in
- * work holds a place in the budget (D27).
+ * A *lane* is the queue of one device. Its messages are handled one at a time, in order of arrival; lanes run
+ * concurrently (G2). A lane exists only while it has a message. Only a message in flight is charged (D27).
  */
 export interface Lanes<M extends Queued> {
-  /** Queues a message behind what the lane already holds. */
+  /** Appends a message to its lane. */
   add(deviceId: string, message: M): void;
-  /** Begins a message whose place in the budget has been taken. Its lane must be empty. */
+  /** Begins a message that is already charged to the budget. Its lane must be empty. */
   begin(deviceId: string, message: M): void;
-  /** Messages that the lane holds, what is in work included. */
+  /** Messages in the lane, the one in flight included. */
   length(deviceId: string): number;
 }
 
 interface LanesOptions<M> {
   readonly budget: Pick<Budget, 'take' | 'give'>;
-  /** Aborted when nothing more is begun. */
+  /** When aborted, no more messages begin. */
   readonly draining: AbortSignal;
-  /** Handles a message and gives its place back. Must not reject. */
+  /** Handles a message and releases its part of the budget. Must not reject. */
   work(message: M): Promise<void>;
   /** A lane has become shorter. */
   ended?(): void;
-  /** Nobody is a suspect when it is left out. */
+  /** When omitted, no message is a suspect. */
   readonly screening?: Pick<Screening<M>, 'isSuspect' | 'try'> | undefined;
 }
 
@@ -55,20 +54,21 @@ interface Lane<M> {
 export function createLanes<M extends Queued>(options: LanesOptions<M>): Lanes<M> {
   const { budget, draining, work, ended, screening } = options;
   const lanes = new Map<string, Lane<M>>();
-  /** Whose first message waits for a place. One iterator for good: it goes on behind the lane it gave last. */
+  /** Lanes whose first message waits for the budget. */
   const ready = new Set<Lane<M>>();
-  const ahead = ready.values();
-  /** Whose first message waits for something that is not there. */
+  /** One iterator for all lanes: a new one for each would have to skip the deleted entries. */
+  const readyInOrder = ready.values();
+  /** Lanes whose first message waits for a requirement. */
   const held = new Map<Requirement, Lane<M>[]>();
   let isTaking = false;
 
   async function run(lane: Lane<M>) {
     await work(lane.first);
-    goOn(lane);
+    removeFirst(lane);
     beginReady();
   }
 
-  function goOn(lane: Lane<M>) {
+  function removeFirst(lane: Lane<M>) {
     lane.length -= 1;
     if (lane.first.next === undefined) lanes.delete(lane.deviceId);
     else {
@@ -80,15 +80,15 @@ export function createLanes<M extends Queued>(options: LanesOptions<M>): Lanes<M
 
   async function tryFirst(lane: Lane<M>, trial: Promise<Verdict>) {
     const verdict = await trial;
-    if (verdict === 'handled') goOn(lane);
+    if (verdict === 'handled') removeFirst(lane);
     if (verdict === 'cleared') ready.add(lane);
     beginReady();
   }
 
-  /** One lane at a time waits for a place: a message that comes new then waits for that lane, not for all of them. */
+  /** Only one lane at a time waits for the budget, so that a new message waits behind one lane, not behind all. */
   function beginReady() {
     while (ready.size > 0 && !isTaking && !draining.aborted) {
-      const lane = ahead.next().value as Lane<M>;
+      const lane = readyInOrder.next().value as Lane<M>;
       ready.delete(lane);
       const { cost, requirement } = lane.first;
       if (!requirement.isMet()) {

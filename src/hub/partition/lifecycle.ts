@@ -1,26 +1,26 @@
 import { setMaxListeners } from 'node:events';
 
 /**
- * The life of a partition: reading → draining → released. It is revoked when another instance takes it, or when it has
- * lost messages that it kept; that can happen in any state.
+ * The states of a partition: reading → draining → released. In any state it is revoked when another instance claims it,
+ * or when its spool has lost messages.
  */
 export type State = 'reading' | 'draining' | 'released' | 'revoked';
 
 export interface Lifecycle {
   state(): State;
-  /** Aborted when the partition leaves `reading`: nothing more is begun. */
+  /** Aborted when the partition leaves `reading`: no more messages begin. */
   readonly draining: AbortSignal;
-  /** Aborted when the partition is released or revoked: no further call is made and no further reply is sent. */
+  /** Aborted when the partition is released or revoked: messages in flight make no calls and send no replies. */
   readonly ended: AbortSignal;
   drain(): void;
   release(): void;
   revoke(): void;
 }
 
-/** @param onDraining called once, before anything else learns that the partition drains */
+/** @param onDraining called once, when `draining` has been aborted */
 export function createLifecycle(onDraining: () => void): Lifecycle {
   const [draining, ended] = [new AbortController(), new AbortController()];
-  for (const { signal } of [draining, ended]) setMaxListeners(0, signal); // each message in work listens
+  for (const { signal } of [draining, ended]) setMaxListeners(0, signal); // each message in flight adds one
   let state: State = 'reading';
 
   function drain() {

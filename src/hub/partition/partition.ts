@@ -13,28 +13,27 @@ import type { Spool } from './spool.ts';
 import type { Position } from './watermark.ts';
 import { createWork, type Message, type MessageContext } from './work.ts';
 
-/** What a partition needs of the rest of the service. */
 export interface PartitionOptions<A extends Arriving> extends Omit<CheckpointOptions, 'limits' | 'onRevoked'> {
-  /** Of this partition, and through it the overall one. */
+  /** The budget of this partition, which charges the overall one too. */
   readonly budget: Budget;
   /**
-   * What is to be dispatched of an event; undefined when it is to be passed over.
-   * @param mayBeRepeat somebody may have handled it before, without having come to write that down
+   * Reads an event; undefined when it is to be skipped.
+   * @param redelivered its handling may have begun before
    */
   arrivalOf(event: HubEvent, redelivered: boolean): A | undefined;
   /** Bytes to reserve for a message before its handling begins (R6). */
   costOf(event: HubEvent): number;
-  /** What has to be there before the message begins (B5); nothing when it is left out. */
+  /** What a message requires to begin (B5); nothing when omitted. */
   requirementOf?(arrival: A): Requirement | undefined;
-  /** Handles one message; never rejects. Answers whether it has been handled to its end. */
+  /** Handles one message and returns whether it was handled to its end. */
   dispatch(arrival: A, context: MessageContext): Promise<boolean>;
   readonly redeliveryHorizon: RedeliveryHorizon;
-  /** Something that must not happen has happened, and the partition goes on. */
+  /** Reports a failure after which the partition goes on. */
   onTrouble(error: unknown, what: string): void;
-  /** Revoked, although this instance did not do it: another one owns the partition, or the spool has lost messages. */
+  /** The partition has revoked itself: another instance owns it, or the spool has lost messages. */
   onRevoked(): void;
   readonly spool: Spool;
-  /** For what comes after violent ends (G4); nobody is suspected when it is left out. */
+  /** For sessions after violent ends (G4); when omitted, no message is a suspect. */
   readonly quarantine?: Pick<QuarantineOptions, 'mostSuspects' | 'longestMs' | 'log'>;
   readonly limits: PartitionLimits;
 }
@@ -47,18 +46,18 @@ export interface PartitionLimits extends CheckpointLimits {
 /** One partition of the hub while this instance owns it. */
 export interface Partition {
   /**
-   * Takes events in hub order; answers when there is room for more. What it has seen before, it passes over, also when
-   * a new subscription gives it again while the old one's are still waiting for room. Never rejects.
+   * Accepts events in hub order; resolves when there is room for more. Skips events that were admitted before: a new
+   * subscription repeats them while those of the old one still wait for room. Never rejects.
    */
   admit(events: readonly HubEvent[]): Promise<void>;
-  /** Where to read on. */
+  /** The last admitted event: a new subscription resumes after it. */
   position(): Position | undefined;
   /**
-   * Takes nothing more and begins nothing more, waits for what is running, up to `limitMs`, and writes the last
-   * checkpoint. Answers how many messages are left for the next reader.
+   * Accepts and begins no more messages, waits up to `limitMs` for those in flight, and writes the last checkpoint.
+   * Returns how many messages remain for the next reader.
    */
   drain(limitMs: number): Promise<number>;
-  /** Ownership is lost: takes, begins and writes nothing any more, and what is running ends at its next step. */
+  /** Ownership is lost: accepts, begins and writes nothing more; messages in flight end at their next step. */
   revoke(): void;
 }
 
@@ -110,7 +109,7 @@ export function createPartition<A extends Arriving>(options: PartitionOptions<A>
     condition,
     draining: life.draining,
     begin(event) {
-      seen = positionOf(event); // at once: a stop may come before the next event's turn, and asks how far this came
+      seen = positionOf(event); // here, not after the await: a drain may read it before
       return checkpoints.begin(seen);
     },
     deviceMessages: limits.deviceMessages,
@@ -124,14 +123,14 @@ export function createPartition<A extends Arriving>(options: PartitionOptions<A>
     condition.changed();
   }
 
-  /** By the store, or by a spool that has lost messages. */
+  /** Revoked by the result of a checkpoint, or because the spool has lost messages. */
   function revokedMeanwhile() {
     if (life.ended.aborted) return;
     revoke();
     options.onRevoked();
   }
 
-  /** What is to be dispatched. An event that cannot even be looked at must not stop those behind it (G4). */
+  /** An event that cannot be read must not stop the events after it (G4). */
   function arrivalIn(event: HubEvent): A | undefined {
     try {
       return arrivalOf(event, redeliveryHorizon.redelivered(event.sequenceNumber));

@@ -1,13 +1,13 @@
-/** Up to where messages may have been handled before, by somebody who did not come to write that down (D10). */
+/** The newest message whose handling may have begun in an earlier session (D10). */
 export interface RedeliveryHorizon {
-  /** Finds out, if that has not been possible yet; undefined when it is known. Never rejects. */
+  /** Asks the hub if the horizon is not known yet; undefined when it is known. Never rejects. */
   look(): Promise<void> | undefined;
   redelivered(sequenceNumber: number): boolean;
   /** Its sequence number; undefined while it is not known. */
   known(): number | undefined;
 }
 
-/** As the reader before has said when it gave the partition back. */
+/** As the last owner wrote it when it released the partition. */
 export const knownRedeliveryHorizon = (begun: number): RedeliveryHorizon => ({
   look: () => undefined,
   redelivered: (sequenceNumber) => sequenceNumber <= begun,
@@ -15,8 +15,8 @@ export const knownRedeliveryHorizon = (begun: number): RedeliveryHorizon => ({
 });
 
 /**
- * The newest event of the hub when the first events are here, for then the reader before gets none any more. While it
- * cannot be had, everything may be a repeat.
+ * The newest event of the hub when this session receives its first events: from then on the hub sends none to the last
+ * owner. While it is not known, every event counts as redelivered.
  */
 export function openRedeliveryHorizon(
   newest: () => Promise<number>,
@@ -28,7 +28,7 @@ export function openRedeliveryHorizon(
     try {
       redeliveryHorizon = await newest();
     } catch (error) {
-      onTrouble(error, 'newest event not known: whatever comes may be a repeat');
+      onTrouble(error, 'newest event not known: every event counts as redelivered');
     }
   }
 

@@ -2,7 +2,7 @@ import { decodeNote, isQuarantine } from '../quarantine/note.ts';
 import { createQuarantine, type QuarantineOptions, type Verdict } from '../quarantine/quarantine.ts';
 import type { Queued } from './lanes.ts';
 
-/** Keeps suspects of violent ends from running beside others until they have been tried alone (G4, D29). */
+/** Suspects of violent ends do not run concurrently with others before they have been tried alone (G4, D29). */
 export interface Screening<M> {
   isSuspect(sequenceNumber: number): boolean;
   /** Tries a message, the first of its lane. */
@@ -12,7 +12,7 @@ export interface Screening<M> {
 }
 
 interface ScreeningOptions<M> extends Omit<QuarantineOptions, 'note'> {
-  /** Of the checkpoint. */
+  /** The note of the checkpoint. */
   readonly note: string | undefined;
   /** See Work. */
   handleAlone(message: M, tooLong: AbortSignal): Promise<boolean>;
@@ -22,7 +22,7 @@ interface ScreeningOptions<M> extends Omit<QuarantineOptions, 'note'> {
   changed(): void;
 }
 
-/** Undefined while nobody is suspected. */
+/** Undefined when there are no suspects. */
 export function createScreening<M extends Queued>(options: ScreeningOptions<M>): Screening<M> | undefined {
   const note = decodeNote(options.note);
   if (!isQuarantine(note)) return undefined;

@@ -5,19 +5,18 @@ import { deserialize, serialize } from 'node:v8';
 import type { HubEvent } from '../../protocol/event.ts';
 
 /**
- * Where the messages of a device wait that sends faster than it can be served: on disk, in the order in which they came,
- * so that they take no memory and hold up nobody who comes after them. Nothing in it needs to survive: what is not
- * handled has not been checkpointed.
+ * Stores on disk the messages of devices that send faster than they are served, so that these take no memory and do not
+ * delay other devices. It need not survive a crash: the checkpoint does not count these messages as done.
  */
 export interface Spool {
   /** Undefined when there is no room. */
   put(event: HubEvent): Ticket | undefined;
-  /** Each ticket once. */
+  /** Reads a message and frees its room. To be called once for each ticket. */
   take(ticket: Ticket): Promise<HubEvent>;
   close(): void;
 }
 
-/** Where a message lies. */
+/** The place of a message in the file. */
 export interface Ticket {
   readonly segment: number;
   /** In bytes, from the beginning of the file. */
@@ -32,20 +31,20 @@ export interface SpoolLimits {
   readonly maxMessages: number;
 }
 
-/** Room is taken and given back in segments: what one device leaves is there again while others still wait. */
+/** Room is allocated and freed in segments, so that some can be used again while other messages still wait. */
 const segmentBytes = 1024 * 1024;
 
 const readAt = promisify(read);
 
 /**
- * @param directory of the spools; made when missing
- * @param name of the file, which is gone as soon as it is open
+ * @param directory of the spools; created when missing
+ * @param name of the file, which is unlinked as soon as it is open
  */
 export function openSpool(directory: string, name: string, { maxBytes, maxMessages }: SpoolLimits): Spool {
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   const path = join(directory, name);
   const file = openSync(path, 'w+', 0o600);
-  unlinkSync(path); // the file lives as long as it is open, and no crash leaves bodies behind
+  unlinkSync(path); // it exists while it is open, so a crash leaves no bodies behind
   const size = Math.min(segmentBytes, maxBytes);
   const most = Math.floor(maxBytes / size);
   /** Messages that wait in each segment. */

@@ -1,6 +1,6 @@
 import type { Run } from './completionMap.ts';
 
-/** A place in a partition, without the event that stands there. */
+/** The position of an event in a partition. */
 export interface Position {
   readonly sequenceNumber: number;
   readonly offset: string;
@@ -25,58 +25,58 @@ export interface Watermark {
   pending(): number;
 }
 
-/** Work that was registered: many thousands may wait, and a closure for each would take more memory than this. */
+/** Registered work. An object, not a closure: many thousands may wait, and a closure takes more memory. */
 export interface Begun {
   readonly done: boolean;
 }
 
-/** Neighbours that are done melt into one stretch, so that memory follows the work in hand and not its distance. */
-interface Stretch extends Begun {
+/** Adjacent entries that are done are merged, so that memory depends on pending work, not on the range it covers. */
+interface Entry extends Begun {
   first: number;
   last: number;
   offset: string;
   done: boolean;
-  before: Stretch | undefined;
-  after: Stretch | undefined;
+  before: Entry | undefined;
+  after: Entry | undefined;
 }
 
 export function createWatermark(): Watermark {
-  let oldest: Stretch | undefined;
-  let newest: Stretch | undefined;
+  let oldest: Entry | undefined;
+  let newest: Entry | undefined;
   let safe: Position | undefined;
   let pending = 0;
 
-  function append({ sequenceNumber, offset }: Position, done: boolean): Stretch {
-    const stretch = { first: sequenceNumber, last: sequenceNumber, offset, done, before: newest, after: undefined };
-    if (newest) newest.after = stretch;
-    else oldest = stretch;
-    newest = stretch;
-    return stretch;
+  function append({ sequenceNumber, offset }: Position, done: boolean): Entry {
+    const entry = { first: sequenceNumber, last: sequenceNumber, offset, done, before: newest, after: undefined };
+    if (newest) newest.after = entry;
+    else oldest = entry;
+    newest = entry;
+    return entry;
   }
 
-  function lengthen(stretch: Stretch, { last, offset }: Pick<Stretch, 'last' | 'offset'>) {
-    stretch.last = last;
-    stretch.offset = offset;
+  function lengthen(entry: Entry, { last, offset }: Pick<Entry, 'last' | 'offset'>) {
+    entry.last = last;
+    entry.offset = offset;
   }
 
-  /** One that is done: it has melted into a neighbour, or into what is safe. */
-  function remove({ before, after }: Stretch) {
+  /** Removes an entry that is done and merged. */
+  function remove({ before, after }: Entry) {
     if (before) before.after = after;
     else oldest = after;
     if (after) after.before = before;
     else newest = before;
   }
 
-  function finish(stretch: Stretch) {
-    stretch.done = true;
-    const { before, after } = stretch;
+  function finish(entry: Entry) {
+    entry.done = true;
+    const { before, after } = entry;
     if (after?.done) {
-      lengthen(stretch, after);
+      lengthen(entry, after);
       remove(after);
     }
     if (before?.done) {
-      lengthen(before, stretch);
-      remove(stretch);
+      lengthen(before, entry);
+      remove(entry);
     }
     if (oldest?.done) {
       safe = { sequenceNumber: oldest.last, offset: oldest.offset };
@@ -92,7 +92,7 @@ export function createWatermark(): Watermark {
     end(begun) {
       if (begun.done) return;
       pending -= 1;
-      finish(begun as Stretch);
+      finish(begun as Entry);
     },
     pass(position) {
       if (newest === undefined) safe = position;

@@ -5,38 +5,37 @@ import type { Budget } from './budget.ts';
 import type { Queued } from './lanes.ts';
 import type { Begun } from './watermark.ts';
 
-/** A message that is to be handled, and where it lies until then. */
+/** A message to be handled, and where it is stored until then. */
 export interface Message<A> extends Queued {
-  /** Once it has been fetched, the message itself: it may have to be handled again. */
+  /** After the fetch the message itself, which may have to be handled again. */
   kept: A | Kept<A>;
   readonly begun: Begun;
 }
 
-/** What a message in work knows of its partition. */
+/** What the handling of a message can ask of its partition. */
 export interface MessageContext {
-  /** Gives back bytes that were reserved for the message and are not needed (R6). */
+  /** Releases bytes that were reserved for the message and are not needed (R6). */
   releaseBytes(bytes: number): void;
-  /** The work waits for a backend that has gone out: its place is given back, if there is room beside (D28). */
+  /** It waits for a backend that is down: moves its charge from the budget to `answering`, if it fits (D28). */
   waiting(): void;
   /**
-   * The work is over, and replies of so many bytes are left to be sent: the place in the budget is given back, if there is
-   * room among what is being answered (D28).
+   * Only replies of so many bytes are left: moves the charge from the budget to `answering`, if it fits (D28).
    */
   answering(bytes: number): void;
-  /** Aborted when what is running is left to others, too: no further call is made, no further reply is sent. */
+  /** When aborted, the message makes no more calls and sends no more replies. */
   readonly ended: AbortSignal;
-  /** The message is not to be executed: it is answered as failed through our side, and parked (G4). */
+  /** The message is not executed, but answered with a failure of the service and parked (G4). */
   readonly parkUnexecuted?: boolean;
 }
 
 interface WorkOptions<A> extends Pick<MessageContext, 'ended'> {
-  /** Aborted when nothing more is begun: what still waits is left to the next reader of the partition. */
+  /** When aborted, no more messages begin: those that wait remain for the next reader. */
   readonly draining: AbortSignal;
   readonly budget: Budget;
   readonly backlog: Backlog<A>;
-  /** What is to be dispatched of an event that has come back. */
+  /** Reads an event from the spool. */
   arrivalIn(event: HubEvent): A | undefined;
-  /** The same message, when it has been begun before. */
+  /** The same message, marked as redelivered. */
   repeatOf(arrival: A): A;
   dispatch(arrival: A, context: MessageContext): Promise<boolean>;
   onTrouble(error: unknown, what: string): void;
@@ -45,17 +44,17 @@ interface WorkOptions<A> extends Pick<MessageContext, 'ended'> {
   /** A message cannot be fetched. */
   onUnreadable(): void;
   mustBeParked(sequenceNumber: number): boolean;
-  /** Something has left the backlog. */
+  /** A message has left the backlog. */
   changed(): void;
 }
 
 export interface Work<A> {
-  /** Handles a message whose place in the budget has been taken, unless it is too late to begin. Never rejects. */
+  /** Handles a message that is already charged to the budget, unless the partition drains. Never rejects. */
   handle(message: Message<A>): Promise<void>;
   /**
-   * Handles a message that is alone in work, without a place in the budget; answers whether it came to its end. It can be
-   * handled again when it did not. Never rejects.
-   * @param tooLong aborted when it is to end as if the partition were taken from us
+   * Handles the only message in flight, without charging the budget; returns whether it was handled to its end. If not,
+   * it can be handled again. Never rejects.
+   * @param tooLong when aborted, the message ends as if the partition were revoked
    */
   handleAlone(message: Message<A>, tooLong: AbortSignal): Promise<boolean>;
   running(): number;
@@ -77,7 +76,7 @@ export function createWork<A extends { readonly event: HubEvent }>(options: Work
     }
   }
 
-  /** Answers whether the message has been handled to its end. */
+  /** Returns whether the message was handled to its end. */
   async function dispatched(arrival: A, context: MessageContext): Promise<boolean> {
     running += 1;
     try {
@@ -90,7 +89,7 @@ export function createWork<A extends { readonly event: HubEvent }>(options: Work
     }
   }
 
-  /** The same, wherever the message lies; false when it is too late to begin. */
+  /** Fetches and dispatches the message; false when the partition drains. */
   async function carriedOut(message: Message<A>, context: MessageContext): Promise<boolean> {
     const { kept, sequenceNumber } = message;
     const arrival = 'event' in kept ? kept : await fetched(kept);
@@ -106,16 +105,16 @@ export function createWork<A extends { readonly event: HubEvent }>(options: Work
       const { cost, begun } = message;
       let held = cost;
       let isAside = false;
-      const leavePlace = () => (isAside ? budget.answering : budget).give(held);
+      const giveBack = () => (isAside ? budget.answering : budget).give(held);
 
-      /** From the place in the budget, or from beside it, to beside it with so many bytes more. */
+      /** Moves the charge to `answering`, with so many bytes more; leaves it as it is when there is no room. */
       function moveAside(more: number) {
         if (isAside) budget.answering.give(held);
         if (budget.answering.take(held + more)) {
           if (!isAside) budget.give(held);
           isAside = true;
           held += more;
-        } else if (isAside) budget.answering.take(held); // it has just had that room
+        } else if (isAside) budget.answering.take(held); // fits: it was freed above
       }
 
       const context: MessageContext = {
@@ -131,7 +130,7 @@ export function createWork<A extends { readonly event: HubEvent }>(options: Work
         ended,
       };
       const isHandled = await carriedOut(message, context);
-      leavePlace();
+      giveBack();
       if (isHandled) end(begun);
     },
     async handleAlone(message, tooLong) {

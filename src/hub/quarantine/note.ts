@@ -1,15 +1,15 @@
 /**
- * What the checkpoint says of sessions that ended violently: the process died, hung, or lost the partition, and nobody
- * gave it back. There is none in normal times.
+ * The part of a checkpoint about violent ends of sessions: the process crashed, hung, or lost the partition without a
+ * release. Normally there is none.
  */
 export interface Note {
-  /** Such ends, since a session last came past everything that was there when it began. */
+  /** Violent ends since a session last finished every message that was in the hub when the session began. */
   readonly ends: number;
-  /** Sequence number of the newest event when the last of them was counted: whatever was in work then is not above it. */
+  /** Sequence number of the newest event when the last end was counted: no message in flight then is above it. */
   readonly upTo: number;
-  /** Sequence number of the message that is alone in work. */
+  /** Sequence number of the only message in flight. */
   readonly alone: number | undefined;
-  /** By sequence number of a message: at how many of the ends it was alone in work; 0 when it only took too long. */
+  /** By sequence number: the ends at which the message was alone in flight; 0 when it only took too long. */
   readonly trials: ReadonlyMap<number, number>;
 }
 
@@ -24,14 +24,14 @@ const version = '1';
 const mostTrials = 64;
 const grammar = /^1 (\d{1,16}) (-?\d{1,16}) (-|\d{1,16}) (-|\d{1,16}:\d{1,16}(?:,\d{1,16}:\d{1,16}){0,63})$/;
 
-/** Trials beyond the bound are left out, those that say least first. */
+/** Omits the trials with the lowest counts when there are too many. */
 export function encodeNote({ ends, upTo, alone, trials }: Note): string {
   const telling = [...trials].sort(([, one], [, other]) => other - one).slice(0, mostTrials);
   const text = telling.map(([sequenceNumber, count]) => `${sequenceNumber}:${count}`).join(',');
   return [version, ends, upTo, alone ?? '-', text || '-'].join(' ');
 }
 
-/** Undefined when there is none, or none of this version. */
+/** Undefined when the text is missing, damaged or of another version. */
 export function decodeNote(text: string | undefined): Note | undefined {
   const parts = grammar.exec(text ?? '');
   if (parts === null) return undefined;
@@ -46,24 +46,24 @@ export function decodeNote(text: string | undefined): Note | undefined {
 
 type Trial = [sequenceNumber: number, count: number];
 
-/** From so many violent ends on, suspects are handled alone. */
+/** After so many violent ends, suspects are handled alone. */
 export const endsBeforeTrials = 2;
 
 export const isQuarantine = (note: Note | undefined): note is Note =>
   note !== undefined && note.ends >= endsBeforeTrials;
 
 interface Opening {
-  /** Of the checkpoint. */
+  /** Sequence number of the checkpoint. */
   readonly position: number;
   /** Sequence number of the newest event in the hub. */
   readonly newest: number;
-  /** Whether nobody gave the partition back since it was last read. */
+  /** Whether the last owner has not released the partition. */
   readonly afterViolentEnd: boolean;
 }
 
 /**
- * What is to be noted when a session begins.
- * @param note as the session before has left it
+ * The note to be written when a session begins.
+ * @param note of the last session
  */
 export function noteAtOpening(
   note: Note | undefined,
@@ -71,12 +71,12 @@ export function noteAtOpening(
 ): Note | undefined {
   const kept = note && isOpen(note, position) ? note : undefined;
   if (!afterViolentEnd) return kept?.alone === undefined ? kept : { ...kept, alone: undefined };
-  if (position >= newest) return undefined; // nothing that could have been in work is left
+  if (position >= newest) return undefined; // every message that was in flight is done
   const { ends, alone, trials } = kept ?? { ends: 0, alone: undefined, trials: new Map<number, number>() };
   const unfinished = new Map([...trials].filter(([sequenceNumber]) => sequenceNumber > position));
   if (alone !== undefined && alone > position) unfinished.set(alone, (trials.get(alone) ?? 0) + 1);
   return { ends: ends + 1, upTo: newest, alone: undefined, trials: unfinished };
 }
 
-/** Whether some of what may have been in work at a violent end can still be unfinished. */
+/** Whether a message that was in flight at a violent end may be unfinished. */
 export const isOpen = ({ upTo }: Note, position: number): boolean => position < upTo;

@@ -1,33 +1,33 @@
 import { createTrials, endsUntilParked, type Suspect, type TrialsOptions } from './trials.ts';
 
 /**
- * For a session after violent ends: who is tried alone, in which order, and until when (G4, D29). A suspect is the oldest
- * unfinished message of its device, as far as it may have been in work at the last end.
+ * For a session after violent ends: which messages are tried alone, in which order, and until when (G4, D29). A suspect
+ * is the oldest unfinished message of its device, if it may have been in flight at the last end.
  */
 export interface Quarantine {
-  /** Whether the message, the first of its lane, is to be tried before it may run beside others. */
+  /** Whether the message, the first of its lane, must be tried before it may run concurrently with others. */
   isSuspect(sequenceNumber: number): boolean;
   /** Tries a suspect when its turn comes. */
   try(suspect: Suspect): Promise<Verdict>;
-  /** Whether the message is to be parked instead of being executed. */
+  /** Whether the message must be parked instead of executed. */
   mustBeParked(sequenceNumber: number): boolean;
-  /** Whether a trial is under way, its note included. */
+  /** Whether a trial is running, including the writes of its notes. */
   isTrying(): boolean;
 }
 
-/** Handled: to its end. Cleared: it may run beside others. Unfinished: the partition drains before it came to its end. */
+/** Handled: to its end. Cleared: it may run concurrently with others. Unfinished: the partition drains first. */
 export type Verdict = 'handled' | 'cleared' | 'unfinished';
 
 export interface QuarantineOptions extends TrialsOptions {
-  /** Suspects of a session: as many messages as may be in work at once. */
+  /** The most suspects of a session: as many messages as may be in flight at once. */
   readonly mostSuspects: number;
 }
 
-/** Suspects that hold others up for the whole limit; then the session goes on as any other. */
+/** After so many trials that reach the time limit, the quarantine ends. */
 const mostSlow = 4;
 
-/** Until the next trial, while the store takes no note. */
-const notesAgainMs = 1_000;
+/** Pause before the next trial when the store has not accepted the note. */
+const notePauseMs = 1_000;
 
 interface Waiting {
   readonly suspect: Suspect;
@@ -38,11 +38,11 @@ export function createQuarantine(options: QuarantineOptions): Quarantine {
   const { note, draining, mostSuspects, log } = options;
   const trials = createTrials(options);
   const waiting: Waiting[] = [];
-  /** Tried, and too slow to be tried to their end. */
+  /** Suspects whose trial has reached the time limit. */
   const slow: Waiting[] = [];
   let suspects = 0;
   let holdUps = 0;
-  let isAtIt = false;
+  let isRunning = false;
   let isTrying = false;
   let isOver = false;
 
@@ -56,17 +56,17 @@ export function createQuarantine(options: QuarantineOptions): Quarantine {
   const countOf = ({ suspect: { sequenceNumber } }: Waiting) => trials.countOf(sequenceNumber);
   const mustBeParked = (sequenceNumber: number) => (trials.countOf(sequenceNumber) ?? 0) >= endsUntilParked;
 
-  /** Settles all that wait. From here on no message is a suspect. */
+  /** Settles all trials that wait. From now on no message is a suspect. */
   function end(verdict: Verdict) {
     isOver = true;
     for (const { settle } of [...waiting.splice(0), ...slow.splice(0)]) settle(verdict);
   }
 
   async function tryAll() {
-    isAtIt = true;
+    isRunning = true;
     for (let one = takeNext(); one !== undefined; one = takeNext()) await tryOne(one);
-    isAtIt = false;
-    // No message could be alone beside them.
+    isRunning = false;
+    // When these run, no further message can be tried alone.
     if (slow.length > 0) end('cleared');
   }
 
@@ -84,8 +84,8 @@ export function createQuarantine(options: QuarantineOptions): Quarantine {
       case 'unfinished':
         return one.settle(ending);
       case 'unnoted':
-        await pause(notesAgainMs, draining);
-        return again(one, waiting);
+        await pause(notePauseMs, draining);
+        return requeue(one, waiting);
       case 'crowded':
         return holdUp(one, waiting);
       case 'slow':
@@ -93,13 +93,13 @@ export function createQuarantine(options: QuarantineOptions): Quarantine {
     }
   }
 
-  function again(one: Waiting, where: Waiting[]) {
+  function requeue(one: Waiting, where: Waiting[]) {
     if (isOver) one.settle(draining.aborted ? 'unfinished' : 'cleared');
     else where.push(one);
   }
 
   function holdUp(one: Waiting, where: Waiting[]) {
-    again(one, where);
+    requeue(one, where);
     holdUps += 1;
     if (holdUps === mostSlow) end('cleared');
   }
@@ -113,7 +113,7 @@ export function createQuarantine(options: QuarantineOptions): Quarantine {
       suspects += 1;
       return new Promise((settle) => {
         waiting.push({ suspect, settle });
-        if (!isAtIt) void tryAll();
+        if (!isRunning) void tryAll();
       });
     },
     mustBeParked,
@@ -121,13 +121,13 @@ export function createQuarantine(options: QuarantineOptions): Quarantine {
   };
 }
 
-/** First those that were alone at violent ends, last those that have only been slow, else in order of arrival. */
+/** Messages that were alone at violent ends come first, those that were only slow last, others in order of arrival. */
 function inOrderOfSuspicion(countOf: (one: Waiting) => number | undefined) {
   const rank = (one: Waiting) => countOf(one) ?? 0.5;
   return (one: Waiting, other: Waiting) => rank(other) - rank(one);
 }
 
-/** Ends sooner when the partition closes. */
+/** Ends at once when the partition drains. */
 function pause(ms: number, draining: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, ms);

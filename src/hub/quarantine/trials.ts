@@ -1,10 +1,10 @@
 import type { Log } from '../../log/log.ts';
 import { endsBeforeTrials, type Note } from './note.ts';
 
-/** Handles one suspect at a time, alone in the whole process, and notes it before it begins. */
+/** Handles one suspect at a time, with nothing else in flight in the process, and writes a note before it begins. */
 export interface Trials {
   run(suspect: Suspect): Promise<Ending>;
-  /** At how many violent ends the message was alone; 0 when it only took too long, undefined when it was never tried. */
+  /** Violent ends at which the message was alone; 0 when it only took too long, undefined when never tried. */
   countOf(sequenceNumber: number): number | undefined;
 }
 
@@ -12,40 +12,40 @@ export interface Suspect {
   readonly deviceId: string;
   readonly sequenceNumber: number;
   /**
-   * Handles the message without a place in the budget, and answers whether it came to its end. Never rejects.
-   * @param tooLong aborted when the message is to end as if the partition were taken from us
+   * Handles the message without charging the budget; returns whether it was handled to its end. Never rejects.
+   * @param tooLong when aborted, the message ends as if the partition were revoked
    */
   handle(tooLong: AbortSignal): Promise<boolean>;
-  /** Counts the message as handled, without looking at it. */
+  /** Counts the message as handled, without reading it. */
   passOver(): void;
 }
 
 /**
- * Handled: to its end. Slow: begun, and broken off after the limit. Crowded: not begun, since it could not be alone within
- * the limit. Unnoted: not begun, since the store did not take the note. Unfinished: the partition drains.
+ * Handled: to its end. Slow: begun, and aborted after the limit. Crowded: not begun, because others were in flight for
+ * the whole limit. Unnoted: not begun, because the store did not accept the note. Unfinished: the partition drains.
  */
 export type Ending = 'handled' | 'slow' | 'crowded' | 'unnoted' | 'unfinished';
 
 export interface TrialsOptions {
   readonly note: Note;
-  /** Writes a note down. Answers whether that was possible. */
+  /** Writes a note and returns whether that worked. */
   annotate(note: Note): Promise<boolean>;
-  /** Waits until nothing is in work in the process; nothing begins until the answer is called. Undefined when `leaving` came first. */
+  /** See Budget. */
   alone(signal: AbortSignal): Promise<(() => void) | undefined>;
-  /** Aborted when nothing more is begun. */
+  /** When aborted, no more messages begin. */
   readonly draining: AbortSignal;
-  /** The longest that a message may take by itself: no trial needs longer. */
+  /** The longest that a message may take: no trial needs longer. */
   readonly longestMs: number;
   readonly log: Pick<Log, 'info' | 'warn' | 'error'>;
 }
 
-/** A message that was alone in work at so many violent ends is not executed any more. */
+/** A message that was alone in flight at so many violent ends is parked unexecuted. */
 export const endsUntilParked = 3;
 
-/** How long others are held up for one suspect, at first; twice as long with each further violent end. */
+/** How long one suspect may delay others, at first; doubled by each further violent end. */
 const firstLimitMs = 15_000;
 
-const clearsAgainMs = 500;
+const clearPauseMs = 500;
 
 export function createTrials({ note, annotate, alone, draining, longestMs, log }: TrialsOptions): Trials {
   const trials = new Map(note.trials);
@@ -85,12 +85,15 @@ export function createTrials({ note, annotate, alone, draining, longestMs, log }
     return limit.signal.aborted && !draining.aborted ? 'slow' : 'unfinished';
   }
 
-  /** Before others begin: a violent end would be taken for the suspect's doing. But a store that is out holds nobody up for good. */
+  /**
+   * Removes the suspect from the note before others begin: it would be blamed for a violent end that they cause. Gives
+   * up after the limit, so that a store that fails does not block the service.
+   */
   async function clear(): Promise<void> {
     const until = performance.now() + limitMs;
     while (!(await annotate(noteOf(undefined)))) {
       if (draining.aborted || performance.now() > until) return;
-      await pause(clearsAgainMs);
+      await pause(clearPauseMs);
     }
   }
 
@@ -100,7 +103,7 @@ export function createTrials({ note, annotate, alone, draining, longestMs, log }
       const release = await getAlone();
       if (release === undefined) return draining.aborted ? 'unfinished' : 'crowded';
       if (!(await annotate(noteOf(sequenceNumber)))) {
-        await annotate(noteOf(undefined)); // the store may have taken the note, and not said so
+        await annotate(noteOf(undefined)); // the store may have written the note all the same
         release();
         return draining.aborted ? 'unfinished' : 'unnoted';
       }

@@ -1,15 +1,15 @@
 import type { Ownership } from '../stores/store.ts';
 
 export interface BalanceLimits {
-  /** An owner that has not renewed for so long is gone. */
+  /** An owner that has not renewed for so long has expired. */
   readonly expiryMs: number;
-  /** A partition that was asked for and not released for so long is taken by force. */
+  /** A partition that its owner has not released so long after the request is claimed anyway. */
   readonly forceMs: number;
 }
 
 /**
- * Derived, so that no settings let force come before the owner could react: it sees the wish within a round, of which an
- * expiry has six, and may drain as long as it is allowed to. Never before the owner's expiry.
+ * Derived, so that every configuration gives the owner time: it sees the request within a round (a sixth of the expiry)
+ * and may use the whole drain limit. Never before the owner's expiry.
  */
 export const balanceLimits = (expiryMs: number, drainMs: number): BalanceLimits => ({
   expiryMs,
@@ -18,23 +18,23 @@ export const balanceLimits = (expiryMs: number, drainMs: number): BalanceLimits 
 
 /** What one instance does about the partitions in one round. */
 export interface Decision {
-  /** Its own, to be renewed. */
+  /** Records of its own partitions. */
   readonly renew: readonly Ownership[];
-  /** Asked for by others: to be drained and released. */
+  /** Own partitions that another instance requests: to be drained and released. */
   readonly release: readonly Ownership[];
-  /** Without an owner, or taken by force: to be claimed. */
+  /** Partitions without an owner, or not released in time. */
   readonly claim: readonly string[];
-  /** Of who has more than its share: to be asked for. */
+  /** Partitions of instances that have more than their share: to be requested. */
   readonly ask: readonly Ownership[];
 }
 
 /**
- * Shares partitions evenly among the instances, without taking anything from anybody that is still at work (G3):
- * whoever has too little asks, whoever is asked drains and releases.
+ * Shares partitions evenly among the instances and does not interrupt an instance that works (G3): an instance with too
+ * few requests one, and its owner drains and releases it.
  * @param partitions all ids of the hub
- * @param records what is known of them; a partition without a record has never been read
- * @param sightedAt since when the records could be seen without a long gap (milliseconds since 1970): whoever could not
- * renew while nobody could see has a whole expiry to do so
+ * @param records a partition without a record has never been read
+ * @param readableSince since when the store has answered without a long gap (milliseconds since 1970): owners could not
+ * renew during the gap, so each has a whole expiry from then on
  */
 export function decide(
   me: string,
@@ -42,22 +42,22 @@ export function decide(
   records: readonly Ownership[],
   now: number,
   { expiryMs, forceMs }: BalanceLimits,
-  sightedAt = 0,
+  readableSince = 0,
 ): Decision {
   const known = new Map(records.map((record) => [record.partition, record]));
-  /** One's own record is alive as long as nobody else has taken it. */
+  /** Its own record stays alive until another instance claims it. */
   const isAlive = ({ owner, renewedAt }: Ownership) =>
-    owner === me || (owner !== '' && now - Math.max(renewedAt, sightedAt) < expiryMs);
+    owner === me || (owner !== '' && now - Math.max(renewedAt, readableSince) < expiryMs);
   const isAsked = ({ wantedBy, wantedSince }: Ownership) => wantedBy !== '' && now - wantedSince < forceMs * 2;
 
-  /** Given back for whoever asked, who has as long as an owner to come. */
-  const isPromised = (record: Ownership) => record.owner === '' && isAsked(record) && now - record.renewedAt < expiryMs;
+  /** Released for the instance that requested it, which has one expiry to claim it. */
+  const isReserved = (record: Ownership) => record.owner === '' && isAsked(record) && now - record.renewedAt < expiryMs;
 
   const mine = records.filter(({ owner }) => owner === me);
   const others = records.filter((record) => record.owner !== me && isAlive(record));
   const instances = new Set([me, ...others.map(({ owner }) => owner)]);
-  const promised = records.filter(isPromised);
-  for (const record of [...mine, ...others, ...promised]) if (isAsked(record)) instances.add(record.wantedBy);
+  const reserved = records.filter(isReserved);
+  for (const record of [...mine, ...others, ...reserved]) if (isAsked(record)) instances.add(record.wantedBy);
   const least = Math.floor(partitions.length / instances.size);
   const most = Math.ceil(partitions.length / instances.size);
 
@@ -65,7 +65,7 @@ export function decide(
   const keep = mine.length - release.length;
   const free = partitions.filter((partition) => {
     const record = known.get(partition);
-    if (record !== undefined && isPromised(record) && record.wantedBy !== me) return false;
+    if (record !== undefined && isReserved(record) && record.wantedBy !== me) return false;
     return record === undefined || !isAlive(record);
   });
   const overdue = others.filter((record) => record.wantedBy === me && now - record.wantedSince >= forceMs);
@@ -73,11 +73,11 @@ export function decide(
 
   const asked = others.filter((record) => record.wantedBy === me && !overdue.includes(record));
   const missing = free.length > 0 ? 0 : least - keep - claim.length - asked.length;
-  return { renew: mine, release, claim, ask: missing > 0 ? richest(others, least, missing, isAsked) : [] };
+  return { renew: mine, release, claim, ask: missing > 0 ? surplus(others, least, missing, isAsked) : [] };
 }
 
-/** Partitions that nobody has asked for, of the owners that have more than the least share: the richest first. */
-function richest(
+/** Partitions not requested yet, of owners with more than the least share; the owner with the most comes first. */
+function surplus(
   others: readonly Ownership[],
   least: number,
   count: number,

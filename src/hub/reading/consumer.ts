@@ -11,21 +11,21 @@ import { createReadingTroubles, wholeHub } from './readingTroubles.ts';
 import { createPartitionSessions, type PartitionSessionsOptions } from './sessions.ts';
 import { createStallWatch } from './stallWatch.ts';
 
-/** Reads the hub's event endpoint: its share of the partitions, in rounds of looking who reads what. */
+/** Reads this instance's share of the hub's partitions, and balances the shares in regular rounds. */
 export interface Consumer {
   start(): void;
   /**
-   * What stands between it and reading all that it owns, in words: of each partition the hub must have given a sign of
-   * life. Nothing when the others read all there are.
+   * For an operator: a text for each owned partition from which the hub delivers nothing, or one that says that there
+   * is no partition to read. Empty when other instances read all partitions.
    */
   missing(): string[];
   /**
-   * Milliseconds since the hub last answered for every partition it reads, and since every partition it owns could be
-   * opened; while it reads none, since it has last been able to look for one. Restarting subscriptions and connections
-   * has not helped for so long. What the hub refuses counts as answered: no restart would change that.
+   * @returns milliseconds for which the hub has not answered for some partition that is read, or for which some owned
+   * partition could not be opened; while none is read, since the last complete round. A refusal by the hub counts as an
+   * answer: a restart of the service would not change it.
    */
   silentForMs(): number;
-  /** Stops intake, waits up to the drain limit for what is running, checkpoints and lets go of the partitions (G3). */
+  /** Drains all partitions, writes their checkpoints and releases them (G3). */
   stop(): Promise<void>;
 }
 
@@ -37,38 +37,39 @@ export interface ConsumerOptions<A extends Arriving>
 }
 
 const countEveryMs = 5 * 60_000;
-const lookingAfter = 'looking after the partitions';
+const roundTrouble = 'looking after the partitions';
 
 export function createConsumer<A extends Arriving>(options: ConsumerOptions<A>): Consumer {
   const { log, roundMs, balance } = options;
   const me = randomUUID();
   const allTroubles = createTroubles(log);
   const troubles = createReadingTroubles(allTroubles);
-  const line = openEventHubConnection({ ...options, troubles: allTroubles });
+  const connection = openEventHubConnection({ ...options, troubles: allTroubles });
   const ownerships = createOwnerships(options.store, me, options.answerMs, balance.expiryMs / 2);
-  const sessions = createPartitionSessions(line, ownerships, { ...options, troubles });
+  const sessions = createPartitionSessions(connection, ownerships, { ...options, troubles });
   const reading = () => sessions.all().filter(({ record }) => !sessions.isEnding(record.partition));
-  const quiet = createStallWatch({
+  const stallWatch = createStallWatch({
     newestOf: async (partition) =>
-      (await within(line.client().getPartitionProperties(partition), options.answerMs)).lastEnqueuedSequenceNumber,
+      (await within(connection.client().getPartitionProperties(partition), options.answerMs))
+        .lastEnqueuedSequenceNumber,
     stalled(which) {
       const message = 'the hub has events that do not come: connecting again';
       allTroubles.met('events that do not come', { level: 'warn', message, fields: { partitions: which } });
-      line.reconnect(reading());
+      connection.reconnect(reading());
     },
     idle() {
       log.debug('no event from any partition: connecting again, in case the hub has moved');
-      line.reconnect(reading());
+      connection.reconnect(reading());
     },
-    couldNotAsk: (error) => log.debug({ err: error }, 'not known whether the hub has events that do not come'),
+    couldNotAsk: (error) => log.debug({ err: error }, 'cannot ask the hub whether it has events that do not come'),
   });
   let partitions: readonly string[] = [];
   let countedAt = 0;
-  /** Since when there is a partition of ours that cannot be read. */
+  /** Since when an owned partition has no session. */
   let unreadSince: number | undefined;
   let lastRound = performance.now();
   let othersReadAll = false;
-  /** As of the last round. */
+  /** In the last round. */
   let owned: readonly string[] = [];
   let timer: NodeJS.Timeout | undefined;
   let stopping = false;
@@ -76,14 +77,14 @@ export function createConsumer<A extends Arriving>(options: ConsumerOptions<A>):
 
   async function round(): Promise<void> {
     const isRead = ({ partition }: Ownership) => sessions.all().some(({ record }) => record.partition === partition);
-    line.revive(reading());
-    void quiet.look(reading());
+    connection.revive(reading());
+    void stallWatch.look(reading());
     if (partitions.length === 0) await countPartitions();
     else if (performance.now() - countedAt > countEveryMs) void countPartitions().catch(notCounted);
-    const { records, sightedAt } = await ownerships.look();
-    const decision = decide(me, partitions, records, Date.now(), balance, sightedAt);
+    const { records, readableSince } = await ownerships.look();
+    const decision = decide(me, partitions, records, Date.now(), balance, readableSince);
     sessions.revokeLost(records);
-    // Before anything is waited for: what is given back meanwhile is not unread.
+    // Before the first await: a partition that is released during it must not be opened again.
     const seen = new Map(records.map((record) => [record.partition, record]));
     const unread = new Set(decision.renew.map(({ partition }) => partition).filter((one) => !sessions.has(one)));
     const isRefused = (partition: string) => troubles.of(partition)?.isAnswer ?? false;
@@ -95,7 +96,7 @@ export function createConsumer<A extends Arriving>(options: ConsumerOptions<A>):
     for (const place of troubles.places()) if (place !== wholeHub && !owned.includes(place)) troubles.over(place);
     for (const { partition } of decision.release) void sessions.release(partition);
     const renewed = await Promise.all(decision.renew.map(ownerships.renew));
-    // However long that takes, what is read must be renewed in time.
+    // Limited: the next round must come in time to renew.
     const openings = await within(
       Promise.allSettled([
         ...renewed.map((record) => record && unread.has(record.partition) && sessions.open(record, undefined)),
@@ -110,10 +111,10 @@ export function createConsumer<A extends Arriving>(options: ConsumerOptions<A>):
     lastRound = performance.now();
   }
 
-  /** An event hub behind a route can be given more of them. */
+  /** The number of partitions can grow while the service runs. */
   async function countPartitions(): Promise<void> {
     countedAt = performance.now();
-    partitions = await ofHub(within(line.client().getPartitionIds(), options.answerMs));
+    partitions = await ofHub(within(connection.client().getPartitionIds(), options.answerMs));
     troubles.over(wholeHub);
   }
 
@@ -124,7 +125,7 @@ export function createConsumer<A extends Arriving>(options: ConsumerOptions<A>):
     if (record) await sessions.open(record, seen?.begun, afterViolentEnd);
   }
 
-  /** A drain may take longer than ownership lasts: until all is given back, nobody is to take it for deserted. */
+  /** A drain may take longer than the expiry: until the release, other instances must not claim the partition. */
   async function renewOwn(): Promise<void> {
     const { records } = await ownerships.look();
     sessions.revokeLost(records);
@@ -132,7 +133,7 @@ export function createConsumer<A extends Arriving>(options: ConsumerOptions<A>):
   }
 
   const notCounted = (error: unknown) =>
-    log.warn({ err: error }, 'not known whether the hub has more partitions by now');
+    log.warn({ err: error }, 'cannot count the partitions of the hub; using the last count');
   const notRenewed = (error: unknown) => log.warn({ err: error }, 'ownership not renewed while stopping');
 
   function roundFailed(error: unknown) {
@@ -140,7 +141,7 @@ export function createConsumer<A extends Arriving>(options: ConsumerOptions<A>):
     if (diagnosis?.isAnswer) lastRound = performance.now();
     if (diagnosis === undefined) {
       const message = 'could not look after the partitions; trying again';
-      allTroubles.met(lookingAfter, { level: 'warn', message, fields: { err: error } });
+      allTroubles.met(roundTrouble, { level: 'warn', message, fields: { err: error } });
     } else if (partitions.length === 0) troubles.met(wholeHub, diagnosis);
   }
 
@@ -150,7 +151,7 @@ export function createConsumer<A extends Arriving>(options: ConsumerOptions<A>):
     return `partition ${partition} of the hub: ${why}`;
   }
 
-  /** The hub has agreed to give its events, and is not silent. */
+  /** Whether the hub delivers events of the partition, or has recently confirmed that there are none. */
   function isHeard(partition: string): boolean {
     const reader = sessions.all().find(({ record }) => record.partition === partition)?.reader;
     return reader?.isHeard() === true && reader.deafForMs() <= options.silentMs;
@@ -159,10 +160,10 @@ export function createConsumer<A extends Arriving>(options: ConsumerOptions<A>):
   function nextRound(afterMs: number): void {
     timer = setTimeout(() => {
       rounding = round()
-        .then(() => allTroubles.over(lookingAfter))
+        .then(() => allTroubles.over(roundTrouble))
         .catch((error) => {
           roundFailed(error);
-          if (sessions.all().length === 0) line.replace();
+          if (sessions.all().length === 0) connection.replace();
         })
         .then(() => {
           if (!stopping) nextRound(roundMs);
@@ -193,7 +194,7 @@ export function createConsumer<A extends Arriving>(options: ConsumerOptions<A>):
       const renewing = setInterval(() => void renewOwn().catch(notRenewed), roundMs);
       await sessions.releaseAll();
       clearInterval(renewing);
-      await line.close();
+      await connection.close();
       allTroubles.close();
     },
   };

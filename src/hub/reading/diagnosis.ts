@@ -11,11 +11,11 @@ export interface Diagnosis {
   readonly todo: string;
   /** The hub has answered, so that a restart of the service would change nothing. */
   readonly isAnswer: boolean;
-  /** There is nothing at the position where the partition was to be read. */
+  /** The hub has nothing at the start position. */
   readonly refusesPosition?: true;
 }
 
-/** What was asked of the hub: what it is made of, or the events of a partition. */
+/** The request that failed: for the properties of the hub, or for the events of a partition. */
 export type Asking = 'looking' | 'reading';
 
 type Meaning = Omit<Diagnosis, 'cause' | 'hubSaid' | 'isAnswer' | 'level'> & { readonly level?: 'error' };
@@ -32,7 +32,7 @@ const unknownHost: Meaning = {
   todo: 'there is no such host: compare Endpoint with that of the hub, which changes when the hub fails over',
 };
 
-/** By the codes of the client's errors, for refusals of the hub. */
+/** Refusals by the hub, by the codes of the client's errors. */
 const refusals: Readonly<Record<string, Meaning | Record<Asking, Meaning>>> = {
   UnauthorizedError: {
     setting: connection,
@@ -51,7 +51,7 @@ const refusals: Readonly<Record<string, Meaning | Record<Asking, Meaning>>> = {
   ArgumentError: { todo: mendCheckpoint, level: 'error', refusesPosition: true },
 };
 
-/** By the codes of the operating system, and our own patience, for a hub that is not there. */
+/** Hubs that cannot be reached, by the codes of the operating system, or our own time-out. */
 const absences: Readonly<Record<string, Meaning>> = {
   ENOTFOUND: unknownHost,
   EAI_AGAIN: unknownHost,
@@ -63,7 +63,7 @@ const absences: Readonly<Record<string, Meaning>> = {
 };
 
 export function diagnose(error: unknown, asking: Asking): Diagnosis {
-  const { name, message, code } = telling(error);
+  const { name, message, code } = innermost(error);
   if (error instanceof ForeignCheckpoint)
     return { cause: name, level: 'error', hubSaid: message, todo: mendCheckpoint, isAnswer: true };
   if (error instanceof OldInformation)
@@ -83,9 +83,9 @@ export function diagnose(error: unknown, asking: Asking): Diagnosis {
   return { cause: code || name, level: 'warn', hubSaid: message || name, isAnswer: false, ...meaning };
 }
 
-/** When the client has used up its retries, it puts their errors into one that says nothing by itself (SDK trap 17). */
-function telling(error: unknown): { name: string; message: string; code: string } {
-  if (error instanceof AggregateError && error.errors.length > 0) return telling(error.errors[0]);
+/** After its last retry the client wraps all errors into one without a useful message (SDK trap 17). */
+function innermost(error: unknown): { name: string; message: string; code: string } {
+  if (error instanceof AggregateError && error.errors.length > 0) return innermost(error.errors[0]);
   if (!(error instanceof Error)) return { name: 'Error', message: String(error), code: '' };
   const { name, message } = error;
   return { name, message, code: 'code' in error && typeof error.code === 'string' ? error.code : '' };

@@ -4,14 +4,14 @@ import type { Log } from '../../log/log.ts';
 import type { Troubles } from '../../log/troubles.ts';
 import type { PartitionSession } from './session.ts';
 
-/** The connection to the hub's event endpoint. It and the subscriptions on it are replaced when they fall silent. */
+/** The connection to the hub's event endpoint. It and its subscriptions are replaced when they fall silent. */
 export interface EventHubConnection {
   client(): EventHubConsumerClient;
-  /** Replaces subscriptions without a sign of life; when none of them has any, the connection too (SDK traps 11 to 17). */
+  /** Replaces silent subscriptions; when all are silent, the connection too (SDK traps 11 to 17). */
   revive(sessions: readonly PartitionSession[]): void;
-  /** For when the hub does not answer on this connection. */
+  /** Replaces the connection, without its subscriptions. */
   replace(): void;
-  /** The same, and subscribes to all again, on the new one. */
+  /** Replaces the connection and subscribes to all partitions on the new one. */
   reconnect(sessions: readonly Pick<PartitionSession, 'reader'>[]): void;
   close(): Promise<void>;
 }
@@ -19,7 +19,7 @@ export interface EventHubConnection {
 export interface EventHubConnectionOptions {
   readonly connectionString: string;
   readonly consumerGroup: string;
-  /** A subscription that gives no sign of life for so long is replaced; an idle one gives one every `maxWaitSeconds`. */
+  /** A subscription that reports nothing for so long is replaced; an idle one reports every `maxWaitSeconds`. */
   readonly silentMs: number;
   readonly log: Log;
   /** Of the whole service. */
@@ -58,7 +58,7 @@ export function openEventHubConnection(options: EventHubConnectionOptions): Even
         troubles.met(silence, { level: 'warn', message: 'no sign of life from the hub: subscribing again', fields });
       } else if (sessions.every(({ reader }) => reader.unansweredForMs() < silentMs)) troubles.over(silence);
       if (silent.length === 0) return;
-      // A new subscription on a connection that is stuck is silent later than the others: it must not vouch for it.
+      // A new subscription is not proof that the connection works, so `deafForMs` counts here, not `silentForMs`.
       const nothingIsHeard = sessions.every(({ reader }) => reader.deafForMs() > silentMs || reader.isTakingIn());
       if (nothingIsHeard) replace();
       for (const { reader } of nothingIsHeard ? sessions : silent) reader.restart(client);

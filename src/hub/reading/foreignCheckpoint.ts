@@ -1,23 +1,23 @@
 import type { Progress } from '../partition/checkpoints.ts';
 
-/** The hub has been made anew under its old name, or replaced by another: its numbers begin again (D22). */
+/** The hub was created anew under its old name, or replaced by another: its sequence numbers start again (D22). */
 export class ForeignCheckpoint extends Error {
   override readonly name = 'ForeignCheckpoint';
 }
 
-/** What the hub says cannot be relied on yet: it is to be asked again. */
+/** The hub's answer may be out of date: it must be asked again. */
 export class OldInformation extends Error {
   override readonly name = 'OldInformation';
 }
 
-/** The hub may take so long to learn of its own newest events; a checkpoint beyond them is foreign only after that. */
+/** The hub's answer may be out of date for so long; a checkpoint beyond its newest event is foreign only after that. */
 const foreignAfterMs = 60_000;
 const foreignAfterReadings = 3;
-/** Readings further apart are not in a row. */
+/** Readings further apart are not counted together. */
 const sameRowMs = 5 * 60_000;
 
 /**
- * Nothing that the hub has may be taken for read because an older hub's numbers were higher.
+ * Detects a checkpoint of another hub: to resume after it would skip events of this one.
  * @throws ForeignCheckpoint
  * @throws OldInformation
  */
@@ -28,7 +28,7 @@ export type CheckCheckpoint = (
 ) => void;
 
 export function createForeignCheckpointCheck(): CheckCheckpoint {
-  /** Partitions whose checkpoint was beyond what the hub said: how often in a row, and for how long. */
+  /** Partitions whose checkpoint was beyond the hub's newest event: how often in a row, and since when. */
   const beyond = new Map<string, { readings: number; since: number; last: number }>();
 
   return (partition, { sequenceNumber }, { lastEnqueuedSequenceNumber }) => {

@@ -1,7 +1,7 @@
 import { type Diagnosis, diagnose } from './diagnosis.ts';
 import { ForeignCheckpoint, OldInformation } from './foreignCheckpoint.ts';
 
-/** The hub has not told what it was asked. */
+/** The hub has not answered a request for its properties. */
 class HubFailure extends Error {
   override readonly name = 'HubFailure';
   readonly diagnosis: Diagnosis;
@@ -22,7 +22,7 @@ export async function ofHub<T>(answer: Promise<T>): Promise<T> {
   }
 }
 
-/** Undefined for what is not of the hub, but of the store. */
+/** Undefined when the error comes from the store, not from the hub. */
 export function diagnosisOf(error: unknown): Diagnosis | undefined {
   if (error instanceof HubFailure) return error.diagnosis;
   const isOfCheckpoint = error instanceof ForeignCheckpoint || error instanceof OldInformation;

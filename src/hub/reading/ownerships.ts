@@ -1,28 +1,29 @@
 import { within } from '../../concurrency/within.ts';
 import type { Ownership, Store } from '../stores/store.ts';
 
-/** This instance's hand in the ownership records. Each request to the store ends within the limit, or rejects. */
+/** Changes ownership records for this instance. Each request to the store is answered within the limit, or rejects. */
 export interface Ownerships {
-  /** All records, and since when they could be seen without a long gap (milliseconds since 1970). */
-  look(): Promise<{ records: Ownership[]; sightedAt: number }>;
-  /** The next three answer the record as it stands then, or undefined when somebody else was faster. */
+  /** All records, and since when the store has answered without a long gap (milliseconds since 1970; 0: always). */
+  look(): Promise<{ records: Ownership[]; readableSince: number }>;
+  /** The next three return the new record, or undefined when another instance has changed it first. */
   renew(record: Ownership): Promise<Ownership | undefined>;
   claim(partition: string, seen: Ownership | undefined): Promise<Ownership | undefined>;
   ask(record: Ownership): Promise<Ownership | undefined>;
   /**
-   * Gives a partition back, unless it has become somebody else's.
-   * @param begun newest sequence number of which anybody may have begun to handle the message, if that is known
+   * Releases a partition, unless another instance owns it by now.
+   * @param begun newest sequence number whose handling may have begun on any instance, if that is known
    */
   release(record: Ownership, begun: number | undefined): Promise<void>;
 }
 
 /**
  * @param me names this instance
- * @param gapMs between two looks: whoever could not renew meanwhile may not have been able to
+ * @param gapMs the longest time between two calls of `look` that is no gap: during a gap other owners may be unable to
+ * renew, too
  */
 export function createOwnerships(store: Store, me: string, answerMs: number, gapMs: number): Ownerships {
-  let lastLook = Date.now();
-  let sightedAt = 0;
+  let readAt = Date.now();
+  let readableSince = 0;
   const all = () => within(store.ownerships(), answerMs);
   const change = (record: Ownership, what: Partial<Ownership>) =>
     within(store.change(record, { ...record, ...what }), answerMs);
@@ -35,9 +36,9 @@ export function createOwnerships(store: Store, me: string, answerMs: number, gap
     async look() {
       const records = await all();
       const now = Date.now();
-      if (now - lastLook > gapMs) sightedAt = now;
-      lastLook = now;
-      return { records, sightedAt };
+      if (now - readAt > gapMs) readableSince = now;
+      readAt = now;
+      return { records, readableSince };
     },
     renew: (record) => change(record, { renewedAt: Date.now() }),
     claim(partition, seen) {
@@ -47,7 +48,7 @@ export function createOwnerships(store: Store, me: string, answerMs: number, gap
     ask: (record) => change(record, { wantedBy: me, wantedSince: Date.now() }),
     async release(given, begun) {
       for (let record = await own(given); record !== undefined; record = await own(given)) {
-        // A renewal of our own, or somebody's wish, may come in between. The wish stays: it says for whom this is.
+        // Repeated, as our renewal or another's request may come first. `wantedBy` stays: the release is for it.
         if (await change(record, { owner: '', renewedAt: Date.now(), ...(begun !== undefined && { begun }) })) return;
       }
     },

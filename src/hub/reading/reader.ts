@@ -10,24 +10,23 @@ import type { HubEvent } from '../../protocol/event.ts';
 import type { Partition } from '../partition/partition.ts';
 import { type Diagnosis, diagnose } from './diagnosis.ts';
 
-/** A hub that does not answer must not hold up a stop. */
 const closesWithinMs = 5_000;
 
-/** Keeps a subscription to one partition alive and feeds the partition from it. */
+/** Keeps a subscription to one partition open and passes its events to the partition. */
 export interface Reader {
-  /** Milliseconds since the subscription last gave a sign of life; 0 while events of it are being taken in. */
+  /** Milliseconds since the subscription began or last reported; 0 while its events are being admitted. */
   silentForMs(): number;
-  /** The same, but a new subscription is no sign of life by itself. */
+  /** The same, but the beginning of a new subscription does not count. */
   deafForMs(): number;
-  /** The same, but a refusal by the hub is a sign of life too: subscribing again would not help. */
+  /** As `deafForMs`, but a refusal by the hub counts too: a new subscription would not change it. */
   unansweredForMs(): number;
-  /** Milliseconds since the last event, or since the subscription; 0 while events are being taken in. */
+  /** Milliseconds since the last event, or since the subscription began; 0 while events are being admitted. */
   eventlessForMs(): number;
-  /** Whether the hub has ever agreed: events have come, or it has let a link stand open without any. */
+  /** Whether the subscription has ever reported: with events, or without any when none came in `maxWaitSeconds`. */
   isHeard(): boolean;
-  /** Whether events wait for room or are being looked at. */
+  /** Whether events are being admitted, or wait for it. */
   isTakingIn(): boolean;
-  /** Leaves the subscription, however it is, for a new one that goes on where the old one was. */
+  /** Replaces the subscription by a new one that resumes at the same position. */
   restart(client: EventHubConsumerClient): void;
   close(): Promise<void>;
 }
@@ -35,16 +34,16 @@ export interface Reader {
 export interface ReaderOptions {
   readonly partitionId: string;
   readonly partition: Partition;
-  /** A higher one takes the partition over from a lower. */
+  /** A reader with a higher epoch disconnects one with a lower. */
   readonly epoch: number;
   readonly batchSize: number;
   readonly prefetch: number;
   readonly maxWaitSeconds: number;
-  /** Another reader with a higher epoch has come. */
+  /** Another reader with a higher epoch has connected. */
   lost(): void;
-  /** The hub, or the client, has said why it cannot be read. */
+  /** The client has reported an error. */
   failed(diagnosis: Diagnosis): void;
-  /** The hub has given a sign of life. */
+  /** The subscription has reported, with events or without. */
   heard(): void;
   readonly log: Log;
 }
@@ -58,7 +57,7 @@ export function createReader(first: EventHubConsumerClient, options: ReaderOptio
   let isHeard = false;
   let takingIn = 0;
   let closed = false;
-  /** What is to be subscribed to when the events that are being taken in are in. */
+  /** The client for the next subscription, which begins when no events are being admitted. */
   let next: EventHubConsumerClient | undefined;
   let subscription: Subscription | undefined = subscribe(first);
 
@@ -81,7 +80,7 @@ export function createReader(first: EventHubConsumerClient, options: ReaderOptio
             lastSign = performance.now();
             lastHeard = lastSign;
             if (events.length > 0) lastEvent = lastSign;
-            goOn();
+            subscribeNext();
           }
         },
         async processError(error) {
@@ -107,7 +106,7 @@ export function createReader(first: EventHubConsumerClient, options: ReaderOptio
     return subscribed;
   }
 
-  async function leave(): Promise<void> {
+  async function closeSubscription(): Promise<void> {
     const old = subscription;
     subscription = undefined;
     if (old === undefined) return;
@@ -116,8 +115,8 @@ export function createReader(first: EventHubConsumerClient, options: ReaderOptio
     );
   }
 
-  /** Not while events wait for room: those of the new subscription would wait behind them, and more with each one. */
-  function goOn() {
+  /** Not while events are being admitted: those of each new subscription would queue up behind them. */
+  function subscribeNext() {
     if (next === undefined || takingIn > 0 || closed) return;
     subscription = subscribe(next);
     next = undefined;
@@ -132,14 +131,14 @@ export function createReader(first: EventHubConsumerClient, options: ReaderOptio
     isHeard: () => isHeard,
     restart(client) {
       if (closed) return;
-      // First: a client lets nobody subscribe to a partition that it has a subscription to.
-      void leave();
+      // First: a client refuses a second subscription to a partition.
+      void closeSubscription();
       next = client;
-      goOn();
+      subscribeNext();
     },
     async close() {
       closed = true;
-      await leave();
+      await closeSubscription();
     },
   };
 }

@@ -1,13 +1,13 @@
 import type { Troubles } from '../../log/troubles.ts';
 import type { Diagnosis } from './diagnosis.ts';
 
-/** The hub as a whole, beside the ids of its partitions. */
+/** The place of a trouble that concerns the hub as a whole; the others are ids of partitions. */
 export const wholeHub = 'hub';
 
-/** What stands in the way of reading, by partition. The log has one source for each cause, however many partitions have it. */
+/** Why partitions cannot be read. Partitions with the same cause share one source of log lines. */
 export interface ReadingTroubles {
   met(place: string, diagnosis: Diagnosis): void;
-  /** The hub has given what it was asked for, or the partition is not ours to read any more. */
+  /** The hub answers again, or this instance does not own the partition any more. */
   over(place: string): void;
   of(place: string): Diagnosis | undefined;
   places(): readonly string[];

@@ -11,11 +11,11 @@ export interface PartitionSession {
   readonly reader: Omit<Reader, 'close'>;
   /** Sequence number up to which events have been admitted; -1 before the first. */
   position(): number;
-  /** Drains, then stops reading. Returns what the next reader has to know. */
+  /** Drains and stops reading. */
   drain(limitMs: number): Promise<{
     /** Messages that were not handled to their end. */
     readonly unfinished: number;
-    /** Newest sequence number whose message any reader may have begun to handle, if that is known. */
+    /** Newest sequence number whose handling may have begun on any instance, if that is known. */
     readonly begun: number | undefined;
   }>;
   /** Ownership is lost: nothing more is begun, called, sent or written, also in the middle of `drain`. */
@@ -46,7 +46,6 @@ export function beginPartitionSession<A extends Arriving>(
     reader,
     position,
     async drain(limitMs) {
-      // Events that the hub sends meanwhile would only be thrown away.
       const [unfinished] = await Promise.all([partition.drain(limitMs), reader.close()]);
       partition.revoke();
       spool.close();

@@ -15,22 +15,22 @@ import { startPositionOf } from './startPosition.ts';
 
 /** The partition sessions of this instance, one for each partition that it reads. */
 export interface PartitionSessions {
-  /** Those that read or drain. */
+  /** Sessions that read or drain. */
   all(): readonly PartitionSession[];
   /** Whether there is a session of the partition, in any state. */
   has(partition: string): boolean;
   /** Whether the session of the partition drains, or has been revoked and still ends. */
   isEnding(partition: string): boolean;
   /**
-   * Begins a session of a partition that this instance owns. Does not reject when the hub refuses, or when the checkpoint
-   * belongs to another hub: the troubles report that. Any other failure is to be tried again.
-   * @param begun how far the reader before had begun, by its own account (D10)
-   * @param afterViolentEnd nobody has released the partition since it was last read (G4)
+   * Begins a session of a partition that this instance owns. Does not reject when the hub refuses, or when the
+   * checkpoint belongs to another hub: the troubles report that. After any other failure the caller tries again.
+   * @param begun as the last owner wrote it in its release (D10)
+   * @param afterViolentEnd the last owner has not released the partition (G4)
    */
   open(record: Ownership, begun: number | undefined, afterViolentEnd?: boolean): Promise<void>;
   /** Revokes the sessions of partitions that belong to another instance, according to these records. */
   revokeLost(records: readonly Ownership[]): void;
-  /** Drains a session and releases its partition. A partition that cannot be released stays ours, unread. Never rejects. */
+  /** Drains a session and releases its partition. One that cannot be released stays ours, unread. Never rejects. */
   release(partition: string): Promise<void>;
   /** Opens no more sessions and releases all partitions. Ends soon after the drain limit, also when something hangs. */
   releaseAll(): Promise<void>;
@@ -38,7 +38,7 @@ export interface PartitionSessions {
 
 export interface PartitionSessionsOptions<A extends Arriving>
   extends Pick<ReaderOptions, 'batchSize' | 'prefetch' | 'maxWaitSeconds' | 'log'> {
-  /** Where a partition without a checkpoint is begun. */
+  /** For a partition without a checkpoint. */
   readonly startPosition: 'earliest' | 'latest';
   readonly store: Store;
   readonly drainMs: number;
@@ -73,7 +73,7 @@ export function createPartitionSessions<A extends Arriving>(
     writeProgress: (reader, progress) => answered(options.store.writeProgress(reader, progress)),
   };
   const entries = new Map<string, Entry>();
-  /** Claimed after a violent end that is not written down yet. */
+  /** Partitions claimed after a violent end that the checkpoint does not note yet. */
   const uncounted = new Set<string>();
   let isStopping = false;
 
@@ -105,7 +105,7 @@ export function createPartitionSessions<A extends Arriving>(
           : knownRedeliveryHorizon(begun),
       async checkpoint(next) {
         const isOurs = await store.writeProgress(record, next);
-        if (!isOurs) tellLost(partition, 'checkpoint');
+        if (!isOurs) logLost(partition, 'checkpoint');
         return isOurs;
       },
       onTrouble,
@@ -118,7 +118,7 @@ export function createPartitionSessions<A extends Arriving>(
         log.info({ partition, after: progress.sequenceNumber }, 'reading partition');
       },
       lost() {
-        tellLost(partition, 'hub');
+        logLost(partition, 'hub');
         revoke(partition);
       },
     });
@@ -127,7 +127,7 @@ export function createPartitionSessions<A extends Arriving>(
 
   function failed(partition: string, diagnosis: Diagnosis) {
     troubles.met(partition, diagnosis);
-    // The next round reads the checkpoint again, which an operator may have removed by then.
+    // The next round reads the checkpoint again; an operator may have removed it by then.
     if (diagnosis.refusesPosition) revoke(partition);
   }
 
@@ -154,7 +154,7 @@ export function createPartitionSessions<A extends Arriving>(
     }
   }
 
-  const tellLost = (partition: string, noticedBy: 'hub' | 'ownership record' | 'checkpoint') =>
+  const logLost = (partition: string, noticedBy: 'hub' | 'ownership record' | 'checkpoint') =>
     log.warn({ partition, noticedBy }, 'another instance reads this partition now');
 
   const notReleased = (error: unknown) => log.warn({ err: error }, 'a partition was not released');
@@ -196,7 +196,7 @@ export function createPartitionSessions<A extends Arriving>(
       for (const { partition, owner, epoch } of records) {
         const own = sessionOf(partition)?.record;
         if (own === undefined || (own.owner === owner && own.epoch === epoch)) continue;
-        tellLost(partition, 'ownership record');
+        logLost(partition, 'ownership record');
         revoke(partition);
       }
     },

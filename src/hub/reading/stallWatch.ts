@@ -1,26 +1,26 @@
 import type { PartitionSession } from './session.ts';
 
-/** Notices that nothing comes although the client reports that it is alive: links die, and hubs fail over, without a word. */
+/** Detects that events do not arrive although the client reports no error, as after a failover of the hub. */
 export interface StallWatch {
-  /** Looks at all that is read; never rejects. */
+  /** Checks all sessions; never rejects. */
   look(sessions: readonly PartitionSession[]): Promise<void>;
 }
 
-export interface QuietOptions {
-  /** Newest sequence number that the hub has of a partition. */
+export interface StallWatchOptions {
+  /** Newest sequence number of the partition at the hub. */
   newestOf(partition: string): Promise<number>;
   /** The hub has events that do not come. */
   stalled(partitions: readonly string[]): void;
-  /** Nothing has come from any partition: perhaps nothing happens, perhaps the hub is to be found elsewhere by now. */
+  /** No event from any partition: devices may send nothing, or the address of the hub may have changed. */
   idle(): void;
   couldNotAsk(error: unknown): void;
 }
 
-/** From when on the hub is asked, and how often at most. */
+/** The hub is asked after so long without events, and at most this often. */
 const askAfterMs = 60_000;
 const idleAfterMs = 5 * 60_000;
 
-export function createStallWatch({ newestOf, stalled, idle, couldNotAsk }: QuietOptions): StallWatch {
+export function createStallWatch({ newestOf, stalled, idle, couldNotAsk }: StallWatchOptions): StallWatch {
   let askedAt = Number.NEGATIVE_INFINITY;
 
   const isBehind = async ({ record, position }: PartitionSession) => (await newestOf(record.partition)) > position();
@@ -36,7 +36,7 @@ export function createStallWatch({ newestOf, stalled, idle, couldNotAsk }: Quiet
       askedAt = performance.now();
       try {
         const behind = await Promise.all(quiet.map(isBehind));
-        // What has come while the hub was asked has not been held back.
+        // Without those whose events arrived in the meantime.
         const late = quiet.filter(({ reader }, index) => behind[index] && reader.eventlessForMs() > askAfterMs);
         if (late.length > 0) stalled(late.map(({ record }) => record.partition));
       } catch (error) {

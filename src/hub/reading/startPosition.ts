@@ -4,7 +4,7 @@ import { decodeNote, encodeNote, noteAtOpening } from '../quarantine/note.ts';
 import type { Ownership, Store } from '../stores/store.ts';
 import { type CheckCheckpoint, OldInformation } from './foreignCheckpoint.ts';
 
-/** What the hub says of a partition, as far as it matters here. The offset is null now and then, whatever its type says. */
+/** Properties of a partition. The hub sometimes sends a null offset, which the client's type excludes. */
 type Extent = Pick<PartitionProperties, 'beginningSequenceNumber' | 'lastEnqueuedSequenceNumber'> & {
   readonly lastEnqueuedOffset: string | null;
 };
@@ -14,13 +14,13 @@ interface StartPositionOptions {
   readonly extentOf: (partition: string) => Promise<Extent>;
   readonly startPosition: 'earliest' | 'latest';
   readonly checkCheckpoint: CheckCheckpoint;
-  /** Whether nobody gave the partition back since it was last read. */
+  /** Whether the last owner has not released the partition. */
   readonly afterViolentEnd: boolean;
 }
 
 /**
- * Where to begin to read a partition of one's own, and what is noted of violent ends; undefined when it is somebody
- * else's by now.
+ * The position after which to read an owned partition, with its note of violent ends; undefined when another instance
+ * owns it by now.
  * @throws ForeignCheckpoint
  * @throws OldInformation
  */
@@ -36,11 +36,11 @@ export async function startPositionOf(record: Ownership, options: StartPositionO
   const note = noteAtOpening(before, { position: progress.sequenceNumber, newest, afterViolentEnd });
   if (note === undefined) return progress;
   const noted = { ...progress, note: encodeNote(note) };
-  // Before anything begins: this session may end like the one before (G4).
+  // Written before the first message begins: this session may end violently, too (G4).
   return note === before || (await store.writeProgress(record, noted)) ? noted : undefined;
 }
 
-/** Of a partition without a checkpoint. */
+/** For a partition without a checkpoint. */
 async function startOf(
   record: Ownership,
   extent: Extent,
@@ -49,7 +49,7 @@ async function startOf(
   if (startPosition === 'earliest') {
     return { sequenceNumber: extent.beginningSequenceNumber - 1, offset: '-1', completed: '' };
   }
-  // The latest event would be another one for whoever comes next, and what came in between would be lost (G1).
+  // Written now: for the next reader the latest event would be a newer one, and those in between would be lost (G1).
   const { lastEnqueuedOffset: offset, lastEnqueuedSequenceNumber: sequenceNumber } = extent;
   if (offset === null) throw new OldInformation('the hub does not say where its latest event is');
   const latest = { sequenceNumber, offset, completed: '' };

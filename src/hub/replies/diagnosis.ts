@@ -1,4 +1,4 @@
-/** What it means for an operator that the hub's service endpoint cannot be reached; fields of a log line. */
+/** What an operator can do when the hub's service endpoint cannot be reached; fields of a log line. */
 export interface Diagnosis {
   readonly setting: string;
   readonly hubSaid: string;
@@ -7,7 +7,7 @@ export interface Diagnosis {
 
 const setting = 'HUB_SERVICE_CONNECTION_STRING';
 
-/** By the names of the client's errors. Any other means that nobody answers. */
+/** By the names of the client's errors. Any other error means that there was no answer. */
 const refusals: Readonly<Record<string, string>> = {
   UnauthorizedError:
     'SharedAccessKeyName and SharedAccessKey must be those of a policy of this hub that has service connect',
@@ -19,12 +19,12 @@ const unreachable =
 
 export function diagnose(error: unknown): Diagnosis {
   const cause = causeOf(error);
-  // The client tries an address that does not answer in silence, so that only our own patience ends (SDK trap 5).
+  // The client reports nothing while an address does not answer, so that our own time-out comes first (SDK trap 5).
   const hubSaid = cause.name === 'TooLate' ? 'nothing' : cause.message || cause.constructor.name;
   return { setting, hubSaid, todo: refusals[cause.constructor.name] ?? unreachable };
 }
 
-/** The client wraps what the hub said into an error that only says that it could not connect. */
+/** The client wraps the answer of the hub in an error that only says that it could not connect. */
 function causeOf(error: unknown): Error {
   if (!(error instanceof Error)) return new Error(String(error));
   const { amqpError } = error as { amqpError?: unknown };

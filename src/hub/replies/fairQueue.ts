@@ -1,8 +1,7 @@
-/** Those that wait to send: devices in turn, each in order. */
+/** A queue that serves devices in turn, and the entries of each device in order. */
 export interface Turns<T> {
-  /** @param isFirst whether it goes before those of other devices that are as near to their turn */
+  /** @param isFirst whether it goes before those of other devices in the same round */
   add(deviceId: string, one: T, isFirst: boolean): void;
-  /** It is not to be sent any more. */
   remove(deviceId: string, one: T): void;
   next(): T | undefined;
   size(): number;
@@ -14,12 +13,12 @@ interface Waiting<T> {
 }
 
 /**
- * Goes round by round: in a round each device that waits has one turn, however much it has to say, and those whose next
- * one is to come first have theirs before the others (C4).
+ * Works in rounds: each device that waits has one turn in a round, and those whose next entry has `isFirst` have theirs
+ * before the others (C4).
  */
 export function createTurns<T>(): Turns<T> {
   const waiting = new Map<string, Waiting<T>[]>();
-  /** Devices that still have a turn in this round, in the order in which they came. */
+  /** Devices that still have a turn in this round, in order of arrival. */
   const first = new Set<string>();
   const others = new Set<string>();
   const served = new Set<string>();

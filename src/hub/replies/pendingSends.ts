@@ -2,43 +2,43 @@ import type { Refusal } from './sendFailure.ts';
 
 /** The sends on one link that the hub has not settled. */
 export interface PendingSends {
-  /** What the send comes to, or that it is not settled in time: then what it comes to later is in `late`. Never rejects. */
+  /** The result of the send, or `unanswered` after the time-out; `late` is then its result. Never rejects. */
   follow(send: Promise<Refusal | undefined>): Promise<Refusal | undefined>;
   /**
-   * Sends since the oldest that is not settled, that one included. The client keeps room for 2,048: one lost answer stops
-   * the link when so many more have followed (SDK trap).
+   * Sends since the oldest one that is not settled, included. The client has room for 2,048: after a lost answer the
+   * link stops when so many more have followed (SDK trap).
    */
   span(): number;
-  /** Whether somebody still waits for one. */
+  /** Whether a caller of `follow` still waits. */
   areAwaited(): boolean;
-  /** Waits for none any more. */
+  /** Resolves all as `unanswered`. */
   expire(): void;
 }
 
 interface PendingSend {
   readonly number: number;
-  /** Looks at it since it was sent, or since one before it was settled. */
+  /** Looks since it was sent, or since an earlier one was settled. */
   looks: number;
   expire: () => void;
 }
 
 interface PendingSendsOptions {
-  /** How long the hub may take, from when it has settled what was sent before. */
+  /** How long the hub may take, from when it settled an earlier send. */
   readonly answerWithinMs: number;
-  /** Nothing was settled for twice that time. */
+  /** No send was settled for twice that time. */
   onSilence(): void;
-  /** Nobody waits for one any more. */
-  onRest(): void;
+  /** No caller of `follow` waits any more. */
+  onIdle(): void;
 }
 
 const looksInTime = 8;
 
 /**
- * A hub that holds sends back settles them one after the other, each late, none lost: then a send is only as late as the
- * hub is with those before it (C4). Time is counted in looks, so that a process that stood still blames nobody.
+ * A hub that throttles settles sends late and in order, and loses none; so the time-out of a send starts again when an
+ * earlier one is settled (C4). Time is counted in timer ticks (looks): a pause of this process causes no time-out.
  */
-export function createPendingSends({ answerWithinMs, onSilence, onRest }: PendingSendsOptions): PendingSends {
-  /** Those that somebody waits for; those that were given up and may yet be settled. Both in the order of sending. */
+export function createPendingSends({ answerWithinMs, onSilence, onIdle }: PendingSendsOptions): PendingSends {
+  /** Sends that a caller waits for, and sends after their time-out. Both in order of sending. */
   const awaited = new Set<PendingSend>();
   const late = new Set<PendingSend>();
   let sent = 0;
@@ -56,11 +56,11 @@ export function createPendingSends({ answerWithinMs, onSilence, onRest }: Pendin
     if (silentLooks > 2 * looksInTime) onSilence();
   }
 
-  function rest() {
+  function stopIfIdle() {
     if (awaited.size > 0) return;
     clearInterval(timer);
     timer = undefined;
-    onRest();
+    onIdle();
   }
 
   return {
@@ -74,7 +74,7 @@ export function createPendingSends({ answerWithinMs, onSilence, onRest }: Pendin
           awaited.delete(pending);
           late.add(pending);
           resolve({ kind: 'later', reason: 'unanswered', late: send });
-          rest();
+          stopIfIdle();
         };
         void send.then((outcome) => {
           silentLooks = 0;
@@ -82,7 +82,7 @@ export function createPendingSends({ answerWithinMs, onSilence, onRest }: Pendin
           late.delete(pending);
           if (!awaited.delete(pending)) return;
           resolve(outcome);
-          rest();
+          stopIfIdle();
         });
       });
     },

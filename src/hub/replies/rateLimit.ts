@@ -1,48 +1,48 @@
 import type { Refusal } from './sendFailure.ts';
 
 /**
- * How fast the hub is sent to (C4). It never says what its tier allows: it settles later and later, then refuses. So the
- * pace is cut to what was taken of late whenever that is seen, and grows from there until it is seen again.
+ * Limits how fast replies are sent to the hub (C4). The hub does not report the limit of its tier: it settles late,
+ * then refuses. At such a sign the rate is cut to what the hub has lately accepted, and then grows until the next.
  */
 export interface RateLimit {
-  /** How long the next send has to wait; infinite when it waits for an answer, not for time. */
+  /** How long the next send has to wait; infinite when it has to wait for an answer. */
   waitMs(inFlight: number): number;
   began(): void;
-  /** What became of a send. */
+  /** @param refusal undefined when the hub accepted the send */
   settled(beganAt: number, refusal: Refusal | undefined): void;
 }
 
 interface RateLimitOptions {
-  /** Most sends a second, as an operator has set it; infinite when nothing is known. */
+  /** Most sends a second, as an operator has set it; infinite when not set. */
   readonly ceiling: number;
   /** How long the hub may take to settle one send. */
   readonly answerWithinMs: number;
   readonly now: () => number;
 }
 
-/** Sends a second: what a cut leaves when next to nothing was taken of late, which need not be the hub's doing. */
+/** Sends a second after a cut, at least: few recent sends do not prove a low limit. */
 const least = 0.5;
-/** What a cut leaves of what was taken of late. */
+/** A cut reduces the rate to this share of what the hub has lately accepted. */
 const share = 0.7;
-/** Slowly to where the last sign was seen, then as fast as nobody has seen one: twice as much every ten seconds. */
+/** Slow at first, up to about the rate before the cut; after ten seconds it doubles every ten seconds. */
 const growth = (seconds: number): number => (1 + 0.03 * seconds) * 2 ** Math.min(100, Math.max(0, seconds / 10 - 1));
-/** Of late: in so many seconds. The best of them counts, for a hub that stood still for a moment shows no limit by that. */
-const lateSeconds = 10;
-/** A timer that fires late is made up for, so far. */
+/** "Lately" is the best of so many seconds: a short pause of the hub shows no limit. */
+const recentSeconds = 10;
+/** Sends may begin so much early, to make up for late timers. */
 const slackMs = 100;
-/** While the hub refuses everything, it is asked so often whether it still does. */
+/** Interval of attempts while the hub refuses every reply. */
 const probeEveryMs = 60_000;
 
 export function createRateLimit({ ceiling, answerWithinMs, now }: RateLimitOptions): RateLimit {
-  /** An answer after this time says that the hub holds sends back. */
+  /** An answer after this time is a sign that the hub throttles. */
   const slowMs = answerWithinMs / 2;
-  /** With a known rate, no more is left to the hub than it takes in this time: who waits here keeps their turn. */
+  /** With a known rate, at most so many seconds' sends are in flight: sends that wait here keep the order of turns. */
   const horizonSeconds = answerWithinMs / 5_000;
   let learned: { readonly rate: number; readonly cutAt: number; readonly lastSignAt: number } | undefined;
   let nextAt = 0;
-  /** The hub takes nothing of anybody until then, or longer. */
+  /** The hub refuses every reply; the next attempt is at this time. */
   let closedUntil: number | undefined;
-  const takenIn = new Array<{ second: number; taken: number }>(lateSeconds).fill({ second: 0, taken: 0 });
+  const history = new Array<{ second: number; accepted: number }>(recentSeconds).fill({ second: 0, accepted: 0 });
 
   function rate(): number {
     if (learned === undefined) return ceiling;
@@ -51,17 +51,16 @@ export function createRateLimit({ ceiling, answerWithinMs, now }: RateLimitOptio
 
   const secondNow = () => Math.floor(now() / 1000);
 
-  function countTaken() {
+  function countAccepted() {
     const second = secondNow();
-    const slot = second % lateSeconds;
-    const known = takenIn[slot];
-    takenIn[slot] = { second, taken: known?.second === second ? known.taken + 1 : 1 };
+    const slot = second % recentSeconds;
+    const known = history[slot];
+    history[slot] = { second, accepted: known?.second === second ? known.accepted + 1 : 1 };
   }
 
-  /** Sends a second, in the best second. */
-  function takenOfLate(): number {
-    const oldest = secondNow() - lateSeconds;
-    return Math.max(...takenIn.map(({ second, taken }) => (second > oldest ? taken : 0)));
+  function lately(): number {
+    const oldest = secondNow() - recentSeconds;
+    return Math.max(...history.map(({ second, accepted }) => (second > oldest ? accepted : 0)));
   }
 
   return {
@@ -79,14 +78,14 @@ export function createRateLimit({ ceiling, answerWithinMs, now }: RateLimitOptio
         closedUntil = now() + probeEveryMs;
         return;
       }
-      if (refusal === undefined) countTaken();
+      if (refusal === undefined) countAccepted();
       if (refusal?.kind !== 'connection') closedUntil = undefined;
       const isSlow = refusal?.reason === 'throttled' || (refusal === undefined && now() - beganAt > slowMs);
       if (!isSlow) return;
       const lastSignAt = now();
-      // What was under way at the last cut says nothing of the pace since, but that it is too early for more.
+      // A send that began before the last cut is no sign about the rate since, but delays its growth.
       if (learned !== undefined && beganAt <= learned.cutAt) learned = { ...learned, lastSignAt };
-      else learned = { rate: Math.max(least, share * Math.min(rate(), takenOfLate())), cutAt: lastSignAt, lastSignAt };
+      else learned = { rate: Math.max(least, share * Math.min(rate(), lately())), cutAt: lastSignAt, lastSignAt };
     },
   };
 }

@@ -9,7 +9,7 @@ import { createSender, type Sender } from './sender.ts';
 import { createSendQueue } from './sendQueue.ts';
 import { createServiceConnection, type ServiceConnection } from './serviceConnection.ts';
 
-/** The way of replies to the hub, as the settings have it. */
+/** Creates the connection and the sender for replies from the settings. */
 export function createReplies(
   settings: Settings['replies'],
   newClient: () => Client,

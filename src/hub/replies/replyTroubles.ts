@@ -2,7 +2,7 @@ import type { Trouble, Troubles } from '../../log/troubles.ts';
 import type { Reply } from '../../protocol/c2d.ts';
 import type { Refusal } from './sendFailure.ts';
 
-/** What concerns more than one reply, in words. What concerns one is in the line of its message. */
+/** Troubles that concern more than one reply. Those of a single reply are in the log line of its message. */
 const remarks: { readonly [Reason in Refusal['reason']]?: Trouble } = {
   quota: {
     level: 'error',
@@ -20,7 +20,7 @@ const remarks: { readonly [Reason in Refusal['reason']]?: Trouble } = {
 
 const lasting = ['quota', 'suspended'] as const;
 
-/** Writes what the outcome of a send says about the hub. */
+/** Logs what the result of a send shows about the hub. */
 export function tell(refusal: Refusal | undefined, { deviceId }: Reply, troubles: Troubles): void {
   if (refusal?.kind !== 'hub' && refusal?.kind !== 'connection') {
     for (const reason of lasting) troubles.over(`replies ${reason}`, 'the hub takes replies again');

@@ -1,12 +1,12 @@
 /** Why the hub did not take a reply. */
 export interface Refusal {
   /**
-   * `connection`: the line's fault, not the reply's; `hub`: the hub takes no reply of anybody for now; `later`: worth
-   * another try; `never`: final.
+   * `connection`: the connection has failed; `hub`: the hub refuses every reply for now; `later`: another attempt may
+   * succeed; `never`: final.
    */
   readonly kind: 'connection' | 'hub' | 'later' | 'never';
   readonly reason: DropReason | 'quota' | 'suspended';
-  /** Of a send that was not settled in time: what it comes to when the hub settles it after all. */
+  /** For a send that was not settled in time: its result, when the hub settles it later. */
   readonly late?: Promise<Refusal | undefined>;
 }
 
@@ -20,7 +20,7 @@ export type DropReason =
   | 'too_large'
   | 'refused';
 
-/** Conditions of an answer that say nothing of the line, and pass; the client has no name for them, or a misleading one. */
+/** Temporary conditions that are no fault of the connection; the client has no name for them, or a misleading one. */
 const passing: readonly unknown[] = [
   'com.microsoft:server-busy',
   'com.microsoft:timeout',
@@ -30,7 +30,7 @@ const passing: readonly unknown[] = [
 
 const quota: Refusal = { kind: 'hub', reason: 'quota' };
 
-/** The client's error names, from the AMQP conditions the hub answers with (C4). */
+/** By the client's names for the hub's AMQP error conditions (C4). */
 const refusals: Readonly<Record<string, Refusal>> = {
   DeviceMaximumQueueDepthExceededError: { kind: 'later', reason: 'queue_full' },
   ThrottlingError: { kind: 'later', reason: 'throttled' },
@@ -47,14 +47,13 @@ const refusals: Readonly<Record<string, Refusal>> = {
 type ClientError = Error & { readonly amqpError?: { readonly condition?: unknown; readonly description?: unknown } };
 
 /**
- * The client takes every `amqp:resource-limit-exceeded` for the full queue of one device (403004). It is also the daily
- * quota of the whole hub (403002); only the description tells.
+ * The client maps every `amqp:resource-limit-exceeded` to the full queue of one device (403004). The daily quota of the
+ * hub (403002) has the same condition; only the description differs.
  */
 const isQuota = ({ amqpError }: ClientError): boolean =>
   amqpError?.condition === 'amqp:resource-limit-exceeded' &&
   /\b403002\b|QuotaExceeded|allocated quota/i.test(String(amqpError.description));
 
-/** What an error of the client says of the reply, of the line, and of the hub. */
 export function refusalOf(error: ClientError): Refusal {
   const condition = error.amqpError?.condition;
   if (passing.includes(condition)) return { kind: 'later', reason: 'throttled' };
@@ -64,7 +63,7 @@ export function refusalOf(error: ClientError): Refusal {
   if (/^amqp:(connection|session|link):/.test(String(condition)))
     return { kind: 'connection', reason: 'hub_unavailable' };
   if (error instanceof ReferenceError || error instanceof URIError) return { kind: 'never', reason: 'refused' };
-  // Any other answer of the hub is final; an error without one is the line's.
+  // Any other answer of the hub is final; an error without a condition is a failure of the connection.
   return condition === undefined
     ? { kind: 'connection', reason: 'hub_unavailable' }
     : { kind: 'never', reason: 'refused' };

@@ -2,16 +2,16 @@ import { createTurns } from './fairQueue.ts';
 import type { RateLimit } from './rateLimit.ts';
 import type { Refusal } from './sendFailure.ts';
 
-/** Lets sends begin, one after the other, as fast as the hub is to be sent to. */
+/** Lets sends begin in fair order, at the rate of the limit. */
 export interface SendQueue {
   /**
-   * Waits for a turn. Waiting is not limited: it is for our own pace, and who waits holds the lane of its message.
-   * @param over aborted when there is nothing to send any more
-   * @returns whether it is its turn; then `settled` must follow
+   * Waits for a turn, without a time-out: the waiting holds the lane of the message, which limits how many wait.
+   * @param over when aborted, the send is not wanted any more
+   * @returns true when the send may begin; then `settled` must follow
    */
   turn(deviceId: string, isFirst: boolean, over: AbortSignal | undefined): Promise<boolean> | true;
   settled(beganAt: number, refusal: Refusal | undefined): void;
-  /** Nobody waits any more, and nobody gets a turn. */
+  /** All that wait, and all later ones, get false. */
   close(): void;
 }
 
@@ -22,7 +22,7 @@ interface SendQueueOptions {
 }
 
 export function createSendQueue({ rateLimit, maxInFlight }: SendQueueOptions): SendQueue {
-  const turns = createTurns<(isOn: boolean) => void>();
+  const turns = createTurns<(isTurn: boolean) => void>();
   let inFlight = 0;
   let isClosed = false;
   let timer: NodeJS.Timeout | undefined;
@@ -34,13 +34,13 @@ export function createSendQueue({ rateLimit, maxInFlight }: SendQueueOptions): S
     rateLimit.began();
   }
 
-  function letOn() {
+  function beginNext() {
     clearTimeout(timer);
     timer = undefined;
     while (turns.size() > 0) {
       const ms = waitMs();
       if (ms > 0) {
-        if (Number.isFinite(ms)) timer = setTimeout(letOn, Math.ceil(ms));
+        if (Number.isFinite(ms)) timer = setTimeout(beginNext, Math.ceil(ms));
         return;
       }
       begin();
@@ -60,19 +60,19 @@ export function createSendQueue({ rateLimit, maxInFlight }: SendQueueOptions): S
           turns.remove(deviceId, go);
           resolve(false);
         };
-        const go = (isOn: boolean) => {
+        const go = (isTurn: boolean) => {
           over?.removeEventListener('abort', leave);
-          resolve(isOn);
+          resolve(isTurn);
         };
         over?.addEventListener('abort', leave, { once: true });
         turns.add(deviceId, go, isFirst);
-        if (timer === undefined) letOn();
+        if (timer === undefined) beginNext();
       });
     },
     settled(beganAt, refusal) {
       inFlight -= 1;
       rateLimit.settled(beganAt, refusal);
-      if (turns.size() > 0) letOn();
+      if (turns.size() > 0) beginNext();
     },
     close() {
       isClosed = true;

@@ -4,28 +4,27 @@ import { tell } from './replyTroubles.ts';
 import type { DropReason, Refusal } from './sendFailure.ts';
 import type { SendQueue } from './sendQueue.ts';
 
-/** What became of a reply: with the hub, dropped for good, or left undecided because it is not ours to send any more. */
+/** The result for a reply: accepted by the hub, dropped for good, or stopped because the session has ended. */
 export type Delivery = 'delivered' | 'stopped' | { readonly dropped: DropReason };
 
-/** Hands replies to the hub. The caller keeps the order of one device by awaiting; devices do not wait for each other. */
+/** Sends replies to the hub. To keep the order of a device, the caller awaits each of its replies. */
 export interface Sender {
   /**
    * Never rejects.
-   * @param gone aborted when the message that is answered is left to others: it waits for no further attempt
+   * @param ended when aborted, the reply waits for no further attempt
    */
   send(reply: Reply, ended?: AbortSignal): Promise<Delivery>;
-  /** Ends all waiting: what is not with the hub by now stays undecided. */
+  /** Ends all waiting: replies that the hub has not accepted end as `stopped`. */
   stop(): void;
 }
 
 interface SenderOptions {
-  /** Sends once, and says when; answers why the hub did not take the reply. */
+  /** Sends once and calls `onSent` when the send begins; returns why the hub did not accept the reply. */
   readonly sendOnce: (reply: Reply, onSent: () => void) => Promise<Refusal | undefined>;
-  /** Whose turn it is. */
   readonly sendQueue: SendQueue;
-  /** How long one reply waits out what the hub has against it (C4). */
+  /** How long one reply is sent again while the hub refuses it (C4). */
   readonly maxWaitMs: number;
-  /** How long the hub may take to settle one send: what an attempt without an answer takes of that. */
+  /** How long the hub may take to settle one send: an attempt without an answer takes so much of `maxWaitMs`. */
   readonly answerWithinMs: number;
   readonly troubles: Troubles;
   /** A number from 0 to 1, for jitter. */
@@ -33,7 +32,7 @@ interface SenderOptions {
   readonly now: () => number;
 }
 
-/** Of those that do not fetch. */
+/** Bound of `notFetching`. */
 const mostDevices = 100_000;
 const firstPauseMs = 100;
 const longestPauseMs = 5_000;
@@ -42,7 +41,7 @@ export function createSender(options: SenderOptions): Sender {
   const { sendOnce, sendQueue, maxWaitMs, answerWithinMs, troubles, random, now } = options;
   let stopped = false;
   const sleepers = new Set<() => void>();
-  /** Devices for which a reply has waited in vain for room: the next ones do not wait, until one is taken (D19). */
+  /** Devices whose queue was full for all of `maxWaitMs`: later replies are tried once, until one is accepted (D19). */
   const notFetching = new Set<string>();
 
   function remember(deviceId: string) {
@@ -68,17 +67,17 @@ export function createSender(options: SenderOptions): Sender {
   async function attempt(reply: Reply): Promise<Refusal | undefined> {
     let began = now();
     const refusal = await sendOnce(reply, () => {
-      began = now(); // the time that it takes to connect says nothing of the hub's rate
+      began = now(); // the time to connect is no sign of the hub's rate
     });
     sendQueue.settled(began, refusal);
     tell(refusal, reply, troubles);
     return refusal;
   }
 
-  /** After a first attempt in vain. */
-  async function persist(reply: Reply, first: Refusal, over: AbortSignal, settledLate: () => void): Promise<Delivery> {
+  /** Sends again after a failed first attempt. */
+  async function resend(reply: Reply, first: Refusal, over: AbortSignal, settledLate: () => void): Promise<Delivery> {
     let refusal: Refusal | undefined = first;
-    let patience = maxWaitMs;
+    let remainingMs = maxWaitMs;
     for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {
       void refusal.late?.then((outcome) => outcome ?? settledLate());
       const isFull = refusal.reason === 'queue_full';
@@ -87,12 +86,12 @@ export function createSender(options: SenderOptions): Sender {
       if (refusal.kind !== 'hub') {
         const paused = now();
         await pause(pauseMs * (0.5 + random() / 2), over);
-        // While there is no line to the hub at all, no reply of anybody is given up (D2).
-        if (refusal.kind === 'later') patience -= now() - paused;
-        if (refusal.reason === 'unanswered') patience -= answerWithinMs;
+        // While there is no connection to the hub, no reply is dropped (D2).
+        if (refusal.kind === 'later') remainingMs -= now() - paused;
+        if (refusal.reason === 'unanswered') remainingMs -= answerWithinMs;
       }
       if (stopped || over.aborted) return 'stopped';
-      if (patience <= 0) {
+      if (remainingMs <= 0) {
         if (isFull) remember(reply.deviceId);
         return { dropped: refusal.reason as DropReason };
       }
@@ -111,16 +110,16 @@ export function createSender(options: SenderOptions): Sender {
       let delivery: Delivery = 'delivered';
       if (refusal !== undefined) {
         const over = new AbortController();
-        const leave = () => over.abort();
-        ended?.addEventListener('abort', leave, { once: true });
-        if (ended?.aborted) leave();
-        // The hub may settle a send when it has been given up: then nothing needs to be sent again.
+        const stopWaiting = () => over.abort();
+        ended?.addEventListener('abort', stopWaiting, { once: true });
+        if (ended?.aborted) stopWaiting();
+        // The hub may settle a send after its time-out: then it is not sent again.
         let isSettledLate = false;
-        delivery = await persist(reply, refusal, over.signal, () => {
+        delivery = await resend(reply, refusal, over.signal, () => {
           isSettledLate = true;
-          leave();
+          stopWaiting();
         });
-        ended?.removeEventListener('abort', leave);
+        ended?.removeEventListener('abort', stopWaiting);
         if (isSettledLate) delivery = 'delivered';
       }
       if (delivery === 'delivered') notFetching.delete(reply.deviceId);

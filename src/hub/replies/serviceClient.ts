@@ -5,53 +5,53 @@ import { toMessage } from './message.ts';
 import { createPendingSends } from './pendingSends.ts';
 import { type Refusal, refusalOf } from './sendFailure.ts';
 
-/** One client of the hub's service endpoint, from its opening to its end. */
-export interface Line {
+/** One client of the hub's service endpoint, used for one connection. */
+export interface ServiceClient {
   /**
-   * Connected within the limit; the client by itself would try silently for minutes (SDK trap).
-   * @throws TooLate, or what the client says
+   * Resolves when connected; the SDK's client alone would retry silently for minutes (SDK trap).
+   * @throws TooLate, or the error of the SDK's client
    */
   connected(): Promise<void>;
   /**
-   * Sends one reply once. Answers why the hub did not take it, or undefined when it did. Never rejects.
-   * @param onSent called when it leaves, for there may be something to wait for first
+   * Sends one reply once. Returns why the hub did not accept it, or undefined when it did. Never rejects.
+   * @param onSent called when the send begins, which may be after a wait for the link
    */
   send(reply: Reply, onSent?: () => void): Promise<Refusal | undefined>;
-  /** Whether it has been used so long, or for so many sends, that another one should take its place. */
+  /** Whether it must be replaced because of its age, or of its unsettled sends. */
   isWorn(): boolean;
   /**
-   * What the hub has made of it: `good` when it has settled a send, `refused` when it has only been too busy, which is also
-   * what its refusal of the link looks like.
+   * `good` when the hub has settled a send; `refused` when it has only answered that it is busy, which is also how it
+   * refuses the link.
    */
   use(): 'none' | 'refused' | 'good';
-  /** Closes when nobody waits for an answer on it any more. */
+  /** Closes when no send waits for an answer. */
   retire(): void;
   /** Closes at once. */
   close(): Promise<void>;
 }
 
-interface LineOptions {
+interface Options {
   readonly client: Client;
   /** How long the hub may take to connect, and to settle one reply. */
   readonly answerWithinMs: number;
-  /** It is of no use any more: the hub has ended it, or settles nothing. */
+  /** The hub has closed the connection, or settles nothing: the client must be replaced. */
   onEnd(): void;
   onLateFailure(error: Error): void;
 }
 
-/** The client stops renewing its one-hour token for good after one failure: leave it before that matters (SDK trap). */
+/** After one failed renewal the SDK's client never renews its one-hour token again: replace it earlier (SDK trap). */
 const lifeMs = 40 * 60_000;
 
-/** Fewer than the 2,048 for which the client has room, however many are in flight (SDK trap). */
+/** Below the 2,048 for which the SDK's client has room, with a margin for sends in flight (SDK trap). */
 const longestSpan = 1_024;
 
-/** Sends wait so long for the first one to attach the link: many at once would attach one each (SDK trap). */
+/** Sends wait so long for the first one to attach the link: concurrent ones would each attach a link (SDK trap). */
 const linkWithinMs = 2_000;
 
 const noRetry = { shouldRetry: () => false, nextRetryTimeout: () => -1 };
 
-export function openLine({ client, answerWithinMs, onEnd, onLateFailure }: LineOptions): Line {
-  let use: ReturnType<Line['use']> = 'none';
+export function openServiceClient({ client, answerWithinMs, onEnd, onLateFailure }: Options): ServiceClient {
+  let use: ReturnType<ServiceClient['use']> = 'none';
   let attached: Promise<unknown> | undefined;
   let isOpen = false;
   let isRetired = false;
@@ -63,7 +63,7 @@ export function openLine({ client, answerWithinMs, onEnd, onLateFailure }: LineO
       onEnd();
       pendingSends.expire();
     },
-    onRest: () => isRetired && void close(),
+    onIdle: () => isRetired && void close(),
   });
   client.setRetryPolicy(noRetry);
   client.on('disconnect', onEnd);

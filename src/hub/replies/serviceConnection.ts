@@ -5,16 +5,16 @@ import type { Troubles } from '../../log/troubles.ts';
 import type { Reply } from '../../protocol/c2d.ts';
 import { diagnose } from './diagnosis.ts';
 import type { Refusal } from './sendFailure.ts';
-import { type Line, openLine } from './serviceClient.ts';
+import { openServiceClient, type ServiceClient } from './serviceClient.ts';
 
-/** The line to the hub's service endpoint, replaced when it is lost or worn; never because of a single reply (C4). */
+/** The connection to the hub's service endpoint; replaced when it is lost or old, not because of one reply (C4). */
 export interface ServiceConnection {
   /**
-   * Sends one reply once. Answers why the hub did not take it, or undefined when it did. Never rejects.
-   * @param onSent called when it leaves, for there may be a connection to wait for
+   * Sends one reply once. Returns why the hub did not accept it, or undefined when it did. Never rejects.
+   * @param onSent called when the send begins, which may be after a wait for the connection
    */
   send(reply: Reply, onSent?: () => void): Promise<Refusal | undefined>;
-  /** Connects, and connects again whenever the line is lost, also while there is nothing to send. Never rejects. */
+  /** Connects, and connects again whenever the connection is lost, also without replies to send. Never rejects. */
   open(): Promise<void>;
   isOpen(): boolean;
   close(): Promise<void>;
@@ -29,7 +29,7 @@ interface ConnectionOptions {
   readonly troubles: Troubles;
 }
 
-/** After a line that was good for nothing; the hub throttles those that open one after the other, for ten seconds. */
+/** Before the next client, by the use of the last one: the hub throttles repeated connects for ten seconds. */
 const pauseMs = { good: 0, none: 2_000, refused: 10_000 };
 const openAgainMs = 2_000;
 const closeWithinMs = 2_000;
@@ -39,18 +39,18 @@ const source = 'service endpoint';
 
 export function createServiceConnection(options: ConnectionOptions): ServiceConnection {
   const { newClient, answerWithinMs, log, troubles } = options;
-  let current: Line | undefined;
+  let current: ServiceClient | undefined;
   let open = false;
   let isWanted = false;
   let notBefore = 0;
   let timer: NodeJS.Timeout | undefined;
 
-  /** The line to use; undefined while it is too early for another one. */
-  function line(): Line | undefined {
+  /** Opens a new client if necessary; undefined while it is too early for that. */
+  function usable(): ServiceClient | undefined {
     if (current && !current.isWorn()) return current;
     if (current) replace(current);
     if (performance.now() < notBefore) return undefined;
-    const next: Line = openLine({
+    const next: ServiceClient = openServiceClient({
       client: newClient(),
       answerWithinMs,
       onEnd: () => lose(next),
@@ -60,17 +60,17 @@ export function createServiceConnection(options: ConnectionOptions): ServiceConn
     return next;
   }
 
-  /** Takes a line out of use; what is under way on it may still be answered. */
-  function replace(line: Line) {
+  /** Sends in flight on the old client may still be answered. */
+  function replace(client: ServiceClient) {
     current = undefined;
     open = false;
-    line.retire();
+    client.retire();
   }
 
-  function lose(line: Line) {
-    if (current !== line) return;
-    replace(line);
-    const pause = pauseMs[line.use()];
+  function lose(client: ServiceClient) {
+    if (current !== client) return;
+    replace(client);
+    const pause = pauseMs[client.use()];
     notBefore = performance.now() + pause;
     if (isWanted) openAgainIn(Math.max(openAgainMs, pause));
   }
@@ -78,23 +78,23 @@ export function createServiceConnection(options: ConnectionOptions): ServiceConn
   function openAgainIn(ms: number) {
     timer ??= setTimeout(() => {
       timer = undefined;
-      const next = line();
+      const next = usable();
       if (next) void connected(next);
       else openAgainIn(notBefore - performance.now()); // timers fire up to a millisecond early
     }, ms).unref();
   }
 
-  async function connected(line: Line): Promise<boolean> {
+  async function connected(client: ServiceClient): Promise<boolean> {
     try {
-      await line.connected();
+      await client.connected();
     } catch (error) {
       const message = 'cannot connect to the hub’s service endpoint; replies wait';
-      if (current === line)
+      if (current === client)
         troubles.met(source, { level: 'warn', message, fields: { ...diagnose(error) }, still: () => ({}) });
-      lose(line);
+      lose(client);
       return false;
     }
-    if (current !== line || open) return true;
+    if (current !== client || open) return true;
     open = true;
     log.info('connected to the hub’s service endpoint');
     troubles.over(source, 'the hub’s service endpoint is reached again');
@@ -103,12 +103,12 @@ export function createServiceConnection(options: ConnectionOptions): ServiceConn
 
   return {
     async send(reply, onSent) {
-      const used = line();
+      const used = usable();
       return used && (await connected(used)) ? used.send(reply, onSent) : unreachable;
     },
     async open() {
       isWanted = true;
-      const first = line();
+      const first = usable();
       if (first) await connected(first);
     },
     isOpen: () => open,

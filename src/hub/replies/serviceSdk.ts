@@ -1,6 +1,6 @@
 /**
- * What `azure-iothub` needs for a message with properties, and for its cures, but does not export at its entry: the one
- * place that reaches into its folders.
+ * Parts that `azure-iothub` does not export, for messages with properties and for sdkCures. Only this file imports from
+ * its folders.
  */
 export { Amqp as AmqpConnection } from 'azure-iothub/dist/common-amqp/amqp.js';
 export * as errors from 'azure-iothub/dist/common-core/errors.js';

@@ -4,32 +4,30 @@ import type { BlobContent, LabelledBlob, WholeBlob } from './labelledBlobs.ts';
 import type { Ownership } from './store.ts';
 
 /*
- * Names and labels are those of the stock Event Hubs clients, so that they and KEDA find the position; the rest is ours.
+ * The stock Event Hubs clients and KEDA use these names and, before each semicolon, these labels; the others are ours.
  *
  * <namespace>/<hub>/<group>/ownership/<partition>    ownerid; epoch wantedby wantedsince renewedat begun
  * <namespace>/<hub>/<group>/checkpoint/<partition>   sequencenumber offset; note owner epoch
  *
- * The content of a checkpoint is its completion map (see completionMap): labels hold only 8 KB together. It says nothing
- * when somebody has moved the position alone.
- *
- * note = see note; there is none in normal times
+ * The content of a checkpoint is its completion map (see completionMap): all labels together hold only 8 KB. It is not
+ * used when a tool has moved only the position. The format of `note` is in quarantine/note.
  *
  * Times are by the storage's clock, in milliseconds since 1970. An ownership's renewal is the blob's last modification,
- * unless it says renewedat: then somebody else than the owner has changed it since.
+ * unless it has `renewedat`: then another instance has changed it since.
  */
 
-/** Where the records of one consumer group lie. The hub does not tell upper from lower case in these names. */
+/** Identifies the records of one consumer group. The names are not case-sensitive at the hub. */
 export interface BlobPlace {
   readonly namespace: string;
   readonly hub: string;
   readonly consumerGroup: string;
 }
 
-/** Names of the group's blobs of a kind, up to the partition. */
+/** Blob names of this kind are the prefix and the partition. */
 export const prefixOf = ({ namespace, hub, consumerGroup }: BlobPlace, kind: 'ownership' | 'checkpoint'): string =>
   `${[namespace, hub, consumerGroup].join('/').toLowerCase()}/${kind}/`;
 
-/** A record without labels has no owner: to leave it out would make its partition impossible to claim. */
+/** A record without labels has no owner. It is not skipped: a claim needs the etag of its blob. */
 export function readOwnership(
   partition: string,
   { labels, etag, modifiedAt }: LabelledBlob,
@@ -48,7 +46,7 @@ export function readOwnership(
   };
 }
 
-/** @param seen to tell whether this is a sign of life of the owner */
+/** @param seen the record before: an unchanged `renewedAt` is written as a label, as the modification time changes */
 export function ownershipLabels(
   seen: Ownership | undefined,
   { owner, epoch, wantedBy, wantedSince, renewedAt, begun }: Omit<Ownership, 'etag'>,
@@ -63,20 +61,19 @@ export function ownershipLabels(
   };
 }
 
-/** Undefined when the blob says none. */
+/** Undefined when the labels are missing or malformed. */
 export function readPosition({ labels: { sequencenumber, offset } }: LabelledBlob): Position | undefined {
   const sequenceNumber = wholeNumber(sequencenumber);
   return sequenceNumber === undefined || offset === undefined ? undefined : { sequenceNumber, offset };
 }
 
-/** Undefined when the blob says no position. */
 export function readProgress(blob: WholeBlob): Progress | undefined {
   const position = readPosition(blob);
   const { note } = blob.labels;
   return position && { ...position, completed: blob.content, ...(note !== undefined && { note }) };
 }
 
-/** Of whoever last wrote the checkpoint; 0 when it was another client. */
+/** Epoch of the last writer of the checkpoint; 0 when that was another client. */
 export const writerEpoch = (blob: LabelledBlob | undefined): number => wholeNumber(blob?.labels['epoch']) ?? 0;
 
 type Writer = Pick<Ownership, 'owner' | 'epoch'>;
@@ -94,7 +91,7 @@ export const progressContent = (
   content: completed,
 });
 
-/** The checkpoint as it is, under another writer's name. */
+/** Changes only the writer of the checkpoint. */
 export const writerContent = ({ labels }: LabelledBlob, writer: Writer): BlobContent => ({
   labels: { ...labels, ...labelsOf(writer) },
 });

@@ -16,9 +16,9 @@ import { createLabelledBlobs, type LabelledBlob } from './labelledBlobs.ts';
 import type { Ownership, Reader, Store } from './store.ts';
 
 export interface BlobStoreOptions extends BlobPlace {
-  /** Of the storage account: with its key, or with a shared access signature for the container. */
+  /** With the key of the storage account, or with a shared access signature for the container. */
   readonly connectionString: string;
-  /** Made at the first use when it is not there. */
+  /** Created at the first use when it does not exist. */
   readonly container: string;
   readonly limits?: CallLimits & { readonly verbMs: number };
 }
@@ -31,12 +31,12 @@ interface Written {
 
 const defaultLimits = { attemptMs: 4_000, attempts: 4, pauseMs: 200, verbMs: 15_000 };
 
-/** How often a checkpoint is written anew when others change it at the same time. */
+/** Attempts to write a checkpoint that others change at the same time. */
 const mostRaces = 5;
 
 /**
- * In Azure Blob Storage, for any number of instances. A record is changed only in the state that was seen (etag). Who
- * takes a partition over stamps its epoch on the checkpoint as well, so that a late write of the reader before fails.
+ * In Azure Blob Storage, for any number of instances. Writes are conditional on the etag that was read. A claim also
+ * writes its epoch on the checkpoint, so that a late write of the last owner fails.
  */
 export function createBlobStore({
   connectionString,
@@ -52,7 +52,7 @@ export function createBlobStore({
   const deadline = () => Date.now() + limits.verbMs;
   const recordOf = (partition: string, blob: LabelledBlob) => readOwnership(partition, blob, blobs.clockAheadMs());
 
-  /** Others' writes of the checkpoint fail from here on; its position stays as it is. */
+  /** Writes the reader's epoch on the checkpoint and keeps its position: later writes of the last owner fail. */
   async function stamp(reader: Reader, by: number): Promise<void> {
     const name = checkpointName(reader.partition);
     for (let race = 0; race < mostRaces; race += 1) {
@@ -66,7 +66,7 @@ export function createBlobStore({
     throw busy(reader.partition);
   }
 
-  /** The checkpoint as it stands, if the reader may write it; `false` if not. */
+  /** The current checkpoint, or `false` when the reader may not write it. */
   async function current(reader: Reader, by: number): Promise<LabelledBlob | undefined | false> {
     const known = written.get(reader.partition);
     if (known && isSame(known.reader, reader)) return known.blob;
@@ -131,4 +131,4 @@ const isFurther = (blob: LabelledBlob, { sequenceNumber }: Progress): boolean =>
   (readPosition(blob)?.sequenceNumber ?? -1) > sequenceNumber;
 
 const busy = (partition: string) =>
-  new Error(`checkpoint storage: the checkpoint of partition ${partition} is changed by others all the time`);
+  new Error(`checkpoint storage: the checkpoint of partition ${partition} keeps being changed by other writers`);

@@ -8,27 +8,27 @@ import { writeWhole } from './writeWhole.ts';
 
 const format = 1;
 
-/** What the file says. */
-interface Kept {
-  /** The process that writes it. */
+/** The content of the file. */
+interface FileContent {
+  /** Id of the process that writes the file. */
   readonly keeper?: string;
   readonly ownerships: Contents['ownerships'];
   readonly progress: Contents['progress'];
 }
 
 /**
- * In one file, for one instance; replaced as a whole, so that a crash leaves the old or the new one. The process that
- * came last keeps the file: one before it writes nothing any more. The file is taken at the first use, so that a
- * process which fails to start takes nothing from anybody.
- * @param place namespace, hub and consumer group: a file of another place is not read
- * @throws Error when the file exists and cannot be understood: starting over in silence would repeat everything
+ * In one file, for one instance; replaced as a whole, so that a crash leaves the old or the new one. The newest process
+ * owns the file; an older one writes nothing more. A process claims the file at the first use, not at the start: one
+ * that fails to start must not stop the one that runs.
+ * @param place namespace, hub and consumer group; each has its own file
+ * @throws Error when the file exists and is not valid: to start without it would repeat every message
  */
 export function createFileStore(directory: string, place: string): Store {
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   const path = join(directory, `${encodeURIComponent(place)}.json`);
   const keeper = randomUUID();
   const draft = `${path}.${keeper}.new`;
-  /** Drafts, and the maps that older versions wrote into files of their own. */
+  /** Drafts, and the separate completion maps of older versions. */
   const isLeftOver = (name: string) => name.startsWith(`${basename(path)}.`) && /\.(new|map)$/.test(name);
   let latest: Contents | undefined;
   let writing: Promise<boolean> | undefined;
@@ -52,7 +52,7 @@ export function createFileStore(directory: string, place: string): Store {
     return true;
   }
 
-  /** Writes that come while one is under way share the next one. */
+  /** Calls during a write share the next write. */
   function keep(contents: Contents): Promise<boolean> {
     latest = contents;
     writing ??= replaceAll().finally(() => {
@@ -84,7 +84,7 @@ export function createFileStore(directory: string, place: string): Store {
 
   async function storeOfOurs() {
     const ours = await store();
-    if (!isOurs()) throw new Error(`${path} is kept by another process since: one instance only with a file`);
+    if (!isOurs()) throw new Error(`another process writes ${path}: a checkpoint file serves only one instance`);
     return ours;
   }
 
@@ -96,7 +96,7 @@ export function createFileStore(directory: string, place: string): Store {
   };
 }
 
-function read(path: string): Kept {
+function read(path: string): FileContent {
   let text: string;
   try {
     text = readFileSync(path, 'utf8');
@@ -104,16 +104,16 @@ function read(path: string): Kept {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { ownerships: [], progress: [] };
     throw error;
   }
-  const kept = parse(text);
-  if (kept) return kept;
+  const content = parse(text);
+  if (content) return content;
   throw new Error(`${path} is no checkpoint file of format ${format}; move it away to start from the start position`);
 }
 
-function parse(text: string): Kept | undefined {
+function parse(text: string): FileContent | undefined {
   try {
-    const kept: unknown = JSON.parse(text);
-    const isOurs = typeof kept === 'object' && kept !== null && 'format' in kept && kept.format === format;
-    return isOurs ? (kept as unknown as Kept) : undefined;
+    const content: unknown = JSON.parse(text);
+    const isOurs = typeof content === 'object' && content !== null && 'format' in content && content.format === format;
+    return isOurs ? (content as unknown as FileContent) : undefined;
   } catch {
     return undefined;
   }

@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto';
 import type { ContainerClient } from '@azure/storage-blob';
 import { type CallLimits, createStorageCalls } from '../../storage/storageCalls.ts';
 
-/** A blob, but for its content. */
+/** A blob without its content. */
 export interface LabelledBlob {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
-  /** Names this state of the blob. */
+  /** Identifies this version of the blob. */
   readonly etag: string;
   /** Milliseconds since 1970, by the clock of the storage. */
   readonly modifiedAt: number;
@@ -16,7 +16,7 @@ export interface WholeBlob extends LabelledBlob {
   readonly content: string;
 }
 
-/** What is written on a blob. Without content, what it has stays. */
+/** A write without `content` keeps the content of the blob. */
 export interface BlobContent {
   readonly labels: Readonly<Record<string, string>>;
   readonly content?: string;
@@ -24,28 +24,27 @@ export interface BlobContent {
 
 /**
  * The blobs of one container. Every verb ends before `by` (milliseconds since 1970), with a few attempts of limited
- * length, and rejects with an error that names the operation and the reason, and no request: that holds tokens (G5).
+ * length, and rejects with an error that contains the operation and the reason, but no request: that holds tokens (G5).
  */
 export interface LabelledBlobs {
   list(prefix: string, by: number): Promise<LabelledBlob[]>;
-  /** Labels and content of one state, in one request. Undefined when there is no such blob. */
+  /** Labels and content of the same version. Undefined when there is no such blob. */
   read(name: string, by: number): Promise<WholeBlob | undefined>;
   /**
-   * One request.
-   * @param etag of the state to be replaced; undefined when there must be no such blob
-   * @returns the new state, or undefined when the blob is not in that state
+   * @param etag of the version to be replaced; undefined when the blob must not exist
+   * @returns the new version, or undefined when the blob does not match `etag`
    */
   write(name: string, content: BlobContent, etag: string | undefined, by: number): Promise<LabelledBlob | undefined>;
-  /** How far the clock of the storage is ahead of ours, in milliseconds; 0 while they agree within the noise. */
+  /** How far the clock of the storage is ahead of ours, in milliseconds; 0 when the difference is small. */
   clockAheadMs(): number;
 }
 
-/** The storage says whole seconds, and its answer takes time to arrive. */
+/** The storage sends whole seconds, and its answer takes time to arrive. */
 const clockNoiseMs = 1_500;
 
 const maxContentBytes = 4 * 1024 * 1024;
 
-/** The label by which a writer recognises its own work after a lost answer. */
+/** The label by which a writer recognises its own write after a lost answer. */
 const mark = 'mark';
 
 export function createLabelledBlobs(container: ContainerClient, limits: CallLimits): LabelledBlobs {
@@ -125,7 +124,7 @@ export function createLabelledBlobs(container: ContainerClient, limits: CallLimi
   };
 }
 
-/** What is longer than anything that we write is cut. */
+/** Cuts content that is longer than any of ours. */
 async function beginningOf(stream: NodeJS.ReadableStream): Promise<string> {
   const chunks: Buffer[] = [];
   let bytes = 0;
@@ -137,7 +136,7 @@ async function beginningOf(stream: NodeJS.ReadableStream): Promise<string> {
   return Buffer.concat(chunks).toString();
 }
 
-/** The blob is not in the state that the writer has seen. */
+/** The blob does not have the expected etag. */
 function isConflict(error: unknown): boolean {
   const { statusCode, code } = error as { statusCode?: number; code?: string };
   return statusCode === 412 || code === 'BlobAlreadyExists' || code === 'BlobNotFound';

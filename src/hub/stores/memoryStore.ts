@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Progress } from '../partition/checkpoints.ts';
 import type { Ownership, Store } from './store.ts';
 
-/** What the store holds, to be kept elsewhere as well. */
+/** The content of the store, in a form that can be saved. */
 export interface Contents {
   readonly ownerships: readonly Ownership[];
   readonly progress: readonly { readonly partition: string; readonly progress: Progress }[];
@@ -11,8 +11,7 @@ export interface Contents {
 /**
  * In this process's memory.
  * @param contents to begin with
- * @param keep is given the contents after each change of progress, or of who reads; answers false when somebody else keeps
- * contents there by now
+ * @param keep saves the contents after a change of progress or owner; returns false when another process owns the file
  */
 export function createMemoryStore(
   contents: Contents = { ownerships: [], progress: [] },
@@ -32,8 +31,8 @@ export function createMemoryStore(
       if (current?.etag !== seen?.etag) return undefined;
       const record = { ...next, etag: randomUUID() };
       ownerships.set(next.partition, record);
-      const tellsNews = current?.epoch !== next.epoch || current.begun !== next.begun;
-      if (tellsNews && !(await keep(all()))) return undefined;
+      const isToBeSaved = current?.epoch !== next.epoch || current.begun !== next.begun;
+      if (isToBeSaved && !(await keep(all()))) return undefined;
       return record;
     },
     progress: async (partition) => progress.get(partition),

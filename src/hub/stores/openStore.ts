@@ -4,8 +4,8 @@ import { createFileStore } from './fileStore.ts';
 import type { Store } from './store.ts';
 
 /**
- * The store of the settings. The storage client is loaded only for the store that needs it: it takes 20 MB.
- * @throws Error when the file of checkpoints cannot be understood
+ * The store that the settings choose. The storage client takes 20 MB, so it is loaded only when needed.
+ * @throws Error when the checkpoint file is not valid
  */
 export async function openStore({
   hub,
