@@ -29,7 +29,7 @@ export interface CheckpointOptions {
 
 /** Tracks what is done of a partition, and writes checkpoints at intervals and on demand (G1). */
 export interface Checkpoints {
-  /** Whether the event is done according to the map of the first checkpoint. */
+  /** Whether the event is done according to the checkpoint at the start of the session. */
   isDone(sequenceNumber: number): boolean;
   /** Registers a message in hub order. */
   begin(position: Position): Begun;
@@ -41,7 +41,7 @@ export interface Checkpoints {
   flush(): Promise<void>;
   /** Writes a checkpoint with this note and returns whether that worked. Later ones keep it until it is past. */
   annotate(next: Note): Promise<boolean>;
-  /** Ends the writing at intervals; with `lost`, `flush` and `annotate` write nothing any more, too. */
+  /** Ends the writing at intervals; when `lost`, `flush` and `annotate` write nothing more, too. */
   stop(lost: boolean): void;
   /** Messages begun and not handled to their end. */
   pending(): number;
@@ -53,7 +53,7 @@ const flushPauseMs = 500;
 
 const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
-/** Characters. Above, the interval grows with the map, so that the bytes written for each message do not. */
+/** Characters. With a longer map checkpoints are rarer, so that the bytes written for each message stay the same. */
 const shortMap = 4_000;
 
 export function createCheckpoints({
@@ -64,7 +64,7 @@ export function createCheckpoints({
   onRevoked,
 }: CheckpointOptions): Checkpoints {
   const watermark = createWatermark();
-  /** The first checkpoint's map. Later ones repeat it for events that have not been read again yet. */
+  /** The map at the start of the session. Checkpoints repeat it for events that have not been read again yet. */
   const before = progress && decodeCompletion(progress.sequenceNumber, progress.completed);
   let mapLength = progress?.completed.length ?? 0;
   const safePosition = () => watermark.safe() ?? progress;
