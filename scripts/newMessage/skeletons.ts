@@ -10,9 +10,9 @@ export const skeletons = (name: string): Readonly<Record<string, string>> => ({
 });
 
 const card = (name: string) => `import { z } from 'zod';
+import { action, done } from '../card/card.ts';
 import { defaultModel, guid, modelId } from '../protocol/fields.ts';
-import { Rejection } from '../rejection.ts';
-import { action, done } from './card.ts';
+import { Rejection } from '../protocol/rejection.ts';
 
 export const ${identifierOf(name)} = action('${name}', {
   purpose: 'Find out whether an object model exists',
