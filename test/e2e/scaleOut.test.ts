@@ -21,6 +21,7 @@ const ours = messages.filter(({ intent }) => intent.does !== 'nothing' || intent
 const directory = mkdtempSync(join(tmpdir(), 'scale-out-'));
 let azurite: Azurite;
 let stage: Stage;
+let isWhole = false;
 
 beforeAll(async () => {
   await buildService();
@@ -40,7 +41,8 @@ beforeAll(async () => {
 afterAll(async () => {
   await stage?.close();
   await azurite?.close();
-  rmSync(directory, { recursive: true, force: true });
+  if (isWhole) rmSync(directory, { recursive: true, force: true });
+  else process.stderr.write(`logs of the instances: ${directory}\n`);
 });
 
 const counts = async (...instances: Instance[]) =>
@@ -84,4 +86,5 @@ it('instances share four partitions, one joins and leaves, one is killed, and th
   await first.stop();
   expect(first.codes).toEqual([0]);
   expect(check(await recordOutcome(stage, messages, connected))).toEqual([]);
+  isWhole = true;
 });
