@@ -10,7 +10,7 @@ import { rememberingFailures, replay } from './operations/replay.ts';
 import { ConfigurationError, configDirectory, readSettings, type Settings } from './settings/config.ts';
 import { printable, printableJson } from './text/printable.ts';
 
-/** The operator's command for messages that failed through the service's own side. */
+/** The operator's command for dead letters. */
 
 const usage = `Usage: dead-letters COMMAND [options]
 
@@ -31,7 +31,7 @@ const width = 16;
 const progressEveryMs = 2_000;
 
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  process.exit(error.code === 'EPIPE' ? 0 : 1); // `list | head` has seen enough
+  process.exit(error.code === 'EPIPE' ? 0 : 1); // `list | head` closes the pipe early
 });
 process.exitCode = await run(process.argv.slice(2)).catch((error: Error) => {
   say(error instanceof ConfigurationError ? error.problems.join('\n') : error.message);
@@ -84,7 +84,7 @@ function timeOf(text: string | undefined): Date | undefined {
   return time;
 }
 
-/** @returns exit code: 1 when something was passed over */
+/** @returns exit code: 1 when a dead letter was skipped */
 async function list(deadLetters: DeadLetters, choice: Choice): Promise<number> {
   let [listed, passedOver] = [0, 0];
   const letters = chosenLetters(deadLetters, choice, ({ message }) => {
@@ -114,7 +114,7 @@ async function replayAll(
   choice: Choice,
   isDryRun: boolean,
 ): Promise<number> {
-  say('What devices have said since may be overwritten by these older messages.');
+  say('These older messages can overwrite what devices have sent since.');
   if (isDryRun) {
     say('Dry run: nothing is done. To be replayed:');
     return list(store, choice);

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 
 /**
- * Adds what `.env` says to the environment; what is set already stays. For people: the package's scripts load this before the
- * program. The image and the sandbox do not, so that what lies about in a folder changes neither.
+ * Adds the variables of `.env` to the environment; existing ones stay. The package's scripts load this before the program.
+ * The image and the sandbox do not, so that a file in the working directory cannot change them.
  */
 const file = '.env';
 

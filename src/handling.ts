@@ -14,7 +14,7 @@ import type { Settings } from './settings/config.ts';
 import { messageLimits } from './settings/groups/constants.ts';
 import { secretsOf } from './settings/secrets.ts';
 
-/** All it takes to handle a message, wherever it comes from: the hub, or the dead letters. */
+/** All parts that handle a message from the hub or from the dead letters. */
 export interface Handling {
   readonly dispatch: Dispatch;
   readonly requirementOf: RequirementOf;
@@ -25,7 +25,7 @@ export interface Handling {
   close(): Promise<void>;
 }
 
-/** Dead letters become too old even when none is parked. */
+/** Dead letters expire also when none is parked. */
 const tidyEveryMs = 60 * 60_000;
 
 export function createHandling(

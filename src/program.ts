@@ -2,23 +2,23 @@ import { createLog, type Log } from './log/log.ts';
 import { ConfigurationError, settingDocs } from './settings/config.ts';
 import { unknownVariables } from './settings/variables.ts';
 
-/** What runs until it is told to stop. */
+/** A started program. */
 interface Running {
   /** Stops intake, finishes what it can, closes. */
   stop(): Promise<void>;
 }
 
 interface Program<S> {
-  /** Of itself: `The service`. */
+  /** For messages: `The service`. */
   readonly name: string;
   /** @throws ConfigurationError */
   readonly readSettings: () => S;
   readonly start: (settings: S, log: Log) => Promise<Running>;
-  /** What a stop waits for, in words. */
+  /** What a stop waits for, for the log. */
   readonly finishing: string;
 }
 
-/** Starts a program; stops it on SIGTERM or SIGINT, at once on a second one. Ends the process with 1 when it cannot. */
+/** Starts a program; stops it on SIGTERM or SIGINT. A second signal ends the process at once. Exits with 1 on errors. */
 export async function runProgram<S extends { readonly log: { readonly level: string } }>(
   program: Program<S>,
 ): Promise<void> {

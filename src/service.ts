@@ -19,7 +19,7 @@ import {
   spoolMessages,
 } from './settings/groups/constants.ts';
 
-/** Looking after the partitions for so long in vain is a reason to be restarted. */
+/** Without success for this time, `/livez` asks for a restart. */
 const stuckAfterMs = 5 * 60_000;
 
 /** The running service. */
@@ -30,7 +30,7 @@ export interface Service {
 
 /**
  * The only wiring: settings → backends, sender, dispatch, consumer, health.
- * @throws Error when the checkpoints cannot be read or the health port cannot be had
+ * @throws Error when the checkpoints cannot be read or the health port is not available
  */
 export async function startService(settings: Settings, log: Log): Promise<Service> {
   const { hub, delivery, scaling, checkpoints, http } = settings;

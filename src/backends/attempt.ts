@@ -3,16 +3,16 @@ import type { Deadline } from './deadline.ts';
 import type { TokenSource } from './token.ts';
 import { TransportFailure } from './transport.ts';
 
-/** What one attempt brought back, whatever its status. */
+/** The response to one attempt, of any status. */
 export interface HttpResponse {
   readonly status: number;
   readonly data: Buffer;
   readonly retryAfter: string | undefined;
-  /** The token that was used: it must not show up in texts. */
+  /** The token of the request: texts for devices and logs must not contain it. */
   readonly token: string;
 }
 
-/** One HTTP request as it goes out, but for its token. */
+/** One HTTP request without its token. */
 export interface Outgoing {
   readonly method: string;
   /** Path and query, encoded. */
@@ -28,8 +28,8 @@ export type Attempt = (
 ) => Promise<HttpResponse | TransportFailure>;
 
 /**
- * Sends a request once. A 401 makes it renew the token and send it once more: the token may have expired early.
- * @param name of the backend, in words
+ * Sends a request once. After a 401 it renews the token and sends the request again: the token may have expired early.
+ * @param name of the backend, for `details`
  */
 export function createAttempt(axios: Axios, tokens: TokenSource, name: string): Attempt {
   async function transmit(outgoing: Outgoing, timeoutMs: number, token: string): Promise<HttpResponse> {

@@ -6,21 +6,19 @@ import { TransportFailure } from './transport.ts';
 
 interface OutcomeRecorderOptions {
   readonly circuit: Circuit;
-  /** The usual limit of an attempt. */
   readonly attemptTimeoutMs: number;
-  /** Is told each status. */
   readonly access: Access;
 }
 
-/** @param timeoutMs what the attempt had */
+/** @param timeoutMs the limit of this attempt */
 export type RecordOutcome = (response: HttpResponse | TransportFailure, deviceId: string, timeoutMs: number) => void;
 
-/** A shorter time-out, of a message that is nearly over, says nothing about the backend. */
+/** A shorter time-out comes from the message's deadline and says nothing about the backend. */
 const tellingTimeoutMs = 1000;
 
-/** Tells the circuit what an attempt says about the backend (B5). */
+/** Reports the outcome of each attempt to the circuit (B5). */
 export function createOutcomeRecorder({ circuit, attemptTimeoutMs, access }: OutcomeRecorderOptions): RecordOutcome {
-  /** A time-out while the backend answers others means slow, not out. */
+  /** A time-out while other calls succeed means that the backend is slow, not down. */
   const isTelling = (timeoutMs: number) =>
     timeoutMs >= Math.min(tellingTimeoutMs, attemptTimeoutMs) && !circuit.hasSucceededWithin(timeoutMs);
 
@@ -39,10 +37,10 @@ export function createOutcomeRecorder({ circuit, attemptTimeoutMs, access }: Out
   };
 }
 
-/** Is told each status that the backend answers. */
+/** Receives each HTTP status of the backend. */
 export type Access = (status: number) => void;
 
-/** Alerts those who can mend our access. */
+/** Logs an error while the backend refuses our token. */
 export function createAccess(name: string, troubles: Troubles): Access {
   let isRefused = false;
   const source = `${name}: access`;
@@ -51,7 +49,7 @@ export function createAccess(name: string, troubles: Troubles): Access {
   return (status) => {
     if (status === 401) {
       isRefused = true;
-      // It lasts until the backend answers otherwise, also when nothing is asked of it.
+      // The trouble lasts until the backend accepts the token, also while no calls are made.
       const still = () => ({});
       troubles.met(source, { level: 'error', message: 'backend refuses our access token', fields, still });
     } else if (isRefused) {

@@ -1,8 +1,8 @@
-/** How long to wait before an attempt is repeated (B4), in ms: for the first retry (0), the second (1) … */
+/** The wait before a retry (B4), in ms. The first retry has number 0. */
 export type BackOff = (retry: number) => number;
 
 /**
- * Exponential with full jitter, so that messages which failed together do not come back together.
+ * Exponential with full jitter, so that messages that fail together do not retry together.
  * @param random from 0 to 1
  */
 export const createBackOff =
@@ -10,7 +10,7 @@ export const createBackOff =
   (retry) =>
     random() * Math.min(maxMs, baseMs * 2 ** retry);
 
-/** What `Retry-After` asks for, a number of seconds or an HTTP date, in ms; anything else asks for nothing. */
+/** `Retry-After`, a number of seconds or an HTTP date, in ms; 0 when it is absent or invalid. */
 export function retryAfterMs(value: string | undefined): number {
   if (value === undefined) return 0;
   const ms = /^\d+$/.test(value) ? Number(value) * 1000 : Date.parse(value) - Date.now();

@@ -22,8 +22,8 @@ export type BackendName = keyof BoundBackends;
 export interface Backends {
   bind(call: Call): BoundBackends;
   /**
-   * Undefined when all that is needed is there; else resolves when it is (true), or when there is no point in waiting
-   * any more (false). A message waits for it before it starts (B5).
+   * Undefined when all needed backends are available. Otherwise resolves with true when they are, or with false when
+   * `pointless` is aborted or the service stops. A message waits for it before it starts (B5).
    */
   ready(needs: readonly BackendName[], pointless: AbortSignal): Promise<boolean> | undefined;
   states(): Readonly<Record<BackendName, 'closed' | 'open'>>;
@@ -37,9 +37,9 @@ interface Settings extends CommonSettings {
 }
 
 interface Further {
-  /** What else must not be passed on, should a backend have got to know it. */
+  /** Further secrets to remove from the texts of backends. */
   readonly secrets?: readonly string[];
-  /** Takes the place of the network, for the backends and the token endpoint. */
+  /** Replaces the network, for the backends and the token endpoint. */
   readonly adapter?: AxiosAdapter;
   readonly random?: () => number;
 }
@@ -47,7 +47,7 @@ interface Further {
 /** A few hundred bytes each. */
 const cacheEntries = 50_000;
 
-/** The three backends, each with connections and a circuit of its own. */
+/** The three backends. Each has its own connections and circuit. */
 export function createBackends(
   settings: Settings,
   log: LogLines,

@@ -2,14 +2,14 @@ import type { Circuit } from './circuit.ts';
 import type { Deadline } from './deadline.ts';
 import { createSemaphore } from './semaphore.ts';
 
-/** Lets attempts through to a backend that is there, each over a connection of its own (B5, D21). */
+/** Limits the attempts at a backend to its connections, and holds them while its circuit is open (B5, D21). */
 export interface Bulkhead {
   /**
-   * Undefined when there is nothing to wait for. Who has been let through must `leave`.
+   * Undefined when the caller may start at once. A caller that has entered must call `leave`.
    * @param waitingFor words for `details`
-   * @param onOutage called when it is the backend that is waited for, not a connection
+   * @param onOutage called when the circuit is open
    * @throws Rejection timeout_exceeded
-   * @throws Abandoned
+   * @throws Cancelled
    */
   enter(deadline: Deadline, waitingFor: () => string, onOutage?: () => void): Promise<void> | undefined;
   leave(): void;

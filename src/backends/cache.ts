@@ -1,21 +1,21 @@
 import { LRUCache } from 'lru-cache';
 import type { Deadline } from './deadline.ts';
 
-/** Who asks, and how long they can wait for somebody else's look-up of the same thing. */
+/** The device, and how long it can wait for a look-up that another message has started. */
 interface Asker {
   readonly deviceId: string;
   readonly deadline: Deadline;
 }
 
-/** What a backend has answered to a device before (B3). */
+/** Earlier answers of a backend to each device (B3). */
 export interface Cache<T> {
   /**
-   * What is remembered, or what `load` brings. Devices that ask at the same time share one look-up; if that fails, each
-   * does its own. `undefined` is never remembered.
-   * @param ttlMs how long the answer holds; it may be Infinity
+   * The cached value, or the result of `load`. Messages of a device that ask at the same time share one look-up; if it
+   * fails, each does its own. `undefined` is not cached.
+   * @param ttlMs lifetime of the value; it may be Infinity
    */
   get(asker: Asker, key: string, ttlMs: number, load: () => Promise<T | undefined>): Promise<T | undefined>;
-  /** Drops all that was answered to a device, also what is still on its way. */
+  /** Drops all values of a device. Look-ups that are in progress are not cached. */
   forget(deviceId: string): void;
 }
 
@@ -26,9 +26,8 @@ interface Entry<T> {
 }
 
 /**
- * Answers are kept for each device apart: what a device may see depends on its tenant, which this service does not know.
- * So no device can learn, or be led astray by, an answer given to another. The devices that have been silent longest
- * make room; what a device has beyond the whole room is forgotten.
+ * Each device has its own values: what a device may see depends on its tenant, which this service does not know. The
+ * least recently used devices are evicted; a device that alone exceeds `maxEntries` is not cached.
  */
 export function createCache<T>(maxEntries: number): Cache<T> {
   const devices = new LRUCache<string, Map<string, Entry<T>>>({
@@ -36,7 +35,7 @@ export function createCache<T>(maxEntries: number): Cache<T> {
     sizeCalculation: ({ size }) => size,
   });
 
-  /** The size counts as it is now. */
+  /** Sets the entries again, so that the LRU cache counts their present number. */
   function keep(deviceId: string, entries: Map<string, Entry<T>>) {
     devices.delete(deviceId);
     if (entries.size > 0) devices.set(deviceId, entries);
@@ -53,7 +52,7 @@ export function createCache<T>(maxEntries: number): Cache<T> {
     } finally {
       if (value !== undefined) entries.set(key, { value, expires: performance.now() + ttlMs });
       else entries.delete(key);
-      // Forgotten in the meantime: this answer may be the outdated one.
+      // After `forget` these entries are no longer in the cache, and the value may be outdated.
       if (devices.peek(deviceId) === entries) keep(deviceId, entries);
     }
     return value;

@@ -2,54 +2,54 @@ import type { Troubles } from '../log/troubles.ts';
 import { createFailureCount } from './failureCount.ts';
 import { createHealthProbe, type Health } from './healthProbe.ts';
 
-/** Whether a backend is there at all (B5). */
+/** Stops calls to a backend that is down (B5). */
 export interface Circuit {
   state(): 'closed' | 'open';
-  /** While it is open: resolves when it has closed (true), or when the service gives up on it (false). */
+  /** Undefined while the circuit is closed. Otherwise resolves with true when it closes, or with false when the service stops. */
   untilClosed(): Promise<boolean> | undefined;
-  /** An attempt for this device failed as in an outage. */
+  /** An attempt for this device failed in a way that is typical of an outage. */
   failed(deviceId: string, failure: string): void;
-  /** An attempt for this device drew HTTP 500: an outage, or what the device has sent (D33). */
+  /** An attempt for this device ended with HTTP 500. The cause is an outage or the device's data (D33). */
   drew500(deviceId: string): void;
-  /** The backend may be out, by a sign that proves nothing: it is asked itself. */
+  /** Starts a probe: the failure alone does not prove an outage. */
   doubt(failure: string): void;
-  /** While it is being asked: resolves when the circuit is open, or the backend has proved healthy. */
+  /** Undefined when no probe runs. Otherwise resolves when the probe has found the backend healthy or opened the circuit. */
   untilAsked(): Promise<void> | undefined;
-  /** How often the backend has been found healthy by a probe. */
+  /** Number of probes that found the backend healthy. */
   healthyProbes(): number;
-  /** The backend has answered like a healthy one. */
+  /** The backend has given a response that shows it is healthy. */
   succeeded(): void;
-  /** Whether it has done so in the last so many ms. */
+  /** Whether there was such a response in the last `ms`. */
   hasSucceededWithin(ms: number): boolean;
   close(): void;
 }
 
 interface CircuitOptions {
-  /** Of the backend, in words. */
+  /** Of the backend, for logs. */
   readonly name: string;
-  /** Failures with no success in between that open it. */
+  /** Number of failures in a row that open the circuit. */
   readonly failures: number;
   /** First and longest interval between probes, in ms. */
   readonly probeMs: number;
   readonly maxProbeMs: number;
-  /** Asks the backend for something harmless. Never rejects. */
+  /** Sends the backend a harmless request. Never rejects. */
   readonly probe: () => Promise<Health>;
   readonly troubles: Troubles;
 }
 
 const refused = 'connection refused';
 
-/** What everybody waits at while the circuit is open. */
+/** The calls that wait while the circuit is open. */
 interface SendQueue {
   readonly closed: Promise<boolean>;
   readonly release: (isBack: boolean) => void;
-  /** How many have come to wait. */
+  /** Number of calls that have waited. */
   waited: number;
 }
 
 /**
- * Opens when failures come from several devices, or when connections are refused, which no message can provoke. What a
- * few devices can provoke as they like opens it only if a probe fails, too.
+ * Opens when failures come from several devices, or when connections are refused, which no message can cause. Failures
+ * that a few devices can cause at will open it only if a probe fails too.
  */
 export function createCircuit(options: CircuitOptions): Circuit {
   const { name, failures, probeMs, maxProbeMs, probe, troubles } = options;
@@ -85,7 +85,7 @@ export function createCircuit(options: CircuitOptions): Circuit {
     probeIn(probeMs, retryAfterMs);
   }
 
-  /** The backend is asked no sooner than it wants to be, but for wishes beyond the longest interval. */
+  /** Waits for `Retry-After` at least, but at most for the longest interval. */
   function probeIn(ms: number, retryAfterMs: number) {
     const wait = Math.max(ms, Math.min(retryAfterMs, maxProbeMs));
     timer = setTimeout(async () => {

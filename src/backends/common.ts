@@ -3,9 +3,9 @@ import type { Troubles } from '../log/troubles.ts';
 import type { BackendSettings } from './http.ts';
 import { clientCredentials, staticToken, type TokenSource } from './token.ts';
 
-/** How the service proves to the backends who it is. */
+/** How the service authenticates to the backends. */
 interface TokenSettings {
-  /** Fixed bearer token; the token endpoint is used when it is empty. */
+  /** Fixed bearer token; empty when the token endpoint is used. */
   readonly token: string;
   readonly tokenUrl: string;
   readonly clientId: string;
@@ -15,7 +15,7 @@ interface TokenSettings {
 
 const tokenTimeoutMs = 10_000;
 
-/** @param adapter takes the place of the network */
+/** @param adapter replaces the network */
 export function tokenSource(settings: TokenSettings, troubles: Troubles, adapter?: AxiosAdapter): TokenSource {
   if (settings.token !== '') return staticToken(settings.token);
   const { tokenUrl, clientId, clientSecret, tokenScope: scope } = settings;
@@ -30,7 +30,7 @@ interface CallSettings {
   readonly maxAnswerBytes?: number;
 }
 
-/** What the service and the front door know of all their backends. */
+/** Settings that the service and the front door share. */
 export interface CommonSettings extends TokenSettings, CallSettings {
   readonly cacheSeconds: number;
 }
@@ -53,7 +53,7 @@ export const backendSettings = ({
 
 const nobody = '00000000-0000-0000-0000-000000000000';
 
-/** Of each backend: a GET that is harmless and quick, whatever it answers. */
+/** For each backend, the path of a GET that changes nothing and is quick, whatever its response. */
 export const probes = {
   informationModel: `/objects/${nobody}/models/svc.device`,
   typeRegistry: '/modelDefinitions/svc.device/types/none',

@@ -1,44 +1,41 @@
 import { Rejection } from '../protocol/rejection.ts';
 
-/** The message is no longer this instance's to handle: whoever reads its partition next will. */
+/** This instance no longer handles the message. The next reader of its partition will. */
 export class Cancelled extends Error {
   override readonly name = 'Cancelled';
 }
 
-/** How long the handling of one message may still take, retries included (P2). Its clock starts when it is made. */
+/** The time limit for handling one message, retries included (P2). It starts when the deadline is created. */
 export interface Deadline {
   /** Milliseconds left, never below 0. */
   remaining(): number;
   /**
-   * What the promise gives, if it does so in time. The promise itself runs on: others may wait for it too.
+   * The result of the promise, if it settles in time. The promise is not cancelled: other callers may wait for it.
    * @param waitingFor words for `details`
    * @throws Rejection timeout_exceeded
-   * @throws Abandoned
+   * @throws Cancelled
    */
   race<T>(promise: Promise<T>, waitingFor: string): Promise<T>;
-  /**
-   * Lets so many milliseconds pass.
-   * @throws Abandoned
-   */
+  /** @throws Cancelled */
   pause(ms: number): Promise<void>;
   /**
-   * Before each step that others can see.
-   * @throws Abandoned
+   * To be called before each step with an effect outside the process.
+   * @throws Cancelled
    */
   check(): void;
 }
 
 /**
- * One per message, made when its handler starts. It costs no timer as long as nothing has to be waited for: an attempt
- * at a backend is limited by `remaining()`.
- * @param gone aborted when the message is taken from us, however much time is left
+ * One per message, created when its handler starts. It needs a timer only during `race` and `pause`; attempts at backends
+ * are limited by `remaining()`.
+ * @param ended aborted when this instance no longer handles the message
  */
 export function createDeadline(seconds: number, ended?: AbortSignal): Deadline {
   const end = performance.now() + seconds * 1000;
   const remaining = () => Math.max(0, end - performance.now());
   const cancelled = () => new Cancelled('the partition is no longer read by this instance');
 
-  /** @param begin settles the promise it is given, sooner or later, and answers the timer that does so at the latest */
+  /** @param begin starts the work, and returns the timer that settles the promise at the latest */
   async function unlessGone<T>(begin: (resolve: Resolve<T>, reject: (error: Error) => void) => NodeJS.Timeout) {
     let leave = () => {};
     let timer: NodeJS.Timeout | undefined;
@@ -73,7 +70,7 @@ type Resolve<T> = (value: T) => void;
 
 const waiting = new WeakMap<AbortSignal, Set<() => void>>();
 
-/** What a signal ends. Thousands wait under the same one, and it would go through all its listeners for each that comes or leaves. */
+/** The waiting calls of each signal. An AbortSignal adds and removes a listener in linear time, and thousands of calls share one. */
 function waitingUnder(ended: AbortSignal): Set<() => void> {
   const known = waiting.get(ended);
   if (known !== undefined) return known;
@@ -88,4 +85,4 @@ function waitingUnder(ended: AbortSignal): Set<() => void> {
 
 /** @param waitingFor words: the backend and the operation, and the last failure if there was one */
 export const timeoutExceeded = (waitingFor: string): Rejection =>
-  new Rejection('timeout_exceeded', `the time of the message was over while waiting for ${waitingFor}`);
+  new Rejection('timeout_exceeded', `the message timed out while waiting for ${waitingFor}`);

@@ -1,14 +1,14 @@
-/** Failures in a row: with no success in between. */
+/** Counts failures in a row. */
 export interface FailureCount {
-  /** One more, met by this device. Answers whether they are enough. */
+  /** Counts a failure of this device. @returns whether there are enough failures */
   add(deviceId: string): boolean;
   count(): number;
   forget(): void;
 }
 
 /**
- * They are enough when there are so many, and they come from at least two devices: one message alone can provoke them.
- * @param enough their number
+ * There are enough when their number is reached and they come from at least two devices: one message alone can cause them.
+ * @param enough the number of failures
  */
 export function createFailureCount(enough: number): FailureCount {
   let count = 0;

@@ -16,7 +16,7 @@ export function headerValue(value: string): string {
 }
 
 /**
- * The device on whose behalf a backend is called. An id cut short would name another device, so a longer one is refused.
+ * The device id as a header. A shortened id would name another device, so a longer one is rejected.
  * @throws Rejection validation_error
  */
 export function deviceHeader(deviceId: string): string {

@@ -1,29 +1,29 @@
-/** What a backend answers to a harmless GET. */
+/** The result of a harmless GET. */
 export interface Health {
   readonly healthy: boolean;
-  /** For so long, in ms, it asks not to be asked again. */
+  /** `Retry-After` of the backend, in ms. */
   readonly retryAfterMs: number;
 }
 
-/** Asks a backend itself whether it is out, when messages make it seem so and could be the cause themselves (B5). */
+/** Checks whether a backend is down when messages fail and may themselves be the cause (B5). */
 export interface HealthProbe {
-  /** Asks, unless that is being done. */
+  /** Starts a probe unless one runs. */
   begin(failure: string): void;
-  /** While it is being done: resolves when the answer is there. */
+  /** Undefined when no probe runs. Otherwise resolves when it ends. */
   untilAnswered(): Promise<void> | undefined;
   close(): void;
 }
 
 interface HealthProbeOptions {
-  /** Asks for something harmless. Never rejects. */
+  /** Sends a harmless request. Never rejects. */
   readonly probe: () => Promise<Health>;
-  /** At least so many ms lie between two questions. */
+  /** Least time between two probes, in ms. */
   readonly everyMs: number;
-  /** @param began when it was asked, by `performance.now()` */
+  /** @param began start of the probe, as `performance.now()` */
   readonly answered: (health: Health, failure: string, began: number) => void;
 }
 
-/** Devices can provoke questions, but no more than one in each interval. */
+/** Devices can cause at most one probe in each interval. */
 export function createHealthProbe({ probe, everyMs, answered }: HealthProbeOptions): HealthProbe {
   let pending: Promise<void> | undefined;
   let next = 0;

@@ -17,19 +17,18 @@ import type { TokenSource } from './token.ts';
 import { createTransport, TransportFailure } from './transport.ts';
 
 export interface Backend {
-  /** The backend as one message sees it. */
+  /** Calls of one message. */
   bind(call: Call): Send;
   readonly circuit: Circuit;
   close(): Promise<void>;
 }
 
 export interface BackendSettings {
-  /** Limit of one attempt in ms; the message's deadline may be nearer. */
+  /** Limit of one attempt in ms; the message's deadline may be earlier. */
   readonly attemptTimeoutMs: number;
   readonly maxAnswerBytes: number;
-  /** Connections at most. */
   readonly connections: number;
-  /** First and longest step of the back-off, in ms. */
+  /** First and longest back-off, in ms. */
   readonly backOffMs: number;
   readonly maxBackOffMs: number;
   /** Failures that open the circuit. */
@@ -42,14 +41,14 @@ export interface BackendSettings {
 interface BackendOptions {
   readonly name: 'information model' | 'type registry' | 'principal manager';
   readonly url: string;
-  /** Path of a GET that is harmless and quick, whatever it answers. */
+  /** Path of a GET that changes nothing and is quick, whatever its response. */
   readonly probe: string;
   readonly tokens: TokenSource;
   readonly settings: BackendSettings;
   readonly log: LogLines;
   readonly troubles: Troubles;
   readonly redact: Redact;
-  /** Takes the place of the network. */
+  /** Replaces the network. */
   readonly adapter?: AxiosAdapter | undefined;
   readonly random?: (() => number) | undefined;
 }
@@ -72,7 +71,7 @@ export function createBackend(options: BackendOptions): Backend {
     async probe() {
       const deadline = createDeadline(attemptTimeoutMs / 1000);
       try {
-        // In no line for a connection: one that hangs must not keep it from finding that out.
+        // Without the bulkhead: calls that hang must not delay the probe.
         const response = await attempt({ method: 'GET', path: probe, headers: {} }, attemptTimeoutMs, deadline);
         if (response instanceof TransportFailure) return unhealthy;
         access(response.status);

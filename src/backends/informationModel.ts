@@ -12,7 +12,7 @@ const target = z.object({ name: z.string(), to: z.object({ objectId: guid, model
 
 /** An outgoing reference of an object model. */
 export interface Reference extends z.infer<typeof target> {
-  /** An object, as the backend wrote it. */
+  /** A JSON object in the backend's own text. */
   readonly attributes: Json;
 }
 
@@ -21,18 +21,18 @@ const related = storedModel.extend({ relatedModels: z.array(z.unknown()).optiona
 
 export type InformationModel = ReturnType<typeof informationModel>;
 
-/** Object models and references. Bodies go out as they are given; object models come back in the backend's own text. */
+/** Object models and references. Request bodies are sent unchanged; object models keep the backend's own text. */
 export function informationModel(send: Send) {
   const at = (objectId: string, model: string) => path`/objects/${objectId}/models/${model}`;
 
-  /** The object model; undefined when there is none that the device may know of. */
+  /** The object model; undefined when none exists that the device may read. */
   async function getModel(objectId: string, model: string): Promise<Json | undefined> {
     const operation = 'read object model';
     return (await send({ operation, method: 'GET', path: at(objectId, model), expect: [404], read: objectModel }))
       .value;
   }
 
-  /** What is stored if it proves that a refused attempt has already done its work (B4). */
+  /** The stored model, if it proves that a lost attempt took effect (B4). */
   async function ownWork(refusal: Refusal, objectId: string, model: string, proves: (stored: Json) => boolean) {
     const stored = await getModel(objectId, model);
     if (stored === undefined || !proves(stored)) throw refusal;
@@ -43,10 +43,10 @@ export function informationModel(send: Send) {
     getModel,
 
     /**
-     * Creates an object model with its related models. After a lost answer, a model of the same type and owner is taken
-     * for our own; which related models came with it is then unknown, and `relatedModels` missing.
-     * @param objectId for a body that need not have one
-     * @param wasThere a model that was there before cannot be our own
+     * Creates an object model with its related models. After a lost response, an existing model of the same type and owner
+     * counts as created by this call; `relatedModels` is then missing, because its content is unknown.
+     * @param objectId goes into the path; the body may then have none
+     * @param wasThere the model existed before this call, so that this call cannot have created it
      * @throws Refusal 409 with `meta.objectId` and `meta.type` of the model that exists
      */
     async createModel(ownerId: string, body: string, objectId?: string, wasThere = false): Promise<Json> {
@@ -65,13 +65,13 @@ export function informationModel(send: Send) {
       const sent = parseJson(body);
       const { objectId: given, model = defaultModel } = pickSmall(sent, ['objectId', 'model']);
       const id = objectId ?? given ?? refusal.meta['objectId'];
-      if (!isGuid(id) || !isModelId(model)) throw refusal; // D1: nobody has checked what the body and the answer say
+      if (!isGuid(id) || !isModelId(model)) throw refusal; // D1: these values are not validated yet
       return ownWork(refusal, id, model, (stored) => isCreatedBy(sent, ownerId, stored));
     },
 
     /**
-     * Replaces properties and variables; the body has the version that is stored. After a lost answer, a model that says
-     * what was sent, one version higher, is taken for our own work.
+     * Replaces properties and variables; the body has the stored version. After a lost response, a model with the sent
+     * content and the next version counts as replaced by this call.
      * @throws Refusal 409 when another version is stored
      */
     async replaceModel(objectId: string, model: string, body: string): Promise<Json> {
@@ -89,8 +89,8 @@ export function informationModel(send: Send) {
     },
 
     /**
-     * Makes an unowned object model the principal's.
-     * @throws Rejection not_authorized when it is another's
+     * Makes the principal the owner of an object model without owner.
+     * @throws Rejection not_authorized when another principal owns it
      */
     async claim(objectId: string, model: string, ownerId: string): Promise<void> {
       const { refusal, lost } = await send({
@@ -106,7 +106,7 @@ export function informationModel(send: Send) {
       throw new Rejection('not_authorized', refusal.details);
     },
 
-    /** Outgoing references; undefined when there is no such object model. */
+    /** Outgoing references; undefined when the object model does not exist. */
     async references(objectId: string, model: string): Promise<Reference[] | undefined> {
       return (
         await send({
@@ -119,7 +119,7 @@ export function informationModel(send: Send) {
       ).value;
     },
 
-    /** Creates references, or updates the attributes of those that exist. @param body an array of references */
+    /** Creates references, or updates the attributes of existing ones. @param body an array of references */
     async addReferences(objectId: string, model: string, body: string): Promise<void> {
       await send({
         operation: 'create references',
@@ -129,7 +129,7 @@ export function informationModel(send: Send) {
       });
     },
 
-    /** The object models of a type, of any version, with these values of properties. */
+    /** The object models of any version of a type with these values of properties. */
     async query(model: string, typeId: string, properties: ReadonlyMap<string, Json>): Promise<readonly Json[]> {
       const values = Array.from(properties, ([name, { text }]) => `${JSON.stringify(name)}:${text}`);
       const { value = [] } = await send({
@@ -145,7 +145,7 @@ export function informationModel(send: Send) {
   };
 }
 
-/** @throws TypeError when the answer is no list */
+/** @throws TypeError when the response has no list */
 const dataOf = (body: Json): Json[] => elementsOf(memberOf(body, 'data') ?? parseJson('null'));
 
 function reference(json: Json): Reference {

@@ -2,18 +2,18 @@ import { isDeepStrictEqual } from 'node:util';
 import { type Json, textIn } from '../protocol/json.ts';
 
 /**
- * Whether two JSON texts say the same: the order of keys, white space, escapes and the spelling of numbers (`1.0`, `10e-1`)
- * do not matter. Numbers are compared exactly, never as JavaScript numbers: 2^53 and 2^53 + 1 differ.
+ * Whether two JSON texts have the same value. The order of keys, white space, escapes and the notation of numbers (`1.0`,
+ * `10e-1`) do not matter. Numbers are compared exactly, not as JavaScript numbers: 2^53 and 2^53 + 1 differ.
  */
 export const saysTheSame = (a: string, b: string): boolean => isDeepStrictEqual(exact(a), exact(b));
 
-/** The same for one member of two objects; a member that is missing says what `otherwise` says. */
+/** The same for one member of two objects. `otherwise` replaces a missing member. */
 export function equalIn(key: string, a: Json, b: Json, otherwise = 'null'): boolean {
   const read = (json: Json) => textIn(json, key) ?? otherwise;
   return saysTheSame(read(a), read(b));
 }
 
-/** What the text says, with each number as text in one spelling, told from real text by its first letter. */
+/** The value, with each number as normalised text. A prefix tells numbers (`n`) from strings (`s`). */
 const exact = (text: string): unknown =>
   JSON.parse(
     text.replace(/"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g, (token) =>
@@ -21,10 +21,10 @@ const exact = (text: string): unknown =>
     ),
   );
 
-/** More digits of an exponent than a JavaScript number holds exactly. */
+/** From this length on, a JavaScript number does not hold an exponent exactly. */
 const longExponent = 16;
 
-/** A number in its only spelling: significant digits and exponent. One with a senseless exponent keeps its own spelling. */
+/** A number in normal form: significant digits and exponent. A number with a very long exponent stays unchanged. */
 function decimal(number: string): string {
   const [, sign = '', whole = '', fraction = '', exponent = '0'] =
     /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(number) ?? [];

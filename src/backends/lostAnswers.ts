@@ -2,9 +2,9 @@ import { parseTypeRef } from '../protocol/fields.ts';
 import { type Json, textIn, valueIn } from '../protocol/json.ts';
 import { equalIn } from './jsonEquality.ts';
 
-/** Proofs that what is stored is the work of a request whose answer was lost (B4). */
+/** Checks whether a request whose response was lost took effect (B4). */
 
-/** The object model is of the type and the owner that the request names. */
+/** The object model has the type and the owner of the request. */
 export function isCreatedBy(sent: Json, ownerId: string, stored: Json): boolean {
   const type = parseTypeRef(valueIn(sent, 'type'))?.typeId;
   return (
@@ -14,7 +14,7 @@ export function isCreatedBy(sent: Json, ownerId: string, stored: Json): boolean 
   );
 }
 
-/** The object model says what the request says, one version higher. */
+/** The object model has the content of the request and the next version. */
 export function isReplacedBy(sent: Json, stored: Json): boolean {
   const before = versionOf(sent);
   return (
@@ -27,18 +27,18 @@ export function isReplacedBy(sent: Json, stored: Json): boolean {
   );
 }
 
-/** The type version has every member of the definition that was sent. */
+/** The type version has every member of the sent definition. */
 export const isDefinedBy = (sent: Json, stored: Json): boolean =>
   [...sent.members.keys()].every((key) => equalIn(key, sent, stored));
 
-/** A stored type has a full version; the one asked for may have none, or a major one. */
+/** A stored type has a full version; the requested one may have none, or only a major version. */
 function isOfType(stored: unknown, asked: unknown): boolean {
   const [type, wanted] = [parseTypeRef(stored), parseTypeRef(asked)];
   if (type === undefined || type.typeId !== wanted?.typeId) return false;
   return wanted.version === undefined || `${type.version}.`.startsWith(`${wanted.version}.`);
 }
 
-/** Exact, however large. */
+/** Exact for versions beyond 2^53, too. */
 function versionOf(json: Json): bigint | undefined {
   const text = textIn(json, 'version') ?? '';
   return /^\d{1,40}$/.test(text) ? BigInt(text) : undefined;

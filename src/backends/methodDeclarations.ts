@@ -33,7 +33,7 @@ const definition = z.object({
   baseTypes: z.array(z.string()).nullish(),
 });
 
-/** Including the type of the object. */
+/** Most types that are read for one method, including the type of the object. */
 const maxTypes = 64;
 
 const read = { operation: 'read type definition', method: 'GET', expect: [404] } as const;

@@ -55,7 +55,7 @@ const objectModel = z.object({
 
 /**
  * Reads once, without retries or cache (M2). Error responses do not count for the circuit, because callers could open it
- * with them; failed connections count, and a time-out starts a probe (D45).
+ * with them. Failed connections count; a time-out starts a probe (D45).
  */
 export function createObjectReader(options: ObjectReaderOptions): ReadObjectForCaller {
   const { adapter, circuit, redact, maxAnswerBytes, attemptTimeoutMs } = options;

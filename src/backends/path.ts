@@ -1,10 +1,9 @@
 import { isSegment } from '../protocol/fields.ts';
 
 /**
- * Builds a path with its query: path`/objects/${id}/models/${model}?owner=${owner}`. Every value is percent-encoded. What
- * would not stay in its place all the same must not get here: ids are checked where they come in, from devices and from
- * backends (P5). `.` and `..` change a path even as `%2e`, and text with half a surrogate pair has no UTF-8.
- * @throws Error
+ * Builds a path with its query: path`/objects/${id}/models/${model}?owner=${owner}`. Every value is percent-encoded.
+ * @throws Error for values that encoding does not make safe: `.` and `..` change a path even as `%2e`, and text with half
+ * a surrogate pair has no UTF-8. Callers check ids when they arrive from devices and backends (P5).
  */
 export function path(literals: TemplateStringsArray, ...values: readonly string[]): string {
   let built = literals[0] as string;

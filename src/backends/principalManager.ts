@@ -18,7 +18,7 @@ const oneOrNone = z.object({ data: z.array(principal).max(1) });
 
 export type PrincipalManager = ReturnType<typeof principalManager>;
 
-/** @param cacheMs how long a resolved identity is taken for granted (B3) */
+/** @param cacheMs how long a resolved identity is cached (B3) */
 export function principalManager(send: Send, call: Call, cache: Cache<Principal>, cacheMs: number) {
   const { deviceId } = call;
 
@@ -26,7 +26,7 @@ export function principalManager(send: Send, call: Call, cache: Cache<Principal>
     try {
       return await send({ ...request, expect: request.method === 'DELETE' ? [404] : [] });
     } finally {
-      // All of the device's: what is connected through a changed identity is found under another path, or not at all.
+      // All entries of the device: identities connected through the changed one may have another path, or be deleted.
       cache.forget(deviceId);
     }
   }
@@ -34,8 +34,8 @@ export function principalManager(send: Send, call: Call, cache: Cache<Principal>
   return {
     /**
      * The identity below the device; undefined when there is none.
-     * @param connectivityPath of the identity, or of its parent when `identity` is given; '' is the device itself
-     * @param identity one name, whatever it contains (P5)
+     * @param connectivityPath of the identity, or of its parent when `identity` is given; '' means the device itself
+     * @param identity one name, with any characters (P5)
      */
     resolve(connectivityPath: string, identity?: string): Promise<Principal | undefined> {
       return cache.get(call, JSON.stringify([connectivityPath, identity]), cacheMs, async () => {
@@ -59,8 +59,8 @@ export function principalManager(send: Send, call: Call, cache: Cache<Principal>
     },
 
     /**
-     * Deletes an identity. Gone after a lost answer: it was our own work (B4).
-     * @param mayBeGone it may have been our own work in an earlier delivery, too (D10)
+     * Deletes an identity. A 404 after a lost response counts as success (B4).
+     * @param mayBeGone a 404 counts as success, because an earlier delivery may have deleted it (D10)
      * @throws Refusal 404
      */
     async deleteIdentity(id: string, mayBeGone: boolean): Promise<void> {

@@ -1,23 +1,23 @@
 /**
- * Takes out of a backend's words what must not be passed on (result codes, G5): our own secrets, and values of the
- * request's body.
- * @param token that was sent with the request
+ * Removes from a backend's text what must not be passed on (result codes, G5): our secrets, and values of the request's
+ * body.
+ * @param token of the request
  * @param body of the request, JSON
  */
 export type Redact = (words: string, token: string, body?: string) => string;
 
-/** Longer words are cut: only their beginning is ever shown. */
+/** Longer texts are cut: only their beginning is ever shown. */
 const maxWords = 2_000;
 
-/** So many characters of a secret in a row give it away, and so few cannot be told from ordinary words. */
+/** This many characters in a row identify a secret. Fewer could be an ordinary word. */
 const telling = 8;
 
-/** A value that a backend has cut short is recognised by so many characters. */
+/** A value is recognised by its first characters, because a backend may shorten it. */
 const recognisable = 24;
 
 const mark = '…';
 
-/** @param secrets that a backend could have got to know */
+/** @param secrets that a backend could know */
 export function createRedaction(secrets: readonly string[]): Redact {
   const own = piecesOf(secrets);
   let used = { token: '', pieces: piecesOf([]) };
@@ -33,7 +33,7 @@ export function createRedaction(secrets: readonly string[]): Redact {
   };
 }
 
-/** In lower case: what to look for in full, and every part of what is long enough to be told by a part. */
+/** In lower case: short secrets as a whole, and every part of the long ones. */
 interface Pieces {
   readonly whole: readonly string[];
   readonly parts: ReadonlySet<string>;
@@ -49,11 +49,11 @@ function piecesOf(secrets: readonly string[]): Pieces {
   return { whole, parts };
 }
 
-/** A secret as it is, percent-encoded, and in base64 (behind anything, as in `Basic` credentials), of either alphabet. */
+/** A secret as plain text, percent-encoded, and in base64 of both alphabets, at any offset (as in `Basic` credentials). */
 function formsOf(secret: string): string[] {
   const base64 = [0, 1, 2].flatMap((before) => {
     const bytes = Buffer.concat([Buffer.alloc(before), Buffer.from(secret)]);
-    // But for the characters that depend on what stands before and behind.
+    // Without the characters that depend on the bytes before and after the secret.
     const text = bytes.toString('base64').slice(before && before + 1, Math.floor((bytes.length * 4) / 3));
     return [text, text.replaceAll('+', '-').replaceAll('/', '_'), encodeURIComponent(text)];
   });
@@ -61,7 +61,7 @@ function formsOf(secret: string): string[] {
   return [...new Set(forms.filter((form) => form !== '').map(lowerCase))];
 }
 
-/** Of ASCII only: it keeps every character in its place. */
+/** Changes only ASCII letters, so that offsets stay the same. */
 const lowerCase = (text: string): string => text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
 
 function coverSecrets(words: string, { whole, parts }: Pieces, covered: Uint8Array): void {
@@ -75,7 +75,7 @@ function coverSecrets(words: string, { whole, parts }: Pieces, covered: Uint8Arr
   }
 }
 
-/** Long values are covered anywhere, short ones only in quotation marks: `1` is too common a word. */
+/** Covers long values anywhere and short ones only in quotation marks: `1` is too common in ordinary text. */
 function coverValues(words: string, body: string, covered: Uint8Array): void {
   if (body === '' || words === '') return;
   const quotations = quotationsIn(words);
@@ -101,7 +101,7 @@ function coverValue(words: string, value: string, covered: Uint8Array): void {
   }
 }
 
-/** Where what stands in quotation marks. */
+/** Short texts in quotation marks, with their offsets. */
 function quotationsIn(words: string): Map<string, number[]> {
   const found = new Map<string, number[]>();
   for (const { 1: quoted = '', index } of words.matchAll(/["'`“‘„«]([^"'`“”‘’„«»]{1,7})(?=["'`”’“»])/g)) {
@@ -110,7 +110,7 @@ function quotationsIn(words: string): Map<string, number[]> {
   return found;
 }
 
-/** Strings and numbers that are no keys, as far as words could quote them. */
+/** The strings and numbers of the body, without keys, cut to the length that a text can quote. */
 function* valuesIn(body: string): Generator<string> {
   for (const { 0: number, 1: text, 2: colon } of body.matchAll(/"([^"\\]*(?:\\.[^"\\]*)*)"(\s*:)?|-?\d[\d.eE+-]*/gs)) {
     if (colon === undefined) yield text === undefined ? number : unescaped(text.slice(0, maxWords * 6));

@@ -2,10 +2,10 @@ import { z } from 'zod';
 import { readJson } from '../protocol/json.ts';
 import { Rejection } from '../protocol/rejection.ts';
 
-/** A backend's answer that this request cannot be served: HTTP status 4xx. Thrown, unless the caller expects it. */
+/** An HTTP status 4xx of a backend. Thrown, unless the caller expects the status. */
 export class Refusal extends Rejection {
   readonly status: number;
-  /** What the backend adds for machines: after a 409 on create, `objectId` and `type` of the object that exists. */
+  /** `meta` of the backend's error: after a 409 on create, `objectId` and `type` of the existing object. */
   readonly meta: Readonly<Record<string, unknown>>;
 
   constructor(status: number, details: string, meta: Readonly<Record<string, unknown>>) {
@@ -31,9 +31,9 @@ const errorBody = z.object({
 });
 
 /**
- * Puts a 4xx answer into words: the operation, the status, and the backend's own title and detail.
- * @param operation the backend and what it was asked to do
- * @param redacted takes out of the backend's words what must not be passed on
+ * Describes a 4xx response: the operation, the status, and the backend's own title and detail.
+ * @param operation the backend and the operation
+ * @param redacted removes from the backend's text what must not be passed on
  */
 export function refusalOf(
   operation: string,

@@ -11,14 +11,14 @@ import { refusalOf } from './refusal.ts';
 export type CallResults = ReturnType<typeof createCallResults>;
 
 /**
- * What the last reply of a call means to the caller.
- * @param name of the backend, in words
+ * Converts the last response of a call into its result.
+ * @param name of the backend, for logs and `details`
  */
 export function createCallResults(name: string, log: LogLines, redact: Redact) {
-  /** A failure that is no business of the device: it learns an incident id, and the log what that stands for. */
+  /** Logs a failure whose cause the device must not learn; the device gets an incident id. */
   function incident(operation: string, cause: unknown, status?: number, token = '', body?: string): Rejection {
     const id = randomUUID();
-    // What a parser says may quote the answer, and the answer what was sent.
+    // A parser's message may quote the response, and the response may quote the request.
     const text = redact(cause instanceof Error ? cause.message : String(cause), token, body);
     const fields = { incident: id, backend: name, operation, status, cause: text.replace(/\s+/g, ' ').slice(0, 300) };
     log.error(fields, 'backend call failed');

@@ -2,14 +2,14 @@ import { type BackOff, retryAfterMs } from './backOff.ts';
 import type { Circuit } from './circuit.ts';
 import { type Deadline, timeoutExceeded } from './deadline.ts';
 
-/** Whether and when one call is tried again (B4, B5). */
+/** Decides whether and when one call is retried (B4, B5). */
 export interface Retries {
-  /** After HTTP 500: the message fails by itself. */
+  /** After HTTP 500: whether the call is no longer retried. */
   givesUp(): boolean;
   /**
-   * Resolves when it is time to try again; the message's own may be over then.
+   * Resolves when it is time to retry. The message's deadline may have passed by then.
    * @throws Rejection timeout_exceeded
-   * @throws Abandoned
+   * @throws Cancelled
    */
   next(failure: string, retryAfter?: string): Promise<void>;
 }
@@ -17,11 +17,11 @@ export interface Retries {
 export interface RetriesOptions {
   readonly circuit: Circuit;
   readonly backOff: BackOff;
-  /** A message that cannot wait for as long as the backend asks for tries again after so many ms. */
+  /** Longest wait when `Retry-After` exceeds the message's deadline, in ms. */
   readonly maxRetryAfterMs: number;
 }
 
-/** Attempts that may end with HTTP 500 before a message gives up. */
+/** Attempts that may end with HTTP 500 before a call is given up. */
 const maxServerErrors = 3;
 
 /** @param waitingFor words for `details` */
@@ -35,7 +35,7 @@ export function createRetries(options: RetriesOptions, deadline: Deadline, waiti
     givesUp() {
       if (serverErrors === 0) healthyProbesBefore = circuit.healthyProbes();
       serverErrors += 1;
-      if (circuit.healthyProbes() > healthyProbesBefore) return true; // the backend is well: it is the message
+      if (circuit.healthyProbes() > healthyProbesBefore) return true; // a probe found the backend healthy, so the message causes the 500s
       const isSuspect = circuit.state() === 'open' || circuit.untilAsked() !== undefined;
       return serverErrors >= maxServerErrors && !isSuspect;
     },
@@ -47,7 +47,7 @@ export function createRetries(options: RetriesOptions, deadline: Deadline, waiti
       if (deadline.remaining() === 0) throw timeoutExceeded(waitingFor());
       const healthProbe = isTooLong || serverErrors > 0 ? circuit.untilAsked() : undefined;
       if (healthProbe !== undefined) await deadline.race(healthProbe, waitingFor());
-      if (circuit.state() === 'open') return; // whatever was asked for: a probe finds out when the backend is back
+      if (circuit.state() === 'open') return; // the circuit's probes decide when to go on, regardless of `Retry-After`
       const pause = backOff(retry) + (isTooLong ? Math.min(asked, maxRetryAfterMs) : asked);
       retry += 1;
       await deadline.pause(Math.min(pause, deadline.remaining()));

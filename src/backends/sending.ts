@@ -12,9 +12,9 @@ import { hidesEffect, isPassing } from './status.ts';
 import { TransportFailure } from './transport.ts';
 
 interface SendingOptions {
-  /** Of the backend, in words. */
+  /** Of the backend, for logs and `details`. */
   readonly name: string;
-  /** Limit of one attempt; the message's deadline may be nearer. */
+  /** Limit of one attempt; the message's deadline may be earlier. */
   readonly attemptTimeoutMs: number;
   readonly maxAnswerBytes: number;
   readonly attempt: Attempt;
@@ -24,7 +24,7 @@ interface SendingOptions {
   readonly results: CallResults;
 }
 
-/** Makes of one message's calls to a backend as many attempts as it takes (B4). */
+/** Sends one message's calls to a backend, with retries (B4). */
 export function createSending(options: SendingOptions): (call: Call) => Send {
   const { name, attemptTimeoutMs, maxAnswerBytes, attempt, recordOutcome, bulkhead, results } = options;
 

@@ -1,12 +1,12 @@
-/** Calls back after a while unless cancelled first. */
+/** Calls back after a time unless cancelled before. */
 export interface Timeouts {
-  /** @returns cancels */
+  /** @returns a function that cancels it */
   start(ms: number, expired: () => void): () => void;
 }
 
 /**
- * Nearly all attempts have the same limit, so they expire in the order in which they began: one timer, set for the
- * oldest, serves them all. Any other limit gets a timer of its own.
+ * Nearly all attempts have the same limit, so they expire in the order of their start: one timer, set for the oldest,
+ * serves them all. Other limits get their own timers.
  */
 export function createTimeouts(usualMs: number): Timeouts {
   const waiting = new Map<() => void, number>();

@@ -3,14 +3,14 @@ import { z } from 'zod';
 import type { Troubles } from '../log/troubles.ts';
 import { createTransport, TransportFailure } from './transport.ts';
 
-/** Where the bearer token of backend calls comes from. */
+/** The source of the bearer tokens for backend calls. */
 export interface TokenSource {
   /**
-   * The token to use now; a promise only while there is none.
+   * The current token; a promise only while there is none.
    * @throws TransportFailure `no access token`
    */
   token(): string | Promise<string>;
-  /** A token to use instead of one that a backend has refused; the same again when there is no other. */
+  /** A token to replace one that a backend refused. It may be the same token. */
   renew(refused: string): Promise<string>;
   close(): Promise<void>;
 }
@@ -26,11 +26,11 @@ interface ClientCredentials {
   readonly tokenUrl: string;
   readonly clientId: string;
   readonly clientSecret: string;
-  /** None when empty. */
+  /** Empty for none. */
   readonly scope: string;
   readonly timeoutMs: number;
   readonly troubles: Troubles;
-  /** Takes the place of the network. */
+  /** Replaces the network. */
   readonly adapter?: AxiosAdapter | undefined;
 }
 
@@ -39,14 +39,13 @@ const answer = z.object({
   expires_in: z.coerce.number().positive().default(300),
 });
 
-/** A token is renewed in the background when this share of its life is over. */
+/** A token is renewed in the background after this share of its lifetime. */
 const renewAt = 0.8;
 const retryMs = 5000;
 const maxAnswerBytes = 64 * 1024;
-/** Of trouble. */
 const source = 'token endpoint';
 
-/** Tokens from an OAuth2 token endpoint (client credentials). One request at a time, whoever asks. */
+/** Tokens from an OAuth2 token endpoint (client credentials). At most one request runs at a time. */
 export function clientCredentials(options: ClientCredentials): TokenSource {
   const { tokenUrl, clientId, clientSecret, scope, timeoutMs, troubles } = options;
   const { origin, pathname, search } = new URL(tokenUrl);
@@ -86,7 +85,7 @@ export function clientCredentials(options: ClientCredentials): TokenSource {
     pending ??= request()
       .catch((error: unknown) => {
         nextRenewal = performance.now() + retryMs;
-        // What a parser says may quote the answer, and with it a token.
+        // A parser's message may quote the response, and with it a token.
         const cause = error instanceof SyntaxError || error instanceof z.ZodError ? 'unreadable answer' : error;
         const fields = { cause: cause instanceof Error ? cause.message : cause };
         troubles.met(source, { level: 'warn', message: 'no access token for the backends', fields });
@@ -102,7 +101,7 @@ export function clientCredentials(options: ClientCredentials): TokenSource {
     token() {
       const now = performance.now();
       if (current === undefined || now >= current.expires) return fetchToken();
-      // The token in hand is good for a while yet: nobody waits for its successor, or minds if it fails to come now.
+      // The current token is still valid: no call waits for the next one, and a failure to get it is retried later.
       if (now >= nextRenewal && pending === undefined) fetchToken().catch(() => undefined);
       return current.token;
     },

@@ -2,7 +2,7 @@ import type { AxiosAdapter, AxiosResponse } from 'axios';
 import { type Dispatcher, Pool } from 'undici';
 import { createTimeouts } from './timeouts.ts';
 
-/** The ways in which an attempt ends without an answer, in words for `details`. */
+/** The reasons for which an attempt ends without a response, as texts for `details`. */
 export type TransportFault =
   | 'connection refused'
   | 'no connection'
@@ -11,11 +11,11 @@ export type TransportFault =
   | 'no access token'
   | 'answer too large';
 
-/** An attempt that brought no answer. The message is for logs: it may name an address. */
+/** An attempt without a response. The message is for logs only: it may contain an address. */
 export class TransportFailure extends Error {
   override readonly name = 'TransportFailure';
   readonly fault: TransportFault;
-  /** Whether the backend may have seen the request, so that its effect is unknown. */
+  /** Whether the backend may have received the request; its effect is then unknown. */
   readonly sent: boolean;
 
   constructor(fault: TransportFault, sent: boolean, cause?: unknown) {
@@ -26,25 +26,25 @@ export class TransportFailure extends Error {
 }
 
 export interface TransportSettings {
-  /** Connections at most; further requests queue. */
+  /** Most connections; further requests wait in a queue. */
   readonly connections: number;
-  /** The usual limit of an attempt in ms, queueing here and connecting included. */
+  /** The usual limit of an attempt in ms, including the time in the queue and for connecting. */
   readonly attemptTimeoutMs: number;
 }
 
 export interface Transport {
-  /** Honours `method`, `url` (path and query), `headers`, `data`, `timeout`, `maxContentLength`. Rejects with TransportFailure. */
+  /** Supports `method`, `url` (path and query), `headers`, `data`, `timeout`, `maxContentLength`. Rejects with TransportFailure. */
   readonly adapter: AxiosAdapter;
-  /** Breaks off what is still under way. */
+  /** Aborts running requests. */
   close(): Promise<void>;
 }
 
-/** axios' way to undici: a custom adapter over `Pool.dispatch` costs a fraction of what axios' own adapters do. */
+/** Connects axios to undici: an adapter over `Pool.dispatch` costs a fraction of axios' own adapters. */
 export function createTransport(url: string, { connections, attemptTimeoutMs }: TransportSettings): Transport {
   const { origin, pathname } = new URL(url);
   const base = pathname.replace(/\/+$/, '');
   const timeouts = createTimeouts(attemptTimeoutMs);
-  // Time-outs are ours: undici's fire up to half a second late and do not count the time in the queue.
+  // We use our own time-outs: those of undici fire up to half a second late and do not count the time in the queue.
   const pool = new Pool(origin, {
     connections,
     headersTimeout: 0,
@@ -71,7 +71,7 @@ export function createTransport(url: string, { connections, attemptTimeoutMs }: 
 
       const handler: Dispatcher.DispatchHandler = {
         onRequestStart(started) {
-          // Time was up while the request stood in the queue.
+          // The attempt timed out while the request was in the queue.
           if (failure) started.abort(failure);
           else controller = started;
         },
@@ -92,7 +92,7 @@ export function createTransport(url: string, { connections, attemptTimeoutMs }: 
           resolve(response);
         },
         onResponseError(_, error) {
-          // A request that undici itself finds invalid is our fault and must not be retried.
+          // undici rejects the request as invalid: a defect of ours, which a retry does not help.
           if (codeOf(error) === 'UND_ERR_INVALID_ARG') reject(error);
           fail(
             controller ? 'connection lost' : codeOf(error) === 'ECONNREFUSED' ? 'connection refused' : 'no connection',

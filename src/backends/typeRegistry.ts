@@ -6,12 +6,12 @@ import type { Call, Send } from './call.ts';
 import { isDefinedBy } from './lostAnswers.ts';
 import { path } from './path.ts';
 
-/** As much of a type definition as the service reads. */
+/** The members of a type definition that the service reads. */
 export type TypeDefinition = z.infer<typeof typeDefinition>;
 
 const typeVersion = z.object({ typeId: z.string(), version: z.string() });
 const typeDefinition = typeVersion.extend({
-  /** Effective, those of the base types included; missing when the registry does not resolve base types. */
+  /** Includes those of the base types; missing when the registry does not resolve base types. */
   uniqueProperties: z.array(z.string()).nullish(),
   unique: z.array(z.string()).nullish(),
   baseTypes: z.array(z.string()).nullish(),
@@ -21,13 +21,13 @@ const definitionKeys = Object.keys(typeDefinition.shape);
 
 export type TypeRegistry = ReturnType<typeof typeRegistry>;
 
-/** @param latestMs how long the latest version, or the latest of a major version, is taken for granted (B3) */
+/** @param latestMs how long the latest version, or the latest of a major version, is cached (B3) */
 export function typeRegistry(send: Send, call: Call, cache: Cache<TypeDefinition>, latestMs: number) {
   const at = definitionPath;
 
   return {
     /**
-     * Undefined when there is no such type.
+     * Undefined when the type does not exist.
      * @param version full or major; undefined for the latest
      */
     getType(model: string, typeId: string, version: string | undefined): Promise<TypeDefinition | undefined> {
@@ -39,7 +39,7 @@ export function typeRegistry(send: Send, call: Call, cache: Cache<TypeDefinition
     },
 
     /**
-     * Creates a type version. After a lost answer, an existing version that says what was sent is taken for our own (B4).
+     * Creates a type version. After a lost response, an existing version with the sent content counts as created (B4).
      * @throws Refusal 409 when the version exists
      */
     async createType(model: string, body: string): Promise<{ typeId: string; version: string }> {
@@ -78,6 +78,6 @@ const read = { operation: 'read type definition', method: 'GET', expect: [404] }
 export const isFullVersion = (version: string | undefined): boolean =>
   version !== undefined && /^\d+\.\d+\.\d+$/.test(version);
 
-/** Whether typeId and version, as a body names them, can be asked for: each one segment of a path. */
+/** Whether type id and version of a body can be used as segments of a path. */
 const isFullTypeRef = ({ typeId, version }: { typeId: string; version: string }): boolean =>
   parseTypeRef(`${typeId}@${version}`)?.version?.includes('.') ?? false;

@@ -14,48 +14,48 @@ export interface Request<Headers = unknown, Body = unknown> {
   readonly headers: Headers;
   /** The body as it arrived. */
   readonly json: Json;
-  /** What the card's body schema made of it. */
+  /** The result of the card's body schema. */
   readonly body: Body;
-  /** It may have been handled before, by an instance that did not come to write that down (G3). */
+  /** It may have been handled before, by an instance that stopped before the checkpoint (G3). */
   readonly redelivered: boolean;
 }
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** What there is to say after a message has been handled. */
+/** The result of handling a message. */
 export interface Outcome<F extends Fields = Fields> {
   /** Acknowledgement body beyond `success`, `code` and `details`. */
   readonly fields: F;
   /** Acknowledgement properties beyond the generation's own. */
   readonly properties: Readonly<Record<string, string>>;
-  /** In the order in which they are sent, before the acknowledgement (A12). */
+  /** Sent in this order, before the acknowledgement (A12). */
   readonly notifications: readonly Notification[];
-  /** The notifications are the point of the request: it fails when one cannot be delivered (C3, C4). */
+  /** The request fails when a notification cannot be delivered (C3, C4). */
   readonly mustDeliver: boolean;
-  /** The request failed although there is something to notify (A9). */
+  /** Set when the request failed; its notifications are sent nevertheless (A9). */
   readonly failure: Rejection | undefined;
-  /** What an operator should know beside the result, for the log line. */
+  /** Further information for operators, for the log line. */
   readonly remarks: readonly string[];
 }
 
-/** What an acknowledgement repeats of the request. */
+/** Values of the request that the acknowledgement repeats. */
 export interface Echo {
   readonly fields?: Fields;
   readonly properties?: Readonly<Record<string, string>>;
 }
 
 /**
- * What an acknowledgement holds beyond the three common fields of its body and the properties of its generation. It is a
- * contract: types and documents follow from it, nothing is parsed with it.
+ * The fields and properties of an acknowledgement beyond the common ones. Types and documents are derived from it; nothing
+ * is parsed with it.
  */
 interface Acknowledged<F extends z.ZodRawShape = z.ZodRawShape> {
   readonly fields?: F;
   readonly properties?: z.ZodRawShape;
 }
 
-/** Bounds on what one message may set in motion; settings. */
+/** Limits for the work that one message may cause. */
 export interface CardLimits {
-  /** Updates that close the gap between a request's version and the stored one (A4). */
+  /** Largest gap between a request's version and the stored one (A4). */
   readonly maxVersionGap: number;
   /** Object models that one SyncModel fetches, and their size in bytes (A10). */
   readonly maxSyncModels: number;
@@ -63,34 +63,34 @@ export interface CardLimits {
 }
 
 /**
- * A *card* is one message of the interface: what its properties and body must look like, which backends it needs, and
- * what it does. It returns what to say; it never sends, logs or checkpoints.
+ * A *card* describes one message of the interface: the form of its properties and body, the backends it needs, and its
+ * handler. The handler returns an outcome; it never sends, logs or checkpoints.
  */
 export interface Card {
   readonly name: string;
   readonly generation: Generation;
-  /** What a device wants with it, as an order: documents are written from it. */
+  /** The purpose as an imperative sentence; documents contain it. */
   readonly purpose: string;
   readonly headers: z.ZodObject;
-  /** Checks on the body; most actions leave them to the backend. */
+  /** Schema of the body; for most actions only the backend checks it. */
   readonly body: z.ZodObject | undefined;
   /** Largest body after decompression, in bytes. */
   readonly maxBodyBytes: number;
-  /** Dotted paths of the body's keys that the service itself reads: none may occur twice (R5). */
+  /** Dotted paths of the keys that the service reads from the body; none may occur twice (R5). */
   readonly reads: readonly string[];
-  /** The same, prepared: those of the outermost object, and those of objects that are its members. */
+  /** The same keys, prepared for reading: those of the outermost object, and those of its members. */
   readonly keys: { readonly outermost: Keys; readonly nested: ReadonlyMap<string, Keys> };
   /** Backends without which the message is not started (B5). */
   readonly needs: readonly BackendName[];
-  /** The backend operation that gets the body, by the id in its contract. Documents follow from it, nothing is called. */
+  /** Id of the backend operation that receives the body, for documents only. */
   readonly forwardedTo: readonly [BackendName, operationId: string] | undefined;
   /** spec: identity.delete uses the key "detail" */
   readonly detailsKey: 'details' | 'detail';
   readonly acknowledged: { readonly success: Acknowledged; readonly failure: Acknowledged };
   /**
-   * What the acknowledgement of a failure repeats.
-   * @param body the members that the schema knows, as far as they could be read
-   * @param json the whole body, when it could be read
+   * Values of the request that the acknowledgement repeats, also after a failure.
+   * @param body the members of the schema that could be read
+   * @param json the whole body, if it could be read
    */
   echo(properties: Properties, body: unknown, json: Json | undefined): Echo;
   handle(request: Request, backends: BoundBackends, limits: CardLimits): Promise<Outcome>;
@@ -153,7 +153,7 @@ function keysRead(paths: readonly string[]): Card['keys'] {
   };
 }
 
-/** The outcome of a request that has come to its end. */
+/** The outcome of a handled request. */
 export const done = <F extends Fields>(
   fields: F,
   {

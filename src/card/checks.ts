@@ -6,7 +6,7 @@ import { excessOf, type Json, memberOf, pickSmall } from '../protocol/json.ts';
 import { Rejection } from '../protocol/rejection.ts';
 import type { Card } from './card.ts';
 
-/** The checks that a card declares, in the order in which they are made (R9). Each throws the rejection of its stage. */
+/** The checks of a card, in their order (R9). Each throws the rejection of its stage. */
 
 export function checkedHeaders({ headers }: Card, { generation, properties }: Envelope): unknown {
   const checked = headers.safeParse(properties);
@@ -14,7 +14,7 @@ export function checkedHeaders({ headers }: Card, { generation, properties }: En
   throw new Rejection(invalid(generation), faultsOf(checked.error, 'property'));
 }
 
-/** The body as text that has passed the checks on any body; no more is known of it than where the card's keys stand. */
+/** The body as JSON text within the limits, with the offsets of the card's keys. Its values are not checked yet. */
 export async function jsonBody(
   { maxBodyBytes, keys }: Card,
   { generation, properties }: Envelope,
@@ -31,11 +31,11 @@ export async function jsonBody(
   return readBody(bytes, generation, keys.outermost);
 }
 
-/** The members that the card's schema knows, as far as they can be read; nothing of a body that is no object. */
+/** The members of the card's schema that can be read; undefined when the body is no object. */
 export const knownMembers = ({ body }: Card, json: Json): Readonly<Record<string, unknown>> | undefined =>
   body && json.isObject ? pickSmall(json, Object.keys(body.shape)) : undefined;
 
-/** @param known the members that the card's schema knows */
+/** @param known the result of `knownMembers` */
 export function checkedBody(
   { body, keys }: Card,
   { generation }: Envelope,

@@ -1,4 +1,4 @@
-/** Lets so much work run at once, and the rest wait in the order in which it came. */
+/** Limits the work that runs at once; the rest waits in the order of its arrival. */
 export function atMost(width: number): <T>(work: () => Promise<T>) => Promise<T> {
   let running = 0;
   const waiting: (() => void)[] = [];
@@ -9,7 +9,7 @@ export function atMost(width: number): <T>(work: () => Promise<T>) => Promise<T>
     try {
       return await work();
     } finally {
-      const next = waiting.shift(); // takes the place over, before anybody else can
+      const next = waiting.shift(); // hands its place over directly
       if (next) next();
       else running -= 1;
     }

@@ -1,10 +1,10 @@
-/** Nothing came in time. */
+/** The promise did not settle in time. */
 class TooLate extends Error {
   override readonly name = 'TooLate';
 }
 
 /**
- * What the promise gives, if it does so in time; the promise itself runs on.
+ * The result of the promise, if it settles in time. The promise is not cancelled.
  * @throws TooLate
  */
 export async function within<T>(promise: Promise<T>, ms: number): Promise<T> {

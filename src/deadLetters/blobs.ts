@@ -5,23 +5,23 @@ import { type CallLimits, createStorageCalls } from '../storage/storageCalls.ts'
 import type { Entry, Place } from './place.ts';
 
 export interface BlobsOptions {
-  /** Of the storage account: with its key, or with a shared access signature for the container. */
+  /** Of the storage account, with its key or a shared access signature for the container. */
   readonly connectionString: string;
-  /** Made at the first use when it is not there. */
+  /** Created at the first use if it does not exist. */
   readonly container: string;
-  /** `pageLetters`: most that one listing request tells of. */
+  /** `pageLetters`: most blobs in one page of a listing. */
   readonly limits?: CallLimits & { readonly verbMs: number; readonly pageLetters: number };
 }
 
-/** Less than the time in which a dead letter must be parked. */
+/** Less than the time limit for parking a dead letter. */
 const defaultLimits = { attemptMs: 4_000, attempts: 3, pauseMs: 200, verbMs: 12_000, pageLetters: 5_000 };
 
-/** Most requests under way at once: a connection each. */
+/** Most requests at once; each has its own connection. */
 const mostRequests = 32;
 
 const suffix = '.json';
 
-/** A container of Azure Blob Storage with a blob for each dead letter, for any number of instances. */
+/** A container of Azure Blob Storage with a blob for each dead letter. Several instances can share it. */
 export function createBlobs({ connectionString, container, limits = defaultLimits }: BlobsOptions): Place {
   const client = new ContainerClient(connectionString, container, { retryOptions: { maxTries: 1 } });
   const { attempt, ensureContainer } = createStorageCalls(client, 'dead-letter storage', limits);
@@ -29,7 +29,7 @@ export function createBlobs({ connectionString, container, limits = defaultLimit
   const blobOf = (id: string) => client.getBlockBlobClient(`${id}${suffix}`);
   const deadline = () => Date.now() + limits.verbMs;
 
-  /** @param from where the page before has ended; undefined for the first */
+  /** @param from continuation token of the page before; undefined for the first page */
   const page = (prefix: string, from: string | undefined) =>
     attempt('listing', deadline(), async (abortSignal) => {
       const start = { maxPageSize: limits.pageLetters, ...(from && { continuationToken: from }) };

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Generation, HubEvent, Origin } from '../protocol/event.ts';
 import { textProperties } from '../protocol/properties.ts';
 
-/** A message that failed through our side, with all that is needed to handle it again (G4). */
+/** A message that failed because of the service or a backend, with all data to handle it again (G4). */
 export interface DeadLetter {
   readonly deviceId: string;
   readonly generation: Generation;
@@ -18,7 +18,7 @@ export interface DeadLetter {
   readonly traceparent: string;
 }
 
-/** What lies there is no dead letter, or not a whole one. The message says nothing of its contents (G5). */
+/** The stored text is no dead letter, or an incomplete one. The message does not quote it (G5). */
 export class UnreadableDeadLetter extends Error {
   override readonly name = 'UnreadableDeadLetter';
 }
@@ -26,8 +26,8 @@ export class UnreadableDeadLetter extends Error {
 /*
  * id = <folder of the device> "/" <enqueued, 15 digits> "-" <partition> "-" <sequence number, 16 digits>
  *
- * A device's folder is named by a hash, as a device id may be any string. The names in it sort in the order of the hub.
- * The same message always has the same id: parked again, it replaces itself.
+ * The folder name is a hash, because a device id may be any string. Names in a folder sort in the order of the hub. A
+ * message always has the same id: if it is parked again, it replaces its dead letter.
  */
 
 export const folderOf = (deviceId: string): string => createHash('sha256').update(deviceId).digest('hex').slice(0, 32);
@@ -63,7 +63,7 @@ export function print({ event, parkedAt, ...letter }: DeadLetter): string {
   return JSON.stringify(written, (_key, value) => (typeof value === 'bigint' ? String(value) : value));
 }
 
-/** As it is, whatever its keys are: a device has chosen them. */
+/** Not `z.record`, which drops the key `__proto__`: devices choose the keys. */
 const bag = z.custom<Readonly<Record<string, string>>>(
   (value) =>
     typeof value === 'object' && value !== null && Object.values(value).every((text) => typeof text === 'string'),
@@ -92,8 +92,8 @@ const letterFormat = z.object({
 });
 
 /**
- * @param id where it was found: a dead letter that belongs elsewhere would come back there
- * @throws UnreadableLetter
+ * @param id of the file or blob. A dead letter with another id is refused: it could not be deleted after its replay
+ * @throws UnreadableDeadLetter
  */
 export function parse(text: string, id: string): DeadLetter {
   const { success, data } = letterFormat.safeParse(jsonOf(text));

@@ -7,28 +7,28 @@ export interface DeadLetterLimits {
   readonly maxLetters: number;
   /** Most bytes of all dead letters together. */
   readonly maxBytes: number;
-  /** Dead letters that are older are deleted. */
+  /** Older dead letters are deleted. */
   readonly retentionMs: number;
 }
 
 /**
- * What lies in the store as far as this process knows, so that parking a dead letter need not look. It never holds more than
- * the limits allow: whatever goes beyond them is handed out, to be deleted. A dead letter costs the same however many there are.
+ * The content of the store as this process knows it, so that parking needs no listing. It never exceeds the limits: its
+ * verbs return the ids that must be deleted. The cost of an entry does not depend on their number.
  */
 export interface DeadLetterIndex {
-  /** @returns the ids of dead letters that have to make room, the oldest first */
+  /** @returns ids of dead letters to delete, the oldest first */
   add(entry: Entry): string[];
   drop(id: string): void;
   get(id: string): Entry | undefined;
-  /** Begins anew with these; returns as `add` does. */
+  /** Replaces all entries. @returns as `add` */
   fill(entries: readonly Entry[]): string[];
   size(): number;
 }
 
 export function createDeadLetterIndex(limits: DeadLetterLimits, now: () => number): DeadLetterIndex {
-  /** In the order in which they were parked. */
+  /** In the order of parking. */
   let entries = new Map<string, Entry>();
-  /** Goes through the entries only once: what it has passed and `head` is not, is gone. */
+  /** Passes each entry once: an entry before `head` has been dropped. */
   let onwards = entries.values();
   let head: Entry | undefined;
   /** Ids of each device, in hub order. */
@@ -40,7 +40,7 @@ export function createDeadLetterIndex(limits: DeadLetterLimits, now: () => numbe
     while (head === undefined || entries.get(head.id) !== head) {
       const { done, value } = onwards.next();
       if (done)
-        onwards = entries.values(); // new ones have come since it came to its end
+        onwards = entries.values(); // entries were added after the iterator ended
       else head = value;
     }
     return head;
@@ -67,7 +67,7 @@ export function createDeadLetterIndex(limits: DeadLetterLimits, now: () => numbe
     if (own.length === 0) devices.delete(folderOfId(id));
   }
 
-  /** @param own a device's dead letters; @param added the one for which the others make room */
+  /** @param own ids of a device; @param added the id that must stay */
   function beyondQuota(own: readonly string[], added?: string): string[] {
     const excess = Math.max(own.length - limits.deviceLetters, 0);
     return own
@@ -111,7 +111,7 @@ export function createDeadLetterIndex(limits: DeadLetterLimits, now: () => numbe
   };
 }
 
-/** Where the id stands among sorted ones, or would stand. */
+/** The position of the id among sorted ids, or the one at which to insert it. */
 function placeOf(id: string, sorted: readonly string[]): number {
   let [low, high] = [0, sorted.length];
   while (low < high) {

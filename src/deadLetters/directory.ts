@@ -7,10 +7,10 @@ const suffix = '.json';
 const draftOf = (path: string) => `${path}.${randomUUID()}`;
 const isDraft = (name: string) => /\.json\.[0-9a-f-]{36}$/.test(name);
 
-/** What a crash has left, and folders that nothing has come to, are removed when they are this old. */
+/** Unfinished files of a crash and empty folders are removed after this time. */
 const leftoverMs = 60 * 60_000;
 
-/** A directory with a folder for each device and a file for each dead letter, readable by their owner alone. */
+/** A directory with a folder for each device and a file for each dead letter. Only the owner can read them. */
 export function createDirectory(directory: string): Place {
   const pathOf = (id: string) => join(directory, `${id}${suffix}`);
 
@@ -21,7 +21,7 @@ export function createDirectory(directory: string): Place {
 
   async function removeLeftover(path: string, remove: (path: string) => Promise<void>): Promise<void> {
     const found = await stat(path).catch(unlessMissing);
-    if (found && Date.now() - found.mtimeMs > leftoverMs) await remove(path).catch(() => undefined); // or the next time
+    if (found && Date.now() - found.mtimeMs > leftoverMs) await remove(path).catch(() => undefined); // the next listing tries again
   }
 
   async function entriesOf(folder: string): Promise<Entry[]> {
@@ -62,7 +62,7 @@ export function createDirectory(directory: string): Place {
     write: (id, text) =>
       write(pathOf(id), text).catch((error) => {
         if (error.code !== 'ENOENT') throw error;
-        return write(pathOf(id), text); // the empty folder has been removed in between
+        return write(pathOf(id), text); // another process removed the empty folder
       }),
     remove: (id) => rm(pathOf(id), { force: true }),
   };

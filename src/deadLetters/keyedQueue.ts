@@ -1,8 +1,8 @@
-/** Work on one thing, such as a dead letter, runs in the order in which it was given; work on others runs beside it. */
+/** Runs the work for each key in order. Work for different keys runs concurrently. */
 export interface Turns {
-  /** Settles as the work does. A failure does not keep the next from its turn. */
+  /** Settles as the work does. Later work runs even after a failure. */
   run<T>(id: string, work: () => Promise<T>): Promise<T>;
-  /** What is being worked on. */
+  /** Keys with unfinished work. */
   busy(): Iterable<string>;
 }
 

@@ -7,7 +7,7 @@ import { createDeadLetters, type DeadLetters } from './store.ts';
 
 const dayMs = 24 * 60 * 60_000;
 
-/** The dead-letter store of the settings. Nothing is opened, and no storage client loaded (20 MB), before it is needed. */
+/** The dead-letter store of the settings. It opens the store and loads the storage client (20 MB) at the first use. */
 export function openDeadLetters(
   { data, deadLetters, checkpoints }: Pick<Settings, 'data' | 'deadLetters' | 'checkpoints'>,
   log: Pick<Log, 'warn'>,

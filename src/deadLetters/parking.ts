@@ -8,11 +8,11 @@ import type { DeadLetters } from './store.ts';
 /** A message, and how often it has been parked before. */
 type Message = Pick<DeadLetter, 'event' | 'generation' | 'deviceId' | 'origin'> & { readonly attempts?: number };
 
-/** What dispatch asks of the dead-letter store. Never rejects: a store that fails must not stop the service (G4). */
+/** Parks messages for dispatch. Never rejects: a failing store must not stop the service (G4). */
 export interface Parking {
-  /** Keeps what failed through our side. If that cannot be done, the log says where the hub still has the message. */
+  /** Stores a failed message. If that fails, the log says where the hub has the message. */
   park(message: Message, failure: Rejection, traceparent: string): Promise<void>;
-  /** Removes the dead letter of a message that was parked, handled again, and is done now. */
+  /** Removes the dead letter of a message that has now been handled. */
   release(message: Message): Promise<void>;
 }
 
@@ -23,7 +23,7 @@ interface ParkingOptions {
   readonly now: () => Date;
 }
 
-/** A dead-letter store that hangs must not hold up the device. */
+/** A store that hangs must not delay the device's next messages. */
 const parkWithinMs = 20_000;
 const releaseWithinMs = 3_000;
 
@@ -48,7 +48,7 @@ export function createParking({ deadLetters, counters, log, now }: ParkingOption
         const place = { partition: origin.partition, sequenceNumber: event.sequenceNumber };
         log.warn(
           { err: error, device: deviceId, ...place },
-          'message handled again; a dead letter of it, if any, stays',
+          'message handled again, but its dead letter, if any, could not be removed',
         );
       }
     },

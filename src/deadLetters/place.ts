@@ -1,19 +1,19 @@
-/** What is known of a dead letter without reading it. */
+/** What a listing tells of a dead letter. */
 export interface Entry {
   readonly id: string;
   readonly bytes: number;
-  /** When it was put there, in milliseconds since 1970. */
+  /** Time of writing, in milliseconds since 1970. */
   readonly at: number;
 }
 
-/** Where dead letters lie: ids and texts, nothing of limits. All verbs reject when the place cannot be reached. */
+/** Storage for dead letters: texts by id, without limits. All verbs reject when the storage cannot be reached. */
 export interface Place {
-  /** In no order, and with what others have put beside the dead letters: ask `isLetterId`. */
+  /** In any order. There may be other files or blobs: check with `isLetterId`. */
   entries(folder?: string): AsyncIterable<Entry>;
-  /** Undefined when there is none. */
+  /** Undefined when it does not exist. */
   read(id: string): Promise<string | undefined>;
-  /** As a whole or not at all; replaces what is there. */
+  /** Atomic; replaces an existing text. */
   write(id: string, text: string): Promise<void>;
-  /** One that is gone already is all right. */
+  /** No error when it does not exist. */
   remove(id: string): Promise<void>;
 }

@@ -8,20 +8,21 @@ import type { Entry, Place } from './place.ts';
 /** The dead-letter store (G4). */
 export interface DeadLetters {
   /**
-   * Parks a dead letter; the oldest make room for it: of the device, then of all. As many at once as there are.
+   * Stores a dead letter, and deletes the oldest ones beyond the limits: those of the device, then those of all. Calls run
+   * concurrently.
    * @throws Error when it cannot be written, or is larger than all dead letters together may be
    */
   park(letter: DeadLetter): Promise<void>;
-  /** Of everything that lies there, or of one device; each device's dead letters in hub order. */
+  /** All ids, or those of one device; each device's in hub order. */
   ids(deviceId?: string): Promise<string[]>;
   /**
-   * @returns undefined when it is gone
-   * @throws UnreadableLetter, or Error when the place cannot be reached
+   * @returns undefined when it does not exist
+   * @throws UnreadableDeadLetter, or Error when the storage cannot be reached
    */
   read(id: string): Promise<DeadLetter | undefined>;
-  /** One that is gone already is all right. */
+  /** No error when it does not exist. */
   remove(id: string): Promise<void>;
-  /** Looks at what is there, which others change too, and deletes what goes beyond the limits or has become too old. */
+  /** Lists the store, which other processes change too, and deletes what is too old or beyond the limits. */
   tidy(): Promise<void>;
 }
 
@@ -33,19 +34,19 @@ export interface DeadLetterOptions {
   readonly now: () => number;
 }
 
-/** Parking waits so long for the first look at the place, and for room to be made; then it goes on without. */
+/** Longest wait of parking for the first listing and for deletions; then it continues without them. */
 const patienceMs = 3_000;
 
-/** The place is looked at again after this time, or when this share of what it holds has been parked. */
+/** The store is listed again after this time, or when the dead letters have grown by this share. */
 const lookEveryMs = 10 * 60_000;
 const lookEveryShare = 0.1;
 const fewestBetweenLooks = 1_000;
 
 export function createDeadLetters({ open, limits, log, now }: DeadLetterOptions): DeadLetters {
   const index = createDeadLetterIndex(limits, now);
-  /** A dead letter that makes room must not take its own successor with it. */
+  /** Orders the calls for each id, so that a deletion does not remove a dead letter that was written after it. */
   const turns = createTurns();
-  /** Ids that have changed while somebody looks. */
+  /** Ids that have changed during the listing. */
   let changing: Set<string> | undefined;
   let looking: Promise<void> | undefined;
   let firstLook: Promise<void> | undefined;
@@ -66,14 +67,14 @@ export function createDeadLetters({ open, limits, log, now }: DeadLetterOptions)
     return turns.run(id, async () => work(await opened()));
   }
 
-  /** Never rejects: a dead letter that cannot be deleted must not be the reason to lose another. */
+  /** Never rejects: a failed deletion must not prevent parking. */
   async function makeRoom(ids: readonly string[]): Promise<void> {
     const removals = ids.map((id) => inTurn(id, (at) => at.remove(id)));
     const [failed] = (await Promise.allSettled(removals)).filter((one) => one.status === 'rejected');
     if (failed) log.warn({ err: failed.reason }, 'dead letters cannot be deleted');
   }
 
-  /** Takes stock. What changes meanwhile is known better from here than from the place. */
+  /** Lists the store into the index. For ids that change during the listing, the index is more recent. */
   async function look(): Promise<void> {
     lookedAt = now();
     parkedSince = 0;
@@ -101,7 +102,7 @@ export function createDeadLetters({ open, limits, log, now }: DeadLetterOptions)
   const lookUnasked = () =>
     lookOnce().catch((error) => log.warn({ err: error }, 'dead letters cannot be counted; their limits may not hold'));
 
-  /** Whoever comes first waits; a place that is slow to tell what it holds must not keep dead letters from being parked. */
+  /** Waits for the first listing, but only for a limited time: a slow listing must not prevent parking. */
   async function stockTaken(): Promise<void> {
     const isDue = parkedSince >= Math.max(fewestBetweenLooks, index.size() * lookEveryShare);
     if (firstLook === undefined) firstLook = patiently(lookUnasked());
@@ -112,7 +113,7 @@ export function createDeadLetters({ open, limits, log, now }: DeadLetterOptions)
   async function write(id: string, text: string): Promise<void> {
     const entry = { id, bytes: Buffer.byteLength(text), at: now() };
     parkedSince += 1;
-    const room = makeRoom(index.add(entry)); // at once: those that park beside this one count it
+    const room = makeRoom(index.add(entry)); // before any await, so that concurrent calls count this entry
     try {
       await inTurn(id, async (at) => {
         await patiently(room);
@@ -129,7 +130,7 @@ export function createDeadLetters({ open, limits, log, now }: DeadLetterOptions)
       const text = print(letter);
       const bytes = Buffer.byteLength(text);
       if (bytes > limits.maxBytes) {
-        throw new Error(`a dead letter of ${bytes} bytes is more than all may have, DEAD_LETTERS_MAX_BYTES`);
+        throw new Error(`a dead letter of ${bytes} bytes exceeds DEAD_LETTERS_MAX_BYTES`);
       }
       await stockTaken();
       await write(idOf(letter), text);

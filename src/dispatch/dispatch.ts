@@ -44,8 +44,8 @@ interface DispatchOptions {
 }
 
 /**
- * Event → request → card → replies → one log line. Never rejects; answers whether the message has been handled to its
- * end, replies included. It has not when the partition is left first: then the message must not be checkpointed (G1).
+ * Event → request → card → replies → one log line. Never rejects. @returns whether the message has been handled,
+ * replies included. When false, the partition was released first, and the message must not be checkpointed (G1).
  */
 export type Dispatch = (arrival: Arrival, context: MessageContext) => Promise<boolean>;
 
@@ -77,14 +77,14 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     context.answering(replyBytes(handled));
     const answered = await answer(handled, sender, context.ended, now());
     if (answered === undefined) return false;
-    // Not before: a message that is left to others may succeed there, and a dead letter of it would undo what came after.
+    // Only now: another instance may handle a message of a released partition, and a replay would then undo later messages.
     if (handled.failure && isOurFault) await letters.park(arrival, handled.failure, traceparent);
     else if (arrival.redelivered) await letters.release(arrival); // C1
     report(handled, answered, { partition: origin.partition, sequenceNumber: event.sequenceNumber, ms });
     return true;
   }
 
-  /** Undefined when the message was taken from us meanwhile. */
+  /** Undefined when this instance no longer handles the message. */
   async function handle(
     { envelope, card, refusal }: { envelope: Envelope; card: Card | undefined; refusal: Rejection | undefined },
     { event, redelivered }: Arrival,
@@ -133,7 +133,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       onOutage,
     });
 
-  /** Whatever else goes wrong is ours, and the device learns only where to find it in the log. */
+  /** Any other error is a defect of the service: the log has it, and the device learns its incident id. */
   function rejectionOf(error: unknown, deviceId: string): Rejection {
     if (error instanceof Rejection) return error;
     const incident = randomUUID();
@@ -141,12 +141,15 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     return new Rejection('internal_platform_error', `internal error, incident ${incident}`);
   }
 
-  /** G4: the device learns as much as of any other failure of ours. */
+  /** G4: the device learns only an incident id. */
   function notExecuted({ event, deviceId, origin }: Arrival): Rejection {
     const incident = randomUUID();
     const place = { device: deviceId, partition: origin.partition, sequenceNumber: event.sequenceNumber };
-    log.error({ incident, ...place }, 'message was alone in work at three violent ends: parked unexecuted');
-    return new Rejection('internal_platform_error', `not executed any more, incident ${incident}`);
+    log.error(
+      { incident, ...place },
+      'message was the only one in flight at three violent ends: parked without being executed',
+    );
+    return new Rejection('internal_platform_error', `the message is not executed again, incident ${incident}`);
   }
 
   /** One log line per handled message (G5). */
@@ -186,11 +189,11 @@ export function createDispatch(options: DispatchOptions): Dispatch {
 
 const newTraceparent = () => `00-${randomBytes(16).toString('hex')}-${randomBytes(8).toString('hex')}-01`;
 
-/** About what is kept until the replies are sent: notifications are whole models, an acknowledgement repeats parts of the body. */
+/** Estimated memory until the replies are sent: notifications hold whole models, acknowledgements repeat parts of the body. */
 const replyBytes = ({ outcome, json }: Handled): number =>
   (outcome?.notifications ?? []).reduce((bytes, { body }) => bytes + body.length, 1_000 + (json?.text.length ?? 0));
 
-/** Backends refuse what cannot be sent to them, without knowing which code that is for the device (result codes). */
+/** The backend clients throw `validation_error`; the code for the device depends on the generation (result codes). */
 const inGeneration = (rejection: Rejection, generation: Generation): Rejection =>
   rejection.code === 'validation_error'
     ? new Rejection(invalid(generation), rejection.details, rejection.fields)

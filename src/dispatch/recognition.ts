@@ -10,7 +10,7 @@ interface ArrivalsOptions {
   readonly log: Log;
 }
 
-/** Tells which events of a partition are messages of ours, and from which device; counts the others (R1, R3). */
+/** Recognises our messages among the events of a partition, with their device; counts the others (R1, R3). */
 export function createArrivals({ hub, counters, log }: ArrivalsOptions) {
   return (partition: string) =>
     (event: HubEvent, redelivered: boolean): Arrival | undefined => {

@@ -7,17 +7,17 @@ import { eventId } from '../protocol/event.ts';
 import { textProperties } from '../protocol/properties.ts';
 import type { Arrival } from './dispatch.ts';
 
-/** What a message needs to be there before it begins; undefined when it needs nothing (B5). */
+/** The backends that must be available before a message starts; undefined when it needs none (B5). */
 export type RequirementOf = (arrival: Arrival) => Requirement | undefined;
 
-/** While all backends are there, it costs the look-up of a card. */
+/** Cheap while all backends are available: it only looks up the card. */
 export function createRequirements(
   backends: Pick<Backends, 'ready' | 'states'>,
   limits: EnvelopeLimits,
 ): RequirementOf {
   const readEnvelope = createEnvelopeReader(limits);
   const requirements = new Map<Card, Requirement>();
-  /** Cards that need the same backends share one requirement: those who wait for it begin in one order. */
+  /** Cards that need the same backends share one requirement, so that their messages start in order. */
   const shared = new Map<string, Requirement>();
   for (const card of catalogue) {
     const key = card.needs.toSorted().join();

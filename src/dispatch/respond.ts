@@ -8,23 +8,23 @@ import type { Json } from '../protocol/json.ts';
 import { notify } from '../protocol/notification.ts';
 import { Rejection } from '../protocol/rejection.ts';
 
-/** What is known of a message when it has been handled or refused. */
+/** A message after its handling or its rejection. */
 export interface Handled {
   readonly envelope: Envelope;
   readonly card: Card | undefined;
-  /** As far as it could be read. */
+  /** The members that could be read. */
   readonly body: unknown;
   readonly json: Json | undefined;
-  /** Of a card that came to its end. */
+  /** Undefined when the card has thrown or did not run. */
   readonly outcome: Outcome | undefined;
   readonly failure: Rejection | undefined;
 }
 
-/** What the device was told. */
+/** The replies to the device. */
 export interface Answered {
-  /** Why the request failed, if it did: a notification that cannot be delivered may be the reason. */
+  /** Why the request failed; an undelivered notification can be the reason. */
   readonly failure: Rejection | undefined;
-  /** Replies that are with the hub. */
+  /** Number of replies that the hub has accepted. */
   readonly sent: number;
   readonly dropped: readonly { readonly kind: Reply['kind']; readonly device: string; readonly reason: string }[];
 }
@@ -32,9 +32,9 @@ export interface Answered {
 class Revoked extends Error {}
 
 /**
- * Sends what there is to say: notifications first, then the acknowledgement if the device wants one (A12).
- * @param gone aborted when the message is no longer ours to answer
- * @returns undefined when the message is left to others before the hub has decided on every reply
+ * Sends the notifications, then the acknowledgement if the device wants one (A12).
+ * @param ended aborted when this instance no longer handles the message
+ * @returns undefined when that happens before the hub has settled every reply
  */
 export async function answer(
   handled: Handled,
@@ -55,7 +55,7 @@ export async function answer(
     return delivery;
   }
 
-  /** The failure that undelivered notifications are, where they are the point of the request (C3, C4). */
+  /** @returns the failure of a request whose notifications must be delivered, if one was not (C3, C4) */
   async function sendNotifications(notifications: readonly Reply[]): Promise<Rejection | undefined> {
     const tooLarge: string[] = [];
     for (const notification of notifications) {
@@ -83,7 +83,7 @@ export async function answer(
   }
 }
 
-/** The others have been sent (A10). */
+/** The other notifications have been sent (A10). */
 const notSent = (models: readonly string[]): Rejection =>
   new Rejection(
     'response_too_large',

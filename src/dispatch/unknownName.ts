@@ -3,10 +3,10 @@ import type { Generation } from '../protocol/event.ts';
 import { Rejection } from '../protocol/rejection.ts';
 import { nearest } from '../text/nearest.ts';
 
-/** As much of a name as is repeated. */
+/** Most characters of a name that are repeated. */
 const longest = 64;
 
-/** The refusal of an `action` or `eventType` that no card has (R8): names it, and the name that was probably meant. */
+/** The rejection of an unknown `action` or `eventType` (R8), with the nearest known name. */
 export function unknownName(generation: Generation, name: string): Rejection {
   const names = catalogue.filter((card) => card.generation === generation).map((card) => card.name);
   const property = generation === 'V2' ? 'action' : 'eventType';
@@ -14,7 +14,7 @@ export function unknownName(generation: Generation, name: string): Rejection {
   return new Rejection('operation_not_supported', details);
 }
 
-/** In quotes, without what could hide in a log or on a screen. */
+/** In quotes, without invisible and control characters. */
 function shown(name: string): string {
   const plain = name.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '\ufffd').replaceAll('"', "'");
   return `"${plain.length <= longest ? plain : `${plain.slice(0, longest).toWellFormed()}…`}"`;

@@ -3,7 +3,7 @@ import { printableJson } from '../text/printable.ts';
 
 export type Log = Logger;
 
-/** What lines are written to: pino, or anything that has these three. */
+/** The part of pino that most modules need. */
 export interface LogLines {
   info(fields: object, message: string): void;
   warn(fields: object, message: string): void;
@@ -23,7 +23,7 @@ export function createLog(level: LevelWithSilent, destination?: DestinationStrea
   return destination ? pino(options, destination) : pino(options);
 }
 
-/** Nothing but these fields: errors of HTTP and hub clients carry requests, and with them tokens (G5). */
+/** Only these fields: errors of HTTP and hub clients contain requests, and with them tokens (G5). */
 function errorFields(error: unknown): unknown {
   if (!(error instanceof Error)) return { message: String(error) };
   const { name, message, stack, cause } = error;

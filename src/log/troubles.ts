@@ -1,27 +1,27 @@
 import type { LogLines } from './log.ts';
 
-/** What is written about a source of trouble. */
+/** What the log says about a source of trouble. */
 export interface Trouble {
   readonly level: 'warn' | 'error';
   readonly message: string;
   readonly fields?: object;
   /**
-   * For a state that lasts until `over`, such as an outage: what each minute's line says of it, also when nothing was
-   * met in that minute.
+   * For a state that lasts until `over`, such as an outage: the fields of the line that is written every minute, also in
+   * minutes without a call of `met`.
    */
   readonly still?: () => object;
 }
 
-/** Writes trouble that repeats: one line at the start, one each minute with a count, one at the end, for every source. */
+/** Limits the log lines about repeated trouble to one at the start, one a minute with a count and one at the end, for each source. */
 export interface Troubles {
   /**
-   * The source has met trouble, for the first time or again. The first is written at once. Of those that follow in a
-   * minute only the latest is written, with `times`, their number, when the minute is over.
+   * Reports trouble of a source. The first is written at once. Of further ones only the latest in each minute is written,
+   * with their number as `times`.
    */
   met(source: string, trouble: Trouble): void;
-  /** The source has none any more: written, with all `times`, if there was any. A whole minute without any says so too. */
+  /** Ends the trouble of a source and writes a line with the total of `times`. A minute without trouble ends it too. */
   over(source: string, message?: string, fields?: object): void;
-  /** Writes nothing more. */
+  /** Ends without further lines. */
   close(): void;
 }
 
@@ -36,7 +36,7 @@ interface Episode {
 
 const minuteMs = 60_000;
 
-/** Sources beyond this number are written as one. */
+/** Sources beyond this number are logged as one. */
 const maxSources = 1_000;
 const furtherSources = 'further sources';
 

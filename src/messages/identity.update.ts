@@ -29,6 +29,6 @@ export const identityUpdate = action('identity.update', {
   },
 });
 
-/** The same words whether the identity does not exist or is somebody else's. */
+/** The same text whether the identity does not exist or belongs to another device. */
 export const unknownIdentity = (): Rejection =>
   new Rejection('http_response_error', 'the principal manager knows no such identity below this device');

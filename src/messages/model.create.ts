@@ -29,7 +29,7 @@ export const modelCreate = action('model.create', {
 
 const nobody: Identity = { objectId: undefined, model: undefined, type: undefined, derivedId: undefined };
 
-/** A body that lacks what a look-up needs is left to the information model, which refuses it (A1). */
+/** A body without the members for a look-up goes to the information model, which refuses it (A1). */
 function identify(json: Json, eventId: string): Identity {
   if (!json.isObject) return nobody;
   const { objectId, model, type } = pickSmall(json, ['objectId', 'model', 'type']);

@@ -1,14 +1,14 @@
-/** What the service has done since its start; plain numbers, so that counting costs next to nothing. */
+/** Counts since the start. */
 export interface Counters {
-  /** Events of the hub that are not ours. */
+  /** Events that are not our messages. */
   skipped: number;
-  /** Messages with a slip in the names of their properties, ours or not. */
+  /** Messages with a misspelt property name. */
   misspellings: number;
-  /** Messages of ours without the hub's stamp: nobody to attribute them to (R1). */
+  /** Our messages without the hub's device stamp (R1). */
   unattributed: number;
   succeeded: number;
   failed: number;
-  /** Failed through our side, and kept as dead letters. */
+  /** Messages stored as dead letters. */
   parked: number;
   repliesDelivered: number;
   repliesDropped: number;

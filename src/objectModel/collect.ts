@@ -3,19 +3,19 @@ import type { Reference } from '../backends/informationModel.ts';
 import { type Json, valueIn } from '../protocol/json.ts';
 import { Rejection } from '../protocol/rejection.ts';
 
-/** What to fetch for `Svc.Device.SyncModel`, from which model on. */
+/** What `Svc.Device.SyncModel` fetches, starting with one model. */
 export interface Collection {
   readonly objectId: string;
   readonly model: string;
   /** Follow every reference. */
   readonly hierarchical: boolean;
-  /** Follow the references that say the child is contained. */
+  /** Follow the references whose attributes mark the child as contained. */
   readonly contained: boolean;
   /** Follow the references of these names. */
   readonly references: ReadonlySet<string>;
-  /** Do the same for every child. */
+  /** Follow the references of every child, too. */
   readonly recursive: boolean;
-  /** Models of the same objects to fetch as well. */
+  /** Further models to fetch of each object. */
   readonly related: ReadonlySet<string>;
 }
 
@@ -30,8 +30,8 @@ const together = 8;
 /**
  * Fetches a model, its children over outgoing references within the same model id, and their related models, each once,
  * level by level (A10).
- * @returns the models, parents before children, and in words what was not there
- * @throws Rejection when the model itself is not there, when something must not be read, or beyond the limits
+ * @returns the models, parents before children, and texts about missing models
+ * @throws Rejection when the first model does not exist, when the device may not read a model, or beyond the limits
  */
 export async function collect(
   collection: Collection,
@@ -94,7 +94,7 @@ function leadsOn({ hierarchical, contained, references }: Collection, { name, at
 
 const tooLarge = (what: string) => new Rejection('response_too_large', `the request would fetch ${what}`);
 
-/** Runs a few reads at a time, and begins none after one has failed; answers in the order of the input. */
+/** Runs a few reads at a time; starts none after a failure. @returns the results in the order of the input */
 async function inOrder<In, Out>(inputs: readonly In[], read: (input: In) => Promise<Out>): Promise<Out[]> {
   const answers: Out[] = [];
   let next = 0;

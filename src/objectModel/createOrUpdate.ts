@@ -14,11 +14,11 @@ export interface Registration {
   /** Connectivity path of the owner. */
   readonly owner: string;
   readonly generation: Generation;
-  /** Which model it is about, as far as the request tells. */
+  /** The identity of the model, as far as the request has it. */
   readonly identity: Identity;
   /** The message may have been handled before. */
   readonly redelivered: boolean;
-  /** The request's body; it is sent with only `objectId` or `version` put in. */
+  /** The request's body; it is sent with only `objectId` or `version` changed. */
   readonly body: Json;
 }
 
@@ -27,24 +27,24 @@ export interface Identity {
   readonly objectId: string | undefined;
   readonly model: string | undefined;
   readonly type: TypeRef | undefined;
-  /** Given to the object if the request creates it without naming an `objectId` (A2). */
+  /** The id for an object that the request creates without an `objectId` (A2). */
   readonly derivedId: string | undefined;
 }
 
 const mostRaces = 5;
 
 /**
- * Creates the object model, or claims it if nobody owns it and updates it (A1).
- * @throws Rejection for everything the service or a backend objects to
+ * Creates the object model, or updates it, after claiming it if it has no owner (A1).
+ * @throws Rejection
  */
 export async function createOrUpdate(registration: Registration, backends: BoundBackends): Promise<Registered> {
   const { identity, body } = registration;
   const { informationModel } = backends;
   const ownerId = await resolveOwner(registration.owner, backends);
   const found = await lookUp(registration, backends);
-  // The repeat of a message that had created it: creating again gives the first answer again (A2).
+  // An earlier delivery created it. A second creation returns the same response (A2).
   const isOurs = found !== undefined && locate(found).objectId === identity.derivedId;
-  // A message that may be a repeat, too: if it was the one that created the model, it must not update it now (G3).
+  // A redelivered message may have created the model, too; then it must not update it (G3).
   if (found !== undefined && !isOurs && !registration.redelivered) return update(found);
 
   try {
@@ -55,7 +55,7 @@ export async function createOrUpdate(registration: Registration, backends: Bound
     return found === undefined || isOurs ? afterConflict(error) : update(found);
   }
 
-  /** Somebody was faster: update theirs, unless it is our own of an earlier delivery, or of another type (A1, A2). */
+  /** Another request has created the model: updates it, unless an earlier delivery created it or its type differs (A1, A2). */
   async function afterConflict(conflict: Refusal): Promise<Registered> {
     const named = conflict.meta['objectId'];
     // D9
@@ -87,7 +87,7 @@ export async function createOrUpdate(registration: Registration, backends: Bound
   }
 }
 
-/** V2 creates with the id in the body, V1 with the id in the path; V1 bodies need not name their model. */
+/** V2 creates with the id in the body, V1 with the id in the path. V1 bodies may lack the model. */
 function create(
   { generation, identity, body }: Registration,
   ownerId: string,

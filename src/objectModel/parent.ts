@@ -4,9 +4,9 @@ import { parseJson, valueIn, withMember } from '../protocol/json.ts';
 import { Rejection } from '../protocol/rejection.ts';
 
 /**
- * Keeps the reference from a model to its parent, within the same model id, marked by the attribute `isParent` (A9).
- * It serves users only: it grants nothing.
- * @throws Rejection when the model has another parent already, or the information model refuses
+ * Creates the reference from a model to its parent of the same model id, with the attribute `isParent` (A9). It is for
+ * users only and grants no rights.
+ * @throws Rejection when the model has another parent, or the information model refuses
  */
 export async function linkParent(
   child: { readonly objectId: string; readonly model: string },

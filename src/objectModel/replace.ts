@@ -12,11 +12,11 @@ export interface Replacement {
   readonly generation: Generation;
   readonly objectId: string;
   readonly model: string;
-  /** The request's body; only its `version` is ever changed, to close a gap. */
+  /** The request's body; only its `version` is changed, to close a gap. */
   readonly body: Json;
   /** The message may have been handled before. */
   readonly redelivered: boolean;
-  /** Largest gap between the request's version and the stored one that is closed. */
+  /** Largest gap between the request's version and the stored one that the update closes. */
   readonly maxVersionGap: number;
 }
 
@@ -46,7 +46,7 @@ export async function replace(replacement: Replacement, { informationModel }: Bo
       if (stored === undefined) throw error;
       const { version } = locate(stored);
       const isOneAhead = BigInt(version) === wanted + 1n;
-      // The repeat of a message that has closed a gap: its answers come again, and a new update would be refused (G3).
+      // An earlier delivery has closed a gap. It gets the same responses again; a new update would be refused (G3).
       if (redelivered && isOneAhead && !closesGap) text = body.text;
       else text = withMember(body, 'version', checkedVersion(replacement, wanted, version, error));
       closesGap = true;
@@ -54,7 +54,7 @@ export async function replace(replacement: Replacement, { informationModel }: Bo
   }
 }
 
-/** The version to go on from. @throws the refusal when the request is behind it */
+/** The version for the next update. @throws the refusal when the request's version is behind it */
 function checkedVersion(
   { generation, maxVersionGap }: Replacement,
   wanted: bigint,
@@ -66,13 +66,13 @@ function checkedVersion(
   if (gap > BigInt(maxVersionGap)) {
     throw new Rejection(
       invalid(generation),
-      `body.version is ${gap} ahead of the stored version ${version}; at most ${maxVersionGap} updates are made up for`,
+      `body.version is ${gap} ahead of the stored version ${version}; a gap of at most ${maxVersionGap} is closed`,
     );
   }
   return version;
 }
 
-/** The request's version. @throws the refusal when it is no integer: then nothing can be compared */
+/** The request's version. @throws the refusal when it is no integer and cannot be compared */
 function requested(body: Json, refusal?: Refusal): bigint {
   const version = integerIn(textIn(body, 'version') ?? '');
   if (version !== undefined) return version;

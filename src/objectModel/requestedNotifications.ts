@@ -2,7 +2,7 @@ import type { Envelope } from '../protocol/envelope.ts';
 import type { Notification } from '../protocol/notification.ts';
 import type { Registered } from './storedModel.ts';
 
-/** The request-response notification of a model that the device asked for: it goes to the request's own target. */
+/** The request-response notification of a requested model. It goes to the target of the request. */
 export const requestedNotifications = (
   { objectId, model, created, stored }: Pick<Registered, 'objectId' | 'model' | 'created' | 'stored'>,
   { deviceId, target }: Envelope,

@@ -7,15 +7,15 @@ interface Located {
   readonly objectId: string;
   readonly model: string;
   readonly type: unknown;
-  /** As written: it may be larger than a JavaScript number can hold. */
+  /** As JSON text: it may exceed a JavaScript number. */
   readonly version: string;
   readonly ownerId: string | undefined;
   readonly path: string | undefined;
 }
 
 /**
- * Where an object model of the information model stands.
- * @throws Error when it lacks what every stored object model has
+ * Reads the members that identify a stored object model.
+ * @throws Error when a mandatory member is missing
  */
 export function locate(stored: Json): Located {
   const { objectId, model, type, ownerId, path } = pick(stored, ['objectId', 'model', 'type', 'ownerId', 'path']);
@@ -27,14 +27,14 @@ export function locate(stored: Json): Located {
   return { objectId, model, type, version, ownerId: named(ownerId), path: named(path) };
 }
 
-/** The version of an object model, to its last digit. */
+/** The exact version of an object model. */
 export function versionOf(stored: Json): bigint {
   const version = integerIn(locate(stored).version);
   if (version === undefined) throw new Error('the information model answered with a version that is no integer');
   return version;
 }
 
-/** The object model as it stands in the information model afterwards. */
+/** The object model after the request. */
 export interface Registered {
   readonly objectId: string;
   readonly model: string;
@@ -43,11 +43,11 @@ export interface Registered {
   /** The information model's own text of it. */
   readonly stored: Json;
   readonly relatedModels: readonly RelatedModel[];
-  /** Models of the same object that came into being with this request. */
+  /** Related models that this request created. */
   readonly createdModels: readonly string[];
 }
 
-/** What became of a related model (B1). */
+/** The result of a related model (B1). */
 export interface RelatedModel {
   readonly model: string;
   readonly success: boolean;
@@ -57,10 +57,10 @@ export interface RelatedModel {
 
 const relatedModel = z.object({ model: z.string(), success: z.boolean(), code: z.string(), details: z.string() });
 
-/** Schema of what an acknowledgement tells of related models. */
+/** Schema of the related models in an acknowledgement. */
 export const relatedModels: z.ZodType<readonly RelatedModel[]> = z.array(relatedModel);
 
-/** Splits an answer of the information model into the object model and the news of its related models (B1). */
+/** Splits a response of the information model into the object model and the results of its related models (B1). */
 export function registered(answer: Json, created: boolean): Registered {
   const relatedModels = valueIn(answer, 'relatedModels') ?? [];
   const stored = parseJson(withoutMember(answer, 'relatedModels'));

@@ -13,8 +13,8 @@ interface News {
 
 /**
  * The publish-subscribe notification of a registered `svc.device` model: the `svc.configuration` model of the same
- * object, for the device through which its owner is connected (A11). The model is registered by now, which alone is
- * success: a configuration that cannot be read is only remarked upon (D8).
+ * object, for the device through which its owner is connected (A11). The request succeeds even if the
+ * configuration cannot be read; then there is only a remark (D8).
  */
 export async function configurationNews(
   { objectId, model, stored, createdModels }: Registered,

@@ -2,12 +2,12 @@ import type { TypeRegistry } from '../backends/typeRegistry.ts';
 import { parseTypeRef, type TypeRef } from '../protocol/fields.ts';
 import { Rejection } from '../protocol/rejection.ts';
 
-/** Types that are read for one look-up, the type itself included. */
+/** Most types that are read for one look-up, including the type itself. */
 const mostTypes = 64;
 
 /**
- * The effective unique properties of a type: as the registry has resolved them, else `unique` of the type and of all its
- * base types (D31). Undefined when one of these types is not there: then only the information model can tell.
+ * The effective unique properties of a type: `uniqueProperties` of the registry, else `unique` of the type and of all its
+ * base types (D31). Undefined when one of these types does not exist: then only the information model knows them.
  * @throws Rejection when the type has too many base types
  */
 export async function uniqueProperties(
@@ -17,7 +17,7 @@ export async function uniqueProperties(
 ): Promise<readonly string[] | undefined> {
   const names = new Set<string>();
   const types = new Map([[`${type.typeId}@${type.version}`, type]]);
-  // A map is walked in the order of its entries, those that are added on the way included; a circle adds none.
+  // The loop includes types that are added during it; a cycle of base types adds none.
   for (const { typeId, version } of types.values()) {
     const definition = await registry.getType(model, typeId, version);
     if (definition === undefined) return undefined;

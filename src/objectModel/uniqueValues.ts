@@ -1,14 +1,14 @@
 import { type Json, memberOf } from '../protocol/json.ts';
 import { keysOf } from '../protocol/jsonKeys.ts';
 
-/** Values of unique properties, each as it is written. */
+/** Values of unique properties, as JSON text. */
 export type UniqueValues = ReadonlyMap<string, Json>;
 
 /** Reads the unique properties of a type in object models; a value may be plain or wrapped as `{"value": x}` (B2). */
 export function createUniqueValues(names: readonly string[]) {
   const keys = keysOf(names);
 
-  /** The values in an object model, undefined unless all are present; and a property that occurs twice, if one does. */
+  /** The values of an object model, undefined unless all are present; and a property that occurs twice, if any. */
   function read(model: Json): { values: UniqueValues | undefined; twice: string | undefined } {
     const properties = model.members.get('properties');
     const isThere = properties !== undefined && names.length > 0 && names.length < properties.values;
@@ -28,7 +28,7 @@ export function createUniqueValues(names: readonly string[]) {
 
   return {
     read,
-    /** Whether an object model carries these very values. */
+    /** Whether an object model has these values. */
     areIn(model: Json, wanted: UniqueValues): boolean {
       const { values } = read(model);
       return values !== undefined && [...wanted].every(([name, value]) => isSame(value, values.get(name)));
@@ -42,7 +42,7 @@ function unwrapped(value: Json): Json | undefined {
   return value.size === 1 && value.members.has('value') ? memberOf(value, 'value', wrapping) : value;
 }
 
-/** Numbers beyond 2^53 are told apart by how they are written, arrays and objects as well. */
+/** Arrays, objects and numbers beyond 2^53 are equal only if their texts are equal. */
 function isSame({ text: a }: Json, other: Json | undefined): boolean {
   const b = other?.text ?? '';
   if (a === b) return true;

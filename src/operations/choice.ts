@@ -1,25 +1,25 @@
 import { type DeadLetter, UnreadableDeadLetter } from '../deadLetters/deadLetter.ts';
 import type { DeadLetters } from '../deadLetters/store.ts';
 
-/** Which dead letters are meant; undefined leaves a criterion open. */
+/** A selection of dead letters; an undefined criterion matches all. */
 export interface Choice {
   readonly device: string | undefined;
   readonly since: Date | undefined;
   readonly code: string | undefined;
 }
 
-/** A dead letter and where it lies. */
+/** A dead letter and its id. */
 export interface Filed {
   readonly id: string;
   readonly letter: DeadLetter;
 }
 
-/** Dead letters that are read ahead: no more are in memory, however many there are. */
+/** Most dead letters in memory at once. */
 const ahead = 16;
 
 /**
- * The dead letters that are meant, one after the other, each device's in hub order.
- * @param passedOver hears of what is no dead letter, by name
+ * The selected dead letters, each device's in hub order.
+ * @param passedOver called for each unreadable one
  */
 export async function* chosenLetters(
   deadLetters: Pick<DeadLetters, 'ids' | 'read'>,

@@ -1,21 +1,21 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** `/livez`: the process answers and gets on. `/readyz`: it reads the hub and can reply; says what is missing otherwise. */
+/** `/livez`: the process makes progress. `/readyz`: it reads the hub and can reply; otherwise lists what is missing. */
 export interface OperationsServer {
   readonly port: number;
   close(): Promise<void>;
 }
 
-/** What is wrong, in words; nothing when all is well. */
+/** Texts about what is wrong; empty when the service is healthy. */
 export interface Health {
-  /** What stands between the service and being ready. */
+  /** What the service lacks to be ready. */
   missing(): string[];
-  /** What has not helped itself for so long that a restart must. */
+  /** What has been stuck for so long that only a restart can help. */
   stuck(): string[];
 }
 
-/** @throws Error when the port cannot be had */
+/** @throws Error when the port is not available */
 export async function startOperationsServer(
   host: string,
   port: number,
@@ -32,7 +32,7 @@ export async function startOperationsServer(
     if (request.method !== 'GET' && request.method !== 'HEAD') answer(405, { error: 'only GET and HEAD' });
     else if (pathname === '/livez') answerHealth('alive', stuck());
     else if (pathname === '/readyz') answerHealth('ready', missing());
-    else answer(404, { error: 'there are /livez and /readyz' });
+    else answer(404, { error: 'only /livez and /readyz exist' });
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);

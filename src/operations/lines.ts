@@ -2,7 +2,7 @@ import { printable } from '../text/printable.ts';
 import type { Filed } from './choice.ts';
 import type { Replayed } from './replay.ts';
 
-/** What the operator's command prints. */
+/** The output of the operator's command. */
 
 export function lineOf({ id, letter }: Filed): string {
   const { deviceId, code, details, attempts, parkedAt, event } = letter;

@@ -4,49 +4,49 @@ import type { Dispatch } from '../dispatch/dispatch.ts';
 import type { RequirementOf } from '../dispatch/requirements.ts';
 import type { HubEvent } from '../protocol/event.ts';
 
-/** What became of the dead letters that were to be replayed. */
+/** The numbers of replayed dead letters, by result. */
 export interface Replayed {
-  /** Are done and deleted. */
+  /** Handled and deleted. */
   handled: number;
-  /** Failed through our side once more; they stay. */
+  /** Failed again because of the service or a backend; they stay. */
   failed: number;
-  /** Not tried, because an earlier dead letter of their device has failed or could not be decided; they stay. */
+  /** Not tried, because an earlier one of their device failed or had no result; they stay. */
   heldBack: number;
   /** Not tried, because the replay was stopped; they stay. */
   left: number;
-  /** Somebody else, or the retention, has taken them meanwhile. */
+  /** Deleted during the replay by another process or the retention. */
   gone: number;
-  /** Cannot be read; they stay. */
+  /** Not readable; they stay. */
   unreadable: number;
 }
 
 export interface ReplayOptions {
   readonly dispatch: Dispatch;
-  /** A backend that is out is waited for. */
+  /** The replay waits for backends that are down. */
   readonly requirementOf: RequirementOf;
   readonly deadLetters: Pick<DeadLetters, 'read' | 'remove'>;
-  /** Why the message has failed through our side again, if it has. */
+  /** The new dead letter of a message that failed again. */
   readonly failureOf: (event: HubEvent) => DeadLetter | undefined;
-  /** Begins no further dead letter once it is aborted. */
+  /** When aborted, no further dead letter is started. */
   readonly stopping: AbortSignal;
   /** Most devices at once. */
   readonly width: number;
   progress(done: number, all: number): void;
-  /** What an operator should know of a single dead letter. */
+  /** Tells the operator about a single dead letter. */
   remark(text: string): void;
 }
 
-/** What became of one dead letter; its device's next ones are tried only after the first three. */
+/** The result of one dead letter. The device's next one is tried only after one of the first three. */
 type Fate = 'handled' | 'gone' | 'unreadable' | 'failed' | 'undecided';
 
 /**
- * Handles dead letters again as if they came from the hub: each device's one after the other in hub order, devices together.
- * A dead letter goes when it has been handled; one that fails again stays, and with it those that come after it.
+ * Handles dead letters again as if they came from the hub: each device's in hub order, several devices at once. Handled
+ * ones are deleted. One that fails again stays, and with it the later ones of its device.
  */
 export async function replay(ids: readonly string[], options: ReplayOptions): Promise<Replayed> {
   const { dispatch, requirementOf, deadLetters, failureOf, stopping, width, progress, remark } = options;
   const counts: Replayed = { handled: 0, failed: 0, heldBack: 0, left: 0, gone: 0, unreadable: 0 };
-  const never = new AbortController().signal; // no other instance takes a dead letter that is in work
+  const never = new AbortController().signal; // nothing cancels the handling of a dead letter
   let done = 0;
 
   async function handle(id: string, letter: DeadLetter): Promise<Fate> {
@@ -109,7 +109,7 @@ function byDevice(ids: readonly string[]): Map<string, string[]> {
   return devices;
 }
 
-/** The store, and what it was given to park since. */
+/** The store, with a record of the dead letters that are parked during the replay. */
 export function rememberingFailures(deadLetters: DeadLetters) {
   const failures = new WeakMap<HubEvent, DeadLetter>();
   return {

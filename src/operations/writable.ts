@@ -4,12 +4,12 @@ import { dirname, join, resolve } from 'node:path';
 
 const mebibyte = 1024 * 1024;
 
-/** Room for the checkpoints of 32 partitions that flood, twice as they are replaced, and some dead letters. */
+/** Enough for the largest checkpoints of 32 partitions, twice because files are replaced, and some dead letters. */
 const leastFreeBytes = 64 * mebibyte;
 
 /**
- * Makes folders, and tries whether they can be read and written and have room.
- * @returns one sentence for each thing to mend: where, what is wrong, and what to do
+ * Creates folders, and checks that they can be read and written and have free space.
+ * @returns one sentence for each problem: the folder, the cause and the remedy
  */
 export function unusableDirectories(directories: readonly string[], leastBytes = leastFreeBytes): string[] {
   const disks = new Set<number>();
@@ -43,7 +43,7 @@ function tryOut(path: string): void {
 const room = 'make room there, or take a larger volume';
 const megabytes = (bytes: number): string => `${Math.floor(bytes / mebibyte)} MB`;
 
-/** For a user without privileges. Some network file systems do not know; then there is room enough. */
+/** Space for a user without privileges. Some network file systems report 0 blocks: their space is unknown, and assumed to suffice. */
 function freeBytes(path: string): number {
   const { blocks, bavail, bsize } = statfsSync(path);
   return blocks === 0 ? Number.POSITIVE_INFINITY : bavail * bsize;
@@ -67,7 +67,7 @@ function refusal(path: string, { code = '', message }: NodeJS.ErrnoException): s
   }
 }
 
-/** @param folder that refuses */
+/** @param folder without permission */
 function notPermitted(folder: string, code: string): string {
   const { uid, gid, mode } = statSync(folder);
   const permissions = (mode & 0o7777).toString(8).padStart(4, '0');

@@ -4,7 +4,7 @@ import { type ResultCode, resultCodes } from './codes.ts';
 import { type Envelope, messageId } from './envelope.ts';
 import { longestThatFits } from './shortening.ts';
 
-/** The result of one message, as an acknowledgement tells it. */
+/** The result of one message, for its acknowledgement. */
 export interface Result {
   readonly success: boolean;
   readonly code: ResultCode;
@@ -18,8 +18,8 @@ export interface Result {
 }
 
 /**
- * The acknowledgement of a message, made to fit the hub's limit: compressed where V2 allows, then shortened (C3). It may
- * still be too large: then it cannot be delivered.
+ * The acknowledgement of a message within the hub's limit: compressed where V2 allows, then shortened (C3). If it is still
+ * too large, it cannot be delivered.
  */
 export function acknowledge(envelope: Envelope, result: Result, now: Date): Reply {
   const properties = { ...(envelope.generation === 'V2' ? v2(envelope, now) : v1(envelope)), ...result.properties };
@@ -41,7 +41,7 @@ export function acknowledge(envelope: Envelope, result: Result, now: Date): Repl
     };
   };
 
-  // A device whose compression is broken could not read the reason (C3).
+  // Uncompressed: a device that compresses wrongly may not be able to decompress either (C3).
   if (envelope.generation === 'V1' || result.code === 'decompression_error') return longestThatFits(result, plain);
   if (envelope.properties['content-encoding']?.toLowerCase() !== 'gzip') {
     const reply = plain(result);
@@ -50,7 +50,7 @@ export function acknowledge(envelope: Envelope, result: Result, now: Date): Repl
   return longestThatFits(result, compressed);
 }
 
-/** What is parked may be handled again and succeed: that is news, and must not look like a repeat (C1). */
+/** A parked message may succeed later; its next acknowledgement must not look like a repeat (C1). */
 const isParked = ({ success, code }: Result): boolean => !success && resultCodes[code].fault === 'service';
 
 /*
@@ -82,7 +82,7 @@ function bodyOf({ success, code, details, detailsKey, fields }: Result): string 
   return jsonOf({ success, code, [detailsKey]: details, ...fields });
 }
 
-/** An object as JSON text. Members that are bigint keep all their digits (A5). */
+/** An object as JSON text. bigint members keep all digits (A5). */
 function jsonOf(fields: Readonly<Record<string, unknown>>): string {
   const members = Object.entries(fields).flatMap(([name, value]) => {
     const text = typeof value === 'bigint' ? String(value) : JSON.stringify(value);

@@ -8,7 +8,7 @@ import { Rejection } from './rejection.ts';
 
 interface Compression {
   readonly inflate: typeof gunzip;
-  /** Whether the bytes are the compressed data itself and not base64 text of it. */
+  /** Whether the bytes are compressed data, not base64 text. */
   readonly isRaw: (bytes: Uint8Array) => boolean;
 }
 
@@ -21,47 +21,46 @@ const encodings = new Map<string, Compression | 'none'>([
   ['deflate', { inflate, isRaw: isZlib }],
 ]);
 
-/** The values of `content-encoding`, read without regard to case (R6). */
+/** The values of `content-encoding`, case-insensitive (R6). */
 export const contentEncodings: readonly string[] = [...encodings.keys()];
 
-/** The hub takes no larger message from a device. */
+/** The hub's limit for messages of devices. */
 export const maxReceivedBytes = 262_144;
 
 /**
- * Memory that a byte of JSON text takes while its message is in work: the copy that is read (1), the text (1, or 2 when
- * any of its characters is beyond ASCII), the text with a member changed (the same again), and the bytes that are on
- * their way to a backend (1).
+ * Memory for a byte of JSON text while its message is handled: the copy for reading (1), the text (1, or 2 if any
+ * character is not ASCII), the text with a changed member (the same again), and the bytes for a backend (1).
  */
 const perAsciiByte = 4;
 const perByte = 6;
 
-/** Base64 text of a compressed body and the bytes decoded from it, beside the body itself. */
+/** The base64 text of a compressed body and its decoded bytes, in addition to the body. */
 const perCompressedByte = 2;
 
-/** No deflated byte stands for more. */
+/** Most bytes that one deflated byte can expand to. */
 const mostInflated = 1_032;
 
-/** Bytes of memory that a message takes with a body that nobody looks at. */
+/** Memory of a message whose body is not read, in bytes. */
 export function bytesReceived({ body }: HubEvent): number {
   return typeof body === 'string' ? Buffer.byteLength(body) : body instanceof Uint8Array ? body.byteLength : 0;
 }
 
 /**
- * Bytes of memory to reserve before a message is handled, whatever its body turns out to be (R6).
+ * Memory to reserve before a message is handled, in bytes: the upper bound for any body (R6).
  * @param maxInflated most bytes a compressed body may become
  */
 export function bytesToReserve(event: HubEvent, maxInflated: number): number {
   const received = bytesReceived(event);
-  if (received > maxReceivedBytes) return received; // it is refused unread
+  if (received > maxReceivedBytes) return received; // the message is rejected without reading it
   if (!isCompressed(event.properties?.['content-encoding'])) return received + perByte * received;
   return received + perCompressedByte * received + perByte * Math.min(maxInflated, mostInflated * received);
 }
 
-/** The most that is ever reserved for one message. */
+/** The largest reservation for one message. */
 export const mostToReserve = (maxInflated: number): number =>
   (1 + perCompressedByte) * maxReceivedBytes + perByte * Math.max(maxInflated, maxReceivedBytes);
 
-/** Bytes of memory that a message takes once its body has been read (R6). */
+/** Memory of a message after its body has been read, in bytes (R6). */
 export function bytesHeld(event: HubEvent, { place: { bytes, end } }: Json): number {
   return bytesReceived(event) + (isAscii(bytes) ? perAsciiByte : perByte) * end;
 }
@@ -70,7 +69,7 @@ const isCompressed = (contentEncoding: unknown): boolean =>
   typeof contentEncoding === 'string' && typeof encodings.get(contentEncoding.toLowerCase()) === 'object';
 
 /**
- * The body of a message as bytes of JSON text. V2 bodies may be compressed: raw, or as base64 text, quoted or not (R6).
+ * The body of a message as bytes of JSON text. V2 bodies may be compressed: raw, or as base64 text with or without quotes (R6).
  * @param maxInflated most bytes a compressed body may become
  * @throws Rejection decompression_error
  */
@@ -105,14 +104,14 @@ export function decodeBody(
   return inflated(encoding, name, compressed, maxInflated);
 }
 
-/** What `info` asks zlib for. */
+/** The result of zlib with `info`. */
 interface Inflated {
   readonly buffer: Buffer;
   readonly engine: Zlib;
 }
 
 async function inflated({ inflate }: Compression, name: string, data: Uint8Array, most: number): Promise<Buffer> {
-  // One piece: each is a round trip to another thread, and several are copied into one. zlib takes no chunk below 64.
+  // One chunk: each costs a round trip to another thread, and several would be copied into one. zlib needs at least 64 bytes.
   const chunkSize = Math.max(64, Math.min(most, mostInflated * data.byteLength));
   const options = { maxOutputLength: most, chunkSize, info: true };
   return new Promise((resolve, reject) => {
@@ -140,7 +139,7 @@ export function readBody(bytes: Uint8Array, generation: Generation, keys: Keys):
   }
 }
 
-// The first bytes of compressed data are no base64 text that would itself decode to compressed data.
+// These first bytes are not valid base64, so that raw data and base64 text cannot be confused.
 function isGzip(bytes: Uint8Array): boolean {
   return bytes[0] === 0x1f && bytes[1] === 0x8b;
 }

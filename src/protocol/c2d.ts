@@ -1,15 +1,15 @@
 /** A cloud-to-device message: an acknowledgement or a notification. */
 export interface Reply {
   readonly kind: 'acknowledgement' | 'notification';
-  /** The device it goes to, which need not be the one that asked (A11). */
+  /** The receiving device; it may differ from the requesting one (A11). */
   readonly deviceId: string;
-  /** Derived, so that a device that sees a reply twice can tell (C1). */
+  /** Derived, so that a device can recognise a repeated reply (C1). */
   readonly messageId: string;
-  /** System property: the request's when it is short printable ASCII (C1). */
+  /** System property: the request's id if that is short printable ASCII (C1). */
   readonly correlationId: string | undefined;
   readonly properties: Readonly<Record<string, string>>;
   readonly body: string;
-  /** Whether it says that the request has failed: then it goes before others that are as near to their turn (C4). */
+  /** Whether it reports a failure; failures are sent first (C4). */
   readonly isFailure?: boolean;
 }
 
@@ -19,7 +19,7 @@ export const contentEncoding = 'utf-8';
 /** The hub's limit on one cloud-to-device message, in bytes as `sizeOf` counts them (C3). */
 export const maxReplyBytes = 65_536;
 
-/** Bytes as the hub counts them: body, system property values, application property names and values (C3). */
+/** Size as the hub counts it: body, system property values, application property names and values (C3). */
 export function sizeOf({ body, deviceId, messageId, correlationId, properties }: Reply): number {
   const to = `/devices/${encodeURIComponent(deviceId)}/messages/devicebound`;
   let bytes = Buffer.byteLength(body) + to.length + messageId.length + contentType.length + contentEncoding.length;
@@ -30,6 +30,6 @@ export function sizeOf({ body, deviceId, messageId, correlationId, properties }:
 
 export const fits = (reply: Reply): boolean => sizeOf(reply) <= maxReplyBytes;
 
-/** The system property holds at most 128 printable ASCII characters; a longer or stranger id is left to the application property (C1). */
+/** The system property holds at most 128 printable ASCII characters; other ids are only in the application property (C1). */
 export const systemCorrelationId = (id: string | undefined): string | undefined =>
   id !== undefined && /^[\x20-\x7e]{1,128}$/.test(id) ? id : undefined;

@@ -1,4 +1,4 @@
-/** The closed list of result codes an acknowledgement can carry; who is at fault decides whether a message is parked (G4). */
+/** All result codes of acknowledgements. Messages that fail with `fault` service are parked (G4). */
 export const resultCodes = {
   ok: { fault: 'nobody' },
   validation_error: { fault: 'device' },

@@ -5,17 +5,17 @@ import { faultsOf, target, text } from './fields.ts';
 import { maxPropertyBytes, type Properties, propertyBytes } from './properties.ts';
 import { Rejection } from './rejection.ts';
 
-/** When the device wants to hear the result (P1). */
+/** When the device wants an acknowledgement (P1). */
 export type Ack = 'none' | 'positive' | 'negative' | 'all';
 
-/** What the answer to a message needs to know of it; readable even from a message that is refused. */
+/** What the reply to a message needs; readable also from a rejected message. */
 export interface Envelope {
   readonly generation: Generation;
   /** The directly connected device, as stamped by the hub. */
   readonly deviceId: string;
   /** Derived id of the event (A2). */
   readonly eventId: string;
-  /** How often the message has failed through our side before: 0 when it comes from the hub. */
+  /** How often the message has been parked; 0 when it comes from the hub. */
   readonly attempts: number;
   /** `action` (V2) or `eventType` (V1) as sent; undefined when missing. */
   readonly name: string | undefined;
@@ -23,7 +23,7 @@ export interface Envelope {
   /** `correlationId` (V2) or `id` (V1, generated when absent). */
   readonly correlationId: string | undefined;
   readonly target: string;
-  /** Bound on the processing of the message (P2). */
+  /** Time limit for handling the message (P2). */
   readonly timeoutSeconds: number;
   readonly properties: Properties;
 }
@@ -33,7 +33,7 @@ export interface EnvelopeLimits {
   readonly maxTimeoutSeconds: number;
 }
 
-/** What differs between the two generations when a message is read. */
+/** The differences between the generations in reading a message. */
 interface Grammar {
   readonly name: string;
   readonly correlationId: string;
@@ -75,18 +75,18 @@ const grammars: Record<Generation, Grammar> = {
   },
 };
 
-/** `action` (V2) or `eventType` (V1) of a message that has not been looked at yet; empty when it is missing or no text. */
+/** `action` (V2) or `eventType` (V1) of an unchecked message; empty when it is missing or no text. */
 export function nameOf(generation: Generation, properties: Readonly<Record<string, unknown>>): string {
   const { name } = grammars[generation];
   const value = Object.hasOwn(properties, name) ? properties[name] : undefined;
   return typeof value === 'string' ? value : '';
 }
 
-/** The schema of the properties that every request of a generation has, but for `ack`. */
+/** The schema of the common properties of a generation, without `ack`. */
 export const commonProperties = (generation: Generation, limits: EnvelopeLimits): z.ZodObject =>
   grammars[generation].common(limits);
 
-/** The code of every validation failure of a generation (result codes). */
+/** The code for validation failures of a generation (result codes). */
 export const invalid = (generation: Generation): FailureCode => grammars[generation].invalid;
 
 const acks: Readonly<Record<string, Ack>> = {
@@ -98,13 +98,13 @@ const acks: Readonly<Record<string, Ack>> = {
   full: 'all',
 };
 
-/** The values of `ack`, read without regard to case (P1). */
+/** The values of `ack`, case-insensitive (P1). */
 export const ackNames: readonly string[] = Object.keys(acks);
 
 /**
- * The message id of one reply: the same when the hub delivers the event again, so that a device can tell (C1); another
- * when the message has failed through our side and an operator replays it, for then there is news.
- * @param about what tells it from the other replies to the request
+ * The message id of one reply. It is the same for each delivery of the event, so that a device can recognise repeats (C1),
+ * and a different one for each replay by an operator, because the result may differ.
+ * @param about distinguishes the replies to one request
  */
 export const messageId = ({ eventId, attempts }: Envelope, about: string): string =>
   derivedId(eventId, attempts === 0 ? `reply ${about}` : `reply ${about} of replay ${attempts}`);
@@ -113,7 +113,7 @@ export const messageId = ({ eventId, attempts }: Envelope, about: string): strin
 export const wantsAck = (ack: Ack, success: boolean): boolean =>
   ack === 'all' || ack === (success ? 'positive' : 'negative');
 
-/** Reads envelopes under fixed limits. The refusal, if any, is that of the first failing stage of R9. */
+/** Reads envelopes. `refusal` is that of the first failing stage of R9. */
 export function createEnvelopeReader(limits: EnvelopeLimits) {
   const common = { V2: commonProperties('V2', limits), V1: commonProperties('V1', limits) };
 

@@ -1,8 +1,8 @@
 import { v5 as uuidv5 } from 'uuid';
 
-/** A device-to-cloud message as the hub's event endpoint hands it over. */
+/** A device-to-cloud message from the hub's event endpoint. */
 export interface HubEvent {
-  /** The bytes of the data section; anything else when an AMQP sender used another kind of body. */
+  /** The bytes of the data section; another type when an AMQP sender used another kind of body. */
   readonly body: unknown;
   readonly properties?: Readonly<Record<string, unknown>>;
   readonly systemProperties?: Readonly<Record<string, unknown>>;
@@ -11,7 +11,7 @@ export interface HubEvent {
   readonly enqueuedTimeUtc: Date;
 }
 
-/** Where an event stands in the hub. */
+/** The source of an event. */
 export interface Origin {
   readonly hub: string;
   readonly partition: string;
@@ -23,8 +23,8 @@ const own = (bag: Readonly<Record<string, unknown>> | undefined, key: string): u
   bag !== undefined && Object.hasOwn(bag, key) ? bag[key] : undefined;
 
 /**
- * Which of our two generations a message belongs to; undefined for the telemetry, twin and lifecycle events that are
- * not ours. Never looks at the body (R2, R3).
+ * The generation of a message, from its properties only; undefined for telemetry, twin and lifecycle events, which are not
+ * for this service (R2, R3).
  */
 export function classify(event: HubEvent): Generation | undefined {
   const { properties } = event;
@@ -42,7 +42,7 @@ function isTelemetry(event: HubEvent): boolean {
   return source === undefined || source === 'Telemetry';
 }
 
-/** The device the hub has authenticated; undefined when the hub has put no stamp on the message (R1). */
+/** The device that the hub has authenticated; undefined without the hub's stamp (R1). */
 export function senderOf(event: HubEvent): string | undefined {
   const value = own(event.systemProperties, 'iothub-connection-device-id');
   return typeof value === 'string' && value !== '' ? value : undefined;
@@ -50,11 +50,11 @@ export function senderOf(event: HubEvent): string | undefined {
 
 const derivedIds = 'd3f3b7c6-52a1-5c0e-9c39-6f6f4f2e7a11';
 
-/** A GUID that is the same whenever the hub delivers the same event again; every derived id begins from it (A2). */
+/** A GUID that is the same for each delivery of an event; all derived ids are based on it (A2). */
 export function eventId(event: HubEvent, { hub, partition }: Origin, deviceId: string): string {
   const { sequenceNumber, enqueuedTimeUtc } = event;
   return uuidv5(JSON.stringify([hub, partition, sequenceNumber, enqueuedTimeUtc.getTime(), deviceId]), derivedIds);
 }
 
-/** A GUID for one thing that comes of an event: an object, a reply, a call to a backend (A2, C1). */
+/** A GUID for an object, a reply or a backend call that results from an event (A2, C1). */
 export const derivedId = (id: string, purpose: string): string => uuidv5(purpose, id);

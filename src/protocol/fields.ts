@@ -1,22 +1,22 @@
 import { z } from 'zod';
 import { listed } from './details.ts';
 
-/** Formats of the values that the service itself reads, in headers and in bodies. Each error is the end of a sentence. */
+/** Formats of the values that the service reads from headers and bodies. Errors continue a sentence that begins with the name. */
 
 const required = (otherwise: string) => (issue: { input?: unknown }) =>
   issue.input === undefined ? 'is required' : otherwise;
 
-/** Any text that is not empty: a name, a correlation id. */
+/** Non-empty text: a name, a correlation id. */
 export const text = z.string({ error: required('must be text') }).min(1, 'must not be empty');
 
-/** One name of an identity, never split: it may contain anything that can be sent (P5). */
+/** One name of an identity; it may contain any characters (P5). */
 export const identityName = text.refine((value) => value.isWellFormed(), 'must be Unicode text');
 
-/** A body of which these members are checked; others are the backend's business. */
+/** A body; only these members are checked, the backend checks the others. */
 export const jsonObject = <Shape extends z.ZodRawShape>(shape: Shape) =>
   z.object(shape, { error: 'must be a JSON object' });
 
-/** A member that may be missing; null says the same as leaving it out. */
+/** An optional member; null means the same as absent. */
 export const absentWhenNull = <Schema extends z.ZodType>(schema: Schema) =>
   schema.nullish().transform((value) => value ?? undefined);
 
@@ -24,10 +24,10 @@ export const integer = z
   .number({ error: required('must be an integer') })
   .refine(Number.isInteger, 'must be an integer');
 
-/** The same in an acknowledgement, where it may have more digits than a JavaScript number keeps; nothing is parsed with it. */
+/** The same in an acknowledgement, as bigint. For types and documents only; nothing is parsed with it. */
 export const exactInteger = integer as unknown as z.ZodType<bigint>;
 
-/** The integer that a JSON text writes, to its last digit; undefined when it writes none, or one too large for any use. */
+/** The exact integer of a JSON text; undefined when it is no integer or has more than 40 digits. */
 export function integerIn(text: string): bigint | undefined {
   if (/^-?\d{1,40}$/.test(text)) return BigInt(text);
   const value = /^-?\d/.test(text) ? Number(text) : Number.NaN;
@@ -40,13 +40,13 @@ export const isGuid = (value: unknown): value is string => typeof value === 'str
 
 export const guid = z.string({ error: required('must be a GUID') }).regex(guidForm, 'must be a GUID');
 
-/** Text that stays one segment of a URL path even behind a proxy that decodes too much (D1). */
+/** Text that stays one segment of a URL path even if a proxy decodes it twice (D1). */
 const segmentForm = /^(?!\.\.|\.$)[^\p{Cc}\p{Cs}/\\?#%]+$/u;
 
-/** Whether an id may become a segment of a path, wherever it comes from (P5, D1). */
+/** Whether an id of a device or a backend may become a segment of a path (P5, D1). */
 export const isSegment = (id: string): boolean => segmentForm.test(id);
 
-/** A model definition identifier; spaces included, case sensitive (P5). */
+/** A model definition identifier: case-sensitive, may contain spaces (P5). */
 export const modelId = z
   .string({ error: required('must be a model definition identifier') })
   .regex(
@@ -56,7 +56,7 @@ export const modelId = z
 
 export const isModelId = (value: unknown): value is string => modelId.safeParse(value).success;
 
-/** A type identifier has no `@`: what follows one is a version (P5). */
+/** A type identifier has no `@`, which separates the version (P5). */
 const typeId = String.raw`(?!\.\.|\.(?:@|$))[^\p{Cc}\p{Cs}/\\?#%@]{1,256}`;
 const fullVersion = String.raw`\d{1,9}\.\d{1,9}\.\d{1,9}`;
 const typeRefForm = new RegExp(String.raw`^(${typeId})(?:@(\d{1,9}|${fullVersion}))?$`, 'u');
@@ -79,12 +79,12 @@ export function parseTypeRef(value: unknown): TypeRef | undefined {
   return typeId === undefined ? undefined : { typeId, version };
 }
 
-/** The path of the device for which replies are meant; it is only copied, so that only its characters matter (P5). */
+/** The path of the receiver of replies. It is only copied, so that only its characters are checked (P5). */
 export const target = z.string().regex(/^\P{Cc}*$/u, 'must not have control characters');
 
 const segment = String.raw`(?!\.{1,2}(?:/|$))[^\p{Cc}\p{Cs}/]+`;
 
-/** A connectivity path, relative to the directly connected device; the empty path is the device itself (P5). */
+/** A connectivity path, relative to the directly connected device; empty for the device itself (P5). */
 export const path = z
   .string({ error: required('must be text') })
   .regex(
@@ -92,7 +92,7 @@ export const path = z
     'must be identity names joined by /, without empty, . or .. names or control characters',
   );
 
-/** One sentence for everything that is wrong: `objectId must be a GUID; owner must be text`. */
+/** One text for all faults: `objectId must be a GUID; owner must be text`. */
 export function faultsOf(error: z.ZodError, what: 'property' | 'body'): string {
   return listed(
     error.issues.map(({ path, message }) => {

@@ -5,33 +5,33 @@ import { effort, type JsonLimits, MalformedJson, type Member, type Scanned, scan
 export { MalformedJson } from './jsonScan.ts';
 
 /**
- * A JSON text as it arrived. The text is what travels on: a round trip through `JSON.stringify` would lose 64-bit
- * integers, `1.0`, `1e400` and the order of integer keys (R5). No value is built before it is asked for.
+ * A JSON text as it arrived. The text itself is passed on: `JSON.stringify` would lose 64-bit integers, `1.0`, `1e400` and
+ * the order of integer keys (R5). Values are built only on access.
  */
 export interface Json extends Scanned {
   readonly text: string;
-  /** Of the whole text; only for texts that are known to be small. */
+  /** The parsed text; only for small texts. */
   readonly value: unknown;
   readonly isObject: boolean;
   readonly place: Place;
 }
 
-/** Where a text stands in a buffer; offsets of members count from the beginning of the buffer, too. */
+/** The position of a text in a buffer. Offsets of members are also relative to the buffer. */
 interface Place {
   readonly bytes: Buffer;
   readonly start: number;
   readonly end: number;
 }
 
-/** The deepest nesting of arrays and objects that is read (R5). */
+/** Deepest nesting of arrays and objects (R5). */
 export const maxJsonDepth = 64;
 
 const usual = trusted(maxJsonDepth);
 
-/** Of a backend's answer, whose size alone is bounded: a model of the greatest depth stands two levels deeper in a list. */
+/** For backend responses: only their size is limited, and a list holds its models two levels deeper. */
 export const answerLimits = trusted(maxJsonDepth + 2);
 
-/** Of a device's body (R6). */
+/** For bodies of devices (R6). */
 export const bodyLimits: JsonLimits = {
   depth: maxJsonDepth,
   values: 32_768,
@@ -42,7 +42,7 @@ export const bodyLimits: JsonLimits = {
 
 /**
  * Reads a JSON text: strict UTF-8, no byte order mark, within the limits (R5, R6).
- * @param keys those of the outermost object that are looked for
+ * @param keys the keys of the outermost object to find
  * @throws MalformedJson
  */
 export function readJson(bytes: Uint8Array, keys: Keys = allKeys, limits: JsonLimits = usual): Json {
@@ -51,7 +51,7 @@ export function readJson(bytes: Uint8Array, keys: Keys = allKeys, limits: JsonLi
   if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) {
     throw new MalformedJson('begins with a byte order mark');
   }
-  // V8 gives up the compiled pass whenever it reads past the end of a buffer: a copy has a byte that ends any text.
+  // V8 deoptimises `scan` when it reads past the end of a buffer, so that a copy gets a terminating byte.
   const terminated = Buffer.allocUnsafe(bytes.byteLength + 1);
   terminated.set(bytes);
   terminated[bytes.byteLength] = 0;
@@ -59,41 +59,41 @@ export function readJson(bytes: Uint8Array, keys: Keys = allKeys, limits: JsonLi
 }
 
 /**
- * The same for a text that is already decoded.
+ * The same for a decoded text.
  * @throws MalformedJson
  */
 export const parseJson = (text: string, keys?: Keys, limits?: JsonLimits): Json =>
   readJson(Buffer.from(text), keys, limits);
 
-/** One outermost member; undefined when there is none. */
+/** One outermost member; undefined when it is missing. */
 export function memberOf(json: Json, key: string, keys: Keys = allKeys): Json | undefined {
   const member = json.members.get(key);
   return member && jsonAt(json.place.bytes, member.start, member.end, keys);
 }
 
-/** One outermost member as written; undefined when there is none. */
+/** The text of one outermost member; undefined when it is missing. */
 export function textIn(json: Json, key: string): string | undefined {
   const member = json.members.get(key);
   return member && slice(json, member.start, member.end);
 }
 
-/** What one outermost member says; undefined when there is none. Only for members that are known to be small. */
+/** The value of one outermost member; undefined when it is missing. Only for small members. */
 export function valueIn(json: Json, key: string): unknown {
   const text = textIn(json, key);
   return text === undefined ? undefined : built(text);
 }
 
-/** A member of a device's body that the service reads may be so large: a list of names, not data. */
+/** Largest member of a device's body that the service reads: enough for a list of names. */
 const mostValuesRead = 1_001;
 const mostBytesRead = 65_536;
 
-/** Why a member is too large for the service to read it; undefined when it is not. */
+/** Why a member is too large to read; undefined when it is not. */
 export function excessOf({ values, start, end }: Member): string | undefined {
   if (values > mostValuesRead) return `has more than ${mostValuesRead - 1} values`;
   return end - start > mostBytesRead ? `has more than ${mostBytesRead} bytes` : undefined;
 }
 
-/** What some outermost members say, of a text that a device has written; those that are missing or too large are left out. */
+/** The values of some outermost members of a device's text, without missing and too large ones. */
 export function pickSmall<Key extends string>(json: Json, keys: readonly Key[]): Partial<Record<Key, unknown>> {
   const isSmall = (key: Key) => {
     const member = json.members.get(key);
@@ -102,7 +102,7 @@ export function pickSmall<Key extends string>(json: Json, keys: readonly Key[]):
   return pick(json, keys.filter(isSmall));
 }
 
-/** What some outermost members say; those that are missing are left out. */
+/** The values of some outermost members, without missing ones. */
 export function pick<Key extends string>(json: Json, keys: readonly Key[]): Partial<Record<Key, unknown>> {
   const values: Partial<Record<Key, unknown>> = {};
   for (const key of keys) if (json.members.has(key)) values[key] = valueIn(json, key);
@@ -123,7 +123,7 @@ export function jsonAt(bytes: Buffer, from: number, end: number, keys: Keys, lim
   return json;
 }
 
-/** What is found out when it is asked for; a prototype, as an answer may have tens of thousands of elements. */
+/** Members that are computed on access. They are on a prototype because a response may have tens of thousands of elements. */
 const asAskedFor = {
   get text(): string {
     const { bytes, start, end } = (this as unknown as Json).place;

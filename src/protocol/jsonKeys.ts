@@ -1,19 +1,19 @@
-/** The keys that a reader looks for, prepared once so that looking at a key of a text allocates nothing. */
+/** The keys that a reader looks for, prepared once so that `find` allocates nothing. */
 export interface Keys {
   /**
-   * Which of them stands in the text, in whatever spelling: `"type"` and `"ty\u0070e"` are the same.
+   * The key that the text has at this place, if it is one of them. Escapes are decoded: `"type"` and `"ty\u0070e"` are equal.
    * @param from offset of the key's first byte, after the quote
    * @param to offset of its closing quote
    */
   find(bytes: Buffer, from: number, to: number): string | undefined;
 }
 
-/** Longer keys are never found, nor need they be: a body that has one is refused (R6). */
+/** Longer keys are never found: bodies with such keys are rejected (R6). */
 export const maxKeyLength = 1_024;
 
-/** One name is left, or there are several: then the next byte of the key decides, or its end. */
+/** One remaining name, or several that differ in the next byte or end there. */
 type Branch = Leaf | Map<number, Twig>;
-/** Several names that nobody has asked for yet: they are told apart when a key begins like them. */
+/** A list of names becomes a branch when a key first begins like them. */
 type Twig = Branch | Leaf[];
 interface Leaf {
   readonly name: string;
@@ -26,7 +26,7 @@ export function keysOf(names: Iterable<string>): Keys {
   const leaves = Array.from(new Set(names), (name): Leaf => ({ name, bytes: Buffer.from(name) }));
   const known = leaves.filter(({ name, bytes }) => bytes.length <= maxKeyLength && name.isWellFormed());
   const root = mapOf(known, 0);
-  /** The branches of the root by first byte, which is all it takes to tell most keys from ours. */
+  /** The branches of the root by first byte, which is enough to exclude most keys. */
   const first = Array.from({ length: 256 }, (_, code) => root.get(code));
 
   function firstBranch(code: number): Branch | undefined {
@@ -43,7 +43,7 @@ export function keysOf(names: Iterable<string>): Keys {
       if (from === to || code === backslash) return walk(bytes, from, to, root, 0);
       const branch = firstBranch(code);
       if (branch === undefined || branch instanceof Map) return branch && walk(bytes, from + 1, to, branch, 1);
-      // Most keys that begin like one of ours are told from it here.
+      // This comparison excludes most keys that begin like one of ours.
       const name = branch.bytes;
       let depth = 1;
       while (from + depth < to && bytes[from + depth] === name[depth]) depth += 1;
@@ -53,15 +53,15 @@ export function keysOf(names: Iterable<string>): Keys {
   };
 
   /**
-   * Reads a key byte by byte, escapes as the bytes that they stand for.
-   * @param start where to go on
-   * @param begun bytes that have been read
-   * @param from the branch that they have led to
+   * Reads a key byte by byte and decodes escapes.
+   * @param start offset of the next byte
+   * @param begun number of bytes that have been read
+   * @param from the branch that they lead to
    */
   function walk(bytes: Buffer, start: number, to: number, from: Branch, begun: number): string | undefined {
     let branch: Branch | undefined = from;
     let at = start;
-    /** Of a character beyond ASCII that is written as an escape: its code point, and bytes of its UTF-8 that are left. */
+    /** Code point of an escaped non-ASCII character, and the number of its UTF-8 bytes that remain. */
     let character = 0;
     let left = 0;
     for (let depth = begun; ; depth += 1) {
@@ -101,7 +101,7 @@ export function keysOf(names: Iterable<string>): Keys {
   }
 }
 
-/** @param depth bytes that all the names begin with */
+/** @param depth number of bytes that all names have in common */
 function mapOf(leaves: readonly Leaf[], depth: number): Map<number, Twig> {
   const groups = new Map<number, Leaf[]>();
   for (const leaf of leaves) {
@@ -113,7 +113,7 @@ function mapOf(leaves: readonly Leaf[], depth: number): Map<number, Twig> {
   return new Map(Array.from(groups, ([code, group]) => [code, group.length === 1 ? (group[0] as Leaf) : group]));
 }
 
-/** @param depth bytes before the code */
+/** @param depth number of bytes before the code */
 function branchAt(map: Map<number, Twig>, code: number, depth: number): Branch | undefined {
   const twig = map.get(code);
   if (!Array.isArray(twig)) return twig;
@@ -122,17 +122,17 @@ function branchAt(map: Map<number, Twig>, code: number, depth: number): Branch |
   return branch;
 }
 
-/** Every key counts. */
+/** Finds every key. */
 export const allKeys: Keys = { find: decoded };
 
 const backslash = 0x5c;
 const letterU = 0x75;
 
-/** What a letter behind a backslash stands for: a control character, or itself. */
+/** The character of a letter after a backslash. */
 const escaped = Uint8Array.from({ length: 256 }, (_, code) => code);
 for (const pair of ['b\b', 'f\f', 'n\n', 'r\r', 't\t']) escaped[pair.charCodeAt(0)] = pair.charCodeAt(1);
 
-/** The bits of the first byte of a character in UTF-8 that say how many bytes follow. */
+/** The bits of the first UTF-8 byte that give the number of bytes that follow. */
 const leads = [0, 0xc0, 0xe0, 0xf0];
 
 const isHighSurrogate = (unit: number): boolean => unit >= 0xd800 && unit < 0xdc00;

@@ -4,42 +4,42 @@ import type { Keys } from './jsonKeys.ts';
 export interface JsonLimits {
   /** Deepest nesting of arrays and objects, at most 128. */
   readonly depth: number;
-  /** Values altogether: those of members, elements, and the outermost one. */
+  /** Number of values: members, elements and the outermost value. */
   readonly values: number;
-  /** Members of the outermost object, the only ones whose keys are read. */
+  /** Number of members of the outermost object. */
   readonly members: number;
-  /** Characters of a key as it is written. */
+  /** Characters of a key, including escapes. */
   readonly keyLength: number;
   /** Characters of a number. */
   readonly numberLength: number;
 }
 
-/** Offsets into the text: of the key's opening quote, and of the value from its first to past its last character. */
+/** Offsets into the text: of the key's opening quote, of the value's start, and of the end after the value. */
 export interface Member {
   readonly key: number;
   readonly start: number;
   readonly end: number;
-  /** How many values it holds, itself included. */
+  /** Number of values, including itself. */
   readonly values: number;
 }
 
-/** What one pass over a text has found. */
+/** The result of `scan`. */
 export interface Scanned {
-  /** Those of the outermost object that were looked for; empty for any other value. A key's last occurrence wins. */
+  /** Wanted members of the outermost object; empty for any other value. The last occurrence of a key counts. */
   readonly members: ReadonlyMap<string, Member>;
-  /** Keys that were looked for and occur more than once in the outermost object. */
+  /** Wanted keys that occur more than once in the outermost object. */
   readonly twice: ReadonlySet<string>;
-  /** Members of the outermost object, looked for or not. */
+  /** Number of members of the outermost object, wanted or not. */
   readonly size: number;
 }
 
 /**
- * What reading JSON has taken since the process began: bytes looked at and values met in passes, and characters of texts
- * of which a value was built. It only grows.
+ * The cost of reading JSON since the start of the process: bytes and values that `scan` has passed, and characters of texts
+ * that were parsed into values.
  */
 export const effort = { characters: 0, values: 0, built: 0 };
 
-/** The bytes are not a JSON text within the limits; the message says why in words a device developer can act on. */
+/** The bytes are not a JSON text within the limits; the message is for developers of devices. */
 export class MalformedJson extends Error {
   override readonly name = 'MalformedJson';
 }
@@ -62,13 +62,13 @@ const closeBracket = 0x5d;
 const openBrace = 0x7b;
 const closeBrace = 0x7d;
 
-/** One for each open array or object: whether it is an object. A pass never begins inside another. */
+/** For each open array or object, whether it is an object. It is shared because passes do not nest. */
 const isObject = new Uint8Array(128);
 
 const none: ReadonlyMap<string, Member> = new Map();
 const never: ReadonlySet<string> = new Set();
 
-/** No bounds beside the nesting: for what a backend answers, which has a bound on its bytes. */
+/** Limits only the nesting: for backend responses, whose size is limited elsewhere. */
 export const trusted = (depth: number): JsonLimits => ({
   depth,
   values: Number.POSITIVE_INFINITY,
@@ -78,14 +78,14 @@ export const trusted = (depth: number): JsonLimits => ({
 });
 
 /**
- * Checks the grammar of a JSON text (RFC 8259) and its bounds, and finds the outermost members that are looked for: all
- * in one pass that looks at each character once and builds no value.
+ * Checks the grammar of a JSON text (RFC 8259) and its limits, and finds the wanted members of the outermost object, in one
+ * pass that reads each byte once and builds no values.
  *
  *   value  = object / array / string / number / true / false / null       blank = space / tab / newline / return
  *   object = "{" [ string ":" value *( "," string ":" value ) ] "}"       array = "[" [ value *( "," value ) ] "]"
  *
- * @param bytes UTF-8, with at least one byte more than the text has
- * @param keys those that are looked for; none when undefined
+ * @param bytes UTF-8, with at least one byte after the text
+ * @param keys the wanted keys; undefined for none
  * @throws MalformedJson
  */
 export function scan(bytes: Buffer, start: number, end: number, keys: Keys | undefined, limits: JsonLimits): Scanned {
@@ -96,7 +96,7 @@ export function scan(bytes: Buffer, start: number, end: number, keys: Keys | und
   let values = 0;
   let depth = 0;
   let at = start;
-  /** The outermost member that is being read: its name, when it is looked for, its key's place and its value's. */
+  /** The outermost member that is being read: its name if it is wanted, and the offsets of its key and value. */
   let name: string | undefined;
   let keyAt = 0;
   let valueAt = 0;
@@ -119,7 +119,7 @@ export function scan(bytes: Buffer, start: number, end: number, keys: Keys | und
         isObject[depth] = first === openBrace ? 1 : 0;
         depth += 1;
         at = pastBlanks(bytes, at + 1);
-        isOpen = (bytes[at] as number) !== first + 2; // the closing one of either kind
+        isOpen = (bytes[at] as number) !== first + 2; // the closing bracket is the opening one + 2 for both kinds
         if (!isOpen) {
           at += 1;
           depth -= 1;
@@ -139,7 +139,7 @@ export function scan(bytes: Buffer, start: number, end: number, keys: Keys | und
               twice ??= new Set();
               twice.add(name);
             }
-            known.key = keyAt; // in place: a text may repeat a key any number of times
+            known.key = keyAt; // changed in place, so that a repeated key allocates nothing
             known.start = valueAt;
             known.end = at;
             known.values = count;
@@ -247,7 +247,7 @@ function pastNumber(bytes: Buffer, start: number, maxLength: number): number {
   return at;
 }
 
-/** @param most offset beyond which it does not matter how many there are */
+/** @param most the offset at which to stop */
 function pastDigits(bytes: Buffer, from: number, most: number): number {
   if (!isDigit(bytes[from] as number)) throw broken(bytes, from);
   let at = from + 1;
@@ -264,7 +264,7 @@ function pastWord(bytes: Buffer, at: number, first: number): number {
   return at + word.length;
 }
 
-/** The text itself is not quoted: it could carry a secret into a log. */
+/** Does not quote the text, which may contain a secret. */
 function broken(bytes: Buffer, at: number): MalformedJson {
   const where = at >= bytes.length - 1 ? ', it ends too early' : `, see character ${at + 1}`;
   return new MalformedJson(`is not well-formed JSON${where}`);

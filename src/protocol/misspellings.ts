@@ -1,6 +1,6 @@
 import type { HubEvent } from './event.ts';
 
-/** Properties by which a message is known to be ours, by their names in lower case (R3). */
+/** The properties that identify our messages, by their names in lower case (R3). */
 const telling = [
   { lowerCase: 'msgtype', name: 'msgType', value: 'action' },
   { lowerCase: 'svc-messagetype', name: 'svc-messagetype', value: 'platformEvent' },
@@ -9,9 +9,9 @@ const telling = [
 const questionMark = 0x3f;
 
 /**
- * A slip in the names of properties because of which a message, or one of its properties, goes by unread; in words for the
- * developer of the device. Looks at every name, and at the value of two: most messages are telemetry that is not ours.
- * @param isOurs whether it is one of our messages in spite of everything
+ * A misspelt property name because of which a message, or one of its properties, is ignored; as a text for the developer of
+ * the device. Reads every name but only two values, because most messages are telemetry.
+ * @param isOurs whether the message is nevertheless one of ours
  */
 export function misspellingIn({ properties = {} }: HubEvent, isOurs: boolean): string | undefined {
   for (const name of Object.keys(properties)) {

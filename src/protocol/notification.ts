@@ -1,7 +1,7 @@
 import { type Reply, systemCorrelationId } from './c2d.ts';
 import { type Envelope, messageId } from './envelope.ts';
 
-/** News of an object model for a device; the body is the backend's own text of the model (R5). */
+/** Tells a device about an object model; the body is the backend's own text of the model (R5). */
 export interface Notification {
   readonly eventType: 'Svc.InformationModel.ObjectModelCreated' | 'Svc.InformationModel.ObjectModelUpdated';
   readonly deviceId: string;
@@ -13,7 +13,7 @@ export interface Notification {
 
 /*
  * svc-messagetype = platformEvent   eventType   id   objectId   model   target        body: the object model
- * Always V1 format, whatever generation asked (A11).
+ * Always in V1 format (A11).
  */
 export function notify(envelope: Envelope, notification: Notification): Reply {
   const { deviceId, eventType, objectId, model, target, body } = notification;

@@ -1,10 +1,10 @@
-/** The application properties of a message as text, without a prototype: a device chooses the names (R4). */
+/** The application properties of a message as text. The object has no prototype, because devices choose the names (R4). */
 export type Properties = Readonly<Record<string, string>>;
 
-/** What the hub allows the application properties of one message to take, in bytes of UTF-8, names and values (R7). */
+/** The hub's limit for the application properties of a message: bytes of UTF-8 of names and values (R7). */
 export const maxPropertyBytes = 32_768;
 
-/** Typed values of AMQP devices become text: `2` and `"2"` are the same. Values that have no text form are left out (R4). */
+/** Converts the typed values of AMQP devices to text, so that `2` and `"2"` are equal. Drops values without text form (R4). */
 export function textProperties(bag: Readonly<Record<string, unknown>>): Properties {
   const properties: Record<string, string> = Object.create(null);
   for (const name of Object.keys(bag)) {

@@ -2,9 +2,8 @@ import type { FailureCode } from './codes.ts';
 import { shortened } from './details.ts';
 
 /**
- * The one error that becomes a failed acknowledgement. `details` is a sentence a device developer can act on:
- * it holds no URL, token, stack or request value, and is cut when it is too long. `fields` are added to the
- * acknowledgement's body.
+ * The error that becomes a failed acknowledgement. `details` tells a device developer what to do. It contains no URL,
+ * token, stack or request value, and is cut when it is too long. `fields` are added to the acknowledgement's body.
  */
 export class Rejection extends Error {
   override readonly name = 'Rejection';
@@ -19,7 +18,7 @@ export class Rejection extends Error {
     this.fields = fields;
   }
 
-  /** The same failure with more acknowledgement fields: what a card always reports, success or not. */
+  /** The same failure with the acknowledgement fields that a card reports in any case. */
   with(fields: Readonly<Record<string, unknown>>): Rejection {
     return new Rejection(this.code, this.details, { ...fields, ...this.fields }, this.cause);
   }

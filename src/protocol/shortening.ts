@@ -2,11 +2,11 @@ import type { Result } from './acknowledgement.ts';
 import { fits, maxReplyBytes, type Reply } from './c2d.ts';
 import { shortened } from './details.ts';
 
-/** Most characters that stay of a text that is shortened. */
+/** Most characters of shortened texts. */
 const ofDetails = 256;
 const ofRelatedDetails = 64;
 
-/** Related models beyond so many bytes of plain JSON are not tried: no compression makes them fit. */
+/** Related models beyond this size as plain JSON are dropped without trying to compress them. */
 const mostPlainBytes = 8 * maxReplyBytes;
 
 interface Related {
@@ -15,10 +15,9 @@ interface Related {
 }
 
 /**
- * The acknowledgement with as much of the result as the hub's limit allows: `details` are cut, then those of related
- * models, then these are left empty, then related models are left out, those that succeeded first (C3, D32). What does
- * not fit even then cannot be delivered.
- * @param encode called for shorter and shorter results
+ * The acknowledgement with as much of the result as the hub's limit allows. It first cuts `details`, then those of related
+ * models, then empties these, then drops related models, successful ones first (C3, D32). The result may still be too large.
+ * @param encode called with ever shorter results
  */
 export function longestThatFits(result: Result, encode: (result: Result) => Reply): Reply {
   const whole = encode(result);
@@ -61,7 +60,7 @@ function sentenceOf(details: string, ordered: readonly Related[], kept: number):
   return details === '' ? sentence : `${details}; ${sentence}`;
 }
 
-/** How many elements take up so many bytes as JSON, or all of them. */
+/** The number of elements that fit into so many bytes as JSON. */
 function countWithin(elements: readonly unknown[], bytes: number): number {
   let left = bytes;
   const index = elements.findIndex((one) => {

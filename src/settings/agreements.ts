@@ -1,6 +1,6 @@
 import type { MethodsSettings, Settings } from './schema.ts';
 
-/** What each setting alone allows may still make no sense together. One sentence for each fault, without any value of a secret. */
+/** Checks across settings. One sentence for each fault, without values of secrets. */
 export const disagreements = (settings: Settings): string[] =>
   [token(settings), checkpoints(settings), deadLetters(settings)].flat();
 
@@ -25,7 +25,7 @@ function checkpoints(settings: Settings): string[] {
     return connectionString === '' ? ['checkpoints.store: blob needs CHECKPOINTS_CONNECTION_STRING beside it'] : [];
   }
   return connectionString !== '' && !lendsToDeadLetters(settings)
-    ? [`checkpoints.connectionString: of no use to CHECKPOINTS_STORE=${store}; is it to be blob?`]
+    ? [`checkpoints.connectionString: not used with CHECKPOINTS_STORE=${store}; remove it, or set the store to blob`]
     : [];
 }
 
@@ -37,7 +37,7 @@ function deadLetters(settings: Settings): string[] {
     ];
   }
   return store !== 'blob' && connectionString !== ''
-    ? [`deadLetters.connectionString: of no use to DEAD_LETTERS_STORE=${store}; is it to be blob?`]
+    ? [`deadLetters.connectionString: not used with DEAD_LETTERS_STORE=${store}; remove it, or set the store to blob`]
     : [];
 }
 
@@ -56,7 +56,7 @@ function certificate({ methods: { tlsCertificateFile, tlsKeyFile } }: MethodsSet
     : [];
 }
 
-/** The name alone decides, in any account: the same account can be written in several ways (M9). */
+/** Compares only the names, not the accounts: one account can be written in several ways (M9). */
 function files({ files: { connectionString, container, tenantClaim }, checkpoints, deadLetters }: MethodsSettings) {
   const others = { CHECKPOINTS_CONTAINER: checkpoints.container, DEAD_LETTERS_CONTAINER: deadLetters.container };
   const taken = Object.entries(others).filter(([, name]) => name === container);
@@ -66,7 +66,7 @@ function files({ files: { connectionString, container, tenantClaim }, checkpoint
       ? ['files.container: METHODS_FILES_CONNECTION_STRING and METHODS_FILES_CONTAINER need each other']
       : []),
     ...(tenantClaim !== '' && container === ''
-      ? ['files.tenantClaim: METHODS_FILES_TENANT_CLAIM is of no use without METHODS_FILES_CONTAINER']
+      ? ['files.tenantClaim: METHODS_FILES_TENANT_CLAIM is not used without METHODS_FILES_CONTAINER']
       : []),
   ];
 }

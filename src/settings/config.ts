@@ -7,7 +7,7 @@ import { everySetting, type MethodsSettings, methodsSchema, type Settings, schem
 
 export type { MethodsSettings, Settings } from './schema.ts';
 
-/** The settings are unusable; `problems` has one line for each thing to mend, without any value of a secret. */
+/** The settings are invalid; `problems` has one line for each problem, without values of secrets. */
 export class ConfigurationError extends Error {
   override readonly name = 'ConfigurationError';
   readonly problems: readonly string[];
@@ -22,14 +22,14 @@ export class ConfigurationError extends Error {
  * Reads the settings of the service: defaults, then the file of the environment (`config/<NODE_ENV>.json`, or
  * `CONFIG_FILE`), then environment variables. An empty variable counts as not set.
  * @param directory holds the files of the environments
- * @throws ConfigurationError naming every problem at once
+ * @throws ConfigurationError with all problems
  */
 export function readSettings(env: NodeJS.ProcessEnv, directory: string): Settings {
   const given = notEmpty(env);
   return loaded(convict(schema, { env: given, args: [] }), schema, given, directory, disagreements);
 }
 
-/** The same for the front door, which reads no more than it uses (M1). */
+/** The same for the front door, which reads only the settings that it uses (M1). */
 export function readMethodsSettings(env: NodeJS.ProcessEnv, directory: string): MethodsSettings {
   const given = notEmpty(env);
   const config = convict(methodsSchema, { env: given, args: [] });
@@ -69,7 +69,7 @@ function loaded<S>(
   return settings;
 }
 
-/** Without what only the other program reads: one file can serve both. */
+/** Without the settings that only the other program reads: both can share one file. */
 function withoutOthers(values: Record<string, unknown>, own: Groups): object {
   const every: Groups = everySetting;
   const isOthers = (group: string, name: string) =>
@@ -84,10 +84,10 @@ function withoutOthers(values: Record<string, unknown>, own: Groups): object {
   return Object.fromEntries(entries);
 }
 
-/** Where the files of the environments lie. */
+/** The directory of the environments' files. */
 export const configDirectory = fileURLToPath(new URL('../../config', import.meta.url));
 
-/** One setting as the documentation shows it. */
+/** One setting for the documentation. */
 export interface SettingDoc {
   readonly path: string;
   readonly env: string;
@@ -96,7 +96,7 @@ export interface SettingDoc {
   readonly secret: boolean;
 }
 
-/** Every setting in the order of a schema, for the pages that list them; default those of the service and the front door. */
+/** Every setting in the order of a schema; by default those of the service and the front door. */
 export function settingDocs(of: convict.Schema<Groups> = everySetting): SettingDoc[] {
   return Object.entries(of).flatMap(([group, members]) =>
     Object.entries(members).map(([name, { doc, env, default: fallback, ...more }]) => ({
@@ -112,7 +112,7 @@ export function settingDocs(of: convict.Schema<Groups> = everySetting): SettingD
 const secretPaths = () => settingDocs().flatMap(({ path, secret }) => (secret ? [path] : []));
 const envOf = (path: string) => settingDocs().find((setting) => setting.path === path)?.env;
 
-/** Convict names the setting; whoever deploys the service wants its environment variable. */
+/** Replaces convict's name of the setting with the environment variable. */
 function named(problem: string): string {
   const retired = retiredSettings.find(({ path }) => problem.includes(`'${path}'`));
   if (retired) return `${retired.path} is no setting any more: ${retired.instead}`;

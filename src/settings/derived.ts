@@ -7,15 +7,15 @@ interface Room {
   readonly maxBytes: number;
 }
 
-/** What one partition may have in flight: half, so that the others always have room. */
+/** Limits of one partition: half, so that the others always have room. */
 export const partitionShare = ({ maxMessages, maxBytes }: Room): Room => ({
   maxMessages: Math.ceil(maxMessages / 2),
   maxBytes: Math.floor(maxBytes / 2),
 });
 
-/** How often an instance renews its ownership, and reads that of the others. */
+/** Interval in which an instance renews its ownership and reads that of the others. */
 export const roundMs = (expirySeconds: number): number => (expirySeconds * 1000) / roundsInExpiry;
 
-/** How long the hub may take to settle one reply, before it is sent again. */
+/** Time for the hub to settle one reply, before it is sent again. */
 export const settleWithinMs = (maxWaitSeconds: number): number =>
   Math.min(10_000, Math.max(1_000, (maxWaitSeconds * 1000) / 6));

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Settings } from './schema.ts';
 
-/** The folders under the data directory; a mount can give any of them another place. */
+/** The folders of the data directory. A volume can be mounted at any of them. */
 export interface Directories {
   readonly checkpoints: string;
   readonly deadLetters: string;
@@ -14,7 +14,7 @@ export const directoriesOf = ({ directory }: Settings['data']): Directories => (
   spool: join(directory, 'spool'),
 });
 
-/** Those that the service writes to with these settings. */
+/** The folders that the service uses with these settings. */
 export function usedDirectories({
   data,
   checkpoints,

@@ -1,6 +1,6 @@
 import type convict from 'convict';
 
-/** What a setting's value must look like. No message repeats the value: it may be a secret. */
+/** Formats of settings. No message contains the value, which may be a secret. */
 
 const wholeNumber = (text: string): number => (/^\d+$/.test(text) ? Number(text) : Number.NaN);
 
@@ -52,7 +52,7 @@ function requireStorage(value: unknown): void {
       (endpoint.startsWith('https:') ||
         isLoopback(
           new URL(endpoint).hostname,
-        ))), 'would send its key’s signature in clear: http is allowed for a storage on this machine only');
+        ))), 'would send its key’s signature without encryption: http is allowed for a storage on this machine only');
 }
 
 function requireContainer(value: unknown): void {
@@ -91,7 +91,7 @@ export const settingFormats: Record<string, convict.Format> = {
       require(typeof value === 'string' &&
         !hasControlCharacters(value), 'must be without control characters, line ends included'),
   },
-  // RFC 6750 allows fewer characters still; these are those that a header can carry.
+  // The characters that a header can carry. RFC 6750 allows fewer.
   'bearer-token': {
     validate: (value) =>
       require(typeof value === 'string' &&
@@ -115,7 +115,7 @@ export const settingFormats: Record<string, convict.Format> = {
       const found = requireParts(value, ['Endpoint', 'SharedAccessKeyName', 'SharedAccessKey', 'EntityPath'], what);
       const endpoint = found.get('Endpoint') ?? '';
       require(URL.canParse(endpoint) && endpoint.startsWith('sb://'), `is no ${what}: Endpoint must begin with sb://`);
-      // The client would send its token in clear to any host (SDK trap).
+      // The client would send its token without encryption to any host (SDK trap).
       require(found.get('UseDevelopmentEmulator') !== 'true' ||
         isLoopback(
           new URL(endpoint.replace(/^sb:/, 'http:')).hostname,

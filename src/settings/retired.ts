@@ -1,14 +1,14 @@
-/** A setting that is gone. */
+/** A removed setting. */
 export interface Retired {
   /** Its environment variable. */
   readonly variable: string;
-  /** Its place in a file of settings. */
+  /** Its path in a file of settings. */
   readonly path: string;
   /** What to do now, as a sentence. */
   readonly instead: string;
   /**
-   * Without it the service would lose what it has stored, or change whom it trusts or where it listens: the start is
-   * refused. Otherwise it is a warning (D24).
+   * True when ignoring it would lose stored data or change what the service trusts or where it listens: the start is then
+   * refused. Otherwise there is a warning (D24).
    */
   readonly isVital: boolean;
 }
@@ -74,7 +74,7 @@ export const retiredSettings: readonly Retired[] = [
   gone('METHODS_IN_FLIGHT', 'methods.inFlight', fixed),
 ];
 
-/** One sentence for each that is set and must not be passed over. */
+/** One sentence for each vital removed setting that is set. */
 export const vitalRetired = (env: NodeJS.ProcessEnv): string[] =>
   retiredSettings
     .filter(({ variable, isVital }) => isVital && env[variable])

@@ -11,8 +11,8 @@ import { checkpoints, data, scaling } from './groups/progress.ts';
 convict.addFormats(settingFormats);
 
 /**
- * Every setting of the service: what it does, its format, its default and its environment name. Numbers also have the
- * largest value that makes sense. Secrets come from the environment only.
+ * Every setting of the service: description, format, default and environment variable; for numbers also the largest
+ * reasonable value. Secrets come from the environment only.
  */
 export const schema = {
   hub,
@@ -29,7 +29,7 @@ export const schema = {
 
 const { principalManagerUrl: _, ...backendsOfMethods } = backends;
 
-/** Every setting of the front door (M1). The two other containers are named to keep methods out of them (M9). */
+/** Every setting of the front door (M1). It has the other two containers to keep the files of methods out of them (M9). */
 export const methodsSchema = {
   hub: { serviceConnectionString: hub.serviceConnectionString },
   backends: backendsOfMethods,
@@ -41,7 +41,7 @@ export const methodsSchema = {
   log,
 } satisfies convict.Schema<unknown>;
 
-/** Of the service and the front door. */
+/** The settings of the service and of the front door. */
 export const everySetting = { ...schema, methods, files };
 
 const typed = () => convict(schema);

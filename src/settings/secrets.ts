@@ -1,6 +1,6 @@
 import { everySetting, type MethodsSettings, type Settings } from './schema.ts';
 
-/** What must be in no text that leaves the service: tokens, and the keys and signatures in connection strings (G5). */
+/** Texts that must not leave the service: tokens, and the keys and signatures in connection strings (G5). */
 export function secretsOf(settings: Settings | MethodsSettings): string[] {
   const groups: Readonly<Record<string, Readonly<Record<string, unknown>>>> = settings;
   const found = Object.entries(everySetting).flatMap(([group, members]) =>
@@ -13,7 +13,7 @@ export function secretsOf(settings: Settings | MethodsSettings): string[] {
   return [...new Set(found)].filter((secret) => secret !== '');
 }
 
-/** `Name=value;Name=value`: those that are secret. Anything else is one as a whole. */
+/** The secret values of `Name=value;Name=value`. Any other text is secret as a whole. */
 function keysIn(value: string): string[] {
   if (!/^\w+=[^;]*;/.test(value)) return [value];
   return value.split(';').flatMap((part) => /^\s*\w*(?:Key|Signature)\s*=\s*(.*?)\s*$/i.exec(part)?.[1] ?? []);

@@ -1,7 +1,7 @@
 import { nearest } from '../text/nearest.ts';
 import { retiredSettings } from './retired.ts';
 
-/** A variable that looks like a setting of the service and is none. */
+/** A variable that looks like a setting but is none. */
 export interface UnknownVariable {
   readonly variable: string;
   readonly hint: string;
@@ -25,7 +25,7 @@ export const prefixes = [
   'METHODS_',
 ] as const;
 
-/** What others set under these prefixes: a proxy, and Kubernetes for a service that is called `hub` or `http`. */
+/** Variables of others with these prefixes: of a proxy, and of Kubernetes for a service with the name `hub` or `http`. */
 const isOfOthers = (variable: string, value: string): boolean =>
   variable === 'HTTP_PROXY' ||
   /_SERVICE_(HOST|PORT(_\w+)?)$|_PORT_\d+_(TCP|UDP|SCTP)(_\w+)?$/.test(variable) ||

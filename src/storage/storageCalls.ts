@@ -2,27 +2,27 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ContainerClient } from '@azure/storage-blob';
 
 export interface CallLimits {
-  /** Longest wait for one answer of the storage. */
+  /** Limit of one attempt. */
   readonly attemptMs: number;
   readonly attempts: number;
-  /** Before the second attempt; doubled before each further one. */
+  /** Pause before the second attempt; it doubles before each further one. */
   readonly pauseMs: number;
 }
 
-/** Calls to one container, with a few attempts of limited length. */
+/** Calls to one container, with retries and time-outs. */
 export interface StorageCalls {
   /**
    * Ends before `by` (milliseconds since 1970).
-   * @throws Error that names the operation and the reason, and no request: that holds tokens (G5)
+   * @throws Error with the operation and the reason, without the request, which has tokens (G5)
    */
   attempt<T>(what: string, by: number, once: (abortSignal: AbortSignal) => Promise<T>): Promise<T>;
-  /** A key that may not create containers is good enough when there is one. */
+  /** A key without the right to create containers suffices when the container exists. */
   ensureContainer(by: number): Promise<void>;
 }
 
 const transientStatuses = [undefined, 408, 429, 500, 502, 503, 504];
 
-/** @param storage what errors call it */
+/** @param storage its name in errors */
 export function createStorageCalls(container: ContainerClient, storage: string, limits: CallLimits): StorageCalls {
   let isThere = false;
 

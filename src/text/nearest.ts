@@ -1,7 +1,7 @@
-/** Longer texts are compared by their beginning: the work grows with the product of both lengths. */
+/** Longer texts are compared by their beginning only: the cost is the product of both lengths. */
 const longest = 100;
 
-/** Which of the candidates a misspelt name most likely means: the one that the fewest changed characters lead to. */
+/** The candidate with the fewest differences from a misspelt name. */
 export function nearest(name: string, candidates: readonly string[]): string | undefined {
   const distances = candidates.map((candidate) => distance(name.slice(0, longest), candidate.slice(0, longest)));
   return candidates[distances.indexOf(Math.min(...distances))];

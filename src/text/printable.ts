@@ -1,11 +1,11 @@
 /**
- * What devices and backends have written must not steer a terminal, nor make a text read other than it is: control
- * characters, those that end lines for some readers, and those that set the direction of writing become `\u001b`.
+ * Escapes control characters, line separators and characters that set the direction of writing, as in `\u001b`: texts of
+ * devices and backends must not control a terminal or appear as other text.
  */
 export const printable = (text: string): string =>
   steering.test(text) ? text.replaceAll(everySteering, escaped) : text;
 
-/** The same for JSON text, in which the lower control characters are escaped already, but for line feeds between lines. */
+/** The same for JSON text: its strings have the lower control characters escaped already, and line feeds separate its lines. */
 export const printableJson = (json: string): string =>
   steeringInJson.test(json) ? json.replaceAll(everySteeringInJson, escaped) : json;
 

@@ -84,8 +84,8 @@ describe('the cache', () => {
     const { load, fail } = lookUp();
     const hasty = cache.get(asker('d1', 1), 'k', 1000, load);
     const patient = cache.get(asker('d1'), 'k', 1000, async () => 'own');
-    fail(new Error('the time of the message was over'));
-    await expect(hasty).rejects.toThrow('over');
+    fail(new Error('the message timed out'));
+    await expect(hasty).rejects.toThrow('timed out');
     expect(await patient).toBe('own');
   });
 

@@ -94,7 +94,7 @@ describe('the connections of a backend', () => {
     await vi.advanceTimersByTimeAsync(2000);
     expect([(await refusal).code, (await refusal).details]).toEqual([
       'timeout_exceeded',
-      'the time of the message was over while waiting for a free connection to the information model to read object model',
+      'the message timed out while waiting for a free connection to the information model to read object model',
     ]);
     await calls[0]?.answer();
     await first;

@@ -71,7 +71,7 @@ describe('a passing failure', () => {
     const refusal = await rejection((await read([[503], [503], 'refused', [504]], { seconds: 1 })).work);
     expect(refusal.code).toBe('timeout_exceeded');
     expect(refusal.details).toBe(
-      'the time of the message was over while waiting for the information model to read object model; ' +
+      'the message timed out while waiting for the information model to read object model; ' +
         'the last attempt ended with: HTTP 504',
     );
   });

@@ -74,7 +74,7 @@ describe('semaphore', () => {
     await vi.advanceTimersByTimeAsync(1000);
     expect([(await refusal).code, (await refusal).details]).toEqual([
       'timeout_exceeded',
-      'the time of the message was over while waiting for a slot',
+      'the message timed out while waiting for a slot',
     ]);
     semaphore.release();
     await settle();

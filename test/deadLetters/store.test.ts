@@ -99,7 +99,7 @@ describe.each(Object.entries(places))('dead letters in a %s', (_kind, createPlac
     const letters = open({ maxBytes: 2_000 });
     await letters.park(letter(1));
     const large = letter(2, { details: 'x'.repeat(2_000) });
-    await expect(letters.park(large)).rejects.toThrow(/^a dead letter of \d+ bytes is more than all may have/);
+    await expect(letters.park(large)).rejects.toThrow(/^a dead letter of \d+ bytes exceeds DEAD_LETTERS_MAX_BYTES/);
     expect(await sequenceNumbers(letters)).toEqual([1]);
   });
 

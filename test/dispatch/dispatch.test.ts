@@ -377,7 +377,7 @@ describe('a message that is not to be executed any more', () => {
       'internal_platform_error',
       [],
     ]);
-    const incident = /^not executed any more, incident ([\da-f-]{36})$/.exec(details)?.[1];
+    const incident = /^the message is not executed again, incident ([\da-f-]{36})$/.exec(details)?.[1];
     expect(parked).toMatchObject([{ event, code, details, attempts: 1 }]);
     expect(logged).toContainEqual(
       expect.objectContaining({ level: 'error', incident, device: 'd1', partition: '0', sequenceNumber: 7 }),

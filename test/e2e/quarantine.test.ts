@@ -127,7 +127,7 @@ describe('a message that ends the process', () => {
         {
           id: 'fatal-1',
           code: 'internal_platform_error',
-          details: expect.stringMatching(/^not executed any more, incident /),
+          details: expect.stringMatching(/^the message is not executed again, incident /),
         },
         { id: 'behind', code: 'ok', details: '' },
       ]);
@@ -142,7 +142,9 @@ describe('a message that ends the process', () => {
         expect.stringMatching(/"pump-1" {2}identity\.update {2}internal_platform_error/),
       ]);
       const incident = /[\da-f-]{36}$/.exec(told?.[1]?.details ?? '')?.[0] ?? 'none';
-      expect(await logOf(count)).toMatch(new RegExp(`"level":"error".*"incident":"${incident}".*parked unexecuted`));
+      expect(await logOf(count)).toMatch(
+        new RegExp(`"level":"error".*"incident":"${incident}".*parked without being executed`),
+      );
     },
   );
 });

@@ -242,7 +242,7 @@ messageTable('V2', 'model.update', {
       backend: [misses(102), stored(1)],
       ack: failed(
         'validation_error',
-        'body.version is 101 ahead of the stored version 1; at most 100 updates are made up for',
+        'body.version is 101 ahead of the stored version 1; a gap of at most 100 is closed',
       ),
     },
     {
@@ -251,10 +251,7 @@ messageTable('V2', 'model.update', {
       body,
       limits: { maxVersionGap: 1 },
       backend: [misses(4), stored(2)],
-      ack: failed(
-        'validation_error',
-        'body.version is 2 ahead of the stored version 2; at most 1 updates are made up for',
-      ),
+      ack: failed('validation_error', 'body.version is 2 ahead of the stored version 2; a gap of at most 1 is closed'),
     },
     {
       it: 'changes nothing but the version while it closes a gap, wherever it stands',

@@ -76,7 +76,7 @@ describe('the settings of the front door', () => {
     ],
     ['a container without an account', { METHODS_FILES_CONTAINER: 'files' }, 'need each other'],
     ['an account without a container', { METHODS_FILES_CONNECTION_STRING: storage }, 'need each other'],
-    ['a claim without files', { METHODS_FILES_TENANT_CLAIM: 'tid' }, 'METHODS_FILES_TENANT_CLAIM is of no use'],
+    ['a claim without files', { METHODS_FILES_TENANT_CLAIM: 'tid' }, 'METHODS_FILES_TENANT_CLAIM is not used'],
     [
       'an invalid container name',
       { ...withFiles, METHODS_FILES_CONTAINER: '../x' },

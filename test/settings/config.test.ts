@@ -261,7 +261,7 @@ describe('the settings of the blob store', () => {
 
   it.each([
     ['no connection string', { CHECKPOINTS_CONNECTION_STRING: '' }, 'blob needs CHECKPOINTS_CONNECTION_STRING'],
-    ['another store beside it', { CHECKPOINTS_STORE: 'file' }, 'of no use to CHECKPOINTS_STORE=file'],
+    ['another store beside it', { CHECKPOINTS_STORE: 'file' }, 'not used with CHECKPOINTS_STORE=file'],
     ['half an account', { CHECKPOINTS_CONNECTION_STRING: 'AccountName=a' }, 'AccountKey'],
     ['a signature for nowhere', { CHECKPOINTS_CONNECTION_STRING: 'SharedAccessSignature=sv=1' }, 'BlobEndpoint'],
     ['http', { CHECKPOINTS_CONNECTION_STRING: storage.replace('https', 'http') }, 'on this machine only'],
@@ -300,8 +300,8 @@ describe('the settings of the dead letters in blobs', () => {
 
   it.each([
     ['no connection string', inBlobs, 'blob needs DEAD_LETTERS_CONNECTION_STRING, or CHECKPOINTS_CONNECTION_STRING'],
-    ['a directory beside it', { ...enough, ...own }, 'of no use to DEAD_LETTERS_STORE=directory'],
-    ['one of the checkpoints for nobody', { ...inBlobs, ...own, ...lent }, 'of no use to CHECKPOINTS_STORE=file'],
+    ['a directory beside it', { ...enough, ...own }, 'not used with DEAD_LETTERS_STORE=directory'],
+    ['one of the checkpoints for nobody', { ...inBlobs, ...own, ...lent }, 'not used with CHECKPOINTS_STORE=file'],
     ['half an account', { ...inBlobs, DEAD_LETTERS_CONNECTION_STRING: 'AccountName=a' }, 'AccountKey'],
     ['a name that is none', { ...inBlobs, ...own, DEAD_LETTERS_CONTAINER: 'Dead_Letters' }, 'DEAD_LETTERS_CONTAINER'],
   ])('are refused with %s', (_what, given, problem) => {

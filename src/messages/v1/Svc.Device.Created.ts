@@ -64,7 +64,7 @@ export const deviceCreated = event('Svc.Device.Created', {
   },
 });
 
-/** A failed parent reference fails the request, whose model is there all the same (A9). */
+/** A failed parent reference fails the request, although the model exists (A9). */
 async function failureToLink(
   child: { objectId: string; model: string },
   { objectId, reference }: z.infer<typeof parent>,

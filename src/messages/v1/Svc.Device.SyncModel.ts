@@ -6,7 +6,7 @@ import { guid, jsonObject, modelId } from '../../protocol/fields.ts';
 import { Rejection } from '../../protocol/rejection.ts';
 import { echoSubject, subjectFields, subjectInBody, subjectOf } from './subject.ts';
 
-// A10: real devices send every option; false, null, [] and [null] are as good as absent
+// A10: real devices send every option; false, null, [] and [null] count as absent
 const flag = z
   .boolean({ error: 'must be true or false' })
   .nullish()

@@ -38,7 +38,7 @@ export const deviceUpdated = event('Svc.Device.Updated', {
   },
 });
 
-/** The version as the request writes it, to its last digit; undefined when it is no integer. */
+/** The exact version of the request; undefined when it is no integer. */
 function versionIn(json: Json | undefined): bigint | undefined {
   const text = (json && textIn(json, 'version')) ?? '';
   const value = /^-?\d/.test(text) ? Number(text) : Number.NaN;

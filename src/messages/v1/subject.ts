@@ -2,7 +2,7 @@ import type { Echo } from '../../card/card.ts';
 import { absentWhenNull, guid, isGuid, modelId } from '../../protocol/fields.ts';
 import { Rejection } from '../../protocol/rejection.ts';
 
-/** The object model that a V1 event is about: named in the properties, in the body, or in both alike (A9). */
+/** The object model of a V1 event: from the properties, the body, or both if they are equal (A9). */
 export interface Subject {
   readonly objectId: string | undefined;
   readonly model: string | undefined;
@@ -11,7 +11,7 @@ export interface Subject {
 /** Schema members for properties. */
 export const subjectFields = { objectId: guid.optional(), model: modelId.optional() };
 
-/** Schema members for bodies, in which an `objectId` that is null counts as absent (D5). */
+/** Schema members for bodies. `null` counts as an absent `objectId` (D5). */
 export const subjectInBody = { ...subjectFields, objectId: absentWhenNull(guid) };
 
 type Named = { readonly objectId?: string | undefined; readonly model?: string | undefined };
@@ -31,8 +31,8 @@ export function subjectOf(headers: Named, body: Named): Subject {
 }
 
 /**
- * What acknowledgements of V1 events repeat, as far as it is readable: also of requests that were refused.
- * @param otherwise the model of a request that names none
+ * The values that acknowledgements of V1 events repeat, if readable; also for rejected requests.
+ * @param otherwise the model of a request without one
  */
 export function echoSubject(
   properties: Named,

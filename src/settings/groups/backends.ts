@@ -24,7 +24,7 @@ export const backends = {
     sensitive: true,
   },
   token: {
-    doc: 'Fixed bearer token for the backends; instead of the token endpoint.',
+    doc: 'Fixed bearer token for the backends, instead of the token endpoint.',
     format: 'bearer-token',
     default: '',
     env: 'BACKENDS_TOKEN',
@@ -51,13 +51,13 @@ export const backends = {
     sensitive: true,
   },
   tokenScope: {
-    doc: 'Scope to ask the token endpoint for; none when empty.',
+    doc: 'Scope for the token request; none when empty.',
     format: 'optional-text',
     default: '',
     env: 'BACKENDS_TOKEN_SCOPE',
   },
   attemptTimeoutSeconds: {
-    doc: 'Longest a single call to a backend may take before it is tried again, in seconds (B4).',
+    doc: 'Time limit of one attempt at a backend call before it is retried, in seconds (B4).',
     format: 'count',
     maximum: hour,
     default: 30,

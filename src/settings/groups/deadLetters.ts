@@ -3,33 +3,33 @@ import { gibibyte } from './measures.ts';
 
 export const deadLetters = {
   store: {
-    doc: 'Where messages that failed through the service’s own side are kept, to be replayed by an operator (G4): `directory`, or `blob` (shared by instances).',
+    doc: 'Where dead letters are stored (G4): `directory`, or `blob` (shared by instances). Dead letters are messages that failed because of the service or a backend; an operator can replay them.',
     format: ['directory', 'blob'],
     default: 'directory',
     env: 'DEAD_LETTERS_STORE',
   },
   connectionString: {
-    doc: 'Connection string of the storage account of the `blob` store; that of the checkpoints when empty.',
+    doc: 'Connection string of the storage account of the `blob` store; when empty, that of the checkpoints is used.',
     format: 'storage-connection-string',
     default: '',
     env: 'DEAD_LETTERS_CONNECTION_STRING',
     sensitive: true,
   },
   container: {
-    doc: 'Container of the `blob` store; made when it is not there and the connection string allows it.',
+    doc: 'Container of the `blob` store; created if it does not exist and the connection string allows it.',
     format: 'container-name',
     default: 'dead-letters',
     env: 'DEAD_LETTERS_CONTAINER',
   },
   maxBytes: {
-    doc: 'Most bytes of all dead letters together; the oldest make room.',
+    doc: 'Most bytes of all dead letters together; beyond it the oldest are deleted.',
     format: 'count',
     maximum: 1024 * gibibyte,
     default: gibibyte,
     env: 'DEAD_LETTERS_MAX_BYTES',
   },
   retentionDays: {
-    doc: 'Dead letters that are older, in days, are deleted.',
+    doc: 'Dead letters older than this, in days, are deleted.',
     format: 'count',
     maximum: 3650,
     default: 14,

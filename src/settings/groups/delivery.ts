@@ -5,16 +5,16 @@ import { gibibyte, hour, mebibyte } from './measures.ts';
 
 export const delivery = {
   maxMessages: {
-    doc: 'Most messages in flight (G2), half of them in one partition. As many again may wait in memory, and as many be answered (D27, D28).',
+    doc: 'Most messages in flight (G2), half of them in one partition. As many again may wait in memory, and as many again for their replies to be sent (D27, D28).',
     format: 'count',
     maximum: 100_000,
     default: 1000,
     env: 'DELIVERY_MAX_MESSAGES',
   },
   maxBytes: {
-    doc: 'Most bytes of memory for the bodies of messages in flight (G2, R6), half of them in one partition. An eighth more may wait in memory, and an eighth be answered.',
+    doc: 'Most bytes of memory for the bodies of messages in flight (G2, R6), half of them in one partition. An eighth of it more may wait in memory, and an eighth for replies to be sent.',
     format: 'count',
-    // A message larger than the limit of its partition would wait for ever.
+    // A message larger than the limit of its partition would never start.
     minimum: 2 * mostToReserve(messageLimits.maxInflatedBytes),
     maximum: 16 * gibibyte,
     default: 64 * mebibyte,
@@ -38,14 +38,14 @@ export const delivery = {
 
 export const replies = {
   maxWaitSeconds: {
-    doc: 'How long a reply waits out a full device queue or a throttling hub before it is dropped, in seconds (C4). The hub may take a sixth of it, at most 10 s, to settle one reply (D35).',
+    doc: 'How long a reply waits while the device queue is full or the hub throttles, before it is dropped, in seconds (C4). The hub has a sixth of it, at most 10 s, to settle one reply (D35).',
     format: 'count',
     maximum: hour,
     default: 60,
     env: 'REPLIES_MAX_WAIT_SECONDS',
   },
   sendsPerMinute: {
-    doc: 'Most replies a minute; 0: as many as the hub turns out to take. The hub counts for all its senders, 100 a minute for each unit of S1 and S2, 5,000 of S3: divide them by the number of instances (C4).',
+    doc: 'Most replies a minute; with 0 the service finds the limit of the hub itself. The limit applies to all senders together, 100 a minute for each unit of S1 and S2, 5,000 of S3: divide it by the number of instances (C4).',
     format: 'count-or-none',
     maximum: 1_000_000,
     default: 0,

@@ -16,7 +16,7 @@ export const hub = {
     sensitive: true,
   },
   consumerGroup: {
-    doc: 'Consumer group that belongs to this service alone.',
+    doc: 'Consumer group that only this service uses.',
     format: 'text',
     default: '$Default',
     env: 'HUB_CONSUMER_GROUP',

@@ -1,9 +1,9 @@
-/** Bounds of settings. In seconds, all stay far below the 2,147,483 s after which a timer of Node.js fires at once. */
+/** Bounds of settings. Those in seconds are far below 2,147,483 s: timers of Node.js fire at once beyond it. */
 
 export const hour = 3600;
 export const day = 24 * hour;
 
-/** Where nothing happens, these are the only signs of life; `/livez` asks for a restart after five minutes without any. */
+/** Most seconds between two renewals. On an idle service only they prove that it works, and `/livez` fails after five minutes without. */
 export const mostBetweenSigns = 100;
 
 export const mebibyte = 1024 * 1024;

@@ -4,13 +4,13 @@ import { gibibyte, hour, mebibyte } from './measures.ts';
 
 export const methods = {
   port: {
-    doc: 'Port on which the front door takes invocations; 0 takes a free one (M1).',
+    doc: 'Port of the front door for invocations; 0 selects a free one (M1).',
     format: 'tcp-port',
     default: 8081,
     env: 'METHODS_PORT',
   },
   tlsCertificateFile: {
-    doc: 'PEM file with the certificate chain of that port; plain HTTP, behind an ingress that speaks TLS, when empty (M1).',
+    doc: 'PEM file with the certificate chain of that port. When empty, the port uses plain HTTP and belongs behind an ingress with TLS (M1).',
     format: 'optional-text',
     default: '',
     env: 'METHODS_TLS_CERTIFICATE_FILE',
@@ -45,26 +45,26 @@ export const methods = {
 
 export const files = {
   connectionString: {
-    doc: 'Connection string, with the account’s key, of the storage account whose files methods take; none: no method with a file can be invoked (M9).',
+    doc: 'Connection string, with the account’s key, of the storage account with the files for methods. When empty, methods with files cannot be invoked (M9).',
     format: 'signing-connection-string',
     default: '',
     env: 'METHODS_FILES_CONNECTION_STRING',
     sensitive: true,
   },
   container: {
-    doc: 'Container of these files; never that of the checkpoints or the dead letters (M9).',
+    doc: 'Container of these files; it must not be that of the checkpoints or the dead letters (M9).',
     format: 'optional-container-name',
     default: '',
     env: 'METHODS_FILES_CONTAINER',
   },
   tenantClaim: {
-    doc: 'Claim of the caller’s token whose value is the folder of the caller’s files; when empty, everybody who may invoke reaches every file of the container (M9).',
+    doc: 'Claim of the caller’s token whose value is the folder of the caller’s files; when empty, every authorised caller can use every file of the container (M9).',
     format: 'optional-text',
     default: '',
     env: 'METHODS_FILES_TENANT_CLAIM',
   },
   maxBytes: {
-    doc: 'Largest file that a method takes, in bytes (M9).',
+    doc: 'Largest file for a method, in bytes (M9).',
     format: 'count',
     maximum: 1024 * gibibyte,
     default: 100 * mebibyte,

@@ -8,7 +8,7 @@ export const http = {
     env: 'HTTP_HOST',
   },
   port: {
-    doc: 'Port that `/livez` and `/readyz` listen on; 0 takes a free one.',
+    doc: 'Port of `/livez` and `/readyz`; 0 selects a free one.',
     format: 'tcp-port',
     default: 8080,
     env: 'HTTP_PORT',
@@ -17,7 +17,7 @@ export const http = {
 
 export const log = {
   level: {
-    doc: 'Least level that is logged.',
+    doc: 'Lowest level that is logged.',
     format: ['trace', 'debug', 'info', 'warn', 'error', 'fatal'],
     default: 'info',
     env: 'LOG_LEVEL',

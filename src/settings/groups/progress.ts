@@ -4,7 +4,7 @@ import { hour, mostBetweenSigns } from './measures.ts';
 
 export const data = {
   directory: {
-    doc: 'Folder for all that the service keeps on disk: `checkpoints` and `dead-letters`, which must survive a restart, and `spool`, which need not.',
+    doc: 'Folder for all files of the service: `checkpoints` and `dead-letters`, which must survive a restart, and `spool`, which may be lost.',
     format: 'text',
     default: '.data',
     env: 'DATA_DIRECTORY',
@@ -26,7 +26,7 @@ export const checkpoints = {
     sensitive: true,
   },
   container: {
-    doc: 'Container of the `blob` store; made when it is not there and the connection string allows it.',
+    doc: 'Container of the `blob` store; created if it does not exist and the connection string allows it.',
     format: 'container-name',
     default: 'checkpoints',
     env: 'CHECKPOINTS_CONTAINER',

@@ -202,7 +202,7 @@ messageTable('V1', 'Svc.Device.Updated', {
       ack: {
         ...failed(
           'platform_event_validation_error',
-          'body.version is 101 ahead of the stored version 1; at most 100 updates are made up for',
+          'body.version is 101 ahead of the stored version 1; a gap of at most 100 is closed',
         ),
         version: 102,
       },
@@ -214,7 +214,7 @@ messageTable('V1', 'Svc.Device.Updated', {
       ack: {
         ...failed(
           'platform_event_validation_error',
-          'body.version is 2 ahead of the stored version 2; at most 1 updates are made up for',
+          'body.version is 2 ahead of the stored version 2; a gap of at most 1 is closed',
         ),
         version: 4,
       },
