@@ -100,7 +100,7 @@ describe.each(Object.entries(stores))('npm run dead-letters, with dead letters i
     const mark = sandbox.backends.journal.last;
     const { code, stdout, stderr } = await run('replay', '--device', 'pump-1', '--dry-run');
     expect([code, lines(stdout).length, changes(mark)]).toEqual([0, 3, []]);
-    expect(stderr).toContain('may be overwritten');
+    expect(stderr).toContain('can overwrite what devices have sent since');
     expect(sandbox.backends.journal.last).toBe(mark);
   });
 
