@@ -1,9 +1,10 @@
-import { Agent, createServer, request } from 'node:http';
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import mqtt from 'mqtt';
 import { startBroker } from '../../../sandbox/edge/broker.ts';
 import { startHub } from '../../../sandbox/hub/hub.ts';
 import { answerParent } from './answerParent.ts';
+import { type Calls, invoke, invokeAll } from './invocations.ts';
 
 /**
  * What is around a front door and an edge proxy, in a process of its own: hub, backends that answer as fast as they can,
@@ -17,12 +18,6 @@ export interface EdgeStageDescription {
   readonly deviceConnectionString: string;
   readonly backendsPort: number;
   readonly brokerUrl: string;
-}
-
-interface Calls {
-  readonly port: number;
-  readonly calls: number;
-  readonly inFlight: number;
 }
 
 const objectId = '00000000-0000-4000-8000-000000000001';
@@ -60,47 +55,11 @@ const backends = createServer(({ url = '' }, response) => {
 backends.keepAliveTimeout = 600_000;
 await new Promise<void>((resolve) => backends.listen(0, '127.0.0.1', resolve));
 
-const agent = new Agent({ keepAlive: true });
-const body = '{"input":{"rpm":1450,"reverse":false},"timeout":120}';
-const path = `/objects/${objectId}/models/svc.device/methods/configure`;
-const headers = {
-  authorization: 'Bearer bench',
-  'content-type': 'application/json',
-  'content-length': Buffer.byteLength(body),
-};
-
-/** @throws Error when it is not answered as the module has answered */
-const call = (port: number): Promise<void> =>
-  new Promise((resolve, reject) => {
-    const outgoing = request({ agent, host: '127.0.0.1', port, path, method: 'POST', headers }, (answer) => {
-      let text = '';
-      answer.setEncoding('utf8').on('data', (chunk: string) => {
-        text += chunk;
-      });
-      answer.on('end', () => {
-        if (text === '{"status":0,"output":{"rpm":1450}}') resolve();
-        else reject(new Error(`${answer.statusCode}: ${text.slice(0, 300)}`));
-      });
-    });
-    outgoing.on('error', reject).end(body);
-  });
-
 let holding: Promise<unknown> = Promise.resolve();
 
 answerParent({
   /** Resolves with the milliseconds that it took. */
-  async run({ port, calls, inFlight }: Calls): Promise<number> {
-    const began = performance.now();
-    let next = 0;
-    const caller = async () => {
-      while (next < calls) {
-        next += 1;
-        await call(port);
-      }
-    };
-    await Promise.all(Array.from({ length: inFlight }, caller));
-    return performance.now() - began;
-  },
+  run: (calls: Calls): Promise<number> => invokeAll(calls, () => objectId),
   /** Resolves when the module has all of the calls, which it does not answer. */
   async hold({ port, calls }: Pick<Calls, 'port' | 'calls'>): Promise<void> {
     isHolding = true;
@@ -108,7 +67,7 @@ answerParent({
     const all = new Promise<void>((resolve) => {
       allHeld = resolve;
     });
-    holding = Promise.all(Array.from({ length: calls }, () => call(port)));
+    holding = Promise.all(Array.from({ length: calls }, () => invoke(port, objectId)));
     await Promise.race([all, holding]);
   },
   async release(): Promise<void> {

@@ -1,7 +1,8 @@
-import { Agent, createServer, request } from 'node:http';
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { startHub } from '../../../sandbox/hub/hub.ts';
 import { answerParent } from './answerParent.ts';
+import { type Calls, invoke, invokeAll } from './invocations.ts';
 
 /**
  * What is around a program that invokes methods, in a process of its own: the sandbox hub with devices that answer,
@@ -13,13 +14,6 @@ export interface StageDescription {
   readonly caFile: string;
   readonly serviceConnectionString: string;
   readonly backendsPort: number;
-}
-
-/** Calls of the program that listens on a port of this machine. */
-interface Calls {
-  readonly port: number;
-  readonly calls: number;
-  readonly inFlight: number;
 }
 
 const [directory = '', devices = '0'] = process.argv.slice(2);
@@ -59,46 +53,11 @@ const backends = createServer(({ url = '' }, response) => {
 backends.keepAliveTimeout = 600_000;
 await new Promise<void>((resolve) => backends.listen(0, '127.0.0.1', resolve));
 
-const agent = new Agent({ keepAlive: true });
-const body = '{"input":{"rpm":1450,"reverse":false},"timeout":120}';
-const headers = {
-  authorization: 'Bearer bench',
-  'content-type': 'application/json',
-  'content-length': Buffer.byteLength(body),
-};
-
-/** @throws Error when it is not answered as the device has answered */
-const call = (port: number, index: number): Promise<void> =>
-  new Promise((resolve, reject) => {
-    const path = `/objects/${objectId(index)}/models/svc.device/methods/configure`;
-    const outgoing = request({ agent, host: '127.0.0.1', port, path, method: 'POST', headers }, (answer) => {
-      let text = '';
-      answer.setEncoding('utf8').on('data', (chunk: string) => {
-        text += chunk;
-      });
-      answer.on('end', () => {
-        if (text === '{"status":0,"output":{"rpm":1450}}') resolve();
-        else reject(new Error(`${answer.statusCode}: ${text.slice(0, 300)}`));
-      });
-    });
-    outgoing.on('error', reject).end(body);
-  });
-
 let holding: Promise<unknown> = Promise.resolve();
 
 answerParent({
-  async run({ port, calls, inFlight }: Calls): Promise<number> {
-    const began = performance.now();
-    let next = 0;
-    const caller = async () => {
-      while (next < calls) {
-        next += 1;
-        await call(port, next);
-      }
-    };
-    await Promise.all(Array.from({ length: inFlight }, caller));
-    return performance.now() - began;
-  },
+  /** Resolves with the milliseconds that it took. */
+  run: (calls: Calls): Promise<number> => invokeAll(calls, objectId),
   /** Resolves when the devices have all of the calls, which they do not answer. */
   async hold({ port, calls }: Pick<Calls, 'port' | 'calls'>): Promise<void> {
     isHolding = true;
@@ -106,7 +65,7 @@ answerParent({
     const all = new Promise<void>((resolve) => {
       allHeld = resolve;
     });
-    holding = Promise.all(Array.from({ length: calls }, (_, index) => call(port, index)));
+    holding = Promise.all(Array.from({ length: calls }, (_, index) => invoke(port, objectId(index))));
     await Promise.race([all, holding]);
   },
   async release(): Promise<void> {
