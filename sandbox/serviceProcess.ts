@@ -16,7 +16,7 @@ export interface ServiceProcess {
   pid: number;
   /** Milliseconds from the start to the first successful readiness check. */
   readyAfterMs: number;
-  /** Settles when the process has ended, whoever ended it. */
+  /** Settles when the process has ended, for any reason. */
   exited: Promise<Ending>;
   /** Asks it to stop (SIGTERM), as an orchestrator would; SIGKILL after `graceMs` (default 30 s). */
   stop(graceMs?: number): Promise<void>;

@@ -41,7 +41,7 @@ export interface Methods {
   /** The device listens to method calls until the answer is called. One listener each: a second one replaces the first. */
   listen(clientId: string, listener: (request: MethodRequest) => void): () => void;
   /**
-   * The device answers with a status and a text, which ought to be JSON: whoever waits is refused with
+   * The device answers with a status and a text, which ought to be JSON: the caller is refused with
    * `com.microsoft:bad-device-response` if it is not. Nothing comes of it when nobody waits, or for another's call.
    */
   answer(clientId: string, requestId: string, status: number, text: string): void;

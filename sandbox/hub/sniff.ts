@@ -11,7 +11,7 @@ const silenceMs = 30_000;
 
 /**
  * Serve every protocol on one port: an AMQP client begins with `AMQP`, an MQTT client with a CONNECT packet, an HTTP
- * client (it can turn into a WebSocket) with another capital letter; with anything else whoever the port is meant for
+ * client (it can turn into a WebSocket) with another capital letter; with anything else the protocol that the port is meant for
  * has to deal. Who says nothing for half a minute is disconnected.
  */
 export function speakAny(speakers: Speakers, meant: keyof Speakers): (socket: Socket) => void {

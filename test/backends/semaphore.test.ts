@@ -112,7 +112,7 @@ describe('semaphore', () => {
     expect(freeOf(semaphore)).toBe(1);
   });
 
-  it('call those in the middle of a long line in order, whoever has left it', async () => {
+  it('call those in the middle of a long line in order, also when others have left it', async () => {
     const semaphore = full(1);
     const log: unknown[] = [];
     const ended = new AbortController();

@@ -83,7 +83,7 @@ describe('client credentials', () => {
     expect(asked[0]?.form).not.toHaveProperty('scope');
   });
 
-  it('are sent once, whoever asks at the same time', async () => {
+  it('are sent once, however many ask at the same time', async () => {
     const { tokens, asked } = source([issued('t1')]);
     expect(await Promise.all([tokens.token(), tokens.token(), tokens.renew('old')])).toEqual(['t1', 't1', 't1']);
     expect(asked.length).toBe(1);

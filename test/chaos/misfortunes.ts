@@ -25,7 +25,7 @@ const backendGoesWrong =
     }
   };
 
-/** For a while, all calls of a backend are answered so, whoever makes them. */
+/** For a while, all calls of a backend are answered so, for every device. */
 const backendIsOut =
   (answer: Pick<BackendFault, 'status' | 'headers'>) =>
   async ({ backends: { faults } }: Stage, random: Random) => {

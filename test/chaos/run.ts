@@ -75,7 +75,7 @@ export async function run(options: RunOptions): Promise<Outcome> {
     stage.backends.faults.clear();
     const latest = began + longestMs;
     await untilHandled(stage, messages, latest, onProgress);
-    // Whoever has lost a partition reads it again from its checkpoint; a stop before that would leave it behind.
+    // An instance that has lost a partition reads it again from its checkpoint; a stop before that would leave it behind.
     onProgress('all handled');
     if (stage.interruptions.length > 0) await untilCovered(stage, storage, container, latest);
     await Promise.all(stage.instances.map((instance) => instance.stop()));

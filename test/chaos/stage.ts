@@ -39,7 +39,7 @@ export interface Stage {
   close(): Promise<void>;
 }
 
-/** An instance was killed, or a partition (by its id) was taken away from whoever read it. */
+/** An instance was killed, or a partition (by its id) was taken away from its reader. */
 export interface Interruption {
   /** Milliseconds since 1970. */
   readonly at: number;

@@ -15,7 +15,7 @@ export const jsonBlocks = (page: string): string[] =>
 
 const familyOf = (name: string): string => name.split('.').slice(0, -1).join('.');
 
-/** What is mentioned that is named like messages, whoever sends them. */
+/** What is mentioned that is named like messages, from the service or to it. */
 export function messageNamesIn(page: string, names: readonly string[]): string[] {
   const families = new Set(names.map(familyOf));
   return codesIn(page).filter((code) => families.has(familyOf(code)));

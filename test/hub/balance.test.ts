@@ -114,7 +114,7 @@ describe('sharing partitions', () => {
     expect(decide('b', five, records, 100_000, limits).ask).toEqual([]);
   });
 
-  it('settles evenly, whoever comes and goes, and never has two owners', () => {
+  it('settles evenly, while instances come and go, and never has two owners', () => {
     const step = fc.record({ who: fc.nat(3), joins: fc.boolean() });
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 12 }), fc.array(step, { minLength: 1, maxLength: 6 }), (count, steps) => {

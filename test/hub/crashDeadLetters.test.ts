@@ -33,7 +33,7 @@ async function live(life: Mortal) {
 const numbersIn = async (place: string) =>
   (await allLetters(lettersInDirectory(place))).map(({ letter }) => letter.event.sequenceNumber);
 
-it('whoever dies while it parks a dead letter leaves all of it or nothing, and no other dead letter is harmed', async () => {
+it('an instance that dies while it parks a dead letter leaves all of it or nothing, and no other dead letter is harmed', async () => {
   const unharmed = mortal(Number.POSITIVE_INFINITY);
   expect((await live(unharmed)).isParked).toBe(true);
   const points = unharmed.points();

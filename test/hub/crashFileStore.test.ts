@@ -26,7 +26,7 @@ async function live(life: Mortal) {
   return { told, place };
 }
 
-it('whoever dies while it writes its file leaves the old one or the new one, and the next process reads and writes on', async () => {
+it('an instance that dies while it writes its file leaves the old one or the new one, and the next process reads and writes on', async () => {
   const unharmed = mortal(Number.POSITIVE_INFINITY);
   expect((await live(unharmed)).told.written).toBe(20);
   const points = unharmed.points();

@@ -18,7 +18,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** What holds whoever fails, and however. */
+/** What holds whichever instance fails, and however. */
 function expectSound({ effects, unmarked, writes, all, progress, newest }: Run, place: string) {
   expect([...new Set(effects)].sort(), place).toEqual([...all].sort());
   expect(
@@ -62,7 +62,7 @@ async function pointsOf(victim: (typeof names)[number]): Promise<number> {
 }
 
 describe('instances that share a hub', () => {
-  it('handle each message once while nobody dies, whoever joins and leaves', async () => {
+  it('handle each message once while nobody dies, and others join and leave', async () => {
     const whole = await run(standIns, {});
     expectSound(whole, 'nobody died');
     expectOrder(whole, 'nobody died');

@@ -52,7 +52,7 @@ const claimed = (owner: string, epoch: number, partition = '0') => ({
 });
 const at = (sequenceNumber: number, completed = '') => ({ sequenceNumber, offset: `o${sequenceNumber}`, completed });
 
-/** Claims a partition as it stands, whoever has it. */
+/** Claims a partition as it stands, also one that another instance has. */
 async function take(store: Store, owner: string, partition = '0') {
   const seen = (await store.ownerships()).find((one) => one.partition === partition);
   const record = await store.change(seen, claimed(owner, (seen?.epoch ?? 0) + 1, partition));
@@ -123,7 +123,7 @@ describe.each(Object.entries(kinds))('the %s store', (_kind, open) => {
     expect(await instance().ownerships()).toMatchObject([{ partition: '0', owner: '', epoch: 1 }]);
   });
 
-  it('keeps the note of violent ends beside position and map, whoever reads next, until progress is written without one', async () => {
+  it('keeps the note of violent ends beside position and map, for any next reader, until progress is written without one', async () => {
     const instance = open(newPlace());
     const record = await take(instance(), 'a');
     const noted = { ...withMap(4, 30), note: '1 3 42 17 17:2,25:0' };

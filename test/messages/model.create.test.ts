@@ -445,7 +445,7 @@ messageTable('V2', 'model.create', {
       ack: ok(A),
     },
     {
-      it: 'claims no model that has an owner, whoever that is',
+      it: 'claims no model that has any owner',
       properties: { owner: 'edge/sensor-1' },
       body: withId,
       backend: [

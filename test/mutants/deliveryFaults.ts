@@ -91,7 +91,7 @@ export const deliveryFaults: readonly Fault[] = [
     fault: 'takes a partition over without raising its epoch',
     find: 'epoch: (seen?.epoch ?? 0) + 1',
     replace: 'epoch: seen?.epoch ?? 1',
-    caughtBy: 'while nobody dies, whoever joins and leaves',
+    caughtBy: 'while nobody dies, and others join and leave',
   }),
   ...inFile('src/hub/stores/fileStore.ts', ['test/hub/crashFileStore.test.ts'], {
     fault: 'writes the checkpoint file in place',

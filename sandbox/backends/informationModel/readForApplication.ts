@@ -4,7 +4,7 @@ import type { World } from '../world/world.ts';
 import { printObject } from './objectModel.ts';
 
 /**
- * An application reads an object model of its tenant, whoever owns it. The header `x-svc-operation` with the value
+ * An application reads an object model of its tenant, also one that it does not own. The header `x-svc-operation` with the value
  * `invoke` says that it does so in order to invoke a method, which takes more than the right to read. M2
  */
 export function readForApplication({ objects }: World, { application, operation, params }: ApplicationCall): Answer {

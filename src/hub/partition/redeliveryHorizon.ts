@@ -1,6 +1,6 @@
 /** The newest message whose handling may have begun in an earlier session (D10). */
 export interface RedeliveryHorizon {
-  /** Asks the hub if the horizon is not known yet; undefined when it is known. Never rejects. */
+  /** Asks the hub for its newest event if that is not known yet; undefined when it is known. Never rejects. */
   look(): Promise<void> | undefined;
   redelivered(sequenceNumber: number): boolean;
   /** Its sequence number; undefined while it is not known. */

@@ -1,6 +1,6 @@
 import type { Store } from '../../../src/hub/stores/store.ts';
 
-/** What an instance was told by its store: whoever comes after it must find that. */
+/** What an instance was told by its store: the next instance must find that. */
 export interface Told {
   epoch: number;
   /** Newest checkpoint that the store has said is written, and the newest it was given. */
@@ -17,7 +17,7 @@ export const at = (sequenceNumber: number) => ({
   completed: sequenceNumber > 20 ? '' : `2 ${sequenceNumber} ${String(sequenceNumber).repeat(4_000)}`,
 });
 
-/** Claims a partition as it stands, whoever has it. */
+/** Claims a partition as it stands, also one that another instance has. */
 export async function takeOver(store: Store, owner: string) {
   const seen = (await store.ownerships()).find(({ partition }) => partition === '0');
   const free = { partition: '0', owner, wantedBy: '', wantedSince: 0, renewedAt: Date.now() };

@@ -600,7 +600,7 @@ messageTable('V1', 'Svc.Device.Created', {
       ack: ok(),
     }),
     about({
-      it: 'claims no model that has an owner, whoever that is',
+      it: 'claims no model that has any owner',
       properties: { objectId: A, owner: 'edge/sensor-1' },
       backend: [edgeIdentity, stored(), updates(1), noConfiguration(A)],
       notifications: [updated()],

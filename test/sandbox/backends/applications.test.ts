@@ -36,16 +36,19 @@ async function read(token: string | undefined, path: string, headers: Record<str
 const toInvoke = { 'x-svc-operation': 'invoke' };
 
 describe('an application', () => {
-  it.each([reader, invoker])('of the tenant reads its object models, whoever owns them: $name', async (application) => {
-    for (const owner of ['motor-1', 'gateway-1/bus/drive-1']) {
-      const { status, json } = await read(tokenOf(application), objectOf(owner));
+  it.each([reader, invoker])(
+    'of the tenant reads its object models, also those of others: $name',
+    async (application) => {
+      for (const owner of ['motor-1', 'gateway-1/bus/drive-1']) {
+        const { status, json } = await read(tokenOf(application), objectOf(owner));
+        expect(status).toBe(200);
+        expect(json).toMatchObject({ path: owner });
+      }
+      const { status, json } = await read(tokenOf(application), objectOf(undefined));
       expect(status).toBe(200);
-      expect(json).toMatchObject({ path: owner });
-    }
-    const { status, json } = await read(tokenOf(application), objectOf(undefined));
-    expect(status).toBe(200);
-    expect(json).not.toHaveProperty('path');
-  });
+      expect(json).not.toHaveProperty('path');
+    },
+  );
 
   it('that may invoke reads in order to invoke; one that may only read does not', async () => {
     expect((await read(tokenOf(invoker), objectOf('motor-1'), toInvoke)).status).toBe(200);

@@ -31,7 +31,7 @@ test('the oldest events go when there are more than the retention allows', () =>
   expect(log.at(9996)).toBeUndefined();
   expect([9997, 9998, 9999].map((n) => log.at(n)?.sequenceNumber)).toEqual([9997, 9998, 9999]);
 });
-test('whoever watches hears of each event once, until it stops', () => {
+test('a watcher hears of each event once, until it stops', () => {
   const log = filled(0);
   let heard = 0;
   const stop = log.watch(() => heard++);

@@ -77,7 +77,7 @@ test('a service may replace what it names, all of it', () => {
   expect(desired).toMatchObject({ c: 3, $version: 3 });
   expect(desired['b']).toBeUndefined();
 });
-test('whoever watches is told of desired properties, and of nothing else', () => {
+test('a watcher is told of desired properties, and of nothing else', () => {
   const told: unknown[] = [];
   const stop = twins.watch('d1', (patch) => told.push(patch));
   twins.change('d1', { properties: { desired: { a: null } } });

@@ -31,7 +31,7 @@ export async function rawDevice(hub: Hub): Promise<RawDevice> {
     received.push(packet);
     for (const check of waiting) check();
   });
-  packets.on('error', () => undefined); // whoever speaks another protocol is answered in that one
+  packets.on('error', () => undefined); // a client of another protocol is answered in that one
   socket.on('data', (chunk) => packets.parse(chunk));
   socket.on('error', () => undefined);
   return {
