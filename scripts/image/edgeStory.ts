@@ -40,7 +40,7 @@ export async function proveEdge(
     await writeFile(file, JSON.stringify(configuration), { mode: 0o644 });
     const environment = { ...image.environment, EDGE_PROXY_CONFIG: file, HEALTH_PORT: String(port) };
     const checked = await container.run([...image.command.slice(1), '--check-config'], environment);
-    if (!checked.includes('is good')) throw new Error(`--check-config said: ${checked}`);
+    if (!checked.includes('is valid')) throw new Error(`--check-config said: ${checked}`);
     await proveThatNothingCanBeWritten(container, environment);
     printer.progress(`Run as ${container.userName}: nothing of the image can be written`);
 
