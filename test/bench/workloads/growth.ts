@@ -21,7 +21,7 @@ export const growth: Workload = {
   name: 'growth',
   about: 'update with 10 to 50,000 devices and 1 to 32 partitions, beside 1,000 devices and 4 partitions',
   async run(context) {
-    const messages = context.quick ? 800 : 5_000;
+    const messages = context.quick ? 600 : 5_000;
     const rounds = context.quick ? 1 : Math.ceil(context.rounds / 2);
     const contestant = (size: Size) => ({
       options: { program: 'service', ...size } as const,

@@ -12,7 +12,7 @@ export const isolation: Workload = {
   name: 'isolation',
   about: `${others} devices send 100 updates a second, while one device hangs and one floods`,
   async run({ quick, rounds, progress }) {
-    const quiet: Load = { kind: 'update', messages: quick ? 300 : 1_000, devices: others, rate: 100 };
+    const quiet: Load = { kind: 'update', messages: quick ? 200 : 1_000, devices: others, rate: 100 };
     const [without, beside]: [number[], number[]] = [[], []];
     for (let round = 0; round < Math.min(rounds, 5); round += 1) {
       const arena = await openArena({ program: 'service', devices: others + 2 });

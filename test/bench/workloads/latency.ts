@@ -9,7 +9,7 @@ export const latency: Workload = {
   name: 'latency',
   about: 'update at 100 messages a second, from the hub’s log to the device’s queue',
   async run(context) {
-    const messages = context.quick ? 300 : 1_000;
+    const messages = context.quick ? 200 : 1_000;
     const common = {
       load: (round: number) =>
         ({

@@ -8,7 +8,7 @@ export const update: Workload = {
   name: 'update',
   about: 'model.update, ack=all, 1 KiB body of 30 members, 1,000 devices, backends answer at once',
   async run(context) {
-    const messages = context.quick ? 3_000 : 5_000;
+    const messages = context.quick ? 2_500 : 5_000;
     const load = (count: number) => (round: number) =>
       ({ kind: 'update', messages: round === 0 ? 2 * messages : count, devices }) as const;
     const common = { load: load(messages) };
