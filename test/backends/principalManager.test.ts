@@ -25,6 +25,25 @@ describe('the principal manager', () => {
     expect(await backends.bind(callOf()).principalManager.resolve(path, identity)).toEqual(edge);
   });
 
+  it('is asked for each path and name apart, though they read alike when they are joined', async () => {
+    const asked: [string, string | undefined, string][] = [
+      ['a', 'b/c', '&path=a&identity=b%2Fc'],
+      ['a/b', 'c', '&path=a%2Fb&identity=c'],
+      ['a/b/c', undefined, '&path=a%2Fb%2Fc'],
+      ['', 'a/b/c', '&identity=a%2Fb%2Fc'],
+    ];
+    const { backends } = scripted(
+      asked.map(([, , query], index) => ({
+        call: `GET /devices?device=d1${query}`,
+        reply: [200, { data: [{ ...edge, id: `p${index}` }] }],
+      })),
+    );
+    const { principalManager } = backends.bind(callOf());
+    const ids: (string | undefined)[] = [];
+    for (const [path, identity] of asked) ids.push((await principalManager.resolve(path, identity))?.id);
+    expect(ids).toEqual(['p0', 'p1', 'p2', 'p3']);
+  });
+
   it('gives nothing for an identity that is not there, and asks again the next time', async () => {
     const call = 'GET /devices?device=d1&path=edge';
     const { backends } = scripted([

@@ -43,23 +43,39 @@ describe('the type registry', () => {
     expect(failure.code).toBe('internal_platform_error');
   });
 
-  it('is asked for a full version once, for the latest again after a while', async () => {
+  it('is asked for a full version once, for the latest and the latest of a major version again after a while', async () => {
+    const latest = (version: string) => [
+      { call: `GET ${types}/pump`, reply: [200, pump(version)] } as const,
+      { call: `GET ${types}/pump/versions/1`, reply: [200, pump(version)] } as const,
+    ];
     const { backends } = scripted([
       { call: `GET ${types}/pump/versions/1.0.0`, reply: [200, pump('1.0.0')] },
-      { call: `GET ${types}/pump`, reply: [200, pump('1.0.0')] },
-      { call: `GET ${types}/pump`, reply: [200, pump('2.0.0')] },
+      ...latest('1.0.0'),
+      ...latest('1.1.0'),
     ]);
     const read = async () => {
       const { typeRegistry } = backends.bind(callOf());
-      const full = await typeRegistry.getType('svc.device', 'pump', '1.0.0');
-      const latest = await typeRegistry.getType('svc.device', 'pump', undefined);
-      return [full?.version, latest?.version];
+      const found: (string | undefined)[] = [];
+      for (const version of ['1.0.0', undefined, '1'])
+        found.push((await typeRegistry.getType('svc.device', 'pump', version))?.version);
+      return found;
     };
-    expect(await read()).toEqual(['1.0.0', '1.0.0']);
+    expect(await read()).toEqual(['1.0.0', '1.0.0', '1.0.0']);
     vi.advanceTimersByTime(29_999);
-    expect(await read()).toEqual(['1.0.0', '1.0.0']);
+    expect(await read()).toEqual(['1.0.0', '1.0.0', '1.0.0']);
     vi.advanceTimersByTime(1);
-    expect(await read()).toEqual(['1.0.0', '2.0.0']);
+    expect(await read()).toEqual(['1.0.0', '1.1.0', '1.1.0']);
+  });
+
+  it('is asked for each model definition apart', async () => {
+    const call = (model: string) => `GET /modelDefinitions/${model}/types/pump/versions/1.0.0`;
+    const { backends } = scripted([
+      { call: call('svc.device'), reply: [200, pump('1.0.0')] },
+      { call: call('svc.history'), reply: [200, { ...pump('1.0.0'), uniqueProperties: [] }] },
+    ]);
+    const { typeRegistry } = backends.bind(callOf());
+    await typeRegistry.getType('svc.device', 'pump', '1.0.0');
+    expect(await typeRegistry.getType('svc.history', 'pump', '1.0.0')).toMatchObject({ uniqueProperties: [] });
   });
 
   it('is asked for each device apart: another tenant’s type of the same name is another type', async () => {

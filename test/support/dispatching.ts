@@ -1,4 +1,4 @@
-import { createBackends } from '../../src/backends/backends.ts';
+import { type BackendName, createBackends } from '../../src/backends/backends.ts';
 import type { CardLimits } from '../../src/card/card.ts';
 import type { DeadLetter } from '../../src/deadLetters/deadLetter.ts';
 import { createDispatch } from '../../src/dispatch/dispatch.ts';
@@ -150,19 +150,20 @@ const asSent = ({ properties = {}, body }: HubEvent) => ({
   body: body instanceof Uint8Array ? body : String(body),
 });
 
+/** The backend that has a path. */
+export function backendOf(path: string): BackendName {
+  if (path.startsWith('/devices')) return 'principalManager';
+  return path.startsWith('/modelDefinitions') ? 'typeRegistry' : 'informationModel';
+}
+
 /** What a scripted exchange breaks of the backends' OpenAPI documents. Garbage on purpose is left alone. */
 function breachesOf({ call, headers, body, reply }: ReceivedCall): string[] {
   if (!Array.isArray(reply)) return [];
   const [method = '', path = ''] = call.split(' ');
   const [status, answer] = reply;
   if (status >= 500 || (typeof answer === 'string' && !answer.startsWith('{'))) return [];
-  const backend = path.startsWith('/devices')
-    ? 'principalManager'
-    : path.startsWith('/modelD')
-      ? 'typeRegistry'
-      : 'informationModel';
   const exchange = {
-    backend,
+    backend: backendOf(path),
     method,
     path,
     requestHeaders: headers,

@@ -4,7 +4,7 @@ import type { CardLimits } from '../../src/card/card.ts';
 import type { Delivery } from '../../src/hub/replies/sender.ts';
 import { findCard } from '../../src/messages/index.ts';
 import type { Generation } from '../../src/protocol/event.ts';
-import { dispatchEvent, now } from './dispatching.ts';
+import { backendOf, dispatchEvent, now } from './dispatching.ts';
 import { hubEvent } from './events.ts';
 import type { Script } from './scriptedBackend.ts';
 
@@ -77,6 +77,12 @@ export function messageTable(
 ): void {
   describe(name, () => {
     it('has a card', () => expect(findCard(generation, name)?.name).toBe(name));
+    it('needs the backends that it calls, and no others', () => {
+      const steps = Object.values(groups).flatMap((rows) => rows.flatMap(({ backend = [] }) => backend));
+      const calls = steps.flatMap((step) => ('together' in step ? step.together : [step]));
+      const called = new Set(calls.map(({ call }) => backendOf(call.split(' ')[1] ?? '')));
+      expect(called).toEqual(new Set(findCard(generation, name)?.needs));
+    });
     for (const [group, rows] of Object.entries(groups)) {
       describe(group, () => {
         for (const row of rows) it(row.it, () => check(generation, name, row));
