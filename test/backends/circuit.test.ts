@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createCircuit } from '../../src/backends/circuit.ts';
 import { createDeadline } from '../../src/backends/deadline.ts';
@@ -333,6 +334,7 @@ describe('readiness', () => {
     await vi.advanceTimersByTimeAsync(1000);
     await Promise.all([first, second, work]);
     expect(order).toEqual(['first', 'second']);
+    expect(getEventListeners(never, 'abort')).toEqual([]);
   });
 
   it('ends with false when there is no point in waiting any more, at once or later', async () => {

@@ -152,6 +152,24 @@ describe('a change whose answer may have been lost', () => {
     expect((await work).code).toBe('http_response_error');
     expect(script.calls.length).toBe(readsBack ? 3 : 2);
   });
+
+  it.each([
+    [['lost', [503]]],
+    [['lost', 'refused']],
+    [[[502], [429]]],
+    [[[500], 'refused']],
+    [['refused', 'lost', [503], 'refused']],
+  ] as [ScriptedReply[]][])('may have been its own work whatever comes between, as %j', async (failures) => {
+    const { backends, script } = scripted([
+      ...failures.map((reply) => ({ call: put, reply })),
+      { call: put, reply: [409] },
+      { call: get, reply: ok },
+    ]);
+    const work = rejection(backends.bind(callOf()).informationModel.replaceModel('o1', 'svc.device', '{"version":5}'));
+    await vi.runAllTimersAsync();
+    expect((await work).code).toBe('http_response_error');
+    expect(script.calls.at(-1)?.call).toBe(get);
+  });
 });
 
 describe('a message that is taken from us', () => {

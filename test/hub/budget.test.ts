@@ -1,7 +1,9 @@
+import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { type Budget, createBudget } from '../../src/hub/partition/budget.ts';
 
 const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
+const none = { messages: 0, bytes: 0 };
 
 it('admits at once while there is room, then first come, first served', async () => {
   const budget = createBudget({ maxMessages: 2, maxBytes: 100 });
@@ -46,6 +48,19 @@ it('what is not needed of a reservation is room for those who come next', async 
   expect(budget.inFlight()).toEqual({ messages: 2, bytes: 11 });
 });
 
+it('what is not needed of a reservation is given back overall as well, and what has ended leaves nothing', async () => {
+  const overall = createBudget({ maxMessages: 10, maxBytes: 100 });
+  const [one, other] = [1, 2].map(() => createBudget({ maxMessages: 10, maxBytes: 100 }, overall)) as [Budget, Budget];
+  expect(one.take(100)).toBeUndefined();
+  const waiting = other.take(50);
+  one.shrink(90);
+  expect(await waiting).toBe(true);
+  expect([one, other, overall].map((budget) => budget.inFlight().bytes)).toEqual([10, 50, 60]);
+  one.give(10);
+  other.give(50);
+  expect([one, other, overall].map((budget) => budget.inFlight())).toEqual([none, none, none]);
+});
+
 describe('who waits for room', () => {
   it('can leave the line, and nothing is charged then, here or overall', async () => {
     const overall = createBudget({ maxMessages: 1, maxBytes: 100 });
@@ -70,6 +85,24 @@ describe('who waits for room', () => {
     const small = budget.take(10);
     signal.abort();
     expect(await Promise.all([large, small])).toEqual([false, true]);
+  });
+
+  it('is out of the line once it is admitted: when it ends, those behind keep their places', async () => {
+    const budget = createBudget({ maxMessages: 1, maxBytes: 100 });
+    const signal = new AbortController();
+    expect(budget.take(1)).toBeUndefined();
+    const first = budget.take(1, signal.signal);
+    let isSecondAdmitted = false;
+    void budget.take(1)?.then((isAdmitted) => {
+      isSecondAdmitted = isAdmitted;
+    });
+    budget.give(1);
+    expect(await first).toBe(true);
+    expect(getEventListeners(signal.signal, 'abort')).toEqual([]);
+    signal.abort();
+    budget.give(1);
+    await settle();
+    expect(isSecondAdmitted).toBe(true);
   });
 
   it('keeps what it was given, though it would leave in the same moment', async () => {
@@ -162,6 +195,21 @@ describe('the rooms beside it', () => {
 
   it('take one that is larger than the room when it is empty', () => {
     expect(createBudget(limits).answering.take(10_000)).toBe(true);
+  });
+
+  it('charge nothing that finds no room overall, and give back there what they are given back, also without its message', () => {
+    const overall = createBudget(limits);
+    const [one, other] = [1, 2].map(() => createBudget(limits, overall)) as [Budget, Budget];
+    expect([one.answering.take(60), other.answering.take(41), other.answering.take(40)]).toEqual([true, false, true]);
+    expect(other.answering.taken()).toEqual({ messages: 1, bytes: 40 });
+    one.answering.give(20, 0);
+    expect([one, overall].map(({ answering }) => answering.taken())).toEqual([
+      { messages: 1, bytes: 40 },
+      { messages: 2, bytes: 80 },
+    ]);
+    one.answering.give(40);
+    other.answering.give(40);
+    expect([one, other, overall].map(({ answering }) => answering.taken())).toEqual([none, none, none]);
   });
 
   it('are parts of the overall ones, and cleared there as well', () => {
