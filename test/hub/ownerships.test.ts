@@ -36,6 +36,14 @@ it('A partition that has become somebody else’s is not given back', async () =
   expect(await store.ownerships()).toEqual([theirs]);
 });
 
+it('A partition that we have claimed anew meanwhile is not given back by its last reader', async () => {
+  const store = createMemoryStore();
+  const before = await open(store).claim('0', undefined);
+  const now = await open(store).claim('0', before);
+  if (before) await open(store).release(before, 41);
+  expect(await store.ownerships()).toEqual([now]);
+});
+
 it('What was unknown when a partition was left stays unsaid', async () => {
   const store = createMemoryStore();
   const record = await open(store).claim('0', undefined);

@@ -1,8 +1,12 @@
 import { EventHubConsumerClient, type SubscriptionEventHandlers } from '@azure/event-hubs';
-import { expect, it, vi } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import type { Partition } from '../../src/hub/partition/partition.ts';
-import { createReader } from '../../src/hub/reading/reader.ts';
+import { createReader, type Reader } from '../../src/hub/reading/reader.ts';
+import { cureHubSdks } from '../../src/hub/sdkCures.ts';
 import { createLog } from '../../src/log/log.ts';
+import { freshHub } from '../sandbox/hub/support/hub.ts';
+
+cureHubSdks();
 
 /** Nobody listens there: the client subscribes, and goes on trying. */
 const nowhere =
@@ -86,3 +90,27 @@ it('tells how long it has been silent though the clock of the machine is put bac
     vi.useRealTimers();
   }
 });
+
+it.each([
+  ['comes later', [1, 2], 0],
+  ['is there already', [2, 1], 1],
+])(
+  'is told by the hub that it has lost the partition to a reader with a higher epoch that %s',
+  async (_, epochs, loser) => {
+    const hub = await freshHub({ partitions: 1 });
+    const clients = epochs.map(() => new EventHubConsumerClient('$Default', hub.eventsConnectionString));
+    const readers: Reader[] = [];
+    onTestFinished(async () => {
+      for (const one of [...readers, ...clients]) await one.close();
+      await hub.stop();
+    });
+    const lost: number[] = [];
+    for (const [index, client] of clients.entries()) {
+      const epoch = epochs[index] ?? 0;
+      const reader = createReader(client, { ...reading, epoch, lost: () => lost.push(index) });
+      readers.push(reader);
+      if (index === 0) await vi.waitFor(() => expect(reader.isHeard()).toBe(true), 20_000);
+    }
+    await vi.waitFor(() => expect(new Set(lost)).toEqual(new Set([loser])), 20_000);
+  },
+);

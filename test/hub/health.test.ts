@@ -1,0 +1,49 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { createLog } from '../../src/log/log.ts';
+import { startService } from '../../src/service.ts';
+import { settings } from '../support/dispatching.ts';
+
+/** Nobody listens on this port. */
+const nobody = 'localhost:1;SharedAccessKeyName=n;SharedAccessKey=a2V5';
+const hub = {
+  ...settings.hub,
+  eventsConnectionString: `Endpoint=sb://${nobody};EntityPath=hub;UseDevelopmentEmulator=true`,
+  serviceConnectionString: `HostName=${nobody}`,
+};
+
+/** The service with a hub that does not answer; time is the test's own. */
+async function serviceWithoutHub() {
+  vi.useFakeTimers({ toFake: ['performance'] });
+  const directory = mkdtempSync(join(tmpdir(), 'health-'));
+  let port = 0;
+  const log = createLog('info', {
+    write(line) {
+      port = JSON.parse(line).port ?? port;
+    },
+  });
+  const http = { ...settings.http, host: '127.0.0.1', port: 0 };
+  const service = await startService({ ...settings, hub, http, data: { directory } }, log);
+  onTestFinished(async () => {
+    await service.stop();
+    vi.useRealTimers();
+    rmSync(directory, { recursive: true });
+  });
+  return async (path: string) => {
+    const response = await fetch(`http://127.0.0.1:${port}${path}`);
+    return [response.status, await response.json()];
+  };
+}
+
+it('A service without an answer of the hub is not ready, lives for five minutes, and then asks for a restart', async () => {
+  const get = await serviceWithoutHub();
+  const missing = [expect.stringMatching(/^a partition of the hub to read/), 'the hub’s service endpoint'];
+  expect(await get('/readyz')).toEqual([503, { status: 'not ready', waitingFor: missing }]);
+  vi.advanceTimersByTime(299_000);
+  expect(await get('/livez')).toEqual([200, { status: 'alive' }]);
+  vi.advanceTimersByTime(1_000);
+  const stuck = ['an answer of the hub or the checkpoint store'];
+  expect(await get('/livez')).toEqual([503, { status: 'not alive', waitingFor: stuck }]);
+});

@@ -1,0 +1,66 @@
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { createConsumer } from '../../src/hub/reading/consumer.ts';
+import { createMemoryStore } from '../../src/hub/stores/memoryStore.ts';
+import { createLog } from '../../src/log/log.ts';
+import { mortal } from '../support/mortal.ts';
+import { createFakeHub } from './support/fakeHub.ts';
+import { arrivalOf, budgetOf, events, limits, usual } from './support/partitions.ts';
+import { memorySpool } from './support/spools.ts';
+import { standIns } from './support/standIns.ts';
+
+vi.mock('@azure/event-hubs', async (original) =>
+  (await import('./support/standIns.ts')).withStandIns(await original<object>()),
+);
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const minutes = (count: number) => vi.advanceTimersByTimeAsync(count * 60_000);
+
+it('The partitions of the hub are counted every five minutes, and read as before when they cannot be counted', async () => {
+  const hub = createFakeHub(['0', '1']);
+  const answers: (() => string[])[] = [() => ['0'], () => Promise.reject(new Error('busy')) as never, () => ['0', '1']];
+  let counts = 0;
+  standIns.set('address', () => ({
+    ...hub.client(mortal(Number.POSITIVE_INFINITY)),
+    getPartitionIds: async () => answers[counts++]?.(),
+  }));
+  const lines: Record<string, unknown>[] = [];
+  const seen: string[] = [];
+  const consumer = createConsumer({
+    ...{ connectionString: 'address', consumerGroup: '$Default', store: createMemoryStore() },
+    ...{ batchSize: 10, prefetch: 50, maxWaitSeconds: 1, drainMs: 1_000, roundMs: 5_000, answerMs: 20_000 },
+    startPosition: 'earliest',
+    silentMs: 20_000,
+    balance: { expiryMs: 30_000, forceMs: 40_000 },
+    log: createLog('info', { write: (line) => void lines.push(JSON.parse(line)) }),
+    partition: (partition) => ({
+      ...{ budget: budgetOf(10), spool: memorySpool(), costOf: usual.costOf, limits, arrivalOf },
+      async dispatch({ event }) {
+        seen.push(`${partition}:${event.sequenceNumber}`);
+        return true;
+      },
+    }),
+  });
+  const append = (partition: string, text: string) => {
+    for (const event of events(text)) hub.append(partition, event);
+  };
+  consumer.start();
+  append('1', 'a1');
+  await minutes(4.9);
+  expect(counts).toBe(1);
+  await minutes(0.2);
+  append('0', 'a1');
+  await minutes(4.8);
+  expect([counts, seen]).toEqual([2, ['0:1']]);
+  const notCounted = lines.filter(({ msg }) => msg === 'cannot count the partitions of the hub; using the last count');
+  expect(notCounted).toMatchObject([{ level: 'warn', err: { message: 'busy' } }]);
+  await minutes(0.5);
+  expect([counts, seen]).toEqual([3, ['0:1', '1:1']]);
+  void consumer.stop();
+  await minutes(1);
+});

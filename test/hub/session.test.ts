@@ -1,0 +1,79 @@
+import type { EventHubConsumerClient, SubscriptionEventHandlers } from '@azure/event-hubs';
+import { describe, expect, it } from 'vitest';
+import {
+  knownRedeliveryHorizon,
+  openRedeliveryHorizon,
+  type RedeliveryHorizon,
+} from '../../src/hub/partition/redeliveryHorizon.ts';
+import { beginPartitionSession } from '../../src/hub/reading/session.ts';
+import { arrivalOf, budgetOf, events, usual } from './support/partitions.ts';
+import { silence } from './support/replying.ts';
+import { diskSpool } from './support/spools.ts';
+
+const record = { partition: '0', owner: 'me', epoch: 1, wantedBy: '', wantedSince: 0, renewedAt: 0, etag: 'e' };
+
+/** A session over a client that gives what the test says. Messages end at once, those of device `s` never. */
+function begin(redeliveryHorizon: RedeliveryHorizon = knownRedeliveryHorizon(-1)) {
+  let handlers: SubscriptionEventHandlers | undefined;
+  const client = {
+    subscribe(_partition: string, given: SubscriptionEventHandlers) {
+      handlers = given;
+      return { isRunning: true, close: async () => {} };
+    },
+  } as unknown as EventHubConsumerClient;
+  const spool = diskSpool();
+  let closed = 0;
+  const session = beginPartitionSession(client, {
+    ...usual,
+    ...{ record, redeliveryHorizon, arrivalOf, log: silence, budget: budgetOf(10) },
+    ...{ batchSize: 10, prefetch: 10, maxWaitSeconds: 1, lost() {}, failed() {}, heard() {} },
+    spool: {
+      ...spool,
+      close() {
+        closed += 1;
+        spool.close();
+      },
+    },
+    dispatch: ({ deviceId }) => (deviceId === 's' ? new Promise(() => {}) : Promise.resolve(true)),
+  });
+  return {
+    session,
+    closed: () => closed,
+    give: (text: string) => handlers?.processEvents(events(text) as never, undefined as never),
+  };
+}
+
+const newestIs = (newest: number) =>
+  openRedeliveryHorizon(
+    async () => newest,
+    () => {},
+  );
+
+describe('a session that ends says as newest message which may have begun', () => {
+  it.each([
+    ['that of the reader before, when this one has not come so far', knownRedeliveryHorizon(7), 'a2 b3', 7],
+    ['its own, when it has come further', knownRedeliveryHorizon(7), 'a2 b9', 9],
+    ['that of the reader before, when nothing has come', knownRedeliveryHorizon(7), undefined, 7],
+    ['the newest of the hub at its beginning, when nobody knew', newestIs(20), 'a2 b3', 20],
+    ['nothing, when it does not know itself', newestIs(20), undefined, undefined],
+  ])('%s', async (_, horizon, text, begun) => {
+    const { session, give } = begin(horizon);
+    if (text !== undefined) await give(text);
+    expect(await session.drain(0)).toEqual({ unfinished: 0, begun });
+  });
+});
+
+describe('the spool of a session', () => {
+  it('is closed when the session has drained', async () => {
+    const { session, give, closed } = begin();
+    await give('a1 s2');
+    expect([await session.drain(0), closed()]).toEqual([{ unfinished: 1, begun: 2 }, 1]);
+  });
+
+  it('is closed when the session was revoked, after the limit at the latest', async () => {
+    const { session, give, closed } = begin();
+    await give('a1 s2');
+    await session.close(10);
+    expect(closed()).toBe(1);
+  });
+});

@@ -1,0 +1,70 @@
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { createReadingTroubles } from '../../src/hub/reading/readingTroubles.ts';
+import { createPartitionSessions } from '../../src/hub/reading/sessions.ts';
+import { createMemoryStore } from '../../src/hub/stores/memoryStore.ts';
+import type { Ownership } from '../../src/hub/stores/store.ts';
+import { mortal } from '../support/mortal.ts';
+import { createFakeHub } from './support/fakeHub.ts';
+import { arrivalOf, budgetOf, limits, usual } from './support/partitions.ts';
+import { silence, untold } from './support/replying.ts';
+import { memorySpool } from './support/spools.ts';
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+/** The sessions of an instance that owns partition 0, whose session reads. */
+async function setUp() {
+  const client = createFakeHub(['0']).client(mortal(Number.POSITIVE_INFINITY));
+  const store = createMemoryStore();
+  const owned = { partition: '0', owner: 'me', wantedBy: '', wantedSince: 0, renewedAt: Date.now() };
+  const record = await store.change(undefined, { ...owned, epoch: 5 });
+  if (record === undefined) throw new Error('somebody else was faster');
+  const released: (number | undefined)[] = [];
+  const sessions = createPartitionSessions(
+    { client: () => client as never },
+    { release: async (_, begun) => void released.push(begun) },
+    {
+      ...{ batchSize: 10, prefetch: 10, maxWaitSeconds: 1, drainMs: 1_000 },
+      startPosition: 'earliest',
+      ...{ answerMs: 20_000, store, log: silence, troubles: createReadingTroubles(untold) },
+      partition: () => ({
+        ...{ budget: budgetOf(10), spool: memorySpool(), costOf: usual.costOf, limits, arrivalOf },
+        dispatch: async () => true,
+      }),
+    },
+  );
+  await sessions.open(record, 41);
+  return { sessions, record, released };
+}
+
+it.each<[string, Partial<Ownership>]>([
+  ['another instance owns the partition', { owner: 'other', epoch: 6 }],
+  ['another instance has released the partition', { owner: '', epoch: 6 }],
+  ['this instance has claimed the partition anew since', { epoch: 6 }],
+])('A session is revoked when its record says that %s', async (_, changes) => {
+  const { sessions, record } = await setUp();
+  sessions.revokeLost([{ ...record, ...changes }]);
+  expect([sessions.all(), sessions.isEnding('0')]).toEqual([[], true]);
+  await vi.advanceTimersByTimeAsync(2_000);
+  expect(sessions.has('0')).toBe(false);
+});
+
+it('A session goes on when its record was renewed, or another instance asks for the partition', async () => {
+  const { sessions, record } = await setUp();
+  sessions.revokeLost([{ ...record, renewedAt: Date.now() + 1, wantedBy: 'other', wantedSince: 1, etag: 'other' }]);
+  sessions.revokeLost([]);
+  expect([sessions.all().length, sessions.isEnding('0')]).toEqual([1, false]);
+  await sessions.release('0');
+});
+
+it('A partition that is not read any more is released with what its last owner said', async () => {
+  const { sessions, record, released } = await setUp();
+  await sessions.release('0');
+  await sessions.releaseAll();
+  await sessions.open(record, 43);
+  expect(released).toEqual([41, 43]);
+});
