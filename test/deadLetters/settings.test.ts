@@ -1,0 +1,45 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { print } from '../../src/deadLetters/deadLetter.ts';
+import { openDeadLetters } from '../../src/deadLetters/open.ts';
+import { settings } from '../support/dispatching.ts';
+import { letter } from '../support/letters.ts';
+
+// Each setting of dead letters, in the unit that its name says.
+
+let directory: string;
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'letters-'));
+  vi.useFakeTimers({ toFake: ['Date'] });
+});
+afterEach(() => {
+  vi.useRealTimers();
+  rmSync(directory, { recursive: true });
+});
+
+const lettersWith = (changed: Partial<typeof settings.deadLetters>) =>
+  openDeadLetters(
+    { ...settings, data: { directory }, deadLetters: { ...settings.deadLetters, ...changed } },
+    { warn() {} },
+  );
+
+it('Dead letters are kept for DEAD_LETTERS_RETENTION_DAYS', async () => {
+  const letters = lettersWith({ retentionDays: 3 });
+  const began = Date.now();
+  await letters.park(letter(1));
+  const leftAfter = async (days: number) => {
+    vi.setSystemTime(began + days * 86_400_000);
+    await letters.tidy();
+    return (await letters.ids()).length;
+  };
+  expect([await leftAfter(2.99), await leftAfter(3.01)]).toEqual([1, 0]);
+});
+
+it('Dead letters take no more than DEAD_LETTERS_MAX_BYTES together', async () => {
+  const bytes = Buffer.byteLength(print(letter(1)));
+  const letters = lettersWith({ maxBytes: 3 * bytes });
+  for (const number of [1, 2, 3, 4, 5]) await letters.park(letter(number));
+  expect(await letters.ids()).toHaveLength(3);
+});

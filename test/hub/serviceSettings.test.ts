@@ -1,0 +1,90 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { createLog } from '../../src/log/log.ts';
+import { startService } from '../../src/service.ts';
+import { settings } from '../support/dispatching.ts';
+import { hubEvent } from '../support/events.ts';
+import { mortal } from '../support/mortal.ts';
+import { createFakeHub } from './support/fakeHub.ts';
+import { v2 } from './support/messages.ts';
+import { standIns } from './support/standIns.ts';
+
+// Settings that only the wiring of the service reads, in the unit that their names say.
+
+vi.mock('@azure/event-hubs', async (original) =>
+  (await import('./support/standIns.ts')).withStandIns(await original<object>()),
+);
+
+/** A backend that answers nothing. */
+async function silentBackend() {
+  let asked = () => {};
+  const isAsked = new Promise<void>((resolve) => {
+    asked = resolve;
+  });
+  const server = createServer(() => asked()).listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, isAsked };
+}
+
+/** The service with a hub in memory. */
+async function start(changed: Partial<typeof settings>) {
+  const hub = createFakeHub(['0']);
+  standIns.set(settings.hub.eventsConnectionString, () => hub.client(mortal(Number.POSITIVE_INFINITY)));
+  const directory = mkdtempSync(join(tmpdir(), 'settings-'));
+  onTestFinished(() => rmSync(directory, { recursive: true }));
+  const handled: number[] = [];
+  const log = createLog('info', {
+    write(line) {
+      if (JSON.parse(line).msg === 'handled') handled.push(performance.now());
+    },
+  });
+  const nobody = 'HostName=localhost:1;SharedAccessKeyName=n;SharedAccessKey=a2V5';
+  const service = await startService(
+    {
+      ...{ ...settings, ...changed, data: { directory }, http: { host: '127.0.0.1', port: 0 } },
+      hub: { ...settings.hub, serviceConnectionString: nobody },
+    },
+    log,
+  );
+  const checkpoint = (): unknown => {
+    const folder = join(directory, 'checkpoints');
+    const [file] = readdirSync(folder).filter((name) => name.endsWith('.json'));
+    return file && JSON.parse(readFileSync(join(folder, file), 'utf8')).progress[0]?.progress.sequenceNumber;
+  };
+  return { hub, service, handled, checkpoint };
+}
+
+const soon = { timeout: 60_000, interval: 5 };
+
+it('A checkpoint is written CHECKPOINTS_EVERY_SECONDS after a message, when no others follow', async () => {
+  const { hub, service, handled, checkpoint } = await start({
+    checkpoints: { ...settings.checkpoints, everySeconds: 1 },
+  });
+  hub.append('0', hubEvent({ ...v2('model.update', '{', { ack: 'none' }), sequenceNumber: 0 }));
+  await vi.waitFor(() => expect(handled).toHaveLength(1), soon);
+  await vi.waitFor(() => expect(checkpoint()).toBe(0), soon);
+  expect(performance.now() - (handled[0] ?? 0)).toBeGreaterThan(950);
+  await service.stop();
+});
+
+it('A stop waits DELIVERY_DRAIN_SECONDS for a message that does not end', async () => {
+  const backend = await silentBackend();
+  const { hub, service, handled } = await start({
+    backends: { ...settings.backends, principalManagerUrl: backend.url },
+    delivery: { ...settings.delivery, drainSeconds: 1 },
+  });
+  hub.append('0', hubEvent({ ...v2('identity.update', {}), sequenceNumber: 0 }));
+  await backend.isAsked;
+  const began = performance.now();
+  await service.stop();
+  expect(performance.now() - began).toBeGreaterThan(950);
+  expect(handled).toEqual([]);
+});
