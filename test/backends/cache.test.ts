@@ -141,6 +141,16 @@ describe('the cache', () => {
     expect(await cache.get(asker('d2'), 'k', 1000, now)).toBe('new');
   });
 
+  it.each([
+    ['is not there', async () => undefined],
+    ['cannot be had', () => Promise.reject(new Error('out'))],
+  ])('holds no room for what %s', async (_, load) => {
+    const cache = createCache<string>(3);
+    await cache.get(asker('d1'), 'k', 1000, async () => 'old');
+    for (let n = 0; n < 10; n += 1) await cache.get(asker(`other ${n}`), 'k', 1000, load).catch(() => undefined);
+    expect(await cache.get(asker('d1'), 'k', 1000, async () => 'new')).toBe('old');
+  });
+
   it.each(['d1', 'd2'])('never holds more than its bound, though %s asks for everything', async (greedy) => {
     const cache = createCache<string>(3);
     const keys = Array.from({ length: 10 }, (_, index) => `k${index}`);

@@ -127,6 +127,25 @@ describe('client credentials', () => {
     ]);
   });
 
+  it.each([
+    ['that tells no lifetime', undefined, 300],
+    ['whose lifetime is text', '100', 100],
+  ])(
+    'bring a token %s: it serves for its time, and is replaced from four fifths of it on',
+    async (_, expires_in, seconds) => {
+      const { tokens, asked } = source([[200, { access_token: 't1', expires_in }], [503, ''], issued('t2')]);
+      await tokens.token();
+      vi.advanceTimersByTime(seconds * 800 - 1);
+      expect([tokens.token(), asked.length]).toEqual(['t1', 1]);
+      vi.advanceTimersByTime(1);
+      expect([tokens.token(), asked.length]).toEqual(['t1', 2]);
+      await vi.advanceTimersByTimeAsync(seconds * 200 - 1);
+      expect(tokens.token()).toBe('t1');
+      await vi.advanceTimersByTimeAsync(1);
+      expect(await tokens.token()).toBe('t2');
+    },
+  );
+
   it('are waited for when the token has expired', async () => {
     const { tokens } = source([issued('t1'), issued('t2')]);
     await tokens.token();
@@ -146,6 +165,7 @@ describe('client credentials', () => {
     ['a refusal', [401, { error: 'invalid_client', error_description: secret }]],
     ['no JSON', [200, `token=${secret}`]],
     ['no token', [200, { token_type: 'Bearer' }]],
+    ['a token that has no life', [200, { access_token: 't1', expires_in: 0 }]],
     ['a token that fits no header', [200, { access_token: 'a\nb' }]],
     ['no connection', new TransportFailure('connection refused', false)],
   ] as [string, [number, unknown] | TransportFailure][])(

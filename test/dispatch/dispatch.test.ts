@@ -185,16 +185,19 @@ describe('a message that cannot be handled to its end', () => {
     expect(await answering).toMatchObject({ handled: false, replies: [], parked: [], logged: [] });
   });
 
-  it('is not parked when its time runs out after its partition was taken from us', async () => {
-    const taken = new AbortController();
-    const answering = dispatchEvent(
-      hubEvent({ properties: { ...properties, timeout: 1 }, body: pumpBody }),
-      [{ call: device.call, reply: 'hang' }],
-      { ended: taken.signal },
-    );
-    setImmediate(() => taken.abort());
-    expect(await answering).toMatchObject({ handled: false, replies: [], parked: [], logged: [] });
-  });
+  it.each(['all', 'none'])(
+    'is not parked when its time runs out after its partition was taken from us, with ack %s',
+    async (ack) => {
+      const taken = new AbortController();
+      const answering = dispatchEvent(
+        hubEvent({ properties: { ...properties, timeout: 1, ack }, body: pumpBody }),
+        [{ call: device.call, reply: 'hang' }],
+        { ended: taken.signal },
+      );
+      setImmediate(() => taken.abort());
+      expect(await answering).toMatchObject({ handled: false, replies: [], parked: [], logged: [] });
+    },
+  );
 
   it('sends no further reply when its partition is taken from us', async () => {
     const taken = new AbortController();
@@ -232,6 +235,16 @@ describe('the log', () => {
       },
     ]);
     expect(counters).toMatchObject({ succeeded: 1, failed: 0, repliesDelivered: 1 });
+  });
+
+  it.each([
+    ['info', 'a failure of the device', '{', undefined],
+    ['warn', 'a reply that is dropped', '{', { dropped: 'queue_full' } as const],
+    ['warn', 'an internal error', pumpBody, undefined],
+  ])('has level %s for %s', async (level, _, body, delivery) => {
+    const script: Script = body === pumpBody ? [{ call: device.call, reply: [200, '<html>'] }] : [];
+    const { logged } = await dispatchEvent(hubEvent({ properties, body }), script, { deliver: () => delivery });
+    expect(logged.at(-1)).toMatchObject({ level, msg: 'handled' });
   });
 
   it('holds no body, no key and no token, whatever happens', async () => {

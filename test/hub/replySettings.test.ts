@@ -11,6 +11,7 @@ beforeEach(() => {
   vi.useFakeTimers();
 });
 afterEach(() => {
+  vi.restoreAllMocks();
   vi.useRealTimers();
 });
 
@@ -41,6 +42,19 @@ it('a reply is given up after REPLIES_MAX_WAIT_SECONDS', async () => {
   const seconds = await secondsOf(sender.send(replyTo('a')));
   expect(seconds).toBeGreaterThanOrEqual(20);
   expect(seconds).toBeLessThan(30);
+});
+
+it.each([
+  [0, 50],
+  [0.5, 75],
+])('with chance %d a reply is sent again after %d ms', async (chance, ms) => {
+  vi.spyOn(Math, 'random').mockReturnValue(chance);
+  let sends = 0;
+  const { sender } = senderWith({}, () => {
+    sends += 1;
+    return sends === 1 ? full() : taken();
+  });
+  expect(await secondsOf(sender.send(replyTo('a')))).toBe(ms / 1000);
 });
 
 it.each([

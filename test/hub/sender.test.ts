@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Delivery } from '../../src/hub/replies/sender.ts';
 import type { Refusal } from '../../src/hub/replies/sendFailure.ts';
@@ -159,6 +160,41 @@ describe('the sender', () => {
     expect(waits.delivery).toBeUndefined();
   });
 
+  it('remembers as not fetching only those whose queue was full to the end (D19)', async () => {
+    const full = later('queue_full');
+    const script = [later('not_taken')];
+    const { sender, attempts } = setUp({ a: [full], b: [full], c: script });
+    const drops = ['a', 'c'].map((deviceId) => watch(sender.send(replyTo(deviceId))));
+    await vi.advanceTimersByTimeAsync(70_000);
+    expect(drops.map(({ delivery }) => delivery)).toEqual([{ dropped: 'queue_full' }, { dropped: 'not_taken' }]);
+    script.splice(0, 1, full);
+    attempts.length = 0;
+    const waits = ['b', 'c'].map((deviceId) => watch(sender.send(replyTo(deviceId))));
+    await vi.advanceTimersByTimeAsync(30_000);
+    expect([waits.map(({ delivery }) => delivery), new Set(attempts)]).toEqual([[undefined, undefined], new Set('bc')]);
+    sender.stop();
+  });
+
+  it('waits half of each pause and a random part of the rest, so that not all come again at once', async () => {
+    async function pausesWith(chance: number) {
+      const times: number[] = [];
+      const sender = senderOver(
+        async () => {
+          times.push(Date.now());
+          return times.length < 5 ? later('queue_full') : undefined;
+        },
+        { random: () => chance },
+      );
+      const sent = watch(sender.send(replyTo('a')));
+      await vi.advanceTimersByTimeAsync(10_000);
+      expect(sent.delivery).toBe('delivered');
+      return times.slice(1).map((time, index) => time - (times[index] ?? 0));
+    }
+    expect(await pausesWith(1)).toEqual([100, 200, 400, 800]);
+    expect(await pausesWith(0.5)).toEqual([75, 150, 300, 600]);
+    expect(await pausesWith(0)).toEqual([50, 100, 200, 400]);
+  });
+
   it('drops at once what the hub will never take', async () => {
     const { sender, attempts } = setUp({ a: [{ kind: 'never', reason: 'unknown_device' }] });
     expect(await sender.send(replyTo('a'))).toEqual({ dropped: 'unknown_device' });
@@ -227,5 +263,21 @@ describe('the sender', () => {
     await vi.advanceTimersByTimeAsync(0);
     expect(sent.delivery).toBe('stopped');
     expect([attempts.length, vi.getTimerCount()]).toEqual([before, 0]);
+  });
+
+  it('leaves nothing behind at the end of a session that it does not need any more', async () => {
+    const ended = new AbortController();
+    const sender = senderOver(
+      async ({ body }) => (body === 'refused' ? { kind: 'never', reason: 'refused' } : undefined),
+      {
+        ceiling: 1,
+      },
+    );
+    const { sender: resending } = setUp({ a: [later('queue_full'), undefined] });
+    const sent = ['1', '2', '3', 'refused'].map((body) => sender.send(replyTo('a', body), ended.signal));
+    const all = Promise.all([...sent, resending.send(replyTo('a'), ended.signal)]);
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(await all).toEqual(['delivered', 'delivered', 'delivered', { dropped: 'refused' }, 'delivered']);
+    expect(getEventListeners(ended.signal, 'abort')).toEqual([]);
   });
 });

@@ -47,6 +47,20 @@ describe('the connection to the service endpoint, with the official client', () 
     expect(connection.isOpen()).toBe(true);
   });
 
+  it('hands over the system properties of a reply and its application properties, and no others (C1, C2)', async () => {
+    await setUp(() => 'accept');
+    await connection.send(reply('{}'));
+    await connection.send({ ...reply('{}'), correlationId: undefined });
+    const [first, second] = endpoint.messages;
+    expect(first).toMatchObject({
+      to: '/devices/d1/messages/devicebound',
+      message_id: Buffer.from('6f9619ff8b865011b42d00cf4fc964ff', 'hex'),
+      ...{ correlation_id: 'c-1', content_type: 'application/json', content_encoding: 'utf-8' },
+    });
+    expect(first?.application_properties).toEqual({ msgType: 'ack' });
+    expect(second?.correlation_id).toBeUndefined();
+  });
+
   it('attaches one link however many replies come first', async () => {
     await setUp(() => 'accept');
     const sent = await Promise.all(Array.from({ length: 20 }, (_, index) => connection.send(reply(String(index)))));

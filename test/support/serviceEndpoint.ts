@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { AddressInfo, Socket } from 'node:net';
 import iothub from 'azure-iothub';
-import rhea, { type Delivery, type EventContext, type Receiver, type Sender } from 'rhea';
+import rhea, { type Delivery, type EventContext, type Message, type Receiver, type Sender } from 'rhea';
 
 /** What the endpoint does with a message. */
 export type Disposition =
@@ -18,6 +18,8 @@ export type Disposition =
 export interface ServiceEndpoint {
   /** Bodies that arrived, in order. */
   readonly received: readonly string[];
+  /** The messages that arrived, in order. */
+  readonly messages: readonly Message[];
   connections(): number;
   /** Links to `/messages/devicebound` that were attached. */
   links(): number;
@@ -34,6 +36,7 @@ export async function startServiceEndpoint(next: (body: string) => Disposition):
   const container = rhea.create_container();
   const sockets = new Set<Socket>();
   const received: string[] = [];
+  const messages: Message[] = [];
   let connections = 0;
   let links = 0;
 
@@ -63,6 +66,7 @@ export async function startServiceEndpoint(next: (body: string) => Disposition):
     }
     const body = Buffer.from(message?.body.content).toString();
     received.push(body);
+    if (message !== undefined) messages.push(message);
     settle(next(body), delivery as Delivery, receiver as Receiver, connection['socket']);
   });
 
@@ -81,6 +85,7 @@ export async function startServiceEndpoint(next: (body: string) => Disposition):
 
   return {
     received,
+    messages,
     connections: () => connections,
     links: () => links,
     newClient: () => plainClient(port),

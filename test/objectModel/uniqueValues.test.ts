@@ -1,0 +1,45 @@
+import { describe, expect, it } from 'vitest';
+import { createUniqueValues } from '../../src/objectModel/uniqueValues.ts';
+import { parseJson } from '../../src/protocol/json.ts';
+
+const modelWith = (properties: string) => parseJson(`{"model":"svc.device","properties":${properties}}`);
+const unique = createUniqueValues(['serial', 'site']);
+const textsOf = (properties: string) => {
+  const { values } = unique.read(modelWith(properties));
+  return values && Object.fromEntries(Array.from(values, ([name, { text }]) => [name, text]));
+};
+
+describe('the values of unique properties', () => {
+  it.each([
+    ['plain', '{"serial":"A-1","x":1,"site":7}', { serial: '"A-1"', site: '7' }],
+    ['wrapped', '{"site":{"value": 7},"serial":{"value":"A-1"}}', { serial: '"A-1"', site: '7' }],
+    [
+      'of any type',
+      '{"serial":false,"site":{"value":0,"unit":"m"}}',
+      { serial: 'false', site: '{"value":0,"unit":"m"}' },
+    ],
+    ['with one missing', '{"serial":"A-1"}', undefined],
+    ['with one that is null: it tells nothing apart', '{"serial":"A-1","site":null}', undefined],
+    ['with one that is null and wrapped', '{"serial":{"value":null},"site":7}', undefined],
+    ['of properties that are no object', '["serial","site"]', undefined],
+  ])('are read: %s', (_, properties, texts) => {
+    expect(textsOf(properties)).toEqual(texts);
+  });
+
+  it('are none in a model without properties, and for a type without unique properties', () => {
+    expect(unique.read(parseJson('{"model":"svc.device"}')).values).toBeUndefined();
+    expect(createUniqueValues([]).read(modelWith('{"serial":"A-1"}')).values).toBeUndefined();
+  });
+
+  it.each([
+    ['"A-1"', '{"value":"\\u0041-1"}', true],
+    ['1', '1.0', true],
+    ['9007199254740992', '9007199254740993', false],
+    ['1', '"1"', false],
+    ['"A-1"', 'null', false],
+    ['0', 'false', false],
+  ])('%s and %s are the same: %s', (one, other, isSame) => {
+    const wanted = unique.read(modelWith(`{"serial":${one},"site":7}`)).values ?? new Map();
+    expect(unique.areIn(modelWith(`{"site":7,"serial":${other}}`), wanted)).toBe(isSame);
+  });
+});
