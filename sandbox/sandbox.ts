@@ -7,7 +7,7 @@ import { describeBackends, describeHub } from './describe.ts';
 import { connectDevice, type Device } from './device/device.ts';
 import { introduceDevice } from './device/introduce.ts';
 import { type EdgeDevice, openEdge } from './edge/edge.ts';
-import type { HubRules } from './hub/core.ts';
+import type { HubRules } from './hub/core/core.ts';
 import { type Hub, startHub } from './hub/hub.ts';
 import { type FrontDoor, openFrontDoor } from './methods/frontDoor.ts';
 import { type Printer, silent } from './print.ts';

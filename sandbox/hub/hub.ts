@@ -1,25 +1,27 @@
-import { type Addresses, createAddresses } from './addresses.ts';
+import type { Socket } from 'node:net';
+import { type Addresses, createAddresses } from './identity/addresses.ts';
 import { createAdmin } from './admin.ts';
 import { createDirectory } from './amqp/nodes.ts';
 import { createAmqpServer } from './amqp/server.ts';
-import { ensureCertificates } from './certificates.ts';
-import { createCore, type HubRules } from './core.ts';
+import { ensureCertificates } from './identity/certificates.ts';
+import { createCore, type HubRules } from './core/core.ts';
 import { type Counters, countAll } from './counters.ts';
-import type { Devicebound } from './devicebound.ts';
+import type { Devicebound } from './cloudToDevice/deviceQueues.ts';
 import { burst } from './faults/burst.ts';
-import { createFaults, type Faults } from './faults/faults.ts';
-import type { Journal } from './journal.ts';
-import type { Listener } from './listener.ts';
-import type { Methods } from './methods.ts';
+import { createFaults, type Faults, interceptedByFault } from './faults/faults.ts';
+import type { Journal } from './journal/journal.ts';
+import type { Listener } from './network/listener.ts';
+import type { Methods } from './methods/methods.ts';
 import { createMqttServer } from './mqtt/server.ts';
-import type { PartitionLog } from './partitionLog.ts';
+import type { PartitionLog } from './events/partitionLog.ts';
 import { openStore } from './persistence/store.ts';
-import { ensurePolicies } from './policies.ts';
-import { type HubPorts, openPorts } from './ports.ts';
-import type { Registry } from './registry.ts';
+import { ensurePolicies } from './identity/policies.ts';
+import type { HubPorts } from './network/hubPorts.ts';
+import { openPorts } from './network/ports.ts';
+import type { Registry } from './identity/registry.ts';
 import { createRestServer } from './rest/server.ts';
-import type { Twins } from './twins.ts';
-import { acceptWebSockets } from './webSockets.ts';
+import type { Twins } from './twins/twins.ts';
+import { acceptWebSockets } from './network/webSockets.ts';
 
 /** How to start a hub. Only `directory` is needed. */
 export interface HubOptions {
@@ -51,8 +53,6 @@ export interface HubOptions {
   /** The time in milliseconds since 1970: for stamps, expiry of tokens and of messages; default the system clock. */
   now?: () => number;
 }
-
-export type { HubPorts } from './ports.ts';
 
 /** A running hub. */
 export interface Hub extends Addresses {
@@ -104,7 +104,7 @@ export async function startHub(options: HubOptions): Promise<Hub> {
   const mqtt = createMqttServer(core);
   const rest = createRestServer(core);
   acceptWebSockets(rest, { amqp: amqp.accept, mqtt: mqtt.accept });
-  for (const device of options.devices ?? []) settle(registry, device, store !== undefined);
+  for (const device of options.devices ?? []) addDevice(registry, device, store !== undefined);
 
   const ports: HubPorts = { amqp: 0, amqps: 0, mqtts: 0, https: 0, admin: 0 };
   const addresses = createAddresses({ name, ports, policies, registry });
@@ -147,7 +147,8 @@ export async function startHub(options: HubOptions): Promise<Hub> {
   };
   try {
     const servers = { amqp, mqtt, rest, admin };
-    await openPorts({ wanted: options.ports ?? {}, ports, open, credentials: certificates, servers, faults: standing });
+    const intercept = (port: keyof HubPorts, socket: Socket) => interceptedByFault(standing, port, socket);
+    await openPorts({ wanted: options.ports ?? {}, ports, open, tls: certificates, servers, intercept });
   } catch (error) {
     await close();
     throw error;
@@ -177,7 +178,7 @@ export async function startHub(options: HubOptions): Promise<Hub> {
 }
 
 /** Add a device; one that was stored stays, with the key that was asked for if there is one. */
-function settle(registry: Registry, device: { deviceId: string; primaryKey?: string }, stored: boolean): void {
+function addDevice(registry: Registry, device: { deviceId: string; primaryKey?: string }, stored: boolean): void {
   const { deviceId, primaryKey } = device;
   const present = stored ? registry.get(deviceId) : undefined;
   if (!present) registry.create(deviceId, { primaryKey });

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { JournalEntry as BackendCall } from '../backends/journal.ts';
-import type { JournalEntry as HubEntry } from '../hub/journal.ts';
+import type { JournalEntry as HubEntry } from '../hub/journal/journal.ts';
 import type { SandboxState } from '../state.ts';
 
 /** What an application asks the front door for. */

@@ -1,10 +1,10 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Backends, startBackends } from '../../sandbox/backends/backends.ts';
-import { encodeDeviceEvent } from '../../sandbox/hub/deviceEvent.ts';
-import { stableHash } from '../../sandbox/hub/events.ts';
+import { encodeDeviceEvent } from '../../sandbox/hub/events/deviceEvent.ts';
+import { stableHash } from '../../sandbox/hub/events/events.ts';
 import { type Hub, startHub } from '../../sandbox/hub/hub.ts';
-import type { JournalEntry } from '../../sandbox/hub/journal.ts';
+import type { JournalEntry } from '../../sandbox/hub/journal/journal.ts';
 import { serviceEnvironment } from '../../sandbox/serviceEnvironment.ts';
 import { freePort } from '../../sandbox/serviceProcess.ts';
 import { createInstance, type Instance } from './instance.ts';

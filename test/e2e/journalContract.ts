@@ -1,4 +1,4 @@
-import type { Journal, JournalEntry } from '../../sandbox/hub/journal.ts';
+import type { Journal, JournalEntry } from '../../sandbox/hub/journal/journal.ts';
 import { unpack } from '../../sandbox/showMessage.ts';
 import { breachOfContract, entriesFor } from '../support/asyncapi.ts';
 

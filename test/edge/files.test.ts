@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { BlobServiceClient } from '@azure/storage-blob';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { urlProblem } from '../../edge/src/files/fileUrl.ts';
-import { ensureCertificates } from '../../sandbox/hub/certificates.ts';
+import { ensureCertificates } from '../../sandbox/hub/identity/certificates.ts';
 import { startAzurite } from '../../sandbox/methods/azurite.ts';
 import { createFileStorage } from '../../src/hub/methods/fileStorage.ts';
 import { type FileServer, startFileServer } from './support/fileServer.ts';

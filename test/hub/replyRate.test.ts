@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import type { HubRules } from '../../sandbox/hub/core.ts';
+import type { HubRules } from '../../sandbox/hub/core/core.ts';
 import { createServiceConnection, type ServiceConnection } from '../../src/hub/replies/serviceConnection.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
 import { freshHub } from '../sandbox/hub/support/hub.ts';

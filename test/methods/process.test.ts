@@ -4,7 +4,7 @@ import { request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { ensureCertificates } from '../../sandbox/hub/certificates.ts';
+import { ensureCertificates } from '../../sandbox/hub/identity/certificates.ts';
 import { freePort, type ServiceProcess, startService } from '../../sandbox/serviceProcess.ts';
 import { methodDevice } from './support/methodDevice.ts';
 import { conveyor, environment, startTestFrontDoor, type TestFrontDoor } from './support/testFrontDoor.ts';

@@ -1,9 +1,9 @@
-import type { Access } from '../access.ts';
-import { kindOfAudience } from '../connections.ts';
+import type { Access } from '../identity/access.ts';
+import { kindOfAudience } from '../network/connections.ts';
 import type { StandingFaults } from '../faults/standing.ts';
-import { Refusal } from '../refusal.ts';
-import type { Node } from './peer.ts';
-import { requestNode } from './requests.ts';
+import { Refusal } from '../values/refusal.ts';
+import type { Node } from './link/peer.ts';
+import { requestNode } from './link/requests.ts';
 
 // operation=put-token, type=servicebus.windows.net:sastoken, name=<audience>, body = the token
 

@@ -1,5 +1,5 @@
-import type { StartPosition } from '../partitionLog.ts';
-import { Refusal } from '../refusal.ts';
+import type { StartPosition } from '../events/partitionLog.ts';
+import { Refusal } from '../values/refusal.ts';
 
 // amqp.annotation.x-opt-offset > '-1' | '@latest' | '1234', >= likewise
 // amqp.annotation.x-opt-sequence-number > '7', >= likewise

@@ -1,8 +1,8 @@
 import rhea from 'rhea';
 import type { StandingFaults } from '../faults/standing.ts';
-import type { PartitionLog } from '../partitionLog.ts';
-import { type Node, notFound } from './peer.ts';
-import { type Answer, requestNode } from './requests.ts';
+import type { PartitionLog } from '../events/partitionLog.ts';
+import { type Node, notFound } from './link/peer.ts';
+import { type Answer, requestNode } from './link/requests.ts';
 
 const { wrap_array, wrap_int, wrap_long, wrap_timestamp } = rhea.types;
 const shortString = 0xa1;

@@ -1,8 +1,8 @@
-import type { HubCore } from '../core.ts';
+import type { HubCore } from '../core/core.ts';
 import { cbsNode } from './cbs.ts';
 import { consumerNode } from './consumer.ts';
 import { deviceNode, isDeviceAddress } from './device/node.ts';
-import { deviceboundNode } from './devicebound.ts';
+import { deviceboundNode } from './serviceSender.ts';
 import { managementNode } from './management.ts';
 import { createOwners } from './owners.ts';
 import { producerNode } from './producer.ts';

@@ -1,4 +1,4 @@
-import { Refusal } from '../refusal.ts';
+import { Refusal } from '../values/refusal.ts';
 
 /** A receiver that wants a partition in a consumer group. */
 export interface Candidate {

@@ -1,12 +1,12 @@
 import type { Duplex } from 'node:stream';
 import rhea, { type Connection, type EventContext, type Receiver, type Sender } from 'rhea';
-import { type Connection as HubConnection, kindOfAddress, type Reason } from '../connections.ts';
-import type { HubCore } from '../core.ts';
-import { endSoon } from '../listener.ts';
-import { Refusal } from '../refusal.ts';
-import { createClaims } from './claims.ts';
-import { follow, grantCredit } from './links.ts';
-import { type Node, notFound, type Peer, refuse } from './peer.ts';
+import { type Connection as HubConnection, kindOfAddress, type Reason } from '../network/connections.ts';
+import type { HubCore } from '../core/core.ts';
+import { endSoon } from '../network/listener.ts';
+import { Refusal } from '../values/refusal.ts';
+import { createClaims } from './link/claims.ts';
+import { follow, grantCredit } from './link/links.ts';
+import { type Node, notFound, type Peer, refuse } from './link/peer.ts';
 
 /** The AMQP 1.0 side of the hub: give it streams and it serves the clients behind them. */
 export interface AmqpServer {

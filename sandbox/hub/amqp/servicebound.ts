@@ -1,12 +1,12 @@
 import rhea, { type Message as AmqpMessage, type Sender } from 'rhea';
-import type { Link } from '../connections.ts';
-import type { HubCore } from '../core.ts';
-import type { FeedbackBatch } from '../feedback.ts';
-import type { Handed } from '../queue.ts';
-import { Refusal } from '../refusal.ts';
-import { lend } from './lending.ts';
-import { whenOver } from './lifetime.ts';
-import type { Node, Peer } from './peer.ts';
+import type { Link } from '../network/connections.ts';
+import type { HubCore } from '../core/core.ts';
+import type { FeedbackBatch } from '../cloudToDevice/feedback.ts';
+import type { Handed } from '../cloudToDevice/queue.ts';
+import { Refusal } from '../values/refusal.ts';
+import { lend } from './link/lending.ts';
+import { whenOver } from './link/lifetime.ts';
+import type { Node, Peer } from './link/peer.ts';
 
 /** `/messages/serviceBound/…`: what the hub has to tell its services. */
 export const isServiceboundAddress = (address: string): boolean => /^\/?messages\/servicebound\//i.test(address);

@@ -1,7 +1,7 @@
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { DirectoryInUse } from '../persistence/lock.ts';
-import { Refusal } from '../refusal.ts';
+import { Refusal } from '../values/refusal.ts';
 import { type Asked, help, readArguments, UsageError } from './options.ts';
 import { introduction, show } from './print.ts';
 import { ask, HubRefused, requestFor } from './remote.ts';

@@ -1,8 +1,8 @@
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import type { HubRules } from '../core.ts';
+import type { HubRules } from '../core/core.ts';
 import type { HubOptions } from '../hub.ts';
-import { longestShapingMs, type Tier } from '../throttle.ts';
+import { longestShapingMs, type Tier } from '../limits/throttle.ts';
 
 export const help = `Runs an IoT hub on this machine, alone, for any project; or talks to one that runs.
 

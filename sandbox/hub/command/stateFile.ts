@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Hub, HubPorts } from '../hub.ts';
-import { writeWhole } from '../secretFile.ts';
+import type { Hub } from '../hub.ts';
+import { writeWhole } from '../identity/secretFile.ts';
+import type { HubPorts } from '../network/hubPorts.ts';
 
 /** Everything that a program needs to use a hub that runs. */
 export interface HubState {

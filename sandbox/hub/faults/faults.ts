@@ -1,8 +1,9 @@
 import type { Socket } from 'node:net';
-import type { HubPorts } from '../hub.ts';
-import { type Listener, reset } from '../listener.ts';
+import type { HubPorts } from '../network/hubPorts.ts';
+import { type Listener, reset } from '../network/listener.ts';
 import { type FaultRequest, isSudden, parseFault, type StandingFault, type SuddenFault } from './schema.ts';
-import { happen, type Victims } from './sudden.ts';
+import { happen, type Victims } from './immediate.ts';
+import type { StandingFaults } from './standing.ts';
 
 /** A fault that stands, as it is listed. */
 export interface ListedFault {
@@ -59,7 +60,7 @@ export function createFaults(victims: Omit<Victims, 'listeners'> & { ports: Map<
 }
 
 /** Whether a fault takes a connection over before anything is read from it. */
-export function turnedAway(standing: Victims['standing'], port: keyof HubPorts, socket: Socket): boolean {
+export function interceptedByFault(standing: StandingFaults, port: keyof HubPorts, socket: Socket): boolean {
   const fault = standing.strike('refuse-connection', { port })?.fault;
   if (!fault) return false;
   socket.on('error', () => undefined);

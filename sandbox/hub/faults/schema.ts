@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { connectionKinds, linksAtClose } from '../connections.ts';
+import { connectionKinds, linksAtClose } from '../network/connections.ts';
 import { deviceId, ms, often, text } from './fields.ts';
 import { requestFaults } from './requests.ts';
 

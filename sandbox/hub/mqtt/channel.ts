@@ -1,6 +1,6 @@
 import type { Packet } from 'mqtt-packet';
-import type { Identity } from '../registry.ts';
-import type { MqttHub } from './server.ts';
+import type { Identity } from '../identity/registry.ts';
+import type { MqttHub } from './mqttHub.ts';
 
 /** Something that a device can subscribe to. */
 export interface Channel {

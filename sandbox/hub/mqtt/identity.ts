@@ -1,5 +1,5 @@
 import type { IConnectPacket } from 'mqtt-packet';
-import { Refusal } from '../refusal.ts';
+import { Refusal } from '../values/refusal.ts';
 
 // user name: {host}/{device}[/{module}]/?api-version=…&…   client id: {device}[/{module}]
 const userName = /^[^/]+\/(?<client>[^/]+(\/[^/?]+)?)\/\??(?<query>[^/]*)$/;

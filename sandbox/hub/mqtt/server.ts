@@ -1,17 +1,12 @@
 import type { Duplex } from 'node:stream';
-import type { HubCore } from '../core.ts';
+import type { HubCore } from '../core/core.ts';
 import { type MqttConnection, serve } from './connection.ts';
+import type { MqttHub } from './mqttHub.ts';
 
 /** The MQTT 3.1.1 side of the hub: give it streams and it serves the devices behind them. */
 export interface MqttServer {
   accept(socket: Duplex): void;
   close(): void;
-}
-
-/** What a connection needs of the hub, and what connections of the same device share. */
-export interface MqttHub extends HubCore {
-  /** Subscriptions that outlive their connection (clean session 0), by client id: topic and QoS. */
-  subscriptions: Map<string, Map<string, 0 | 1>>;
 }
 
 /** An MQTT server. Packets are handled as a hub does, not as a broker: nothing goes from device to device. */

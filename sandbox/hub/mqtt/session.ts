@@ -1,11 +1,11 @@
 import type { IPublishPacket, ISubscribePacket, IUnsubscribePacket, Packet } from 'mqtt-packet';
-import type { DeviceLogin } from '../access.ts';
-import type { Connection } from '../connections.ts';
+import type { DeviceLogin } from '../identity/access.ts';
+import type { Connection } from '../network/connections.ts';
 import { answer } from '../faults/answering.ts';
 import type { Wiring } from './channel.ts';
-import { deviceboundFeature } from './devicebound.ts';
+import { deviceboundFeature } from './queueSubscription.ts';
 import { methodsFeature } from './methods.ts';
-import type { MqttHub } from './server.ts';
+import type { MqttHub } from './mqttHub.ts';
 import { eventsTopic, parseBag } from './topics.ts';
 import { twinFeature } from './twin.ts';
 

@@ -1,4 +1,4 @@
-import type { Message, SystemProperties } from '../message.ts';
+import type { Message, SystemProperties } from '../values/message.ts';
 
 // devices/{device}/messages/events/{bag}, devices/{device}/modules/{module}/messages/events/{bag}
 // devices/{device}/messages/devicebound/{bag}

@@ -1,4 +1,4 @@
-import { deviceTwin, type TwinAnswer } from '../deviceTwin.ts';
+import { deviceTwin, type TwinAnswer } from '../twins/deviceTwin.ts';
 import { type Feature, publication, type Wiring } from './channel.ts';
 
 // from the device: $iothub/twin/GET/?$rid={request}, $iothub/twin/PATCH/properties/reported/?$rid={request}

@@ -1,4 +1,4 @@
-import type { LoggedEvent } from '../partitionLog.ts';
+import type { LoggedEvent } from '../values/loggedEvent.ts';
 import { openRecords } from './records.ts';
 
 /** Where a partition keeps its events beyond the life of the process. */

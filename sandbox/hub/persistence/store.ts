@@ -1,8 +1,6 @@
 import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { StoredMessage } from '../devicebound.ts';
-import type { LoggedEvent } from '../partitionLog.ts';
-import type { Identity } from '../registry.ts';
+import type { LoggedEvent } from '../values/loggedEvent.ts';
 import { type EventStore, openEventStore } from './eventStore.ts';
 import { lockDirectory } from './lock.ts';
 import { openTable, type Table } from './table.ts';
@@ -10,9 +8,8 @@ import { openTable, type Table } from './table.ts';
 /** What a hub keeps on disk. */
 export interface Store {
   events(partition: number, each: (event: LoggedEvent) => void): EventStore;
-  identities: Table<Identity>;
-  /** Cloud-to-device messages by the order in which they were queued. */
-  messages: Table<StoredMessage>;
+  /** The table in the file `name`.log; ask once for each. */
+  table<V>(name: string): Table<V>;
   close(): void;
 }
 
@@ -26,22 +23,19 @@ export function openStore(directory: string, partitions: number): Store {
   if (there > partitions)
     throw new Error(`The hub in ${directory} has ${there} partitions; it cannot be started with ${partitions}.`);
   const unlock = lockDirectory(directory);
-  const stores: EventStore[] = [];
+  const files: { close(): void }[] = [];
   let closed = false;
-  const identities = openTable<Identity>(join(directory, 'registry.log'));
-  const messages = openTable<StoredMessage>(join(directory, 'devicebound.log'));
+  const opened = <F extends { close(): void }>(file: F): F => {
+    files.push(file);
+    return file;
+  };
   return {
-    events(partition, each) {
-      const store = openEventStore(join(directory, `partition-${partition}.log`), each);
-      stores.push(store);
-      return store;
-    },
-    identities,
-    messages,
+    events: (partition, each) => opened(openEventStore(join(directory, `partition-${partition}.log`), each)),
+    table: <V>(name: string) => opened(openTable<V>(join(directory, `${name}.log`))),
     close() {
       if (closed) return;
       closed = true;
-      for (const { close } of [...stores, identities, messages]) close();
+      for (const file of files) file.close();
       unlock();
     },
   };

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Refusal } from '../refusal.ts';
+import type { Refusal } from '../values/refusal.ts';
 import type { RestAnswer } from './request.ts';
 
 const known: Readonly<Record<string, readonly [number, string]>> = {

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { Refusal } from '../refusal.ts';
+import type { Refusal } from '../values/refusal.ts';
 import type { RestAnswer } from './request.ts';
 
 // The first three digits are the status. Azure documents no code for an answer that is none (502001), and none for a

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Moment, StandingFaults } from '../faults/standing.ts';
-import { Refusal } from '../refusal.ts';
+import { Refusal } from '../values/refusal.ts';
 import { methodError } from './methodErrors.ts';
 import type { RestAnswer, Unanswered } from './request.ts';
 

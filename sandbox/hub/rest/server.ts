@@ -1,9 +1,9 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { HubCore } from '../core.ts';
-import { type Json, parseJson } from '../json.ts';
-import { reset } from '../listener.ts';
-import { Refusal } from '../refusal.ts';
+import type { HubCore } from '../core/core.ts';
+import { type Json, parseJson } from '../values/json.ts';
+import { reset } from '../network/listener.ts';
+import { Refusal } from '../values/refusal.ts';
 import { bulkRoute } from './bulk.ts';
 import { codeOf, errorAnswer } from './errors.ts';
 import { identityRoutes } from './identities.ts';

@@ -1,4 +1,4 @@
-import { Refusal } from '../refusal.ts';
+import { Refusal } from '../values/refusal.ts';
 import { checkMatch, identityOf, objectIn, type RestRequest, type Route } from './request.ts';
 import { twinShape } from './shapes.ts';
 

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Counters } from '../../../sandbox/hub/counters.ts';
 import type { FaultRequest } from '../../../sandbox/hub/faults/schema.ts';
-import type { HubPorts } from '../../../sandbox/hub/hub.ts';
+import type { HubPorts } from '../../../sandbox/hub/network/hubPorts.ts';
 
 /** What the hub has used: CPU in microseconds, memory in bytes. */
 export interface Usage {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, vi } from 'vitest';
 import { type Backends, startBackends } from '../../../sandbox/backends/backends.ts';
-import type { HubRules } from '../../../sandbox/hub/core.ts';
+import type { HubRules } from '../../../sandbox/hub/core/core.ts';
 import { type Hub, startHub } from '../../../sandbox/hub/hub.ts';
 import { createDirectMethods } from '../../../src/hub/methods/directMethods.ts';
 import { createLog } from '../../../src/log/log.ts';

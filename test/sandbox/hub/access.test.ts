@@ -1,9 +1,9 @@
 import iothub from 'azure-iothub';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { type Access, createAccess } from '../../../sandbox/hub/access.ts';
-import type { Policy } from '../../../sandbox/hub/policies.ts';
-import { createRegistry, type Registry } from '../../../sandbox/hub/registry.ts';
-import { isSignedWith, parseSas, signSas } from '../../../sandbox/hub/sas.ts';
+import { type Access, createAccess } from '../../../sandbox/hub/identity/access.ts';
+import type { Policy } from '../../../sandbox/hub/identity/policies.ts';
+import { createRegistry, type Registry } from '../../../sandbox/hub/identity/registry.ts';
+import { isSignedWith, parseSas, signSas } from '../../../sandbox/hub/identity/sas.ts';
 
 const key = Buffer.from('a key of thirty-two bytes length').toString('base64');
 const otherKey = Buffer.from('another key of as many bytes or so').toString('base64');

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import rhea, { type Connection, type EventContext, type Message, type Receiver, type Sender } from 'rhea';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { signSas } from '../../../sandbox/hub/sas.ts';
+import { signSas } from '../../../sandbox/hub/identity/sas.ts';
 import { connectedDevice, publishPacket } from './support/device.ts';
 import { freshHub } from './support/hub.ts';
 

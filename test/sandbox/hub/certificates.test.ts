@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect, createServer } from 'node:tls';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { ensureCertificates } from '../../../sandbox/hub/certificates.ts';
-import { ensurePolicies } from '../../../sandbox/hub/policies.ts';
+import { ensureCertificates } from '../../../sandbox/hub/identity/certificates.ts';
+import { ensurePolicies } from '../../../sandbox/hub/identity/policies.ts';
 
 const day = 24 * 3600 * 1000;
 let directory = '';

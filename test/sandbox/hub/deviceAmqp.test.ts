@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import rhea, { type EventContext } from 'rhea';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { maxEventSize } from '../../../sandbox/hub/events.ts';
+import { maxEventSize } from '../../../sandbox/hub/events/events.ts';
 import { amqpConnection, outcomeOf, putDeviceToken } from './support/amqp.ts';
 import { ended } from './support/bare.ts';
 import { listenToEvents } from './support/clients.ts';

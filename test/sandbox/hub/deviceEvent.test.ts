@@ -1,9 +1,9 @@
 import rhea from 'rhea';
 import { describe, expect, test } from 'vitest';
-import type { DeviceLogin } from '../../../sandbox/hub/access.ts';
-import { createAmqpWriter } from '../../../sandbox/hub/amqpWriter.ts';
-import { encodeDeviceEvent } from '../../../sandbox/hub/deviceEvent.ts';
-import { createRegistry } from '../../../sandbox/hub/registry.ts';
+import type { DeviceLogin } from '../../../sandbox/hub/identity/access.ts';
+import { createAmqpWriter } from '../../../sandbox/hub/events/amqpWriter.ts';
+import { encodeDeviceEvent } from '../../../sandbox/hub/events/deviceEvent.ts';
+import { createRegistry } from '../../../sandbox/hub/identity/registry.ts';
 
 const registry = createRegistry(() => 0);
 const identity = registry.create('pump-1');

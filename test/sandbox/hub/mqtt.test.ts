@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { signSas } from '../../../sandbox/hub/sas.ts';
+import { signSas } from '../../../sandbox/hub/identity/sas.ts';
 import {
   connectedDevice,
   connectPacket,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createPartitionLog, type StartPosition } from '../../../sandbox/hub/partitionLog.ts';
+import { createPartitionLog, type StartPosition } from '../../../sandbox/hub/events/partitionLog.ts';
 
 /** A log of events "0", "1", … of ten bytes each, one a second from 1000 on. */
 const filled = (count: number, retention = 1000) => {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { createLockedQueue, type Handed, type LockedQueue } from '../../../sandbox/hub/queue.ts';
+import { createLockedQueue, type Handed, type LockedQueue } from '../../../sandbox/hub/cloudToDevice/queue.ts';
 
 const rules = { timeToLiveMs: 3_600_000, lockMs: 60_000, deliveries: 3 };
 let queue: LockedQueue<string>;

@@ -1,8 +1,8 @@
 import amqp from 'azure-iot-device-amqp';
 import type iothub from 'azure-iothub';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import type { HubRules } from '../../../sandbox/hub/core.ts';
-import { createThrottle, tierRates } from '../../../sandbox/hub/throttle.ts';
+import type { HubRules } from '../../../sandbox/hub/core/core.ts';
+import { createThrottle, tierRates } from '../../../sandbox/hub/limits/throttle.ts';
 import { deviceClient, deviceMessage, registryClient, serviceClient, serviceMessage } from './support/clients.ts';
 import { connectedDevice, connectPacket, publishPacket, rawDevice } from './support/device.ts';
 import { freshHub } from './support/hub.ts';

@@ -1,8 +1,8 @@
 import type { Receiver, Sender } from 'rhea';
-import type { DeviceLogin } from '../../access.ts';
-import type { Link } from '../../connections.ts';
-import type { HubCore } from '../../core.ts';
-import type { Peer } from '../peer.ts';
+import type { DeviceLogin } from '../../identity/access.ts';
+import type { Link } from '../../network/connections.ts';
+import type { HubCore } from '../../core/core.ts';
+import type { Peer } from '../link/peer.ts';
 
 /** A device's or module's stay on one connection, which its links share. */
 export interface Stay {

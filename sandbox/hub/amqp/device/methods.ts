@@ -1,6 +1,6 @@
 import rhea, { type EventContext } from 'rhea';
-import { bodyOf, textOf } from '../decode.ts';
-import type { Incoming } from '../peer.ts';
+import { bodyOf, textOf } from '../link/decode.ts';
+import type { Incoming } from '../link/peer.ts';
 import type { Endpoint } from './endpoint.ts';
 
 const nameProperty = 'IoThub-methodname';

@@ -1,11 +1,11 @@
 import type { EventContext } from 'rhea';
-import { maxEventSize } from '../../events.ts';
+import { maxEventSize } from '../../events/events.ts';
 import { answer } from '../../faults/answering.ts';
-import { messageSize } from '../../message.ts';
-import { Refusal } from '../../refusal.ts';
-import { unpack } from '../batch.ts';
-import { fromDevice } from '../decode.ts';
-import { dispositions } from '../peer.ts';
+import { messageSize } from '../../values/message.ts';
+import { Refusal } from '../../values/refusal.ts';
+import { unpack } from '../link/batch.ts';
+import { fromDevice } from '../link/decode.ts';
+import { dispositions } from '../link/peer.ts';
 import type { Endpoint } from './endpoint.ts';
 
 /**

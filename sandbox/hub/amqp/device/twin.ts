@@ -1,7 +1,7 @@
 import rhea, { type EventContext } from 'rhea';
-import { deviceTwin, type TwinAnswer } from '../../deviceTwin.ts';
-import { bodyOf, textOf } from '../decode.ts';
-import type { Incoming } from '../peer.ts';
+import { deviceTwin, type TwinAnswer } from '../../twins/deviceTwin.ts';
+import { bodyOf, textOf } from '../link/decode.ts';
+import type { Incoming } from '../link/peer.ts';
 import type { Endpoint } from './endpoint.ts';
 
 // request: annotations operation = GET | PATCH | PUT | DELETE and resource, correlation id

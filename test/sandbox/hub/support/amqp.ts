@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { Connection, EventContext, Message, Sender } from 'rhea';
 import { onTestFinished } from 'vitest';
 import type { Hub } from '../../../../sandbox/hub/hub.ts';
-import { signSas } from '../../../../sandbox/hub/sas.ts';
+import { signSas } from '../../../../sandbox/hub/identity/sas.ts';
 import { bareConnection, nextOutcome } from './bare.ts';
 
 /** A bare AMQP connection that ends with the test. */

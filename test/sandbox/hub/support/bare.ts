@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import rhea, { type Connection, type EventContext, type Message, type Receiver, type Sender } from 'rhea';
 import type { Hub } from '../../../../sandbox/hub/hub.ts';
-import { signSas } from '../../../../sandbox/hub/sas.ts';
+import { signSas } from '../../../../sandbox/hub/identity/sas.ts';
 
 const quiet = [
   'disconnected',

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { connect, type TLSSocket } from 'node:tls';
 import { type IConnectPacket, type IPublishPacket, type Packet, parser, writeToStream } from 'mqtt-packet';
 import type { Hub } from '../../../../sandbox/hub/hub.ts';
-import { signSas } from '../../../../sandbox/hub/sas.ts';
+import { signSas } from '../../../../sandbox/hub/identity/sas.ts';
 
 /** A device that speaks MQTT packet by packet, and can misbehave. */
 export interface RawDevice {

@@ -1,0 +1,66 @@
+import rhea from 'rhea';
+import type { DeviceMessage, Message, SystemProperties } from '../../values/message.ts';
+import { Refusal } from '../../values/refusal.ts';
+import type { Incoming } from './peer.ts';
+
+/** An AMQP message as the hub's own: text properties and the bytes of the body. Refuses a body that is not binary or text. */
+export function fromAmqp(incoming: Incoming): Message {
+  const properties: Record<string, string> = Object.create(null);
+  for (const [name, value] of Object.entries(incoming.application_properties ?? {})) properties[name] = textOf(value);
+  return { system: systemOf(incoming), properties, body: bodyOf(incoming) };
+}
+
+// what a device can say of a message where other protocols have a system property
+const outputName = 'iothub-outputname';
+const annotated = { 'dt-subject': 'subject', 'iothub-interface-id': 'interfaceId' } as const;
+
+/** The same for a message of a device, whose application properties stay what they are. */
+export function fromDevice(incoming: Incoming): DeviceMessage {
+  const system = systemOf(incoming);
+  for (const [name, property] of Object.entries(annotated)) {
+    const value: unknown = incoming.message_annotations?.[name];
+    if (value !== undefined) system[property] = textOf(value);
+  }
+  const { [outputName]: output, ...rest } = incoming.application_properties ?? {};
+  if (output !== undefined) system.outputName = textOf(output);
+  const properties: Record<string, unknown> = Object.assign(Object.create(null), rest);
+  return { system, properties, body: bodyOf(incoming) };
+}
+
+/** A property as text. */
+export function textOf(value: unknown): string {
+  if (value === null || value === undefined) return '';
+  if (value instanceof Date) return value.toISOString();
+  if (Buffer.isBuffer(value)) return value.length === 16 ? rhea.uuid_to_string(value) : value.toString('utf8');
+  return String(value);
+}
+
+/**
+ * The bytes of a body. A data section has `content`: one buffer, or several; a value section is the value itself. Always
+ * a copy, since what rhea gives is a slice of a receive buffer.
+ */
+export function bodyOf({ body }: Incoming): Buffer {
+  const content = (body as { content?: unknown } | undefined)?.content ?? body;
+  if (content === undefined || content === null) return Buffer.alloc(0);
+  if (Buffer.isBuffer(content)) return Buffer.from(content);
+  if (typeof content === 'string') return Buffer.from(content);
+  if (Array.isArray(content) && content.every(Buffer.isBuffer)) return Buffer.concat(content);
+  throw new Refusal('com.microsoft:argument-error', 'The body of a message is binary.');
+}
+
+function systemOf(incoming: Incoming): SystemProperties {
+  const system: SystemProperties = {};
+  const fields = {
+    messageId: incoming.message_id,
+    correlationId: incoming.correlation_id,
+    userId: incoming.user_id,
+    to: incoming.to,
+    contentType: incoming.content_type,
+    contentEncoding: incoming.content_encoding,
+    expiryTime: incoming.absolute_expiry_time,
+    creationTime: incoming.creation_time,
+  };
+  for (const [name, value] of Object.entries(fields))
+    if (value !== undefined && value !== null) system[name as keyof SystemProperties] = textOf(value);
+  return system;
+}

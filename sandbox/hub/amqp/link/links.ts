@@ -1,0 +1,84 @@
+import type { Receiver, Sender } from 'rhea';
+import type { Connection, Link } from '../../network/connections.ts';
+import type { StandingFaults } from '../../faults/standing.ts';
+
+/** What faults call a link on which a client sends. */
+type InboundLink = 'c2d' | 'd2c' | 'events';
+
+const window = 1000;
+
+/** The entry of a link among those of its connection, until either end closes it. */
+export function follow(link: Sender | Receiver, address: string, connection: Connection): Link {
+  const state = link as unknown as LinkState;
+  const entry: Link = {
+    name: link.name,
+    address,
+    direction: link.is_receiver() ? 'in' : 'out',
+    credit: () => state.credit,
+    transfers: () => state.delivery_count,
+    detach(reason, closed) {
+      connection.links.delete(entry);
+      if (closed) link.close(reason);
+      else {
+        state.local.detach.error = reason;
+        link.detach();
+      }
+    },
+  };
+  connection.links.add(entry);
+  link.on(link.is_receiver() ? 'receiver_close' : 'sender_close', () => connection.links.delete(entry));
+  return entry;
+}
+
+/** Keep a link on which a client sends in credit, as far as no fault denies it. */
+export function grantCredit(receiver: Receiver, address: string, { socket }: Connection, faults: StandingFaults): void {
+  const state = receiver as unknown as LinkState;
+  const kind = inboundLink(address);
+  let denied = false;
+
+  const top = (): void => {
+    const missing = window - state.credit;
+    if (!denied && missing >= window / 4) receiver.add_credit(missing);
+  };
+  const decide = (): void => {
+    denied = kind !== undefined && faults.strike('no-credit', { link: kind }) !== undefined;
+    if (denied && state.credit > 0) {
+      state.credit = 0;
+      state.issue_flow = true;
+      state.connection._register();
+    }
+    top();
+  };
+
+  receiver.on('message', top);
+  decide();
+  if (kind === undefined) return;
+  const unwatch = faults.watch('no-credit', decide);
+  const end = () => {
+    unwatch();
+    socket.off('close', end);
+  };
+  receiver.on('receiver_close', end);
+  socket.on('close', end);
+}
+
+/** Which of the links that faults know a client sends on; undefined for those of requests, such as `$cbs`. */
+function inboundLink(address: string): InboundLink | undefined {
+  if (/^\/?messages\/devicebound$/i.test(address)) return 'c2d';
+  if (/(^|\/)devices\/.*\/messages\/events/i.test(address)) return 'd2c';
+  return /[$]|twin|methods|messages\//i.test(address) ? undefined : 'events';
+}
+
+/** Parts of rhea's links that its typings leave out. */
+interface LinkState {
+  credit: number;
+  delivery_count: number;
+  issue_flow: boolean;
+  connection: { _register(): void };
+  local: { attach: { snd_settle_mode: number }; detach: { error: unknown } };
+}
+
+/** Send unsettled on this link: the client must say of each message what became of it. Only while it attaches. */
+export function sendUnsettled(sender: Sender): void {
+  (sender as unknown as LinkState).local.attach.snd_settle_mode = 0;
+}

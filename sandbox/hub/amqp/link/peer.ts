@@ -1,0 +1,85 @@
+import type { Duplex } from 'node:stream';
+import type { Message as AmqpMessage, Delivery, Receiver, Sender } from 'rhea';
+import type { Connection, Link } from '../../network/connections.ts';
+import type { Answers } from '../../faults/answering.ts';
+import { Refusal } from '../../values/refusal.ts';
+import type { Claims } from './claims.ts';
+
+/** One AMQP connection as the nodes see it. */
+export interface Peer {
+  socket: Duplex;
+  connection: Connection;
+  claims: Claims;
+  /** Links on which answers of the request nodes can go back, by node, link name and target address. */
+  replies: Map<string, Sender>;
+}
+
+/**
+ * A place that links attach to. A link is refused by closing it with the reason, or by throwing a `Refusal`. `link` is
+ * what faults and counters see of it; a node adds what it knows.
+ */
+export interface Node {
+  /** A client attached to receive. */
+  serve?(sender: Sender, peer: Peer, link: Link): void;
+  /** A client attached to send. */
+  accept?(receiver: Receiver, peer: Peer, link: Link): void;
+}
+
+/** What a client sent, as rhea decodes it. Application properties may be of any AMQP type. */
+export type Incoming = AmqpMessage & { application_properties?: Record<string, unknown> };
+
+/** Close a link and say why. */
+export function refuse(link: Sender | Receiver, { condition, message }: Refusal): void {
+  link.close({ condition, description: message });
+}
+
+/** How the sender of this delivery is answered. */
+export function dispositions(delivery: Delivery | undefined): Answers {
+  const alone = (settle: (delivery: Delivery) => void): void => {
+    if (!delivery) return;
+    writeDispositions(delivery);
+    settle(delivery);
+    writeDispositions(delivery);
+  };
+  return {
+    accept: () => delivery?.accept(),
+    reject: (condition, description) => alone((it) => it.reject({ condition, description })),
+    release: () => alone((it) => it.release()),
+    modify: () => alone((it) => it.modified({ delivery_failed: true })),
+  };
+}
+
+/** What rhea's session keeps, left out of its typings. */
+interface SessionState {
+  readonly incoming: { process(session: unknown): void };
+}
+
+/**
+ * Sends the outcomes that rhea has gathered. Left to itself it would put two neighbours with different outcomes into one
+ * range, with the outcome of the first: a refused message would count as accepted.
+ */
+function writeDispositions({ link: { session } }: Delivery): void {
+  (session as unknown as SessionState).incoming.process(session);
+}
+
+/** The refusal of an address where there is nothing, in the words by which the event client knows it. */
+export function notFound(address: string): Refusal {
+  return new Refusal('amqp:not-found', `The messaging entity '${address}' could not be found.`);
+}
+
+/** The parts of rhea's sending link that its typings leave out. Both count transfers, as the AMQP specification defines. */
+export interface SenderState {
+  credit: number;
+  delivery_count: number;
+}
+
+/** How many transfers the receiver at the other end has allowed since the link was attached. */
+export function transferLimit(sender: Sender): number {
+  const { credit, delivery_count } = sender as unknown as SenderState;
+  return credit + delivery_count;
+}
+
+/** How many transfers have left, drained credit included. */
+export function transferCount(sender: Sender): number {
+  return (sender as unknown as SenderState).delivery_count;
+}

@@ -1,0 +1,54 @@
+import type { EventContext } from 'rhea';
+import type { HubCore } from '../core/core.ts';
+import { answer } from '../faults/answering.ts';
+import { Refusal } from '../values/refusal.ts';
+import { fromAmqp, textOf } from './link/decode.ts';
+import { dispositions, type Incoming, type Node, refuse } from './link/peer.ts';
+
+// to = /devices/{percent-encoded id}/messages/devicebound
+const recipient = /^\/devices\/(?<id>[^/]+)\/messages\/devicebound$/i;
+
+/** `/messages/devicebound`: where services send to devices. Needs the right of service connect. */
+export function deviceboundNode({ devicebound, throttle, faults, journal }: HubCore): Node {
+  return {
+    accept(receiver, { claims, connection }, link) {
+      const unauthorised = new Refusal('amqp:unauthorized-access', 'No token here gives the right of service connect.');
+      if (!claims.find('serviceConnect', [])) return refuse(receiver, unauthorised);
+      link.allowed = () => claims.find('serviceConnect', []) !== undefined;
+      receiver.set_target({ address: receiver.target.address });
+      receiver.on('message', ({ message, delivery }: EventContext) => {
+        const claim = claims.find('serviceConnect', []);
+        if (!claim) return refuse(receiver, unauthorised);
+        const incoming = message as Incoming;
+        const deviceId = deviceIdOf(incoming.to);
+        const take = (refusal: Refusal | undefined) => () => {
+          if (deviceId === undefined) throw nobody;
+          if (refusal) throw refusal;
+          if (faults.strike('quota')) throw quotaUsedUp;
+          devicebound.enqueue(deviceId, fromAmqp(incoming), claim.policy);
+        };
+        const misanswered = (how: string): void => {
+          const [messageId, correlationId] = [textOf(incoming.message_id), textOf(incoming.correlation_id)];
+          journal.add({ kind: 'c2d-misanswered', deviceId: deviceId ?? '', messageId, correlationId, answer: how });
+        };
+        const arrival = { kind: 'c2d', deviceId, connection, link, misanswered } as const;
+        throttle.shape('c2d', (refusal) => answer(faults, arrival, take(refusal), dispositions(delivery)));
+      });
+    },
+  };
+}
+
+const quotaUsedUp = new Refusal(
+  'amqp:resource-limit-exceeded',
+  'ErrorCode:IotHubQuotaExceeded;403002: the messages of this day are used up.',
+);
+const nobody = new Refusal('com.microsoft:argument-error', "The message's `to` names no device.");
+
+function deviceIdOf(to: unknown): string | undefined {
+  const id = typeof to === 'string' ? recipient.exec(to)?.groups?.['id'] : undefined;
+  try {
+    return id === undefined ? undefined : decodeURIComponent(id);
+  } catch {
+    return undefined; // like any other address that names no device
+  }
+}

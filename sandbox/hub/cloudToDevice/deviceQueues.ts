@@ -1,0 +1,223 @@
+import type { Feedback, FeedbackStatus } from './feedback.ts';
+import type { C2dOutcome, Journal } from '../journal/journal.ts';
+import { type Message, messageSize, type SystemProperties } from '../values/message.ts';
+import type { Table } from '../persistence/table.ts';
+import { createLockedQueue, type LockedQueue, type QueueRules, type Settlement } from './queue.ts';
+import { Refusal } from '../values/refusal.ts';
+import type { Registry } from '../identity/registry.ts';
+import { strictlyValid } from './strictProperties.ts';
+
+/** The rules of the cloud-to-device queues. */
+export interface DeviceboundRules extends QueueRules {
+  /** Messages a device may have in its queue. */
+  pending: number;
+  /** Largest message, in bytes as `messageSize` counts. */
+  bytes: number;
+}
+
+/** What IoT Hub has unless changed. */
+export const limits: DeviceboundRules = {
+  pending: 50,
+  bytes: 65_536,
+  deliveries: 10,
+  timeToLiveMs: 3600 * 1000,
+  lockMs: 60_000,
+};
+
+/** A queued message as it is handed to a device. */
+export interface Delivery {
+  message: Message;
+  /** When it was queued, in milliseconds since 1970. */
+  enqueuedTime: number;
+  /** 1 the first time. */
+  deliveryCount: number;
+  /** Say what becomes of it; nothing when the lock is lost. */
+  settle(how: Settlement): void;
+  /** The same as to settle it as complete: it leaves the queue. */
+  complete(): void;
+}
+
+/** The cloud-to-device queues, one for each device. */
+export interface Devicebound {
+  /**
+   * Queue a message that a service sent under `policy`. Refuses with the condition that IoT Hub gives: unknown device,
+   * too large, queue full, or (strict) property characters.
+   */
+  enqueue(deviceId: string, message: Message, policy: string): void;
+  /**
+   * The device listens: it gets everything pending, in order, then each message as it comes, as far as it has room. The
+   * answer ends that; what was delivered and not settled is pending again. One listener a device: a second one replaces
+   * the first.
+   */
+  listen(deviceId: string, deliver: (delivery: Delivery) => void, hasRoom?: () => boolean): () => void;
+  /** Deliver what is pending: the device has room again. */
+  flush(deviceId: string): void;
+  /** Messages not yet settled, delivered ones included, oldest first. */
+  pending(deviceId: string): Message[];
+  /** Nothing expires by itself any more. */
+  close(): void;
+}
+
+interface Queued {
+  /** The order in which it was queued, among those of all devices. */
+  id: string;
+  message: Message;
+  messageId: string;
+  enqueuedTime: number;
+  expiresAt: number;
+}
+
+/** A queued message as it is kept on disk; the body as base64. */
+export interface StoredMessage {
+  deviceId: string;
+  system: SystemProperties;
+  properties: Record<string, string>;
+  body: string;
+  enqueuedTime: number;
+  expiresAt: number;
+  deliveryCount: number;
+}
+
+interface DeviceQueue {
+  queue: LockedQueue<Queued>;
+  stop: (() => void) | undefined;
+}
+
+const statuses: { [K in C2dOutcome]?: FeedbackStatus } = {
+  completed: 'Success',
+  rejected: 'Rejected',
+  expired: 'Expired',
+  undeliverable: 'DeliveryCountExceeded',
+};
+
+/** Queues in memory, and in `table` if there is one. `strict` refuses property characters that IoT Hub does not document as allowed. */
+export function createDevicebound(options: {
+  registry: Registry;
+  journal: Journal;
+  feedback: Feedback;
+  rules: DeviceboundRules;
+  strict: boolean;
+  table?: Table<StoredMessage> | undefined;
+  now: () => number;
+}): Devicebound {
+  const { registry, journal, feedback, rules, strict, table, now } = options;
+  const queues = new Map<string, DeviceQueue>();
+  let last = 0;
+
+  const keep = (deviceId: string, { id, message, enqueuedTime, expiresAt }: Queued, deliveryCount: number): void => {
+    if (!table) return;
+    const { body, ...rest } = message;
+    table.put(id, { deviceId, ...rest, body: body.toString('base64'), enqueuedTime, expiresAt, deliveryCount });
+  };
+
+  const settled = (deviceId: string, { id, message, messageId }: Queued, outcome: C2dOutcome): void => {
+    table?.delete(id);
+    journal.add({ kind: 'c2d-settled', deviceId, messageId, outcome });
+    const statusCode = statuses[outcome];
+    if (!statusCode || !wanted(message.properties['iothub-ack'], outcome)) return;
+    const deviceGenerationId = registry.get(deviceId)?.generationId ?? '';
+    feedback.add({ originalMessageId: messageId, statusCode, deviceId, deviceGenerationId });
+  };
+
+  const queueOf = (deviceId: string): DeviceQueue => {
+    const present = queues.get(deviceId);
+    if (present) return present;
+    const queue = createLockedQueue<Queued>({
+      rules,
+      now,
+      onDelivery(queued, deliveryCount) {
+        keep(deviceId, queued, deliveryCount);
+        journal.add({ kind: 'c2d-delivered', deviceId, messageId: queued.messageId, deliveryCount });
+      },
+      onOutcome: (queued, outcome) => settled(deviceId, queued, outcome),
+    });
+    const made = { queue, stop: undefined };
+    queues.set(deviceId, made);
+    return made;
+  };
+
+  const check = (queue: LockedQueue<Queued>, message: Message): void => {
+    if (messageSize(message) > rules.bytes)
+      throw new Refusal('amqp:link:message-size-exceeded', 'A cloud-to-device message may have 65,536 bytes.');
+    if (strict && !strictlyValid(message))
+      throw new Refusal('com.microsoft:argument-error', 'A property has characters that IoT Hub does not allow.');
+    if (queue.items().length >= rules.pending)
+      throw new Refusal(
+        'amqp:resource-limit-exceeded',
+        `ErrorCode:DeviceMaximumQueueDepthExceeded;403004: the device has ${rules.pending} messages pending already.`,
+      );
+  };
+
+  for (const [id, { deviceId, system, properties, body, enqueuedTime, expiresAt, deliveryCount }] of table?.entries() ??
+    []) {
+    last = Math.max(last, Number(id));
+    const message = {
+      system,
+      properties: Object.assign(Object.create(null), properties),
+      body: Buffer.from(body, 'base64'),
+    };
+    const queued = { id, message, messageId: system.messageId ?? '', enqueuedTime, expiresAt };
+    queueOf(deviceId).queue.add(queued, expiresAt, deliveryCount);
+  }
+
+  registry.watch((change, { clientId }) => {
+    const removed = change === 'deleted' ? queues.get(clientId) : undefined;
+    if (!removed) return;
+    queues.delete(clientId);
+    for (const queued of removed.queue.clear()) settled(clientId, queued, 'device-deleted');
+  });
+
+  return {
+    enqueue(deviceId, message, policy) {
+      try {
+        const device = registry.get(deviceId);
+        if (device?.moduleId !== undefined || !device)
+          throw new Refusal('amqp:not-found', 'There is no device of this id.');
+        const { queue } = queueOf(deviceId);
+        check(queue, message);
+        const asked = Date.parse(message.system.expiryTime ?? '');
+        const expiresAt = Number.isNaN(asked) ? now() + rules.timeToLiveMs : asked;
+        last += 1;
+        const messageId = message.system.messageId ?? '';
+        const queued = { id: String(last), message, messageId, enqueuedTime: now(), expiresAt };
+        keep(deviceId, queued, 0);
+        journal.add({ kind: 'c2d', deviceId, policy, ...message });
+        queue.add(queued, expiresAt);
+      } catch (error) {
+        if (error instanceof Refusal) {
+          const { condition, message: description } = error;
+          journal.add({ kind: 'c2d', deviceId, policy, ...message, refused: { condition, description } });
+        }
+        throw error;
+      }
+    },
+
+    listen(deviceId, deliver, hasRoom = () => true) {
+      const own = queueOf(deviceId);
+      own.stop?.();
+      const stop = own.queue.open({
+        hasRoom,
+        take({ item: { message, enqueuedTime }, deliveryCount, settle }) {
+          deliver({ message, enqueuedTime, deliveryCount, settle, complete: () => settle('complete') });
+        },
+      });
+      own.stop = stop;
+      return stop;
+    },
+
+    close() {
+      for (const { queue } of queues.values()) queue.close();
+    },
+    flush: (deviceId) => queues.get(deviceId)?.queue.flush(),
+    pending: (deviceId) =>
+      queues
+        .get(deviceId)
+        ?.queue.items()
+        .map(({ message }) => message) ?? [],
+  };
+}
+
+// iothub-ack = none | positive | negative | full
+function wanted(ack: string | undefined, outcome: C2dOutcome): boolean {
+  return ack === 'full' || ack === (outcome === 'completed' ? 'positive' : 'negative');
+}

@@ -1,0 +1,115 @@
+import type { Store } from '../persistence/store.ts';
+import { type Access, createAccess } from '../identity/access.ts';
+import { type Connections, createConnections } from '../network/connections.ts';
+import { createDevicebound, type Devicebound, type DeviceboundRules, limits, type StoredMessage } from '../cloudToDevice/deviceQueues.ts';
+import { createEvents, type Events } from '../events/events.ts';
+import { createStandingFaults, type StandingFaults } from '../faults/standing.ts';
+import { createFeedback, type Feedback, type FeedbackRules, feedbackRules } from '../cloudToDevice/feedback.ts';
+import { createJournal, type Journal } from '../journal/journal.ts';
+import { createMethods, type Methods } from '../methods/methods.ts';
+import type { Policy } from '../identity/policies.ts';
+import { createPresence, type Presence } from '../identity/presence.ts';
+import { createRegistry, type Identity, type Registry } from '../identity/registry.ts';
+import { createTally, type Tally } from '../events/tally.ts';
+import { createThrottle, type Rates, type Throttle, type Tier, tierRates } from '../limits/throttle.ts';
+import { createTwins, type Twins } from '../twins/twins.ts';
+
+/** What a hub knows and does, whatever protocol it is asked in. */
+export interface HubCore {
+  name: string;
+  consumerGroups: readonly string[];
+  registry: Registry;
+  access: Access;
+  presence: Presence;
+  events: Events;
+  devicebound: Devicebound;
+  feedback: Feedback;
+  methods: Methods;
+  twins: Twins;
+  throttle: Throttle;
+  journal: Journal;
+  tally: Tally;
+  /** The connections of all protocols. */
+  connections: Connections;
+  faults: StandingFaults;
+  now: () => number;
+}
+
+/** The rules of a hub that can be other than IoT Hub's. */
+export interface HubRules {
+  /** Of the cloud-to-device queues. */
+  devicebound?: Partial<DeviceboundRules>;
+  /** Of the feedback about cloud-to-device messages. */
+  feedback?: Partial<FeedbackRules>;
+  /** Throttle as a hub of this tier does; not at all when absent. */
+  tier?: Tier | undefined;
+  /** Units of the tier; default 1. */
+  units?: number | undefined;
+  /** Most method calls of one device or module under way at once; Azure has such a limit, but does not say which. */
+  methodsAtOnce?: number | undefined;
+  /** Rates of single operations, in operations a second, instead of the tier's. */
+  rates?: Rates | undefined;
+  /**
+   * How long cloud-to-device messages over the rate are held back, and answered late, before they are refused; refused at
+   * once when absent.
+   */
+  shapingMs?: number | undefined;
+}
+
+/** The parts of a hub, with no port open. */
+export function createCore(options: {
+  name: string;
+  partitions: number;
+  retention: number;
+  consumerGroups: readonly string[];
+  policies: ReadonlyMap<string, Policy>;
+  strictProperties: boolean;
+  rules: HubRules;
+  journalEntries: number;
+  /** Where it keeps what outlives the process; absent: nowhere. */
+  store?: Store | undefined;
+  now: () => number;
+}): HubCore {
+  const { name, partitions, retention, policies, strictProperties, rules, store, now } = options;
+  const { tier, units, rates, shapingMs } = rules;
+  const registry = createRegistry(now);
+  if (store) keepRegistry(registry, store);
+  const journal = createJournal(now, options.journalEntries);
+  const feedback = createFeedback({ ...feedbackRules, ...rules.feedback }, now);
+  return {
+    name,
+    consumerGroups: options.consumerGroups,
+    registry,
+    access: createAccess({ hubName: name, policies, registry, now }),
+    presence: createPresence(registry, now),
+    events: createEvents({ count: partitions, retention, journal, store, now }),
+    devicebound: createDevicebound({
+      registry,
+      journal,
+      feedback,
+      rules: { ...limits, ...rules.devicebound },
+      strict: strictProperties,
+      table: store?.table<StoredMessage>('devicebound'),
+      now,
+    }),
+    feedback,
+    methods: createMethods(registry, journal, rules.methodsAtOnce),
+    twins: createTwins(registry, now),
+    throttle: createThrottle({ ...(tier ? tierRates(tier, units) : {}), ...rates }, now, shapingMs),
+    journal,
+    tally: createTally(),
+    connections: createConnections(),
+    faults: createStandingFaults(),
+    now,
+  };
+}
+
+/** Bring back the identities that were stored, and store what becomes of them from now on. */
+function keepRegistry(registry: Registry, store: Store): void {
+  const identities = store.table<Identity>('registry');
+  for (const [, identity] of identities.entries()) registry.restore(identity);
+  registry.watch((change, identity) => {
+    if (change === 'deleted') identities.delete(identity.clientId);
+    else identities.put(identity.clientId, identity);
+  });
+}

@@ -1,0 +1,133 @@
+import rhea from 'rhea';
+import type { DeviceLogin } from '../identity/access.ts';
+import { createAmqpWriter } from './amqpWriter.ts';
+import type { DeviceMessage, SystemProperties } from '../values/message.ts';
+import type { EventPlace } from '../values/loggedEvent.ts';
+
+const { wrap_long, wrap_timestamp } = rhea.types;
+
+const sections = { messageAnnotations: 0x72, properties: 0x73, applicationProperties: 0x74, data: 0x75 };
+const writer = createAmqpWriter();
+
+/**
+ * A device's message as the AMQP message that event receivers get. The stamps come from the login alone; what the device
+ * wrote can only land among the application properties, the body and the standard properties. The bytes hold until the
+ * next event is encoded.
+ */
+export function encodeDeviceEvent(
+  login: DeviceLogin,
+  { system, properties, body }: DeviceMessage,
+  place: EventPlace,
+): Buffer {
+  const { count, bytes } = stampsOf(login);
+  const own = ownAnnotations.filter(([key]) => system[key] !== undefined);
+  writer.section(sections.messageAnnotations);
+  writer.compound('map', 2 * (count + 4 + own.length), () => {
+    writer.encoded(bytes);
+    writer.symbol('iothub-enqueuedtime');
+    writer.timestamp(place.enqueuedTime);
+    writer.symbol('x-opt-sequence-number');
+    writer.long(place.sequenceNumber);
+    writer.symbol('x-opt-offset');
+    writer.string(String(place.offset));
+    writer.symbol('x-opt-enqueued-time');
+    writer.timestamp(place.enqueuedTime);
+    for (const [key, name] of own) pair(name, system[key] ?? '');
+  });
+
+  const last = standardProperties.findLastIndex((property) => property && system[property.key] !== undefined);
+  if (last >= 0) {
+    writer.section(sections.properties);
+    writer.compound('list', last + 1, () => {
+      for (const property of standardProperties.slice(0, last + 1)) writeProperty(property, system);
+    });
+  }
+
+  const names = Object.keys(properties);
+  writer.section(sections.applicationProperties);
+  writer.compound('map', 2 * names.length, () => {
+    for (const name of names) {
+      writer.string(name);
+      const value = properties[name];
+      if (typeof value === 'string') writer.string(value);
+      else writer.any(value);
+    }
+  });
+
+  writer.section(sections.data);
+  writer.binary(body);
+  return writer.take();
+}
+
+/** The annotations that tell a receiver where an event stands in its partition. */
+export function placeAnnotations(place: EventPlace): Record<string, unknown> {
+  return {
+    'x-opt-sequence-number': wrap_long(place.sequenceNumber),
+    'x-opt-offset': String(place.offset),
+    'x-opt-enqueued-time': wrap_timestamp(place.enqueuedTime),
+  };
+}
+
+type Key = keyof SystemProperties;
+
+const ownAnnotations: readonly (readonly [Key, string])[] = [
+  ['subject', 'dt-subject'],
+  ['interfaceId', 'iothub-interface-id'],
+  ['outputName', 'iothub-outputname'],
+];
+
+// The list of AMQP's properties section, in its order; those without a key are never set.
+const standardProperties: readonly ({ key: Key; as: 'string' | 'binary' | 'symbol' | 'time' } | undefined)[] = [
+  { key: 'messageId', as: 'string' },
+  { key: 'userId', as: 'binary' },
+  { key: 'to', as: 'string' },
+  undefined, // subject
+  undefined, // reply-to
+  { key: 'correlationId', as: 'string' },
+  { key: 'contentType', as: 'symbol' },
+  { key: 'contentEncoding', as: 'symbol' },
+  { key: 'expiryTime', as: 'time' },
+  { key: 'creationTime', as: 'time' },
+];
+
+function writeProperty(property: (typeof standardProperties)[number], system: SystemProperties): void {
+  const value = property && system[property.key];
+  if (property === undefined || value === undefined) writer.nothing();
+  else if (property.as === 'string') writer.string(value);
+  else if (property.as === 'symbol') writer.symbol(value);
+  else if (property.as === 'binary') writer.binary(Buffer.from(value));
+  else if (Number.isNaN(Date.parse(value))) writer.nothing();
+  else writer.timestamp(Date.parse(value));
+}
+
+/** The stamps that are the same for every message of a login, encoded. */
+interface Stamps {
+  count: number;
+  bytes: Buffer;
+}
+
+const stamps = new WeakMap<DeviceLogin, Stamps>();
+
+function stampsOf(login: DeviceLogin): Stamps {
+  const known = stamps.get(login);
+  if (known) return known;
+  const { identity, authMethod } = login;
+  const { deviceId, moduleId } = identity;
+  const pairs = [
+    ['iothub-connection-device-id', deviceId],
+    ['iothub-connection-auth-method', authMethod],
+    ['iothub-connection-auth-generation-id', identity.generationId],
+    ['iothub-message-source', 'Telemetry'],
+    ['x-opt-partition-key', deviceId],
+    ...(moduleId === undefined ? [] : [['iothub-connection-module-id', moduleId]]),
+  ] as const;
+  for (const [name = '', value = ''] of pairs) pair(name, value);
+  const made = { count: pairs.length, bytes: Buffer.from(writer.take()) };
+  stamps.set(login, made);
+  return made;
+}
+
+function pair(name: string, value: string): void {
+  writer.symbol(name);
+  writer.string(value);
+}

@@ -1,0 +1,74 @@
+import type { DeviceLogin } from '../identity/access.ts';
+import { encodeDeviceEvent } from './deviceEvent.ts';
+import type { Journal } from '../journal/journal.ts';
+import { type DeviceMessage, messageSize } from '../values/message.ts';
+import type { LoggedEvent } from '../values/loggedEvent.ts';
+import { createPartitionLog, type PartitionLog } from './partitionLog.ts';
+import type { Store } from '../persistence/store.ts';
+import { Refusal } from '../values/refusal.ts';
+import { nameOf } from '../identity/registry.ts';
+
+/** Largest device-to-cloud message, in bytes as `messageSize` counts. */
+export const maxEventSize = 256 * 1024;
+
+/** The event side of the hub: its partitions, and how messages get in. */
+export interface Events {
+  readonly partitions: readonly PartitionLog[];
+  /** Take in a device's message under the identity it logged in with. Refuses one over 256 KB. */
+  accept(login: DeviceLogin, message: DeviceMessage): LoggedEvent;
+  /** The partition that a key (a device's id) always lands in. */
+  partitionOf(key: string): PartitionLog;
+}
+
+/** `count` partitions that keep `retention` events each: in memory, and in the store if there is one. */
+export function createEvents(options: {
+  count: number;
+  retention: number;
+  journal: Journal;
+  store?: Store | undefined;
+  now: () => number;
+}): Events {
+  const { count, retention, journal, store, now } = options;
+  const partitions = Array.from({ length: count }, (_, id) =>
+    createPartitionLog(id, retention, now, store && ((each) => store.events(id, each))),
+  );
+
+  const partitionOf = (key: string): PartitionLog => {
+    const partition = partitions[stableHash(key) % partitions.length];
+    if (!partition) throw new RangeError('The hub has no partition.');
+    return partition;
+  };
+
+  return {
+    partitions,
+    partitionOf,
+    accept(login, message) {
+      if (messageSize(message) > maxEventSize)
+        throw new Refusal('amqp:link:message-size-exceeded', 'A device-to-cloud message may have 256 KB.');
+      const { deviceId } = login.identity;
+      const partition = partitionOf(deviceId);
+      const event = partition.append((place) => encodeDeviceEvent(login, message, place));
+      // the body ends the encoded message: the journal shares those bytes and lets go of the receive buffer
+      const body = event.bytes.subarray(event.bytes.length - message.body.length);
+      const { system, properties } = message;
+      const { sequenceNumber } = event;
+      journal.add({
+        kind: 'd2c',
+        ...nameOf(login.identity),
+        partition: partition.id,
+        sequenceNumber,
+        system,
+        properties,
+        body,
+      });
+      return event;
+    },
+  };
+}
+
+/** FNV-1a, 32 bits: the same key gives the same number in every process and version. */
+export function stableHash(key: string): number {
+  let hash = 0x811c9dc5;
+  for (const byte of Buffer.from(key)) hash = Math.imul(hash ^ byte, 0x01000193) >>> 0;
+  return hash;
+}

@@ -1,0 +1,119 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Connection, Connections, Link, Reason } from '../network/connections.ts';
+import { type Listener, reset } from '../network/listener.ts';
+import type { FaultOf, SuddenFault } from './schema.ts';
+import type { StandingFaults } from './standing.ts';
+
+/** What sudden faults strike. */
+export interface Victims {
+  connections: Connections;
+  standing: StandingFaults;
+  listeners: readonly Listener[];
+  /** Append events as if a device (one of all, if none is named) had sent them. */
+  burst: (fault: FaultOf<'burst'>) => Promise<number>;
+}
+
+const reasonOf = (condition: string | undefined): Reason | undefined =>
+  condition === undefined ? undefined : { condition, description: 'A fault of the sandbox hub.' };
+
+/** Let a fault happen now. The answer counts the connections, links or events it struck. */
+export async function happen(fault: SuddenFault, victims: Victims): Promise<number> {
+  switch (fault.kind) {
+    case 'drop':
+      return each(connectionsOf(fault, victims), (connection) => cut(connection, fault.how ?? 'rst'));
+    case 'close':
+      return each(connectionsOf(fault, victims), (connection) =>
+        connection.close(reasonOf(fault.condition), fault.links),
+      );
+    case 'expire-tokens':
+      return each(connectionsOf(fault, victims), (connection) => connection.expire());
+    case 'detach':
+      return each(linksOf(fault, victims), (link) => link.detach(reasonOf(fault.condition), fault.closed ?? true));
+    case 'mute':
+      return each(connectionsOf(fault, victims), (connection) => {
+        connection.muted = true;
+      });
+    case 'steal':
+      return each(receiversOf(fault, victims), (link) => link.detach(stolen, true));
+    case 'move':
+      return move(fault, victims);
+    case 'redeliver':
+      return receiversOf(fault, victims).reduce((sum, link) => sum + (link.rewind?.(fault.events) ?? 0), 0);
+    case 'burst':
+      return victims.burst(fault);
+    case 'restart':
+      return restart(fault, victims);
+  }
+}
+
+const stolen = {
+  condition: 'amqp:link:stolen',
+  description: 'A receiver with a higher owner level took this partition.',
+};
+const moved = { condition: 'amqp:link:detach-forced', description: 'The partition moves to another node.' };
+
+/** End the sockets of a connection without a word of its protocol. */
+export function cut(connection: Connection, how: 'fin' | 'rst'): void {
+  if (how === 'rst') reset(connection.socket);
+  else connection.socket.end();
+}
+
+function move({ partition, ms = 0 }: FaultOf<'move'>, victims: Victims): number {
+  const refusal = victims.standing.add({
+    kind: 'refuse-link',
+    connections: 'events',
+    partition,
+    condition: 'com.microsoft:server-busy',
+  });
+  setTimeout(() => victims.standing.clear(refusal.id), ms).unref();
+  return each(receiversOf({ partition }, victims), (link) => link.detach(moved, true));
+}
+
+async function restart({ downMs = 0 }: FaultOf<'restart'>, victims: Victims): Promise<number> {
+  await Promise.all(victims.listeners.map((listener) => listener.pause()));
+  const struck = each(victims.connections.list(), (connection) => cut(connection, 'rst'));
+  await sleep(downMs);
+  await Promise.all(victims.listeners.map((listener) => listener.resume()));
+  return struck;
+}
+
+interface Where {
+  connections?: string | undefined;
+  deviceId?: string | undefined;
+  connection?: number | undefined;
+  address?: string | undefined;
+  partition?: string | undefined;
+  group?: string | undefined;
+}
+
+function connectionsOf(where: Where, { connections }: Victims): Connection[] {
+  return connections
+    .list()
+    .filter(
+      ({ id, kind, deviceId }) =>
+        (where.connection ?? id) === id &&
+        (where.connections ?? kind) === kind &&
+        (where.deviceId ?? deviceId) === deviceId,
+    );
+}
+
+function linksOf(where: Where, victims: Victims): Link[] {
+  const { address = '', partition, group } = where;
+  return connectionsOf(where, victims)
+    .flatMap(({ links }) => [...links])
+    .filter(
+      (link) =>
+        (address !== '' || !link.address.startsWith('$')) &&
+        link.address.toLowerCase().includes(address.toLowerCase()) &&
+        (partition === undefined || link.receives?.partition === partition) &&
+        (group === undefined || link.receives?.group.toLowerCase() === group.toLowerCase()),
+    );
+}
+
+const receiversOf = (where: Where, victims: Victims): Link[] =>
+  linksOf(where, victims).filter(({ receives }) => receives !== undefined);
+
+function each<T>(things: readonly T[], strike: (thing: T) => unknown): number {
+  for (const thing of things) strike(thing);
+  return things.length;
+}

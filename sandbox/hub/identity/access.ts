@@ -1,0 +1,161 @@
+import type { Policy, Right } from './policies.ts';
+import { Refusal } from '../values/refusal.ts';
+import { clientIdOf, type Identity, type Registry } from './registry.ts';
+import { isSignedWith, type KeyEncoding, parseSas, type SasToken } from './sas.ts';
+
+/**
+ * What a verified token allows: the rights of its policy, below `path`, until `expiresAt` (ms since 1970). One that a
+ * device or module signed with its own key has no policy and no rights; it only opens for that identity.
+ */
+export interface Claim {
+  policy: string;
+  rights: ReadonlySet<Right>;
+  clientId: string | undefined;
+  path: readonly string[];
+  expiresAt: number;
+}
+
+/** A device, or a module of one, that proved who it is. */
+export interface DeviceLogin {
+  identity: Identity;
+  /** Text of the stamp `iothub-connection-auth-method`. */
+  authMethod: string;
+  expiresAt: number;
+}
+
+/** The only place that believes a token. */
+export interface Access {
+  /** Verify a token that a client puts for `audience`. Refuses with `amqp:unauthorized-access`. */
+  claim(token: string, audience: string): Claim;
+  /**
+   * Verify the token by which a device or module connects: signed with a key of its own, or with that of a policy that
+   * lets devices connect. Refuses with `amqp:unauthorized-access`, a disabled one as well.
+   */
+  login(deviceId: string, moduleId: string | undefined, token: string): DeviceLogin;
+  /** The login of a device or module by a claim; undefined when the claim is not for it, or it is gone or disabled. */
+  loginBy(claim: Claim, deviceId: string, moduleId: string | undefined): DeviceLogin | undefined;
+}
+
+interface Resource {
+  host: string;
+  path: readonly string[];
+  encoding: KeyEncoding;
+}
+
+/** Token checks of the hub `hubName`: signature, expiry, host, and that the token's resource covers what it is used for. */
+export function createAccess(options: {
+  hubName: string;
+  policies: ReadonlyMap<string, Policy>;
+  registry: Registry;
+  now: () => number;
+}): Access {
+  const { hubName, policies, registry, now } = options;
+  const hosts = new Set([
+    'localhost',
+    '127.0.0.1',
+    '::1',
+    `${hubName}.azure-devices.net`.toLowerCase(),
+    `${hubName}.servicebus.windows.net`.toLowerCase(),
+  ]);
+
+  const open = (text: string): { token: SasToken; resource: Resource; expiresAt: number } => {
+    const token = parseSas(text);
+    if (!token) throw unauthorized('The token is not a shared access signature.');
+    const resource = parseResource(token.resource);
+    if (!hosts.has(resource.host)) throw unauthorized('The token is for another host.');
+    const expiresAt = Number(token.expiry) * 1000;
+    if (expiresAt <= now()) throw unauthorized('The token has expired.');
+    return { token, resource, expiresAt };
+  };
+
+  const policyOf = (token: SasToken, encoding: KeyEncoding): Policy => {
+    const policy = policies.get(token.keyName ?? '');
+    if (!policy || !isSignedWith(token, policy.key, encoding))
+      throw unauthorized('The signature of the token is wrong, or its policy is unknown.');
+    return policy;
+  };
+
+  const isEnabled = (identity: Identity): boolean =>
+    identity.status === 'enabled' && registry.get(identity.deviceId)?.status === 'enabled';
+
+  const claimOfDevice = (path: readonly string[], text: string): Claim => {
+    const [devices, deviceId = '', modules, moduleId] = path;
+    if (devices !== 'devices' || (modules !== undefined && modules !== 'modules'))
+      throw unauthorized('The token names no policy, and no device.');
+    const { identity, expiresAt } = access.login(deviceId, moduleId, text);
+    return { policy: '', rights: new Set(), clientId: identity.clientId, path, expiresAt };
+  };
+
+  const access: Access = {
+    claim(text, audience) {
+      const { token, resource, expiresAt } = open(text);
+      const wanted = parseResource(/%2f/i.test(audience) ? decode(audience) : audience);
+      if (!hosts.has(wanted.host) || !covers(resource.path, wanted.path))
+        throw unauthorized('The token does not cover the audience it is put for.');
+      if (token.keyName === undefined) return claimOfDevice(resource.path, text);
+      const { name, rights } = policyOf(token, resource.encoding);
+      return { policy: name, rights, clientId: undefined, path: resource.path, expiresAt };
+    },
+
+    login(deviceId, moduleId, text) {
+      const identity = registry.get(clientIdOf(deviceId, moduleId));
+      if (!identity) throw unauthorized('There is no device of this id.');
+      if (!isEnabled(identity)) throw unauthorized('The device is disabled.');
+      const { token, resource, expiresAt } = open(text);
+      const path = pathOf(deviceId, moduleId);
+      if (!resource.path.every((part, i) => part === path[i])) throw unauthorized('The token is for another device.');
+      if (token.keyName === undefined) {
+        if (path.length !== resource.path.length) throw unauthorized('The token is for another device.');
+        if (![identity.primaryKey, identity.secondaryKey].some((key) => isSignedWith(token, key, 'base64')))
+          throw unauthorized('The signature of the token is wrong.');
+        return { identity, authMethod: authMethod(moduleId === undefined ? 'device' : 'module'), expiresAt };
+      }
+      if (!policyOf(token, 'base64').rights.has('deviceConnect'))
+        throw unauthorized('The policy of the token lets no device connect.');
+      return { identity, authMethod: authMethod('hub'), expiresAt };
+    },
+
+    loginBy({ clientId, rights, path, expiresAt }, deviceId, moduleId) {
+      const own = clientId === clientIdOf(deviceId, moduleId);
+      if (!own && !(rights.has('deviceConnect') && covers(path, pathOf(deviceId, moduleId)))) return undefined;
+      const scope = moduleId === undefined ? 'device' : 'module';
+      const identity = registry.get(clientIdOf(deviceId, moduleId));
+      if (!identity || !isEnabled(identity)) return undefined;
+      return { identity, authMethod: authMethod(own ? scope : 'hub'), expiresAt };
+    },
+  };
+  return access;
+}
+
+function pathOf(deviceId: string, moduleId: string | undefined): string[] {
+  return ['devices', deviceId, ...(moduleId === undefined ? [] : ['modules', moduleId])];
+}
+
+/** Whether a token for the resource `path` may be used for `wanted`: path prefixes, without regard to case. */
+export function covers(path: readonly string[], wanted: readonly string[]): boolean {
+  return path.length <= wanted.length && path.every((part, i) => part.toLowerCase() === wanted[i]?.toLowerCase());
+}
+
+// sb://host[:port]/hub/ConsumerGroups/… (Event Hubs: the key's text signs) or host[:port]/devices/… (IoT Hub: its bytes sign)
+function parseResource(text: string): Resource {
+  const scheme = /^[a-z]+:\/\//i.exec(text)?.[0] ?? '';
+  const [authority = '', ...path] = text.slice(scheme.length).split('/');
+  const host = authority.replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1');
+  return { host: host.toLowerCase(), path: path.filter(Boolean), encoding: scheme ? 'utf8' : 'base64' };
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    throw unauthorized('The audience is not percent-encoded as it should be.');
+  }
+}
+
+function authMethod(scope: 'device' | 'module' | 'hub'): string {
+  return JSON.stringify({ scope, type: 'sas', issuer: 'iothub', acceptingIpFilterRule: null });
+}
+
+function unauthorized(description: string): Refusal {
+  return new Refusal('amqp:unauthorized-access', description);
+}

@@ -1,0 +1,160 @@
+import { randomUUID } from 'node:crypto';
+import { createArrivals } from './arrivals.ts';
+import type { Journal } from '../journal/journal.ts';
+import { type Json, parseJson } from '../values/json.ts';
+import { Refusal } from '../values/refusal.ts';
+import { nameOf, type Registry } from '../identity/registry.ts';
+
+/** A direct method as a service asks for it. */
+export interface MethodCall {
+  methodName: string;
+  payload: Json;
+  /** How long the device has to answer, in milliseconds. */
+  responseTimeoutMs: number;
+  /** How long to wait for a device that is not connected, in milliseconds. */
+  connectTimeoutMs: number;
+}
+
+/** What the device answered; the payload is null when it said nothing. */
+export interface MethodAnswer {
+  status: number;
+  payload: Json;
+}
+
+/** A method call as a device gets it. */
+export interface MethodRequest {
+  requestId: string;
+  methodName: string;
+  /** JSON. */
+  payload: string;
+}
+
+/** Direct methods: from a service to a connected device and back. */
+export interface Methods {
+  /**
+   * Call a device or module. Refuses with `amqp:not-found` when there is none or it is disabled,
+   * `com.microsoft:device-not-online` when it does not listen or goes away during the call,
+   * `com.microsoft:too-many-calls` when as many calls as it may have at once are under way, and `com.microsoft:timeout`
+   * when it does not answer in time.
+   */
+  invoke(clientId: string, call: MethodCall): Promise<MethodAnswer>;
+  /** The device listens to method calls until the answer is called. One listener each: a second one replaces the first. */
+  listen(clientId: string, listener: (request: MethodRequest) => void): () => void;
+  /**
+   * The device answers with a status and a text, which ought to be JSON: the caller is refused with
+   * `com.microsoft:bad-device-response` if it is not. Nothing comes of it when nobody waits, or for another's call.
+   */
+  answer(clientId: string, requestId: string, status: number, text: string): void;
+}
+
+type Listener = (request: MethodRequest) => void;
+
+interface Waiting {
+  clientId: string;
+  /** The listener that was asked. */
+  listener: Listener;
+  answered: (status: number, text: string) => void;
+  /** The device is gone. */
+  left: () => void;
+}
+
+/** Method calls of one hub. A device or module has at most `mostAtOnce` under way. */
+export function createMethods(registry: Registry, journal: Journal, mostAtOnce = Number.POSITIVE_INFINITY): Methods {
+  const underWay = new Map<string, number>();
+  const listeners = new Map<string, Listener>();
+  const arrivals = createArrivals();
+  const waiting = new Map<string, Waiting>();
+
+  const ask = (clientId: string, { methodName, payload, responseTimeoutMs }: MethodCall): Promise<MethodAnswer> =>
+    new Promise((resolve, reject) => {
+      const listener = listeners.get(clientId);
+      if (!listener) return reject(notOnline());
+      const requestId = randomUUID();
+      const timer = setTimeout(() => {
+        waiting.delete(requestId);
+        reject(new Refusal('com.microsoft:timeout', 'Timed out waiting for the response from device.'));
+      }, responseTimeoutMs).unref();
+      waiting.set(requestId, {
+        clientId,
+        listener,
+        answered(status, text) {
+          clearTimeout(timer);
+          waiting.delete(requestId);
+          const payload = read(text);
+          if (Number.isInteger(status) && payload !== undefined) resolve({ status, payload });
+          else reject(new Refusal('com.microsoft:bad-device-response', 'The device answered something that is none.'));
+        },
+        left() {
+          clearTimeout(timer);
+          waiting.delete(requestId);
+          reject(new Refusal('com.microsoft:device-not-online', 'Device unavailable.'));
+        },
+      });
+      listener({ requestId, methodName, payload: JSON.stringify(payload) });
+    });
+
+  /** One more call of this device; the answer says that it is over. */
+  const begin = (clientId: string): (() => void) => {
+    const before = underWay.get(clientId) ?? 0;
+    if (before >= mostAtOnce) {
+      throw new Refusal('com.microsoft:too-many-calls', `The device has ${mostAtOnce} method calls under way.`);
+    }
+    underWay.set(clientId, before + 1);
+    return () => {
+      const left = (underWay.get(clientId) ?? 1) - 1;
+      if (left === 0) underWay.delete(clientId);
+      else underWay.set(clientId, left);
+    };
+  };
+
+  return {
+    async invoke(clientId, call) {
+      const identity = registry.get(clientId);
+      if (!identity || [identity, registry.get(identity.deviceId)].some((it) => it?.status !== 'enabled')) {
+        throw new Refusal('amqp:not-found', 'There is no device of this id that is enabled.');
+      }
+      const { methodName, payload } = call;
+      const entry = { kind: 'method', ...nameOf(identity), methodName, payload: JSON.stringify(payload) } as const;
+      let end: (() => void) | undefined;
+      try {
+        end = begin(clientId);
+        if (!listeners.has(clientId)) {
+          const ms = call.connectTimeoutMs;
+          if (ms <= 0 || !(await arrivals.wait(clientId, ms))) throw notOnline();
+        }
+        const answer = await ask(clientId, call);
+        journal.add({ ...entry, status: answer.status });
+        return answer;
+      } catch (error) {
+        if (error instanceof Refusal) journal.add({ ...entry, refused: error.condition });
+        throw error;
+      } finally {
+        end?.();
+      }
+    },
+
+    listen(clientId, listener) {
+      listeners.set(clientId, listener);
+      arrivals.arrived(clientId);
+      return () => {
+        if (listeners.get(clientId) === listener) listeners.delete(clientId);
+        for (const call of [...waiting.values()]) if (call.listener === listener) call.left();
+      };
+    },
+
+    answer(clientId, requestId, status, text) {
+      const call = waiting.get(requestId);
+      if (call?.clientId === clientId) call.answered(status, text);
+    },
+  };
+}
+
+const notOnline = () => new Refusal('com.microsoft:device-not-online', 'Timed out waiting for device to connect.');
+
+function read(text: string): Json | undefined {
+  try {
+    return text === '' ? null : parseJson(text);
+  } catch {
+    return undefined;
+  }
+}

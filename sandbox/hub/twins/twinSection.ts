@@ -1,0 +1,92 @@
+import { isObject, type Json, type JsonObject } from '../values/json.ts';
+import { Refusal } from '../values/refusal.ts';
+
+/** A section with its version and metadata, as `azure-iothub` shows it. */
+export type SectionView = JsonObject & { $version: number; $metadata: JsonObject };
+
+/** One part of a twin: tags, desired or reported properties. */
+export interface Section {
+  /** Merge a patch in: objects deep, `null` removes. With `replace`, only what the patch says is left. All or nothing. */
+  apply(patch: Json, replace?: boolean): void;
+  /** The values alone. */
+  values(): JsonObject;
+  view(): SectionView;
+  version(): number;
+}
+
+const maxDepth = 10;
+const maxValueBytes = 4096;
+
+/**
+ * An empty section that holds `bytes` as JSON at most. `path` is how error messages call it. A name has no dots,
+ * dollar signs, spaces or control characters; what begins with a dollar sign on the top level of a patch is passed over.
+ */
+export function createSection(path: string, bytes: number, now: () => number): Section {
+  let values = bare();
+  let metadata = bare();
+  let version = 1;
+
+  const stamp = () => ({ $lastUpdated: new Date(now()).toISOString(), $lastUpdatedVersion: version + 1 });
+
+  const merge = (into: JsonObject, meta: JsonObject, patch: JsonObject): void => {
+    Object.assign(meta, stamp());
+    for (const [name, value] of Object.entries(patch)) {
+      if (value === null) {
+        delete into[name];
+        delete meta[name];
+      } else if (isObject(value)) {
+        const [inner, innerMeta] = [into[name], meta[name]];
+        const [target, targetMeta] = isObject(inner) && isObject(innerMeta) ? [inner, innerMeta] : [bare(), bare()];
+        merge(target, targetMeta, value);
+        into[name] = target;
+        meta[name] = targetMeta;
+      } else {
+        into[name] = value;
+        meta[name] = stamp();
+      }
+    }
+  };
+
+  return {
+    apply(patch, replace = false) {
+      if (!isObject(patch)) throw refused(`${path} is an object.`);
+      const named = Object.fromEntries(Object.entries(patch).filter(([name]) => !name.startsWith('$')));
+      check(named, path, 1);
+      const [nextValues, nextMetadata] = replace ? [bare(), bare()] : [copy(values), copy(metadata)];
+      merge(nextValues, nextMetadata, named);
+      if (Buffer.byteLength(JSON.stringify(nextValues)) > bytes) throw refused(`${path} has more than ${bytes} bytes.`);
+      values = nextValues;
+      metadata = nextMetadata;
+      version += 1;
+    },
+    values: () => copy(values),
+    view: () => ({ ...copy(values), $metadata: copy(metadata), $version: version }),
+    version: () => version,
+  };
+}
+
+function check(value: JsonObject, path: string, depth: number): void {
+  if (depth > maxDepth) throw refused(`${path} is nested more than ${maxDepth} levels deep.`);
+  for (const [name, inner] of Object.entries(value)) {
+    const where = `${path}.${name}`;
+    if (/[.$\s\p{Cc}]/u.test(name) || name === '') throw refused(`${path} has a name that a twin cannot have.`);
+    if (typeof inner === 'string' && Buffer.byteLength(inner) > maxValueBytes)
+      throw refused(`${where} has more than ${maxValueBytes} bytes.`);
+    if (isObject(inner)) check(inner, where, depth + 1);
+  }
+}
+
+// names such as __proto__ are names like any other
+function bare(): JsonObject {
+  return Object.create(null);
+}
+
+function copy(object: JsonObject): JsonObject {
+  const copied = bare();
+  for (const [name, value] of Object.entries(object)) copied[name] = isObject(value) ? copy(value) : value;
+  return copied;
+}
+
+function refused(sentence: string): Refusal {
+  return new Refusal('com.microsoft:argument-error', sentence);
+}
