@@ -43,39 +43,27 @@ export function consumerNode(options: {
     const epoch: unknown = sender.properties?.['com.microsoft:epoch'];
     const leave = owners.admit(`${group}/${partition}`.toLowerCase(), {
       epoch: typeof epoch === 'number' ? epoch : undefined,
-      stolen: (refusal) => end(refusal),
+      stolen: (refusal) => refuse(link, refusal),
     });
     const scope = { partition: String(log.id), group };
     if (faults.strike('unsettled', scope)) sendUnsettled(sender);
     const blocked = () => peer.connection.muted === true || faults.strike('no-events', scope) !== undefined;
-    const allowed = () => !blocked() && (claim() !== undefined || end(unauthorised()));
+    const allowed = (): boolean => {
+      if (blocked()) return false;
+      if (claim()) return true;
+      refuse(link, unauthorised());
+      return false;
+    };
     const stop = stream(sender, peer, link, log, log.find(start), allowed);
     const unwatch = faults.watch('no-events', () => link.resume?.());
     link.allowed = () => claim() !== undefined;
     link.receives = { partition: scope.partition, group };
-    const { detach } = link;
-    link.detach = (reason, closed) => {
-      finish(reason?.description ?? 'the hub detached it');
-      detach(reason, closed);
-    };
-    const finish = (reason: string): void => {
+    link.whenOver((reason) => {
       leave();
       stop();
       unwatch();
-      sender.off('sender_close', gone);
-      sender.session.off('session_close', gone);
-      peer.socket.off('close', gone);
       journal.add({ kind: 'receiver-closed', address, reason });
-    };
-    const gone = () => finish('the client left');
-    const end = (refusal: Refusal): false => {
-      finish(refusal.message);
-      refuse(sender, refusal);
-      return false;
-    };
-    sender.on('sender_close', gone);
-    sender.session.setMaxListeners(0).on('session_close', gone);
-    peer.socket.on('close', gone);
+    });
     sender.set_source(filter ? { address, filter } : { address });
     sender.set_target({ address: sender.target?.address ?? '' });
     journal.add({ kind: 'receiver-opened', address, policy });

@@ -31,15 +31,15 @@ export function producerNode(hubName: string, events: Events, faults: StandingFa
       const { hub = '', partition } = address.exec(receiver.target.address)?.groups ?? {};
       const authorised = () => claims.find('send', path) !== undefined;
       const unauthorised = new Refusal('amqp:unauthorized-access', 'No token here gives the right to send.');
-      if (hub.toLowerCase() !== hubName.toLowerCase()) return refuse(receiver, notFound(receiver.target.address));
-      if (!authorised()) return refuse(receiver, unauthorised);
+      if (hub.toLowerCase() !== hubName.toLowerCase()) throw notFound(receiver.target.address);
+      if (!authorised()) throw unauthorised;
       if (partition !== undefined && !events.partitions.some(({ id }) => String(id) === partition))
-        return refuse(receiver, new Refusal('com.microsoft:argument-out-of-range', 'There is no such partition.'));
+        throw new Refusal('com.microsoft:argument-out-of-range', 'There is no such partition.');
 
       link.allowed = authorised;
       receiver.set_target({ address: receiver.target.address });
       receiver.on('message', (context: EventContext) => {
-        if (!authorised()) return refuse(receiver, unauthorised);
+        if (!authorised()) return refuse(link, unauthorised);
         const take = () => {
           const parcel = unpack(context);
           const log = choose(partition, parcel.annotations['x-opt-partition-key']);

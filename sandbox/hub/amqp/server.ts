@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream';
 import rhea, { type Connection, type EventContext, type Receiver, type Sender } from 'rhea';
-import { type Connection as HubConnection, kindOfAddress, type Reason } from '../network/connections.ts';
+import { type Connection as HubConnection, kindOfAddress, type Link, type Reason } from '../network/connections.ts';
 import type { HubCore } from '../core/core.ts';
 import { endSoon } from '../network/listener.ts';
 import { Refusal } from '../values/refusal.ts';
@@ -40,9 +40,9 @@ export function createAmqpServer(hub: HubCore, directory: Directory): AmqpServer
   ])
     container.on(event, () => undefined);
 
-  const attach = (link: Sender | Receiver, address: unknown, peer: Peer, direction: 'serve' | 'accept'): void => {
-    if (typeof address !== 'string') throw notFound(String(address));
+  const admit = (link: Sender | Receiver, entry: Link, peer: Peer, direction: 'serve' | 'accept'): void => {
     const { connection } = peer;
+    const { address } = entry;
     connection.kind ??= kindOfAddress(address);
     const refused = faults.strike('refuse-link', {
       connections: connection.kind,
@@ -52,20 +52,21 @@ export function createAmqpServer(hub: HubCore, directory: Directory): AmqpServer
     if (refused) throw new Refusal(refused.fault.condition ?? 'amqp:internal-error', 'A fault refuses this link.');
     if (['service', 'device'].includes(kindOfAddress(address) ?? '')) throttle.take('connect');
     const node = directory(address, direction);
-    const entry = follow(link, address, connection);
     if (direction === 'serve' && node?.serve) node.serve(link as Sender, peer, entry);
     else if (direction === 'accept' && node?.accept) {
-      grantCredit(link as Receiver, address, connection, faults);
+      grantCredit(link as Receiver, entry, faults);
       node.accept(link as Receiver, peer, entry);
     } else throw notFound(address);
   };
 
-  const attempt = (link: Sender | Receiver, address: unknown, peer: Peer, direction: 'serve' | 'accept'): void => {
+  const attach = (link: Sender | Receiver, address: unknown, peer: Peer, direction: 'serve' | 'accept'): void => {
+    const entry = follow(link, String(address), peer.connection);
     try {
-      attach(link, address, peer, direction);
+      if (typeof address !== 'string') throw notFound(String(address));
+      admit(link, entry, peer, direction);
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
-      refuse(link, error);
+      refuse(entry, error);
     }
   };
 
@@ -99,10 +100,10 @@ export function createAmqpServer(hub: HubCore, directory: Directory): AmqpServer
       const peer: Peer = { socket, connection: entry, claims, replies: new Map() };
       open.add(entry);
       connection.on('sender_open', ({ sender }: EventContext) => {
-        if (sender) attempt(sender, sender.source?.address, peer, 'serve');
+        if (sender) attach(sender, sender.source?.address, peer, 'serve');
       });
       connection.on('receiver_open', ({ receiver }: EventContext) => {
-        if (receiver) attempt(receiver, receiver.target?.address, peer, 'accept');
+        if (receiver) attach(receiver, receiver.target?.address, peer, 'accept');
       });
       socket.on('close', () => {
         open.delete(entry);

@@ -13,12 +13,12 @@ export function deviceboundNode({ devicebound, throttle, faults, journal }: HubC
   return {
     accept(receiver, { claims, connection }, link) {
       const unauthorised = new Refusal('amqp:unauthorized-access', 'No token here gives the right of service connect.');
-      if (!claims.find('serviceConnect', [])) return refuse(receiver, unauthorised);
+      if (!claims.find('serviceConnect', [])) throw unauthorised;
       link.allowed = () => claims.find('serviceConnect', []) !== undefined;
       receiver.set_target({ address: receiver.target.address });
       receiver.on('message', ({ message, delivery }: EventContext) => {
         const claim = claims.find('serviceConnect', []);
-        if (!claim) return refuse(receiver, unauthorised);
+        if (!claim) return refuse(link, unauthorised);
         const incoming = message as Incoming;
         const deviceId = deviceIdOf(incoming.to);
         const take = (refusal: Refusal | undefined) => () => {

@@ -5,7 +5,6 @@ import type { FeedbackBatch } from '../cloudToDevice/feedback.ts';
 import type { Handed } from '../cloudToDevice/queue.ts';
 import { Refusal } from '../values/refusal.ts';
 import { lend } from './link/lending.ts';
-import { whenOver } from './link/lifetime.ts';
 import type { Node, Peer } from './link/peer.ts';
 
 /** `/messages/serviceBound/…`: what the hub has to tell its services. */
@@ -27,7 +26,7 @@ export function serviceboundNode(hub: HubCore): Node {
     if (/\/filenotifications$/i.test(address)) return;
     if (!/\/feedback$/i.test(address)) throw new Refusal('amqp:not-found', `There is no ${address}.`);
     const taker = lend(sender, (handed: Handed<FeedbackBatch>) => encode(handed, hub.name), queue.flush);
-    whenOver(sender, peer, link, queue.open(taker));
+    link.whenOver(queue.open(taker));
   };
 
   return { serve };

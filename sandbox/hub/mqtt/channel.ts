@@ -6,8 +6,8 @@ import type { MqttHub } from './mqttHub.ts';
 export interface Channel {
   /** The only topic filter under which it can be had. */
   readonly topic: string;
-  /** The device subscribes; the answer ends that. */
-  open(qos: 0 | 1): () => void;
+  /** The device subscribes; the answer ends that. `qos` is what it was granted last. */
+  open(qos: () => 0 | 1): () => void;
 }
 
 /** One thing that a hub does for a device: what it sends it, and what it takes. */
@@ -19,8 +19,8 @@ export interface Feature {
   acknowledge?(packetId: number): void;
 }
 
-/** What a feature needs to know and do; `send` writes a packet to the device. */
-export interface Wiring {
+/** What a feature knows of the device and the hub; `send` writes a packet to the device. */
+export interface FeatureContext {
   hub: MqttHub;
   identity: Identity;
   send(packet: Packet): void;

@@ -1,10 +1,10 @@
-import { type Feature, publication, type Wiring } from './channel.ts';
+import { type Feature, publication, type FeatureContext } from './channel.ts';
 
 // to the device: $iothub/methods/POST/{name}/?$rid={request}; from it: $iothub/methods/res/{status}/?$rid={request}
 const response = /^\$iothub\/methods\/res\/(?<status>-?\d{1,9})\/\?\$rid=(?<request>[^&]+)/;
 
 /** Direct methods. */
-export function methodsFeature({ hub, identity: { clientId }, send }: Wiring): Feature {
+export function methodsFeature({ hub, identity: { clientId }, send }: FeatureContext): Feature {
   return {
     channels: [
       {

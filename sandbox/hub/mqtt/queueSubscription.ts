@@ -1,11 +1,11 @@
 import type { Delivery } from '../cloudToDevice/deviceQueues.ts';
-import type { Feature, Wiring } from './channel.ts';
+import type { Feature, FeatureContext } from './channel.ts';
 import { deviceboundTopic, formatBag } from './topics.ts';
 
 const maxTopicBytes = 65_535;
 
 /** Cloud-to-device messages: with quality 1 a PUBACK completes them. A module has none, but may ask for its inputs. */
-export function deviceboundFeature({ hub, identity, send }: Wiring): Feature {
+export function deviceboundFeature({ hub, identity, send }: FeatureContext): Feature {
   const { deviceId, moduleId } = identity;
   const prefix = deviceboundTopic(deviceId);
   const unacknowledged = new Map<number, Delivery>();
@@ -37,7 +37,7 @@ export function deviceboundFeature({ hub, identity, send }: Wiring): Feature {
     channels: [
       {
         topic: `${prefix}#`,
-        open: (qos) => hub.devicebound.listen(deviceId, (delivery) => deliver(delivery, qos)),
+        open: (qos) => hub.devicebound.listen(deviceId, (delivery) => deliver(delivery, qos())),
       },
     ],
     acknowledge(id) {

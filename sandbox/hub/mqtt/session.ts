@@ -2,7 +2,7 @@ import type { IPublishPacket, ISubscribePacket, IUnsubscribePacket, Packet } fro
 import type { DeviceLogin } from '../identity/access.ts';
 import type { Connection } from '../network/connections.ts';
 import { answer } from '../faults/answering.ts';
-import type { Wiring } from './channel.ts';
+import type { FeatureContext } from './channel.ts';
 import { deviceboundFeature } from './queueSubscription.ts';
 import { methodsFeature } from './methods.ts';
 import type { MqttHub } from './mqttHub.ts';
@@ -39,16 +39,16 @@ export function createSession(options: {
   const { login, clean, hub, connection, send } = options;
   const { clientId, deviceId, moduleId } = login.identity;
   const publishTopic = eventsTopic(deviceId, moduleId);
-  const wiring: Wiring = { hub, identity: login.identity, send };
-  const served = features.map((feature) => feature(wiring));
+  const context: FeatureContext = { hub, identity: login.identity, send };
+  const served = features.map((feature) => feature(context));
   const channels = new Map(served.flatMap((feature) => feature.channels.map((channel) => [channel.topic, channel])));
   const open = new Map<string, () => void>();
   if (clean) hub.subscriptions.delete(clientId);
-  const kept = hub.subscriptions.get(clientId) ?? new Map<string, 0 | 1>();
+  const subscribed = hub.subscriptions.get(clientId) ?? new Map<string, 0 | 1>();
 
-  const listen = (topic: string, qos: 0 | 1): void => {
+  const listen = (topic: string): void => {
     const channel = channels.get(topic);
-    if (channel && !open.has(topic)) open.set(topic, channel.open(qos));
+    if (channel && !open.has(topic)) open.set(topic, channel.open(() => subscribed.get(topic) ?? 0));
   };
 
   const stop = (topic: string): void => {
@@ -84,23 +84,24 @@ export function createSession(options: {
     const granted = wanted.map(({ topic, qos }) => (channels.has(topic) ? qos : failure));
     send({ cmd: 'suback', granted, ...(messageId === undefined ? {} : { messageId }) });
     for (const { topic, qos } of wanted.filter(({ topic }) => channels.has(topic))) {
-      if (!clean) hub.subscriptions.set(clientId, kept.set(topic, qos));
-      listen(topic, qos);
+      subscribed.set(topic, qos);
+      if (!clean) hub.subscriptions.set(clientId, subscribed);
+      listen(topic);
     }
   };
 
   const unsubscribe = ({ unsubscriptions, messageId }: IUnsubscribePacket): void => {
     for (const topic of unsubscriptions) {
       stop(topic);
-      kept.delete(topic);
+      subscribed.delete(topic);
     }
     send({ cmd: 'unsuback', granted: [], ...(messageId === undefined ? {} : { messageId }) });
   };
 
   return {
-    present: kept.size > 0,
+    present: subscribed.size > 0,
     start() {
-      for (const [topic, qos] of kept) listen(topic, qos);
+      for (const topic of subscribed.keys()) listen(topic);
     },
     handle(packet) {
       if (packet.cmd === 'publish') publish(packet);

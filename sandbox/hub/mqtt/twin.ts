@@ -1,5 +1,5 @@
 import { deviceTwin, type TwinAnswer } from '../twins/deviceTwin.ts';
-import { type Feature, publication, type Wiring } from './channel.ts';
+import { type Feature, publication, type FeatureContext } from './channel.ts';
 
 // from the device: $iothub/twin/GET/?$rid={request}, $iothub/twin/PATCH/properties/reported/?$rid={request}
 // to it:           $iothub/twin/res/{status}/?$rid={request}[&$version={version}]
@@ -7,7 +7,7 @@ import { type Feature, publication, type Wiring } from './channel.ts';
 const request = /^\$iothub\/twin\/(?<what>GET\/|PATCH\/properties\/reported\/)\?\$rid=(?<id>[^&]*)/;
 
 /** The device's own twin. Nothing is answered to a device that has not subscribed to the answers. */
-export function twinFeature({ hub, identity: { clientId }, send }: Wiring): Feature {
+export function twinFeature({ hub, identity: { clientId }, send }: FeatureContext): Feature {
   const twin = deviceTwin(clientId, hub.twins, hub.throttle);
   let answering = false;
 

@@ -26,6 +26,8 @@ export interface Link {
   transfers(): number;
   /** End the link from the hub's side; `closed` false says that it may be resumed. */
   detach(reason: Reason | undefined, closed: boolean): void;
+  /** Call `step` once the link is over: closed by either end, or gone with its session or connection. The last comes first. */
+  whenOver(step: (reason: string) => void): void;
   /** Of a link that receives events: which. */
   receives?: { partition: string; group: string };
   /** Whether a token on the connection still gives the right to use the link; always when absent. */

@@ -19,8 +19,6 @@ export interface Attached {
   peer: Peer;
   link: Link;
   stay: Stay;
-  /** Call this when the link is over. */
-  whenOver(finish: () => void): void;
 }
 
 /** What is behind one address of a device; an absent direction is not found there. */

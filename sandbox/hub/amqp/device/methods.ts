@@ -8,7 +8,7 @@ const statusProperty = 'IoThub-status';
 
 /** Direct methods: calls on one link, answers on another, matched by their correlation id. */
 export const methodsEndpoint: Endpoint = {
-  serve(sender, { hub, stay, whenOver }) {
+  serve(sender, { hub, link, stay }) {
     const stop = hub.methods.listen(stay.login.identity.clientId, ({ requestId, methodName, payload }) =>
       sender.send({
         correlation_id: requestId,
@@ -16,7 +16,7 @@ export const methodsEndpoint: Endpoint = {
         body: rhea.message.data_section(Buffer.from(payload)),
       }),
     );
-    whenOver(stop);
+    link.whenOver(stop);
   },
   accept(receiver, { hub, stay }) {
     receiver.on('message', ({ message, delivery }: EventContext) => {

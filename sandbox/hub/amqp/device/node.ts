@@ -4,7 +4,6 @@ import type { Link } from '../../network/connections.ts';
 import type { HubCore } from '../../core/core.ts';
 import { Refusal } from '../../values/refusal.ts';
 import { clientIdOf, nameOf } from '../../identity/registry.ts';
-import { whenOver } from '../link/lifetime.ts';
 import { type Node, notFound, type Peer } from '../link/peer.ts';
 import { deviceboundEndpoint } from './queueReader.ts';
 import type { Endpoint, Stay } from './endpoint.ts';
@@ -66,15 +65,8 @@ export function deviceNode(hub: HubCore): Node {
     link.allowed = () => login() !== undefined;
     const stay = enter(peer, found);
     stay.links.add(link);
-    let finish: () => void = () => undefined;
-    whenOver(terminus, peer, link, (reason) => {
-      finish();
-      leave(peer, stay, link, reason);
-    });
-    const whenLinkIsOver = (step: () => void): void => {
-      finish = step;
-    };
-    const attached = { hub, peer, link, stay, whenOver: whenLinkIsOver };
+    link.whenOver((reason) => leave(peer, stay, link, reason));
+    const attached = { hub, peer, link, stay };
     if (terminus.is_receiver()) {
       terminus.set_target({ address });
       endpoint?.accept?.(terminus as Receiver, attached);

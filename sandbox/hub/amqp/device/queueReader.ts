@@ -5,10 +5,10 @@ import type { Endpoint } from './endpoint.ts';
 
 /** Cloud-to-device messages. A module has none. */
 export const deviceboundEndpoint: Endpoint = {
-  serve(sender, { hub, stay, whenOver }) {
+  serve(sender, { hub, link, stay }) {
     const { deviceId, moduleId } = stay.login.identity;
     if (moduleId !== undefined) throw notFound(sender.source.address);
     const { take, hasRoom } = lend(sender, toAmqp, () => hub.devicebound.flush(deviceId));
-    whenOver(hub.devicebound.listen(deviceId, take, hasRoom));
+    link.whenOver(hub.devicebound.listen(deviceId, take, hasRoom));
   },
 };

@@ -11,14 +11,14 @@ const desired = '/notifications/twin/properties/desired';
 
 /** The device's own twin: requests come on one link, answers and changes go on the other. */
 export const twinEndpoint: Endpoint = {
-  serve(sender, { stay, whenOver }) {
+  serve(sender, { link, stay }) {
     stay.twinLink = sender;
-    whenOver(() => {
+    link.whenOver(() => {
       if (stay.twinLink === sender) stay.twinLink = undefined;
     });
   },
 
-  accept(receiver, { hub, stay, whenOver }) {
+  accept(receiver, { hub, link, stay }) {
     const { clientId } = stay.login.identity;
     const twin = deviceTwin(clientId, hub.twins, hub.throttle);
     let stopWatching: (() => void) | undefined;
@@ -40,7 +40,7 @@ export const twinEndpoint: Endpoint = {
       if (operation === `DELETE ${desired}`) return unwatch();
       return { status: 400, body: JSON.stringify('There is no such operation on a twin.') };
     };
-    whenOver(unwatch);
+    link.whenOver(unwatch);
 
     receiver.on('message', ({ message, delivery }: EventContext) => {
       const incoming = message as Incoming;

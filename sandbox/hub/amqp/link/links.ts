@@ -7,17 +7,33 @@ type InboundLink = 'c2d' | 'd2c' | 'events';
 
 const window = 1000;
 
-/** The entry of a link among those of its connection, until either end closes it. */
+/**
+ * The entry of a link among those of its connection, until it is over: closed by either end, or gone with its session or
+ * connection.
+ */
 export function follow(link: Sender | Receiver, address: string, connection: Connection): Link {
   const state = link as unknown as LinkState;
+  const { session } = link;
+  const closing = link.is_receiver() ? 'receiver_close' : 'sender_close';
+  const steps: ((reason: string) => void)[] = [];
+  const end = (reason: string): boolean => {
+    if (!connection.links.delete(entry)) return false;
+    link.off(closing, left);
+    session.off('session_close', left);
+    connection.socket.off('close', left);
+    for (const step of steps.reverse()) step(reason);
+    return true;
+  };
+  const left = () => end('the client left');
   const entry: Link = {
     name: link.name,
     address,
     direction: link.is_receiver() ? 'in' : 'out',
     credit: () => state.credit,
     transfers: () => state.delivery_count,
+    whenOver: (step) => void steps.push(step),
     detach(reason, closed) {
-      connection.links.delete(entry);
+      if (!end(reason?.description ?? 'the hub detached it')) return;
       if (closed) link.close(reason);
       else {
         state.local.detach.error = reason;
@@ -26,12 +42,14 @@ export function follow(link: Sender | Receiver, address: string, connection: Con
     },
   };
   connection.links.add(entry);
-  link.on(link.is_receiver() ? 'receiver_close' : 'sender_close', () => connection.links.delete(entry));
+  link.on(closing, left);
+  session.setMaxListeners(0).on('session_close', left);
+  connection.socket.on('close', left);
   return entry;
 }
 
 /** Keep a link on which a client sends in credit, as far as no fault denies it. */
-export function grantCredit(receiver: Receiver, address: string, { socket }: Connection, faults: StandingFaults): void {
+export function grantCredit(receiver: Receiver, { address, whenOver }: Link, faults: StandingFaults): void {
   const state = receiver as unknown as LinkState;
   const kind = inboundLink(address);
   let denied = false;
@@ -52,14 +70,7 @@ export function grantCredit(receiver: Receiver, address: string, { socket }: Con
 
   receiver.on('message', top);
   decide();
-  if (kind === undefined) return;
-  const unwatch = faults.watch('no-credit', decide);
-  const end = () => {
-    unwatch();
-    socket.off('close', end);
-  };
-  receiver.on('receiver_close', end);
-  socket.on('close', end);
+  if (kind !== undefined) whenOver(faults.watch('no-credit', decide));
 }
 
 /** Which of the links that faults know a client sends on; undefined for those of requests, such as `$cbs`. */

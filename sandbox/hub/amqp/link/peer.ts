@@ -15,7 +15,7 @@ export interface Peer {
 }
 
 /**
- * A place that links attach to. A link is refused by closing it with the reason, or by throwing a `Refusal`. `link` is
+ * A place that links attach to. A link is refused by throwing a `Refusal`. `link` is
  * what faults and counters see of it; a node adds what it knows.
  */
 export interface Node {
@@ -29,8 +29,8 @@ export interface Node {
 export type Incoming = AmqpMessage & { application_properties?: Record<string, unknown> };
 
 /** Close a link and say why. */
-export function refuse(link: Sender | Receiver, { condition, message }: Refusal): void {
-  link.close({ condition, description: message });
+export function refuse(link: Link, { condition, message }: Refusal): void {
+  link.detach({ condition, description: message }, true);
 }
 
 /** How the sender of this delivery is answered. */

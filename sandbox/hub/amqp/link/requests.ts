@@ -16,13 +16,13 @@ export interface Answer {
  */
 export function requestNode(name: string, answer: (request: Incoming, peer: Peer) => Answer | undefined): Node {
   return {
-    serve(sender, peer) {
+    serve(sender, peer, link) {
       const target = (sender.target as { address?: string } | undefined)?.address;
       sender.set_source({ address: name });
       sender.set_target({ address: target ?? name });
       for (const key of [name, `${name} ${sender.name}`, `${name} ${target}`]) peer.replies.set(key, sender);
-      sender.on('sender_close', () => {
-        for (const [key, link] of peer.replies) if (link === sender) peer.replies.delete(key);
+      link.whenOver(() => {
+        for (const [key, reply] of peer.replies) if (reply === sender) peer.replies.delete(key);
       });
     },
 
