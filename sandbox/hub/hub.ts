@@ -31,8 +31,6 @@ export interface HubOptions {
   directory: string;
   /** Number of partitions; default 4. */
   partitions?: number;
-  /** Events kept in each partition; default 1,000,000. */
-  retention?: number;
   /** Consumer groups besides `$Default`. */
   consumerGroups?: readonly string[];
   /** Ports to listen on; 0 or absent: a free one. */
@@ -41,7 +39,7 @@ export interface HubOptions {
   devices?: readonly { deviceId: string; primaryKey?: string }[];
   /** Refuse cloud-to-device properties with characters that IoT Hub does not document as allowed; default false. */
   strictProperties?: boolean;
-  /** Rules other than IoT Hub's: of queues, feedback and throttling. */
+  /** Rules other than IoT Hub's: of queues, feedback, throttling and how much is kept. */
   rules?: HubRules;
   /**
    * Directory to keep events, identities and cloud-to-device messages in, so that a later hub has them, even after kill
@@ -84,13 +82,12 @@ export interface Hub extends Addresses {
 
 /** Start an IoT hub on the loopback interface. */
 export async function startHub(options: HubOptions): Promise<Hub> {
-  const { name = 'sandbox-hub', directory, partitions: count = 4, retention = 1_000_000, now = Date.now } = options;
+  const { name = 'sandbox-hub', directory, partitions: count = 4, now = Date.now } = options;
   const [certificates, policies] = [await ensureCertificates(directory, now()), await ensurePolicies(directory)];
   const store = options.persist === undefined ? undefined : openStore(options.persist, count);
   const core = createCore({
     name,
     partitions: count,
-    retention,
     consumerGroups: ['$Default', ...(options.consumerGroups ?? [])],
     policies,
     strictProperties: options.strictProperties ?? false,

@@ -5,7 +5,7 @@ import type { HubCore } from '../core/core.ts';
 import { endSoon } from '../network/listener.ts';
 import { Refusal } from '../values/refusal.ts';
 import { createClaims } from './link/claims.ts';
-import { follow, grantCredit } from './link/links.ts';
+import { boundMessages, follow, grantCredit } from './link/links.ts';
 import { type Node, notFound, type Peer, refuse } from './link/peer.ts';
 
 /** The AMQP 1.0 side of the hub: give it streams and it serves the clients behind them. */
@@ -20,12 +20,13 @@ export type Directory = (address: string, direction: 'serve' | 'accept') => Node
 
 const idleTimeoutMs = 60_000;
 const maxFrameSize = 65_536;
+const maxMessageSize = 1024 * 1024;
 const partitionOf = (address: string): string | undefined => /\/Partitions\/([^/]+)$/i.exec(address)?.[1];
 const expired = { condition: 'amqp:unauthorized-access', description: 'The token of this link has expired.' };
 
 /** An AMQP server with the nodes of `directory`. SASL ANONYMOUS is accepted and so is no SASL layer at all. */
 export function createAmqpServer(hub: HubCore, directory: Directory): AmqpServer {
-  const { name: containerId, connections, throttle, faults, now } = hub;
+  const { name: containerId, connections, throttle, faults, bounds, now } = hub;
   const container = rhea.create_container({ id: containerId });
   const open = new Set<Pick<HubConnection, 'close'>>();
   // whatever a peer sends, the worst that happens is the end of its own connection
@@ -79,7 +80,7 @@ export function createAmqpServer(hub: HubCore, directory: Directory): AmqpServer
         max_frame_size: maxFrameSize,
         channel_max: 1023,
         sender_options: { snd_settle_mode: 1 },
-        receiver_options: { autoaccept: false, credit_window: 0, max_message_size: 1024 * 1024 },
+        receiver_options: { autoaccept: false, credit_window: 0, max_message_size: maxMessageSize },
         port: 0,
       });
       const claims = createClaims(now, () => {
@@ -103,7 +104,9 @@ export function createAmqpServer(hub: HubCore, directory: Directory): AmqpServer
         if (sender) attach(sender, sender.source?.address, peer, 'serve');
       });
       connection.on('receiver_open', ({ receiver }: EventContext) => {
-        if (receiver) attach(receiver, receiver.target?.address, peer, 'accept');
+        if (!receiver) return;
+        boundMessages(receiver, maxMessageSize, () => socket.destroy());
+        attach(receiver, receiver.target?.address, peer, 'accept');
       });
       socket.on('close', () => {
         open.delete(entry);
@@ -111,9 +114,9 @@ export function createAmqpServer(hub: HubCore, directory: Directory): AmqpServer
         connection['eof'](); // rhea hears of an end, not of a reset: its timers must stop all the same
       });
       connection['accept'](socket);
-      // rhea would wait for the rest of a frame of any announced size
+      // rhea would wait for the rest of a frame of any announced size, and keep any number of answers
       socket.on('data', () => {
-        if (connection['frame_size'] > maxFrameSize) socket.destroy();
+        if (connection['frame_size'] > maxFrameSize || socket.writableLength > bounds.unread) socket.destroy();
       });
     },
 

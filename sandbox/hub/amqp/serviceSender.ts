@@ -27,11 +27,11 @@ export function deviceboundNode({ devicebound, throttle, faults, journal }: HubC
           if (faults.strike('quota')) throw quotaUsedUp;
           devicebound.enqueue(deviceId, fromAmqp(incoming), claim.policy);
         };
-        const misanswered = (how: string): void => {
+        const onFault = (how: string): void => {
           const [messageId, correlationId] = [textOf(incoming.message_id), textOf(incoming.correlation_id)];
           journal.add({ kind: 'c2d-misanswered', deviceId: deviceId ?? '', messageId, correlationId, answer: how });
         };
-        const arrival = { kind: 'c2d', deviceId, connection, link, misanswered } as const;
+        const arrival = { kind: 'c2d', deviceId, connection, link, onFault } as const;
         throttle.shape('c2d', (refusal) => answer(faults, arrival, take(refusal), dispositions(delivery)));
       });
     },

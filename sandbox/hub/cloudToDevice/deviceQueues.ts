@@ -41,7 +41,7 @@ export interface Delivery {
 export interface Devicebound {
   /**
    * Queue a message that a service sent under `policy`. Refuses with the condition that IoT Hub gives: unknown device,
-   * too large, queue full, or (strict) property characters.
+   * too large, queue or hub full, or (strict) property characters.
    */
   enqueue(deviceId: string, message: Message, policy: string): void;
   /**
@@ -65,6 +65,7 @@ interface Queued {
   messageId: string;
   enqueuedTime: number;
   expiresAt: number;
+  bytes: number;
 }
 
 /** A queued message as it is kept on disk; the body as base64. */
@@ -96,13 +97,16 @@ export function createDevicebound(options: {
   journal: Journal;
   feedback: Feedback;
   rules: DeviceboundRules;
+  /** Most bytes in all queues together. */
+  bytes: number;
   strict: boolean;
   table?: Table<StoredMessage> | undefined;
   now: () => number;
 }): Devicebound {
-  const { registry, journal, feedback, rules, strict, table, now } = options;
+  const { registry, journal, feedback, rules, bytes: most, strict, table, now } = options;
   const queues = new Map<string, DeviceQueue>();
   let last = 0;
+  let kept = 0;
 
   const keep = (deviceId: string, { id, message, enqueuedTime, expiresAt }: Queued, deliveryCount: number): void => {
     if (!table) return;
@@ -110,7 +114,8 @@ export function createDevicebound(options: {
     table.put(id, { deviceId, ...rest, body: body.toString('base64'), enqueuedTime, expiresAt, deliveryCount });
   };
 
-  const settled = (deviceId: string, { id, message, messageId }: Queued, outcome: C2dOutcome): void => {
+  const settled = (deviceId: string, { id, message, messageId, bytes }: Queued, outcome: C2dOutcome): void => {
+    kept -= bytes;
     table?.delete(id);
     journal.add({ kind: 'c2d-settled', deviceId, messageId, outcome });
     const statusCode = statuses[outcome];
@@ -146,6 +151,8 @@ export function createDevicebound(options: {
         'amqp:resource-limit-exceeded',
         `ErrorCode:DeviceMaximumQueueDepthExceeded;403004: the device has ${rules.pending} messages pending already.`,
       );
+    if (kept + messageSize(message) > most)
+      throw new Refusal('com.microsoft:server-busy', `The hub keeps ${most} bytes of messages to devices, and has them.`);
   };
 
   for (const [id, { deviceId, system, properties, body, enqueuedTime, expiresAt, deliveryCount }] of table?.entries() ??
@@ -156,7 +163,9 @@ export function createDevicebound(options: {
       properties: Object.assign(Object.create(null), properties),
       body: Buffer.from(body, 'base64'),
     };
-    const queued = { id, message, messageId: system.messageId ?? '', enqueuedTime, expiresAt };
+    const bytes = messageSize(message);
+    kept += bytes;
+    const queued = { id, message, messageId: system.messageId ?? '', enqueuedTime, expiresAt, bytes };
     queueOf(deviceId).queue.add(queued, expiresAt, deliveryCount);
   }
 
@@ -179,8 +188,10 @@ export function createDevicebound(options: {
         const expiresAt = Number.isNaN(asked) ? now() + rules.timeToLiveMs : asked;
         last += 1;
         const messageId = message.system.messageId ?? '';
-        const queued = { id: String(last), message, messageId, enqueuedTime: now(), expiresAt };
+        const bytes = messageSize(message);
+        const queued = { id: String(last), message, messageId, enqueuedTime: now(), expiresAt, bytes };
         keep(deviceId, queued, 0);
+        kept += bytes;
         journal.add({ kind: 'c2d', deviceId, policy, ...message });
         queue.add(queued, expiresAt);
       } catch (error) {

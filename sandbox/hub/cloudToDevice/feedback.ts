@@ -18,6 +18,8 @@ export interface FeedbackBatch {
   records: FeedbackRecord[];
   /** Milliseconds since 1970. */
   enqueuedTime: number;
+  /** Of the records as JSON. */
+  bytes: number;
 }
 
 /** How feedback is put together. */
@@ -45,16 +47,17 @@ export interface Feedback {
   close(): void;
 }
 
-/** Feedback in memory. */
-export function createFeedback(rules: FeedbackRules, now: () => number): Feedback {
-  const queue = createLockedQueue<FeedbackBatch>({ rules, now, onOutcome: () => undefined });
+/** Feedback in memory, of at most so many bytes: the oldest goes. */
+export function createFeedback(rules: FeedbackRules, bytes: number, now: () => number): Feedback {
+  const bound = { bytes, of: (batch: FeedbackBatch) => batch.bytes };
+  const queue = createLockedQueue<FeedbackBatch>({ rules, now, onOutcome: () => undefined, bound });
   let records: FeedbackRecord[] = [];
   let timer: NodeJS.Timeout | undefined;
 
   const send = (): void => {
     clearTimeout(timer);
     timer = undefined;
-    queue.add({ records, enqueuedTime: now() });
+    queue.add({ records, enqueuedTime: now(), bytes: Buffer.byteLength(JSON.stringify(records)) });
     records = [];
   };
 

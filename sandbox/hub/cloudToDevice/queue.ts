@@ -63,8 +63,10 @@ export function createLockedQueue<T>(options: {
   now: () => number;
   onDelivery?: (item: T, deliveryCount: number) => void;
   onOutcome: (item: T, outcome: QueueOutcome) => void;
+  /** Most bytes in the queue, and what an item counts: the oldest expire to make room. Any number when absent. */
+  bound?: { bytes: number; of: (item: T) => number };
 }): LockedQueue<T> {
-  const { rules, now, onDelivery, onOutcome } = options;
+  const { rules, now, onDelivery, onOutcome, bound } = options;
   const entries: Entry<T>[] = [];
   const takers: Taker<T>[] = [];
   let timer: NodeJS.Timeout | undefined;
@@ -83,6 +85,16 @@ export function createLockedQueue<T>(options: {
       if (entry.lock) continue;
       if (entry.expiresAt <= now()) remove(entry, 'expired');
       else if (entry.deliveryCount >= rules.deliveries) remove(entry, 'undeliverable');
+    }
+  };
+
+  const makeRoom = (): void => {
+    if (!bound) return;
+    let bytes = entries.reduce((sum, { item }) => sum + bound.of(item), 0);
+    for (const entry of [...entries]) {
+      if (bytes <= bound.bytes) return;
+      bytes -= bound.of(entry.item);
+      remove(entry, 'expired');
     }
   };
 
@@ -134,6 +146,7 @@ export function createLockedQueue<T>(options: {
   return {
     add(item, expiresAt = now() + rules.timeToLiveMs, deliveryCount = 0) {
       entries.push({ item, expiresAt, deliveryCount, lock: undefined });
+      makeRoom();
       flush();
     },
     open(taker) {

@@ -12,7 +12,7 @@ export const help = `Runs an IoT hub on this machine, alone, for any project; or
   npm run hub -- devices remove D
   npm run hub -- faults [list]                  the faults that stand
   npm run hub -- faults kinds                   every kind of fault and its fields
-  npm run hub -- faults add KIND [name=value …] let a fault stand, or happen now: faults add drop connections=events
+  npm run hub -- faults add KIND [name=value …] inject a fault, which stands or strikes at once: faults add drop connections=events
   npm run hub -- faults clear [ID]              end one fault, or all
   npm run hub -- counters                       connections, links, credit, events, queues
   npm run hub -- journal [name=value …]         what was received and sent; since, deviceId, kind
@@ -20,7 +20,7 @@ export const help = `Runs an IoT hub on this machine, alone, for any project; or
 
   Running a hub:
   --partitions N     default 4
-  --retention N      events kept in each partition, default 1,000,000
+  --retention MIB    events kept in each partition, default 64 MiB; the oldest go
   --persist DIR      keep events, devices and queued messages in DIR: they survive kill -9
   --tier S1|S2|S3    throttle as a hub of that tier does; --units N for its size. Messages to devices over the rate are
                      held back and answered late, up to a minute, before they are refused
@@ -94,7 +94,7 @@ export function readArguments(args: readonly string[], from: string, defaultDire
   const https = number('https-port', 0, 65_535);
   const persist = values.persist === undefined ? undefined : resolve(from, values.persist);
   const directory = values.directory === undefined ? (persist ?? defaultDirectory) : resolve(from, values.directory);
-  const [partitions, retention] = [number('partitions', 1, 1024), number('retention', 1, Number.MAX_SAFE_INTEGER)];
+  const [partitions, retention] = [number('partitions', 1, 1024), number('retention', 1, 1_048_576)];
   return {
     help: values.help,
     json: values.json,
@@ -113,10 +113,12 @@ export function readArguments(args: readonly string[], from: string, defaultDire
       strictProperties: values.strict,
       consumerGroups: values.group ?? [],
       devices: (values.device ?? []).map((deviceId) => ({ deviceId })),
-      rules: tierRules(values.tier, number('units', 1, 200)),
+      rules: {
+        ...tierRules(values.tier, number('units', 1, 200)),
+        ...(retention !== undefined && { bounds: { partition: retention * 2 ** 20 } }),
+      },
       ...(values.name !== undefined && { name: values.name }),
       ...(partitions !== undefined && { partitions }),
-      ...(retention !== undefined && { retention }),
       ...(persist !== undefined && { persist: join(persist, 'data') }),
     },
   };

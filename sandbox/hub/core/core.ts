@@ -11,6 +11,7 @@ import type { Policy } from '../identity/policies.ts';
 import { createPresence, type Presence } from '../identity/presence.ts';
 import { createRegistry, type Identity, type Registry } from '../identity/registry.ts';
 import { createTally, type Tally } from '../events/tally.ts';
+import { type Bounds, bounds } from '../limits/bounds.ts';
 import { createThrottle, type Rates, type Throttle, type Tier, tierRates } from '../limits/throttle.ts';
 import { createTwins, type Twins } from '../twins/twins.ts';
 
@@ -32,11 +33,15 @@ export interface HubCore {
   /** The connections of all protocols. */
   connections: Connections;
   faults: StandingFaults;
+  /** How much it keeps. */
+  bounds: Bounds;
   now: () => number;
 }
 
 /** The rules of a hub that can be other than IoT Hub's. */
 export interface HubRules {
+  /** How much it keeps. */
+  bounds?: Partial<Bounds> | undefined;
   /** Of the cloud-to-device queues. */
   devicebound?: Partial<DeviceboundRules>;
   /** Of the feedback about cloud-to-device messages. */
@@ -60,7 +65,6 @@ export interface HubRules {
 export function createCore(options: {
   name: string;
   partitions: number;
-  retention: number;
   consumerGroups: readonly string[];
   policies: ReadonlyMap<string, Policy>;
   strictProperties: boolean;
@@ -70,24 +74,26 @@ export function createCore(options: {
   store?: Store | undefined;
   now: () => number;
 }): HubCore {
-  const { name, partitions, retention, policies, strictProperties, rules, store, now } = options;
+  const { name, partitions, policies, strictProperties, rules, store, now } = options;
   const { tier, units, rates, shapingMs } = rules;
+  const bounded = { ...bounds, ...rules.bounds };
   const registry = createRegistry(now);
   if (store) keepRegistry(registry, store);
   const journal = createJournal(now, options.journalEntries);
-  const feedback = createFeedback({ ...feedbackRules, ...rules.feedback }, now);
+  const feedback = createFeedback({ ...feedbackRules, ...rules.feedback }, bounded.feedback, now);
   return {
     name,
     consumerGroups: options.consumerGroups,
     registry,
     access: createAccess({ hubName: name, policies, registry, now }),
     presence: createPresence(registry, now),
-    events: createEvents({ count: partitions, retention, journal, store, now }),
+    events: createEvents({ count: partitions, retention: bounded.partition, journal, store, now }),
     devicebound: createDevicebound({
       registry,
       journal,
       feedback,
       rules: { ...limits, ...rules.devicebound },
+      bytes: bounded.queues,
       strict: strictProperties,
       table: store?.table<StoredMessage>('devicebound'),
       now,
@@ -100,6 +106,7 @@ export function createCore(options: {
     tally: createTally(),
     connections: createConnections(),
     faults: createStandingFaults(),
+    bounds: bounded,
     now,
   };
 }

@@ -20,7 +20,7 @@ export interface Events {
   partitionOf(key: string): PartitionLog;
 }
 
-/** `count` partitions that keep `retention` events each: in memory, and in the store if there is one. */
+/** `count` partitions that keep `retention` bytes each: in memory, and in the store if there is one. */
 export function createEvents(options: {
   count: number;
   retention: number;

@@ -6,7 +6,10 @@ export type StartPosition =
   | { by: 'offset' | 'sequenceNumber' | 'enqueuedTime'; value: number; inclusive: boolean }
   | { by: 'latest' };
 
-/** An append-only log with a cap: the oldest events go when there are more than the retention allows. */
+/**
+ * An append-only log with a cap: the oldest events go when it has more bytes than the retention allows. A receiver that
+ * has not read them goes on with the oldest event there is.
+ */
 export interface PartitionLog {
   readonly id: number;
   /** Append the event that `encode` makes for its place; its bytes are copied. Throws when it cannot be kept on disk. */
@@ -23,9 +26,12 @@ export interface PartitionLog {
   watch(listener: () => void): () => void;
 }
 
+/** What an event counts besides its own bytes. */
+export const eventOverhead = 128;
+
 /**
- * A partition in memory that keeps the last `retention` events. With `openStore` it begins with the events that were
- * stored, and every new one is stored before anybody sees it.
+ * A partition in memory that keeps the last `retention` bytes of events, and at least one event. With `openStore` it
+ * begins with the events that were stored, and every new one is stored before anybody sees it.
  */
 export function createPartitionLog(
   id: number,
@@ -39,16 +45,24 @@ export function createPartitionLog(
   let first = 0;
   let size = 0;
   let lastTime = 0;
+  let kept = 0; // of the retention
+  let stored = 0; // the same of the events in the file
   const keep = createKeeper();
   const listeners = new Set<() => void>();
 
   const next = () => first + events.length - head;
   const at = (sequenceNumber: number) => (sequenceNumber < first ? undefined : events[head + sequenceNumber - first]);
 
+  const weigh = ({ bytes }: LoggedEvent): number => bytes.length + eventOverhead;
   const add = (event: LoggedEvent): void => {
     size += event.bytes.length;
+    kept += weigh(event);
     events.push(event);
-    if (events.length - head <= retention) return;
+    while (kept > retention && next() - first > 1) removeOldest();
+  };
+  const removeOldest = (): void => {
+    const oldest = events[head];
+    if (oldest) kept -= weigh(oldest);
     events[head] = undefined;
     head += 1;
     first += 1;
@@ -58,17 +72,22 @@ export function createPartitionLog(
     }
   };
 
-  let restored = 0;
   const store = openStore?.((event) => {
-    if (restored === 0) {
+    if (stored === 0) {
       first = event.sequenceNumber;
       size = event.offset;
     }
-    restored += 1;
+    stored += weigh(event);
     lastTime = event.enqueuedTime;
     add({ ...event, bytes: keep(event.bytes) });
   });
-  if (store && restored > 2 * (next() - first)) store.replace(all());
+  /** Write the file anew when most of its events are no longer kept. */
+  const compact = (): void => {
+    if (!store || stored <= 2 * kept) return;
+    store.replace(all());
+    stored = kept;
+  };
+  compact();
   function* all(): Generator<LoggedEvent> {
     for (let sequenceNumber = first; sequenceNumber < next(); sequenceNumber++) {
       const event = at(sequenceNumber);
@@ -82,7 +101,9 @@ export function createPartitionLog(
       lastTime = Math.max(lastTime, now()); // enqueued times never go back, whatever the clock does
       const place = { sequenceNumber: next(), offset: size, enqueuedTime: lastTime };
       const event = { ...place, bytes: keep(encode(place)) };
+      compact();
       store?.append(event);
+      stored += weigh(event);
       add(event);
       for (const listener of listeners) listener();
       return event;

@@ -18,8 +18,8 @@ export interface Arrival {
   deviceId: string | undefined;
   connection: Connection;
   link?: Link;
-  /** Told the answer of the fault that strikes it. */
-  misanswered?(answer: FaultOf<'settle'>['answer']): void;
+  /** Told the answer of the fault that strikes the message. */
+  onFault?(answer: FaultOf<'settle'>['answer']): void;
 }
 
 /**
@@ -34,7 +34,7 @@ export function answer(faults: StandingFaults, arrival: Arrival, take: () => voi
     return;
   }
   const { fault } = standing;
-  arrival.misanswered?.(fault.answer);
+  arrival.onFault?.(fault.answer);
   const untaken = ['release', 'modify', 'reject'].includes(fault.answer);
   let usual = answers.accept;
   if (fault.effect ?? !untaken)
@@ -44,7 +44,7 @@ export function answer(faults: StandingFaults, arrival: Arrival, take: () => voi
         usual = () => answers.reject(condition, description);
       },
     });
-  misanswer(fault, arrival, answers, usual, standing.onEnd);
+  answerByFault(fault, arrival, answers, usual, standing.onEnd);
 }
 
 function settle(take: () => void, { accept, reject }: Answers): void {
@@ -58,7 +58,7 @@ function settle(take: () => void, { accept, reject }: Answers): void {
   accept();
 }
 
-function misanswer(
+function answerByFault(
   fault: FaultOf<'settle'>,
   { connection, link }: Arrival,
   answers: Answers,

@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net';
 import type { HubPorts } from '../network/hubPorts.ts';
 import { type Listener, reset } from '../network/listener.ts';
-import { type FaultRequest, isSudden, parseFault, type StandingFault, type SuddenFault } from './schema.ts';
-import { happen, type Victims } from './immediate.ts';
+import { type FaultRequest, isImmediate, parseFault, type StandingFault, type ImmediateFault } from './schema.ts';
+import { type FaultTargets, strikeNow } from './immediate.ts';
 import type { StandingFaults } from './standing.ts';
 
 /** A fault that stands, as it is listed. */
@@ -17,8 +17,8 @@ export interface ListedFault {
 export interface Faults {
   /** Let a fault stand until it is used up or cleared. The answer is its id. Throws a `ZodError`. */
   add(fault: StandingFault): string;
-  /** Let a fault happen at once. The answer counts the connections, links or events it struck. Throws a `ZodError`. */
-  strike(fault: SuddenFault): Promise<number>;
+  /** A fault strikes at once. The answer counts the connections, links or events it struck. Throws a `ZodError`. */
+  strike(fault: ImmediateFault): Promise<number>;
   /** Either of the two, from outside: the answer has the id of a fault that stands, or how much was struck. */
   ask(fault: unknown): Promise<{ id: string } | { struck: number }>;
   list(): ListedFault[];
@@ -27,8 +27,8 @@ export interface Faults {
 }
 
 /** The faults of a hub that listens on `ports`. */
-export function createFaults(victims: Omit<Victims, 'listeners'> & { ports: Map<keyof HubPorts, Listener> }): Faults {
-  const { standing, ports } = victims;
+export function createFaults(targets: Omit<FaultTargets, 'listeners'> & { ports: Map<keyof HubPorts, Listener> }): Faults {
+  const { standing, ports } = targets;
 
   const isOpen = (port: keyof HubPorts): boolean =>
     !standing
@@ -44,15 +44,15 @@ export function createFaults(victims: Omit<Victims, 'listeners'> & { ports: Map<
 
   const parse = <F extends FaultRequest>(fault: F): F => parseFault(fault) as F;
   const add = (fault: StandingFault): string => standing.add(parse(fault)).id;
-  const strike = (fault: SuddenFault): Promise<number> =>
-    happen(parse(fault), { ...victims, listeners: [...ports].flatMap(([name, it]) => (name === 'admin' ? [] : [it])) });
+  const strike = (fault: ImmediateFault): Promise<number> =>
+    strikeNow(parse(fault), { ...targets, listeners: [...ports].flatMap(([name, it]) => (name === 'admin' ? [] : [it])) });
 
   return {
     add,
     strike,
     async ask(asked) {
       const fault = parseFault(asked);
-      return isSudden(fault) ? { struck: await strike(fault) } : { id: add(fault) };
+      return isImmediate(fault) ? { struck: await strike(fault) } : { id: add(fault) };
     },
     list: () => standing.list().map(({ id, fault, struck }) => ({ id, fault, struck })),
     clear: (id) => standing.clear(id),

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Connection, Connections, Link, Reason } from '../network/connections.ts';
 import { type Listener, reset } from '../network/listener.ts';
-import type { FaultOf, SuddenFault } from './schema.ts';
+import type { FaultOf, ImmediateFault } from './schema.ts';
 import type { StandingFaults } from './standing.ts';
 
-/** What sudden faults strike. */
-export interface Victims {
+/** What immediate faults strike. */
+export interface FaultTargets {
   connections: Connections;
   standing: StandingFaults;
   listeners: readonly Listener[];
@@ -16,33 +16,33 @@ export interface Victims {
 const reasonOf = (condition: string | undefined): Reason | undefined =>
   condition === undefined ? undefined : { condition, description: 'A fault of the sandbox hub.' };
 
-/** Let a fault happen now. The answer counts the connections, links or events it struck. */
-export async function happen(fault: SuddenFault, victims: Victims): Promise<number> {
+/** Strike now. The answer counts the connections, links or events it struck. */
+export async function strikeNow(fault: ImmediateFault, targets: FaultTargets): Promise<number> {
   switch (fault.kind) {
     case 'drop':
-      return each(connectionsOf(fault, victims), (connection) => cut(connection, fault.how ?? 'rst'));
+      return each(connectionsOf(fault, targets), (connection) => cut(connection, fault.how ?? 'rst'));
     case 'close':
-      return each(connectionsOf(fault, victims), (connection) =>
+      return each(connectionsOf(fault, targets), (connection) =>
         connection.close(reasonOf(fault.condition), fault.links),
       );
     case 'expire-tokens':
-      return each(connectionsOf(fault, victims), (connection) => connection.expire());
+      return each(connectionsOf(fault, targets), (connection) => connection.expire());
     case 'detach':
-      return each(linksOf(fault, victims), (link) => link.detach(reasonOf(fault.condition), fault.closed ?? true));
+      return each(linksOf(fault, targets), (link) => link.detach(reasonOf(fault.condition), fault.closed ?? true));
     case 'mute':
-      return each(connectionsOf(fault, victims), (connection) => {
+      return each(connectionsOf(fault, targets), (connection) => {
         connection.muted = true;
       });
     case 'steal':
-      return each(receiversOf(fault, victims), (link) => link.detach(stolen, true));
+      return each(receiversOf(fault, targets), (link) => link.detach(stolen, true));
     case 'move':
-      return move(fault, victims);
+      return move(fault, targets);
     case 'redeliver':
-      return receiversOf(fault, victims).reduce((sum, link) => sum + (link.rewind?.(fault.events) ?? 0), 0);
+      return receiversOf(fault, targets).reduce((sum, link) => sum + (link.rewind?.(fault.events) ?? 0), 0);
     case 'burst':
-      return victims.burst(fault);
+      return targets.burst(fault);
     case 'restart':
-      return restart(fault, victims);
+      return restart(fault, targets);
   }
 }
 
@@ -58,22 +58,22 @@ export function cut(connection: Connection, how: 'fin' | 'rst'): void {
   else connection.socket.end();
 }
 
-function move({ partition, ms = 0 }: FaultOf<'move'>, victims: Victims): number {
-  const refusal = victims.standing.add({
+function move({ partition, ms = 0 }: FaultOf<'move'>, targets: FaultTargets): number {
+  const refusal = targets.standing.add({
     kind: 'refuse-link',
     connections: 'events',
     partition,
     condition: 'com.microsoft:server-busy',
   });
-  setTimeout(() => victims.standing.clear(refusal.id), ms).unref();
-  return each(receiversOf({ partition }, victims), (link) => link.detach(moved, true));
+  setTimeout(() => targets.standing.clear(refusal.id), ms).unref();
+  return each(receiversOf({ partition }, targets), (link) => link.detach(moved, true));
 }
 
-async function restart({ downMs = 0 }: FaultOf<'restart'>, victims: Victims): Promise<number> {
-  await Promise.all(victims.listeners.map((listener) => listener.pause()));
-  const struck = each(victims.connections.list(), (connection) => cut(connection, 'rst'));
+async function restart({ downMs = 0 }: FaultOf<'restart'>, targets: FaultTargets): Promise<number> {
+  await Promise.all(targets.listeners.map((listener) => listener.pause()));
+  const struck = each(targets.connections.list(), (connection) => cut(connection, 'rst'));
   await sleep(downMs);
-  await Promise.all(victims.listeners.map((listener) => listener.resume()));
+  await Promise.all(targets.listeners.map((listener) => listener.resume()));
   return struck;
 }
 
@@ -86,7 +86,7 @@ interface Where {
   group?: string | undefined;
 }
 
-function connectionsOf(where: Where, { connections }: Victims): Connection[] {
+function connectionsOf(where: Where, { connections }: FaultTargets): Connection[] {
   return connections
     .list()
     .filter(
@@ -97,9 +97,9 @@ function connectionsOf(where: Where, { connections }: Victims): Connection[] {
     );
 }
 
-function linksOf(where: Where, victims: Victims): Link[] {
+function linksOf(where: Where, targets: FaultTargets): Link[] {
   const { address = '', partition, group } = where;
-  return connectionsOf(where, victims)
+  return connectionsOf(where, targets)
     .flatMap(({ links }) => [...links])
     .filter(
       (link) =>
@@ -110,8 +110,8 @@ function linksOf(where: Where, victims: Victims): Link[] {
     );
 }
 
-const receiversOf = (where: Where, victims: Victims): Link[] =>
-  linksOf(where, victims).filter(({ receives }) => receives !== undefined);
+const receiversOf = (where: Where, targets: FaultTargets): Link[] =>
+  linksOf(where, targets).filter(({ receives }) => receives !== undefined);
 
 function each<T>(things: readonly T[], strike: (thing: T) => unknown): number {
   for (const thing of things) strike(thing);

@@ -1,4 +1,4 @@
-import { standingFaults, suddenFaults } from './schema.ts';
+import { standingFaults, immediateFaults } from './schema.ts';
 
 /** A kind of fault, for people. */
 export interface FaultKind {
@@ -13,11 +13,11 @@ export interface FaultKind {
 export function faultKinds(): FaultKind[] {
   return [
     ...standingFaults.map((schema) => describe(schema, 'until cleared')),
-    ...suddenFaults.map((schema) => describe(schema, 'at once')),
+    ...immediateFaults.map((schema) => describe(schema, 'at once')),
   ];
 }
 
-type Schema = (typeof standingFaults | typeof suddenFaults)[number];
+type Schema = (typeof standingFaults | typeof immediateFaults)[number];
 
 function describe(schema: Schema, happens: FaultKind['happens']): FaultKind {
   const { kind, ...shape } = schema.shape;

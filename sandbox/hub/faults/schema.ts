@@ -18,7 +18,7 @@ const links = z
   .enum(linksAtClose)
   .optional()
   .describe('over AMQP: detached before the close, as IoT Hub does (default), or left attached');
-const victim = { connections, deviceId, connection: z.int().optional().describe('only the connection of this id') };
+const which = { connections, deviceId, connection: z.int().optional().describe('only the connection of this id') };
 
 /** Faults that stand until they are used up or cleared; each is looked for at one place of the hub. */
 export const standingFaults = [
@@ -85,17 +85,17 @@ export const standingFaults = [
   ...requestFaults,
 ] as const;
 
-/** Faults that happen at once and are over. */
-export const suddenFaults = [
+/** Faults that strike at once and are over. */
+export const immediateFaults = [
   z
     .strictObject({
       kind: z.literal('drop'),
       how: z.enum(['fin', 'rst']).optional().describe('default rst'),
-      ...victim,
+      ...which,
     })
     .describe('Connections break.'),
   z
-    .strictObject({ kind: z.literal('close'), condition, links, ...victim })
+    .strictObject({ kind: z.literal('close'), condition, links, ...which })
     .describe('The hub closes connections in the way of their protocol.'),
   z
     .strictObject({
@@ -105,11 +105,11 @@ export const suddenFaults = [
       address,
       partition,
       group,
-      ...victim,
+      ...which,
     })
     .describe('The hub detaches links; those of $cbs and $management only when the address names them.'),
   z
-    .strictObject({ kind: z.literal('mute'), ...victim })
+    .strictObject({ kind: z.literal('mute'), ...which })
     .describe('Connections stay open and alive, but no event is sent on them any more, also not on new links.'),
   z
     .strictObject({ kind: z.literal('steal'), partition: text(8), group })
@@ -118,7 +118,7 @@ export const suddenFaults = [
     .strictObject({ kind: z.literal('move'), partition: text(8), ms: ms.optional().describe('default 0') })
     .describe('A partition moves to another node: its receivers are detached, and refused for a while.'),
   z
-    .strictObject({ kind: z.literal('expire-tokens'), ...victim })
+    .strictObject({ kind: z.literal('expire-tokens'), ...which })
     .describe('Tokens that were put so far count as expired; what lived on them ends.'),
   z
     .strictObject({ kind: z.literal('restart'), downMs: ms.optional().describe('default 0') })
@@ -138,19 +138,19 @@ export const suddenFaults = [
 ] as const;
 
 const standingSchema = z.discriminatedUnion('kind', standingFaults);
-const suddenSchema = z.discriminatedUnion('kind', suddenFaults);
+const immediateSchema = z.discriminatedUnion('kind', immediateFaults);
 
 export type StandingFault = z.infer<typeof standingSchema>;
-export type SuddenFault = z.infer<typeof suddenSchema>;
-export type FaultRequest = StandingFault | SuddenFault;
+export type ImmediateFault = z.infer<typeof immediateSchema>;
+export type FaultRequest = StandingFault | ImmediateFault;
 export type FaultOf<K extends FaultRequest['kind']> = Extract<FaultRequest, { kind: K }>;
 
-const anyFault = z.discriminatedUnion('kind', [...standingFaults, ...suddenFaults]);
+const anyFault = z.discriminatedUnion('kind', [...standingFaults, ...immediateFaults]);
 
 /** A fault as somebody asked for it. Throws a `ZodError` that names what is wrong. */
 export const parseFault = (asked: unknown): FaultRequest => anyFault.parse(asked);
 
-const suddenKinds: ReadonlySet<string> = new Set(suddenFaults.map(({ shape }) => shape.kind.value));
+const immediateKinds: ReadonlySet<string> = new Set(immediateFaults.map(({ shape }) => shape.kind.value));
 
-/** Whether a fault happens at once. */
-export const isSudden = (fault: FaultRequest): fault is SuddenFault => suddenKinds.has(fault.kind);
+/** Whether a fault strikes at once and is over. */
+export const isImmediate = (fault: FaultRequest): fault is ImmediateFault => immediateKinds.has(fault.kind);

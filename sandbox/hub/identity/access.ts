@@ -1,3 +1,4 @@
+import type { Credential } from './credential.ts';
 import type { Policy, Right } from './policies.ts';
 import { Refusal } from '../values/refusal.ts';
 import { clientIdOf, type Identity, type Registry } from './registry.ts';
@@ -28,13 +29,15 @@ export interface Access {
   /** Verify a token that a client puts for `audience`. Refuses with `amqp:unauthorized-access`. */
   claim(token: string, audience: string): Claim;
   /**
-   * Verify the token by which a device or module connects: signed with a key of its own, or with that of a policy that
-   * lets devices connect. Refuses with `amqp:unauthorized-access`, a disabled one as well.
+   * Verify the credential by which a device or module connects: of a key of its own, or of a policy that lets devices
+   * connect. Refuses with `amqp:unauthorized-access`, a disabled one as well.
    */
-  login(deviceId: string, moduleId: string | undefined, token: string): DeviceLogin;
+  login(deviceId: string, moduleId: string | undefined, credential: Credential): DeviceLogin;
   /** The login of a device or module by a claim; undefined when the claim is not for it, or it is gone or disabled. */
   loginBy(claim: Claim, deviceId: string, moduleId: string | undefined): DeviceLogin | undefined;
 }
+
+type Proof = Pick<DeviceLogin, 'authMethod' | 'expiresAt'>;
 
 interface Resource {
   host: string;
@@ -82,8 +85,30 @@ export function createAccess(options: {
     const [devices, deviceId = '', modules, moduleId] = path;
     if (devices !== 'devices' || (modules !== undefined && modules !== 'modules'))
       throw unauthorized('The token names no policy, and no device.');
-    const { identity, expiresAt } = access.login(deviceId, moduleId, text);
+    const { identity, expiresAt } = access.login(deviceId, moduleId, { kind: 'key', token: text });
     return { policy: '', rights: new Set(), clientId: identity.clientId, path, expiresAt };
+  };
+
+  const proveByKey = (text: string, { deviceId, moduleId, primaryKey, secondaryKey }: Identity): Proof => {
+    const { token, resource, expiresAt } = open(text);
+    const path = pathOf(deviceId, moduleId);
+    if (!resource.path.every((part, i) => part === path[i])) throw unauthorized('The token is for another device.');
+    if (token.keyName === undefined) {
+      if (path.length !== resource.path.length) throw unauthorized('The token is for another device.');
+      if (![primaryKey, secondaryKey].some((key) => isSignedWith(token, key, 'base64')))
+        throw unauthorized('The signature of the token is wrong.');
+      return { authMethod: authMethod(moduleId === undefined ? 'device' : 'module'), expiresAt };
+    }
+    if (!policyOf(token, 'base64').rights.has('deviceConnect'))
+      throw unauthorized('The policy of the token lets no device connect.');
+    return { authMethod: authMethod('hub'), expiresAt };
+  };
+
+  const prove = (credential: Credential, identity: Identity): Proof => {
+    switch (credential.kind) {
+      case 'key':
+        return proveByKey(credential.token, identity);
+    }
   };
 
   const access: Access = {
@@ -97,22 +122,11 @@ export function createAccess(options: {
       return { policy: name, rights, clientId: undefined, path: resource.path, expiresAt };
     },
 
-    login(deviceId, moduleId, text) {
+    login(deviceId, moduleId, credential) {
       const identity = registry.get(clientIdOf(deviceId, moduleId));
       if (!identity) throw unauthorized('There is no device of this id.');
       if (!isEnabled(identity)) throw unauthorized('The device is disabled.');
-      const { token, resource, expiresAt } = open(text);
-      const path = pathOf(deviceId, moduleId);
-      if (!resource.path.every((part, i) => part === path[i])) throw unauthorized('The token is for another device.');
-      if (token.keyName === undefined) {
-        if (path.length !== resource.path.length) throw unauthorized('The token is for another device.');
-        if (![identity.primaryKey, identity.secondaryKey].some((key) => isSignedWith(token, key, 'base64')))
-          throw unauthorized('The signature of the token is wrong.');
-        return { identity, authMethod: authMethod(moduleId === undefined ? 'device' : 'module'), expiresAt };
-      }
-      if (!policyOf(token, 'base64').rights.has('deviceConnect'))
-        throw unauthorized('The policy of the token lets no device connect.');
-      return { identity, authMethod: authMethod('hub'), expiresAt };
+      return { identity, ...prove(credential, identity) };
     },
 
     loginBy({ clientId, rights, path, expiresAt }, deviceId, moduleId) {

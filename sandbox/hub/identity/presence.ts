@@ -15,25 +15,25 @@ export interface Presence {
   end(clientId: string, reason: Reason): void;
 }
 
-interface Stay {
+interface Entry {
   end: (reason: Reason) => void;
 }
 
 /** The presence of all devices and modules; who is deleted or disabled is ended. `now` gives milliseconds since 1970. */
 export function createPresence(registry: Registry, now: () => number): Presence {
-  const present = new Map<string, Stay>();
+  const present = new Map<string, Entry>();
   const changed = new Map<string, number>();
 
-  const leave = (clientId: string, stay: Stay): void => {
-    if (present.get(clientId) !== stay) return;
+  const leave = (clientId: string, entry: Entry): void => {
+    if (present.get(clientId) !== entry) return;
     present.delete(clientId);
     changed.set(clientId, now());
   };
   const end = (clientId: string, reason: Reason): void => {
-    const stay = present.get(clientId);
-    if (!stay) return;
-    leave(clientId, stay);
-    stay.end(reason);
+    const entry = present.get(clientId);
+    if (!entry) return;
+    leave(clientId, entry);
+    entry.end(reason);
   };
 
   registry.watch((change, { clientId, moduleId, status }) => {
@@ -48,10 +48,10 @@ export function createPresence(registry: Registry, now: () => number): Presence 
   return {
     enter(clientId, endIt) {
       end(clientId, { condition: 'amqp:link:stolen', description: 'the device connected again' });
-      const stay = { end: endIt };
-      present.set(clientId, stay);
+      const entry = { end: endIt };
+      present.set(clientId, entry);
       changed.set(clientId, now());
-      return () => leave(clientId, stay);
+      return () => leave(clientId, entry);
     },
     isConnected: (clientId) => present.has(clientId),
     since: (clientId) => changed.get(clientId) ?? 0,

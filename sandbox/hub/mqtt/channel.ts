@@ -1,5 +1,6 @@
-import type { Packet } from 'mqtt-packet';
-import type { Identity } from '../identity/registry.ts';
+import type { IConnectPacket, Packet } from 'mqtt-packet';
+import type { DeviceLogin } from '../identity/access.ts';
+import type { Connection } from '../network/connections.ts';
 import type { MqttHub } from './mqttHub.ts';
 
 /** Something that a device can subscribe to. */
@@ -10,19 +11,31 @@ export interface Channel {
   open(qos: () => 0 | 1): () => void;
 }
 
+/** A message that the device published; `acknowledge` sends the PUBACK, if it wants one. */
+export interface Publication {
+  topic: string;
+  payload: Buffer;
+  retain: boolean;
+  acknowledge(): void;
+}
+
 /** One thing that a hub does for a device: what it sends it, and what it takes. */
 export interface Feature {
-  readonly channels: readonly Channel[];
+  readonly channels?: readonly Channel[];
   /** Take what the device published. False: the topic is none of this feature's. */
-  take?(topic: string, payload: string): boolean;
+  take?(publication: Publication): boolean;
   /** The device acknowledged a packet. */
   acknowledge?(packetId: number): void;
+  /** The connection has ended without a DISCONNECT packet. */
+  broken?(): void;
 }
 
 /** What a feature knows of the device and the hub; `send` writes a packet to the device. */
 export interface FeatureContext {
   hub: MqttHub;
-  identity: Identity;
+  login: DeviceLogin;
+  connection: Connection;
+  will: IConnectPacket['will'];
   send(packet: Packet): void;
 }
 

@@ -37,14 +37,15 @@ export function serve(socket: Duplex, hub: MqttHub): MqttConnection {
 
   const send = (packet: Packet): void => {
     if (socket.writable) writeToStream(packet, socket);
+    if (socket.writableLength > hub.bounds.unread) end('it does not read what it is sent');
   };
 
-  const end = (reason: string): void => {
+  const end = (reason: string, broken = true): void => {
     if (ended) return;
     ended = true;
     clearTimeout(silence);
     clearTimeout(expiry);
-    session?.stop();
+    session?.stop(broken);
     leave?.();
     if (login) hub.journal.add({ kind: 'disconnected', ...nameOf(login.identity), protocol: 'mqtt', reason });
     endSoon(socket);
@@ -74,12 +75,13 @@ export function serve(socket: Duplex, hub: MqttHub): MqttConnection {
     const refused = hub.faults.strike('refuse-token', { connections: 'device', deviceId });
     if (refused?.fault.answer === 'silent') return;
     if (refused) throw new Refusal('amqp:unauthorized-access', 'A fault refuses this token.');
-    login = hub.access.login(deviceId, moduleId, packet.password?.toString('utf8') ?? '');
+    const credential = { kind: 'key', token: packet.password?.toString('utf8') ?? '' } as const;
+    login = hub.access.login(deviceId, moduleId, credential);
     const short = hub.faults.strike('token-life', { connections: 'device', deviceId });
     const expiresAt = Math.min(login.expiresAt, hub.now() + (short?.fault.ms ?? Number.POSITIVE_INFINITY));
     leave = hub.presence.enter(login.identity.clientId, ({ description }) => end(description));
     hub.journal.add({ kind: 'connected', ...nameOf(login.identity), protocol: 'mqtt' });
-    session = createSession({ login, clean: packet.clean === true, hub, connection: entry, send });
+    session = createSession({ login, clean: packet.clean === true, will: packet.will, hub, connection: entry, send });
     send({ cmd: 'connack', returnCode: 0, sessionPresent: session.present });
     clearTimeout(silence);
     const keepAliveMs = Math.min(packet.keepalive || maxKeepAliveSeconds, maxKeepAliveSeconds) * 1000;
@@ -104,7 +106,7 @@ export function serve(socket: Duplex, hub: MqttHub): MqttConnection {
     if (ended) return;
     silence.refresh();
     if (packet.cmd === 'connect' && !session) connect(packet);
-    else if (packet.cmd === 'disconnect') end('the device disconnected');
+    else if (packet.cmd === 'disconnect') end('the device disconnected', false);
     else if (packet.cmd === 'pingreq' && session) send({ cmd: 'pingresp' });
     else if (session) session.handle(packet);
     else end(`${packet.cmd} came before connect`);

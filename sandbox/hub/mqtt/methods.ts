@@ -4,7 +4,8 @@ import { type Feature, publication, type FeatureContext } from './channel.ts';
 const response = /^\$iothub\/methods\/res\/(?<status>-?\d{1,9})\/\?\$rid=(?<request>[^&]+)/;
 
 /** Direct methods. */
-export function methodsFeature({ hub, identity: { clientId }, send }: FeatureContext): Feature {
+export function methodsFeature({ hub, login, send }: FeatureContext): Feature {
+  const { clientId } = login.identity;
   return {
     channels: [
       {
@@ -15,10 +16,11 @@ export function methodsFeature({ hub, identity: { clientId }, send }: FeatureCon
           ),
       },
     ],
-    take(topic, payload) {
+    take({ topic, payload, acknowledge }) {
       const { status, request } = response.exec(topic)?.groups ?? {};
       if (status === undefined || request === undefined) return false;
-      hub.methods.answer(clientId, request, Number(status), payload);
+      hub.methods.answer(clientId, request, Number(status), payload.toString('utf8'));
+      acknowledge();
       return true;
     },
   };

@@ -5,8 +5,8 @@ import { deviceboundTopic, formatBag } from './topics.ts';
 const maxTopicBytes = 65_535;
 
 /** Cloud-to-device messages: with quality 1 a PUBACK completes them. A module has none, but may ask for its inputs. */
-export function deviceboundFeature({ hub, identity, send }: FeatureContext): Feature {
-  const { deviceId, moduleId } = identity;
+export function queueFeature({ hub, login, send }: FeatureContext): Feature {
+  const { deviceId, moduleId } = login.identity;
   const prefix = deviceboundTopic(deviceId);
   const unacknowledged = new Map<number, Delivery>();
   let packetId = 0;

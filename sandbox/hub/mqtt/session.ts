@@ -1,12 +1,10 @@
-import type { IPublishPacket, ISubscribePacket, IUnsubscribePacket, Packet } from 'mqtt-packet';
+import type { IConnectPacket, IPublishPacket, ISubscribePacket, IUnsubscribePacket, Packet } from 'mqtt-packet';
 import type { DeviceLogin } from '../identity/access.ts';
 import type { Connection } from '../network/connections.ts';
-import { answer } from '../faults/answering.ts';
-import type { FeatureContext } from './channel.ts';
-import { deviceboundFeature } from './queueSubscription.ts';
 import { methodsFeature } from './methods.ts';
 import type { MqttHub } from './mqttHub.ts';
-import { eventsTopic, parseBag } from './topics.ts';
+import { queueFeature } from './queueSubscription.ts';
+import { telemetryFeature } from './telemetry.ts';
 import { twinFeature } from './twin.ts';
 
 /** A device did what ends its connection. */
@@ -22,26 +20,27 @@ export interface Session {
   start(): void;
   /** Handle any packet but connect, pingreq and disconnect. Throws `Misconduct`. */
   handle(packet: Packet): void;
-  stop(): void;
+  /** The connection is over; `broken`: without a DISCONNECT packet. */
+  stop(broken: boolean): void;
 }
 
 const failure = 0x80;
-const features = [deviceboundFeature, methodsFeature, twinFeature];
+/** Everything that a device can do over MQTT. */
+const features = [telemetryFeature, queueFeature, methodsFeature, twinFeature];
 
 /** The session of a device that has just logged in; `send` writes a packet to it. */
 export function createSession(options: {
   login: DeviceLogin;
   clean: boolean;
+  will: IConnectPacket['will'];
   hub: MqttHub;
   connection: Connection;
   send: (packet: Packet) => void;
 }): Session {
-  const { login, clean, hub, connection, send } = options;
-  const { clientId, deviceId, moduleId } = login.identity;
-  const publishTopic = eventsTopic(deviceId, moduleId);
-  const context: FeatureContext = { hub, identity: login.identity, send };
-  const served = features.map((feature) => feature(context));
-  const channels = new Map(served.flatMap((feature) => feature.channels.map((channel) => [channel.topic, channel])));
+  const { login, clean, hub, send } = options;
+  const { clientId } = login.identity;
+  const served = features.map((feature) => feature(options));
+  const channels = new Map(served.flatMap(({ channels = [] }) => channels.map((channel) => [channel.topic, channel])));
   const open = new Map<string, () => void>();
   if (clean) hub.subscriptions.delete(clientId);
   const subscribed = hub.subscriptions.get(clientId) ?? new Map<string, 0 | 1>();
@@ -56,27 +55,14 @@ export function createSession(options: {
     open.delete(topic);
   };
 
-  const accept = (topic: string, payload: Buffer, retain: boolean): void => {
-    hub.throttle.take('d2c');
-    const { system, properties } = parseBag(topic.slice(publishTopic.length));
-    if (retain) properties['mqtt-retain'] = 'true';
-    hub.events.accept(login, { system, properties, body: payload });
-  };
-
   const publish = ({ topic, qos, retain, payload: given, messageId }: IPublishPacket): void => {
     if (qos === 2) throw new Misconduct('quality of service 2 is not served');
     const payload = typeof given === 'string' ? Buffer.from(given) : given;
     const acknowledge = () => {
       if (qos === 1 && messageId !== undefined) send({ cmd: 'puback', messageId });
     };
-    if (`${topic}/`.startsWith(publishTopic))
-      answer(hub.faults, { kind: 'd2c', deviceId, connection }, () => accept(topic, payload, retain), {
-        accept: acknowledge,
-        reject: (condition, description) => connection.close({ condition, description }),
-      });
-    else if (topic.startsWith('$iothub/') && served.some(({ take }) => take?.(topic, payload.toString('utf8'))))
-      acknowledge();
-    else throw new Misconduct('it published to a topic that is not its own');
+    if (!served.some(({ take }) => take?.({ topic, payload, retain, acknowledge })))
+      throw new Misconduct('it published to a topic that is not its own');
   };
 
   const subscribe = ({ subscriptions, messageId }: ISubscribePacket): void => {
@@ -110,8 +96,9 @@ export function createSession(options: {
       else if (packet.cmd === 'puback') for (const { acknowledge } of served) acknowledge?.(packet.messageId ?? 0);
       else throw new Misconduct(`it sent a ${packet.cmd} packet`);
     },
-    stop() {
+    stop(broken) {
       for (const topic of [...open.keys()]) stop(topic);
+      if (broken) for (const feature of served) feature.broken?.();
     },
   };
 }

@@ -7,7 +7,8 @@ import { type Feature, publication, type FeatureContext } from './channel.ts';
 const request = /^\$iothub\/twin\/(?<what>GET\/|PATCH\/properties\/reported\/)\?\$rid=(?<id>[^&]*)/;
 
 /** The device's own twin. Nothing is answered to a device that has not subscribed to the answers. */
-export function twinFeature({ hub, identity: { clientId }, send }: FeatureContext): Feature {
+export function twinFeature({ hub, login, send }: FeatureContext): Feature {
+  const { clientId } = login.identity;
   const twin = deviceTwin(clientId, hub.twins, hub.throttle);
   let answering = false;
 
@@ -40,10 +41,11 @@ export function twinFeature({ hub, identity: { clientId }, send }: FeatureContex
           ),
       },
     ],
-    take(topic, payload) {
+    take({ topic, payload, acknowledge }) {
       const { what, id } = request.exec(topic)?.groups ?? {};
       if (what === undefined || id === undefined) return false;
-      answer(id, what === 'GET/' ? twin.get() : twin.report(payload));
+      answer(id, what === 'GET/' ? twin.get() : twin.report(payload.toString('utf8')));
+      acknowledge();
       return true;
     },
   };

@@ -10,10 +10,13 @@ export interface RecordFile {
   append(...parts: Buffer[]): void;
   /** Put another content in place of all records, whole or not at all. */
   replace(payloads: Iterable<readonly Buffer[]>): void;
+  /** In bytes. */
+  size(): number;
   close(): void;
 }
 
-const headerSize = 8;
+/** What a record takes besides its payload, in bytes. */
+export const headerSize = 8;
 const maxPayload = 64 * 1024 * 1024;
 const chunkSize = 4 * 1024 * 1024;
 
@@ -52,6 +55,7 @@ export function openRecords(path: string, read: (payload: Buffer) => void): Reco
       file = openSync(path, 'a+', 0o600);
       size = written;
     },
+    size: () => size,
     close: () => closeSync(file),
   };
 }

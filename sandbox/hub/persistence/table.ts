@@ -1,4 +1,4 @@
-import { openRecords } from './records.ts';
+import { headerSize, openRecords } from './records.ts';
 
 /** Values by key that outlive the process. What `put` and `delete` have returned for is with the operating system. */
 export interface Table<V> {
@@ -9,32 +9,45 @@ export interface Table<V> {
   close(): void;
 }
 
-// payload: JSON, [key, value] to put and [key] to delete
-const slack = 1000;
+type Stored<V> = [key: string, value: V] | [key: string];
 
-/** A table in an append-only file, which is written anew at the start when most of it is out of date. */
+// payload: JSON, [key, value] to put and [key] to delete
+const slack = 64 * 1024;
+
+/** A table in an append-only file, which is written anew when most of it is out of date. */
 export function openTable<V>(path: string): Table<V> {
-  const values = new Map<string, V>();
-  let records = 0;
-  const file = openRecords(path, (payload) => {
-    records += 1;
-    const record = JSON.parse(payload.toString('utf8')) as [string, V] | [string];
-    if (record.length === 2) values.set(...record);
-    else values.delete(record[0]);
-  });
-  const encode = (record: [string, V] | [string]): Buffer => Buffer.from(JSON.stringify(record));
-  if (records > 2 * values.size + slack) file.replace([...values].map((entry) => [encode(entry)]));
+  const values = new Map<string, { value: V; bytes: number }>();
+  let bytes = 0; // of the records that count
+
+  const enter = ([key, ...value]: Stored<V>, payload: Buffer): void => {
+    const size = payload.length + headerSize;
+    bytes -= values.get(key)?.bytes ?? 0;
+    if (value.length === 0) values.delete(key);
+    else {
+      values.set(key, { value: value[0], bytes: size });
+      bytes += size;
+    }
+  };
+  const file = openRecords(path, (payload) => enter(JSON.parse(payload.toString('utf8')), payload));
+  const entries = () => [...values].map(([key, { value }]): [string, V] => [key, value]);
+  const encode = (record: Stored<V>): Buffer => Buffer.from(JSON.stringify(record));
+
+  const compact = (): void => {
+    if (file.size() > 2 * bytes + slack) file.replace(entries().map((entry) => [encode(entry)]));
+  };
+  const write = (record: Stored<V>): void => {
+    compact();
+    const payload = encode(record);
+    file.append(payload);
+    enter(record, payload);
+  };
+  compact();
 
   return {
-    entries: () => [...values],
-    put(key, value) {
-      file.append(encode([key, value]));
-      values.set(key, value);
-    },
+    entries,
+    put: (key, value) => write([key, value]),
     delete(key) {
-      if (!values.has(key)) return;
-      file.append(encode([key]));
-      values.delete(key);
+      if (values.has(key)) write([key]);
     },
     close: () => file.close(),
   };

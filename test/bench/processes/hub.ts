@@ -36,7 +36,7 @@ const [directory = '', devices = '0', partitions = '4'] = process.argv.slice(2);
 const hub = await startHub({
   directory,
   partitions: Number(partitions),
-  retention: 2_000_000,
+  rules: { bounds: { partition: 4 * 2 ** 30 } }, // room for a backlog
   journalEntries: 100,
   devices: Array.from({ length: Number(devices) }, (_, index) => ({ deviceId: deviceId(index) })),
 });

@@ -48,6 +48,8 @@ describe('access', () => {
     ]);
     access = createAccess({ hubName: 'Hub', policies, registry, now: () => now });
   });
+  const logIn = (deviceId: string, moduleId: string | undefined, token: string) =>
+    access.login(deviceId, moduleId, { kind: 'key', token });
 
   const service = (resource: string, expiry = later, signer = key, name = 'service') =>
     signSas(resource, signer, resource.includes('://') ? 'utf8' : 'base64', expiry, name);
@@ -89,42 +91,42 @@ describe('access', () => {
   test('either key of a device opens for it, and tells its auth method', () => {
     const secondary = registry.get('d1')?.secondaryKey ?? '';
     for (const signer of [key, secondary]) {
-      const login = access.login('d1', undefined, signSas('localhost/devices/d1', signer, 'base64', later));
+      const login = logIn('d1', undefined, signSas('localhost/devices/d1', signer, 'base64', later));
       expect(login).toMatchObject({ identity: { deviceId: 'd1' }, expiresAt: later * 1000 });
       expect(JSON.parse(login.authMethod)).toMatchObject({ scope: 'device', type: 'sas', issuer: 'iothub' });
     }
   });
   test("a device's id is compared with regard to case", () => {
-    expect(() => access.login('d1', undefined, signSas('localhost/devices/D1', key, 'base64', later))).toThrow(
+    expect(() => logIn('d1', undefined, signSas('localhost/devices/D1', key, 'base64', later))).toThrow(
       unauthorized,
     );
   });
   test('a policy logs a device in with the scope of the hub, if it may', () => {
     const token = service('localhost/devices', later, otherKey, 'device');
-    expect(JSON.parse(access.login('d1', undefined, token).authMethod)).toMatchObject({ scope: 'hub' });
-    expect(() => access.login('d1', undefined, service('localhost'))).toThrow(unauthorized);
+    expect(JSON.parse(logIn('d1', undefined, token).authMethod)).toMatchObject({ scope: 'hub' });
+    expect(() => logIn('d1', undefined, service('localhost'))).toThrow(unauthorized);
   });
   test('a module opens with its own key, not with that of its device, and not for its device', () => {
     registry.create('d1', { moduleId: 'm', primaryKey: otherKey });
     const token = signSas('localhost/devices/d1/modules/m', otherKey, 'base64', later);
-    const login = access.login('d1', 'm', token);
+    const login = logIn('d1', 'm', token);
     expect(login.identity).toMatchObject({ deviceId: 'd1', moduleId: 'm' });
     expect(JSON.parse(login.authMethod)).toMatchObject({ scope: 'module' });
-    expect(() => access.login('d1', undefined, token)).toThrow(unauthorized);
+    expect(() => logIn('d1', undefined, token)).toThrow(unauthorized);
     const device = signSas('localhost/devices/d1/modules/m', key, 'base64', later);
-    expect(() => access.login('d1', 'm', device)).toThrow(unauthorized);
+    expect(() => logIn('d1', 'm', device)).toThrow(unauthorized);
   });
   test('a module that is not registered does not exist', () => {
     const token = signSas('localhost/devices/d1/modules/m', key, 'base64', later);
-    expect(() => access.login('d1', 'm', token)).toThrow(unauthorized);
+    expect(() => logIn('d1', 'm', token)).toThrow(unauthorized);
   });
   test('a disabled device is refused, and so are its modules', () => {
     registry.create('d1', { moduleId: 'm', primaryKey: otherKey });
     registry.update('d1', { status: 'disabled' });
     const device = signSas('localhost/devices/d1', key, 'base64', later);
-    expect(() => access.login('d1', undefined, device)).toThrow('disabled');
+    expect(() => logIn('d1', undefined, device)).toThrow('disabled');
     const module = signSas('localhost/devices/d1/modules/m', otherKey, 'base64', later);
-    expect(() => access.login('d1', 'm', module)).toThrow('disabled');
+    expect(() => logIn('d1', 'm', module)).toThrow('disabled');
   });
   test('no refusal repeats anything of the token', () => {
     const token = service('localhost', later, otherKey);

@@ -4,8 +4,8 @@ import type { Link } from '../../network/connections.ts';
 import type { HubCore } from '../../core/core.ts';
 import type { Peer } from '../link/peer.ts';
 
-/** A device's or module's stay on one connection, which its links share. */
-export interface Stay {
+/** What the links of a device or module on one connection share. */
+export interface DeviceSession {
   login: DeviceLogin;
   links: Set<Link>;
   /** Where answers about the twin go, and changes of it. */
@@ -18,7 +18,7 @@ export interface Attached {
   hub: HubCore;
   peer: Peer;
   link: Link;
-  stay: Stay;
+  session: DeviceSession;
 }
 
 /** What is behind one address of a device; an absent direction is not found there. */

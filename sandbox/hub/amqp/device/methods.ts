@@ -8,8 +8,8 @@ const statusProperty = 'IoThub-status';
 
 /** Direct methods: calls on one link, answers on another, matched by their correlation id. */
 export const methodsEndpoint: Endpoint = {
-  serve(sender, { hub, link, stay }) {
-    const stop = hub.methods.listen(stay.login.identity.clientId, ({ requestId, methodName, payload }) =>
+  serve(sender, { hub, link, session }) {
+    const stop = hub.methods.listen(session.login.identity.clientId, ({ requestId, methodName, payload }) =>
       sender.send({
         correlation_id: requestId,
         application_properties: { [nameProperty]: methodName },
@@ -18,11 +18,11 @@ export const methodsEndpoint: Endpoint = {
     );
     link.whenOver(stop);
   },
-  accept(receiver, { hub, stay }) {
+  accept(receiver, { hub, session }) {
     receiver.on('message', ({ message, delivery }: EventContext) => {
       const incoming = message as Incoming;
       const status = Number(incoming.application_properties?.[statusProperty]);
-      const { clientId } = stay.login.identity;
+      const { clientId } = session.login.identity;
       hub.methods.answer(clientId, textOf(incoming.correlation_id), status, bodyOf(incoming).toString('utf8'));
       delivery?.accept();
     });

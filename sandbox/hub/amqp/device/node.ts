@@ -6,7 +6,7 @@ import { Refusal } from '../../values/refusal.ts';
 import { clientIdOf, nameOf } from '../../identity/registry.ts';
 import { type Node, notFound, type Peer } from '../link/peer.ts';
 import { deviceboundEndpoint } from './queueReader.ts';
-import type { Endpoint, Stay } from './endpoint.ts';
+import type { Endpoint, DeviceSession } from './endpoint.ts';
 import { methodsEndpoint } from './methods.ts';
 import { telemetryEndpoint } from './telemetry.ts';
 import { twinEndpoint } from './twin.ts';
@@ -24,13 +24,13 @@ const endpoints: Readonly<Record<string, Endpoint>> = {
 /** Whether an address is one of a device. */
 export const isDeviceAddress = (address: string): boolean => form.test(address);
 
-/** Where devices and modules attach. The links of each on one connection make up its stay; it is elsewhere no more. */
+/** Where devices and modules attach. The links of each on one connection make up its session; one elsewhere ends. */
 export function deviceNode(hub: HubCore): Node {
-  const stays = new WeakMap<Peer, Map<string, Stay>>();
+  const sessions = new WeakMap<Peer, Map<string, DeviceSession>>();
 
-  const enter = (peer: Peer, login: DeviceLogin): Stay => {
-    const present = stays.get(peer) ?? new Map<string, Stay>();
-    stays.set(peer, present);
+  const enter = (peer: Peer, login: DeviceLogin): DeviceSession => {
+    const present = sessions.get(peer) ?? new Map<string, DeviceSession>();
+    sessions.set(peer, present);
     const { clientId, deviceId } = login.identity;
     const known = present.get(clientId);
     if (known) return Object.assign(known, { login });
@@ -38,19 +38,19 @@ export function deviceNode(hub: HubCore): Node {
     const leave = hub.presence.enter(clientId, (reason) => {
       for (const link of [...links]) link.detach(reason, true);
     });
-    const stay: Stay = { login, links, twinLink: undefined, leave };
-    present.set(clientId, stay);
+    const session: DeviceSession = { login, links, twinLink: undefined, leave };
+    present.set(clientId, session);
     peer.connection.deviceId ??= deviceId;
     hub.journal.add({ kind: 'connected', ...nameOf(login.identity), protocol: 'amqp' });
-    return stay;
+    return session;
   };
 
-  const leave = (peer: Peer, stay: Stay, link: Link, reason: string): void => {
-    stay.links.delete(link);
-    if (stay.links.size > 0) return;
-    stays.get(peer)?.delete(stay.login.identity.clientId);
-    stay.leave();
-    hub.journal.add({ kind: 'disconnected', ...nameOf(stay.login.identity), protocol: 'amqp', reason });
+  const leave = (peer: Peer, session: DeviceSession, link: Link, reason: string): void => {
+    session.links.delete(link);
+    if (session.links.size > 0) return;
+    sessions.get(peer)?.delete(session.login.identity.clientId);
+    session.leave();
+    hub.journal.add({ kind: 'disconnected', ...nameOf(session.login.identity), protocol: 'amqp', reason });
   };
 
   const attach = (terminus: Sender | Receiver, address: string, peer: Peer, link: Link): void => {
@@ -63,10 +63,10 @@ export function deviceNode(hub: HubCore): Node {
     const way = terminus.is_receiver() ? endpoint?.accept : endpoint?.serve;
     if (!way) throw notFound(address);
     link.allowed = () => login() !== undefined;
-    const stay = enter(peer, found);
-    stay.links.add(link);
-    link.whenOver((reason) => leave(peer, stay, link, reason));
-    const attached = { hub, peer, link, stay };
+    const session = enter(peer, found);
+    session.links.add(link);
+    link.whenOver((reason) => leave(peer, session, link, reason));
+    const attached = { hub, peer, link, session };
     if (terminus.is_receiver()) {
       terminus.set_target({ address });
       endpoint?.accept?.(terminus as Receiver, attached);

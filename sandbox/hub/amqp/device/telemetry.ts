@@ -14,7 +14,7 @@ import type { Endpoint } from './endpoint.ts';
  */
 export const telemetryEndpoint: Endpoint = {
   serve: () => undefined,
-  accept(receiver, { hub, peer, link, stay }) {
+  accept(receiver, { hub, peer, link, session }) {
     receiver.on('message', (context: EventContext) => {
       const take = () => {
         if (link.allowed?.() === false) throw new Refusal('amqp:unauthorized-access', 'The token has expired.');
@@ -22,9 +22,9 @@ export const telemetryEndpoint: Endpoint = {
         const messages = unpack(context).messages.map(fromDevice);
         if (messages.reduce((sum, message) => sum + messageSize(message), 0) > maxEventSize)
           throw new Refusal('amqp:link:message-size-exceeded', 'Messages and batches may have 256 KB.');
-        for (const message of messages) hub.events.accept(stay.login, message);
+        for (const message of messages) hub.events.accept(session.login, message);
       };
-      const { deviceId } = stay.login.identity;
+      const { deviceId } = session.login.identity;
       const { connection } = peer;
       answer(hub.faults, { kind: 'd2c', deviceId, connection, link }, take, dispositions(context.delivery));
     });

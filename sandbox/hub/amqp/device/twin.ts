@@ -11,20 +11,20 @@ const desired = '/notifications/twin/properties/desired';
 
 /** The device's own twin: requests come on one link, answers and changes go on the other. */
 export const twinEndpoint: Endpoint = {
-  serve(sender, { link, stay }) {
-    stay.twinLink = sender;
+  serve(sender, { link, session }) {
+    session.twinLink = sender;
     link.whenOver(() => {
-      if (stay.twinLink === sender) stay.twinLink = undefined;
+      if (session.twinLink === sender) session.twinLink = undefined;
     });
   },
 
-  accept(receiver, { hub, link, stay }) {
-    const { clientId } = stay.login.identity;
+  accept(receiver, { hub, link, session }) {
+    const { clientId } = session.login.identity;
     const twin = deviceTwin(clientId, hub.twins, hub.throttle);
     let stopWatching: (() => void) | undefined;
     const watch = (): TwinAnswer => {
       stopWatching ??= hub.twins.watch(clientId, (patch) =>
-        stay.twinLink?.send({ body: section(JSON.stringify(patch)) }),
+        session.twinLink?.send({ body: section(JSON.stringify(patch)) }),
       );
       return { status: 200, body: '' };
     };
@@ -50,7 +50,7 @@ export const twinEndpoint: Endpoint = {
         `${textOf(operation)} ${textOf(resource)}`,
         bodyOf(incoming).toString('utf8'),
       );
-      stay.twinLink?.send({
+      session.twinLink?.send({
         correlation_id: incoming.correlation_id,
         message_annotations: {
           status: rhea.types.wrap_int(status),

@@ -1,0 +1,20 @@
+const mebibyte = 1024 * 1024;
+
+/** How much a hub keeps of what others send it, in bytes. */
+export interface Bounds {
+  /** Events of a partition: the oldest go, as retention has it. Its file, if there is one, has twice as much at most. */
+  partition: number;
+  /** Messages in the queues of all devices together: a further one is refused. */
+  queues: number;
+  /** Feedback that no service has fetched: the oldest goes. */
+  feedback: number;
+  /** What was written to a client that does not read it: the connection ends. */
+  unread: number;
+}
+
+export const bounds: Bounds = {
+  partition: 64 * mebibyte,
+  queues: 64 * mebibyte,
+  feedback: 8 * mebibyte,
+  unread: 8 * mebibyte,
+};

@@ -1,0 +1,36 @@
+import { answer } from '../faults/answering.ts';
+import { Refusal } from '../values/refusal.ts';
+import type { Feature, FeatureContext } from './channel.ts';
+import { eventsTopic, parseBag } from './topics.ts';
+
+/** Device-to-cloud messages, and the will, which becomes one. */
+export function telemetryFeature({ hub, login, connection, will }: FeatureContext): Feature {
+  const { deviceId, moduleId } = login.identity;
+  const own = eventsTopic(deviceId, moduleId);
+
+  const accept = (topic: string, payload: Buffer, retain: boolean, more: Record<string, string> = {}): void => {
+    hub.throttle.take('d2c');
+    const { system, properties } = parseBag(topic.slice(own.length));
+    if (retain) properties['mqtt-retain'] = 'true';
+    hub.events.accept(login, { system, properties: Object.assign(properties, more), body: payload });
+  };
+
+  return {
+    take({ topic, payload, retain, acknowledge }) {
+      if (!`${topic}/`.startsWith(own)) return false;
+      answer(hub.faults, { kind: 'd2c', deviceId, connection }, () => accept(topic, payload, retain), {
+        accept: acknowledge,
+        reject: (condition, description) => connection.close({ condition, description }),
+      });
+      return true;
+    },
+    broken() {
+      if (!will) return;
+      try {
+        accept(will.topic, Buffer.from(will.payload), will.retain === true, { 'iothub-MessageType': 'Will' });
+      } catch (error) {
+        if (!(error instanceof Refusal)) throw error; // nobody is there to be told
+      }
+    },
+  };
+}
