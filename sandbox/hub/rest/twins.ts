@@ -1,9 +1,10 @@
-import { Refusal } from '../values/refusal.ts';
+import { evaluate } from '../query/evaluate.ts';
+import { pageOf } from '../query/page.ts';
+import { parseQuery } from '../query/parse.ts';
 import { checkMatch, identityOf, objectIn, type RestRequest, type Route } from './request.ts';
 import { twinShape } from './shapes.ts';
 
 const service = { rights: ['serviceConnect'] } as const;
-const pageSize = 100;
 
 const get = (request: RestRequest) => ({ status: 200, body: twinShape(request.hub, identityOf(request)) });
 
@@ -16,28 +17,20 @@ const change = (replace: boolean) => (request: RestRequest) => {
   return { status: 200, body: twinShape(hub, identity) };
 };
 
-// SELECT * FROM devices, SELECT * FROM devices.modules
-const selection = /^\s*select\s+\*\s+from\s+devices(?<modules>\.modules)?\s*;?\s*$/i;
-
 const query = (request: RestRequest) => {
   const { hub, headers } = request;
   const { query: text } = objectIn(request);
-  const found = selection.exec(typeof text === 'string' ? text : '');
-  if (!found)
-    throw new Refusal('com.microsoft:argument-error', 'This hub knows SELECT * FROM devices, or devices.modules.');
-  const devices = hub.registry.list();
-  const all = found.groups?.['modules'] ? devices.flatMap(({ deviceId }) => hub.registry.modules(deviceId)) : devices;
-  const first = Number(headers['x-ms-continuation'] ?? 0) || 0;
-  const most = Number(headers['x-ms-max-item-count'] ?? pageSize) || pageSize;
-  const next = first + most;
+  const found = evaluate(parseQuery(typeof text === 'string' ? text : ''), hub.registry);
+  const [after, count] = [headers['x-ms-continuation'], headers['x-ms-max-item-count']].map((value) => value?.toString());
+  const { items, continuation } = pageOf(found, after, count);
   return {
     status: 200,
-    body: all.slice(first, next).map((identity) => twinShape(hub, identity)),
-    ...(next < all.length ? { headers: { 'x-ms-continuation': String(next) } } : {}),
+    body: items.map((identity) => twinShape(hub, identity)),
+    ...(continuation === undefined ? {} : { headers: { 'x-ms-continuation': continuation } }),
   };
 };
 
-/** Twins of devices and modules, and the simplest of queries. */
+/** Twins of devices and modules, and queries about them. */
 export const twinRoutes: readonly Route[] = [
   ...['twins/{device}', 'twins/{device}/modules/{module}'].flatMap((path): Route[] => [
     { method: 'GET', path, ...service, counts: 'twinRead', handle: get },

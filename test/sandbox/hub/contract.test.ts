@@ -3,7 +3,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { standingFaults, suddenFaults } from '../../../sandbox/hub/faults/schema.ts';
+import { standingFaults, immediateFaults } from '../../../sandbox/hub/faults/schema.ts';
 import { append, eventReceiver } from './support/bare.ts';
 import { connectedDevice, publishPacket } from './support/device.ts';
 import { freshHub } from './support/hub.ts';
@@ -53,7 +53,7 @@ test('the contract has the routes that the hub lists, and no others', async () =
   expect(documented.toSorted()).toEqual(listed.toSorted());
 });
 
-test.each([...standingFaults, ...suddenFaults].map((schema) => [schema.shape.kind.value, schema] as const))(
+test.each([...standingFaults, ...immediateFaults].map((schema) => [schema.shape.kind.value, schema] as const))(
   'the contract describes the fault %s as the hub checks it',
   (kind, schema) => {
     const { $schema, ...expected } = z.toJSONSchema(schema);

@@ -2,8 +2,7 @@ import { once } from 'node:events';
 import rhea, { type EventContext } from 'rhea';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { maxEventSize } from '../../../sandbox/hub/events/events.ts';
-import { amqpConnection, outcomeOf, putDeviceToken } from './support/amqp.ts';
-import { ended } from './support/bare.ts';
+import { bareConnection, ended, outcomeOf, putDeviceToken } from './support/bare.ts';
 import { listenToEvents } from './support/clients.ts';
 import { eventually } from './support/eventually.ts';
 import { freshHub } from './support/hub.ts';
@@ -31,7 +30,7 @@ const batch = (...bodies: Buffer[]) =>
   });
 const d2c = () => hub.journal.list({ kind: 'd2c' });
 const loggedIn = async (deviceId = 'pump-1', seconds = 600) => {
-  const connection = await amqpConnection(hub);
+  const connection = await bareConnection(hub);
   expect(await putDeviceToken(hub, connection, deviceId, seconds)).toBe(200);
   return connection;
 };
@@ -104,7 +103,7 @@ describe("a device's token", () => {
     expect(['pump-1', 'pump-2'].map(hub.isConnected)).toEqual([true, true]);
   });
   test('that has expired is refused', async () => {
-    expect(await putDeviceToken(hub, await amqpConnection(hub), 'pump-1', -1)).toBe(401);
+    expect(await putDeviceToken(hub, await bareConnection(hub), 'pump-1', -1)).toBe(401);
   });
   test('that expires while it is used opens no more', async () => {
     const sender = (await loggedIn()).open_sender('/devices/pump-1/messages/events');

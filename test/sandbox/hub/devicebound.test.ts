@@ -14,8 +14,16 @@ beforeEach(() => {
   now = Date.UTC(2030, 0, 1);
   registry = createRegistry(() => now);
   journal = createJournal(() => now, 1000);
-  feedback = createFeedback({ ...feedbackRules, batch: 1 }, () => now);
-  devicebound = createDevicebound({ registry, journal, feedback, rules: limits, strict: false, now: () => now });
+  feedback = createFeedback({ ...feedbackRules, batch: 1 }, 1000, () => now);
+  devicebound = createDevicebound({
+    registry,
+    journal,
+    feedback,
+    rules: limits,
+    bytes: 200_000,
+    strict: false,
+    now: () => now,
+  });
   registry.create('d1');
 });
 
@@ -112,6 +120,34 @@ describe('the queue of a device', () => {
     expect(listen().ids()).toEqual([]);
     expect(settled()).toEqual([['a', 'device-deleted']]);
   });
+});
+
+test('the queues of all devices together have a bound in bytes; what has left them makes room', () => {
+  const large = (id: string) => ({ system: { messageId: id }, properties: {}, body: Buffer.alloc(49_999) });
+  for (const id of ['1', '2', '3', '4']) {
+    registry.create(`large-${id}`);
+    devicebound.enqueue(`large-${id}`, large(id), 'service');
+  }
+  const busy = expect.objectContaining({ condition: 'com.microsoft:server-busy' });
+  expect(() => send('a')).toThrow(busy);
+  const stop = devicebound.listen('large-1', ({ complete }) => complete());
+  stop();
+  devicebound.enqueue('d1', large('5'), 'service');
+  expect(() => send('a')).toThrow(busy);
+  registry.delete('large-2');
+  send('a');
+  now += limits.timeToLiveMs;
+  for (const id of ['3', '4']) expect(devicebound.pending(`large-${id}`)).toEqual([]);
+  for (const id of ['6', '7', '8', '9']) devicebound.enqueue('d1', large(id), 'service');
+});
+
+test('feedback that nobody fetches has a bound in bytes: the oldest goes', () => {
+  for (let i = 0; i < 100; i++)
+    feedback.add({ originalMessageId: `m${i}`, statusCode: 'Success', deviceId: 'd1', deviceGenerationId: '1' });
+  const left = feedback.queue.items();
+  expect(left.reduce((sum, { bytes }) => sum + bytes, 0)).toBeLessThanOrEqual(1000);
+  expect(left.length).toBeGreaterThan(1);
+  expect(left.at(-1)?.records[0]?.originalMessageId).toBe('m99');
 });
 
 test('a message is as large as its body, its system values and its property names and values in UTF-8', () => {

@@ -211,6 +211,39 @@ describe('publishing', () => {
   });
 });
 
+describe('a will', () => {
+  const will = { topic: 'devices/pump-1/messages/events/a=1', payload: Buffer.from('gone'), qos: 1, retain: false } as const;
+
+  test('is published when the connection breaks', async () => {
+    (await connectedDevice(hub, 'pump-1', { will })).socket.destroy();
+    await expect.poll(() => events('pump-1')).toMatchObject([
+      { properties: { a: '1', 'iothub-MessageType': 'Will' }, body: Buffer.from('gone') },
+    ]);
+  });
+  test('is not published when the device disconnects', async () => {
+    const device = await connectedDevice(hub, 'pump-1', { will });
+    device.send({ cmd: 'disconnect' });
+    await device.closed;
+    expect(events('pump-1')).toEqual([]);
+  });
+  test.each([
+    ["for another device's topic", { topic: 'devices/pump-2/messages/events/' }],
+    ['of quality of service 2', { qos: 2 }],
+  ] as const)('%s is refused with the connection', async (_, changes) => {
+    await expect(connectedDevice(hub, 'pump-1', { will: { ...will, ...changes } })).rejects.toThrow('answered 5');
+    expect([...events('pump-1'), ...events('pump-2')]).toEqual([]);
+  });
+});
+
+test('a device that does not read what it is sent is disconnected', async () => {
+  const device = await connectedDevice(hub, 'pump-1');
+  await subscribe(device, 'pump-1', 0);
+  device.socket.pause();
+  const message = { system: {}, properties: {}, body: Buffer.alloc(60_000) };
+  for (let sent = 0; hub.isConnected('pump-1') && sent < 1000; sent++) hub.devicebound.enqueue('pump-1', message, 'service');
+  expect(hub.journal.list({ kind: 'disconnected' })).toMatchObject([{ reason: 'it does not read what it is sent' }]);
+});
+
 describe('garbage', () => {
   test.each([
     ['text', Buffer.from('GET / HTTP/1.1\r\n\r\n')],
@@ -319,6 +352,20 @@ describe('subscribing', () => {
     expect(hub.devicebound.pending('pump-1')).toEqual([]);
     queue('two');
     expect((await device.next('publish')).payload.toString()).toBe('two');
+  });
+  test('subscribing once more with another quality of service changes that', async () => {
+    const device = await connectedDevice(hub, 'pump-1');
+    expect(await subscribe(device, 'pump-1', 1)).toEqual([1]);
+    queue('held');
+    const { messageId = 0 } = await device.next('publish');
+    expect(await subscribe(device, 'pump-1', 0)).toEqual([0]);
+    queue('sent');
+    expect(await device.next('publish')).toMatchObject({ qos: 0, payload: Buffer.from('sent') });
+    expect(hub.devicebound.pending('pump-1').map(({ body }) => body.toString())).toEqual(['held']);
+    device.send({ cmd: 'puback', messageId });
+    expect(await subscribe(device, 'pump-1', 1)).toEqual([1]);
+    queue('held again');
+    expect((await device.next('publish')).qos).toBe(1);
   });
   test('nothing comes before the device has subscribed, or after it has unsubscribed', async () => {
     const device = await connectedDevice(hub, 'pump-1');

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { createPartitionLog, type StartPosition } from '../../../sandbox/hub/events/partitionLog.ts';
+import { createPartitionLog, eventOverhead, type StartPosition } from '../../../sandbox/hub/events/partitionLog.ts';
 
-/** A log of events "0", "1", … of ten bytes each, one a second from 1000 on. */
-const filled = (count: number, retention = 1000) => {
+/** A log of events "0", "1", … of ten bytes each, one a second from 1000 on, with room for so many. */
+const filled = (count: number, room = 1000) => {
   let clock = 0;
-  const log = createPartitionLog(0, retention, () => (clock += 1000));
+  const log = createPartitionLog(0, room * (10 + eventOverhead), () => (clock += 1000));
   for (let i = 0; i < count; i++) log.append(({ sequenceNumber }) => Buffer.from(String(sequenceNumber).padEnd(10)));
   return log;
 };
@@ -30,6 +30,13 @@ test('the oldest events go when there are more than the retention allows', () =>
   expect([log.first(), log.next()]).toEqual([9997, 10_000]);
   expect(log.at(9996)).toBeUndefined();
   expect([9997, 9998, 9999].map((n) => log.at(n)?.sequenceNumber)).toEqual([9997, 9998, 9999]);
+});
+test('a larger event makes several small ones go, and the newest stays, however large', () => {
+  const log = filled(10, 10);
+  log.append(() => Buffer.alloc(5 * (10 + eventOverhead) - eventOverhead));
+  expect([log.first(), log.next()]).toEqual([5, 11]);
+  log.append(() => Buffer.alloc(100_000));
+  expect([log.first(), log.next()]).toEqual([11, 12]);
 });
 test('a watcher hears of each event once, until it stops', () => {
   const log = filled(0);

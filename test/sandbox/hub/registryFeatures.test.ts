@@ -186,6 +186,8 @@ describe('a twin', () => {
     while (query.hasMoreResults) ids.push(...(await query.nextAsTwin()).result.map((twin) => twin.deviceId));
     expect(ids).toEqual(hub.registry.list().map((device) => device.deviceId));
     expect(await nameOfError(owner.createQuery('SELECT a FROM b', 5).next())).toBe('ArgumentError');
+    expect(await nameOfError(owner.createQuery('SELECT * FROM devices', -5).next())).toBe('ArgumentError');
+    expect(await nameOfError(owner.createQuery('SELECT * FROM devices', 5).next('-1'))).toBe('ArgumentError');
   });
 });
 

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import rhea, { type Connection, type EventContext, type Message, type Receiver, type Sender } from 'rhea';
 import type { Hub } from '../../../../sandbox/hub/hub.ts';
 import { signSas } from '../../../../sandbox/hub/identity/sas.ts';
@@ -14,11 +15,19 @@ const quiet = [
   'receiver_close',
 ];
 
-/** An AMQP connection in plain TCP, frame by frame as a test wants it. */
-export async function bareConnection(hub: Hub): Promise<Connection> {
+/** An AMQP connection, frame by frame as a test wants it: in plain TCP, or over TLS. It ends with the hub. */
+export async function bareConnection(hub: Hub, tls = false): Promise<Connection> {
   const container = rhea.create_container();
   for (const name of quiet) container.on(name, () => undefined);
-  const connection = container.connect({ port: hub.ports.amqp, host: '127.0.0.1', reconnect: false });
+  const connection = tls
+    ? container.connect({
+        port: hub.ports.amqps,
+        host: 'localhost',
+        reconnect: false,
+        transport: 'tls',
+        ca: readFileSync(hub.caFile),
+      })
+    : container.connect({ port: hub.ports.amqp, host: '127.0.0.1', reconnect: false });
   await once(connection, 'connection_open');
   return connection;
 }
@@ -26,17 +35,30 @@ export async function bareConnection(hub: Hub): Promise<Connection> {
 /** Resolves when the socket of the connection has ended. */
 export const disconnected = (connection: Connection): Promise<unknown> => once(connection, 'disconnected');
 
-/** Put a token of a policy, as an event client or as a service does. Answers the status. */
-export async function putToken(
+const expiryIn = (seconds: number) => Math.floor(Date.now() / 1000) + seconds;
+
+/** Put a token of a policy, good for `seconds` from now, as an event client or as a service does. Answers the status. */
+export function putToken(
   hub: Hub,
   connection: Connection,
   use: 'events' | 'service',
   policy: string = use,
+  seconds = 600,
 ): Promise<number> {
   const key = /SharedAccessKey=([^;]*)/.exec(hub.connectionString(policy))?.[1] ?? '';
   const audience = use === 'events' ? `sb://127.0.0.1:${hub.ports.amqp}/${hub.name}` : 'localhost';
   const encoding = use === 'events' ? 'utf8' : 'base64';
-  const body = signSas(audience, key, encoding, Math.floor(Date.now() / 1000) + 600, policy);
+  return put(connection, audience, signSas(audience, key, encoding, expiryIn(seconds), policy));
+}
+
+/** Put the token that a device signs with its own key, good for `seconds` from now. Answers the status. */
+export function putDeviceToken(hub: Hub, connection: Connection, deviceId: string, seconds = 600): Promise<number> {
+  const audience = `localhost/devices/${deviceId}`;
+  const key = hub.registry.get(deviceId)?.primaryKey ?? '';
+  return put(connection, audience, signSas(audience, key, 'base64', expiryIn(seconds)));
+}
+
+async function put(connection: Connection, audience: string, token: string): Promise<number> {
   const receiver = connection.open_receiver({ source: '$cbs', target: 'answers' });
   const sender = connection.open_sender('$cbs');
   await once(sender, 'sendable');
@@ -44,12 +66,13 @@ export async function putToken(
     message_id: 'one',
     reply_to: 'answers',
     application_properties: { operation: 'put-token', type: 'servicebus.windows.net:sastoken', name: audience },
-    body,
+    body: token,
   });
   const [{ message }] = (await once(receiver, 'message')) as [EventContext];
+  if (message?.correlation_id !== 'one') throw new Error('The answer is to another request.');
   receiver.close();
   sender.close();
-  return message?.application_properties?.['status-code'];
+  return message.application_properties?.['status-code'];
 }
 
 /** A link to the devices on a connection of its own, ready to send. */
@@ -81,12 +104,20 @@ export function nextOutcome(sender: Sender): Promise<string> {
   });
 }
 
+/** Send and wait; answers as `nextOutcome` does. */
+export async function outcomeOf(sender: Sender, message: Message | Buffer, format?: number): Promise<string> {
+  if (!sender.sendable()) await once(sender, 'sendable');
+  const outcome = nextOutcome(sender);
+  sender.send(message, undefined, format as number);
+  return outcome;
+}
+
 /** A receiver of a partition on a connection of its own, with the bodies that came. */
 export async function eventReceiver(
   hub: Hub,
-  options: { partition?: number; credit?: number } = {},
+  options: { partition?: number; credit?: number; tls?: boolean } = {},
 ): Promise<{ receiver: Receiver; bodies: string[]; connection: Connection }> {
-  const connection = await bareConnection(hub);
+  const connection = await bareConnection(hub, options.tls);
   await putToken(hub, connection, 'events');
   const bodies: string[] = [];
   const source = `${hub.name}/ConsumerGroups/$Default/Partitions/${options.partition ?? 0}`;
