@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { ZodError, z } from 'zod';
-import type { Counters } from './counters.ts';
+import type { Counters } from './core/counters.ts';
 import type { Devicebound } from './cloudToDevice/deviceQueues.ts';
 import type { Faults } from './faults/faults.ts';
 import { faultKinds } from './faults/kinds.ts';

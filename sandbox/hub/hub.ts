@@ -5,7 +5,7 @@ import { createDirectory } from './amqp/nodes.ts';
 import { createAmqpServer } from './amqp/server.ts';
 import { ensureCertificates } from './identity/certificates.ts';
 import { createCore, type HubRules } from './core/core.ts';
-import { type Counters, countAll } from './counters.ts';
+import { type Counters, countAll } from './core/counters.ts';
 import type { Devicebound } from './cloudToDevice/deviceQueues.ts';
 import { burst } from './faults/burst.ts';
 import { createFaults, type Faults, interceptedByFault } from './faults/faults.ts';

@@ -44,7 +44,7 @@ export function answer(faults: StandingFaults, arrival: Arrival, take: () => voi
         usual = () => answers.reject(condition, description);
       },
     });
-  answerByFault(fault, arrival, answers, usual, standing.onEnd);
+  answerAsFaulted(fault, arrival, answers, usual, standing.onEnd);
 }
 
 function settle(take: () => void, { accept, reject }: Answers): void {
@@ -58,7 +58,7 @@ function settle(take: () => void, { accept, reject }: Answers): void {
   accept();
 }
 
-function answerByFault(
+function answerAsFaulted(
   fault: FaultOf<'settle'>,
   { connection, link }: Arrival,
   answers: Answers,
