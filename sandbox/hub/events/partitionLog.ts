@@ -1,5 +1,6 @@
 import type { EventStore } from '../persistence/eventStore.ts';
 import type { EventPlace, LoggedEvent } from '../values/loggedEvent.ts';
+import { createKeeper } from './keeper.ts';
 
 /** Where a receiver starts: at the first event that comes after (or, inclusive, at) the value; `latest` skips all there is. */
 export type StartPosition =
@@ -128,26 +129,5 @@ export function createPartitionLog(
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-  };
-}
-
-const slabSize = 64 * 1024;
-
-/**
- * Copies bytes to where only events are kept: not the encoder's buffer, which has room to spare, nor Node's pool, where
- * they would keep alive whatever was encoded beside them. Sharing slabs saves a third of the memory of small events.
- */
-function createKeeper(): (bytes: Buffer) => Buffer {
-  let slab = Buffer.alloc(0);
-  let used = 0;
-  return (bytes) => {
-    if (bytes.length > slabSize / 4) return Buffer.concat([bytes]);
-    if (used + bytes.length > slab.length) {
-      slab = Buffer.allocUnsafeSlow(slabSize);
-      used = 0;
-    }
-    const kept = slab.subarray(used, used + bytes.length);
-    used += bytes.copy(kept);
-    return kept;
   };
 }

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type iothub from 'azure-iothub';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { deviceClient, nextMessage, serviceClient, serviceMessage } from './support/clients.ts';
+import { deviceClient, nameOfError, nextMessage, serviceClient, serviceMessage } from './support/clients.ts';
 import { freshHub } from './support/hub.ts';
 
 const program = fileURLToPath(new URL('./support/sendUnmodified.ts', import.meta.url));
@@ -28,10 +28,7 @@ afterAll(async () => {
 });
 
 const sendError = (body: string | Buffer, properties: Record<string, string> = {}, to = deviceId) =>
-  service.send(to, serviceMessage(body, { properties })).then(
-    () => 'accepted',
-    (error: Error) => error.constructor.name,
-  );
+  nameOfError(service.send(to, serviceMessage(body, { properties })));
 
 describe('connecting', () => {
   test('the unmodified service client works over TLS when it is told whom to trust', async () => {
@@ -120,24 +117,33 @@ describe('refusing', () => {
     // content type, encoding and `to` are system properties; of an application property its name counts as well
     const system = 'application/json'.length + 'utf-8'.length + `/devices/${deviceId}/messages/devicebound`.length;
     const body = Buffer.alloc(65_536 - system - 'name'.length - 'value'.length);
-    expect(await sendError(body, { name: 'value' })).toBe('accepted');
+    expect(await sendError(body, { name: 'value' })).toBe('none');
     expect(await sendError(body, { name: 'value+' })).toBe('MessageTooLargeError');
     expect(await sendError(Buffer.alloc(65_537))).toBe('MessageTooLargeError');
   });
   test('the fifty-first pending message is refused, and fits once one is gone', async () => {
-    for (let i = 0; i < 50; i++) expect(await sendError('x')).toBe('accepted');
+    for (let i = 0; i < 50; i++) expect(await sendError('x')).toBe('none');
     expect(await sendError('x')).toBe('DeviceMaximumQueueDepthExceededError');
     const completions: (() => void)[] = [];
     const stop = hub.devicebound.listen(deviceId, ({ complete }) => completions.push(complete));
     completions[0]?.();
     stop();
-    expect(await sendError('x')).toBe('accepted');
+    expect(await sendError('x')).toBe('none');
     expect(await sendError('x')).toBe('DeviceMaximumQueueDepthExceededError');
+  });
+  test.each([
+    ['known', 'unknown'],
+    ['unknown', 'known'],
+    ['known', 'unknown', 'known', 'unknown', 'unknown', 'known', 'known'],
+  ])('one of several sent at once says nothing of its neighbours: to %s, %s …', async (...receivers) => {
+    const to = (receiver: string) => (receiver === 'known' ? deviceId : 'nobody');
+    const outcomes = await Promise.all(receivers.map((receiver) => sendError('x', {}, to(receiver))));
+    expect(outcomes).toEqual(receivers.map((receiver) => (receiver === 'known' ? 'none' : 'DeviceNotFoundError')));
   });
   test('a full queue does not hinder other devices', async () => {
     hub.registry.create(`${deviceId}-other`);
     for (let i = 0; i < 51; i++) await sendError('x');
-    expect(await sendError('x', {}, `${deviceId}-other`)).toBe('accepted');
+    expect(await sendError('x', {}, `${deviceId}-other`)).toBe('none');
   });
   test('what was refused is in the journal with its reason', async () => {
     await sendError('x', {}, 'nobody');

@@ -26,9 +26,12 @@ describe('a query', () => {
     ['SELECT * FROM devices.', 'The query ends at character 23, where MODULES is expected.'],
     ["SELECT * FROM devices WHERE tags.a = '1'", 'has "WHERE" at character 23, where the end is expected.'],
     ['SELECT * FROM devices; DROP', 'has "DROP" at character 24, where the end is expected.'],
-    [`SELECT * FROM ${'x'.repeat(1_000_000)}`, `has "${'x'.repeat(40)}" at character 15`],
-  ])('%.40j is refused by the first text that does not belong there', (query, message) => {
+  ])('%j is refused by the first text that does not belong there', (query, message) => {
     expect(() => parseQuery(query)).toThrow(argumentError(message));
+  });
+  test('is not repeated at length', () => {
+    const query = `SELECT * FROM ${'x'.repeat(1_000_000)}`;
+    expect(() => parseQuery(query)).toThrow(argumentError(`has "${'x'.repeat(40)}" at character 15`));
   });
 });
 

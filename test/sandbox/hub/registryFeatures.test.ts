@@ -1,6 +1,6 @@
 import iothub from 'azure-iothub';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { called, registryClient, viaAgent } from './support/clients.ts';
+import { called, nameOfError, registryClient, viaAgent } from './support/clients.ts';
 import { connectedDevice } from './support/device.ts';
 import { freshHub } from './support/hub.ts';
 
@@ -19,11 +19,6 @@ beforeEach(() => {
 });
 afterAll(() => hub.stop());
 
-const nameOfError = (attempt: Promise<unknown>) =>
-  attempt.then(
-    () => 'none',
-    (error: Error) => error.constructor.name,
-  );
 const settings = (changes: object = {}) => ({ deviceId, ...changes }) as iothub.Device;
 
 describe('the registry client', () => {

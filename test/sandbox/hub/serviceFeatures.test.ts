@@ -4,7 +4,15 @@ import amqp from 'azure-iot-device-amqp';
 import mqtt from 'azure-iot-device-mqtt';
 import iothub from 'azure-iothub';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { agentOf, deviceClient, deviceMessage, nextMessage, serviceClient, serviceMessage } from './support/clients.ts';
+import {
+  agentOf,
+  deviceClient,
+  deviceMessage,
+  nextMessage,
+  serviceClient,
+  serviceMessage,
+  withSettings,
+} from './support/clients.ts';
 import { eventually } from './support/eventually.ts';
 import { freshHub } from './support/hub.ts';
 
@@ -104,15 +112,8 @@ describe('over WebSockets', () => {
 
   test('the service client sends and receives feedback', async () => {
     // its address is fixed to port 443, and it takes no agent: only the connection itself is led elsewhere
-    class Led extends iothub.AmqpWs {
-      constructor(config: iothub.Client.TransportConfigOptions) {
-        super(config);
-        const base = Reflect.get(this, '_amqp') as { connect(config: object, done: () => void): void };
-        const connect = base.connect.bind(base);
-        base.connect = (settings, done) => connect({ ...settings, sslOptions: { agent: agentOf(hub) } }, done);
-      }
-    }
-    const client = iothub.Client.fromConnectionString(atDefaultPort(hub.serviceConnectionString), Led);
+    const transport = withSettings(iothub.AmqpWs, { sslOptions: { agent: agentOf(hub) } });
+    const client = iothub.Client.fromConnectionString(atDefaultPort(hub.serviceConnectionString), transport);
     onTestFinished(() => void client.close());
     await client.open();
     await client.send(deviceId, serviceMessage('through a WebSocket'));

@@ -3,7 +3,14 @@ import type iothub from 'azure-iothub';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { HubRules } from '../../../sandbox/hub/core/core.ts';
 import { createThrottle, tierRates } from '../../../sandbox/hub/limits/throttle.ts';
-import { deviceClient, deviceMessage, registryClient, serviceClient, serviceMessage } from './support/clients.ts';
+import {
+  deviceClient,
+  deviceMessage,
+  nameOfError,
+  registryClient,
+  serviceClient,
+  serviceMessage,
+} from './support/clients.ts';
 import { connectedDevice, connectPacket, publishPacket, rawDevice } from './support/device.ts';
 import { freshHub } from './support/hub.ts';
 
@@ -82,11 +89,6 @@ describe('a hub that throttles', () => {
     onTestFinished(async () => void (await service.close()));
     return service;
   };
-  const nameOfError = (attempt: Promise<unknown>) =>
-    attempt.then(
-      () => 'none',
-      (error: Error) => error.constructor.name,
-    );
 
   test('refuses messages to devices in the words that the service client knows', async () => {
     const service = await opened(await start({ tier: 'S1' }));

@@ -131,20 +131,27 @@ export function listenToEvents(
   };
 }
 
+/** A transport of the official service client that connects with these settings besides its own. */
+export function withSettings(Transport: typeof iothub.Amqp, more: object): typeof iothub.Amqp {
+  return class extends Transport {
+    constructor(config: iothub.Client.TransportConfigOptions) {
+      super(config);
+      const base = Reflect.get(this, '_amqp') as { connect(config: object, done: () => void): void };
+      const connect = base.connect.bind(base);
+      base.connect = (settings, done) => connect({ ...settings, ...more }, done);
+    }
+  };
+}
+
 /** The official service client with all but its addressing real: it trusts the hub's authority, in this process. */
 export function serviceClient(hub: Hub, connectionString = hub.serviceConnectionString, plain = false): iothub.Client {
   const overrides = plain
     ? { policyOverride: { host: '127.0.0.1', port: hub.ports.amqp, transport: 'tcp' } }
     : { sslOptions: { ca: readFileSync(hub.caFile, 'utf8') } };
-  class Trusting extends iothub.Amqp {
-    constructor(config: iothub.Client.TransportConfigOptions) {
-      super(config);
-      const base = Reflect.get(this, '_amqp') as { connect(config: object, done: () => void): void };
-      const connect = base.connect.bind(base);
-      base.connect = (settings, done) => connect({ ...settings, ...overrides }, done);
-    }
-  }
-  const client = viaAgent(hub, iothub.Client.fromConnectionString(connectionString, Trusting));
+  const client = viaAgent(
+    hub,
+    iothub.Client.fromConnectionString(connectionString, withSettings(iothub.Amqp, overrides)),
+  );
   client.setRetryPolicy({ shouldRetry: () => false, nextRetryTimeout: () => 0 });
   return client;
 }
@@ -186,6 +193,13 @@ export function viaAgent<C extends iothub.Client | iothub.Registry>(hub: Hub, cl
 export function registryClient(hub: Hub, policy = 'registryReadWrite'): iothub.Registry {
   return viaAgent(hub, iothub.Registry.fromConnectionString(hub.connectionString(policy)));
 }
+
+/** The name of the error with which something ends; `none` without one. */
+export const nameOfError = (attempt: Promise<unknown>): Promise<string> =>
+  attempt.then(
+    () => 'none',
+    (error: Error) => error.constructor.name,
+  );
 
 /** The outcome of a call-back in the style of the device clients, as a promise. */
 export function called<T>(call: (done: (error: Error | null | undefined, result?: T) => void) => void): Promise<T> {
