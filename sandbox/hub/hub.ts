@@ -100,7 +100,7 @@ export async function startHub(options: HubOptions): Promise<Hub> {
   const amqp = createAmqpServer(core, createDirectory(core));
   const mqtt = createMqttServer(core);
   const rest = createRestServer(core);
-  acceptWebSockets(rest, { amqp: amqp.accept, mqtt: mqtt.accept });
+  acceptWebSockets(rest, { amqp: amqp.accept, mqtt: mqtt.accept }, core.bounds.webSocketMessage);
   for (const device of options.devices ?? []) addDevice(registry, device, store !== undefined);
 
   const ports: HubPorts = { amqp: 0, amqps: 0, mqtts: 0, https: 0, admin: 0 };

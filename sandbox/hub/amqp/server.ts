@@ -20,7 +20,6 @@ export type Directory = (address: string, direction: 'serve' | 'accept') => Node
 
 const idleTimeoutMs = 60_000;
 const maxFrameSize = 65_536;
-const maxMessageSize = 1024 * 1024;
 const partitionOf = (address: string): string | undefined => /\/Partitions\/([^/]+)$/i.exec(address)?.[1];
 const expired = { condition: 'amqp:unauthorized-access', description: 'The token of this link has expired.' };
 
@@ -80,7 +79,7 @@ export function createAmqpServer(hub: HubCore, directory: Directory): AmqpServer
         max_frame_size: maxFrameSize,
         channel_max: 1023,
         sender_options: { snd_settle_mode: 1 },
-        receiver_options: { autoaccept: false, credit_window: 0, max_message_size: maxMessageSize },
+        receiver_options: { autoaccept: false, credit_window: 0, max_message_size: bounds.message },
         port: 0,
       });
       const claims = createClaims(now, () => {
@@ -105,7 +104,7 @@ export function createAmqpServer(hub: HubCore, directory: Directory): AmqpServer
       });
       connection.on('receiver_open', ({ receiver }: EventContext) => {
         if (!receiver) return;
-        boundMessages(receiver, maxMessageSize, () => socket.destroy());
+        boundMessages(receiver, bounds.message, () => socket.destroy());
         attach(receiver, receiver.target?.address, peer, 'accept');
       });
       socket.on('close', () => {

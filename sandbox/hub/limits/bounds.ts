@@ -10,6 +10,10 @@ export interface Bounds {
   feedback: number;
   /** What was written to a client that does not read it: the connection ends. */
   unread: number;
+  /** A message over AMQP, of which clients are told, and of which no more is gathered: the connection ends. */
+  message: number;
+  /** A message over a WebSocket, whatever it carries: the connection ends. */
+  webSocketMessage: number;
 }
 
 export const bounds: Bounds = {
@@ -17,4 +21,6 @@ export const bounds: Bounds = {
   queues: 64 * mebibyte,
   feedback: 8 * mebibyte,
   unread: 8 * mebibyte,
+  message: mebibyte,
+  webSocketMessage: 8 * mebibyte,
 };

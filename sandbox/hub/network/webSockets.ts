@@ -7,15 +7,18 @@ const protocols: Readonly<Record<string, 'amqp' | 'mqtt'>> = { AMQPWSB10: 'amqp'
 
 /**
  * Let WebSockets through an HTTP server: AMQP and MQTT by their subprotocols, on any path, so on those of IoT Hub
- * (`/$iothub/websocket`) and Event Hubs (`/$servicebus/websocket`). One of another subprotocol is refused.
+ * (`/$iothub/websocket`) and Event Hubs (`/$servicebus/websocket`). One of another subprotocol is refused,
+ * and one that sends a message of more than `maxPayload` bytes ends.
  */
 export function acceptWebSockets(
   server: Server,
   accept: { amqp(stream: Duplex): void; mqtt(stream: Duplex): void },
+  maxPayload: number,
 ): void {
   const sockets = new WebSocketServer({
     noServer: true,
     perMessageDeflate: false,
+    maxPayload,
     handleProtocols: (offered) => [...offered].find((name) => Object.hasOwn(protocols, name)) ?? false,
   });
   server.on('upgrade', (request, socket, head) => {
