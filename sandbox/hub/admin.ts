@@ -1,13 +1,13 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { ZodError, z } from 'zod';
-import type { Counters } from './core/counters.ts';
 import type { Devicebound } from './cloudToDevice/deviceQueues.ts';
+import type { Counters } from './core/counters.ts';
+import type { PartitionLog } from './events/partitionLog.ts';
 import type { Faults } from './faults/faults.ts';
 import { faultKinds } from './faults/kinds.ts';
-import type { Journal, JournalEntry } from './journal/journal.ts';
-import type { PartitionLog } from './events/partitionLog.ts';
-import { Refusal } from './values/refusal.ts';
 import type { Device, Registry } from './identity/registry.ts';
+import type { Journal, JournalEntry } from './journal/journal.ts';
+import { Refusal } from './values/refusal.ts';
 
 /** What the admin port shows and changes. */
 export interface AdminHub {

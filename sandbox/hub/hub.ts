@@ -1,27 +1,27 @@
 import type { Socket } from 'node:net';
-import { type Addresses, createAddresses } from './identity/addresses.ts';
 import { createAdmin } from './admin.ts';
 import { createDirectory } from './amqp/nodes.ts';
 import { createAmqpServer } from './amqp/server.ts';
-import { ensureCertificates } from './identity/certificates.ts';
+import type { Devicebound } from './cloudToDevice/deviceQueues.ts';
 import { createCore, type HubRules } from './core/core.ts';
 import { type Counters, countAll } from './core/counters.ts';
-import type { Devicebound } from './cloudToDevice/deviceQueues.ts';
+import type { PartitionLog } from './events/partitionLog.ts';
 import { burst } from './faults/burst.ts';
 import { createFaults, type Faults, interceptedByFault } from './faults/faults.ts';
+import { type Addresses, createAddresses } from './identity/addresses.ts';
+import { ensureCertificates } from './identity/certificates.ts';
+import { ensurePolicies } from './identity/policies.ts';
+import type { Registry } from './identity/registry.ts';
 import type { Journal } from './journal/journal.ts';
-import type { Listener } from './network/listener.ts';
 import type { Methods } from './methods/methods.ts';
 import { createMqttServer } from './mqtt/server.ts';
-import type { PartitionLog } from './events/partitionLog.ts';
-import { openStore } from './persistence/store.ts';
-import { ensurePolicies } from './identity/policies.ts';
 import type { HubPorts } from './network/hubPorts.ts';
+import type { Listener } from './network/listener.ts';
 import { openPorts } from './network/ports.ts';
-import type { Registry } from './identity/registry.ts';
+import { acceptWebSockets } from './network/webSockets.ts';
+import { openStore } from './persistence/store.ts';
 import { createRestServer } from './rest/server.ts';
 import type { Twins } from './twins/twins.ts';
-import { acceptWebSockets } from './network/webSockets.ts';
 
 /** How to start a hub. Only `directory` is needed. */
 export interface HubOptions {

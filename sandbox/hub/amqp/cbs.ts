@@ -1,6 +1,6 @@
+import type { StandingFaults } from '../faults/standing.ts';
 import type { Access } from '../identity/access.ts';
 import { kindOfAudience } from '../network/connections.ts';
-import type { StandingFaults } from '../faults/standing.ts';
 import { Refusal } from '../values/refusal.ts';
 import type { Node } from './link/peer.ts';
 import { requestNode } from './link/requests.ts';

@@ -1,14 +1,14 @@
 import rhea, { type Sender } from 'rhea';
-import type { Link } from '../network/connections.ts';
+import type { PartitionLog, StartPosition } from '../events/partitionLog.ts';
+import type { Tally } from '../events/tally.ts';
 import type { StandingFaults } from '../faults/standing.ts';
 import type { Journal } from '../journal/journal.ts';
-import type { PartitionLog, StartPosition } from '../events/partitionLog.ts';
+import type { Link } from '../network/connections.ts';
 import { Refusal } from '../values/refusal.ts';
-import type { Tally } from '../events/tally.ts';
 import { parseFilter } from './filter.ts';
 import { sendUnsettled } from './link/links.ts';
-import type { Owners } from './owners.ts';
 import { type Node, notFound, type Peer, refuse, transferCount, transferLimit } from './link/peer.ts';
+import type { Owners } from './owners.ts';
 
 const { wrap_long, wrap_timestamp } = rhea.types;
 const form = /^(?<hub>[^/]+)\/ConsumerGroups\/(?<group>[^/]+)\/Partitions\/(?<partition>[^/]+)$/i;

@@ -1,6 +1,6 @@
 import rhea from 'rhea';
-import type { StandingFaults } from '../faults/standing.ts';
 import type { PartitionLog } from '../events/partitionLog.ts';
+import type { StandingFaults } from '../faults/standing.ts';
 import { type Node, notFound } from './link/peer.ts';
 import { type Answer, requestNode } from './link/requests.ts';
 

@@ -2,12 +2,12 @@ import type { HubCore } from '../core/core.ts';
 import { cbsNode } from './cbs.ts';
 import { consumerNode } from './consumer.ts';
 import { deviceNode, isDeviceAddress } from './device/node.ts';
-import { deviceboundNode } from './serviceSender.ts';
 import { managementNode } from './management.ts';
 import { createOwners } from './owners.ts';
 import { producerNode } from './producer.ts';
 import type { Directory } from './server.ts';
 import { isServiceboundAddress, serviceboundNode } from './servicebound.ts';
+import { deviceboundNode } from './serviceSender.ts';
 
 /** The AMQP nodes of a hub, the same on every port. */
 export function createDirectory(hub: HubCore): Directory {

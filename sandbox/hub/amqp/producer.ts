@@ -1,9 +1,9 @@
 import rhea, { type EventContext } from 'rhea';
 import { placeAnnotations } from '../events/deviceEvent.ts';
 import type { Events } from '../events/events.ts';
+import type { PartitionLog } from '../events/partitionLog.ts';
 import { answer } from '../faults/answering.ts';
 import type { StandingFaults } from '../faults/standing.ts';
-import type { PartitionLog } from '../events/partitionLog.ts';
 import { Refusal } from '../values/refusal.ts';
 import { unpack } from './link/batch.ts';
 import { dispositions, type Node, notFound, refuse } from './link/peer.ts';

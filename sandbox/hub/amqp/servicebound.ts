@@ -1,8 +1,8 @@
 import rhea, { type Message as AmqpMessage, type Sender } from 'rhea';
-import type { Link } from '../network/connections.ts';
-import type { HubCore } from '../core/core.ts';
 import type { FeedbackBatch } from '../cloudToDevice/feedback.ts';
 import type { Handed } from '../cloudToDevice/queue.ts';
+import type { HubCore } from '../core/core.ts';
+import type { Link } from '../network/connections.ts';
 import { Refusal } from '../values/refusal.ts';
 import { lend } from './link/lending.ts';
 import type { Node, Peer } from './link/peer.ts';

@@ -1,10 +1,10 @@
-import type { Feedback, FeedbackStatus } from './feedback.ts';
-import type { C2dOutcome, Journal } from '../journal/journal.ts';
-import { type Message, messageSize, type SystemProperties } from '../values/message.ts';
-import type { Table } from '../persistence/table.ts';
-import { createLockedQueue, type LockedQueue, type QueueRules, type Settlement } from './queue.ts';
-import { Refusal } from '../values/refusal.ts';
 import type { Registry } from '../identity/registry.ts';
+import type { C2dOutcome, Journal } from '../journal/journal.ts';
+import type { Table } from '../persistence/table.ts';
+import { type Message, messageSize, type SystemProperties } from '../values/message.ts';
+import { Refusal } from '../values/refusal.ts';
+import type { Feedback, FeedbackStatus } from './feedback.ts';
+import { createLockedQueue, type LockedQueue, type QueueRules, type Settlement } from './queue.ts';
 import { strictlyValid } from './strictProperties.ts';
 
 /** The rules of the cloud-to-device queues. */

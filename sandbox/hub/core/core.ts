@@ -1,18 +1,18 @@
-import type { Store } from '../persistence/store.ts';
-import { type Access, createAccess } from '../identity/access.ts';
-import { type Connections, createConnections } from '../network/connections.ts';
 import { createDevicebound, type Devicebound, type DeviceboundRules, limits, type StoredMessage } from '../cloudToDevice/deviceQueues.ts';
-import { createEvents, type Events } from '../events/events.ts';
-import { createStandingFaults, type StandingFaults } from '../faults/standing.ts';
 import { createFeedback, type Feedback, type FeedbackRules, feedbackRules } from '../cloudToDevice/feedback.ts';
-import { createJournal, type Journal } from '../journal/journal.ts';
-import { createMethods, type Methods } from '../methods/methods.ts';
+import { createEvents, type Events } from '../events/events.ts';
+import { createTally, type Tally } from '../events/tally.ts';
+import { createStandingFaults, type StandingFaults } from '../faults/standing.ts';
+import { type Access, createAccess } from '../identity/access.ts';
 import type { Policy } from '../identity/policies.ts';
 import { createPresence, type Presence } from '../identity/presence.ts';
 import { createRegistry, type Identity, type Registry } from '../identity/registry.ts';
-import { createTally, type Tally } from '../events/tally.ts';
+import { createJournal, type Journal } from '../journal/journal.ts';
 import { type Bounds, bounds } from '../limits/bounds.ts';
 import { createThrottle, type Rates, type Throttle, type Tier, tierRates } from '../limits/throttle.ts';
+import { createMethods, type Methods } from '../methods/methods.ts';
+import { type Connections, createConnections } from '../network/connections.ts';
+import type { Store } from '../persistence/store.ts';
 import { createTwins, type Twins } from '../twins/twins.ts';
 
 /** What a hub knows and does, whatever protocol it is asked in. */

@@ -1,6 +1,6 @@
-import { type Connections, connectionKinds } from '../network/connections.ts';
 import type { PartitionLog } from '../events/partitionLog.ts';
 import type { Tally } from '../events/tally.ts';
+import { type Connections, connectionKinds } from '../network/connections.ts';
 
 /** How the hub is doing, in numbers. */
 export interface Counters extends Tally {

@@ -1,8 +1,8 @@
 import rhea from 'rhea';
 import type { DeviceLogin } from '../identity/access.ts';
-import { createAmqpWriter } from './amqpWriter.ts';
-import type { DeviceMessage, SystemProperties } from '../values/message.ts';
 import type { EventPlace } from '../values/loggedEvent.ts';
+import type { DeviceMessage, SystemProperties } from '../values/message.ts';
+import { createAmqpWriter } from './amqpWriter.ts';
 
 const { wrap_long, wrap_timestamp } = rhea.types;
 

@@ -1,12 +1,12 @@
 import type { DeviceLogin } from '../identity/access.ts';
-import { encodeDeviceEvent } from './deviceEvent.ts';
-import type { Journal } from '../journal/journal.ts';
-import { type DeviceMessage, messageSize } from '../values/message.ts';
-import type { LoggedEvent } from '../values/loggedEvent.ts';
-import { createPartitionLog, type PartitionLog } from './partitionLog.ts';
-import type { Store } from '../persistence/store.ts';
-import { Refusal } from '../values/refusal.ts';
 import { nameOf } from '../identity/registry.ts';
+import type { Journal } from '../journal/journal.ts';
+import type { Store } from '../persistence/store.ts';
+import type { LoggedEvent } from '../values/loggedEvent.ts';
+import { type DeviceMessage, messageSize } from '../values/message.ts';
+import { Refusal } from '../values/refusal.ts';
+import { encodeDeviceEvent } from './deviceEvent.ts';
+import { createPartitionLog, type PartitionLog } from './partitionLog.ts';
 
 /** Largest device-to-cloud message, in bytes as `messageSize` counts. */
 export const maxEventSize = 256 * 1024;

@@ -1,8 +1,8 @@
 import type { Connection, Link } from '../network/connections.ts';
 import { Refusal } from '../values/refusal.ts';
+import { cut } from './immediate.ts';
 import type { FaultOf } from './schema.ts';
 import type { StandingFaults } from './standing.ts';
-import { cut } from './immediate.ts';
 
 /** How a sender is told what became of its message. A protocol that has no word for one of them says nothing. */
 export interface Answers {

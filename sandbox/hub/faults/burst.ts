@@ -1,9 +1,9 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import type { Access } from '../identity/access.ts';
 import type { Events } from '../events/events.ts';
-import { Refusal } from '../values/refusal.ts';
+import type { Access } from '../identity/access.ts';
 import type { Registry } from '../identity/registry.ts';
 import { signSas } from '../identity/sas.ts';
+import { Refusal } from '../values/refusal.ts';
 import type { FaultOf } from './schema.ts';
 
 const atOnce = 1000;

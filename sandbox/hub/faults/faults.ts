@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net';
 import type { HubPorts } from '../network/hubPorts.ts';
 import { type Listener, reset } from '../network/listener.ts';
-import { type FaultRequest, isImmediate, parseFault, type StandingFault, type ImmediateFault } from './schema.ts';
 import { type FaultTargets, strikeNow } from './immediate.ts';
+import { type FaultRequest, isImmediate, parseFault, type StandingFault, type ImmediateFault } from './schema.ts';
 import type { StandingFaults } from './standing.ts';
 
 /** A fault that stands, as it is listed. */

@@ -1,6 +1,6 @@
+import { Refusal } from '../values/refusal.ts';
 import type { Credential } from './credential.ts';
 import type { Policy, Right } from './policies.ts';
-import { Refusal } from '../values/refusal.ts';
 import { clientIdOf, type Identity, type Registry } from './registry.ts';
 import { isSignedWith, type KeyEncoding, parseSas, type SasToken } from './sas.ts';
 

@@ -1,5 +1,5 @@
-import type { Policy } from './policies.ts';
 import type { HubPorts } from '../network/hubPorts.ts';
+import type { Policy } from './policies.ts';
 import { clientIdOf, type Registry } from './registry.ts';
 
 /** What clients are given to find the hub and to prove who they are. All of these hold secrets. */

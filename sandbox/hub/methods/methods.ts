@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { createArrivals } from './arrivals.ts';
+import { nameOf, type Registry } from '../identity/registry.ts';
 import type { Journal } from '../journal/journal.ts';
 import { type Json, parseJson } from '../values/json.ts';
 import { Refusal } from '../values/refusal.ts';
-import { nameOf, type Registry } from '../identity/registry.ts';
+import { createArrivals } from './arrivals.ts';
 
 /** A direct method as a service asks for it. */
 export interface MethodCall {

@@ -1,10 +1,10 @@
 import type { Duplex } from 'node:stream';
 import { type IConnectPacket, type Packet, parser, writeToStream } from 'mqtt-packet';
-import type { DeviceLogin } from '../identity/access.ts';
 import { maxEventSize } from '../events/events.ts';
+import type { DeviceLogin } from '../identity/access.ts';
+import { nameOf } from '../identity/registry.ts';
 import { endSoon } from '../network/listener.ts';
 import { Refusal } from '../values/refusal.ts';
-import { nameOf } from '../identity/registry.ts';
 import { readIdentity } from './identity.ts';
 import type { MqttHub } from './mqttHub.ts';
 import { createSession, Misconduct, type Session } from './session.ts';

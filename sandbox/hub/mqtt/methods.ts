@@ -1,4 +1,4 @@
-import { type Feature, publication, type FeatureContext } from './channel.ts';
+import { type Feature, type FeatureContext, publication } from './channel.ts';
 
 // to the device: $iothub/methods/POST/{name}/?$rid={request}; from it: $iothub/methods/res/{status}/?$rid={request}
 const response = /^\$iothub\/methods\/res\/(?<status>-?\d{1,9})\/\?\$rid=(?<request>[^&]+)/;

@@ -1,5 +1,5 @@
 import { deviceTwin, type TwinAnswer } from '../twins/deviceTwin.ts';
-import { type Feature, publication, type FeatureContext } from './channel.ts';
+import { type Feature, type FeatureContext, publication } from './channel.ts';
 
 // from the device: $iothub/twin/GET/?$rid={request}, $iothub/twin/PATCH/properties/reported/?$rid={request}
 // to it:           $iothub/twin/res/{status}/?$rid={request}[&$version={version}]

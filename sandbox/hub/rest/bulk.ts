@@ -1,7 +1,7 @@
 import type { HubCore } from '../core/core.ts';
+import { clientIdOf } from '../identity/registry.ts';
 import { isObject, type Json, type JsonObject } from '../values/json.ts';
 import { Refusal } from '../values/refusal.ts';
-import { clientIdOf } from '../identity/registry.ts';
 import { codeOf } from './errors.ts';
 import type { Route } from './request.ts';
 import { settingsIn, textIn } from './settings.ts';

@@ -1,5 +1,5 @@
-import { Refusal } from '../values/refusal.ts';
 import { clientIdOf } from '../identity/registry.ts';
+import { Refusal } from '../values/refusal.ts';
 import { checkMatch, identityOf, objectIn, type RestRequest, type Route } from './request.ts';
 import { settingsIn, textIn } from './settings.ts';
 import { identityShape } from './shapes.ts';

@@ -1,6 +1,6 @@
+import { clientIdOf } from '../identity/registry.ts';
 import type { Json } from '../values/json.ts';
 import { Refusal } from '../values/refusal.ts';
-import { clientIdOf } from '../identity/registry.ts';
 import { refuseMethod } from './methodErrors.ts';
 import { misanswer } from './methodFault.ts';
 import { objectIn, type RestRequest, type Route } from './request.ts';

@@ -1,10 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { HubCore } from '../core/core.ts';
-import { isObject, type Json, type JsonObject } from '../values/json.ts';
 import type { Right } from '../identity/policies.ts';
-import { Refusal } from '../values/refusal.ts';
 import { clientIdOf, type Identity } from '../identity/registry.ts';
 import type { Operation } from '../limits/throttle.ts';
+import { isObject, type Json, type JsonObject } from '../values/json.ts';
+import { Refusal } from '../values/refusal.ts';
 
 /** A request whose token has been verified. */
 export interface RestRequest {

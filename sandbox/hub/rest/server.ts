@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { HubCore } from '../core/core.ts';
-import { type Json, parseJson } from '../values/json.ts';
 import { reset } from '../network/listener.ts';
+import { type Json, parseJson } from '../values/json.ts';
 import { Refusal } from '../values/refusal.ts';
 import { bulkRoute } from './bulk.ts';
 import { codeOf, errorAnswer } from './errors.ts';

@@ -1,6 +1,6 @@
+import type { IdentitySettings } from '../identity/registry.ts';
 import { isObject, type Json, type JsonObject } from '../values/json.ts';
 import { Refusal } from '../values/refusal.ts';
-import type { IdentitySettings } from '../identity/registry.ts';
 
 /** What a registry client says of an identity. An empty key is none: the hub makes one, or keeps what is there. */
 export function settingsIn(described: JsonObject): IdentitySettings {

@@ -1,6 +1,6 @@
 import type { HubCore } from '../core/core.ts';
-import type { JsonObject } from '../values/json.ts';
 import type { Identity } from '../identity/registry.ts';
+import type { JsonObject } from '../values/json.ts';
 
 const never = '0001-01-01T00:00:00Z';
 

@@ -1,6 +1,6 @@
+import type { Throttle } from '../limits/throttle.ts';
 import { type JsonObject, parseJson } from '../values/json.ts';
 import { Refusal } from '../values/refusal.ts';
-import type { Throttle } from '../limits/throttle.ts';
 import type { Twins } from './twins.ts';
 
 /** The answer to a device's twin request: a status as in HTTP, a JSON body or none, and the version after an update. */

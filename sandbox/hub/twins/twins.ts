@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
+import type { Registry } from '../identity/registry.ts';
 import { isObject, type Json, type JsonObject } from '../values/json.ts';
 import { Refusal } from '../values/refusal.ts';
-import type { Registry } from '../identity/registry.ts';
 import { createSection, type Section, type SectionView } from './twinSection.ts';
 
 /** A twin as it is now; sections have `$version` and, seen by services, `$metadata`. */

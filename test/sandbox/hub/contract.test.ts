@@ -3,7 +3,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { standingFaults, immediateFaults } from '../../../sandbox/hub/faults/schema.ts';
+import { immediateFaults, standingFaults } from '../../../sandbox/hub/faults/schema.ts';
 import { append, eventReceiver } from './support/bare.ts';
 import { connectedDevice, publishPacket } from './support/device.ts';
 import { freshHub } from './support/hub.ts';

@@ -1,8 +1,8 @@
 import rhea from 'rhea';
 import { describe, expect, test } from 'vitest';
-import type { DeviceLogin } from '../../../sandbox/hub/identity/access.ts';
 import { createAmqpWriter } from '../../../sandbox/hub/events/amqpWriter.ts';
 import { encodeDeviceEvent } from '../../../sandbox/hub/events/deviceEvent.ts';
+import type { DeviceLogin } from '../../../sandbox/hub/identity/access.ts';
 import { createRegistry } from '../../../sandbox/hub/identity/registry.ts';
 
 const registry = createRegistry(() => 0);

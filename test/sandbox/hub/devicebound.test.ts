@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { createDevicebound, type Delivery, type Devicebound, limits } from '../../../sandbox/hub/cloudToDevice/deviceQueues.ts';
 import { createFeedback, type Feedback, feedbackRules } from '../../../sandbox/hub/cloudToDevice/feedback.ts';
+import { createRegistry, type Registry } from '../../../sandbox/hub/identity/registry.ts';
 import { createJournal, type Journal } from '../../../sandbox/hub/journal/journal.ts';
 import { type Message, messageSize } from '../../../sandbox/hub/values/message.ts';
-import { createRegistry, type Registry } from '../../../sandbox/hub/identity/registry.ts';
 
 let now = 0;
 let registry: Registry;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { stableHash } from '../../../sandbox/hub/events/events.ts';
-import { createJournal } from '../../../sandbox/hub/journal/journal.ts';
 import { createRegistry } from '../../../sandbox/hub/identity/registry.ts';
+import { createJournal } from '../../../sandbox/hub/journal/journal.ts';
 
 describe('device ids', () => {
   const accepted = (id: string) => {

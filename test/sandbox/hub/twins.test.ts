@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { Json } from '../../../sandbox/hub/values/json.ts';
 import { createRegistry, type Registry } from '../../../sandbox/hub/identity/registry.ts';
 import { createTwins, type Twins } from '../../../sandbox/hub/twins/twins.ts';
+import type { Json } from '../../../sandbox/hub/values/json.ts';
 
 const now = Date.UTC(2030, 0, 1);
 let registry: Registry;

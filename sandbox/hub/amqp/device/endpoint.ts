@@ -1,7 +1,7 @@
 import type { Receiver, Sender } from 'rhea';
+import type { HubCore } from '../../core/core.ts';
 import type { DeviceLogin } from '../../identity/access.ts';
 import type { Link } from '../../network/connections.ts';
-import type { HubCore } from '../../core/core.ts';
 import type { Peer } from '../link/peer.ts';
 
 /** What the links of a device or module on one connection share. */

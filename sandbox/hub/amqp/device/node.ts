@@ -1,13 +1,13 @@
 import type { Receiver, Sender } from 'rhea';
-import type { DeviceLogin } from '../../identity/access.ts';
-import type { Link } from '../../network/connections.ts';
 import type { HubCore } from '../../core/core.ts';
-import { Refusal } from '../../values/refusal.ts';
+import type { DeviceLogin } from '../../identity/access.ts';
 import { clientIdOf, nameOf } from '../../identity/registry.ts';
+import type { Link } from '../../network/connections.ts';
+import { Refusal } from '../../values/refusal.ts';
 import { type Node, notFound, type Peer } from '../link/peer.ts';
-import { deviceboundEndpoint } from './queueReader.ts';
 import type { Endpoint, DeviceSession } from './endpoint.ts';
 import { methodsEndpoint } from './methods.ts';
+import { deviceboundEndpoint } from './queueReader.ts';
 import { telemetryEndpoint } from './telemetry.ts';
 import { twinEndpoint } from './twin.ts';
 

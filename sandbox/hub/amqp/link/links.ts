@@ -1,6 +1,6 @@
 import type { Receiver, Sender } from 'rhea';
-import type { Connection, Link } from '../../network/connections.ts';
 import type { StandingFaults } from '../../faults/standing.ts';
+import type { Connection, Link } from '../../network/connections.ts';
 
 /** What faults call a link on which a client sends. */
 type InboundLink = 'c2d' | 'd2c' | 'events';

@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream';
 import type { Message as AmqpMessage, Delivery, Receiver, Sender } from 'rhea';
-import type { Connection, Link } from '../../network/connections.ts';
 import type { Answers } from '../../faults/answering.ts';
+import type { Connection, Link } from '../../network/connections.ts';
 import { Refusal } from '../../values/refusal.ts';
 import type { Claims } from './claims.ts';
 
