@@ -12,7 +12,7 @@ export const help = `Runs an IoT hub on this machine, alone, for any project; or
   npm run hub -- devices remove D
   npm run hub -- faults [list]                  the faults that stand
   npm run hub -- faults kinds                   every kind of fault and its fields
-  npm run hub -- faults add KIND [name=value …] inject a fault, which stands or strikes at once: faults add drop connections=events
+  npm run hub -- faults add KIND [name=value …] inject a fault, standing or immediate: faults add drop connections=events
   npm run hub -- faults clear [ID]              end one fault, or all
   npm run hub -- counters                       connections, links, credit, events, queues
   npm run hub -- journal [name=value …]         what was received and sent; since, deviceId, kind

@@ -4,6 +4,8 @@ import amqp from 'azure-iot-device-amqp';
 import mqtt from 'azure-iot-device-mqtt';
 import iothub from 'azure-iothub';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { WebSocket } from 'ws';
+import { bounds } from '../../../sandbox/hub/limits/bounds.ts';
 import {
   agentOf,
   deviceClient,
@@ -133,6 +135,13 @@ describe('over WebSockets', () => {
     await service.send(deviceId, serviceMessage('down'));
     expect((await got).getData().toString()).toBe('down');
     expect(hub.journal.list({ kind: 'd2c', deviceId })).toMatchObject([{ body: Buffer.from('up') }]);
+  });
+  test('a message that is too large ends the connection', async () => {
+    const socket = new WebSocket('wss://localhost/$iothub/websocket', 'mqtt', { agent: agentOf(hub) });
+    socket.on('error', () => undefined);
+    await once(socket, 'open');
+    socket.send(Buffer.alloc(bounds.webSocketMessage + 1));
+    expect(await once(socket, 'close')).toMatchObject([1009, expect.anything()]);
   });
   test('a protocol that is none of them is refused', async () => {
     const { request } = await import('node:https');
