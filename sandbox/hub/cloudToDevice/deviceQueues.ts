@@ -152,7 +152,10 @@ export function createDevicebound(options: {
         `ErrorCode:DeviceMaximumQueueDepthExceeded;403004: the device has ${rules.pending} messages pending already.`,
       );
     if (kept + messageSize(message) > most)
-      throw new Refusal('com.microsoft:server-busy', `The hub keeps ${most} bytes of messages to devices, and has them.`);
+      throw new Refusal(
+        'com.microsoft:server-busy',
+        `The hub keeps ${most} bytes of messages to devices, and has them.`,
+      );
   };
 
   for (const [id, { deviceId, system, properties, body, enqueuedTime, expiresAt, deliveryCount }] of table?.entries() ??

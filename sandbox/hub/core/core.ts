@@ -1,4 +1,10 @@
-import { createDevicebound, type Devicebound, type DeviceboundRules, limits, type StoredMessage } from '../cloudToDevice/deviceQueues.ts';
+import {
+  createDevicebound,
+  type Devicebound,
+  type DeviceboundRules,
+  limits,
+  type StoredMessage,
+} from '../cloudToDevice/deviceQueues.ts';
 import { createFeedback, type Feedback, type FeedbackRules, feedbackRules } from '../cloudToDevice/feedback.ts';
 import { createEvents, type Events } from '../events/events.ts';
 import { createTally, type Tally } from '../events/tally.ts';

@@ -18,7 +18,10 @@ export async function burst(
   if (devices.length === 0) throw new Refusal('amqp:not-found', 'There is no device that could send the events.');
   const expiry = Math.ceil(now() / 1000) + 3600;
   const logins = devices.map(({ deviceId: id, primaryKey }) =>
-    access.login(id, undefined, { kind: 'key', token: signSas(`localhost/devices/${id}`, primaryKey, 'base64', expiry) }),
+    access.login(id, undefined, {
+      kind: 'key',
+      token: signSas(`localhost/devices/${id}`, primaryKey, 'base64', expiry),
+    }),
   );
   const body = Buffer.alloc(bytes, 'x');
   for (let sent = 0; sent < count; sent++) {

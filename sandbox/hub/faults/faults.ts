@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import type { HubPorts } from '../network/hubPorts.ts';
 import { type Listener, reset } from '../network/listener.ts';
 import { type FaultTargets, strikeNow } from './immediate.ts';
-import { type FaultRequest, isImmediate, parseFault, type StandingFault, type ImmediateFault } from './schema.ts';
+import { type FaultRequest, type ImmediateFault, isImmediate, parseFault, type StandingFault } from './schema.ts';
 import type { StandingFaults } from './standing.ts';
 
 /** A fault that stands, as it is listed. */
@@ -27,7 +27,9 @@ export interface Faults {
 }
 
 /** The faults of a hub that listens on `ports`. */
-export function createFaults(targets: Omit<FaultTargets, 'listeners'> & { ports: Map<keyof HubPorts, Listener> }): Faults {
+export function createFaults(
+  targets: Omit<FaultTargets, 'listeners'> & { ports: Map<keyof HubPorts, Listener> },
+): Faults {
   const { standing, ports } = targets;
 
   const isOpen = (port: keyof HubPorts): boolean =>
@@ -45,7 +47,10 @@ export function createFaults(targets: Omit<FaultTargets, 'listeners'> & { ports:
   const parse = <F extends FaultRequest>(fault: F): F => parseFault(fault) as F;
   const add = (fault: StandingFault): string => standing.add(parse(fault)).id;
   const strike = (fault: ImmediateFault): Promise<number> =>
-    strikeNow(parse(fault), { ...targets, listeners: [...ports].flatMap(([name, it]) => (name === 'admin' ? [] : [it])) });
+    strikeNow(parse(fault), {
+      ...targets,
+      listeners: [...ports].flatMap(([name, it]) => (name === 'admin' ? [] : [it])),
+    });
 
   return {
     add,

@@ -1,4 +1,4 @@
-import { standingFaults, immediateFaults } from './schema.ts';
+import { immediateFaults, standingFaults } from './schema.ts';
 
 /** A kind of fault, for people. */
 export interface FaultKind {

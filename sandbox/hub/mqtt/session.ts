@@ -47,7 +47,11 @@ export function createSession(options: {
 
   const listen = (topic: string): void => {
     const channel = channels.get(topic);
-    if (channel && !open.has(topic)) open.set(topic, channel.open(() => subscribed.get(topic) ?? 0));
+    if (channel && !open.has(topic))
+      open.set(
+        topic,
+        channel.open(() => subscribed.get(topic) ?? 0),
+      );
   };
 
   const stop = (topic: string): void => {

@@ -21,7 +21,9 @@ const query = (request: RestRequest) => {
   const { hub, headers } = request;
   const { query: text } = objectIn(request);
   const found = evaluate(parseQuery(typeof text === 'string' ? text : ''), hub.registry);
-  const [after, count] = [headers['x-ms-continuation'], headers['x-ms-max-item-count']].map((value) => value?.toString());
+  const [after, count] = [headers['x-ms-continuation'], headers['x-ms-max-item-count']].map((value) =>
+    value?.toString(),
+  );
   const { items, continuation } = pageOf(found, after, count);
   return {
     status: 200,

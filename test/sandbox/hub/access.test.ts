@@ -97,9 +97,7 @@ describe('access', () => {
     }
   });
   test("a device's id is compared with regard to case", () => {
-    expect(() => logIn('d1', undefined, signSas('localhost/devices/D1', key, 'base64', later))).toThrow(
-      unauthorized,
-    );
+    expect(() => logIn('d1', undefined, signSas('localhost/devices/D1', key, 'base64', later))).toThrow(unauthorized);
   });
   test('a policy logs a device in with the scope of the hub, if it may', () => {
     const token = service('localhost/devices', later, otherKey, 'device');

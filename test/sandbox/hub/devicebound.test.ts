@@ -1,5 +1,10 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { createDevicebound, type Delivery, type Devicebound, limits } from '../../../sandbox/hub/cloudToDevice/deviceQueues.ts';
+import {
+  createDevicebound,
+  type Delivery,
+  type Devicebound,
+  limits,
+} from '../../../sandbox/hub/cloudToDevice/deviceQueues.ts';
 import { createFeedback, type Feedback, feedbackRules } from '../../../sandbox/hub/cloudToDevice/feedback.ts';
 import { createRegistry, type Registry } from '../../../sandbox/hub/identity/registry.ts';
 import { createJournal, type Journal } from '../../../sandbox/hub/journal/journal.ts';

@@ -198,13 +198,18 @@ describe('publishing', () => {
 });
 
 describe('a will', () => {
-  const will = { topic: 'devices/pump-1/messages/events/a=1', payload: Buffer.from('gone'), qos: 1, retain: false } as const;
+  const will = {
+    topic: 'devices/pump-1/messages/events/a=1',
+    payload: Buffer.from('gone'),
+    qos: 1,
+    retain: false,
+  } as const;
 
   test('is published when the connection breaks', async () => {
     (await connectedDevice(hub, 'pump-1', { will })).socket.destroy();
-    await expect.poll(() => events('pump-1')).toMatchObject([
-      { properties: { a: '1', 'iothub-MessageType': 'Will' }, body: Buffer.from('gone') },
-    ]);
+    await expect
+      .poll(() => events('pump-1'))
+      .toMatchObject([{ properties: { a: '1', 'iothub-MessageType': 'Will' }, body: Buffer.from('gone') }]);
   });
   test('is not published when the device disconnects', async () => {
     const device = await connectedDevice(hub, 'pump-1', { will });
@@ -226,7 +231,8 @@ test('a device that does not read what it is sent is disconnected', async () => 
   await subscribe(device, 'pump-1', 0);
   device.socket.pause();
   const message = { system: {}, properties: {}, body: Buffer.alloc(60_000) };
-  for (let sent = 0; hub.isConnected('pump-1') && sent < 1000; sent++) hub.devicebound.enqueue('pump-1', message, 'service');
+  for (let sent = 0; hub.isConnected('pump-1') && sent < 1000; sent++)
+    hub.devicebound.enqueue('pump-1', message, 'service');
   expect(hub.journal.list({ kind: 'disconnected' })).toMatchObject([{ reason: 'it does not read what it is sent' }]);
 });
 

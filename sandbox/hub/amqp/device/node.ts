@@ -5,7 +5,7 @@ import { clientIdOf, nameOf } from '../../identity/registry.ts';
 import type { Link } from '../../network/connections.ts';
 import { Refusal } from '../../values/refusal.ts';
 import { type Node, notFound, type Peer } from '../link/peer.ts';
-import type { Endpoint, DeviceSession } from './endpoint.ts';
+import type { DeviceSession, Endpoint } from './endpoint.ts';
 import { methodsEndpoint } from './methods.ts';
 import { deviceboundEndpoint } from './queueReader.ts';
 import { telemetryEndpoint } from './telemetry.ts';

@@ -48,7 +48,8 @@ test('events keep their sequence numbers, offsets, times and bytes, and new ones
 test('retention holds across a restart, and in the file, from which it cuts what it dropped', async () => {
   const file = join(directory, 'data', 'partition-0.log');
   const texts = Array.from({ length: 100 }, (_, i) => `event ${i + 100}`);
-  const bytes = rhea.message.encode({ body: rhea.message.data_section(Buffer.from('event 100')) }).length + eventOverhead;
+  const bytes =
+    rhea.message.encode({ body: rhea.message.data_section(Buffer.from('event 100')) }).length + eventOverhead;
   const rules = { bounds: { partition: 10 * bytes } };
   const first = await start({ rules });
   append(first, texts);
