@@ -1,7 +1,7 @@
+import 'reflect-metadata';
 import { createPrivateKey, KeyObject, randomBytes, webcrypto, X509Certificate } from 'node:crypto';
 import { join } from 'node:path';
 import * as x509 from '@peculiar/x509';
-import 'reflect-metadata';
 import { readIfThere, writeWhole } from './secretFile.ts';
 
 const day = 24 * 3600 * 1000;
