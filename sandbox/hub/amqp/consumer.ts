@@ -85,12 +85,21 @@ export function consumerNode(options: {
 
     const pump = (): void => {
       const { socket } = peer;
-      let room = socketBacklog - socket.writableLength; // none: the socket's 'drain' calls again
-      if (!running || room <= 0 || position >= log.next() || !allowed()) return;
+      let room = socketBacklog - socket.writableLength - peer.unwritten;
+      if (!running || position >= log.next()) return;
+      if (room <= 0) {
+        if (peer.unwritten > 0) later(); // otherwise the socket's 'drain' calls again
+        return;
+      }
+      if (!allowed()) return;
       position = Math.max(position, log.first());
       sent = Math.max(sent, transferCount(sender));
       socket.cork();
       process.nextTick(() => socket.uncork()); // after rhea has written the frames of this turn
+      if (peer.unwritten === 0)
+        setImmediate(() => {
+          peer.unwritten = 0;
+        });
       for (; room > 0 && sent < transferLimit(sender) && sender.sendable(); sent += 1, position += 1) {
         const event = log.at(position);
         if (!event) break;
@@ -98,6 +107,7 @@ export function consumerNode(options: {
         tally.delivered += 1;
         if (settled) tally.settled += 1;
         room -= event.bytes.length;
+        peer.unwritten += event.bytes.length;
       }
       if (room <= 0) later();
     };

@@ -97,7 +97,7 @@ export function createAmqpServer(hub: HubCore, directory: Directory): AmqpServer
         },
         expire: claims.expire,
       });
-      const peer: Peer = { socket, connection: entry, claims, replies: new Map() };
+      const peer: Peer = { socket, connection: entry, claims, replies: new Map(), unwritten: 0 };
       open.add(entry);
       connection.on('sender_open', ({ sender }: EventContext) => {
         if (sender) attach(sender, sender.source?.address, peer, 'serve');

@@ -12,6 +12,8 @@ export interface Peer {
   claims: Claims;
   /** Links on which answers of the request nodes can go back, by node, link name and target address. */
   replies: Map<string, Sender>;
+  /** Bytes of events that rhea got in this turn; it writes them to the socket at the end of it. */
+  unwritten: number;
 }
 
 /**
