@@ -113,13 +113,6 @@ export const deviceCreated: Story = {
       properties: { model: 'svc.configuration' },
       body: { type: 'gateway.settings', properties: { logLevel: 'debug' } },
     },
-    {
-      title: 'Properties and body that name different objects are refused',
-      device,
-      id: 'disagreement',
-      properties: { objectId: sensorId, model: 'svc.device' },
-      body: { ...sensor, objectId: '0b1ec700-0000-4000-8000-000000000001', model: 'svc.configuration' },
-    },
     { title: 'Every mistake in the body is named', id: 'mistakes', body: { objectId: 'x', parent: { reference: 1 } } },
     { title: 'The gateway of another device is refused', device: 'pump-2', id: 'stranger', body: gateway },
   ],

@@ -117,14 +117,6 @@ export const deviceSyncModel: Story = {
       recursive: true,
       related: [],
     }),
-    ask('Options that contradict each other are refused', 'contradiction', { hierarchical: true, contained: true }),
-    ask('An option of the wrong kind is refused', 'wrong-kind', { hierarchical: 'yes', related: 'svc.configuration' }),
-    {
-      title: 'Object id and model are required',
-      device,
-      id: 'nothing-named',
-      body: {},
-    },
     {
       title: 'A model that is not there is refused',
       device,

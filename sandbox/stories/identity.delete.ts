@@ -61,8 +61,6 @@ export const identityDelete: Story = {
       id: 'itself',
       body: { identity: 'gateway-1' },
     },
-    { title: 'Nor by no name at all', device: 'gateway-1', id: 'nameless', body: {} },
-    { title: 'Nor by an empty one', device: 'gateway-1', id: 'empty', body: { identity: '' } },
     {
       title: 'A name is one name: it leads nowhere else',
       device: 'gateway-1',

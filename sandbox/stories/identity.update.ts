@@ -71,14 +71,6 @@ export const identityUpdate: Story = {
       body: { identity: 'sensor-1', publicKey },
     },
     {
-      title: 'A parent is a path, and leads nowhere else',
-      device: 'pump-1',
-      id: 'way-out',
-      properties: { parent: '../gateway-1/edge' },
-      body: { identity: 'sensor-1', publicKey },
-    },
-    { title: 'A name cannot be empty', device: 'gateway-1', id: 'empty', body: { identity: '', publicKey } },
-    {
       title: 'What the principal manager decides itself is refused by it',
       device: 'gateway-1',
       id: 'read-only',

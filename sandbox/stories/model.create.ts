@@ -118,13 +118,6 @@ export const modelCreate: Story = {
       body: { model: 'svc.device' },
     },
     { title: 'A body that is no JSON is refused', id: 'broken', body: '{ "model": "svc.device", ' },
-    { title: 'Another version of the interface is refused', id: 'version', properties: { version: '3' }, body: pump },
-    {
-      title: 'Who asks for no acknowledgement gets none, not even of a failure',
-      id: 'silent',
-      properties: { ack: 'none' },
-      body: '',
-    },
   ],
   attempts: ({ deviceId, principalId, sensor, objectIds, registrations, owners }) => [
     ...registrations,

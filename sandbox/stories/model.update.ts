@@ -107,13 +107,6 @@ export const modelUpdate: Story = {
       properties: { objectId },
       body: replacement(7),
     },
-    { title: 'Without an object id there is nothing to update', id: 'no-id', body: replacement(7) },
-    {
-      title: 'An object id is a GUID, and nothing else',
-      id: 'bad-id',
-      properties: { objectId: '../<objectId 1>' },
-      body: replacement(7),
-    },
     {
       title: 'A body without a version is refused by the information model',
       id: 'no-version',

@@ -98,7 +98,6 @@ export const referenceCreate: Story = {
       properties: { objectId },
       body: reference('feeds', '<objectId 2>'),
     },
-    { title: 'Without an object id there is no source', id: 'no-id', body: [] },
   ],
   attempts: ({ ownId, objectId, places }) => {
     const from = { objectId: ownId };

@@ -15,6 +15,7 @@ export interface Story {
   /**
    * What the end-to-end transcript has, in order, beginning with the example world. Texts may name what came up before as
    * the transcript does: `<objectId 1>`, `<identity gateway-1/edge>`.
+   * What calls no backend is for the table of the card to show; one such exchange of each generation stands here.
    */
   readonly exchanges: readonly Said[];
   /** What another device tries, to get at what is not its own. */

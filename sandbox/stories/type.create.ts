@@ -86,12 +86,6 @@ export const typeCreate: Story = {
       id: 'mistakes',
       body: { typeId: 'broken', version: '1', properties: { serial: { dataType: 'text' } } },
     },
-    {
-      title: 'A model definition is a name, and nothing else',
-      id: 'bad-model',
-      properties: { model: 'svc.device/types' },
-      body: valve,
-    },
   ],
   attempts: ({ typeId, models }) => [
     { what: 'its type and version', body: { typeId, version: '1.0.0' }, from: 'same tenant' },
