@@ -11,6 +11,7 @@ const [gatewayId, pumpId, sensorId] = [
 const register = (id: string, objectId: string | undefined, body: object): Said => ({
   title: `A ${id} registers`,
   message: 'model.create',
+  prepares: true,
   device,
   id,
   body: { objectId, model: 'svc.device', ...body },
@@ -24,6 +25,7 @@ const refer = (
 ): Said => ({
   title,
   message: 'reference.create',
+  prepares: true,
   device,
   id,
   properties: { objectId },

@@ -33,7 +33,7 @@ export const deviceUpdated: Story = {
     ],
   },
   exchanges: [
-    { title: 'A pump registers itself', message: 'model.create', id: 'boot', body: pump },
+    { title: 'A pump registers itself', message: 'model.create', prepares: true, id: 'boot', body: pump },
     {
       title: 'Its properties and variables are replaced; there is an acknowledgement and no notification',
       id: 'update',

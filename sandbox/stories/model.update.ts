@@ -38,7 +38,7 @@ export const modelUpdate: Story = {
     ],
   },
   exchanges: [
-    { title: 'A pump registers itself', message: 'model.create', id: 'boot', body: pump },
+    { title: 'A pump registers itself', message: 'model.create', prepares: true, id: 'boot', body: pump },
     {
       title: 'Its properties and variables are replaced, and the version moves on',
       id: 'update',

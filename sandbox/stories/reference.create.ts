@@ -2,6 +2,7 @@ import type { Story } from './story.ts';
 import { acknowledgement, boosterId, ok } from './wire.ts';
 
 const pump = (serial: string) => ({ model: 'svc.device', type: 'pump', properties: { serial } });
+const registers = { message: 'model.create', prepares: true };
 const reference = (name: string, objectId: string, attributes?: object) => ({
   name,
   to: { objectId, model: 'svc.device' },
@@ -29,8 +30,8 @@ export const referenceCreate: Story = {
     replies: [acknowledgement(message, id, ok)],
   },
   exchanges: [
-    { title: 'A pump registers itself', message: 'model.create', id: 'boot', body: pump('FP-1') },
-    { title: 'And another one', message: 'model.create', id: 'boot-2', body: pump('FP-2') },
+    { ...registers, title: 'A pump registers itself', id: 'boot', body: pump('FP-1') },
+    { ...registers, title: 'And another one', id: 'boot-2', body: pump('FP-2') },
     {
       title: 'References are created',
       id: 'new',
@@ -71,13 +72,7 @@ export const referenceCreate: Story = {
       properties: { objectId: nothing },
       body: [reference('feeds', objectId)],
     },
-    {
-      title: 'Another device registers a pump',
-      device: 'pump-2',
-      message: 'model.create',
-      id: 'theirs',
-      body: pump('FP-3'),
-    },
+    { ...registers, title: 'Another device registers a pump', device: 'pump-2', id: 'theirs', body: pump('FP-3') },
     {
       title: 'It cannot refer to a pump that is not its own',
       device: 'pump-2',

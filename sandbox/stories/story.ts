@@ -54,6 +54,8 @@ export interface Said extends Sent {
   readonly without?: string;
   /** Text is sent as it is, anything else as JSON. */
   readonly body: unknown;
+  /** Succeeds, and only prepares what the story is about: the transcript has what is sent, and no more. */
+  readonly prepares?: boolean;
   /** Sends the body as base64 of gzip. */
   readonly isCompressed?: boolean;
   /** The backends are only read, and some reads happen at the same time: the transcript has them in the order of their text. */

@@ -1,12 +1,12 @@
 import { gzipSync } from 'node:zlib';
+import { expect } from 'vitest';
 import type { JournalEntry } from '../../sandbox/backends/journal.ts';
 import type { Device, Reply } from '../../sandbox/device/device.ts';
-import { silent } from '../../sandbox/print.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
-import { showMessage } from '../../sandbox/showMessage.ts';
+import { unpack, visible } from '../../sandbox/showMessage.ts';
 import type { Said, Story } from '../../sandbox/stories/story.ts';
 import { envelope } from '../../sandbox/stories/wire.ts';
-import { nextAck } from './testSandbox.ts';
+import { bodyOf, nextAck } from './testSandbox.ts';
 import { createNames, type Names } from './transcriptNames.ts';
 
 const backendNames = {
@@ -52,9 +52,11 @@ async function perform(said: Said, story: Story, device: Device, sandbox: Sandbo
   const lines = [`${said.title}\n${'-'.repeat(said.title.length)}\n`, `${device.id} sends`, ...message(sent, names)];
   const calls = journal.entries({ since: mark, deviceId: device.id }).map((call) => words(call, names));
   if (said.readsTogether) calls.sort();
-  for (const call of calls) lines.push('', call);
-  for (const reply of replies) lines.push('', `${device.id} receives`, ...message(reply, names));
-  if (replies.length === 0) lines.push('', `${device.id} receives nothing`);
+  const answer = calls.flatMap((call) => ['', call]);
+  for (const reply of replies) answer.push('', `${device.id} receives`, ...message(reply, names));
+  if (replies.length === 0) answer.push('', `${device.id} receives nothing`);
+  if (said.prepares) expect(replies.map(bodyOf).at(-1), said.title).toMatchObject({ success: true });
+  else lines.push(...answer);
   return `${lines.join('\n')}\n`;
 }
 
@@ -88,13 +90,14 @@ async function everyReply(device: Device, { properties, body }: Pick<Reply, 'pro
   }
 }
 
-function message(shown: Pick<Reply, 'properties' | 'body'>, names: Names): string[] {
-  const lines: string[] = [];
-  showMessage({ ...silent, line: (text = '') => lines.push(names.hide(text).trimEnd()) }, shown);
-  return lines;
+/** As in the guide for devices: `name=value  name=value`, and the body to the letter, unpacked. */
+function message({ properties, body }: Pick<Reply, 'properties' | 'body'>, names: Names): string[] {
+  const pairs = Object.entries(properties).map(([name, value]) => `${name}=${value}`);
+  const texts = [pairs.join('  '), unpack({ properties, body }).toString()];
+  return texts.map((text) => `    ${visible(names.hide(text))}`);
 }
 
-/** A call of a backend, its bodies to the dead letter. */
+/** A call of a backend, its bodies to the letter. */
 function words({ backend, method, path, body, status, answer, fault }: JournalEntry, names: Names): string {
   const lines = [`${backendNames[backend].padEnd(17)}  ${method} ${path}`];
   if (body !== '') lines.push(`  > ${body}`);

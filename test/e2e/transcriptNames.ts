@@ -31,7 +31,7 @@ export function createNames(): Names {
     hide: (text) =>
       text
         .replaceAll(errorId, '"id":"<error id>","meta"')
-        .replaceAll(new RegExp(`(\\bid[\\s":]+)?(${guid})`, 'g'), (_all, key: string | undefined, found: string) => {
+        .replaceAll(new RegExp(`(\\bid[\\s":=]+)?(${guid})`, 'g'), (_all, key: string | undefined, found: string) => {
           const kind = key === undefined ? 'objectId' : 'id';
           return `${key ?? ''}${names.get(found) ?? give(found, `<${kind} ${++counts[kind]}>`)}`;
         })
