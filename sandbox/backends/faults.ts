@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { conflict } from './http/problem.ts';
 
 export const backendNames = ['informationModel', 'typeRegistry', 'principalManager', 'token'] as const;
 export type BackendName = (typeof backendNames)[number];
@@ -10,8 +11,8 @@ export const faultSchema = z
     /** Any method when absent. */
     method: z.enum(['GET', 'POST', 'PUT', 'DELETE']).optional(),
     /** Decoded path without its query; `*` or `{name}` stand for one segment, a last `**` for the rest. Any when absent. */
-    path: z.string().optional(),
-    deviceId: z.string().optional(),
+    path: z.string().max(4096).optional(),
+    deviceId: z.string().max(128).optional(),
     /** Calls it strikes before it wears off; for ever when absent. */
     times: z.int().positive().optional(),
     /** Waits this long (milliseconds) before anything else happens. */
@@ -21,7 +22,7 @@ export const faultSchema = z
     /** Answers this status with an error body; no effect. */
     status: z.int().min(200).max(599).optional(),
     /** Further headers for `status` and `garbage`, such as `retry-after` or `location`. */
-    headers: z.record(z.string(), z.string()).optional(),
+    headers: z.record(z.string().max(128), z.string().max(4096)).optional(),
     /** Answers text that is not JSON (status 200 unless given); no effect. */
     garbage: z.boolean().optional(),
     /** Resets the connection: before the effect, after it, or in the middle of its answer. */
@@ -63,13 +64,17 @@ const fits = (fault: Fault, { backend, method, path, deviceId }: Target): boolea
   (fault.path === undefined || pathFits(fault.path, path)) &&
   (fault.deviceId === undefined || fault.deviceId === deviceId);
 
+/** Faults that may wait at once. */
+const most = 1000;
+
 /** Misbehaviour on demand, per route. The oldest fault that fits a call strikes it. */
 export function createFaults() {
   let faults: Fault[] = [];
   let last = 0;
   return {
-    /** Adds a fault and answers it with its id. A wrong shape throws a ZodError. */
+    /** Adds a fault and answers it with its id. A wrong shape throws a ZodError, one too many a Problem. */
     add(request: FaultRequest): Fault {
+      if (faults.length >= most) throw conflict('Too many faults', `${most} faults wait already`);
       const fault: Fault = { ...faultSchema.parse(request), id: `fault-${++last}`, struck: 0 };
       faults.push(fault);
       return fault;

@@ -1,3 +1,4 @@
+import { sizeOf } from '../../hub/values/size.ts';
 import type { Change } from '../world/storage.ts';
 import { invalid, Problem } from './problem.ts';
 import type { Answer } from './routes.ts';
@@ -14,21 +15,29 @@ export interface Mutation {
 interface Remembered {
   readonly request: string;
   readonly answer: Answer;
+  readonly bytes: number;
 }
 
-/** At least this many of the latest mutations are remembered. */
-const REMEMBERED = 20_000;
+/** Answers are remembered up to so many bytes, as `sizeOf` counts; the oldest go. */
+const MOST_BYTES = 64 * 1024 * 1024;
 const LONGEST_KEY = 255;
 
 /** Remembers the answers of mutations by `idempotency-key`, so that a repeat has no second effect. */
-export function createIdempotency(record: (change: Change) => void) {
+export function createIdempotency(record: (change: Change) => void, mostBytes = MOST_BYTES) {
   const answers = new Map<string, Remembered>();
+  let bytes = 0;
 
-  function remember(id: string, remembered: Remembered): void {
+  function remember(id: string, request: string, answer: Answer): void {
+    bytes -= answers.get(id)?.bytes ?? 0;
+    answers.delete(id);
+    const remembered = { request, answer, bytes: sizeOf([id, request, answer]) };
     answers.set(id, remembered);
-    if (answers.size <= REMEMBERED) return;
-    const [oldest] = answers.keys();
-    if (oldest !== undefined) answers.delete(oldest);
+    bytes += remembered.bytes;
+    for (const [oldest, { bytes: freed }] of answers) {
+      if (bytes <= mostBytes) return;
+      answers.delete(oldest);
+      bytes -= freed;
+    }
   }
 
   return {
@@ -48,16 +57,19 @@ export function createIdempotency(record: (change: Change) => void) {
         throw new Problem(422, 'Idempotency key reused', 'the idempotency-key was used for another request');
       }
       const answer = handle();
-      remember(id, { request, answer });
+      remember(id, request, answer);
       record({ kind: 'answer', id, request, ...answer });
       return answer;
     },
     restore({ id, request, status, body }: Extract<Change, { kind: 'answer' }>): void {
-      remember(id, { request, answer: body === undefined ? { status } : { status, body } });
+      remember(id, request, body === undefined ? { status } : { status, body });
     },
     dump: (): Change[] =>
       Array.from(answers, ([id, { request, answer }]) => ({ kind: 'answer', id, request, ...answer })),
-    clear: () => answers.clear(),
+    clear() {
+      answers.clear();
+      bytes = 0;
+    },
   };
 }
 

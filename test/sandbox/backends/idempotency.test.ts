@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
+import { createIdempotency } from '../../../sandbox/backends/http/idempotency.ts';
 import { guid, startTestBackends, type TestBackends } from './client.ts';
 
 let test: TestBackends;
@@ -93,4 +94,20 @@ it('refuses an empty key and one over 255 characters', async () => {
     const { status } = await test.as('pump-1').im('POST', '/object', sensor, { headers: { 'idempotency-key': value } });
     expect(status).toBe(400);
   }
+});
+
+it('remembers the latest answers, up to so many bytes', () => {
+  const { once, dump, restore } = createIdempotency(() => undefined, 100_000);
+  const mutation = (key: number) => ({ backend: 'b', deviceId: 'd', key: String(key), method: 'POST', path: '/' });
+  const answer = { status: 200, body: 'x'.repeat(5_000) };
+  for (let key = 0; key < 1000; key += 1) once(mutation(key), () => answer);
+  const kept = dump();
+  expect(kept.length).toBeGreaterThan(5);
+  expect(kept.length * 10_000).toBeLessThan(100_000);
+  const again = vi.fn(() => ({ status: 204 }));
+  expect(once(mutation(999), again)).toEqual(answer);
+  expect(again).not.toHaveBeenCalled();
+  expect(once(mutation(0), again)).toEqual({ status: 204 });
+  for (const change of kept) if (change.kind === 'answer') restore(change);
+  expect(dump().length).toBeLessThanOrEqual(kept.length + 1);
 });
