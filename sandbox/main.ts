@@ -68,6 +68,7 @@ async function run(sandbox: Sandbox, { exit, service, directory }: Options, prin
   All messages       npm run device -- --help
   What the hub saw   ${sandbox.state.hub.adminUrl}
   The backends       ${sandbox.state.backends.adminUrl}
+  All of it, live    curl -N ${sandbox.state.hub.adminUrl}/journal/stream
   The service's log  ${sandbox.state.service.logFile}
   Remote methods     ${sandbox.state.methods?.url}
   Answer them        npm run device -- --methods --id motor-1

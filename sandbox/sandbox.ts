@@ -9,6 +9,7 @@ import { introduceDevice } from './device/introduce.ts';
 import { type EdgeDevice, openEdge } from './edge/edge.ts';
 import type { HubRules } from './hub/core/core.ts';
 import { type Hub, startHub } from './hub/hub.ts';
+import { createJournal } from './hub/journal/journal.ts';
 import { type FrontDoor, openFrontDoor } from './methods/frontDoor.ts';
 import { type Printer, silent } from './print.ts';
 import { dataDirectory, serviceEnvironment, writeEnvironment } from './serviceEnvironment.ts';
@@ -92,7 +93,9 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   };
 
   try {
+    const journal = createJournal();
     const hub = await startHub({
+      journal,
       directory: join(directory, 'hub'),
       devices: residents.map((deviceId) => ({ deviceId })),
       ...(ports.hub && { ports: ports.hub }),
@@ -103,7 +106,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
       `The hub listens on ${hub.hostName}: MQTT ${hub.ports.mqtts}, AMQP ${hub.ports.amqp} and ${hub.ports.amqps} (TLS)`,
     );
 
-    const backends = await startBackends({ seed: true, ...(ports.backends && { ports: ports.backends }) });
+    const backends = await startBackends({ seed: true, journal, ...(ports.backends && { ports: ports.backends }) });
     closers.push(() => backends.close());
     printer.progress('The backends listen: information model, type registry, principal manager');
 

@@ -64,9 +64,7 @@ async function prove(image: Image): Promise<void> {
   const dockerRun = readDockerRun(await readFile(join(projectDirectory, 'README.md'), 'utf8'));
   const sandbox = await startSandbox({ directory: join(directory, 'sandbox'), service: false, printer });
   const { logFile, environment: given } = sandbox.state.service;
-  const patience = createPatience(async () =>
-    [await kindsOfLines(logFile), sandbox.hub.journal.list().at(-1)?.index, sandbox.backends.journal.last].join('\n'),
-  );
+  const patience = createPatience(async () => [await kindsOfLines(logFile), sandbox.hub.journal.last].join('\n'));
   try {
     const container = await createContainer(image, patience.signal);
     const told = await environmentOf(projectDirectory, dockerRun, image, given);

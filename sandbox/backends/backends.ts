@@ -1,10 +1,11 @@
 import { setMaxListeners } from 'node:events';
+import { createJournal, type Journal } from '../hub/journal/journal.ts';
 import { serveAdmin } from './admin/serve.ts';
 import { type Applications, createApplications } from './applications.ts';
+import { type BackendCall, type CallFilter, callsIn } from './calls.ts';
 import { createFaults, type Faults } from './faults.ts';
 import { serveBackend } from './http/backend.ts';
 import { informationModelRoutes } from './informationModel/routes.ts';
-import { createJournal, type Journal } from './journal.ts';
 import { principalManagerRoutes } from './principalManager/routes.ts';
 import { createTokens } from './tokens.ts';
 import { typeRegistryRoutes } from './typeRegistry/routes.ts';
@@ -25,8 +26,8 @@ export interface BackendsOptions {
   readonly tokenLifetimeSeconds?: number;
   /** Begins with the example world. */
   readonly seed?: boolean;
-  /** How many calls the journal keeps, 10,000 when absent. */
-  readonly journalEntries?: number;
+  /** Where calls are noted; one of its own, in memory, when absent. */
+  readonly journal?: Journal;
 }
 
 /** The three running backends. */
@@ -47,6 +48,8 @@ export interface Backends {
   readonly applications: Applications;
   readonly world: World;
   readonly journal: Journal;
+  /** The calls that the journal has. */
+  calls(filter?: CallFilter): BackendCall[];
   readonly faults: Faults;
   /** Destroys every connection and frees the ports. */
   close(): Promise<void>;
@@ -54,26 +57,26 @@ export interface Backends {
 
 /** Starts information model, type registry, principal manager and their admin port on the loopback interface. */
 export async function startBackends(options: BackendsOptions = {}): Promise<Backends> {
-  const { ports = {}, directory, tokenLifetimeSeconds = 3600, seed = false, journalEntries = 10_000 } = options;
+  const { ports = {}, directory, tokenLifetimeSeconds = 3600, seed = false, journal = createJournal() } = options;
   const world = openWorld(directory, seed);
   const client = keepClient(directory);
   const closing = new AbortController();
   setMaxListeners(0, closing.signal); // every call that a fault keeps waiting listens
-  const surroundings = {
+  const context = {
     world,
     tokens: createTokens(client, tokenLifetimeSeconds),
     applications: createApplications(),
     faults: createFaults(),
-    journal: createJournal(journalEntries),
+    journal,
     closing: closing.signal,
   };
-  const { tokens, applications, faults, journal } = surroundings;
+  const { tokens, applications, faults } = context;
 
   const starting = await Promise.allSettled([
-    serveBackend('informationModel', ports.informationModel ?? 0, informationModelRoutes(world), surroundings),
-    serveBackend('typeRegistry', ports.typeRegistry ?? 0, typeRegistryRoutes(world), surroundings),
-    serveBackend('principalManager', ports.principalManager ?? 0, principalManagerRoutes(world), surroundings),
-    serveAdmin(ports.admin ?? 0, surroundings),
+    serveBackend('informationModel', ports.informationModel ?? 0, informationModelRoutes(world), context),
+    serveBackend('typeRegistry', ports.typeRegistry ?? 0, typeRegistryRoutes(world), context),
+    serveBackend('principalManager', ports.principalManager ?? 0, principalManagerRoutes(world), context),
+    serveAdmin(ports.admin ?? 0, context),
   ]);
 
   async function close(): Promise<void> {
@@ -98,6 +101,7 @@ export async function startBackends(options: BackendsOptions = {}): Promise<Back
     applications,
     world,
     journal,
+    calls: (filter) => callsIn(journal.list(filter)),
     faults,
     close,
   };

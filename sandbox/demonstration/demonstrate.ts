@@ -1,4 +1,4 @@
-import type { JournalEntry as BackendCall } from '../backends/journal.ts';
+import type { BackendCall } from '../backends/calls.ts';
 import type { Device, Reply } from '../device/device.ts';
 import { type Printer, silent } from '../print.ts';
 import type { Sandbox } from '../sandbox.ts';
@@ -89,8 +89,7 @@ async function perform(
   { hub, backends, state }: Sandbox,
   waitMs: number,
 ): Promise<Exchange> {
-  const hubMark = hub.journal.list().at(-1)?.index ?? -1;
-  const backendMark = backends.journal.last;
+  const since = hub.journal.last;
   const example = renamed(story.example);
   const sent = { properties: propertiesOf(story.message, example), body: Buffer.from(example.body) };
   await device.send(sent.properties, sent.body);
@@ -107,8 +106,8 @@ async function perform(
   )?.[1];
   const fromService = new Set(
     hub.journal
-      .list({ since: hubMark, deviceId: device.id, kind: 'c2d' })
-      .flatMap((entry) => (entry.kind === 'c2d' && entry.policy === policy ? [entry.system.messageId] : [])),
+      .list({ since, deviceId: device.id, kind: 'c2d' })
+      .flatMap((entry) => (entry.policy === policy ? [entry.system.messageId] : [])),
   );
   const problems = example.replies.flatMap((expected, index) => {
     const reply = replies[index];
@@ -122,7 +121,7 @@ async function perform(
   return {
     example,
     sent,
-    calls: backends.journal.entries({ since: backendMark, deviceId: device.id }),
+    calls: backends.calls({ since, deviceId: device.id }),
     replies,
     problems,
   };

@@ -1,5 +1,6 @@
+import { setMaxListeners } from 'node:events';
 import type { Socket } from 'node:net';
-import { createAdmin } from './admin.ts';
+import { createAdmin } from './admin/admin.ts';
 import { createDirectory } from './amqp/nodes.ts';
 import { createAmqpServer } from './amqp/server.ts';
 import type { Devicebound } from './cloudToDevice/deviceQueues.ts';
@@ -12,7 +13,7 @@ import { type Addresses, createAddresses } from './identity/addresses.ts';
 import { ensureCertificates } from './identity/certificates.ts';
 import { ensurePolicies } from './identity/policies.ts';
 import type { Registry } from './identity/registry.ts';
-import type { Journal } from './journal/journal.ts';
+import { createJournal, type Journal } from './journal/journal.ts';
 import type { Methods } from './methods/methods.ts';
 import { createMqttServer } from './mqtt/server.ts';
 import type { HubPorts } from './network/hubPorts.ts';
@@ -46,8 +47,8 @@ export interface HubOptions {
    * -9; by default they are in memory only. Nothing is accepted before the operating system has it.
    */
   persist?: string;
-  /** Entries kept in the journal; default 10,000. */
-  journalEntries?: number;
+  /** Where it notes what happens; default one of its own, in memory. */
+  journal?: Journal;
   /** The time in milliseconds since 1970: for stamps, expiry of tokens and of messages; default the system clock. */
   now?: () => number;
 }
@@ -92,7 +93,7 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     policies,
     strictProperties: options.strictProperties ?? false,
     rules: options.rules ?? {},
-    journalEntries: options.journalEntries ?? 10_000,
+    journal: options.journal ?? createJournal({ now }),
     store,
     now,
   });
@@ -120,6 +121,8 @@ export async function startHub(options: HubOptions): Promise<Hub> {
       tally,
       queues: registry.list().map(({ deviceId }) => [deviceId, devicebound.pending(deviceId).length]),
     });
+  const closing = new AbortController();
+  setMaxListeners(0, closing.signal); // every stream listens
   const admin = createAdmin({
     describe,
     faults,
@@ -130,9 +133,11 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     partitions: events.partitions,
     isConnected: presence.isConnected,
     deviceConnectionString: addresses.deviceConnectionString,
+    closing: closing.signal,
   });
 
   const close = async (): Promise<void> => {
+    closing.abort();
     amqp.close();
     mqtt.close();
     rest.closeIdleConnections();

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { JournalEntry as BackendCall } from '../backends/journal.ts';
-import type { JournalEntry as HubEntry } from '../hub/journal/journal.ts';
+import { type BackendCall, type CallEntry, callsIn } from '../backends/calls.ts';
+import type { EntryOf } from '../hub/journal/entry.ts';
 import type { SandboxState } from '../state.ts';
 
 /** What an application asks the front door for. */
@@ -14,7 +14,7 @@ export interface Request {
   body: string;
 }
 
-export type MethodEntry = Extract<HubEntry, { kind: 'method' }>;
+export type MethodEntry = Omit<EntryOf<'method'>, 'time'>;
 
 /** One call of the front door: what was answered, and what came of it on the way. */
 export interface Exchange {
@@ -50,7 +50,6 @@ export async function callFrontDoor(state: SandboxState, request: Request, withi
   const path = ['objects', objectId, 'models', model, 'methods', method].map(encodeURIComponent).join('/');
   const url = `${state.methods.url}/${path}`;
   const correlationId = randomUUID();
-  const { last } = await read<{ last: number }>(`${state.backends.adminUrl}/journal?since=${Number.MAX_SAFE_INTEGER}`);
   const began = performance.now();
   const { status, headers, answer } = await post(url, {
     headers: {
@@ -63,12 +62,12 @@ export async function callFrontDoor(state: SandboxState, request: Request, withi
     signal: AbortSignal.timeout(withinMs),
   });
   const tookMs = performance.now() - began;
-  const backends = await read<{ data: BackendCall[] }>(`${state.backends.adminUrl}/journal?since=${last}`);
-  const hub = await read<{ entries: MethodEntry[] }>(`${state.hub.adminUrl}/journal?kind=method`);
+  const journal = `${state.hub.adminUrl}/journal?correlationId=${correlationId}`;
+  const { entries } = await read<{ entries: (CallEntry | MethodEntry)[] }>(journal);
   return {
     ...{ url, correlationId, status, headers, answer, tookMs },
-    calls: backends.data.filter(({ headers }) => headers['x-correlation-id'] === correlationId),
-    direct: hub.entries.filter(({ payload }) => Object(JSON.parse(payload)).correlationId === correlationId),
+    calls: callsIn(entries),
+    direct: entries.filter((entry): entry is MethodEntry => entry.kind === 'method'),
   };
 }
 

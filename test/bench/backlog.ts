@@ -52,7 +52,11 @@ async function run(): Promise<number> {
     fill(sandbox.hub.partitions, devices);
     say(`${values.messages} messages of ${values.devices} devices wait in the hub; each call takes ${values.delay} ms`);
     const service = await sandbox.startService();
-    return await watch(service.pid, () => sandbox.backends.journal.last);
+    let calls = 0;
+    sandbox.hub.journal.watch(({ kind }) => {
+      if (kind === 'http-request') calls += 1;
+    });
+    return await watch(service.pid, () => calls);
   } finally {
     await sandbox.close();
     await rm(directory, { recursive: true, force: true });

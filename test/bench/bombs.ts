@@ -125,7 +125,7 @@ function append(
 
 /** Until every message that should reach the backend has; says how long each kind took, and how much memory. */
 async function watch(
-  { backends: { journal } }: Sandbox,
+  { backends }: Sandbox,
   pid: number,
   bombs: readonly string[],
   others: readonly string[],
@@ -134,16 +134,18 @@ async function watch(
   const began = performance.now();
   const seconds = () => (performance.now() - began) / 1_000;
   let lastOther = 0;
+  let since = 0;
   let nextWord = 5;
   while (left.size > 0 && seconds() < Number(values.seconds)) {
     await sleep(100);
-    for (const { method, deviceId = '' } of journal.entries()) {
+    const calls = backends.calls({ since });
+    since = backends.journal.last;
+    for (const { method, deviceId = '' } of calls) {
       if (method !== 'PUT' || !left.delete(deviceId)) continue;
       if (deviceId.startsWith('other')) lastOther = seconds();
     }
     if (seconds() < nextWord) continue;
     nextWord += 5;
-    journal.clear();
     say(`${seconds().toFixed(0).padStart(4)} s  ${memoryOf(pid)} MB  ${left.size} left`);
   }
   const peak = memoryOf(pid, 'VmHWM');

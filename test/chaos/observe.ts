@@ -12,7 +12,7 @@ export async function recordOutcome(
   sent: readonly Message[],
   connected: readonly string[],
 ): Promise<History> {
-  const calls = stage.backends.journal.entries();
+  const calls = stage.backends.calls();
   const effects = calls.flatMap(({ backend, method, path, headers, answer, status, fault = '' }): Effect[] => {
     const isChange = backend !== 'token' && method !== 'GET' && !path.startsWith('/query');
     if (!isChange || !isSuccess(answer, status, stage.hiding.has(fault))) return [];
@@ -41,7 +41,7 @@ export async function recordOutcome(
     struck,
     refused: new Set([
       ...stage.replies.filter((reply) => !isTaken(reply)).map((reply) => toldBy(reply).id),
-      ...stage.misanswered,
+      ...stage.faulted,
     ]),
     parked: new Set(letters.map(({ event: { properties } }) => properties['correlationId'] ?? properties['id'] ?? '')),
     state: statesOf(stage, sent),

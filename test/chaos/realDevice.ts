@@ -34,9 +34,7 @@ export function createRealDevice(hub: Hub, id: string): RealDevice {
 
   /** A message may have arrived although nobody came to say so: sent again, it would be another message. */
   const hasArrived = (message: Message) =>
-    hub.journal
-      .list({ kind: 'd2c', deviceId: id })
-      .some((entry) => entry.kind === 'd2c' && idOf(entry.properties) === message.id);
+    hub.journal.list({ kind: 'd2c', deviceId: id }).some(({ properties }) => idOf(properties) === message.id);
 
   return {
     async send(message) {

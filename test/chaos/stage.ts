@@ -4,7 +4,8 @@ import { type Backends, startBackends } from '../../sandbox/backends/backends.ts
 import { encodeDeviceEvent } from '../../sandbox/hub/events/deviceEvent.ts';
 import { stableHash } from '../../sandbox/hub/events/events.ts';
 import { type Hub, startHub } from '../../sandbox/hub/hub.ts';
-import type { JournalEntry } from '../../sandbox/hub/journal/journal.ts';
+import type { EntryOf } from '../../sandbox/hub/journal/entry.ts';
+import { createJournal } from '../../sandbox/hub/journal/journal.ts';
 import { serviceEnvironment } from '../../sandbox/serviceEnvironment.ts';
 import { freePort } from '../../sandbox/serviceProcess.ts';
 import { createInstance, type Instance } from './instance.ts';
@@ -12,7 +13,7 @@ import { createRealDevice, type RealDevice } from './realDevice.ts';
 import type { Message } from './workload.ts';
 
 /** A message towards a device, as the hub has taken or refused it. */
-export type Devicebound = Extract<JournalEntry, { kind: 'c2d' }>;
+export type Devicebound = EntryOf<'c2d'>;
 
 /** A hub, the backends and instances of the service, and all that is seen of them. */
 export interface Stage {
@@ -32,7 +33,7 @@ export interface Stage {
   /** In the order of the hub, refused ones included. */
   readonly replies: readonly Devicebound[];
   /** Correlation ids of the requests whose replies a fault had answered otherwise than by taking them. */
-  readonly misanswered: ReadonlySet<string>;
+  readonly faulted: ReadonlySet<string>;
   /** Has the device send a message, or puts it into the device's partition as if it had. */
   send(message: Message): Promise<void>;
   /** Kills what runs still and frees every port. */
@@ -89,17 +90,22 @@ export async function setStage(options: StageOptions): Promise<Stage> {
     for (let next = closers.pop(); next; next = closers.pop()) await next();
   };
   try {
-    const hub = await startHub({ directory: hubDirectory, devices: devices.map((deviceId) => ({ deviceId })) });
+    const journal = createJournal({ bytes: 2 ** 30 });
+    const hub = await startHub({
+      directory: hubDirectory,
+      devices: devices.map((deviceId) => ({ deviceId })),
+      journal,
+    });
     closers.push(hub.close);
-    const backends = await startBackends({ seed: true, journalEntries: 1_000_000 });
+    const backends = await startBackends({ seed: true, journal });
     closers.push(backends.close);
 
     const replies: Devicebound[] = [];
-    const misanswered = new Set<string>();
+    const faulted = new Set<string>();
     closers.push(async () => ended());
-    const ended = hub.journal.watch((entry) => {
+    const ended = journal.watch((entry) => {
       if (entry.kind === 'c2d') replies.push(entry);
-      if (entry.kind === 'c2d-misanswered') misanswered.add(entry.correlationId);
+      if (entry.kind === 'c2d-fault') faulted.add(entry.correlationId ?? '');
     });
     const real = new Map<string, RealDevice>();
     for (const [index, deviceId] of devices.entries()) {
@@ -146,7 +152,7 @@ export async function setStage(options: StageOptions): Promise<Stage> {
       partition.append((place) => encodeDeviceEvent(login, { system: {}, properties, body }, place));
     }
 
-    const seen = { replies, misanswered, hiding: new Set<string>(), interruptions: [], storeTroubles: [] };
+    const seen = { replies, faulted, hiding: new Set<string>(), interruptions: [], storeTroubles: [] };
     return { hub, backends, instances, guest, devices, ...seen, send, close };
   } catch (error) {
     await close();

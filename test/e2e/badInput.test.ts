@@ -154,9 +154,7 @@ describe('A hostile object id is refused, and is never part of an address', () =
         code: 'http_response_error',
         details: /objectId must be a GUID/,
       });
-      const touched = sandbox.backends.journal
-        .entries({ since: mark })
-        .filter(({ path }) => path.startsWith('/objects/'));
+      const touched = sandbox.backends.calls({ since: mark }).filter(({ path }) => path.startsWith('/objects/'));
       expect(touched).toEqual([]);
     },
   );

@@ -30,7 +30,7 @@ async function send(name: string, more: Record<string, string>, body: string) {
   await device.send({ ...envelope(name, 'bytes'), ...more }, Buffer.from(body));
   const { notifications, body: result } = await nextAck(device);
   expect(result).toMatchObject({ success: true });
-  const calls = sandbox.backends.journal.entries({ since: mark, deviceId: device.id });
+  const calls = sandbox.backends.calls({ since: mark, deviceId: device.id });
   const mutations = calls.filter(({ method, path }) => method !== 'GET' && path !== '/query');
   return {
     asked: mutations.map((call) => call.body),
@@ -84,7 +84,7 @@ describe('Every byte that a device sends reaches the backend', () => {
 describe('Every byte that the information model answers reaches the device', () => {
   it('in the notification of Svc.Device.Created, but for what became of related models', async () => {
     const { notified } = await send('Svc.Device.Created', { objectId }, `{"type":"exact","properties":${properties}}`);
-    const answer = sandbox.backends.journal.entries().findLast(({ method }) => method === 'PUT')?.answer ?? '';
+    const answer = sandbox.backends.calls().findLast(({ method }) => method === 'PUT')?.answer ?? '';
     expect(notified).toEqual([answer.replace(/,"relatedModels":\[\]/, '')]);
     expect(notified[0]).toContain(stored);
   });
@@ -92,7 +92,7 @@ describe('Every byte that the information model answers reaches the device', () 
   it('in the notifications of Svc.Device.SyncModel', async () => {
     const options = { objectId, model: 'svc.device' };
     const { notified } = await send('Svc.Device.SyncModel', options, '{"references":["next"],"recursive":true}');
-    const answer = sandbox.backends.journal.entries().findLast(({ path }) => path.endsWith('/svc.device'))?.answer;
+    const answer = sandbox.backends.calls().findLast(({ path }) => path.endsWith('/svc.device'))?.answer;
     expect(notified).toEqual([answer]);
     expect(notified[0]).toContain(stored);
   });

@@ -35,9 +35,7 @@ async function hear(device: Device, count: number): Promise<string[]> {
 }
 
 const changes = () =>
-  sandbox.backends.journal
-    .entries()
-    .filter(({ method, backend }) => backend === 'principalManager' && method === 'PUT');
+  sandbox.backends.calls().filter(({ method, backend }) => backend === 'principalManager' && method === 'PUT');
 
 describe('A service that is told to stop while it works', () => {
   it('finishes what it has begun, exits with 0, and the next one repeats nothing', async () => {
@@ -70,7 +68,7 @@ describe('A service that is told to stop while it works', () => {
     const mark = sandbox.backends.journal.last;
     await devices[0]?.send(envelope('identity.update', 'hangs'), key('hangs'));
     await expect
-      .poll(() => sandbox.backends.journal.entries({ since: mark }).some(({ method }) => method === 'PUT'), {
+      .poll(() => sandbox.backends.calls({ since: mark }).some(({ method }) => method === 'PUT'), {
         timeout: 60_000,
       })
       .toBe(true);

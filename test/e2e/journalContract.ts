@@ -1,19 +1,17 @@
-import type { Journal, JournalEntry } from '../../sandbox/hub/journal/journal.ts';
+import type { EntryOf } from '../../sandbox/hub/journal/entry.ts';
+import type { Journal } from '../../sandbox/hub/journal/journal.ts';
 import { unpack } from '../../sandbox/showMessage.ts';
 import { breachOfContract, entriesFor } from '../support/asyncapi.ts';
-
-type Sent<Kind extends 'd2c' | 'c2d'> = Extract<JournalEntry, { kind: Kind }>;
 
 /**
  * What the messages that went through a hub break of docs/contracts/asyncapi.yaml: replies of the service, and requests
  * for it, unless they were refused or would not have been told so.
  */
 export function breachesInJournal(journal: Journal): string[] {
-  const entries = journal.list();
-  const replies = entries.filter((entry) => entry.kind === 'c2d').filter(({ policy }) => policy === 'service');
+  const replies = journal.list({ kind: 'c2d' }).filter(({ policy }) => policy === 'service');
   const refused = new Set(replies.filter(isFailure).map(exchangeOf));
-  const requests = entries
-    .filter((entry) => entry.kind === 'd2c')
+  const requests = journal
+    .list({ kind: 'd2c' })
     .filter(({ properties }) => properties['msgType'] === 'action' || properties['svc-messagetype'] === 'platformEvent')
     .map((request) => ({ ...request, direction: 'deviceToCloud' as const }))
     .filter((request) => entriesFor(request).length > 0 || !(refused.has(exchangeOf(request)) || isSilent(request)));
@@ -24,14 +22,14 @@ export function breachesInJournal(journal: Journal): string[] {
 }
 
 // R4: replies repeat as text what a device may have sent as a number
-const exchangeOf = ({ deviceId, properties }: Sent<'d2c' | 'c2d'>): string =>
+const exchangeOf = ({ deviceId, properties }: EntryOf<'d2c' | 'c2d'>): string =>
   JSON.stringify([deviceId, String(properties['correlationId'] ?? properties['id'])]);
 
 /** Whether the device would not hear of a failure. */
-const isSilent = ({ properties }: Sent<'d2c'>): boolean =>
+const isSilent = ({ properties }: EntryOf<'d2c'>): boolean =>
   ['', 'none', 'positive'].includes(String(properties['ack'] ?? '').toLowerCase());
 
-function isFailure(reply: Sent<'c2d'>): boolean {
+function isFailure(reply: EntryOf<'c2d'>): boolean {
   const isAcknowledgement = [reply.properties['msgType'], reply.properties['svc-messagetype']].some((value) =>
     ['ack', 'platformEventAck'].includes(value ?? ''),
   );

@@ -35,7 +35,7 @@ describe('A device that registers itself with model.create', () => {
     await device.send(envelope('model.create', 'bytes'), Buffer.from(body));
     const { body: answer } = await nextAck(device);
     await device.close();
-    const calls = sandbox.backends.journal.entries({ since: mark, deviceId: 'pump-2' });
+    const calls = sandbox.backends.calls({ since: mark, deviceId: 'pump-2' });
     const create = calls.find(({ method, path }) => method === 'POST' && path.startsWith('/object?'));
     expect(answer).toMatchObject({ success: true, code: 'ok' });
     expect(create?.body).toBe(body.replace('{', `{"objectId":"${answer.objectId}",`));
@@ -95,7 +95,7 @@ describe('The service', () => {
     await device.close();
 
     expect([ack.properties['correlationId'], notifications]).toEqual(['genuine', []]);
-    expect(sandbox.backends.journal.entries().some(({ body }) => body?.includes('F-1'))).toBe(false);
+    expect(sandbox.backends.calls().some(({ body }) => body?.includes('F-1'))).toBe(false);
     const log = (await readFile(sandbox.state.service.logFile, 'utf8')).trim().split('\n');
     const warnings = log.map((line) => JSON.parse(line)).filter(({ msg }) => msg.includes('device stamp'));
     expect(warnings.map(({ level }) => level)).toContain('warn');
@@ -108,7 +108,28 @@ describe('The service', () => {
     expect(Number(port)).toBe(sandbox.hub.ports.amqps);
     const sent = sandbox.hub.journal.list({ kind: 'c2d' });
     expect(sent.length).toBeGreaterThan(0);
-    expect(new Set(sent.map((entry) => entry.kind === 'c2d' && entry.policy))).toEqual(new Set(['service']));
+    expect(new Set(sent.map(({ policy }) => policy))).toEqual(new Set(['service']));
+  });
+});
+
+describe('The journal', () => {
+  it('shows the way of one message live: device, backends, reply', async () => {
+    const away = new AbortController();
+    const url = new URL('/journal/stream?correlationId=one%20way', sandbox.hub.adminUrl);
+    const stream = await fetch(url, { signal: away.signal });
+    const device = await sandbox.connect('pump-1');
+    await device.send(envelope('identity.update', 'one way'), Buffer.from('{"publicKey":"k"}'));
+    await nextAck(device);
+    let seen = '';
+    for await (const chunk of stream.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+      seen += chunk;
+      if (seen.includes('"c2d-settled"')) break;
+    }
+    away.abort();
+    await device.close();
+    const kinds = [...seen.matchAll(/"kind":"([^"]+)"/g)].map(([, kind]) => kind);
+    expect([kinds[0], ...kinds.slice(-3)]).toEqual(['d2c', 'c2d', 'c2d-delivered', 'c2d-settled']);
+    expect(new Set(kinds.slice(1, -3))).toEqual(new Set(['http-request', 'http-response']));
   });
 });
 

@@ -34,7 +34,7 @@ describe('A service that is stopped and started again', () => {
     await device.close();
 
     expect(ack.properties['correlationId']).toBe('meanwhile');
-    const asked = sandbox.backends.journal.entries({ since: mark }).map(({ headers }) => headers['x-correlation-id']);
+    const asked = sandbox.backends.calls({ since: mark }).map(({ headers }) => headers['x-correlation-id']);
     expect(asked).toContain('meanwhile');
     expect(asked).not.toContain('before');
   });
@@ -52,8 +52,8 @@ describe('A service that is killed before it wrote a checkpoint', () => {
 
     expect(second.body).toEqual(first.body);
     expect(second.ack.messageId).toBe(first.ack.messageId);
-    const created = sandbox.backends.journal
-      .entries({ deviceId: 'pump-2' })
+    const created = sandbox.backends
+      .calls({ deviceId: 'pump-2' })
       .filter(({ method, path, status }) => method === 'POST' && path.startsWith('/object?') && status === 201);
     expect(new Set(created.map(({ answer }) => answer)).size).toBe(1);
   });

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import type { Journal } from '../../sandbox/backends/journal.ts';
+import type { BackendCall } from '../../sandbox/backends/calls.ts';
 import type { Device, Reply } from '../../sandbox/device/device.ts';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../sandbox/sandbox.ts';
 import { unpack } from '../../sandbox/showMessage.ts';
@@ -25,15 +25,15 @@ export async function startTestSandbox(options: SandboxOptions = {}): Promise<Sa
     close: ((close) => async () => {
       await close();
       await discard();
-      const all = [...breaches(sandbox.backends.journal), ...breachesInJournal(sandbox.hub.journal)];
+      const all = [...breaches(sandbox.backends.calls()), ...breachesInJournal(sandbox.hub.journal)];
       expect(all, 'what was said against the contracts').toEqual([]);
     })(sandbox.close),
   });
 }
 
 /** What the calls of the backends have against their contracts. */
-function breaches(journal: Journal): string[] {
-  return journal.entries().flatMap(({ backend, method, path, headers, body, status, answer, fault }) => {
+function breaches(calls: readonly BackendCall[]): string[] {
+  return calls.flatMap(({ backend, method, path, headers, body, status, answer, fault }) => {
     if (backend === 'token' || status === null || fault !== undefined) return [];
     const exchange = {
       backend,

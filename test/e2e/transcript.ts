@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { expect } from 'vitest';
-import type { JournalEntry } from '../../sandbox/backends/journal.ts';
+import type { BackendCall } from '../../sandbox/backends/calls.ts';
 import type { Device, Reply } from '../../sandbox/device/device.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { unpack, visible } from '../../sandbox/showMessage.ts';
@@ -50,7 +50,7 @@ async function perform(said: Said, story: Story, device: Device, sandbox: Sandbo
   faults.clear();
 
   const lines = [`${said.title}\n${'-'.repeat(said.title.length)}\n`, `${device.id} sends`, ...message(sent, names)];
-  const calls = journal.entries({ since: mark, deviceId: device.id }).map((call) => words(call, names));
+  const calls = sandbox.backends.calls({ since: mark, deviceId: device.id }).map((call) => words(call, names));
   if (said.readsTogether) calls.sort();
   const answer = calls.flatMap((call) => ['', call]);
   for (const reply of replies) answer.push('', `${device.id} receives`, ...message(reply, names));
@@ -98,7 +98,7 @@ function message({ properties, body }: Pick<Reply, 'properties' | 'body'>, names
 }
 
 /** A call of a backend, its bodies to the letter. */
-function words({ backend, method, path, body, status, answer, fault }: JournalEntry, names: Names): string {
+function words({ backend, method, path, body, status, answer, fault }: BackendCall, names: Names): string {
   const lines = [`${backendNames[backend].padEnd(17)}  ${method} ${path}`];
   if (body !== '') lines.push(`  > ${body}`);
   lines.push(

@@ -44,7 +44,7 @@ const modelUpdate = (device: string, version: number) =>
   append(device, 'model.update', { objectId }, { model: 'svc.device', type: 'pump', version });
 
 const calls = (backend: string, method: string) =>
-  sandbox.backends.journal.entries().filter((call) => call.backend === backend && call.method === method);
+  sandbox.backends.calls().filter((call) => call.backend === backend && call.method === method);
 const changesOf = (backend: string, names: readonly string[]) =>
   calls(backend, 'PUT').filter(({ deviceId = '', fault }) => names.includes(deviceId) && fault === undefined);
 

@@ -120,7 +120,7 @@ describe('the type registry', () => {
       'backend_unavailable',
       /type registry is unavailable/,
     );
-    const asked = setup.backends.journal.entries({ since }).filter(({ path }) => path.includes('winch'));
+    const asked = setup.backends.calls({ since }).filter(({ path }) => path.includes('winch'));
     expect(asked).toEqual([]);
     expect((await setup.call(conveyor, 'stop')).status, 'a type that is remembered').toBe(200);
     setup.backends.faults.clear();

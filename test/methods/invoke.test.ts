@@ -107,14 +107,14 @@ describe('an object behind a gateway', () => {
 
 describe('the caller’s token', () => {
   it('goes only to the information model, without a device id; the type is read with the service’s token', async () => {
-    const { journal } = setup.backends;
-    const since = journal.last;
+    const { backends } = setup;
+    const since = backends.journal.last;
     const calling = setup.call(conveyor, 'stop');
     const call = await motor.next();
     expect(call.text).not.toContain(setup.tokens.invoker.slice(0, 20));
     call.respond(200, { status: 0 });
     const { headers } = await calling;
-    const [read, ...others] = journal.entries({ since });
+    const [read, ...others] = backends.calls({ since });
     expect(read).toMatchObject({
       backend: 'informationModel',
       method: 'GET',
@@ -126,17 +126,17 @@ describe('the caller’s token', () => {
   });
 
   it('is checked for each invocation; the type is cached', async () => {
-    const { journal } = setup.backends;
+    const { backends } = setup;
     for (let round = 0; round < 2; round += 1) {
       const calling = setup.call(conveyor, 'stop');
       (await motor.next()).respond(200, { status: 0 });
       await calling;
     }
-    const since = journal.last;
+    const since = backends.journal.last;
     const calling = setup.call(conveyor, 'stop');
     (await motor.next()).respond(200, { status: 0 });
     await calling;
-    expect(journal.entries({ since }).map(({ backend }) => backend)).toEqual(['informationModel']);
+    expect(backends.calls({ since }).map(({ backend }) => backend)).toEqual(['informationModel']);
   });
 });
 

@@ -114,8 +114,8 @@ describe('a caller that disconnects', () => {
     socket.write(
       `POST ${setup.pathOf(conveyor, 'stop')} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${setup.tokens.invoker}\r\ncontent-type: application/json\r\nx-correlation-id: half\r\ncontent-length: 20\r\n\r\n{`,
     );
-    const { journal } = setup.backends;
-    await expect.poll(() => journal.entries().some(({ headers }) => headers['x-correlation-id'] === 'half')).toBe(true);
+    const { backends } = setup;
+    await expect.poll(() => backends.calls().some(({ headers }) => headers['x-correlation-id'] === 'half')).toBe(true);
     socket.destroy();
     expect(await setup.lineOf('half')).toMatchObject({ callerGone: true });
     expect((await setup.call(conveyor, 'stop')).status).toBe(200);

@@ -1,5 +1,6 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { z } from 'zod';
-import type { Surroundings } from '../http/backend.ts';
+import type { BackendContext } from '../http/backend.ts';
 import { readObject } from '../http/body.ts';
 import { conflict, invalid } from '../http/problem.ts';
 import { type Answer, json, single } from '../http/routes.ts';
@@ -12,6 +13,8 @@ import { checkName, type Principal } from '../principalManager/principals.ts';
 export interface AdminCall {
   readonly query: URLSearchParams;
   readonly text: string;
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
 }
 
 const DEFAULT_TENANT = 'acme';
@@ -41,7 +44,7 @@ export const printPrincipal = ({ attributes, ...principal }: Principal): string 
   `${JSON.stringify(principal).slice(0, -1)},"attributes":${printMembers(attributes)}}`;
 
 /** What an administrator brings into the world before devices and applications do anything. */
-export function createProvisions({ world, applications }: Surroundings) {
+export function createProvisions({ world, applications }: BackendContext) {
   const { types, principals } = world;
 
   function readTenant(query: URLSearchParams): string | undefined {

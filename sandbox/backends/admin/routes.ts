@@ -1,7 +1,10 @@
+import type { Unanswered } from '../../hub/http/server.ts';
+import { parseQuery, readJournal } from '../../hub/journal/read.ts';
+import { streamJournal } from '../../hub/journal/stream.ts';
 import { faultSchema } from '../faults.ts';
-import type { Surroundings } from '../http/backend.ts';
+import type { BackendContext } from '../http/backend.ts';
 import { invalid } from '../http/problem.ts';
-import { type Answer, json, type Route, single } from '../http/routes.ts';
+import { type Answer, json, type Route } from '../http/routes.ts';
 import { type ObjectModel, printObject } from '../informationModel/objectModel.ts';
 import { printReference } from '../informationModel/referenceStore.ts';
 import type { TypeVersion } from '../typeRegistry/types.ts';
@@ -9,7 +12,9 @@ import { type AdminCall, createProvisions, parse, printPrincipal } from './provi
 
 const routesHelp = {
   'GET /': 'this page',
-  'GET /journal?since=&deviceId=': 'calls that the backends received, in order; since is a sequence number',
+  'GET /journal?since=&deviceId=&correlationId=&kind=':
+    'what happened, in order: `http-request` and `http-response` are the calls of the backends; since is a position',
+  'GET /journal/stream?since=&deviceId=&correlationId=&kind=': 'the same as it happens, as server-sent events',
   'GET /world/objects': 'object models with their references',
   'GET /world/types': 'type definitions; tenant null: known to all tenants',
   'GET /world/principals': 'identities of all devices',
@@ -30,17 +35,15 @@ const routesHelp = {
 const printType = ({ tenant, text }: TypeVersion): string => `{"tenant":${JSON.stringify(tenant)},${text.slice(1)}`;
 
 /** The routes of the admin port, for people and tools on the same machine. */
-export function adminRoutes(surroundings: Surroundings): Route<AdminCall>[] {
-  const { world, faults, journal } = surroundings;
-  const provisions = createProvisions(surroundings);
+export function adminRoutes(context: BackendContext): Route<AdminCall, Answer | Unanswered>[] {
+  const { world, faults, journal, closing } = context;
+  const provisions = createProvisions(context);
   const { types, objects, principals } = world;
   const listed = (texts: readonly string[]): Answer => ({ status: 200, body: `{"data":[${texts.join(',')}]}` });
-  function readJournal({ query }: AdminCall): Answer {
-    const since = Number(single(query, 'since') ?? 0);
-    if (!Number.isSafeInteger(since)) throw invalid('since must be a sequence number');
-    const deviceId = single(query, 'deviceId');
-    const data = journal.entries(deviceId === undefined ? { since } : { since, deviceId });
-    return json(200, { data, last: journal.last });
+
+  function stream({ query, request, response }: AdminCall): Unanswered {
+    streamJournal(journal, parseQuery(query, invalid), { request, response, closing });
+    return 'written';
   }
 
   function printWorldObject(object: ObjectModel): string {
@@ -65,7 +68,12 @@ export function adminRoutes(surroundings: Surroundings): Route<AdminCall>[] {
       path: '/',
       handle: () => json(200, { what: 'Sandbox backends: administration', routes: routesHelp }),
     },
-    { method: 'GET', path: '/journal', handle: readJournal },
+    {
+      method: 'GET',
+      path: '/journal',
+      handle: ({ query }) => json(200, readJournal(journal, parseQuery(query, invalid))),
+    },
+    { method: 'GET', path: '/journal/stream', handle: stream },
     { method: 'GET', path: '/world/objects', handle: () => listed(objects.list().map(printWorldObject)) },
     { method: 'GET', path: '/world/types', handle: () => listed(types.list().map(printType)) },
     { method: 'GET', path: '/world/principals', handle: () => listed(principals.list().map(printPrincipal)) },

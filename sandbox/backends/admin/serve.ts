@@ -1,56 +1,54 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { answered, report } from '../http/answered.ts';
-import type { Surroundings } from '../http/backend.ts';
-import { type Listener, listen, readText } from '../http/listen.ts';
-import { Problem } from '../http/problem.ts';
-import { createRouter, splitUrl } from '../http/routes.ts';
-import { reply, send, strike } from '../http/strike.ts';
+import { splitUrl } from '../../hub/http/routes.ts';
+import { type Answer, type HttpListener, isLocal, type Unanswered } from '../../hub/http/server.ts';
+import { noteCall } from '../calls.ts';
+import { answered } from '../http/answered.ts';
+import { type BackendContext, serveHttp } from '../http/backend.ts';
+import { forbidden, Problem } from '../http/problem.ts';
+import { createMatcher } from '../http/routes.ts';
+import { strike } from '../http/strike.ts';
+import { readText } from '../http/text.ts';
 import { adminRoutes } from './routes.ts';
 
 const TOKEN_PATH = '/oauth2/token';
 
 /** Serves the admin port: administration without a token, and the token endpoint that the backends' clients use. */
-export function serveAdmin(port: number, surroundings: Surroundings): Promise<Listener> {
-  const { world, tokens, faults, journal, closing } = surroundings;
-  const match = createRouter(adminRoutes(surroundings));
+export function serveAdmin(port: number, context: BackendContext): Promise<HttpListener> {
+  const { world, tokens, faults, journal, closing } = context;
+  const match = createMatcher(adminRoutes(context));
 
   /** The body holds the client's secret, so the journal does without it; without the answer, too. */
-  async function issueToken(request: IncomingMessage, response: ServerResponse, text: string): Promise<void> {
-    const entry = journal.open({
-      backend: 'token',
-      deviceId: undefined,
-      method: 'POST',
-      path: TOKEN_PATH,
+  async function issueToken(request: IncomingMessage, response: ServerResponse, text: string) {
+    const target = { method: 'POST', path: TOKEN_PATH, deviceId: undefined };
+    const fault = faults.strike({ backend: 'token', ...target });
+    const note = noteCall(journal, {
+      server: 'token',
+      ...target,
       headers: {},
       body: '',
+      ...(fault && { fault: fault.id }),
     });
-    const fault = faults.strike({ backend: 'token', method: 'POST', path: TOKEN_PATH, deviceId: undefined });
-    const issue = () => tokens.issue(text, request.headers.authorization);
-    if (fault) await strike(fault, response, entry, issue, closing);
-    else send(response, entry, issue());
-    entry.answer = null;
+    const decide = () => tokens.issue(text, request.headers.authorization);
+    const withheld = () => note(null, null);
+    const answer = fault ? await strike(fault, { response, decide, withheld, closing }) : decide();
+    if (typeof answer !== 'string') note(answer.status, null);
+    return answer;
   }
 
-  async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const text = await readText(request);
-    if (text === undefined) return;
+  return serveHttp(port, closing, async (request, response): Promise<Answer | Unanswered> => {
+    // a web page must not reach this port: neither by a cross-origin request nor under a host name of its own
+    const text = isLocal(request)
+      ? await readText(request)
+      : forbidden('only local clients that are no web page may ask');
     const { method = '', url = '' } = request;
     const { path, query } = splitUrl(url);
     if (method === 'POST' && path === TOKEN_PATH && typeof text === 'string')
       return issueToken(request, response, text);
     const answer = answered(() => {
       if (text instanceof Problem) throw text;
-      const { route } = match(method, path);
-      return route.handle({ query: new URLSearchParams(query), text });
+      return match(method, path).route.handle({ query: new URLSearchParams(query), text, request, response });
     });
     world.commit();
-    reply(response, answer);
-  }
-
-  return listen(port, (request, response) => {
-    serve(request, response).catch((error: unknown) => {
-      response.destroy();
-      if (!closing.aborted) report(error);
-    });
+    return answer;
   });
 }

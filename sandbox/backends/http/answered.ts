@@ -1,5 +1,5 @@
+import type { Answer, Unanswered } from '../../hub/http/server.ts';
 import { Problem, problemBody } from './problem.ts';
-import type { Answer } from './routes.ts';
 
 /** Tells a defect of the sandbox on standard error. */
 export function report(error: unknown): void {
@@ -7,7 +7,7 @@ export function report(error: unknown): void {
 }
 
 /** The answer of `handle`, or the error body of the problem it throws. Defects pass. */
-export function orRefusal(handle: () => Answer): Answer {
+export function orRefusal<A extends Answer | Unanswered>(handle: () => A): A | Answer {
   try {
     return handle();
   } catch (error) {
@@ -18,7 +18,7 @@ export function orRefusal(handle: () => Answer): Answer {
 }
 
 /** As `orRefusal`; a defect is answered with 500 and its stack goes to standard error. */
-export function answered(handle: () => Answer): Answer {
+export function answered<A extends Answer | Unanswered>(handle: () => A): A | Answer {
   try {
     return orRefusal(handle);
   } catch (error) {

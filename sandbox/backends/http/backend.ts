@@ -1,18 +1,27 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { splitUrl } from '../../hub/http/routes.ts';
+import {
+  type Answer,
+  createHttpServer,
+  type HttpListener,
+  listenHttp,
+  type Unanswered,
+} from '../../hub/http/server.ts';
+import type { Journal } from '../../hub/journal/journal.ts';
 import type { Applications } from '../applications.ts';
+import { noteCall } from '../calls.ts';
 import type { BackendName, Faults } from '../faults.ts';
-import type { Journal } from '../journal.ts';
 import { type Caller, callerOf } from '../principalManager/caller.ts';
 import type { Tokens } from '../tokens.ts';
 import type { World } from '../world/world.ts';
 import { answered, orRefusal, report } from './answered.ts';
-import { type Listener, listen, readText } from './listen.ts';
 import { forbidden, invalid, Problem, unauthorized } from './problem.ts';
-import { type Answer, createRouter, type Route, splitUrl } from './routes.ts';
-import { send, strike } from './strike.ts';
+import { createMatcher, type Route } from './routes.ts';
+import { strike } from './strike.ts';
+import { readText } from './text.ts';
 
 /** What all backends share. */
-export interface Surroundings {
+export interface BackendContext {
   readonly world: World;
   readonly tokens: Tokens;
   readonly applications: Applications;
@@ -47,14 +56,27 @@ function decode(value: string): string | undefined {
   }
 }
 
+/** Listens with what `serve` answers; a defect resets its connection and goes to standard error. */
+export function serveHttp(
+  port: number,
+  closing: AbortSignal,
+  serve: (request: IncomingMessage, response: ServerResponse) => Promise<Answer | Unanswered>,
+): Promise<HttpListener> {
+  const explain = (error: unknown): Unanswered => {
+    if (!closing.aborted) report(error);
+    return 'reset';
+  };
+  return listenHttp(createHttpServer({ keepAliveMs: 65_000, serve, explain }), port);
+}
+
 /** Serves one backend's routes: token, route, caller (a device or an application), idempotency, effect, journal and faults. */
-export async function serveBackend(
+export function serveBackend(
   backend: BackendName,
   port: number,
   routes: readonly Route[],
-  { world, tokens, applications, faults, journal, closing }: Surroundings,
-): Promise<Listener> {
-  const match = createRouter(routes);
+  { world, tokens, applications, faults, journal, closing }: BackendContext,
+): Promise<HttpListener> {
+  const match = createMatcher(routes);
 
   function decide(request: IncomingMessage, deviceId: string | undefined, text: string): Answer {
     const { method = '', url = '' } = request;
@@ -78,39 +100,37 @@ export async function serveBackend(
     return world.idempotency.once(mutation, () => orRefusal(run));
   }
 
-  async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  return serveHttp(port, closing, async (request, response) => {
     const text = await readText(request);
-    if (text === undefined) return;
     const { method = '', url = '' } = request;
-    const header = request.headers['x-svc-device-id'];
-    const deviceId = typeof header === 'string' ? decode(header) : undefined;
-    const entry = journal.open({
-      backend,
+    const { path } = splitUrl(url);
+    const headers = headersThatMatter(request);
+    const { 'x-svc-device-id': device, 'x-correlation-id': correlation } = headers;
+    const deviceId = device === undefined ? undefined : decode(device);
+    const fault = faults.strike({ backend, method, path: decode(path) ?? path, deviceId });
+    const note = noteCall(journal, {
+      server: backend,
       deviceId,
+      correlationId: correlation && (decode(correlation) ?? correlation),
       method,
       path: url,
-      headers: headersThatMatter(request),
+      headers,
       body: text instanceof Problem ? '' : text,
+      ...(fault && { fault: fault.id }),
     });
     const decideNow = (): Answer => {
       const answer = answered(() => {
         if (text instanceof Problem) throw text;
-        if (header !== undefined && deviceId === undefined) throw invalid('x-svc-device-id is not percent-encoded');
+        if (device !== undefined && deviceId === undefined) throw invalid('x-svc-device-id is not percent-encoded');
         return decide(request, deviceId, text);
       });
       world.commit();
       return answer;
     };
-    const { path } = splitUrl(url);
-    const fault = faults.strike({ backend, method, path: decode(path) ?? path, deviceId });
-    if (fault) await strike(fault, response, entry, decideNow, closing);
-    else send(response, entry, decideNow(), text instanceof Problem ? { connection: 'close' } : {});
-  }
-
-  return listen(port, (request, response) => {
-    serve(request, response).catch((error: unknown) => {
-      response.destroy();
-      if (!closing.aborted) report(error);
-    });
+    const withheld = ({ body }: Answer) => note(null, body ?? null);
+    const answer = fault ? await strike(fault, { response, decide: decideNow, withheld, closing }) : decideNow();
+    if (typeof answer === 'string') return answer;
+    note(answer.status, answer.body ?? null);
+    return text instanceof Problem ? { ...answer, headers: { ...answer.headers, connection: 'close' } } : answer;
   });
 }

@@ -1,6 +1,10 @@
+import { createRouter, type Match } from '../../hub/http/routes.ts';
+import type { Answer, Unanswered } from '../../hub/http/server.ts';
 import type { Application } from '../applications.ts';
 import type { Caller } from '../principalManager/caller.ts';
 import { invalid, Problem } from './problem.ts';
+
+export type { Answer };
 
 /** A call that reached its route: who, with which path parameters (decoded, never split again), query and body text. */
 export interface Call {
@@ -18,76 +22,34 @@ export interface ApplicationCall {
   readonly operation: string | undefined;
 }
 
-/** What a route says: `body` is JSON text; none for 204. */
-export interface Answer {
-  readonly status: number;
-  readonly body?: string;
-  readonly headers?: Readonly<Record<string, string>>;
-}
-
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
 /** One operation: `path` is a template such as `/objects/{objectId}/models/{model}`. */
-export interface Route<C = Call> {
+export interface Route<C = Call, A extends Answer | Unanswered = Answer> {
   readonly method: Method;
   readonly path: string;
   /** A POST that changes nothing: it takes no idempotency key. */
   readonly isSafe?: true;
-  handle(call: C): Answer;
+  handle(call: C): A;
   /** Where it is absent, the route is for devices alone. */
   handleForApplication?(call: ApplicationCall): Answer;
 }
 
-export interface Matched<C> {
-  readonly route: Route<C>;
-  readonly params: Record<string, string>;
-}
-
-function decodeSegment(segment: string): string {
-  try {
-    return decodeURIComponent(segment);
-  } catch {
-    throw invalid('the path is not percent-encoded correctly');
-  }
-}
-
-function fits(template: readonly string[], segments: readonly string[]): boolean {
-  return (
-    template.length === segments.length &&
-    template.every((part, i) => (part.startsWith('{') ? segments[i] !== '' : part === segments[i]))
-  );
-}
-
-/**
- * Finds the route of a raw (still encoded) path: `%2F` stays inside its segment, `..` is a name like any other.
- * Unknown paths are refused with 404, known ones with another method with 405.
- */
-export function createRouter<C>(routes: readonly Route<C>[]): (method: string, path: string) => Matched<C> {
-  const table = routes.map((route) => ({ route, template: route.path.split('/') }));
+/** Finds the route of a raw path. Unknown paths are refused with 404, known ones with another method with 405. */
+export function createMatcher<C, A extends Answer | Unanswered>(
+  routes: readonly Route<C, A>[],
+): (method: string, path: string) => Match<Route<C, A>> {
+  const find = createRouter(routes, {
+    malformed: () => {
+      throw invalid('the path is not percent-encoded correctly');
+    },
+  });
   return (method, path) => {
-    const segments = path.split('/');
-    const candidates = table.filter(({ template }) => fits(template, segments));
-    const hit = candidates.find(({ route }) => route.method === method);
-    if (!hit) {
-      if (candidates.length === 0) throw new Problem(404, 'Not found', 'there is no such route');
-      throw new Problem(
-        405,
-        'Method not allowed',
-        `the route knows ${candidates.map((c) => c.route.method).join(', ')}`,
-      );
-    }
-    const params: Record<string, string> = {};
-    hit.template.forEach((part, i) => {
-      if (part.startsWith('{')) params[part.slice(1, -1)] = decodeSegment(segments[i] ?? '');
-    });
-    return { route: hit.route, params };
+    const found = find(method, path);
+    if (found.route) return found;
+    if (found.allowed.length === 0) throw new Problem(404, 'Not found', 'there is no such route');
+    throw new Problem(405, 'Method not allowed', `the route knows ${found.allowed.join(', ')}`);
   };
-}
-
-/** A request's target, cut at its `?`. */
-export function splitUrl(url: string): { path: string; query: string } {
-  const mark = url.indexOf('?');
-  return mark < 0 ? { path: url, query: '' } : { path: url.slice(0, mark), query: url.slice(mark + 1) };
 }
 
 /** One query parameter's value; given twice is refused (400), for readers would disagree about which one counts. */

@@ -1,6 +1,7 @@
 import type { EventContext } from 'rhea';
 import type { HubCore } from '../core/core.ts';
 import { answer } from '../faults/answering.ts';
+import { correlationOf } from '../journal/entry.ts';
 import { Refusal } from '../values/refusal.ts';
 import { fromAmqp, textOf } from './link/decode.ts';
 import { dispositions, type Incoming, type Node, refuse } from './link/peer.ts';
@@ -28,8 +29,10 @@ export function deviceboundNode({ devicebound, throttle, faults, journal }: HubC
           devicebound.enqueue(deviceId, fromAmqp(incoming), claim.policy);
         };
         const onFault = (how: string): void => {
-          const [messageId, correlationId] = [textOf(incoming.message_id), textOf(incoming.correlation_id)];
-          journal.add({ kind: 'c2d-misanswered', deviceId: deviceId ?? '', messageId, correlationId, answer: how });
+          const system = { correlationId: textOf(incoming.correlation_id) };
+          const correlationId = correlationOf({ system, properties: incoming.application_properties ?? {} });
+          const messageId = textOf(incoming.message_id);
+          journal.add({ kind: 'c2d-fault', deviceId: deviceId ?? '', messageId, correlationId, answer: how });
         };
         const arrival = { kind: 'c2d', deviceId, connection, link, onFault } as const;
         throttle.shape('c2d', (refusal) => answer(faults, arrival, take(refusal), dispositions(delivery)));

@@ -1,5 +1,6 @@
 import type { Registry } from '../identity/registry.ts';
-import type { C2dOutcome, Journal } from '../journal/journal.ts';
+import { type C2dOutcome, correlationOf } from '../journal/entry.ts';
+import type { Journal } from '../journal/journal.ts';
 import type { Table } from '../persistence/table.ts';
 import { type Message, messageSize, type SystemProperties } from '../values/message.ts';
 import { Refusal } from '../values/refusal.ts';
@@ -117,7 +118,7 @@ export function createDevicebound(options: {
   const settled = (deviceId: string, { id, message, messageId, bytes }: Queued, outcome: C2dOutcome): void => {
     kept -= bytes;
     table?.delete(id);
-    journal.add({ kind: 'c2d-settled', deviceId, messageId, outcome });
+    journal.add({ kind: 'c2d-settled', deviceId, correlationId: correlationOf(message), messageId, outcome });
     const statusCode = statuses[outcome];
     if (!statusCode || !wanted(message.properties['iothub-ack'], outcome)) return;
     const deviceGenerationId = registry.get(deviceId)?.generationId ?? '';
@@ -132,7 +133,9 @@ export function createDevicebound(options: {
       now,
       onDelivery(queued, deliveryCount) {
         keep(deviceId, queued, deliveryCount);
-        journal.add({ kind: 'c2d-delivered', deviceId, messageId: queued.messageId, deliveryCount });
+        const { messageId, message } = queued;
+        const correlationId = correlationOf(message);
+        journal.add({ kind: 'c2d-delivered', deviceId, correlationId, messageId, deliveryCount });
       },
       onOutcome: (queued, outcome) => settled(deviceId, queued, outcome),
     });
@@ -181,6 +184,7 @@ export function createDevicebound(options: {
 
   return {
     enqueue(deviceId, message, policy) {
+      const arrived = { kind: 'c2d', deviceId, correlationId: correlationOf(message), policy } as const;
       try {
         const device = registry.get(deviceId);
         if (device?.moduleId !== undefined || !device)
@@ -195,12 +199,12 @@ export function createDevicebound(options: {
         const queued = { id: String(last), message, messageId, enqueuedTime: now(), expiresAt, bytes };
         keep(deviceId, queued, 0);
         kept += bytes;
-        journal.add({ kind: 'c2d', deviceId, policy, ...message });
+        journal.add({ ...arrived, ...message });
         queue.add(queued, expiresAt);
       } catch (error) {
         if (error instanceof Refusal) {
           const { condition, message: description } = error;
-          journal.add({ kind: 'c2d', deviceId, policy, ...message, refused: { condition, description } });
+          journal.add({ ...arrived, ...message, refused: { condition, description } });
         }
         throw error;
       }

@@ -15,7 +15,7 @@ export const help = `Runs an IoT hub on this machine, alone, for any project; or
   npm run hub -- faults add KIND [name=value …] inject a fault, standing or immediate: faults add drop connections=events
   npm run hub -- faults clear [ID]              end one fault, or all
   npm run hub -- counters                       connections, links, credit, events, queues
-  npm run hub -- journal [name=value …]         what was received and sent; since, deviceId, kind
+  npm run hub -- journal [name=value …]         what was received and sent; since, deviceId, correlationId, kind
   npm run hub -- partitions                     how far the partitions reach
 
   Running a hub:

@@ -37,12 +37,13 @@ function explainKinds(kinds: readonly FaultKind[]): string {
 /** What a hub answered, for a person: a list of alike things as a table, anything else line by line. */
 export function show(answer: unknown): string {
   if (answer === undefined) return 'Done.';
-  const values = Object.values(answer as object);
+  const { last: _, ...shown } = answer as { last?: unknown };
+  const values: unknown[] = Object.values(shown);
   const [only] = values;
-  if ('kinds' in (answer as object)) return explainKinds(only as FaultKind[]);
+  if ('kinds' in shown) return explainKinds(only as FaultKind[]);
   if (values.length === 1 && Array.isArray(only))
     return only.length === 0 ? 'None.' : table(only.map((row) => flat(row)));
-  return Object.entries(flat(answer))
+  return Object.entries(flat(shown))
     .map(([name, value]) => `${name}  ${value}`)
     .join('\n');
 }

@@ -13,7 +13,7 @@ import { type Access, createAccess } from '../identity/access.ts';
 import type { Policy } from '../identity/policies.ts';
 import { createPresence, type Presence } from '../identity/presence.ts';
 import { createRegistry, type Identity, type Registry } from '../identity/registry.ts';
-import { createJournal, type Journal } from '../journal/journal.ts';
+import type { Journal } from '../journal/journal.ts';
 import { type Bounds, bounds } from '../limits/bounds.ts';
 import { createThrottle, type Rates, type Throttle, type Tier, tierRates } from '../limits/throttle.ts';
 import { createMethods, type Methods } from '../methods/methods.ts';
@@ -75,17 +75,16 @@ export function createCore(options: {
   policies: ReadonlyMap<string, Policy>;
   strictProperties: boolean;
   rules: HubRules;
-  journalEntries: number;
+  journal: Journal;
   /** Where it keeps what outlives the process; absent: nowhere. */
   store?: Store | undefined;
   now: () => number;
 }): HubCore {
-  const { name, partitions, policies, strictProperties, rules, store, now } = options;
+  const { name, partitions, policies, strictProperties, rules, journal, store, now } = options;
   const { tier, units, rates, shapingMs } = rules;
   const bounded = { ...bounds, ...rules.bounds };
   const registry = createRegistry(now);
   if (store) keepRegistry(registry, store);
-  const journal = createJournal(now, options.journalEntries);
   const feedback = createFeedback({ ...feedbackRules, ...rules.feedback }, bounded.feedback, now);
   return {
     name,

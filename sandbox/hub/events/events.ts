@@ -1,5 +1,6 @@
 import type { DeviceLogin } from '../identity/access.ts';
 import { nameOf } from '../identity/registry.ts';
+import { correlationOf } from '../journal/entry.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { Store } from '../persistence/store.ts';
 import type { LoggedEvent } from '../values/loggedEvent.ts';
@@ -55,6 +56,7 @@ export function createEvents(options: {
       journal.add({
         kind: 'd2c',
         ...nameOf(login.identity),
+        correlationId: correlationOf(message),
         partition: partition.id,
         sequenceNumber,
         system,

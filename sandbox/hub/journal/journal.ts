@@ -1,73 +1,76 @@
-import type { DeviceMessage, Message } from '../values/message.ts';
+import { sizeOf } from '../values/size.ts';
+import { type EntryOf, type JournalEntry, type JournalEvent, type JournalFilter, type Kind, passes } from './entry.ts';
 
-/** Something that happened at the hub. */
-export type Happening =
-  | ({ kind: 'd2c'; deviceId: string; moduleId?: string; partition: number; sequenceNumber: number } & DeviceMessage)
-  /** A service sent to a device, under the policy (SAS key name) it was authenticated with. */
-  | ({ kind: 'c2d'; deviceId: string; policy: string; refused?: { condition: string; description: string } } & Message)
-  /** A queued message was handed to the device. */
-  | { kind: 'c2d-delivered'; deviceId: string; messageId: string; deliveryCount: number }
-  /** A queued message left the queue. */
-  | { kind: 'c2d-settled'; deviceId: string; messageId: string; outcome: C2dOutcome }
-  /** A fault had a message of a service answered otherwise than by what the hub did with it. */
-  | { kind: 'c2d-misanswered'; deviceId: string; messageId: string; correlationId: string; answer: string }
-  | { kind: 'connected'; deviceId: string; moduleId?: string; protocol: DeviceProtocol }
-  | { kind: 'disconnected'; deviceId: string; moduleId?: string; protocol: DeviceProtocol; reason: string }
-  /** Somebody was turned away; `deviceId` is whom it claimed to be. */
-  | { kind: 'refused'; deviceId: string; protocol: DeviceProtocol; reason: string }
-  /** A service called a method, and how that ended: the device answered with a status, or the hub refused with a condition. */
-  | {
-      kind: 'method';
-      deviceId: string;
-      moduleId?: string;
-      methodName: string;
-      /** JSON. */
-      payload: string;
-      status?: number;
-      refused?: string;
-    }
-  /** A client began, or ended, to receive events at this address. */
-  | { kind: 'receiver-opened'; address: string; policy: string }
-  | { kind: 'receiver-closed'; address: string; reason: string };
-
-/** How a queued message ends: taken or rejected by the device, too old, delivered in vain too often, or its device deleted. */
-export type C2dOutcome = 'completed' | 'rejected' | 'expired' | 'undeliverable' | 'device-deleted';
-
-export type DeviceProtocol = 'mqtt' | 'amqp';
-
-/** A happening with its place in the journal and its time (milliseconds since 1970). */
-export type JournalEntry = Happening & { index: number; at: number };
-
-/** Everything that the hub received and sent, as data. The oldest entries go when it is full. */
+/** What happened, as data, in order. The oldest entries go when it is full. */
 export interface Journal {
-  add(happening: Happening): void;
-  /** Entries in order: those after index `since`, of this device, of this kind. */
-  list(filter?: { since?: number; deviceId?: string; kind?: Happening['kind'] }): JournalEntry[];
+  add(event: JournalEvent): JournalEntry;
+  /** Those entries that are kept, in order. */
+  list<K extends Kind = Kind>(filter?: JournalFilter<K>): EntryOf<K>[];
+  /** The entry at a position; none where there is none yet, or none any more. */
+  at(position: number): JournalEntry | undefined;
+  /** Position of the oldest entry that is kept; `last` + 1 when none is. */
+  readonly first: number;
+  /** Position of the latest entry; 0 before there is one. */
+  readonly last: number;
   /** Call `listener` with every entry from now on; the answer ends it. */
   watch(listener: (entry: JournalEntry) => void): () => void;
 }
 
-/** A journal in memory of the last `capacity` entries. */
-export function createJournal(now: () => number, capacity: number): Journal {
-  const ring: JournalEntry[] = [];
+export interface JournalOptions {
+  /** Most bytes that it keeps, as `sizeOf` counts; default 64 MiB. The latest entry is kept, whatever its size. */
+  readonly bytes?: number;
+  /** The time in milliseconds since 1970; default the system clock. */
+  readonly now?: () => number;
+}
+
+/** A journal in memory. */
+export function createJournal({ bytes: most = 64 * 1024 * 1024, now = Date.now }: JournalOptions = {}): Journal {
   const listeners = new Set<(entry: JournalEntry) => void>();
-  let next = 0;
+  let kept: { entry: JournalEntry | undefined; size: number }[] = [];
+  let gone = 0; // of those in `kept`, at its start
+  let bytes = 0;
+  let last = 0;
+  const firstKept = () => last - (kept.length - gone) + 1;
+
+  /** Let the oldest go until the rest has room. */
+  const shrink = (): void => {
+    for (let oldest = kept[gone]; oldest && bytes > most && gone < kept.length - 1; oldest = kept[gone]) {
+      bytes -= oldest.size;
+      oldest.entry = undefined;
+      gone += 1;
+    }
+    if (gone < 1024 || gone * 2 < kept.length) return;
+    kept = kept.slice(gone);
+    gone = 0;
+  };
+
+  const at = (position: number): JournalEntry | undefined => kept[gone + position - firstKept()]?.entry;
 
   return {
-    add(happening) {
-      const entry: JournalEntry = Object.assign(happening, { index: next, at: now() });
-      ring[next % capacity] = entry;
-      next += 1;
+    add(event) {
+      last += 1;
+      const entry: JournalEntry = Object.assign(event, { position: last, time: now() });
+      const size = sizeOf(entry);
+      kept.push({ entry, size });
+      bytes += size;
+      if (bytes > most) shrink();
       for (const listener of listeners) listener(entry);
+      return entry;
     },
-    list({ since = -1, deviceId, kind } = {}) {
-      const found: JournalEntry[] = [];
-      for (let index = Math.max(since + 1, next - capacity, 0); index < next; index++) {
-        const entry = ring[index % capacity];
-        const of = entry && 'deviceId' in entry ? entry.deviceId : undefined;
-        if (entry && (deviceId ?? of) === of && (kind ?? entry.kind) === entry.kind) found.push(entry);
+    list<K extends Kind = Kind>(filter: JournalFilter<K> = {}) {
+      const found: EntryOf<K>[] = [];
+      for (let position = Math.max((filter.since ?? 0) + 1, firstKept()); position <= last; position += 1) {
+        const entry = at(position);
+        if (entry && passes(filter, entry)) found.push(entry);
       }
       return found;
+    },
+    at,
+    get first() {
+      return firstKept();
+    },
+    get last() {
+      return last;
     },
     watch(listener) {
       listeners.add(listener);

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { nameOf, type Registry } from '../identity/registry.ts';
 import type { Journal } from '../journal/journal.ts';
-import { type Json, parseJson } from '../values/json.ts';
+import { isObject, type Json, parseJson } from '../values/json.ts';
 import { Refusal } from '../values/refusal.ts';
 import { createArrivals } from './arrivals.ts';
 
@@ -114,7 +114,10 @@ export function createMethods(registry: Registry, journal: Journal, mostAtOnce =
         throw new Refusal('amqp:not-found', 'There is no device of this id that is enabled.');
       }
       const { methodName, payload } = call;
-      const entry = { kind: 'method', ...nameOf(identity), methodName, payload: JSON.stringify(payload) } as const;
+      const given = isObject(payload) ? payload['correlationId'] : undefined;
+      const correlationId = typeof given === 'string' ? given : undefined;
+      const about = { ...nameOf(identity), correlationId };
+      const entry = { kind: 'method', ...about, methodName, payload: JSON.stringify(payload) } as const;
       let end: (() => void) | undefined;
       try {
         end = begin(clientId);

@@ -30,7 +30,7 @@ function apply(hub: HubCore, described: JsonObject): void {
 /** Changes of up to a hundred identities at once: each is made or refused by itself. */
 export const bulkRoute: Route = {
   method: 'POST',
-  path: 'devices',
+  path: '/devices',
   rights: ['registryWrite'],
   counts: 'registry',
   handle({ hub, body }) {

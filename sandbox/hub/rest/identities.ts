@@ -35,15 +35,15 @@ const remove = (request: RestRequest) => {
 
 /** The registry: devices and modules, one by one. */
 export const identityRoutes: readonly Route[] = [
-  { method: 'PUT', path: 'devices/{device}', ...write, handle: put },
-  { method: 'GET', path: 'devices/{device}', ...read, handle: get },
-  { method: 'DELETE', path: 'devices/{device}', ...write, handle: remove },
-  { method: 'PUT', path: 'devices/{device}/modules/{module}', ...write, handle: put },
-  { method: 'GET', path: 'devices/{device}/modules/{module}', ...read, handle: get },
-  { method: 'DELETE', path: 'devices/{device}/modules/{module}', ...write, handle: remove },
+  { method: 'PUT', path: '/devices/{device}', ...write, handle: put },
+  { method: 'GET', path: '/devices/{device}', ...read, handle: get },
+  { method: 'DELETE', path: '/devices/{device}', ...write, handle: remove },
+  { method: 'PUT', path: '/devices/{device}/modules/{module}', ...write, handle: put },
+  { method: 'GET', path: '/devices/{device}/modules/{module}', ...read, handle: get },
+  { method: 'DELETE', path: '/devices/{device}/modules/{module}', ...write, handle: remove },
   {
     method: 'GET',
-    path: 'devices',
+    path: '/devices',
     ...read,
     handle: ({ hub, query }) => {
       const most = Math.min(Number(query.get('top') ?? query.get('maxCount')) || listed, listed);
@@ -58,7 +58,7 @@ export const identityRoutes: readonly Route[] = [
   },
   {
     method: 'GET',
-    path: 'devices/{device}/modules',
+    path: '/devices/{device}/modules',
     ...read,
     handle: (request) => {
       const { hub } = request;
@@ -68,7 +68,7 @@ export const identityRoutes: readonly Route[] = [
   },
   {
     method: 'GET',
-    path: 'statistics/devices',
+    path: '/statistics/devices',
     ...read,
     handle: ({ hub }) => {
       const devices = hub.registry.list();

@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Moment, StandingFaults } from '../faults/standing.ts';
+import type { Unanswered } from '../http/server.ts';
 import { Refusal } from '../values/refusal.ts';
 import { methodError } from './methodErrors.ts';
-import type { RestAnswer, Unanswered } from './request.ts';
+import type { RestAnswer } from './request.ts';
 
 /** Answers a method call as the fault that strikes it wants, if one does; `call` has the device called. */
-export async function misanswer(
+export async function answerAsFaulted(
   faults: StandingFaults,
   moment: Moment,
   call: () => Promise<RestAnswer>,

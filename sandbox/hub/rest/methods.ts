@@ -2,7 +2,7 @@ import { clientIdOf } from '../identity/registry.ts';
 import type { Json } from '../values/json.ts';
 import { Refusal } from '../values/refusal.ts';
 import { refuseMethod } from './methodErrors.ts';
-import { misanswer } from './methodFault.ts';
+import { answerAsFaulted } from './methodFault.ts';
 import { objectIn, type RestRequest, type Route } from './request.ts';
 
 // IoT Hub: up to 128 printable ASCII characters without those that separate things in MQTT topics and HTTP headers
@@ -24,7 +24,7 @@ const invoke = async (request: RestRequest) => {
   hub.throttle.take('method', Math.ceil(Math.max(bytes, 1) / meter));
   const call = { methodName, payload, responseTimeoutMs, connectTimeoutMs };
   const clientId = clientIdOf(device, module);
-  return misanswer(hub.faults, { deviceId: device, methodName }, async () => {
+  return answerAsFaulted(hub.faults, { deviceId: device, methodName }, async () => {
     const { status, payload: answered } = await hub.methods.invoke(clientId, call);
     return { status: 200, body: { status, payload: answered } };
   });
@@ -32,10 +32,10 @@ const invoke = async (request: RestRequest) => {
 
 /** Direct methods of devices and modules. */
 export const methodRoutes: readonly Route[] = [
-  { method: 'POST', path: 'twins/{device}/methods', rights: ['serviceConnect'], handle: invoke, refuse: refuseMethod },
+  { method: 'POST', path: '/twins/{device}/methods', rights: ['serviceConnect'], handle: invoke, refuse: refuseMethod },
   {
     method: 'POST',
-    path: 'twins/{device}/modules/{module}/methods',
+    path: '/twins/{device}/modules/{module}/methods',
     rights: ['serviceConnect'],
     handle: invoke,
     refuse: refuseMethod,

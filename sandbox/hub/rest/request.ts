@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { HubCore } from '../core/core.ts';
+import type { Unanswered } from '../http/server.ts';
 import type { Right } from '../identity/policies.ts';
 import { clientIdOf, type Identity } from '../identity/registry.ts';
 import type { Operation } from '../limits/throttle.ts';
@@ -26,13 +27,10 @@ export interface RestAnswer {
   garbage?: string;
 }
 
-/** Nothing goes back, or a RST. */
-export type Unanswered = 'silent' | 'reset';
-
 /** One method on one path. */
 export interface Route {
   method: 'GET' | 'PUT' | 'POST' | 'PATCH' | 'DELETE';
-  /** Segments; `{device}` and `{module}` stand for ids. */
+  /** `{device}` and `{module}` stand for ids. */
   path: string;
   /** A token with any of these rights will do. */
   rights: readonly Right[];

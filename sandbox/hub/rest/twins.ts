@@ -34,14 +34,14 @@ const query = (request: RestRequest) => {
 
 /** Twins of devices and modules, and queries about them. */
 export const twinRoutes: readonly Route[] = [
-  ...['twins/{device}', 'twins/{device}/modules/{module}'].flatMap((path): Route[] => [
+  ...['/twins/{device}', '/twins/{device}/modules/{module}'].flatMap((path): Route[] => [
     { method: 'GET', path, ...service, counts: 'twinRead', handle: get },
     { method: 'PATCH', path, ...service, counts: 'twinUpdate', handle: change(false) },
     { method: 'PUT', path, ...service, counts: 'twinUpdate', handle: change(true) },
   ]),
   {
     method: 'POST',
-    path: 'devices/query',
+    path: '/devices/query',
     rights: ['serviceConnect', 'registryRead'],
     counts: 'twinRead',
     handle: query,

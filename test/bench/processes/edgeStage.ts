@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import mqtt from 'mqtt';
 import { startBroker } from '../../../sandbox/edge/broker.ts';
 import { startHub } from '../../../sandbox/hub/hub.ts';
+import { createJournal } from '../../../sandbox/hub/journal/journal.ts';
 import { answerParent } from './answerParent.ts';
 import { type Calls, invoke, invokeAll } from './invocations.ts';
 
@@ -22,7 +23,7 @@ export interface EdgeStageDescription {
 
 const objectId = '00000000-0000-4000-8000-000000000001';
 const [directory = ''] = process.argv.slice(2);
-const hub = await startHub({ directory, journalEntries: 100, devices: [{ deviceId: 'edge-1' }] });
+const hub = await startHub({ directory, journal: createJournal({ bytes: 65_536 }), devices: [{ deviceId: 'edge-1' }] });
 const broker = await startBroker({
   users: {
     proxy: { password: 'bench', publish: ['press/in/#'], subscribe: ['press/out/#'] },

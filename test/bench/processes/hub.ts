@@ -1,5 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { startHub } from '../../../sandbox/hub/hub.ts';
+import { createJournal } from '../../../sandbox/hub/journal/journal.ts';
 import { answerParent } from './answerParent.ts';
 import { correlationId, deviceId, encodeEvent, type Kind } from './messages.ts';
 
@@ -37,7 +38,7 @@ const hub = await startHub({
   directory,
   partitions: Number(partitions),
   rules: { bounds: { partition: 4 * 2 ** 30 } }, // room for a backlog
-  journalEntries: 100,
+  journal: createJournal({ bytes: 65_536 }),
   devices: Array.from({ length: Number(devices) }, (_, index) => ({ deviceId: deviceId(index) })),
 });
 

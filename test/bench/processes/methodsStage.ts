@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { startHub } from '../../../sandbox/hub/hub.ts';
+import { createJournal } from '../../../sandbox/hub/journal/journal.ts';
 import { answerParent } from './answerParent.ts';
 import { type Calls, invoke, invokeAll } from './invocations.ts';
 
@@ -22,7 +23,7 @@ const objectId = (index: number) => `00000000-0000-4000-8000-${String(index % Nu
 
 const hub = await startHub({
   directory,
-  journalEntries: 100,
+  journal: createJournal({ bytes: 65_536 }),
   devices: Array.from({ length: Number(devices) }, (_, index) => ({ deviceId: deviceId(index) })),
 });
 let isHolding = false;

@@ -36,7 +36,7 @@ describe('npm run device', () => {
   it('sends the bytes of the example, or of the file, as they are', async () => {
     const lastBody = () => {
       const sent = sandbox.hub.journal.list({ kind: 'd2c', deviceId: 'pump-1' }).at(-1);
-      return sent?.kind === 'd2c' ? String(sent.body) : undefined;
+      return sent && String(sent.body);
     };
     expect(lastBody()).toBe(modelCreate.example.body);
     await writeFile(join(folder, 'pump.json'), bytes);

@@ -1,14 +1,16 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { guid, startTestBackends, type TestBackends } from './client.ts';
+import { guid, http, startTestBackends, type TestBackends } from './client.ts';
 
 let test: TestBackends;
 beforeAll(async () => {
-  test = await startTestBackends({ journalEntries: 5 });
+  test = await startTestBackends();
 });
 beforeEach(() => test.backends.world.reset());
 afterAll(() => test.close());
 
 const data = async (path: string) => ((await test.admin('GET', path)).json as { data: unknown[] }).data;
+const entries = async (query: string) =>
+  ((await test.admin('GET', `/journal${query}`)).json as { entries: unknown[] }).entries;
 
 it('says what is here', async () => {
   const { json } = await test.admin('GET', '/');
@@ -75,19 +77,19 @@ it('shows the world', async () => {
   );
 });
 
-it('tells the latest calls, after a number and of a device, never their tokens', async () => {
+it('tells what happened, after a position and of a device, never the tokens', async () => {
   const mark = test.backends.journal.last;
   await test.as('pump-1').im('POST', '/query', '{"model":"m", "type":"t","properties":{"a":1}}', {
     headers: { 'x-correlation-id': 'c%201', traceparent: '00-1', 'idempotency-key': 'i' },
   });
   await test.as('pump-2').pm('GET', '/devices?device=pump-2');
-  expect(await data(`/journal?since=${mark}`)).toHaveLength(2);
-  expect(await data(`/journal?since=${mark}&deviceId=pump-1`)).toEqual([
+  const about = { server: 'informationModel', deviceId: 'pump-1', correlationId: 'c 1', time: expect.any(String) };
+  expect(await entries(`?since=${mark}`)).toHaveLength(4);
+  expect(await entries(`?since=${mark}&deviceId=pump-1`)).toEqual([
     {
-      sequence: mark + 1,
-      at: expect.any(String),
-      backend: 'informationModel',
-      deviceId: 'pump-1',
+      ...about,
+      kind: 'http-request',
+      position: mark + 1,
       method: 'POST',
       path: '/query',
       headers: {
@@ -97,13 +99,35 @@ it('tells the latest calls, after a number and of a device, never their tokens',
         'idempotency-key': 'i',
       },
       body: '{"model":"m", "type":"t","properties":{"a":1}}',
-      status: 200,
-      answer: '{"data":[]}',
     },
+    { ...about, kind: 'http-response', position: mark + 2, request: mark + 1, status: 200, body: '{"data":[]}' },
   ]);
-  for (let i = 0; i < 9; i++) await test.as('pump-2').pm('GET', '/devices?device=pump-2');
-  expect(await data('/journal')).toHaveLength(5);
+  expect(await entries('?correlationId=c%201&kind=http-response')).toHaveLength(1);
   expect((await test.admin('GET', '/journal?since=x')).status).toBe(400);
+});
+
+it('tells it as it happens', async () => {
+  const away = new AbortController();
+  const { body } = await fetch(`${test.backends.adminUrl}/journal/stream?deviceId=pump-1`, { signal: away.signal });
+  await test.as('pump-1').pm('GET', '/devices?device=pump-1');
+  let seen = '';
+  for await (const chunk of body?.pipeThrough(new TextDecoderStream()) ?? []) {
+    seen += chunk;
+    if (seen.includes('http-response')) break;
+  }
+  away.abort();
+  expect(seen).toMatch(/^id: \d+\ndata: .*"http-request".*\n\nid: \d+\ndata: .*"http-response"/);
+});
+
+it.each([
+  ['with an origin', { origin: 'https://example.com' }],
+  ['for another host name', { host: 'evil.example' }],
+])('refuses a web page, whose requests come %s', async (_, headers) => {
+  await test.admin('POST', '/devices', { deviceId: 'kept-1' });
+  const { status, error } = await http(test.backends.adminUrl, 'POST', '/reset', undefined, headers);
+  expect([status, error?.code]).toEqual([403, '403']);
+  expect(test.backends.world.principals.device('kept-1')).toBeDefined();
+  expect((await http(test.backends.token.url, 'POST', '/oauth2/token', '', headers)).status).toBe(403);
 });
 
 it('adds, lists and removes faults', async () => {

@@ -92,7 +92,7 @@ describe('an application', () => {
     const token = tokenOf(invoker);
     const { last } = test.backends.journal;
     await read(token, objectOf('motor-1'), { ...toInvoke, 'x-correlation-id': 'c-1' });
-    const [entry] = test.backends.journal.entries({ since: last });
+    const [entry] = test.backends.calls({ since: last });
     expect(entry?.headers).toEqual({ ...toInvoke, 'x-correlation-id': 'c-1' });
     expect(JSON.stringify(entry)).not.toContain(token);
   });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { BODY_LIMIT } from '../../../sandbox/backends/http/listen.ts';
+import { BODY_LIMIT } from '../../../sandbox/backends/http/text.ts';
 import { startTestBackends, type TestBackends } from './client.ts';
 
 let test: TestBackends;

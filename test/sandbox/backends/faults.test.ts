@@ -15,15 +15,15 @@ const create = (device = 'pump-1') => test.as(device).im('POST', '/object', sens
 const count = () => test.backends.world.objects.count;
 const add = (fault: Omit<FaultRequest, 'backend'>) =>
   test.backends.faults.add({ backend: 'informationModel', ...fault });
-const lastEntry = () => test.backends.journal.entries().at(-1);
+const lastEntry = () => test.backends.calls().at(-1);
 
 /** Makes a call that nobody will answer; resolves once the backend has decided about it. */
 async function callInVain(): Promise<void> {
-  const { journal } = test.backends;
-  const mark = journal.last;
+  const { backends } = test;
+  const mark = backends.journal.last;
   const outcome = vi.fn();
   create().then(outcome, outcome);
-  await vi.waitFor(() => expect(journal.last).toBe(mark + 1));
+  await vi.waitFor(() => expect(backends.calls({ since: mark })).toHaveLength(1));
   expect(outcome).not.toHaveBeenCalled();
 }
 
@@ -139,7 +139,13 @@ it('ends hanging calls when the backends close', async () => {
   const pm = other.as('pump-1').pm('GET', '/devices?device=pump-1', undefined, undescribed);
   const im = other.as('pump-1').im('POST', '/object', sensor, undescribed);
   const outcomes = Promise.allSettled([pm, im]);
-  await vi.waitFor(() => expect(other.backends.journal.entries()).toHaveLength(3));
+  await vi.waitFor(() => expect(other.backends.calls()).toHaveLength(3));
   await other.close();
   expect((await outcomes).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+});
+
+it('has room for a thousand faults', async () => {
+  for (let i = 0; i < 1000; i += 1) add({ path: `/${i}`, status: 500 });
+  expect(() => add({ status: 500 })).toThrow('1000 faults wait already');
+  expect((await test.admin('POST', '/faults', { backend: 'token', status: 500 })).status).toBe(409);
 });

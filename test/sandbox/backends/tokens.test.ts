@@ -76,7 +76,7 @@ describe('the token endpoint', () => {
   it('leaves neither secret nor token in the journal', async () => {
     const token = await fetchToken(test.backends);
     await read(token);
-    const journal = JSON.stringify(test.backends.journal.entries());
+    const journal = JSON.stringify(test.backends.journal.list());
     expect(journal).toContain('/oauth2/token');
     expect(journal).not.toContain(token);
     expect(journal).not.toContain(test.backends.token.clientSecret);

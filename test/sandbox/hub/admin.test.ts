@@ -44,7 +44,7 @@ describe('the admin port', () => {
     expect(hub.registry.get('made-%3')).toBeUndefined();
     expect((await ask('/devices/made-%253', { method: 'DELETE' })).status).toBe(404);
   });
-  test('shows the journal, from an index on and of one device', async () => {
+  test('shows the journal, from a position on and of one device', async () => {
     const device = await connectedDevice(hub, 'pump-1');
     device.send(publishPacket('devices/pump-1/messages/events/a=1', 'hello'));
     await device.next('puback');
@@ -53,7 +53,8 @@ describe('the admin port', () => {
     expect(body.entries).toMatchObject([
       { kind: 'd2c', deviceId: 'pump-1', properties: { a: '1' }, body: 'aGVsbG8=', text: 'hello' },
     ]);
-    const since = body.entries[0].index;
+    const since = body.entries[0].position;
+    expect(body.last).toBe(hub.journal.last);
     expect((await ask(`/journal?deviceId=pump-1&kind=d2c&since=${since}`)).body.entries).toEqual([]);
   });
   test('shows how far the partitions reach', async () => {
@@ -74,8 +75,8 @@ describe('the admin port', () => {
   test.each(['/nothing', '/devices/a/b', '/journal/x'])('has nothing at %s', async (path) => {
     expect((await ask(path)).status).toBe(404);
   });
-  test('refuses an index that is no number', async () => {
-    expect((await ask('/journal?since=x')).status).toBe(400);
+  test.each(['since=x', 'since=-1', 'kind=x'])('refuses a journal query with %s', async (query) => {
+    expect((await ask(`/journal?${query}`)).status).toBe(400);
   });
   test('refuses web pages', async () => {
     expect((await ask('/devices', { headers: { origin: 'https://example.com' } })).status).toBe(403);

@@ -18,7 +18,7 @@ let feedback: Feedback;
 beforeEach(() => {
   now = Date.UTC(2030, 0, 1);
   registry = createRegistry(() => now);
-  journal = createJournal(() => now, 1000);
+  journal = createJournal({ now: () => now });
   feedback = createFeedback({ ...feedbackRules, batch: 1 }, 1000, () => now);
   devicebound = createDevicebound({
     registry,
@@ -41,10 +41,7 @@ const send = (...ids: string[]) => {
   for (const id of ids) devicebound.enqueue('d1', message(id), 'service');
 };
 const pending = () => devicebound.pending('d1').map(({ system }) => system.messageId);
-const settled = () =>
-  journal
-    .list({ kind: 'c2d-settled' })
-    .map((entry) => entry.kind === 'c2d-settled' && [entry.messageId, entry.outcome]);
+const settled = () => journal.list({ kind: 'c2d-settled' }).map(({ messageId, outcome }) => [messageId, outcome]);
 const listen = () => {
   const got: Delivery[] = [];
   const stop = devicebound.listen('d1', (delivery) => got.push(delivery));

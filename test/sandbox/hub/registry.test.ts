@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { stableHash } from '../../../sandbox/hub/events/events.ts';
 import { createRegistry } from '../../../sandbox/hub/identity/registry.ts';
-import { createJournal } from '../../../sandbox/hub/journal/journal.ts';
 
 describe('device ids', () => {
   const accepted = (id: string) => {
@@ -50,24 +49,4 @@ test.each(['', 'not base64!', Buffer.alloc(15).toString('base64'), Buffer.alloc(
 
 test('the hash that chooses the partition never changes', () => {
   expect(['', 'a', 'foobar'].map(stableHash)).toEqual([0x811c9dc5, 0xe40c292c, 0xbf9cf968]);
-});
-
-describe('the journal', () => {
-  const filled = (count: number, capacity: number) => {
-    const journal = createJournal(() => 5, capacity);
-    for (let i = 0; i < count; i++) journal.add({ kind: 'connected', deviceId: `d${i % 2}`, protocol: 'mqtt' });
-    return journal;
-  };
-  test('keeps the latest entries, numbered on', () => {
-    expect(
-      filled(5, 3)
-        .list()
-        .map(({ index }) => index),
-    ).toEqual([2, 3, 4]);
-  });
-  test('can be asked for what came since, of one device, of one kind', () => {
-    const journal = filled(6, 100);
-    expect(journal.list({ since: 2, deviceId: 'd1' }).map(({ index }) => index)).toEqual([3, 5]);
-    expect(journal.list({ kind: 'd2c' })).toEqual([]);
-  });
 });

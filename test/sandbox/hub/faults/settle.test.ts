@@ -69,7 +69,7 @@ describe('what a service sent', () => {
     const outcome = nextOutcome(sender);
     sender.send({ ...toDevice(deviceId), message_id: 'reply-1', correlation_id: 'request-1' });
     await outcome;
-    expect(hub.journal.list({ kind: 'c2d-misanswered', deviceId })).toEqual([
+    expect(hub.journal.list({ kind: 'c2d-fault', deviceId })).toEqual([
       expect.objectContaining({ messageId: 'reply-1', correlationId: 'request-1', answer: 'reject' }),
     ]);
   });

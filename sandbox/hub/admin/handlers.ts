@@ -1,0 +1,99 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Devicebound } from '../cloudToDevice/deviceQueues.ts';
+import type { PartitionLog } from '../events/partitionLog.ts';
+import type { Faults } from '../faults/faults.ts';
+import { faultKinds } from '../faults/kinds.ts';
+import type { Device, Registry } from '../identity/registry.ts';
+import type { Journal } from '../journal/journal.ts';
+import { parseQuery, readJournal } from '../journal/read.ts';
+import { streamJournal } from '../journal/stream.ts';
+import { Refusal } from '../values/refusal.ts';
+import type { OperationId } from './operations.ts';
+import { newDevice } from './schemas.ts';
+
+/** What the admin port shows and changes. */
+export interface AdminHub {
+  /** Host, ports and so on: the answer to GET /. */
+  describe: () => Record<string, unknown>;
+  registry: Registry;
+  devicebound: Devicebound;
+  journal: Journal;
+  partitions: readonly PartitionLog[];
+  faults: Faults;
+  counters: () => object;
+  isConnected: (deviceId: string) => boolean;
+  deviceConnectionString: (deviceId: string) => string;
+  /** Ends what is streamed. */
+  closing: AbortSignal;
+}
+
+interface Call {
+  /** The id in the path, decoded. */
+  id: string;
+  query: URLSearchParams;
+  body: unknown;
+  request: IncomingMessage;
+  response: ServerResponse;
+}
+
+type Handled = { status: number; body?: unknown } | 'written';
+
+const malformed = (sentence: string) => new Refusal('com.microsoft:argument-error', sentence);
+const ok = (body: unknown): Handled => ({ status: 200, body });
+
+/** What each operation does. */
+export function createHandlers(
+  hub: AdminHub,
+): Readonly<Record<OperationId, (call: Call) => Handled | Promise<Handled>>> {
+  const { registry, devicebound, journal, faults, closing } = hub;
+
+  const show = ({ deviceId, generationId, createdAt }: Device) => {
+    const pending = devicebound.pending(deviceId).length;
+    return { deviceId, generationId, createdAt, connected: hub.isConnected(deviceId), pending };
+  };
+
+  return {
+    describe: () => ok(hub.describe()),
+    listDevices: () => ok({ devices: registry.list().map(show) }),
+    addDevice({ body }) {
+      const asked = newDevice.safeParse(body);
+      if (!asked.success) throw malformed('The body is {"deviceId": text, "primaryKey": base64 text or none}.');
+      const { deviceId, primaryKey } = asked.data;
+      const device = registry.create(deviceId, { primaryKey });
+      const connectionString = hub.deviceConnectionString(deviceId);
+      return { status: 201, body: { ...show(device), primaryKey: device.primaryKey, connectionString } };
+    },
+    removeDevice({ id }) {
+      if (!registry.delete(id)) throw new Refusal('amqp:not-found', 'There is no device of this id.');
+      return { status: 204 };
+    },
+    readJournal: ({ query }) => ok(readJournal(journal, parseQuery(query, malformed))),
+    streamJournal({ query, request, response }) {
+      streamJournal(journal, parseQuery(query, malformed), { request, response, closing });
+      return 'written';
+    },
+    listPartitions: () => ok({ partitions: hub.partitions.map(describePartition) }),
+    count: () => ok(hub.counters()),
+    listFaults: () => ok({ faults: faults.list() }),
+    listFaultKinds: () => ok({ kinds: faultKinds() }),
+    async addFault({ body }) {
+      const answer = await faults.ask(body);
+      return { status: 'id' in answer ? 201 : 200, body: answer };
+    },
+    clearFaults: () => ok({ ended: faults.clear() }),
+    clearFault({ id }) {
+      if (faults.clear(id) === 0) throw new Refusal('amqp:not-found', 'No fault of this id stands.');
+      return { status: 204 };
+    },
+  };
+}
+
+function describePartition(log: PartitionLog): Record<string, unknown> {
+  const last = log.last();
+  return {
+    id: String(log.id),
+    firstSequenceNumber: log.first(),
+    nextSequenceNumber: log.next(),
+    ...(last ? { lastOffset: String(last.offset), lastEnqueuedTime: new Date(last.enqueuedTime).toISOString() } : {}),
+  };
+}

@@ -1,0 +1,134 @@
+import { z } from 'zod';
+import { journalQuery } from '../journal/read.ts';
+import * as schemas from './schemas.ts';
+
+/** One operation of the admin port: what it is told and what it answers. */
+export interface Operation {
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  /** `{id}` stands for an id. */
+  readonly path: string;
+  readonly summary: string;
+  readonly query?: z.ZodObject;
+  readonly body?: z.ZodType;
+  /** By status; without a schema there is no body. A refusal (4xx) is `schemas.refused`. */
+  readonly answers: Readonly<Record<number, { what: string; schema?: z.ZodType; mediaType?: string }>>;
+  readonly refusals?: readonly (400 | 404 | 409)[];
+}
+
+/** The one description of the admin port: its routes and its contract are made from it. */
+export const operations = {
+  describe: {
+    method: 'GET',
+    path: '/',
+    summary: 'The hub, its ports and the routes of this port',
+    answers: { 200: { what: 'The hub, its ports and the routes of this port.', schema: schemas.hub } },
+  },
+  listDevices: {
+    method: 'GET',
+    path: '/devices',
+    summary: 'The devices, without their keys',
+    answers: {
+      200: { what: 'All devices; modules are not listed.', schema: z.object({ devices: z.array(schemas.device) }) },
+    },
+  },
+  addDevice: {
+    method: 'POST',
+    path: '/devices',
+    summary: 'Add a device: {deviceId, primaryKey?}; the answer has its key and connection string',
+    body: schemas.newDevice,
+    answers: { 201: { what: 'Added.', schema: schemas.addedDevice } },
+    refusals: [400, 409],
+  },
+  removeDevice: {
+    method: 'DELETE',
+    path: '/devices/{id}',
+    summary: 'Remove a device, its modules, its connections and its waiting messages',
+    answers: { 204: { what: 'Removed.' } },
+    refusals: [404],
+  },
+  readJournal: {
+    method: 'GET',
+    path: '/journal',
+    summary: 'What was received and sent; `last` is the position to go on from',
+    query: journalQuery,
+    answers: {
+      200: {
+        what: 'The entries that are kept, oldest first.',
+        schema: z.object({ entries: z.array(schemas.entry), last: z.int().min(0) }),
+      },
+    },
+    refusals: [400],
+  },
+  streamJournal: {
+    method: 'GET',
+    path: '/journal/stream',
+    summary: 'The same as it happens, as server-sent events; goes on after the header Last-Event-ID, or since',
+    query: journalQuery,
+    answers: {
+      200: {
+        what: 'Each event has the position as its id and an entry as its data; an event `gap` has `{after, next}`: the entries in between have gone.',
+        mediaType: 'text/event-stream',
+        schema: z.string(),
+      },
+    },
+    refusals: [400],
+  },
+  listPartitions: {
+    method: 'GET',
+    path: '/partitions',
+    summary: 'The partitions and their first and next sequence numbers',
+    answers: { 200: { what: 'The partitions.', schema: z.object({ partitions: z.array(schemas.partition) }) } },
+  },
+  count: {
+    method: 'GET',
+    path: '/counters',
+    summary: 'Connections, links, credit, events and queues, in numbers',
+    answers: { 200: { what: 'The current values.', schema: schemas.counters } },
+  },
+  listFaults: {
+    method: 'GET',
+    path: '/faults',
+    summary: 'The standing faults',
+    answers: {
+      200: {
+        what: 'In the order in which they were added.',
+        schema: z.object({ faults: z.array(schemas.listedFault) }),
+      },
+    },
+  },
+  listFaultKinds: {
+    method: 'GET',
+    path: '/faults/kinds',
+    summary: 'The kinds of faults and their fields, as text for people',
+    answers: { 200: { what: 'Every kind.', schema: z.object({ kinds: z.array(schemas.faultKind) }) } },
+  },
+  addFault: {
+    method: 'POST',
+    path: '/faults',
+    summary: 'Add a standing fault, or cause one at once: {kind, …}',
+    body: z.union([schemas.standingFault, schemas.immediateFault]),
+    answers: {
+      200: {
+        what: 'The fault happened. The answer counts the connections, links or events that it affected.',
+        schema: z.object({ struck: z.int().min(0) }),
+      },
+      201: { what: 'The fault stands until it is used up or cleared.', schema: z.object({ id: z.string() }) },
+    },
+    refusals: [400, 404],
+  },
+  clearFaults: {
+    method: 'DELETE',
+    path: '/faults',
+    summary: 'Clear all faults and release what they held back',
+    answers: { 200: { what: 'The number of cleared faults.', schema: z.object({ ended: z.int().min(0) }) } },
+  },
+  clearFault: {
+    method: 'DELETE',
+    path: '/faults/{id}',
+    summary: 'Clear a fault and release what it held back',
+    answers: { 204: { what: 'Cleared.' } },
+    refusals: [404],
+  },
+} as const satisfies Record<string, Operation>;
+
+export type OperationId = keyof typeof operations;

@@ -1,0 +1,96 @@
+import { z } from 'zod';
+import { immediateFaults, standingFaults } from '../faults/schema.ts';
+import { kinds } from '../journal/entry.ts';
+
+/** What the admin port takes and answers. */
+
+const count = z.int().min(0);
+const dateTime = z.string().meta({ format: 'date-time' });
+
+export const hub = z.object({
+  name: z.string(),
+  hostName: z.string(),
+  ports: z.record(z.enum(['amqp', 'amqps', 'mqtts', 'https', 'admin']), z.int().min(1).max(65_535)),
+  caFile: z.string().describe('PEM file of the authority behind the TLS ports'),
+  partitions: z.int().min(1),
+  routes: z.record(z.string(), z.string()),
+});
+
+export const newDevice = z.object({
+  deviceId: z.string(),
+  primaryKey: z.string().optional().describe('Base64 of 16 to 64 bytes; random when absent'),
+});
+
+export const device = z.object({
+  deviceId: z.string(),
+  generationId: z.string().describe('Distinguishes it from an earlier device with the same id'),
+  createdAt: dateTime,
+  connected: z.boolean(),
+  pending: count.describe('Cloud-to-device messages in its queue'),
+});
+
+export const addedDevice = device.extend({ primaryKey: z.string(), connectionString: z.string() });
+
+export const entry = z
+  .object({
+    kind: z.enum(Object.keys(kinds)),
+    position: z.int().min(1),
+    time: dateTime,
+    deviceId: z.string().optional(),
+    correlationId: z.string().optional(),
+    body: z.string().nullish().describe('Of messages: base64; of calls: text'),
+    text: z.string().optional().describe('The body of a message, if it is UTF-8'),
+  })
+  .describe(
+    Object.entries(kinds)
+      .map(([kind, what]) => `\`${kind}\`: ${what}`)
+      .join('; '),
+  );
+
+export const partition = z.object({
+  id: z.string(),
+  firstSequenceNumber: count.describe('Of the oldest stored event'),
+  nextSequenceNumber: count,
+  lastOffset: z.string().optional(),
+  lastEnqueuedTime: dateTime.optional(),
+});
+
+const receiver = z.object({
+  connection: z.int(),
+  name: z.string(),
+  address: z.string(),
+  credit: z.int().describe('Remaining credit in events'),
+  delivered: count,
+});
+
+export const counters = z.object({
+  appended: count.describe('Total events including those from before a restart'),
+  delivered: count.describe('Events sent to receivers'),
+  settled: count.describe('Settled events; those sent settled count at once'),
+  connections: z.record(z.enum(['all', 'events', 'service', 'device', 'unknown']), count),
+  links: count.describe('AMQP links'),
+  receivers: z.array(receiver),
+  queued: z
+    .object({ all: count, byDevice: z.record(z.string(), z.int().min(1)) })
+    .describe('Cloud-to-device messages that wait, or are delivered but not settled'),
+});
+
+export const standingFault = z
+  .discriminatedUnion('kind', standingFaults)
+  .describe('Stands until it is used up or cleared.');
+export const immediateFault = z.discriminatedUnion('kind', immediateFaults).describe('Happens at once.');
+
+export const listedFault = z.object({
+  id: z.string(),
+  fault: standingFault,
+  struck: count.describe('Number of times that it was applied'),
+});
+
+export const faultKind = z.object({
+  kind: z.string(),
+  happens: z.enum(['until cleared', 'at once']),
+  what: z.string(),
+  fields: z.record(z.string(), z.string()),
+});
+
+export const refused = z.strictObject({ error: z.string() });

@@ -1,0 +1,71 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { listenWith, reset } from '../network/listener.ts';
+import { CallerGone } from './body.ts';
+
+/** What goes back; `body` is JSON text unless a header says otherwise. */
+export interface Answer {
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+/** Nothing goes back, or a RST, or what has been written already. */
+export type Unanswered = 'silent' | 'reset' | 'written';
+
+/** How one HTTP interface answers. */
+export interface Serving {
+  /** Not shorter than what clients keep idle connections for: a request on a connection that ends just then fails. */
+  readonly keepAliveMs: number;
+  serve(request: IncomingMessage, response: ServerResponse): Promise<Answer | Unanswered>;
+  /** How an error that `serve` rejects with is answered. */
+  explain(error: unknown): Answer | Unanswered;
+}
+
+/** An HTTP server that is not listening yet. */
+export function createHttpServer({ keepAliveMs, serve, explain }: Serving): Server {
+  return createServer({ keepAliveTimeout: keepAliveMs }, (request, response) => {
+    const finish = (answer: Answer | Unanswered): void => {
+      if (answer === 'reset') reset(request.socket);
+      else if (typeof answer !== 'string') send(response, answer);
+    };
+    serve(request, response)
+      .then(finish)
+      .catch((error: unknown) => finish(error instanceof CallerGone ? 'silent' : explain(error)))
+      .catch(() => finish('reset'));
+  });
+}
+
+function send(response: ServerResponse, { status, headers, body }: Answer): void {
+  if (body === undefined) {
+    response.writeHead(status, headers).end();
+    return;
+  }
+  const length = Buffer.byteLength(body);
+  response.writeHead(status, { 'content-type': 'application/json', 'content-length': length, ...headers }).end(body);
+}
+
+/** An open port that serves HTTP. */
+export interface HttpListener {
+  readonly url: string;
+  /** Destroys every connection and frees the port. */
+  close(): Promise<void>;
+}
+
+/** Listens on the loopback interface; port 0 is a free one. */
+export async function listenHttp(server: Server, port: number): Promise<HttpListener> {
+  const listener = await listenWith(server, port);
+  return {
+    url: `http://127.0.0.1:${listener.port}`,
+    close() {
+      const closed = listener.close();
+      server.closeAllConnections();
+      return closed;
+    },
+  };
+}
+
+/** Whether a request is of a local client and not of a web page, which has an origin or a host name of its own. */
+export function isLocal({ headers }: IncomingMessage): boolean {
+  const host = (headers.host ?? '').replace(/:\d+$/, '');
+  return headers.origin === undefined && ['localhost', '127.0.0.1', '[::1]'].includes(host);
+}
