@@ -1,0 +1,86 @@
+import { writeFileSync } from 'node:fs';
+import { stringify } from 'yaml';
+import { z } from 'zod';
+import { type Operation, operations } from '../sandbox/hub/admin/operations.ts';
+import * as schemas from '../sandbox/hub/admin/schemas.ts';
+import { immediateFaults, standingFaults } from '../sandbox/hub/faults/schema.ts';
+
+/** The contract of the hub's admin port as a page. `npm run docs` rewrites it; a test fails when it is behind. */
+export const hubAdminOpenApiFile = 'docs/contracts/hub-admin.openapi.yaml';
+
+const description = `For tests, tools and people: devices, faults, counters and the journal of a running sandbox hub. It listens on the
+loopback interface only and needs no token, so it refuses requests of web pages (with an \`Origin\`, or for a host
+other than localhost). JSON in and out; every error is an object with a sentence. \`GET /\` lists these routes.
+`;
+
+const named = z.registry<{ id: string }>();
+for (const [name, schema] of Object.entries(schemas)) named.add(schema, { id: name });
+for (const fault of [...standingFaults, ...immediateFaults])
+  named.add(fault, { id: `fault-${fault.shape.kind.value}` });
+
+const refusal = { $ref: '#/components/responses/refused' };
+
+/** A schema of the contract: by its name if it has one. */
+function described(schema: z.ZodType, id: string): object {
+  if (!named.has(schema)) named.add(schema, { id });
+  return { $ref: `#/components/schemas/${named.get(schema)?.id}` };
+}
+
+function parametersOf({ path, query }: Operation): object[] {
+  const inPath = path.includes('{id}') ? [{ name: 'id', in: 'path', required: true, schema: { type: 'string' } }] : [];
+  const inQuery = Object.entries(query?.shape ?? {}).map(([name, schema]) => {
+    const { $schema: _, description: text, ...rest } = z.toJSONSchema(schema as z.ZodType, { io: 'output' });
+    return { name, in: 'query', description: text, schema: rest };
+  });
+  return [...inPath, ...inQuery];
+}
+
+function operationOf(operationId: string, operation: Operation): object {
+  const { summary, body, answers, refusals = [] } = operation;
+  const parameters = parametersOf(operation);
+  const responses = Object.entries(answers).map(([status, { what, schema, mediaType = 'application/json' }]) => {
+    const content = schema && { content: { [mediaType]: { schema: described(schema, `${operationId}-${status}`) } } };
+    return [status, { description: what, ...content }];
+  });
+  return {
+    operationId,
+    summary,
+    ...(parameters.length > 0 && { parameters }),
+    ...(body && {
+      requestBody: {
+        required: true,
+        content: { 'application/json': { schema: described(body, `${operationId}-body`) } },
+      },
+    }),
+    responses: {
+      ...Object.fromEntries([...responses, ...refusals.map((status) => [status, refusal])]),
+      default: refusal,
+    },
+  };
+}
+
+export function hubAdminOpenApi(): string {
+  const paths: Record<string, Record<string, object>> = {};
+  for (const [id, operation] of Object.entries<Operation>(operations)) {
+    const { path, method } = operation;
+    paths[path] = { ...paths[path], [method.toLowerCase()]: operationOf(id, operation) };
+  }
+  const generated = z.toJSONSchema(named, { uri: (id) => `#/components/schemas/${id}`, io: 'input' }).schemas;
+  const components = Object.entries(generated)
+    .toSorted(([one], [other]) => (one < other ? -1 : 1))
+    .map(([id, { $schema, $id, ...schema }]) => [id, schema]);
+  const refused = {
+    description: 'Refused. The sentence says why.',
+    content: { 'application/json': { schema: { $ref: '#/components/schemas/refused' } } },
+  };
+  const contract = {
+    openapi: '3.1.0',
+    info: { title: 'Administration of the sandbox hub', version: '1.0.0', description },
+    servers: [{ url: '{adminUrl}', variables: { adminUrl: { default: 'http://127.0.0.1:8080' } } }],
+    paths,
+    components: { responses: { refused }, schemas: Object.fromEntries(components) },
+  };
+  return `# Written by \`npm run docs\` from the operations and schemas of the hub's admin port.\n${stringify(contract, { lineWidth: 120, blockQuote: 'literal', aliasDuplicateObjects: false })}`;
+}
+
+if (process.argv[1] === import.meta.filename) writeFileSync(hubAdminOpenApiFile, hubAdminOpenApi());
