@@ -1,7 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { createBudget } from '../../src/hub/partition/budget.ts';
 import type { Progress } from '../../src/hub/partition/checkpoints.ts';
-import { events, limits, partitionByHand, positions } from './support/partitions.ts';
-import { diskSpool } from './support/spools.ts';
+import type { Ticket } from '../../src/hub/partition/spool.ts';
+import { budgetOf, events, limits, partitionByHand, positions } from './support/partitions.ts';
+import { diskSpool, memorySpool } from './support/spools.ts';
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -10,6 +12,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
+const none = { messages: 0, bytes: 0 };
 const eachMessage = { limits: { ...limits, everyMessages: 1 } };
 
 describe('the end of a partition', () => {
@@ -122,6 +125,30 @@ describe('the end of a partition', () => {
     partition.revoke();
     await admitting;
     expect(started).toEqual([1]);
+  });
+
+  it('leaves nothing charged of what was not handled to its end, nor of what came from the spool too late', async () => {
+    let read = () => {};
+    const spool = memorySpool();
+    const slow = {
+      ...spool,
+      async take(ticket: Ticket) {
+        await new Promise<void>((resolve) => {
+          read = resolve;
+        });
+        return spool.take(ticket);
+      },
+    };
+    const overall = budgetOf(10);
+    const budget = createBudget({ maxMessages: 10, maxBytes: 1e6 }, overall);
+    const given = { budget, spool: slow, limits: { ...limits, deviceMessages: 1 } };
+    const { partition, started, end } = partitionByHand(given);
+    await partition.admit(events('a1 a2 b3'));
+    await end(1);
+    partition.revoke();
+    read();
+    await end(3, false);
+    expect([started, budget.inFlight(), overall.inFlight()]).toEqual([[1, 3], none, none]);
   });
 
   it('writes no checkpoint after ownership is lost, though work goes on', async () => {

@@ -1,9 +1,12 @@
+import { answerFaults } from './answerFaults.ts';
+import { backendFaults } from './backendFaults.ts';
 import { deliveryFaults } from './deliveryFaults.ts';
 import { detailFaults } from './detailFaults.ts';
 import { edgeFaults } from './edgeFaults.ts';
 import { methodFaults } from './methodFaults.ts';
 import { outageFaults } from './outageFaults.ts';
 import { quarantineFaults } from './quarantineFaults.ts';
+import { readingFaults } from './readingFaults.ts';
 import { settingFaults } from './settingFaults.ts';
 import { trapFaults } from './trapFaults.ts';
 import { waitingFaults } from './waitingFaults.ts';
@@ -559,4 +562,7 @@ export const faults: readonly Fault[] = [
   ...methodFaults,
   ...edgeFaults,
   ...trapFaults,
+  ...readingFaults,
+  ...backendFaults,
+  ...answerFaults,
 ];

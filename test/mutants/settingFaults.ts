@@ -1,7 +1,7 @@
 import type { Fault } from './faults.ts';
 import { inFile } from './inFile.ts';
 
-/** In what is checked before the service starts. */
+/** In what is checked before the service starts, and in what settings mean. */
 export const settingFaults: readonly Fault[] = [
   ...inFile(
     'src/settings/formats.ts',
@@ -63,4 +63,38 @@ export const settingFaults: readonly Fault[] = [
       caughtBy: 'is refused when its disk has too little room',
     },
   ),
+  ...inFile(
+    'src/service.ts',
+    ['test/hub/health.test.ts', 'test/hub/serviceSettings.test.ts'],
+    {
+      fault: 'never asks for a restart',
+      find: 'consumer.silentForMs() < stuckAfterMs ?',
+      replace: 'consumer.silentForMs() < Number.POSITIVE_INFINITY ?',
+      caughtBy: 'lives for five minutes, and then asks for a restart',
+    },
+    {
+      fault: 'is ready without the service endpoint',
+      find: "connection.isOpen() ? [] : ['the hub’s service endpoint']",
+      replace: 'connection.isOpen() ? [] : []',
+      caughtBy: 'is not ready',
+    },
+    {
+      fault: 'drains for milliseconds instead of seconds',
+      find: 'drainMs: delivery.drainSeconds * 1000',
+      replace: 'drainMs: delivery.drainSeconds',
+      caughtBy: 'A stop waits DELIVERY_DRAIN_SECONDS',
+    },
+    {
+      fault: 'writes checkpoints after milliseconds instead of seconds',
+      find: 'everyMs: checkpoints.everySeconds * 1000',
+      replace: 'everyMs: checkpoints.everySeconds',
+      caughtBy: 'is written CHECKPOINTS_EVERY_SECONDS after a message',
+    },
+  ),
+  ...inFile('src/deadLetters/open.ts', ['test/deadLetters/settings.test.ts'], {
+    fault: 'keeps dead letters for hours instead of days',
+    find: 'const dayMs = 24 * 60 * 60_000',
+    replace: 'const dayMs = 60 * 60_000',
+    caughtBy: 'are kept for DEAD_LETTERS_RETENTION_DAYS',
+  }),
 ];

@@ -1,0 +1,55 @@
+import type { Fault } from './faults.ts';
+import { inFile } from './inFile.ts';
+
+const table = (name: string) => `test/messages/${name}.test.ts`;
+const dispatch = ['test/dispatch/dispatch.test.ts'];
+
+/** In what messages need, find and collect, and in what is said of them. */
+export const answerFaults: readonly Fault[] = [
+  ...inFile('src/objectModel/collect.ts', ['test/objectModel/collect.test.ts'], {
+    fault: 'pairs models with answers in the order in which these come',
+    find: 'answers[index] = await read(inputs[index] as In)',
+    replace: 'answers.push(await read(inputs[index] as In))',
+    caughtBy: 'Each model is paired with its own answer',
+  }),
+  ...inFile('src/objectModel/uniqueValues.ts', ['test/objectModel/uniqueValues.test.ts'], {
+    fault: 'takes null for a unique value',
+    find: "plain !== undefined && plain.text !== 'null'",
+    replace: 'plain !== undefined',
+    caughtBy: 'with one that is null: it tells nothing apart',
+  }),
+  ...inFile('src/protocol/notification.ts', ['test/protocol/notification.test.ts'], {
+    fault: 'gives notifications of two models of an object one id',
+    find: '{model} of $',
+    replace: "{''} of $",
+    caughtBy: 'has a message id of the event and of the model that it is about',
+  }),
+  ...inFile('src/messages/model.create.ts', [table('model.create')], {
+    fault: 'begins though there is no principal manager',
+    find: "'informationModel', 'typeRegistry', 'principalManager'",
+    replace: "'informationModel', 'typeRegistry'",
+    caughtBy: 'model.create needs the backends that it calls',
+  }),
+  ...inFile('src/messages/v1/Svc.Device.SyncModel.ts', [table('v1/Svc.Device.SyncModel')], {
+    fault: 'begins though there is no information model',
+    find: "needs: ['informationModel']",
+    replace: 'needs: []',
+    caughtBy: 'Svc.Device.SyncModel needs the backends that it calls',
+  }),
+  ...inFile(
+    'src/dispatch/dispatch.ts',
+    dispatch,
+    {
+      fault: 'parks a message that another instance handles by now',
+      find: 'if (isOurFault && context.ended.aborted) return false;',
+      replace: '',
+      caughtBy: 'was taken from us, with ack none',
+    },
+    {
+      fault: 'passes over internal errors in silence',
+      find: " || failure?.code === 'internal_platform_error'",
+      replace: '',
+      caughtBy: 'has level warn for an internal error',
+    },
+  ),
+];

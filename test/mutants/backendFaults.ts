@@ -1,0 +1,136 @@
+import type { Fault } from './faults.ts';
+import { inFile } from './inFile.ts';
+
+const sender = ['test/hub/sender.test.ts'];
+
+/** In the calls to backends, in the cache, in replies, and in the time between attempts. */
+export const backendFaults: readonly Fault[] = [
+  ...inFile('src/backends/principalManager.ts', ['test/backends/principalManager.test.ts'], {
+    fault: 'takes identities whose paths and names read alike for one',
+    find: 'JSON.stringify([connectivityPath, identity])',
+    replace: "[connectivityPath, identity].join('/')",
+    caughtBy: 'though they read alike when they are joined',
+  }),
+  ...inFile(
+    'src/backends/typeRegistry.ts',
+    ['test/backends/typeRegistry.test.ts'],
+    {
+      fault: 'keeps the latest of a major version for good',
+      find: 'isFullVersion(version) ?',
+      replace: 'version !== undefined ?',
+      caughtBy: 'the latest of a major version again after a while',
+    },
+    {
+      fault: 'takes types of several model definitions for one',
+      find: 'JSON.stringify([model, typeId, version])',
+      replace: 'JSON.stringify([typeId, version])',
+      caughtBy: 'is asked for each model definition apart',
+    },
+  ),
+  ...inFile(
+    'src/backends/sending.ts',
+    ['test/backends/retries.test.ts'],
+    {
+      fault: 'forgets a lost answer when a status follows it',
+      find: 'lost ||= hidesEffect(status)',
+      replace: 'lost = hidesEffect(status)',
+      caughtBy: 'may have been its own work whatever comes between',
+    },
+    {
+      fault: 'forgets a lost answer when a failed connection follows it',
+      find: 'lost ||= sent',
+      replace: 'lost = sent',
+      caughtBy: 'may have been its own work whatever comes between',
+    },
+  ),
+  ...inFile('src/backends/cache.ts', ['test/backends/cache.test.ts'], {
+    fault: 'holds room for what is not there',
+    find: 'if (devices.peek(deviceId) === entries)',
+    replace: 'if (value !== undefined && devices.peek(deviceId) === entries)',
+    caughtBy: 'holds no room for what is not there',
+  }),
+  ...inFile('src/backends/token.ts', ['test/backends/token.test.ts'], {
+    fault: 'uses a token without a lifetime for an hour',
+    find: 'default(300)',
+    replace: 'default(3600)',
+    caughtBy: 'a token that tells no lifetime',
+  }),
+  ...inFile(
+    'src/backends/backOff.ts',
+    ['test/backends/backOff.test.ts'],
+    {
+      fault: 'repeats all calls at once that failed at once',
+      find: 'random() * Math.min',
+      replace: 'Math.min',
+      caughtBy: 'With chance 0.5',
+    },
+    {
+      fault: 'leaves nothing to chance unless told to',
+      find: '= Math.random)',
+      replace: '= () => 1)',
+      caughtBy: 'Unless a test says otherwise, chance decides',
+    },
+  ),
+  ...inFile('src/backends/backends.ts', ['test/backends/circuit.test.ts'], {
+    fault: 'goes on listening for the end of a session that has waited for a backend',
+    find: "          pointless.removeEventListener('abort', leave);\n",
+    replace: '',
+    caughtBy: 'waits for exactly the backends that are needed',
+  }),
+  ...inFile(
+    'src/hub/replies/sender.ts',
+    sender,
+    {
+      fault: 'sends all replies again at once that failed at once',
+      find: 'pauseMs * (0.5 + random() / 2)',
+      replace: 'pauseMs',
+      caughtBy: 'waits half of each pause and a random part of the rest',
+    },
+    {
+      fault: 'takes all whose replies are dropped for devices that do not fetch',
+      find: 'if (isFull) remember(',
+      replace: 'remember(',
+      caughtBy: 'remembers as not fetching only those whose queue was full',
+    },
+    {
+      fault: 'takes all devices for not fetching when one is',
+      find: 'notFetching.has(reply.deviceId)',
+      replace: 'notFetching.size > 0',
+      caughtBy: 'remembers as not fetching only those whose queue was full',
+    },
+    {
+      fault: 'goes on listening for the end of a session that has sent a reply',
+      find: "        ended?.removeEventListener('abort', stopWaiting);\n",
+      replace: '',
+      caughtBy: 'leaves nothing behind at the end of a session',
+    },
+  ),
+  ...inFile('src/hub/replies/sendQueue.ts', sender, {
+    fault: 'goes on listening for the end of a session whose reply has had its turn',
+    find: "          over?.removeEventListener('abort', leave);\n",
+    replace: '',
+    caughtBy: 'leaves nothing behind at the end of a session',
+  }),
+  ...inFile('src/hub/replies/replies.ts', ['test/hub/replySettings.test.ts'], {
+    fault: 'leaves nothing to chance between the attempts of a reply',
+    find: 'random: Math.random',
+    replace: 'random: () => 1',
+    caughtBy: 'with chance 0 a reply is sent again after 50 ms',
+  }),
+  ...inFile(
+    'src/hub/replies/message.ts',
+    ['test/hub/serviceConnection.test.ts'],
+    {
+      fault: 'sends no system correlation id',
+      find: 'if (correlationId !== undefined) message.correlationId = correlationId;',
+      replace: 'void correlationId;',
+      caughtBy: 'hands over the system properties of a reply',
+    },
+    {
+      fault: 'sends no content encoding',
+      find: '  message.contentEncoding = contentEncoding;\n',
+      replace: '  void contentEncoding;\n',
+      caughtBy: 'hands over the system properties of a reply',
+    },
+  ),
+];

@@ -1,0 +1,142 @@
+import type { Fault } from './faults.ts';
+import { inFile } from './inFile.ts';
+
+const budget = ['test/hub/budget.test.ts'];
+const session = ['test/hub/session.test.ts'];
+
+/** In the spool, the budget, the sessions and the ownership of partitions. */
+export const readingFaults: readonly Fault[] = [
+  ...inFile(
+    'src/hub/partition/spool.ts',
+    ['test/hub/spool.test.ts'],
+    {
+      fault: 'gives a segment away that it still writes to',
+      find: 'left === 0 && segment !== current',
+      replace: 'left === 0',
+      caughtBy: 'never writes over what waits',
+    },
+    {
+      fault: 'keeps segments of an empty spool as free',
+      find: '      free.length = 0;\n',
+      replace: '',
+      caughtBy: 'has all its room again when everything has been taken',
+    },
+  ),
+  ...inFile(
+    'src/hub/partition/budget.ts',
+    budget,
+    {
+      fault: 'takes somebody else out of the line when one ends that was admitted',
+      find: "          signal?.removeEventListener('abort', leaveQueue);\n",
+      replace: '',
+      caughtBy: 'those behind keep their places',
+    },
+    {
+      fault: 'keeps overall what a body did not need',
+      find: '      overall?.shrink(less);\n',
+      replace: '',
+      caughtBy: 'is given back overall as well',
+    },
+  ),
+  ...inFile('src/hub/partition/work.ts', ['test/hub/partitionEnd.test.ts'], {
+    fault: 'keeps the place of a message that was not handled to its end',
+    find: '      giveBack();\n      if (isHandled) end(begun);',
+    replace: '      if (isHandled) {\n        giveBack();\n        end(begun);\n      }',
+    caughtBy: 'leaves nothing charged of what was not handled to its end',
+  }),
+  ...inFile(
+    'src/hub/partition/capacity.ts',
+    budget,
+    {
+      fault: 'gives back a message overall with bytes alone',
+      find: 'whole?.give(less, fewer);',
+      replace: 'whole?.give(less);',
+      caughtBy: 'also without its message',
+    },
+    {
+      fault: 'charges what finds no room overall',
+      find: 'if (!fits || whole?.take(more) === false) return false;\n      messages += 1;',
+      replace: 'messages += 1;\n      if (!fits || whole?.take(more) === false) return false;',
+      caughtBy: 'charge nothing that finds no room overall',
+    },
+  ),
+  ...inFile(
+    'src/hub/reading/session.ts',
+    session,
+    {
+      fault: 'says that what the reader before had begun is new',
+      find: 'Math.max(before, position())',
+      replace: 'position()',
+      caughtBy: 'that of the reader before, when this one has not come so far',
+    },
+    {
+      fault: 'says its position when it does not know what had begun before',
+      find: 'before === undefined ? undefined :',
+      replace: 'before === undefined ? position() :',
+      caughtBy: 'nothing, when it does not know itself',
+    },
+    {
+      fault: 'leaves the spool of a revoked session open',
+      find: 'partition.drain(limitMs)]);\n      spool.close();',
+      replace: 'partition.drain(limitMs)]);',
+      caughtBy: 'is closed when the session was revoked',
+    },
+    {
+      fault: 'leaves the spool of a drained session open',
+      find: '      partition.revoke();\n      spool.close();',
+      replace: '      partition.revoke();',
+      caughtBy: 'is closed when the session has drained',
+    },
+  ),
+  ...inFile(
+    'src/hub/reading/sessions.ts',
+    ['test/hub/sessions.test.ts'],
+    {
+      fault: 'takes a later claim of its own for the one that it reads under',
+      find: 'own.owner === owner && own.epoch === epoch',
+      replace: 'own.owner === owner',
+      caughtBy: 'this instance has claimed the partition anew since',
+    },
+    {
+      fault: 'forgets what the last owner said when it opens no more',
+      find: 'progress === undefined) return ownerships.release(record, begun);',
+      replace: 'progress === undefined) return ownerships.release(record, undefined);',
+      caughtBy: 'is released with what its last owner said',
+    },
+  ),
+  ...inFile('src/hub/reading/ownerships.ts', ['test/hub/ownerships.test.ts'], {
+    fault: 'releases a later claim of its own',
+    find: ' && one.epoch === epoch',
+    replace: '',
+    caughtBy: 'that we have claimed anew meanwhile is not given back',
+  }),
+  ...inFile('src/hub/reading/reader.ts', ['test/hub/reader.test.ts'], {
+    fault: 'does not know the code with which the client reports a lost partition',
+    find: "'ReceiverDisconnectedError'",
+    replace: "'ReceiverDisconnected'",
+    caughtBy: 'is told by the hub that it has lost the partition',
+  }),
+  ...inFile(
+    'src/hub/reading/consumer.ts',
+    ['test/hub/recount.test.ts', 'test/hub/health.test.ts'],
+    {
+      fault: 'counts the partitions in every round',
+      find: '    countedAt = performance.now();\n',
+      replace: '    countedAt = Number.NEGATIVE_INFINITY;\n',
+      caughtBy: 'are counted every five minutes',
+    },
+    {
+      fault: 'counts again in every round after a failure',
+      find: '    countedAt = performance.now();\n    partitions = await ofHub(within(connection.client().getPartitionIds(), options.answerMs));\n',
+      replace:
+        '    partitions = await ofHub(within(connection.client().getPartitionIds(), options.answerMs));\n    countedAt = performance.now();\n',
+      caughtBy: 'are counted every five minutes',
+    },
+    {
+      fault: 'is content while it reads nothing at all',
+      find: 'return performance.now() - lastRound;',
+      replace: 'return 0;',
+      caughtBy: 'lives for five minutes, and then asks for a restart',
+    },
+  ),
+];
