@@ -1,17 +1,18 @@
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { BuildFailed } from './build.ts';
-import { AlreadyRunning } from './company.ts';
 import { DemonstrationFailed, demonstrate } from './demonstration/demonstrate.ts';
 import { demonstrateMethods } from './demonstration/demonstrateMethods.ts';
-import { help, type Options, readArguments, UsageError } from './options.ts';
-import { createPrinter, type Printer } from './print.ts';
+import { help, type Options, readArguments } from './options.ts';
+import { AlreadyRunning } from './running.ts';
 import { type Sandbox, startSandbox } from './sandbox.ts';
-import { answers, ServiceFailed, type ServiceProcess, tail } from './serviceProcess.ts';
+import { BuildFailed } from './service/build.ts';
+import { answers, ServiceFailed, type ServiceProcess, tail } from './service/process.ts';
+import { createPrinter, type Printer } from './terminal/print.ts';
+import { explain } from './terminal/usage.ts';
 
-/** Errors that say all there is to say; any other deserves its stack. */
-const expected = [AlreadyRunning, BuildFailed, DemonstrationFailed, ServiceFailed, UsageError];
+/** Errors whose message is enough; others are printed with their stack. */
+const expected = [AlreadyRunning, BuildFailed, DemonstrationFailed, ServiceFailed];
 
 const interrupt = new AbortController();
 const { signal } = interrupt;
@@ -33,11 +34,11 @@ async function main(): Promise<number> {
     printer.progress('The sandbox starts');
     sandbox = await startSandbox({ ...options, printer, signal });
     if (options.json) process.stdout.write(`${JSON.stringify(sandbox.state, undefined, 2)}\n`);
-    await Promise.race([run(sandbox, options, printer), interruption(), death(sandbox)]);
+    await Promise.race([run(sandbox, options, printer), interruption(), unexpectedEnd(sandbox)]);
     return 0;
   } catch (error) {
     if (signal.aborted) return options?.exit ? 1 : 0;
-    process.stderr.write(`\n${explain(error)}\n`);
+    process.stderr.write(`\n${describe(error)}\n`);
     return 1;
   } finally {
     if (sandbox) printer.progress('The sandbox ends');
@@ -45,38 +46,49 @@ async function main(): Promise<number> {
   }
 }
 
-/** Resolves when all is done that was asked for: after the demonstration with `exit`, never without. */
+/** With `exit`, resolves after the demonstration; without, never. */
 async function run(sandbox: Sandbox, { exit, service, directory }: Options, printer: Printer): Promise<void> {
-  if (exit) {
-    // Without a service nobody should answer, but that is for the demonstration to find out.
-    if (!service) printer.progress('There is no service: the demonstration waits 5 s for a reply, and then fails');
-    await demonstrate(sandbox, { printer, signal, waitMs: service ? 15_000 : 5_000 });
-    if (sandbox.frontDoor?.process) await demonstrateMethods(sandbox, { printer, signal });
-    return;
-  }
-  if (!service) {
-    printer.line(`\nThe service is yours to start, for example with:\n
-  npm run build && (set -a; . ${sandbox.state.service.environmentFile}; node --inspect dist/main.js)\n`);
-    while (!(await answers(sandbox.state.service.readyzUrl))) await sleep(500, undefined, { signal });
+  const { state } = sandbox;
+  if (!service && exit)
+    printer.progress('There is no service: the demonstration waits 5 s for a reply, and then fails');
+  if (!service && !exit) {
+    printer.line(`\nStart the service yourself, for example with:\n
+  npm run build && (set -a; . ${state.service.environmentFile}; node --inspect dist/main.js)\n`);
+    while (!(await answers(state.service.readyzUrl))) await sleep(500, undefined, { signal });
     printer.progress('Your service is ready');
   }
-  await demonstrate(sandbox, { printer, signal });
+  await demonstrate(sandbox, { printer, signal, waitMs: exit && !service ? 5_000 : 15_000 });
   if (sandbox.frontDoor?.process) await demonstrateMethods(sandbox, { printer, signal });
-  printer.progress(`The sandbox stays up: every host, port and key is in ${join(directory, 'state.json')}`);
-  printer.line(`
-  Send as a device   npm run device -- model.create
-  All messages       npm run device -- --help
-  What the hub saw   ${sandbox.state.hub.adminUrl}
-  The backends       ${sandbox.state.backends.adminUrl}
-  All of it, live    curl -N ${sandbox.state.hub.adminUrl}/journal/stream
-  The service's log  ${sandbox.state.service.logFile}
-  Remote methods     ${sandbox.state.methods?.url}
-  Answer them        npm run device -- --methods --id motor-1
-  Invoke one         npm run invoke -- motor-1 stop
-  One of a module    npm run invoke -- edge-1/press stop
-  Modules' broker    ${sandbox.state.edge?.broker.url}
-  End                Ctrl-C\n`);
+  if (exit) return;
+  printer.progress(`The sandbox keeps running; all hosts, ports and keys are in ${join(directory, 'state.json')}`);
+  printer.line(nextSteps(sandbox));
   await interruption();
+}
+
+function nextSteps({ state, frontDoor }: Sandbox): string {
+  const rows = [
+    ['Send as a device', 'npm run device -- model.create'],
+    ['All messages', 'npm run device -- --help'],
+    ['The hub', state.hub.adminUrl],
+    ['The backends', state.backends.adminUrl],
+    ['All of it, live', `curl -N ${state.hub.adminUrl}/journal/stream`],
+    ['Log of the service', state.service.logFile],
+    ...(frontDoor?.process
+      ? [
+          ['Front door of methods', frontDoor.state.url],
+          ['Answer as a device', 'npm run device -- --methods --id motor-1'],
+          ['Invoke a method', 'npm run invoke -- motor-1 stop'],
+        ]
+      : []),
+    ...(state.edge
+      ? [
+          ['Invoke one of a module', 'npm run invoke -- edge-1/press stop'],
+          ['Broker of the modules', state.edge.broker.url],
+        ]
+      : []),
+    ['End', 'Ctrl-C'],
+  ];
+  return `\n${rows.map(([name = '', value = '']) => `  ${name.padEnd(23)}${value}`).join('\n')}\n`;
 }
 
 /** Rejects when a person wants to end. */
@@ -85,8 +97,8 @@ async function interruption(): Promise<never> {
   throw signal.reason;
 }
 
-/** Rejects when service, front door or edge proxy have ended, which they should not. */
-async function death({ service, frontDoor, edge, state }: Sandbox): Promise<never> {
+/** Rejects when service, front door or edge proxy ends by itself. */
+async function unexpectedEnd({ service, frontDoor, edge, state }: Sandbox): Promise<never> {
   const [name, { reason }, logFile] = await Promise.race([
     ended('The service', service, state.service.logFile),
     ended('The front door', frontDoor?.process, state.methods?.logFile),
@@ -99,14 +111,16 @@ async function ended(name: string, process: ServiceProcess | undefined, logFile 
   return [name, await (process?.exited ?? interruption()), logFile] as const;
 }
 
-function explain(error: unknown): string {
+function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const code = 'code' in error ? String(error.code) : '';
-  const plain = expected.some((kind) => error instanceof kind) || /^(ERR_PARSE_ARGS_|EADDRINUSE|EACCES)/.test(code);
-  return plain ? error.message : (error.stack ?? error.message);
+  if (code === 'EADDRINUSE') return `${error.message}\nTake another port, or leave the option out for a free one`;
+  const isExpected =
+    error.name === 'UsageError' || 'syscall' in error || expected.some((kind) => error instanceof kind);
+  return isExpected || /^ERR_PARSE_ARGS_/.test(code) ? explain(error, 'sandbox') : (error.stack ?? error.message);
 }
 
-/** The first Ctrl-C ends everything in order; a second one, a second later or more, at once. */
+/** The first Ctrl-C ends everything in order; another one, at least a second later, at once. */
 function listenForInterrupt(printer: Printer): void {
   let first = 0;
   const end = () => {
@@ -119,6 +133,6 @@ function listenForInterrupt(printer: Printer): void {
     }
   };
   process.on('SIGINT', end).on('SIGTERM', end);
-  // Nobody reads any more: `npm run sandbox | head`.
+  // The reader has gone: `npm run sandbox | head`.
   process.stdout.on('error', () => interrupt.abort());
 }

@@ -1,19 +1,18 @@
-import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { tierRules, UsageError } from './hub/command/options.ts';
-import { sandboxDirectory } from './state.ts';
+import { fromCommandLine, sandboxDirectory } from './state/directories.ts';
 
-export const help = `Starts a hub, the backends, the service and the front door of remote methods on this machine, shows what they say to each
-other, and stays up.
+export const help = `Starts a hub, the backends, the service and the front door of remote methods on this machine, demonstrates all messages and
+methods, and keeps running.
 
   npm run sandbox -- [options]
 
   --exit          end after the demonstration: exit code 0 if every expected reply came from the service
   --no-service    leave the service out, so that it can be started in a debugger
-  --no-methods    leave the front door out, in the same way, and with it the edge device
-  --json          print the state (what .sandbox/state.json holds: it has keys) on stdout, and everything else on stderr
-  --tier S1|S2|S3 the hub throttles as one of that tier does; not at all unless given
-  --directory D   where state, keys and logs go, default .sandbox; a second sandbox needs one of its own
+  --no-methods    leave the front door out in the same way, and the edge device with it
+  --json          print the state (as in .sandbox/state.json, keys included) on stdout and everything else on stderr
+  --tier S1|S2|S3 the hub throttles like one of that tier; by default it does not throttle
+  --directory D   where state, keys and logs go, default .sandbox; each running sandbox needs its own
   --help
 
   Ports, each a free one unless given:
@@ -22,8 +21,6 @@ other, and stays up.
   --service-port N                                                                the service's health checks
   --methods-port N  --methods-health-port N                                       the front door, its health checks
   --broker-port N  --edge-health-port N                                           the modules' broker, the edge proxy's health checks`;
-
-export { UsageError };
 
 export type Options = ReturnType<typeof readArguments>;
 
@@ -56,7 +53,9 @@ export function readArguments() {
   });
   const number = (name: Extract<keyof typeof values, `${string}-port`>) => {
     const value = Number(values[name] ?? 0);
-    if (!Number.isInteger(value) || value < 0 || value > 65_535) throw new UsageError(`--${name} takes a port number`);
+    if (!Number.isInteger(value) || value < 0 || value > 65_535) {
+      throw new UsageError(`--${name} takes a port number up to 65535, not ${JSON.stringify(values[name])}`);
+    }
     return value;
   };
   return {
@@ -65,7 +64,7 @@ export function readArguments() {
     methods: values['no-methods'] ? ('prepared' as const) : ('running' as const),
     edge: !values['no-methods'],
     json: values.json,
-    directory: resolve(process.env['INIT_CWD'] ?? '.', values.directory),
+    directory: fromCommandLine(values.directory),
     help: values.help,
     hubRules: tierRules(values.tier, 1),
     ports: {

@@ -1,23 +1,25 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Backends, startBackends } from './backends/backends.ts';
-import { buildService } from './build.ts';
-import { refuseCompany } from './company.ts';
 import { describeBackends, describeHub } from './describe.ts';
 import { connectDevice, type Device } from './device/device.ts';
-import { introduceDevice } from './device/introduce.ts';
+import { registerDevice } from './device/register.ts';
 import { type EdgeDevice, openEdge } from './edge/edge.ts';
 import type { HubRules } from './hub/core/core.ts';
 import { type Hub, startHub } from './hub/hub.ts';
 import { createJournal } from './hub/journal/journal.ts';
 import { type FrontDoor, openFrontDoor } from './methods/frontDoor.ts';
-import { type Printer, silent } from './print.ts';
-import { dataDirectory, serviceEnvironment, writeEnvironment } from './serviceEnvironment.ts';
-import { freePort, type ServiceProcess, startService } from './serviceProcess.ts';
-import { publishState, removeState, type SandboxState, sandboxDirectory } from './state.ts';
+import { checkNotRunning } from './running.ts';
+import { buildService } from './service/build.ts';
+import { dataDirectory, serviceEnvironment } from './service/environment.ts';
+import { prepareProcess } from './service/prepare.ts';
+import { freePort, type ServiceProcess } from './service/process.ts';
+import { sandboxDirectory } from './state/directories.ts';
+import { publishState, removeState, type SandboxState } from './state/state.ts';
+import { type Printer, silent } from './terminal/print.ts';
 
 /** The devices that exist from the start, in the hub as in the principal manager. */
-const residents = ['pump-1', 'pump-2', 'gateway-1', 'motor-1', 'motor-2', 'edge-1', 'rival-1'];
+const initialDevices = ['pump-1', 'pump-2', 'gateway-1', 'motor-1', 'motor-2', 'edge-1', 'rival-1'];
 
 export interface SandboxPorts {
   hub?: { amqp?: number; amqps?: number; mqtts?: number; admin?: number };
@@ -66,7 +68,7 @@ export interface Sandbox {
   readonly edge: EdgeDevice | undefined;
   /** Starts the service (again, after it was stopped or killed). */
   startService(): Promise<ServiceProcess>;
-  /** A connected device; one that nobody knows yet is introduced to hub and principal manager first. */
+  /** A connected device; one that hub and principal manager do not know yet is registered there first. */
   connect(deviceId: string): Promise<Device>;
   /** Ends the service, then closes every port and removes the state file. */
   close(): Promise<void>;
@@ -77,15 +79,13 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   const {
     directory = sandboxDirectory,
     ports = {},
-    serviceDirectory,
-    serviceCommand,
     printer = silent,
-    hubRules = {},
+    signal,
+    serviceDirectory: buildDirectory,
   } = options;
-  await refuseCompany(directory, printer);
-  const logFile = join(directory, 'service.log');
+  await checkNotRunning(directory, printer);
   await mkdir(directory, { recursive: true, mode: 0o700 });
-  await Promise.all([logFile, dataDirectory(directory)].map((path) => rm(path, { recursive: true, force: true })));
+  await rm(dataDirectory(directory), { recursive: true, force: true });
 
   const closers: (() => Promise<void>)[] = [];
   const close = async () => {
@@ -97,99 +97,77 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     const hub = await startHub({
       journal,
       directory: join(directory, 'hub'),
-      devices: residents.map((deviceId) => ({ deviceId })),
+      devices: initialDevices.map((deviceId) => ({ deviceId })),
       ...(ports.hub && { ports: ports.hub }),
-      rules: hubRules,
+      rules: options.hubRules ?? {},
     });
     closers.push(() => hub.close());
-    printer.progress(
-      `The hub listens on ${hub.hostName}: MQTT ${hub.ports.mqtts}, AMQP ${hub.ports.amqp} and ${hub.ports.amqps} (TLS)`,
-    );
+    const { amqp, amqps, mqtts } = hub.ports;
+    printer.progress(`The hub listens on ${hub.hostName}: MQTT ${mqtts}, AMQP ${amqp} and ${amqps} (TLS)`);
 
     const backends = await startBackends({ seed: true, journal, ...(ports.backends && { ports: ports.backends }) });
     closers.push(() => backends.close());
     printer.progress('The backends listen: information model, type registry, principal manager');
 
     const url = `http://127.0.0.1:${ports.service || (await freePort())}`;
+    const service = await prepareProcess(join(directory, 'service'), url, url, {
+      ...{ command: options.serviceCommand, directory: buildDirectory, signal },
+      environment: { ...serviceEnvironment(hub, backends, url, directory), ...options.environment },
+    });
+    closers.push(() => service.close());
     const state: SandboxState = {
       pid: process.pid,
       startedAt: new Date().toISOString(),
-      hub: describeHub(hub, residents),
+      hub: describeHub(hub, initialDevices),
       backends: describeBackends(backends),
-      service: {
-        url,
-        livezUrl: `${url}/livez`,
-        readyzUrl: `${url}/readyz`,
-        logFile,
-        environment: { ...serviceEnvironment(hub, backends, url, directory), ...options.environment },
-        environmentFile: join(directory, 'service.env'),
-      },
+      service: service.state,
     };
-    await writeEnvironment(state.service.environmentFile, state.service.environment);
-    closers.push(() => rm(state.service.environmentFile, { force: true }));
-
-    let service: ServiceProcess | undefined;
-    closers.push(async () => service?.stop());
-    const start = async () => {
-      service = await startService({
-        environment: state.service.environment,
-        readyzUrl: state.service.readyzUrl,
-        logFile,
-        ...(serviceDirectory && { directory: serviceDirectory }),
-        ...(serviceCommand && { command: serviceCommand }),
-        ...(options.signal && { signal: options.signal }),
-      });
-      state.service.pid = service.pid;
-      return service;
-    };
-    if (!serviceDirectory && (options.service !== false || options.methods === 'running')) {
+    if (!buildDirectory && (options.service !== false || options.methods === 'running')) {
       const took = await buildService();
       printer.progress(`The service is built (${(took / 1000).toFixed(1)} s)`);
     }
+
     let frontDoor: FrontDoor | undefined;
     closers.push(async () => frontDoor?.close());
     let edge: EdgeDevice | undefined;
     closers.push(async () => edge?.close());
-    const openDoor = async () => {
+    const startMethods = async () => {
       if (!options.methods) return;
       const isStarted = options.methods === 'running';
-      const { methodsEnvironment: environment, signal } = options;
-      const where = { directory, ports, serviceDirectory };
-      frontDoor = await openFrontDoor({ hub, backends, ...where, isStarted, environment, printer, signal });
+      const common = { hub, backends, directory, ports, printer, signal };
+      frontDoor = await openFrontDoor({
+        ...common,
+        isStarted,
+        buildDirectory,
+        environment: options.methodsEnvironment,
+      });
       state.methods = frontDoor.state;
       if (!options.edge || !isStarted) return;
-      const storage = frontDoor.state.files.connectionString;
-      edge = await openEdge({ hub, backends, storage, directory, ports, printer, signal });
+      edge = await openEdge({ ...common, storage: frontDoor.state.files.connectionString });
       state.edge = edge.state;
     };
     const startFirst = async () => {
       if (options.service === false) return;
-      const { pid, readyAfterMs } = await start();
-      printer.progress(
-        `The service is ready after ${(readyAfterMs / 1000).toFixed(1)} s (process ${pid}, log ${logFile})`,
-      );
+      const { pid, readyAfterMs } = await service.start();
+      const seconds = (readyAfterMs / 1000).toFixed(1);
+      printer.progress(`The service is ready after ${seconds} s (process ${pid}, log ${service.state.logFile})`);
     };
-    const starting = await Promise.allSettled([startFirst(), openDoor()]);
+    const starting = await Promise.allSettled([startFirst(), startMethods()]);
     for (const start of starting) if (start.status === 'rejected') throw start.reason;
 
     await publishState(state, directory);
     closers.push(() => removeState(directory));
 
     return {
-      state,
-      hub,
-      backends,
+      ...{ state, hub, backends, frontDoor, edge, close },
       get service() {
-        return service;
+        return service.process;
       },
-      frontDoor,
-      edge,
-      startService: start,
+      startService: service.start,
       async connect(id) {
-        const { connectionString } = await introduceDevice(id, state);
+        const { connectionString } = await registerDevice(id, state);
         return connectDevice({ id, connectionString, caFile: hub.caFile });
       },
-      close,
     };
   } catch (error) {
     await close();

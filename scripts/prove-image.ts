@@ -5,10 +5,10 @@
 import { chmod, copyFile, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createPrinter } from '../sandbox/print.ts';
 import { startSandbox } from '../sandbox/sandbox.ts';
-import { tail } from '../sandbox/serviceProcess.ts';
-import { projectDirectory } from '../sandbox/state.ts';
+import { tail } from '../sandbox/service/process.ts';
+import { projectDirectory } from '../sandbox/state/directories.ts';
+import { createPrinter } from '../sandbox/terminal/print.ts';
 import { createContainer, unlock } from './image/container.ts';
 import { readDockerRun } from './image/dockerRun.ts';
 import { proveEdge } from './image/edgeStory.ts';

@@ -1,30 +1,20 @@
-import type { BackendCall } from '../backends/calls.ts';
 import type { Device, Reply } from '../device/device.ts';
-import { type Printer, silent } from '../print.ts';
-import type { Sandbox } from '../sandbox.ts';
-import { unpack } from '../showMessage.ts';
 import { stories } from '../stories/index.ts';
 import type { Example, Reply as ExpectedReply, Json, Story } from '../stories/story.ts';
 import { boosterId, propertiesOf, sample } from '../stories/wire.ts';
+import { type Printer, silent } from '../terminal/print.ts';
+import { unpack } from '../terminal/showMessage.ts';
+import { withDevices } from './devices.ts';
+import type { DemonstratedSandbox, Exchange } from './exchange.ts';
 import { anyGuid, anyTimestamp, differences, type Pattern } from './pattern.ts';
 import { show } from './show.ts';
 
-/** What happened with one example, seen from the device and from the backends. */
-export interface Exchange {
-  example: Example;
-  sent: { properties: Readonly<Record<string, string>>; body: Buffer };
-  calls: BackendCall[];
-  replies: Reply[];
-  /** How this differs from what the story says; empty when it does not. */
-  problems: string[];
-}
-
-/** A reply is missing, is not as it has to be, or did not come from the service. */
+/** A reply is missing, differs from the expected one, or did not come from the service. */
 export class DemonstrationFailed extends Error {
   override name = 'DemonstrationFailed';
 
   constructor(title: string, problems: readonly string[]) {
-    super(`“${title}” went wrong:\n${problems.map((text) => `  - ${text}`).join('\n')}`);
+    super(`“${title}” failed:\n${problems.map((text) => `  - ${text}`).join('\n')}`);
   }
 }
 
@@ -35,7 +25,7 @@ export interface DemonstrationOptions {
   signal?: AbortSignal;
 }
 
-/** Put in the place of the examples' names, so that the examples are still new when they are sent by hand. */
+/** Replace the names in the examples, so that the examples are still new when they are sent by hand. */
 const otherNames: readonly (readonly [string, string])[] = [
   [boosterId, 'b0057e50-0000-4000-8000-00000000000d'],
   ['TP-7', 'TP-8'],
@@ -49,44 +39,31 @@ const renamed = (example: Example): Example =>
 
 /** Has devices of the sandbox send the example of each story and prints what they see. Rejects with `DemonstrationFailed`. */
 export async function demonstrate(
-  sandbox: Sandbox,
+  sandbox: DemonstratedSandbox,
   { printer = silent, waitMs = 15_000, signal }: DemonstrationOptions = {},
 ): Promise<Exchange[]> {
-  const devices = new Map<string, Device>();
-  const exchanges: Exchange[] = [];
-  const hangUp = () => Promise.all([...devices.values()].map((device) => device.close()));
-  signal?.addEventListener('abort', hangUp);
-  try {
+  return withDevices(sandbox, signal, async (connect, connected) => {
+    const exchanges: Exchange[] = [];
     for (const story of stories) {
       signal?.throwIfAborted();
-      const { device: id = 'pump-1' } = story.example;
-      const device = devices.get(id) ?? (await sandbox.connect(id));
-      devices.set(id, device);
+      const device = await connect(story.example.device ?? 'pump-1');
       const exchange = await perform(story, device, sandbox, waitMs);
       exchanges.push(exchange);
       show(device.id, exchange, printer);
-      refuse(exchange.example.title, exchange.problems);
+      const { example, problems } = exchange;
+      if (problems.length > 0) throw new DemonstrationFailed(example.title, problems);
     }
-    for (const [id, device] of devices) {
-      const surplus = await device.next(0);
-      if (surplus) refuse(`${id} is done`, ['there is a reply that nobody expects']);
+    for (const [id, device] of connected) {
+      if (await device.next(0)) throw new DemonstrationFailed(id, ['it received a reply that is not expected']);
     }
     return exchanges;
-  } finally {
-    signal?.removeEventListener('abort', hangUp);
-    await hangUp();
-  }
-}
-
-function refuse(title: string, problems: readonly string[]): void {
-  if (problems.length === 0) return;
-  throw new DemonstrationFailed(title, problems);
+  });
 }
 
 async function perform(
   story: Story,
   device: Device,
-  { hub, backends, state }: Sandbox,
+  { hub, backends, state }: DemonstratedSandbox,
   waitMs: number,
 ): Promise<Exchange> {
   const since = hub.journal.last;
@@ -112,11 +89,11 @@ async function perform(
   const problems = example.replies.flatMap((expected, index) => {
     const reply = replies[index];
     if (!reply) {
-      const nobody = state.service.pid ? '' : '; the sandbox was started without a service';
-      return [`reply ${index + 1} of ${example.replies.length} did not come within ${waitMs / 1000} s${nobody}`];
+      const reason = state.service.pid ? '' : '; the sandbox was started without a service';
+      return [`reply ${index + 1} of ${example.replies.length} did not come within ${waitMs / 1000} s${reason}`];
     }
-    const stranger = fromService.has(reply.messageId) ? [] : [`reply ${index + 1} was not sent by the service`];
-    return [...stranger, ...compare(reply, expected).map((text) => `reply ${index + 1}: ${text}`)];
+    const origin = fromService.has(reply.messageId) ? [] : [`reply ${index + 1} was not sent by the service`];
+    return [...origin, ...compare(reply, expected).map((text) => `reply ${index + 1}: ${text}`)];
   });
   return {
     example,
@@ -141,7 +118,7 @@ function compare(reply: Reply, expected: ExpectedReply): string[] {
   ];
 }
 
-/** What is different in each run may be any of its kind. */
+/** Values that differ in each run match any of their kind. */
 function patternOf(value: Json): Pattern {
   if (value === sample.objectId) return anyGuid;
   if (value === sample.time) return anyTimestamp;

@@ -1,80 +1,56 @@
-import type { Device } from '../device/device.ts';
-import type { SeenRequest } from '../edge/modules.ts';
-import { callFrontDoor, type Exchange } from '../invoke/call.ts';
-import { type FoundObject, findObject } from '../invoke/find.ts';
-import { silent } from '../print.ts';
-import type { Sandbox } from '../sandbox.ts';
-import { edgeMethods } from './chapters/edge.ts';
-import { methods } from './chapters/methods.ts';
+import { callFrontDoor } from '../invoke/call.ts';
+import { findObject } from '../invoke/find.ts';
+import { silent } from '../terminal/print.ts';
 import { DemonstrationFailed, type DemonstrationOptions } from './demonstrate.ts';
-import type { Invocation, Received } from './invocation.ts';
+import { withDevices } from './devices.ts';
+import { edgeMethods } from './edgeMethods.ts';
+import type { DemonstratedSandbox } from './exchange.ts';
+import type { Invocation, Invoked, Received } from './invocation.ts';
+import { methods } from './methods.ts';
 import { differences } from './pattern.ts';
 import { showInvocation } from './showInvocation.ts';
 
-/** What happened in one invocation, seen from the application and from the device. */
-export interface Invoked {
-  invocation: Invocation;
-  object: Partial<FoundObject>;
-  body: string;
-  exchange: Exchange;
-  /** What the device was asked with and what it said; more than one would be one too many. */
-  asked: { payload: unknown; answer: unknown }[];
-  /** What modules of the edge device were asked with, and replied. */
-  handed: readonly SeenRequest[];
-  /** How this differs from what is expected; empty when it does not. */
-  problems: string[];
-}
-
 const model = 'svc.device';
+const unexpected = { status: 404, payload: { detail: 'the demonstration does not expect this invocation' } };
 
 /** Has an application invoke methods of devices of the sandbox, and prints what both see. Rejects with `DemonstrationFailed`. */
 export async function demonstrateMethods(
-  sandbox: Sandbox,
+  sandbox: DemonstratedSandbox,
   { printer = silent, waitMs = 15_000, signal }: DemonstrationOptions = {},
 ): Promise<Invoked[]> {
-  const devices = new Map<string, Device>();
-  const results: Invoked[] = [];
-  const hangUp = () => Promise.all([...devices.values()].map((device) => device.close()));
-  signal?.addEventListener('abort', hangUp);
-  let current: { invocation: Invocation; asked: Invoked['asked'] } | undefined;
+  return withDevices(sandbox, signal, async (connect, connected) => {
+    const results: Invoked[] = [];
+    let current: { invocation: Invocation; deviceCalls: Invoked['deviceCalls'] } | undefined;
 
-  async function connect(id: string): Promise<void> {
-    if (devices.has(id)) return;
-    const device = await sandbox.connect(id);
-    devices.set(id, device);
-    await device.onMethod('invokeMethod', async (payload, send) => {
-      const { answer } = current?.invocation.device ?? {};
-      const said = answer
-        ? await answer(Object(payload) as Received)
-        : { status: 404, payload: { detail: 'uncalled for' } };
-      current?.asked.push({ payload, answer: said.payload });
-      await send(said.status, said.payload);
-    });
-  }
+    async function listen(id: string): Promise<void> {
+      if (connected.has(id)) return;
+      const device = await connect(id);
+      await device.onMethod('invokeMethod', async (payload, send) => {
+        const answer = (await current?.invocation.device?.answer(Object(payload) as Received)) ?? unexpected;
+        current?.deviceCalls.push({ payload, answer: answer.payload });
+        await send(answer.status, answer.payload);
+      });
+    }
 
-  try {
     for (const invocation of [...methods, ...(sandbox.edge ? edgeMethods : [])]) {
       signal?.throwIfAborted();
-      if (invocation.device) await connect(invocation.device.id);
-      const asked: Invoked['asked'] = [];
-      current = { invocation, asked };
-      const result = await perform(invocation, asked, sandbox, waitMs);
+      if (invocation.device) await listen(invocation.device.id);
+      const deviceCalls: Invoked['deviceCalls'] = [];
+      current = { invocation, deviceCalls };
+      const result = await perform(invocation, deviceCalls, sandbox, waitMs);
       results.push(result);
       showInvocation(result, printer);
       const { problems } = result;
       if (problems.length > 0) throw new DemonstrationFailed(invocation.title, problems);
     }
     return results;
-  } finally {
-    signal?.removeEventListener('abort', hangUp);
-    await hangUp();
-  }
+  });
 }
 
 async function perform(
   invocation: Invocation,
-  asked: Invoked['asked'],
-  { state, hub, edge }: Sandbox,
+  deviceCalls: Invoked['deviceCalls'],
+  { state, hub, edge }: DemonstratedSandbox,
   waitMs: number,
 ): Promise<Invoked> {
   const { caller = 'invoker', method, expected, device, module, fault } = invocation;
@@ -82,10 +58,10 @@ async function perform(
   const body = JSON.stringify(invocation.body ?? {});
   const token = state.methods?.tokens[caller];
   if (fault) hub.faults.add(fault);
-  const before = edge?.seen.length ?? 0;
+  const before = edge?.requests.length ?? 0;
   const exchange = await callFrontDoor(state, { objectId: object.objectId, model, method, token, body }, waitMs);
 
-  const handed = edge?.seen.slice(before) ?? [];
+  const moduleRequests = edge?.requests.slice(before) ?? [];
   const common = { correlationId: exchange.correlationId, objectId: object.objectId, model, method };
   const payloads = device ? [{ ...common, ...device.receives }] : [];
   const problems = [
@@ -95,15 +71,15 @@ async function perform(
       differences(exchange.headers.get(name), pattern, name),
     ),
     ...differences(
-      asked.map(({ payload }) => payload),
+      deviceCalls.map(({ payload }) => payload),
       payloads,
-      'what the device was asked',
+      'what the device received',
     ),
     ...differences(
-      handed.map(({ module: id, topic, payload }) => ({ id, topic, payload: payload && JSON.parse(payload) })),
+      moduleRequests.map(({ module: id, topic, payload }) => ({ id, topic, payload: payload && JSON.parse(payload) })),
       module ? [module] : [],
-      'what modules were asked',
+      'what modules received',
     ),
   ];
-  return { invocation, object, body, exchange, asked, handed, problems };
+  return { invocation, object, body, exchange, deviceCalls, moduleRequests, problems };
 }

@@ -34,7 +34,7 @@ export function differences(seen: unknown, expected: Pattern, path = ''): string
   const surplus = [...seenFields.keys()].filter((key) => !Object.hasOwn(expected, key));
   return [
     ...missing,
-    ...surplus.map((key) => `${join(path, key)} is ${print(seenFields.get(key))}, which nobody asked for`),
+    ...surplus.map((key) => `${join(path, key)} is ${print(seenFields.get(key))}, which is not expected`),
   ];
 }
 

@@ -1,13 +1,7 @@
-import type { Printer } from '../print.ts';
-import { showMessage } from '../showMessage.ts';
-import type { Exchange } from './demonstrate.ts';
-
-const names = {
-  informationModel: 'information model',
-  typeRegistry: 'type registry',
-  principalManager: 'principal manager',
-  token: 'token endpoint',
-};
+import { backendNames } from '../invoke/show.ts';
+import type { Printer } from '../terminal/print.ts';
+import { showMessage } from '../terminal/showMessage.ts';
+import type { Exchange } from './exchange.ts';
 
 /** Prints one exchange for a person. */
 export function show(device: string, { example, sent, calls, replies, problems }: Exchange, printer: Printer): void {
@@ -27,5 +21,5 @@ export const verdict = (problems: readonly string[], { paint }: Printer): string
   problems.length === 0 ? paint('green', '✓ as expected') : paint('red', '✗ not as expected');
 
 function callLine({ backend, method, path, status }: Exchange['calls'][number], { paint }: Printer): string {
-  return `${paint('cyan', names[backend].padEnd(18))}  ${method.padEnd(6)} ${path}  ${paint('dim', String(status))}`;
+  return `${paint('cyan', backendNames[backend].padEnd(18))}  ${method.padEnd(6)} ${path}  ${paint('dim', String(status))}`;
 }

@@ -1,7 +1,7 @@
 import { showAnswer, showRequest, showRoute } from '../invoke/show.ts';
-import type { Printer } from '../print.ts';
-import { showText, withoutSignatures } from '../showMessage.ts';
-import type { Invoked } from './demonstrateMethods.ts';
+import type { Printer } from '../terminal/print.ts';
+import { showText, withoutSignatures } from '../terminal/showMessage.ts';
+import type { Invoked } from './invocation.ts';
 import { verdict } from './show.ts';
 
 /** Prints one invocation for a person; one that repeats another in few lines, unless something is wrong with it. */
@@ -14,18 +14,21 @@ export function showInvocation(invoked: Invoked, printer: Printer): void {
   line(`\n  ${verdict(problems, printer)}\n`);
 }
 
-function showWhole({ invocation, object, body, exchange, asked, handed }: Invoked, printer: Printer): void {
+function showWhole(
+  { invocation, object, body, exchange, deviceCalls, moduleRequests }: Invoked,
+  printer: Printer,
+): void {
   const { line, paint } = printer;
   showRequest(printer, exchange.url, invocation.caller ?? 'invoker', body);
   showRoute(printer, object, exchange);
-  for (const { payload, answer } of asked) {
+  for (const { payload, answer } of deviceCalls) {
     line(`\n  ${paint('bold', `${invocation.device?.id} is invoked`)}`);
     showText(printer, withoutSignatures(JSON.stringify(payload)));
-    line(`\n  ${paint('bold', 'and says')}`);
+    line(`\n  ${paint('bold', 'and answers')}`);
     showText(printer, JSON.stringify(answer));
   }
-  for (const { module, topic, payload, replyTopic, reply } of handed) {
-    line(`\n  ${paint('bold', `module ${module} gets`)}  ${topic}`);
+  for (const { module, topic, payload, replyTopic, reply } of moduleRequests) {
+    line(`\n  ${paint('bold', `module ${module} receives`)}  ${topic}`);
     if (payload) showText(printer, payload);
     line(`\n  ${paint('bold', 'and replies')}  ${replyTopic}`);
     if (reply) showText(printer, reply);
@@ -33,12 +36,15 @@ function showWhole({ invocation, object, body, exchange, asked, handed }: Invoke
   showAnswer(printer, exchange);
 }
 
-function showBriefly({ invocation, body, exchange, asked, handed }: Invoked, { line, paint }: Printer): void {
+function showBriefly(
+  { invocation, body, exchange, deviceCalls, moduleRequests }: Invoked,
+  { line, paint }: Printer,
+): void {
   const { caller = 'invoker', object, method, device } = invocation;
   const row = (who: string, ...more: string[]) => line(`  ${[who.padEnd(18), ...more].join('  ')}`);
   line();
-  row(`the ${caller} asks`, paint('cyan', method), `of ${object}  ${body}`);
-  for (const { answer } of asked) row(`${device?.id} says`, JSON.stringify(answer));
-  for (const { module, replyTopic, reply } of handed) row(`${module} replies`, replyTopic, reply);
+  row(`the ${caller} invokes`, paint('cyan', method), `of ${object}  ${body}`);
+  for (const { answer } of deviceCalls) row(`${device?.id} answers`, JSON.stringify(answer));
+  for (const { module, replyTopic, reply } of moduleRequests) row(`${module} replies`, replyTopic, reply);
   row('the answer', paint('cyan', String(exchange.status)), exchange.answer);
 }

@@ -1,17 +1,17 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Printer } from '../print.ts';
-import { showJson, showText, visible, withoutSignatures } from '../showMessage.ts';
+import type { Printer } from '../terminal/print.ts';
+import { showJson, showText, visible, withoutSignatures } from '../terminal/showMessage.ts';
 import type { Device } from './device.ts';
 import { describeFiles } from './files.ts';
 
-/** How a device answers whatever it is invoked with. */
+/** How a device answers every invocation. */
 export interface Answering {
   /** The method's own status. */
   status: number;
   /** A JSON object; `null`: nothing. Absent: the inputs as they came, if there are any. */
   output?: Readonly<Record<string, unknown>> | null;
-  /** Instead of an answer of the method: the device could not have it run, with this status and the reason. */
+  /** Instead of the method's answer: the device could not run it, with this status and the reason. */
   failure?: { status: number; detail: string };
   delayMs: number;
   /** Ends after so many invocations. */
@@ -27,15 +27,15 @@ interface Invocation {
   files?: Readonly<Record<string, { url: string; bytes: number }>>;
 }
 
-/** Answers `invokeMethod`, showing each invocation and its answer, as often as is wanted or until `signal`; rejects when the connection is lost. */
+/** Answers `invokeMethod` and shows each invocation with its answer, `times` times or until `signal`. Rejects when the connection is lost. */
 export async function answerMethods(
   device: Device,
   { status, output, failure, delayMs, times }: Answering,
   { line, paint }: Printer,
   signal: AbortSignal,
 ): Promise<void> {
-  const enough = new AbortController();
-  const ending = AbortSignal.any([signal, enough.signal]);
+  const done = new AbortController();
+  const ending = AbortSignal.any([signal, done.signal]);
   let answered = 0;
 
   await device.onMethod('invokeMethod', async (payload, send) => {
@@ -47,13 +47,13 @@ export async function answerMethods(
     for (const text of await describeFiles(invocation.files ?? {})) line(`    ${paint('dim', text)}`);
     await sleep(delayMs, undefined, { signal }).catch(() => {});
     if (signal.aborted) return;
-    const said = output === undefined ? invocation.input : (output ?? undefined);
-    const answer = failure ? { detail: failure.detail } : { status, ...(said && { output: said }) };
+    const result = output === undefined ? invocation.input : (output ?? undefined);
+    const answer = failure ? { detail: failure.detail } : { status, ...(result && { output: result }) };
     line(`\n  ${paint('bold', `${device.id} answers`)}  ${failure?.status ?? 200}  ${paint('dim', clock())}`);
     showJson({ line }, answer);
     await send(failure?.status ?? 200, answer);
     answered += 1;
-    if (answered === times) enough.abort();
+    if (answered === times) done.abort();
   });
   line(`${device.id} is connected and answers methods${times === Number.POSITIVE_INFINITY ? '; Ctrl-C ends it' : ''}.`);
   if (!ending.aborted) await Promise.race([once(ending, 'abort'), device.lost]);

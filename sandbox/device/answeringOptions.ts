@@ -1,3 +1,4 @@
+import { UsageError } from '../terminal/usage.ts';
 import type { Answering } from './answerMethods.ts';
 
 /** The options that say how methods are answered, in the terms of `parseArgs`. */
@@ -12,12 +13,12 @@ export const answeringOptions = {
 
 type Given = { readonly [name in keyof typeof answeringOptions]?: string | undefined };
 
-/** How methods are answered. Throws an error that says what is wrong. */
+/** How methods are answered. Throws `UsageError`. */
 export function readAnswering({
   status = '200',
   output,
   fail,
-  detail = 'as it was told to',
+  detail = 'told to fail on the command line',
   delay,
   times,
 }: Given): Answering {
@@ -33,14 +34,15 @@ export function readAnswering({
 function whole(name: string, text: string): number {
   const value = Number(text);
   if (text.trim() === '' || !Number.isSafeInteger(value))
-    throw new Error(`--${name} takes a whole number, not ${JSON.stringify(text)}`);
+    throw new UsageError(`--${name} takes a whole number, not ${JSON.stringify(text)}`);
   return value;
 }
 
 /** A time that a timer can wait. */
 function seconds(name: string, text: string): number {
   const value = Number(text);
-  if (!(value >= 0 && value <= 86_400)) throw new Error(`--${name} takes seconds, not ${JSON.stringify(text)}`);
+  if (!(value >= 0 && value <= 86_400))
+    throw new UsageError(`--${name} takes seconds up to 86400, not ${JSON.stringify(text)}`);
   return value;
 }
 
@@ -49,10 +51,10 @@ function readObject(text: string): Readonly<Record<string, unknown>> {
   try {
     value = JSON.parse(text);
   } catch {
-    // said below
+    // reported below
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new Error(`--output takes a JSON object or none, not ${JSON.stringify(text)}`);
+    throw new UsageError(`--output takes a JSON object or none, not ${JSON.stringify(text)}`);
   }
   return { ...value };
 }

@@ -20,8 +20,8 @@ export interface Device {
   /** The next reply, in the hub's order; `undefined` when none came in time. Rejects when the connection is lost. */
   next(withinMs: number): Promise<Reply | undefined>;
   /**
-   * Has direct methods of this name answered from now on: `handler` is given the payload, and calls `send` when it knows the
-   * answer. Resolves when the hub knows that the device listens.
+   * Answers direct methods of this name from now on: `handler` receives the payload and calls `send` with the answer. Resolves
+   * when the hub knows that the device listens.
    */
   onMethod(name: string, handler: MethodHandler): Promise<void>;
   /** Rejects when the connection is lost; never resolves. */
@@ -45,7 +45,7 @@ export interface DeviceOptions {
 /** Rejects when the hub can't be reached or refuses the device. */
 export async function connectDevice({ id, connectionString, caFile }: DeviceOptions): Promise<Device> {
   const client = sdk.Client.fromConnectionString(connectionString, transport.Mqtt);
-  // A sandbox is near: a connection that fails should be seen, not hidden behind minutes of retries.
+  // A failing connection is reported at once, not after minutes of retries.
   client.setRetryPolicy({ shouldRetry: () => false, nextRetryTimeout: () => 0 });
   await client.setOptions({ ca: await readFile(caFile, 'utf8') });
   await client.open();
@@ -58,7 +58,7 @@ export async function connectDevice({ id, connectionString, caFile }: DeviceOpti
   const loss = new Promise<never>((_, reject) => {
     lose = reject;
   });
-  loss.catch(() => {}); // not everybody waits for it
+  loss.catch(() => {}); // a caller need not wait for it
 
   client.on('message', (message: InstanceType<typeof sdk.Message>) => {
     replies.push(toReply(message));

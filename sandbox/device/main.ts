@@ -1,15 +1,18 @@
 import { isUtf8 } from 'node:buffer';
 import { readFile } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
-import { createPrinter } from '../print.ts';
-import { showMessage, unpack } from '../showMessage.ts';
-import { isRunning, readState } from '../state.ts';
+import { fromCommandLine } from '../state/directories.ts';
+import { readRunning } from '../state/state.ts';
+import { createPrinter } from '../terminal/print.ts';
+import { showMessage, unpack } from '../terminal/showMessage.ts';
+import { explain } from '../terminal/usage.ts';
 import { answerMethods } from './answerMethods.ts';
 import { connectDevice, type Device, type Reply } from './device.ts';
-import { introduceDevice } from './introduce.ts';
-import { fromWhereThePersonIs, help, readArguments, type Sending } from './options.ts';
+import { help, readArguments, type Sending } from './options.ts';
+import { registerDevice } from './register.ts';
 
-const { line, paint, ...printer } = createPrinter();
+const printer = createPrinter();
+const { line, paint } = printer;
 process.exitCode = await main();
 
 async function main(): Promise<number> {
@@ -21,29 +24,27 @@ async function main(): Promise<number> {
       return 0;
     }
     const body = request.methods ? Buffer.of() : await readBody(request.body);
-    const state = await readState(request.directory);
-    if (!state || !(await isRunning(state))) throw new Error('No sandbox is running. Start one with: npm run sandbox');
-
-    const { connectionString, introduced } = await introduceDevice(request.id, state);
-    if (introduced) line(`The sandbox did not know ${request.id}: it has been introduced.`);
+    const state = await readRunning(request.directory);
+    const { connectionString, isNew } = await registerDevice(request.id, state);
+    if (isNew) line(`${request.id} is new: it has been registered with hub and principal manager.`);
     device = await connectDevice({ id: request.id, connectionString, caFile: state.hub.caFile });
     if (request.methods) {
-      await answerMethods(device, request.methods, { line, paint, ...printer }, interruption());
+      await answerMethods(device, request.methods, printer, interruption());
       return 0;
     }
     await device.send(request.properties, body);
     line(`\n  ${paint('bold', `${request.id} sends`)}`);
-    showMessage({ line, paint, ...printer }, { properties: request.properties, body });
+    showMessage(printer, { properties: request.properties, body });
     return await receive(device, request);
   } catch (error) {
-    process.stderr.write(`${error instanceof Error ? error.message : error}\n`);
+    process.stderr.write(`${explain(error, 'device')}\n`);
     return 3;
   } finally {
     await device?.close();
   }
 }
 
-/** Ctrl-C, or an order to end. */
+/** Aborts at Ctrl-C or SIGTERM. */
 function interruption(): AbortSignal {
   const interrupt = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => interrupt.abort());
@@ -53,8 +54,8 @@ function interruption(): AbortSignal {
 async function readBody(source: Sending['body']): Promise<Buffer> {
   if ('text' in source) return Buffer.from(source.text);
   const { file } = source;
-  const body = file === '-' ? await buffer(process.stdin) : await readFile(fromWhereThePersonIs(file));
-  if (!isUtf8(body) || parse(body) === undefined) line(`${file} is not well-formed JSON; it is sent as it is.`);
+  const body = file === '-' ? await buffer(process.stdin) : await readFile(fromCommandLine(file));
+  if (!isUtf8(body) || parse(body) === undefined) line(`${file} is not well-formed JSON; it is sent unchanged.`);
   return body;
 }
 
@@ -76,12 +77,12 @@ async function receive(device: Device, { properties, expectsAck, waitMs }: Sendi
       return 2;
     }
     line(`\n  ${paint('bold', `${device.id} receives`)}`);
-    showMessage({ line, paint, ...printer }, reply);
+    showMessage(printer, reply);
     if (acknowledges(reply, properties)) return succeeded(reply) ? 0 : 1;
   }
 }
 
-/** Earlier messages of the device may still have replies on their way: the ids tell. */
+/** Replies to earlier messages of the device have other ids. */
 function acknowledges(reply: Reply, sent: Readonly<Record<string, string>>): boolean {
   const { msgType, correlationId, id } = reply.properties;
   if (msgType === 'ack') return correlationId === sent['correlationId'];

@@ -24,8 +24,8 @@ interface BrokerOptions {
 }
 
 /**
- * Starts a broker with access rules: what a user may not publish ends its connection, what it may not subscribe to is
- * refused.
+ * Starts a broker with access rules: a publication that is not allowed ends the connection, a subscription that is not
+ * allowed is refused.
  */
 export async function startBroker({ users, port = 0 }: BrokerOptions): Promise<Broker> {
   const nameOf = new Map<object, string>();
@@ -62,7 +62,7 @@ export async function startBroker({ users, port = 0 }: BrokerOptions): Promise<B
     });
     socket.on('error', () => socket.destroy());
   });
-  // What is wrong with a client ends its connection, which is all there is to do.
+  // An error of a client ends its connection.
   broker.on('clientError', () => {}).on('connectionError', () => {});
   await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, '127.0.0.1', resolve));
   const address = server.address();

@@ -3,17 +3,17 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Backends } from '../backends/backends.ts';
 import type { Hub } from '../hub/hub.ts';
-import type { Printer } from '../print.ts';
-import { freePort, type ServiceProcess, startService } from '../serviceProcess.ts';
-import type { EdgeState } from '../state.ts';
+import { freePort, type ServiceProcess, startService } from '../service/process.ts';
+import type { EdgeState } from '../state/state.ts';
+import type { Printer } from '../terminal/print.ts';
 import { type Broker, type BrokerUser, startBroker } from './broker.ts';
-import { line, press, type SeenRequest, startModule } from './modules.ts';
+import { line, type ModuleRequest, press, startModule } from './modules.ts';
 
 /** An edge device: broker, proxy and modules. */
 export interface EdgeDevice {
   readonly state: EdgeState;
-  /** What the modules of the sandbox have got, in order. */
-  readonly seen: readonly SeenRequest[];
+  /** What the modules of the sandbox received, in order. */
+  readonly requests: readonly ModuleRequest[];
   /** The edge proxy. */
   readonly process: ServiceProcess;
   close(): Promise<void>;
@@ -32,7 +32,7 @@ export interface EdgeOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Nobody connects as `mine`: it is for a module of one's own. */
+/** The sandbox has no module `mine`: it is for a module of your own. */
 const modules = {
   press: { objects: ['Press'], targets: [] },
   line: { objects: [], targets: ['line'] },
@@ -71,14 +71,14 @@ export async function openEdge(options: EdgeOptions): Promise<EdgeDevice> {
       ...(signal && { signal }),
     });
     closers.push(() => proxy.stop());
-    const seen: SeenRequest[] = [];
-    const heard = (request: SeenRequest) => void seen.push(request);
+    const requests: ModuleRequest[] = [];
+    const onRequest = (request: ModuleRequest) => void requests.push(request);
     for (const [id, answer] of [
       ['press', press(join(folder, 'press'))],
       ['line', line],
     ] as const) {
       const password = passwords[id] ?? '';
-      const module = await startModule({ id, url: broker.url, password, topics: topicsOf(id), answer, heard });
+      const module = await startModule({ id, url: broker.url, password, topics: topicsOf(id), answer, onRequest });
       closers.push(module.close);
     }
     printer.progress(
@@ -90,7 +90,7 @@ export async function openEdge(options: EdgeOptions): Promise<EdgeDevice> {
       broker: { url: broker.url, passwords },
       modules: Object.fromEntries(ids.map((id) => [id, { topics: topicsOf(id), files: join(folder, id) }])),
     };
-    return { state, seen, process: proxy, close };
+    return { state, requests, process: proxy, close };
   } catch (error) {
     await close();
     throw error;
@@ -111,14 +111,17 @@ function usersOf(ids: readonly string[], passwords: Readonly<Record<string, stri
   };
 }
 
-interface Places {
+interface ProxySettings {
   readonly broker: Broker;
   readonly passwords: Readonly<Record<string, string>>;
   readonly folder: string;
   readonly healthPort: number;
 }
 
-function configurationOf({ hub, backends, storage }: EdgeOptions, { broker, passwords, folder, healthPort }: Places) {
+function configurationOf(
+  { hub, backends, storage }: EdgeOptions,
+  { broker, passwords, folder, healthPort }: ProxySettings,
+) {
   const objectIdOf = (name: string) => backends.world.objects.list().find((object) => object.name === name)?.objectId;
   return {
     hub: { connectionString: hub.deviceConnectionString('edge-1'), caFile: hub.caFile },

@@ -2,8 +2,8 @@ import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import mqtt from 'mqtt';
 
-/** A request that a module of the sandbox has got, and its reply. */
-export interface SeenRequest {
+/** A request that a module of the sandbox received, and its reply. */
+export interface ModuleRequest {
   readonly module: string;
   readonly topic: string;
   /** JSON, or nothing. */
@@ -23,18 +23,18 @@ interface ModuleOptions {
   readonly password: string;
   readonly topics: { readonly in: string; readonly out: string };
   /** @param method the segment of the topic, `$proxy` for a gateway */
-  readonly answer: (method: string, payload: unknown) => Promise<Said>;
-  /** Is told each request with its reply, before that is sent. */
-  readonly heard: (request: SeenRequest) => void;
+  readonly answer: (method: string, payload: unknown) => Promise<ModuleReply>;
+  /** Called with each request and its reply, before the reply is sent. */
+  readonly onRequest: (request: ModuleRequest) => void;
 }
 
-interface Said {
+interface ModuleReply {
   readonly status: number;
   readonly output?: object;
 }
 
-/** Connects a module that answers what it gets. */
-export async function startModule({ id, url, password, topics, answer, heard }: ModuleOptions): Promise<Module> {
+/** Connects a module that answers its requests. */
+export async function startModule({ id, url, password, topics, answer, onRequest }: ModuleOptions): Promise<Module> {
   const client = await mqtt.connectAsync(url, { username: id, password });
   client.on('message', (topic, bytes) => {
     const [method = '', requestId = ''] = topic.slice(topics.in.length + 1).split('/');
@@ -42,7 +42,7 @@ export async function startModule({ id, url, password, topics, answer, heard }: 
     void answer(method, payload === '' ? undefined : JSON.parse(payload)).then(({ status, output }) => {
       const replyTopic = `${topics.out}/${status}/${requestId}`;
       const reply = output === undefined ? '' : JSON.stringify(output);
-      heard({ module: id, topic, payload, replyTopic, reply });
+      onRequest({ module: id, topic, payload, replyTopic, reply });
       client.publish(replyTopic, reply);
     });
   });
@@ -52,7 +52,7 @@ export async function startModule({ id, url, password, topics, answer, heard }: 
 
 /** A press: it has the methods of its own object, files among the inputs. */
 export const press = (folder: string) =>
-  async function answer(method: string, input: unknown): Promise<Said> {
+  async function answer(method: string, input: unknown): Promise<ModuleReply> {
     const { image, curve, ...rest } = Object(input) as Readonly<Record<string, unknown>>;
     if (method === 'stop') return { status: 200 };
     if (method === 'configure') {
@@ -73,8 +73,8 @@ async function take(folder: string, name: unknown): Promise<string> {
   return content;
 }
 
-/** A gateway: it takes invocations for what hangs on its line. */
-export async function line(_method: string, payload: unknown): Promise<Said> {
+/** A gateway: it takes invocations for the drives behind it. */
+export async function line(_method: string, payload: unknown): Promise<ModuleReply> {
   const { method, input } = Object(payload) as { method?: string; input?: { angle?: number } };
   if (method !== 'moveTo') return { status: 200 };
   const { angle = 0 } = input ?? {};

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type BackendCall, type CallEntry, callsIn } from '../backends/calls.ts';
 import type { EntryOf } from '../hub/journal/entry.ts';
-import type { SandboxState } from '../state.ts';
+import type { MethodsState, SandboxState } from '../state/state.ts';
 
 /** What an application asks the front door for. */
 export interface Request {
@@ -16,8 +16,8 @@ export interface Request {
 
 export type MethodEntry = Omit<EntryOf<'method'>, 'time'>;
 
-/** One call of the front door: what was answered, and what came of it on the way. */
-export interface Exchange {
+/** One call of the front door: its answer, and the calls it made for it. */
+export interface FrontDoorExchange {
   url: string;
   correlationId: string;
   status: number;
@@ -27,28 +27,37 @@ export interface Exchange {
   tookMs: number;
   /** What the front door asked the backends. */
   calls: BackendCall[];
-  /** The direct methods it had the hub call, by what became of them. */
+  /** The direct methods that the hub called for it, with their results. */
   direct: MethodEntry[];
 }
 
-/** The front door has not answered; unless it took no connection, nobody knows what it did. */
+/** The front door did not answer. If it took the connection, the method may have run. */
 export class NoAnswer extends Error {
   override name = 'NoAnswer';
   readonly wasAsked: boolean;
 
-  constructor(cause: unknown) {
+  constructor(url: string, cause: unknown) {
     const inner = cause instanceof Error && cause.cause instanceof Error ? cause.cause : cause;
-    super(`The front door does not answer: ${inner instanceof Error ? inner.message : inner}`, { cause });
+    super(`The front door does not answer at ${url}: ${inner instanceof Error ? inner.message : inner}`, { cause });
     this.wasAsked = !(inner instanceof Error && 'code' in inner && inner.code === 'ECONNREFUSED');
   }
 }
 
+/** The remote methods of a sandbox. Throws when it runs without. */
+export function methodsOf({ methods }: SandboxState): MethodsState {
+  if (methods) return methods;
+  throw new Error('This sandbox runs without remote methods. Start another one with: npm run sandbox');
+}
+
 /** Calls the front door of a sandbox. Rejects with `NoAnswer` when it does not answer at all. */
-export async function callFrontDoor(state: SandboxState, request: Request, withinMs: number): Promise<Exchange> {
+export async function callFrontDoor(
+  state: SandboxState,
+  request: Request,
+  withinMs: number,
+): Promise<FrontDoorExchange> {
   const { objectId, model, method, token, body } = request;
-  if (!state.methods) throw new Error('This sandbox was started without remote methods.');
   const path = ['objects', objectId, 'models', model, 'methods', method].map(encodeURIComponent).join('/');
-  const url = `${state.methods.url}/${path}`;
+  const url = `${methodsOf(state).url}/${path}`;
   const correlationId = randomUUID();
   const began = performance.now();
   const { status, headers, answer } = await post(url, {
@@ -71,12 +80,12 @@ export async function callFrontDoor(state: SandboxState, request: Request, withi
   };
 }
 
-async function post(url: string, init: RequestInit): Promise<Pick<Exchange, 'status' | 'headers' | 'answer'>> {
+async function post(url: string, init: RequestInit): Promise<Pick<FrontDoorExchange, 'status' | 'headers' | 'answer'>> {
   try {
     const response = await fetch(url, { method: 'POST', ...init });
     return { status: response.status, headers: response.headers, answer: await response.text() };
   } catch (error) {
-    throw new NoAnswer(error);
+    throw new NoAnswer(url, error);
   }
 }
 

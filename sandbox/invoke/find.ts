@@ -1,5 +1,5 @@
-import { visible } from '../showMessage.ts';
-import type { SandboxState } from '../state.ts';
+import type { SandboxState } from '../state/state.ts';
+import { visible } from '../terminal/showMessage.ts';
 import { read } from './call.ts';
 
 /** An object model as the administrator sees it. */
@@ -16,8 +16,8 @@ export interface FoundObject {
 const guid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /**
- * The object model that a person means by its id, the path of its owner, or its name. An id that nobody has is
- * answered as it is, with nothing else: the front door has to say what it thinks of it. Rejects when there is none, or more than one.
+ * The object model with this id, path of its owner, or name. An unknown id is returned alone, so that the front door refuses
+ * it. Rejects when there is none, or more than one.
  */
 export async function findObject(
   { backends }: SandboxState,
@@ -32,7 +32,10 @@ export async function findObject(
   const found = all.filter(({ path, name }) => path === what || name === what);
   const [only, ...others] = found;
   if (only && others.length === 0) return only;
-  if (only) throw new Error(`There are several; name one by its id:\n${found.map(line).join('\n')}`);
+  if (only)
+    throw new Error(
+      `Several object models have the owner, or the name, ${JSON.stringify(what)}; name one by its id:\n${found.map(line).join('\n')}`,
+    );
   throw new Error(
     `No object model ${model} has the owner, or the name, ${JSON.stringify(what)}. There are:\n${all.map(line).join('\n')}`,
   );

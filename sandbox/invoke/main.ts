@@ -1,15 +1,16 @@
 import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { BlobServiceClient } from '@azure/storage-blob';
-import { createPrinter } from '../print.ts';
-import { isRunning, type MethodsState, readState } from '../state.ts';
-import { callFrontDoor, NoAnswer } from './call.ts';
+import { type MethodsState, readRunning } from '../state/state.ts';
+import { createPrinter } from '../terminal/print.ts';
+import { explain } from '../terminal/usage.ts';
+import { callFrontDoor, methodsOf, NoAnswer } from './call.ts';
 import { findObject } from './find.ts';
 import { help, type Options, readArguments } from './options.ts';
 import { showAnswer, showRequest, showRoute } from './show.ts';
 
-/** Longer than the front door may take: look-ups, the longest time-out, and a little more. */
-const patienceMs = 330_000;
+/** Longer than the front door takes: look-ups and the longest time-out. */
+const answerTimeoutMs = 330_000;
 
 const printer = createPrinter();
 process.exitCode = await main();
@@ -22,28 +23,27 @@ async function main(): Promise<number> {
       return 0;
     }
     const body = bodyOf(options.input === '-' ? await text(process.stdin) : options.input, options.timeout);
-    const state = await readState(options.directory);
-    if (!state || !(await isRunning(state))) throw new Error('No sandbox is running. Start one with: npm run sandbox');
-    if (!state.methods) throw new Error('This sandbox was started without remote methods.');
+    const state = await readRunning(options.directory);
+    const { tokens, files } = methodsOf(state);
     const object = await findObject(state, options.object, options.model);
-    await upload(state.methods, options);
+    await upload(files, options);
 
     const { objectId } = object;
     const { model, method, caller } = options;
-    const token = caller === 'none' ? undefined : state.methods.tokens[caller];
-    const exchange = await callFrontDoor(state, { objectId, model, method, token, body }, patienceMs);
+    const token = caller === 'none' ? undefined : tokens[caller];
+    const exchange = await callFrontDoor(state, { objectId, model, method, token, body }, answerTimeoutMs);
     showRequest(printer, exchange.url, caller, body);
     showRoute(printer, object, exchange);
     showAnswer(printer, exchange);
     if (exchange.status < 300) return 0;
     return exchange.status < 500 ? 1 : 2;
   } catch (error) {
-    process.stderr.write(`${explain(error)}\n`);
+    process.stderr.write(`${explain(error, 'invoke')}\n`);
     return error instanceof NoAnswer && error.wasAsked ? 2 : 3;
   }
 }
 
-/** The input's text as it is: numbers of any size, and what is no JSON, are for the front door to judge. */
+/** The input's text unchanged: the front door judges numbers of any size and what is not JSON. */
 function bodyOf(input: string | undefined, timeout: string | undefined): string {
   const members = [
     ...(input === undefined ? [] : [`"input":${input}`]),
@@ -53,15 +53,11 @@ function bodyOf(input: string | undefined, timeout: string | undefined): string 
 }
 
 /** Each tenant has a folder in the storage. */
-async function upload({ files }: MethodsState, { uploads, caller }: Options): Promise<void> {
+async function upload(files: MethodsState['files'], { uploads, caller }: Options): Promise<void> {
   const folder = caller === 'stranger' ? 'globex' : 'acme';
   const container = BlobServiceClient.fromConnectionString(files.connectionString).getContainerClient(files.container);
   for (const { name, file } of uploads) {
     await container.getBlockBlobClient(`${folder}/${name}`).uploadData(await readFile(file));
     printer.line(`${file} is in the storage as ${name}.`);
   }
-}
-
-function explain(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
-import { fromWhereThePersonIs } from '../device/options.ts';
-import { sandboxDirectory } from '../state.ts';
+import { fromCommandLine, sandboxDirectory } from '../state/directories.ts';
+import { splitPair, UsageError } from '../terminal/usage.ts';
 
 export const help = `Invokes a remote method as an application, and shows request, route and answer.
 
@@ -13,7 +13,7 @@ export const help = `Invokes a remote method as an application, and shows reques
   --token WHO        invoker (default); reader, who may not invoke; stranger, of another tenant; expired; or none
   --timeout SECONDS  how long the device may take, 5 to 300; the front door's own default is 30
   --model M          model of the object, default svc.device
-  --upload NAME=FILE puts a file into the caller's folder of the storage first; may be repeated
+  --upload NAME=FILE first puts a file into the caller's folder of the storage; may be repeated
   --directory D      of the sandbox, default .sandbox
   --help
 
@@ -25,8 +25,8 @@ In a new sandbox, with npm run device -- --methods --id motor-1 (or --id gateway
   npm run invoke -- gateway-1/bus/drive-1 moveTo '{"angle":90}'
   npm run invoke -- --token reader motor-1 stop
 
-Exit code: 0 the method has answered, whatever it said, 1 the invocation was refused (4xx), 2 it could not be carried out, or nobody
-knows whether it was (5xx, or no answer at all), 3 nothing was asked.`;
+Exit code: 0 the method answered, with any status of its own; 1 the invocation was refused (4xx); 2 it failed, or may have run
+(5xx or no answer); 3 nothing was invoked.`;
 
 export const callers = ['invoker', 'reader', 'stranger', 'expired', 'none'] as const;
 
@@ -44,7 +44,7 @@ export interface Options {
   directory: string;
 }
 
-/** The options of `npm run invoke`; `undefined` when help is asked for. Throws an error that says what is wrong. */
+/** The options of `npm run invoke`; `undefined` when help is asked for. Throws `UsageError`, or what `parseArgs` throws. */
 export function readArguments(args = process.argv.slice(2)): Options | undefined {
   const { values, positionals } = parseArgs({
     args,
@@ -60,19 +60,20 @@ export function readArguments(args = process.argv.slice(2)): Options | undefined
   });
   if (values.help) return undefined;
   const [object, method, input, ...rest] = positionals;
-  if (!object || !method || rest.length > 0) throw new Error(`An object and a method are needed.\n\n${help}`);
+  if (!object || !method || rest.length > 0)
+    throw new UsageError(
+      'An object and a method are needed, and at most one input, such as: npm run invoke -- motor-1 stop',
+    );
   const caller = callers.find((name) => name === values.token);
-  if (!caller) throw new Error(`--token takes ${callers.join(', ')}, not ${JSON.stringify(values.token)}`);
+  if (!caller) throw new UsageError(`--token takes ${callers.join(', ')}, not ${JSON.stringify(values.token)}`);
   if (values.timeout !== undefined && !/^\d{1,6}$/.test(values.timeout)) {
-    throw new Error(`--timeout takes whole seconds, not ${JSON.stringify(values.timeout)}`);
+    throw new UsageError(`--timeout takes whole seconds, not ${JSON.stringify(values.timeout)}`);
   }
   const { timeout, model } = values;
-  const directory = fromWhereThePersonIs(values.directory);
-  return { object, method, input, caller, timeout, model, uploads: values.upload.map(split), directory };
-}
-
-function split(pair: string): { name: string; file: string } {
-  const at = pair.indexOf('=');
-  if (at < 1) throw new Error(`--upload takes NAME=FILE, not ${JSON.stringify(pair)}`);
-  return { name: pair.slice(0, at), file: fromWhereThePersonIs(pair.slice(at + 1)) };
+  const directory = fromCommandLine(values.directory);
+  const uploads = values.upload.map((pair) => {
+    const [name, file] = splitPair('--upload', 'NAME=FILE', pair);
+    return { name, file: fromCommandLine(file) };
+  });
+  return { object, method, input, caller, timeout, model, uploads, directory };
 }

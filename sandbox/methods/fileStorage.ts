@@ -1,7 +1,7 @@
 import { BlobServiceClient } from '@azure/storage-blob';
 import { startAzurite } from './azurite.ts';
 
-/** A storage account with the container that the front door looks for files in. M9 */
+/** A storage account with the container of the front door's files. M9 */
 export interface FileStorage {
   readonly connectionString: string;
   readonly container: string;
@@ -10,7 +10,7 @@ export interface FileStorage {
 
 const container = 'files';
 
-/** Each tenant's files are in a folder of its own. The firmware is no more than so many bytes. */
+/** Each tenant has its own folder. */
 const exampleFiles: Readonly<Record<string, Buffer>> = {
   'acme/curves/soft-start.json': Buffer.from('{"seconds":[0,2,5],"percent":[0,30,100]}\n'),
   'acme/firmware/motor-2.1.0.bin': Buffer.alloc(65_536, 'motor firmware 2.1.0\n'),

@@ -1,11 +1,11 @@
-import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Backends } from '../backends/backends.ts';
 import type { Hub } from '../hub/hub.ts';
-import type { Printer } from '../print.ts';
-import { frontDoorEnvironment, writeEnvironment } from '../serviceEnvironment.ts';
-import { freePort, type ServiceProcess, startService } from '../serviceProcess.ts';
-import type { MethodsState } from '../state.ts';
+import { frontDoorEnvironment } from '../service/environment.ts';
+import { type Prepared, prepareProcess } from '../service/prepare.ts';
+import { freePort, type ServiceProcess } from '../service/process.ts';
+import type { MethodsState } from '../state/state.ts';
+import type { Printer } from '../terminal/print.ts';
 import { startFileStorage } from './fileStorage.ts';
 
 export interface FrontDoorOptions {
@@ -18,7 +18,7 @@ export interface FrontDoorOptions {
   /** `false`: only its environment and port are prepared, for one that is started by hand. */
   isStarted: boolean;
   /** A folder with a built front door (`dist/methods.js`); default the project. */
-  serviceDirectory?: string | undefined;
+  buildDirectory?: string | undefined;
   /** Added to its environment. */
   environment?: Readonly<Record<string, string>> | undefined;
   printer: Printer;
@@ -32,10 +32,10 @@ export interface FrontDoor {
   close(): Promise<void>;
 }
 
-/** As long as a sandbox may stay up. */
+/** Longer than a sandbox usually runs. */
 const tokenLifetimeSeconds = 30 * 24 * 3600;
 
-/** The callers that are there to be told apart: see the keys of `MethodsState.tokens`. */
+/** One token for each kind of caller. */
 function issueTokens({ applications }: Backends): MethodsState['tokens'] {
   const issue = (name: string, tenant: string, mayInvoke: boolean, seconds = tokenLifetimeSeconds) =>
     applications.issue({ name, tenant, mayInvoke }, seconds);
@@ -49,48 +49,31 @@ function issueTokens({ applications }: Backends): MethodsState['tokens'] {
 
 /** Starts storage and front door. Rejects with `ServiceFailed`, and then leaves nothing behind. */
 export async function openFrontDoor(options: FrontDoorOptions): Promise<FrontDoor> {
-  const { hub, backends, directory, ports, printer, signal } = options;
+  const { hub, backends, directory, ports, buildDirectory, printer, signal } = options;
   const [port, healthPort] = [ports.methods || (await freePort()), ports.methodsHealth || (await freePort())];
-  const logFile = join(directory, 'methods.log');
-  const environmentFile = join(directory, 'methods.env');
-  await rm(logFile, { force: true });
   const storage = await startFileStorage();
-  let process: ServiceProcess | undefined;
+  let frontDoor: Prepared | undefined;
 
   async function close(): Promise<void> {
-    await process?.stop();
+    await frontDoor?.close();
     await storage.close();
-    await rm(environmentFile, { force: true });
   }
 
   try {
-    const at = { port, healthPort };
-    const environment = { ...frontDoorEnvironment(hub, backends, storage, at), ...options.environment };
-    const state: MethodsState = {
-      url: `http://127.0.0.1:${port}`,
-      livezUrl: `http://127.0.0.1:${healthPort}/livez`,
-      readyzUrl: `http://127.0.0.1:${healthPort}/readyz`,
-      logFile,
-      environment,
-      environmentFile,
-      tokens: issueTokens(backends),
-      files: { connectionString: storage.connectionString, container: storage.container },
-    };
-    await writeEnvironment(environmentFile, environment);
+    const environment = frontDoorEnvironment(hub, backends, storage, { port, healthPort });
+    const urls = [`http://127.0.0.1:${port}`, `http://127.0.0.1:${healthPort}`] as const;
+    frontDoor = await prepareProcess(join(directory, 'methods'), ...urls, {
+      ...{ name: 'The front door', command: ['node', 'dist/methods.js'], directory: buildDirectory, signal },
+      environment: { ...environment, ...options.environment },
+    });
+    const { connectionString, container } = storage;
+    const tokens = issueTokens(backends);
+    const state: MethodsState = Object.assign(frontDoor.state, { tokens, files: { connectionString, container } });
     if (options.isStarted) {
-      process = await startService({
-        name: 'The front door',
-        command: ['node', 'dist/methods.js'],
-        environment,
-        readyzUrl: state.readyzUrl,
-        logFile,
-        ...(options.serviceDirectory && { directory: options.serviceDirectory }),
-        ...(signal && { signal }),
-      });
-      state.pid = process.pid;
-      printer.progress(`Remote methods are invoked at ${state.url} (process ${process.pid}, log ${logFile})`);
+      const { pid } = await frontDoor.start();
+      printer.progress(`Remote methods are invoked at ${state.url} (process ${pid}, log ${state.logFile})`);
     }
-    return { state, process, close };
+    return { state, process: frontDoor.process, close };
   } catch (error) {
     await close();
     throw error;

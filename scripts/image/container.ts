@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { chmod } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { inherited } from '../../sandbox/serviceProcess.ts';
+import { inherited } from '../../sandbox/service/process.ts';
 import { type Image, isRoot } from './followDockerfile.ts';
 
 const execute = promisify(execFile);

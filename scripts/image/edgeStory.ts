@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import mqtt from 'mqtt';
 import { startBroker } from '../../sandbox/edge/broker.ts';
 import { startHub } from '../../sandbox/hub/hub.ts';
-import type { Printer } from '../../sandbox/print.ts';
-import { freePort, startService } from '../../sandbox/serviceProcess.ts';
+import { freePort, startService } from '../../sandbox/service/process.ts';
+import type { Printer } from '../../sandbox/terminal/print.ts';
 import type { Container } from './container.ts';
 import type { Image } from './followDockerfile.ts';
 

@@ -1,4 +1,4 @@
-import { freePort, startService } from '../../sandbox/serviceProcess.ts';
+import { freePort, startService } from '../../sandbox/service/process.ts';
 import { growthBy } from './growth.ts';
 import { residentMegabytes, type Stage, stop, withDevice } from './service.ts';
 

@@ -2,9 +2,9 @@ import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import type { Device } from '../../sandbox/device/device.ts';
-import type { Printer } from '../../sandbox/print.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
-import { type ServiceProcess, startService } from '../../sandbox/serviceProcess.ts';
+import { type ServiceProcess, startService } from '../../sandbox/service/process.ts';
+import type { Printer } from '../../sandbox/terminal/print.ts';
 import type { Container } from './container.ts';
 import type { Image } from './followDockerfile.ts';
 

@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { demonstrate } from '../../sandbox/demonstration/demonstrate.ts';
 import type { Device } from '../../sandbox/device/device.ts';
-import { ServiceFailed } from '../../sandbox/serviceProcess.ts';
+import { ServiceFailed } from '../../sandbox/service/process.ts';
 import { forever, handledLines, residentMegabytes, type Stage, start, stop, withDevice } from './service.ts';
 
 const idleMegabytes = 150;

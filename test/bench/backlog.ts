@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import rhea from 'rhea';
-import { buildService } from '../../sandbox/build.ts';
 import { startSandbox } from '../../sandbox/sandbox.ts';
+import { buildService } from '../../sandbox/service/build.ts';
 import { memoryOf } from './memory.ts';
 
 /**

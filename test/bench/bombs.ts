@@ -6,8 +6,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import rhea from 'rhea';
-import { buildService } from '../../sandbox/build.ts';
 import { startSandbox } from '../../sandbox/sandbox.ts';
+import { buildService } from '../../sandbox/service/build.ts';
 import { memoryOf } from './memory.ts';
 
 /**

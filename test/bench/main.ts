@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { availableParallelism, cpus } from 'node:os';
 import { parseArgs } from 'node:util';
-import { buildService } from '../../sandbox/build.ts';
+import { buildService } from '../../sandbox/service/build.ts';
 import { profileUpdate } from './profile.ts';
 import { type Measured, tableOf } from './table.ts';
 import { workloads } from './workloads/index.ts';

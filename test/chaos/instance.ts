@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { dataDirectory } from '../../sandbox/serviceEnvironment.ts';
-import { type ServiceProcess, startService } from '../../sandbox/serviceProcess.ts';
+import { dataDirectory } from '../../sandbox/service/environment.ts';
+import { type ServiceProcess, startService } from '../../sandbox/service/process.ts';
 
 /** A process of the service that is started, stopped and killed, again and again. */
 export interface Instance {

@@ -1,4 +1,4 @@
-import { unpack } from '../../sandbox/showMessage.ts';
+import { unpack } from '../../sandbox/terminal/showMessage.ts';
 import { boundsOf, revocationsIn } from './bounds.ts';
 import { grouped } from './grouped.ts';
 import type { Effect, Handled, History, State, Subject, Told } from './history.ts';

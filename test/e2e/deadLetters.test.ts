@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Device } from '../../sandbox/device/device.ts';
 import { type Azurite, startAzurite } from '../../sandbox/methods/azurite.ts';
-import { projectDirectory } from '../../sandbox/state.ts';
+import { projectDirectory } from '../../sandbox/state/directories.ts';
 import { envelope } from '../../sandbox/stories/wire.ts';
 import { nextAck, startTestSandbox } from './testSandbox.ts';
 

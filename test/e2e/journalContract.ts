@@ -1,6 +1,6 @@
 import type { EntryOf } from '../../sandbox/hub/journal/entry.ts';
 import type { Journal } from '../../sandbox/hub/journal/journal.ts';
-import { unpack } from '../../sandbox/showMessage.ts';
+import { unpack } from '../../sandbox/terminal/showMessage.ts';
 import { breachOfContract, entriesFor } from '../support/asyncapi.ts';
 
 /**

@@ -4,11 +4,12 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DemonstrationFailed } from '../../sandbox/demonstration/demonstrate.ts';
-import { demonstrateMethods, type Invoked } from '../../sandbox/demonstration/demonstrateMethods.ts';
+import { demonstrateMethods } from '../../sandbox/demonstration/demonstrateMethods.ts';
+import type { Invoked } from '../../sandbox/demonstration/invocation.ts';
 import { callFrontDoor } from '../../sandbox/invoke/call.ts';
-import { type Printer, silent } from '../../sandbox/print.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
-import { freePort } from '../../sandbox/serviceProcess.ts';
+import { freePort } from '../../sandbox/service/process.ts';
+import { type Printer, silent } from '../../sandbox/terminal/print.ts';
 import { validateExchange } from '../support/contracts.ts';
 import { startTestSandbox } from './testSandbox.ts';
 
@@ -60,7 +61,7 @@ describe('the demonstration of remote methods', () => {
     const id = sandbox.hub.faults.add({ kind: 'method', answer: 'refuse', errorCode: 429001 });
     const failed = demonstrateMethods(sandbox);
     await expect(failed).rejects.toThrow(DemonstrationFailed);
-    await expect(failed).rejects.toThrow(/“An application stops a motor[^”]*” went wrong:\n {2}- status is 429/);
+    await expect(failed).rejects.toThrow(/“An application stops a motor[^”]*” failed:\n {2}- status is 429/);
     sandbox.hub.faults.clear(id);
   });
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { answers, startService } from '../../sandbox/serviceProcess.ts';
+import { answers, startService } from '../../sandbox/service/process.ts';
 import { envelope } from '../../sandbox/stories/wire.ts';
 import { nextAck, startTestSandbox } from './testSandbox.ts';
 

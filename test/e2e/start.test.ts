@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { projectDirectory } from '../../sandbox/state.ts';
+import { projectDirectory } from '../../sandbox/state/directories.ts';
 
 let directory: string;
 const children: ChildProcess[] = [];

@@ -5,7 +5,7 @@ import { expect } from 'vitest';
 import type { BackendCall } from '../../sandbox/backends/calls.ts';
 import type { Device, Reply } from '../../sandbox/device/device.ts';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../sandbox/sandbox.ts';
-import { unpack } from '../../sandbox/showMessage.ts';
+import { unpack } from '../../sandbox/terminal/showMessage.ts';
 import { validateExchange } from '../support/contracts.ts';
 import { breachesInJournal } from './journalContract.ts';
 

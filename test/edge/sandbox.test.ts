@@ -4,7 +4,8 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import mqtt from 'mqtt';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { demonstrateMethods, type Invoked } from '../../sandbox/demonstration/demonstrateMethods.ts';
+import { demonstrateMethods } from '../../sandbox/demonstration/demonstrateMethods.ts';
+import type { Invoked } from '../../sandbox/demonstration/invocation.ts';
 import { callFrontDoor } from '../../sandbox/invoke/call.ts';
 import { findObject } from '../../sandbox/invoke/find.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
@@ -32,21 +33,21 @@ describe('the demonstration of an edge device', () => {
   });
 
   it('has a module, a gateway, files, and a module that does not exist', () => {
-    expect(invoked.map(({ handed }) => handed.map(({ module }) => module).join())).toEqual([
+    expect(invoked.map(({ moduleRequests }) => moduleRequests.map(({ module }) => module).join())).toEqual([
       ...['press', 'press', 'press'],
       ...['line', 'line', ''],
     ]);
   });
 
   it('conforms to the contract with modules', () => {
-    const handed = invoked.flatMap((each) => each.handed);
+    const moduleRequests = invoked.flatMap((each) => each.moduleRequests);
     const behind = (topic: string) => topic.split('/').slice(4).join('/');
-    const breaches = handed.flatMap(({ topic, payload, replyTopic, reply }) => [
+    const breaches = moduleRequests.flatMap(({ topic, payload, replyTopic, reply }) => [
       ...breachesOfModule('in', behind(topic), payload),
       ...breachesOfModule('out', behind(replyTopic), reply),
     ]);
     expect(breaches).toEqual([]);
-    expect(handed).toHaveLength(5);
+    expect(moduleRequests).toHaveLength(5);
   });
 
   it('writes no password, key or signature to the log of the proxy', async () => {

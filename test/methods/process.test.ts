@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ensureCertificates } from '../../sandbox/hub/identity/certificates.ts';
-import { freePort, type ServiceProcess, startService } from '../../sandbox/serviceProcess.ts';
+import { freePort, type ServiceProcess, startService } from '../../sandbox/service/process.ts';
 import { methodDevice } from './support/methodDevice.ts';
 import { conveyor, environment, startTestFrontDoor, type TestFrontDoor } from './support/testFrontDoor.ts';
 

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { type Printer, silent } from '../../sandbox/print.ts';
-import { showMessage, unpack } from '../../sandbox/showMessage.ts';
+import { type Printer, silent } from '../../sandbox/terminal/print.ts';
+import { showMessage, unpack } from '../../sandbox/terminal/showMessage.ts';
 
 function shown(body: string | Buffer, properties: Record<string, string> = {}): string[] {
   const lines: string[] = [];

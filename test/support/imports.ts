@@ -13,22 +13,27 @@ export const importsOf = (file: string): string[] =>
   );
 
 /** Cycles between folders, `root` and all folders below it, as `a → b → a`. At least one when there is any. */
-export function folderCycles(root: string): string[] {
+export const folderCycles = (root: string): string[] => cyclesBelow(root, dirname);
+
+/** Cycles between the files below `root`, in the same form. */
+export const fileCycles = (root: string): string[] => cyclesBelow(root, (file) => file);
+
+function cyclesBelow(root: string, nodeOf: (file: string) => string): string[] {
   const imported = new Map<string, Set<string>>();
   for (const file of filesBelow(root)) {
+    const node = nodeOf(file);
     const targets = importsOf(file).filter((target) => target.startsWith(`${root}/`));
-    const folder = dirname(file);
-    const others = targets.map((target) => dirname(target)).filter((target) => target !== folder);
-    imported.set(folder, new Set([...(imported.get(folder) ?? []), ...others]));
+    const others = targets.map(nodeOf).filter((target) => target !== node);
+    imported.set(node, new Set([...(imported.get(node) ?? []), ...others]));
   }
   const cycles: string[] = [];
   const visited = new Set<string>();
-  function visit(folder: string, path: readonly string[]) {
-    if (path.includes(folder)) cycles.push([...path.slice(path.indexOf(folder)), folder].join(' → '));
-    if (visited.has(folder)) return;
-    visited.add(folder);
-    for (const next of imported.get(folder) ?? []) visit(next, [...path, folder]);
+  function visit(node: string, path: readonly string[]) {
+    if (path.includes(node)) cycles.push([...path.slice(path.indexOf(node)), node].join(' → '));
+    if (visited.has(node)) return;
+    visited.add(node);
+    for (const next of imported.get(node) ?? []) visit(next, [...path, node]);
   }
-  for (const folder of imported.keys()) visit(folder, []);
+  for (const node of imported.keys()) visit(node, []);
   return cycles;
 }

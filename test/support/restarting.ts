@@ -3,7 +3,7 @@ import {
   type ServiceProcess,
   type ServiceProcessOptions,
   startService,
-} from '../../sandbox/serviceProcess.ts';
+} from '../../sandbox/service/process.ts';
 
 /** A service that is started again whenever it ends, as an orchestrator would. */
 export interface Restarting {

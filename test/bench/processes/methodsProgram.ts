@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { freePort, type ServiceProcess, startService } from '../../../sandbox/serviceProcess.ts';
+import { freePort, type ServiceProcess, startService } from '../../../sandbox/service/process.ts';
 import type { Child } from './child.ts';
 import type { StageDescription } from './methodsStage.ts';
 

@@ -4,7 +4,7 @@ import { closeSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { answers, freePort } from '../../../sandbox/serviceProcess.ts';
+import { answers, freePort } from '../../../sandbox/service/process.ts';
 import type { Environment } from '../programs/environment.ts';
 import { cpuOf } from './usage.ts';
 

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { ServiceProcess } from '../../../sandbox/serviceProcess.ts';
+import type { ServiceProcess } from '../../../sandbox/service/process.ts';
 import { type Child, startChild } from '../processes/child.ts';
 import { startDoorTo, startEdgeProxy } from '../processes/edgePrograms.ts';
 import type { EdgeStageDescription } from '../processes/edgeStage.ts';

@@ -82,14 +82,14 @@ describe('npm run device', () => {
     }
   });
 
-  it('introduces a device that nobody knows, once', async () => {
+  it('registers a new device, once', async () => {
     const args = ['--id', 'newcomer', '--prop', 'target=x', 'model.create', '-'];
     const body = JSON.stringify({ model: 'svc.device', type: 'sensor', properties: { quantity: 'flow' } });
     const first = await device(args, body);
-    expect(first.stdout).toContain('newcomer: it has been introduced');
+    expect(first.stdout).toContain('newcomer is new: it has been registered');
     expect(first.code, first.stdout).toBe(0);
     const second = await device(args, body);
-    expect(second.stdout).not.toContain('introduced');
+    expect(second.stdout).not.toContain('registered');
     expect(second.code, second.stdout).toBe(0);
   });
 

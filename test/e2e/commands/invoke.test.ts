@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { help as invokeHelp } from '../../../sandbox/invoke/options.ts';
 import type { Sandbox } from '../../../sandbox/sandbox.ts';
-import { projectDirectory } from '../../../sandbox/state.ts';
+import { projectDirectory } from '../../../sandbox/state/directories.ts';
 import { startTestSandbox } from '../testSandbox.ts';
 import { run } from './run.ts';
 

@@ -69,17 +69,17 @@ describe('npm run device -- --methods', () => {
     expect(stdout).toContain('file far: not fetched');
   });
 
-  it('introduces a device that nobody knows, and ends with 3 when its connection is lost', async () => {
+  it('registers a new device, and ends with 3 when its connection is lost', async () => {
     const ended = answering('--id', 'motor-9');
     expect(await eventuallyInvoked('motor-9')).toEqual({ status: 200, payload: { status: 200 } });
     await sandbox.hub.faults.strike({ kind: 'drop', deviceId: 'motor-9' });
     const { code, stdout, stderr } = await ended;
-    expect(stdout).toContain('motor-9: it has been introduced');
+    expect(stdout).toContain('motor-9 is new: it has been registered');
     expect(stderr).toContain('connection of device "motor-9" has ended');
     expect(code).toBe(3);
   });
 
-  /** The device is unknown until the command has introduced it. */
+  /** The device is unknown until the command has registered it. */
   async function eventuallyInvoked(id: string) {
     await expect.poll(() => sandbox.hub.registry.get(id), { timeout: 60_000 }).toBeDefined();
     return invoke({}, id);

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { projectDirectory } from '../../../sandbox/state.ts';
+import { projectDirectory } from '../../../sandbox/state/directories.ts';
 
 export interface Ended {
   code: number | null;

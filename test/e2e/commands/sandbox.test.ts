@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Sandbox } from '../../../sandbox/sandbox.ts';
-import { type MethodsState, projectDirectory, readState, type SandboxState } from '../../../sandbox/state.ts';
+import { projectDirectory } from '../../../sandbox/state/directories.ts';
+import { type MethodsState, readState, type SandboxState } from '../../../sandbox/state/state.ts';
 import { startTestSandbox } from '../testSandbox.ts';
 import { run } from './run.ts';
 

@@ -1,12 +1,6 @@
 import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-
-/** The project's own folder: where `package.json` is, wherever the command was started. */
-export const projectDirectory = dirname(dirname(fileURLToPath(import.meta.url)));
-
-/** Where a sandbox started from the command line keeps everything. Ignored by git: it holds keys. */
-export const sandboxDirectory = join(projectDirectory, '.sandbox');
+import { join } from 'node:path';
+import { sandboxDirectory } from './directories.ts';
 
 /** Everything that a tool, a test or a person needs to use a running sandbox. */
 export interface SandboxState {
@@ -25,8 +19,8 @@ export interface SandboxState {
     serviceConnectionString: string;
     /** Connection strings of the devices that existed at the start. */
     devices: Record<string, string>;
-    /** The keys of devices that are introduced later are derived from it: everybody who reads this file knows them. */
-    introductionSecret: string;
+    /** Keys of devices that are registered later are derived from it, so that a second registration finds the same key. */
+    deviceKeySecret: string;
   };
   backends: {
     informationModelUrl: string;
@@ -35,34 +29,28 @@ export interface SandboxState {
     adminUrl: string;
     token: { url: string; clientId: string; clientSecret: string };
   };
-  service: {
-    url: string;
-    livezUrl: string;
-    readyzUrl: string;
-    /** Absent when the service was left out, so that it can be started in a debugger. */
-    pid?: number;
-    logFile: string;
-    /** The whole configuration of the service; `environmentFile` has the same for a shell or a debugger. */
-    environment: Record<string, string>;
-    environmentFile: string;
-  };
+  service: ProcessState;
   /** Absent in a sandbox without remote methods. */
   methods?: MethodsState;
   /** Absent in a sandbox without an edge device. */
   edge?: EdgeState;
 }
 
-/** The front door of remote methods, those who use it, and their files. */
-export interface MethodsState {
-  /** Where methods are invoked. */
+/** A process of the service. */
+export interface ProcessState {
   url: string;
   livezUrl: string;
   readyzUrl: string;
   /** Absent when it was left out, so that it can be started in a debugger. */
   pid?: number;
   logFile: string;
+  /** The whole configuration; `environmentFile` has the same for a shell or a debugger. */
   environment: Record<string, string>;
   environmentFile: string;
+}
+
+/** The front door of remote methods, where `url` takes the invocations, those who use it, and their files. */
+export interface MethodsState extends ProcessState {
   /** Bearer tokens of applications: one that may invoke, one that may only read, one of another tenant, and one that is out of date. */
   tokens: { invoker: string; reader: string; stranger: string; expired: string };
   /** Each tenant has a folder there. */
@@ -85,7 +73,7 @@ export interface EdgeState {
     /** By user name: that of a module is its id. */
     passwords: Record<string, string>;
   };
-  /** By id. Nobody connects as `mine`: it is for a module of one's own, which has the methods of `edge-1/mine`. */
+  /** By id. `mine` is for a module of your own, which has the methods of `edge-1/mine`; the sandbox does not run it. */
   modules: Record<string, { topics: { in: string; out: string }; files: string }>;
 }
 
@@ -99,6 +87,13 @@ export async function readState(directory = sandboxDirectory): Promise<SandboxSt
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
     throw error;
   }
+}
+
+/** The state of the sandbox that runs in `directory`. Rejects when there is none. */
+export async function readRunning(directory: string): Promise<SandboxState> {
+  const state = await readState(directory);
+  if (state && (await isRunning(state))) return state;
+  throw new Error(`No sandbox is running in ${directory}. Start one with: npm run sandbox`);
 }
 
 /** Publishes the state, whole or not at all, readable by its owner only. Rejects with `EEXIST` when there is one already. */

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { open, readFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { projectDirectory } from './state.ts';
+import { projectDirectory } from '../state/directories.ts';
 
 /** How a process ended; `reason` says it in words. */
 export interface Ending {
@@ -33,15 +33,15 @@ export interface ServiceProcessOptions {
   /** stdout and stderr are appended here. */
   logFile: string;
   /** The folder to start it in, default the project. */
-  directory?: string;
+  directory?: string | undefined;
   /** Default `node dist/main.js`. */
-  command?: readonly string[];
+  command?: readonly string[] | undefined;
   /** Who it runs as, which only root can choose; default: as this process. */
   user?: { readonly uid: number; readonly gid: number };
   /** Default 60 s: a machine may be busy. */
   readyWithinMs?: number;
   /** Gives up waiting, and ends the process again. */
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
 }
 
 /** What went wrong and the last lines the service wrote. */
@@ -71,9 +71,9 @@ export async function startService(options: ServiceProcessOptions): Promise<Serv
 
   async function end(signal: NodeJS.Signals, graceMs: number) {
     child.kill(signal);
-    const impatience = setTimeout(() => child.kill('SIGKILL'), graceMs);
+    const timer = setTimeout(() => child.kill('SIGKILL'), graceMs);
     await exited;
-    clearTimeout(impatience);
+    clearTimeout(timer);
   }
 
   while (!(await answers(readyzUrl))) {

@@ -1,8 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Backends } from './backends/backends.ts';
-import type { Hub } from './hub/hub.ts';
-import type { FileStorage } from './methods/fileStorage.ts';
+import type { Backends } from '../backends/backends.ts';
+import type { Hub } from '../hub/hub.ts';
 
 /** Where the service of a sandbox in this folder keeps what it keeps. */
 export const dataDirectory = (directory: string): string => join(directory, 'data');
@@ -37,7 +36,7 @@ export function serviceEnvironment(
 export function frontDoorEnvironment(
   hub: Hub,
   backends: Backends,
-  { connectionString, container }: FileStorage,
+  { connectionString, container }: { connectionString: string; container: string },
   at: { port: number; healthPort: number },
 ): Record<string, string> {
   return {

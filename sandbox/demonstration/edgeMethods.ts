@@ -1,8 +1,8 @@
-import type { Invocation } from '../invocation.ts';
-import { anyGuid } from '../pattern.ts';
+import type { Invocation } from './invocation.ts';
+import { anyGuid } from './pattern.ts';
 
 const requestId = '[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}';
-/** Topic on which a module gets a method; a gateway gets `$proxy`. */
+/** Topic on which a module receives a method; a gateway receives `$proxy`. */
 const topic = (id: string, method: string) =>
   new RegExp(`^modules/${id}/methods/in/${method.replace('$', '\\$')}/${requestId}$`);
 
@@ -16,7 +16,7 @@ export const edgeMethods: readonly Invocation[] = [
     expected: { status: 200, body: { status: 200 } },
   },
   {
-    title: 'It gets a file: the edge proxy has fetched it into the module’s folder, under a name of its own',
+    title: 'It receives a file: the edge proxy has put it into the module’s folder under a new name',
     object: 'edge-1/press',
     method: 'configure',
     body: { input: { rpm: 1450, curve: 'curves/soft-start.json' } },
@@ -27,7 +27,7 @@ export const edgeMethods: readonly Invocation[] = [
     },
   },
   {
-    title: 'It takes another firmware: a file of 64 KiB, with the original name as an input of its own',
+    title: 'It loads another firmware: a file of 64 KiB, with the original name as an input of its own',
     object: 'edge-1/press',
     method: 'loadFirmware',
     body: { input: { image: 'firmware/motor-2.1.0.bin', name: 'motor-2.1.0.bin' } },
@@ -40,7 +40,7 @@ export const edgeMethods: readonly Invocation[] = [
     isRepeat: true,
   },
   {
-    title: 'A gateway module gets invocations for a drive behind it, on $proxy',
+    title: 'A gateway module receives invocations for a drive behind it on $proxy',
     object: 'edge-1/line/valve-1',
     method: 'moveTo',
     body: { input: { angle: 90 } },
@@ -52,7 +52,7 @@ export const edgeMethods: readonly Invocation[] = [
     expected: { status: 200, body: { status: 200, output: { angle: 90 } } },
   },
   {
-    title: 'The drive cannot turn so far: the status is its own',
+    title: 'The drive cannot turn so far: it answers with a status of its own',
     object: 'edge-1/line/valve-1',
     method: 'moveTo',
     body: { input: { angle: 720 } },
@@ -65,7 +65,7 @@ export const edgeMethods: readonly Invocation[] = [
     isRepeat: true,
   },
   {
-    title: 'Nobody is connected as the module that is meant: the edge proxy says so before the hub gives up',
+    title: 'The module is not connected: the edge proxy answers before the hub’s time-out',
     object: 'edge-1/mine',
     method: 'stop',
     body: { timeout: 5 },

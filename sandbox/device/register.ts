@@ -1,20 +1,20 @@
 import { createHmac } from 'node:crypto';
-import type { SandboxState } from '../state.ts';
+import type { SandboxState } from '../state/state.ts';
 
 /**
- * Makes a device known to the hub and to the principal manager, as an administrator would before its first boot. `introduced`
- * says whether one of them had not known it. Rejects when the hub does not take such an id.
+ * Registers a device with the hub and the principal manager, as an administrator would before its first boot. `isNew` says
+ * whether one of them had not known it. Rejects when the hub does not take such an id.
  */
-export async function introduceDevice(
+export async function registerDevice(
   deviceId: string,
   { hub, backends }: SandboxState,
-): Promise<{ connectionString: string; introduced: boolean }> {
-  const resident = hub.devices[deviceId];
-  if (resident) return { connectionString: resident, introduced: false };
-  const key = createHmac('sha256', hub.introductionSecret).update(deviceId).digest('base64');
+): Promise<{ connectionString: string; isNew: boolean }> {
+  const known = hub.devices[deviceId];
+  if (known) return { connectionString: known, isNew: false };
+  const key = createHmac('sha256', hub.deviceKeySecret).update(deviceId).digest('base64');
   const atHub = await post(hub.adminUrl, { deviceId, primaryKey: key });
   const atPrincipalManager = await post(backends.adminUrl, { deviceId });
-  return { connectionString: likeOthers(hub.devices, deviceId, key), introduced: atHub || atPrincipalManager };
+  return { connectionString: likeOthers(hub.devices, deviceId, key), isNew: atHub || atPrincipalManager };
 }
 
 /** Whether the device is new there. */

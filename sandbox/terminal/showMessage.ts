@@ -22,7 +22,7 @@ export function showText({ line }: Pick<Printer, 'line'>, text: string): void {
   for (const row of readable(Buffer.from(text)).split('\n')) line(`    ${row}`);
 }
 
-/** JSON with the addresses of files in it: who sees one may not fetch it. */
+/** JSON without the signatures in addresses of files, with which anyone could fetch them. */
 export const withoutSignatures = (json: string): string => json.replace(/([?&]sig=)[^&"]*/g, '$1…');
 
 /** The body's bytes, unpacked where the properties say that they are gzip in base64. Damaged data comes back as it is. */

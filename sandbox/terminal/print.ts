@@ -2,7 +2,7 @@ import { styleText } from 'node:util';
 
 type Style = Parameters<typeof styleText>[0];
 
-/** Writes for a person: progress with the time that has passed, and colours where there is somebody to see them. */
+/** Writes for a person: progress with the time since the start, and colours on a terminal. */
 export interface Printer {
   /** One line of progress, with the seconds since the printer was made. */
   progress(text: string): void;
@@ -27,5 +27,5 @@ export function createPrinter(stream: NodeJS.WriteStream = process.stdout): Prin
   };
 }
 
-/** A printer that says nothing, for tests. */
+/** A printer that prints nothing, for tests. */
 export const silent: Printer = { progress: () => {}, line: () => {}, paint: (_style, text) => text };

@@ -1,5 +1,5 @@
-import type { Invocation, Received } from '../invocation.ts';
-import type { Pattern } from '../pattern.ts';
+import type { Invocation, Received } from './invocation.ts';
+import type { Pattern } from './pattern.ts';
 
 /** The body of a failure; the `meta` is for programs. */
 const failure = (status: number, detail: RegExp): Invocation['expected'] => ({
@@ -22,7 +22,7 @@ async function fetched({ files = {} }: Received, name: string): Promise<string> 
 
 const everything = { label: 'Hall 4', rpm: 1450, torque: 12.5, reverse: false, curve: 'curves/soft-start.json' };
 
-/** Remote methods, from an application's point of view and from a device's. */
+/** Invocations of remote methods, as the application and the device see them. */
 export const methods: readonly Invocation[] = [
   {
     title: 'An application stops a motor: a method without inputs',
@@ -60,7 +60,7 @@ export const methods: readonly Invocation[] = [
     isRepeat: true,
   },
   {
-    title: 'It has a motor take another firmware: a file of 64 KiB, and its name as an input of its own',
+    title: 'It loads another firmware: a file of 64 KiB, with its name as an input of its own',
     object: 'motor-1',
     method: 'loadFirmware',
     body: { input: { image: 'firmware/motor-2.1.0.bin', name: 'motor-2.1.0.bin' } },
@@ -83,7 +83,7 @@ export const methods: readonly Invocation[] = [
     expected: { status: 200, body: { status: 200 } },
   },
   {
-    title: 'The drive cannot turn so far: what its own status means is between it and the application',
+    title: 'The drive cannot turn so far: it answers with a status of its own',
     object: 'gateway-1/bus/drive-1',
     method: 'moveTo',
     body: { input: { angle: 720 } },
@@ -130,7 +130,7 @@ export const methods: readonly Invocation[] = [
     title: 'A file of another tenant is not there',
     object: 'motor-1',
     method: 'loadFirmware',
-    body: { input: { image: '../globex/secret.txt' } },
+    body: { input: { image: './globex/secret.txt' } },
     expected: failure(400, /image/),
     isRepeat: true,
   },
@@ -142,20 +142,20 @@ export const methods: readonly Invocation[] = [
     isRepeat: true,
   },
   {
-    title: 'A motor that nobody owns cannot be reached',
+    title: 'A motor without an owner cannot be reached',
     object: 'Spare motor',
     method: 'stop',
     expected: failure(409, /owns/),
     isRepeat: true,
   },
   {
-    title: 'A device that is not connected is an answer, not a wait',
+    title: 'A device is not connected: the application gets the answer at once',
     object: 'motor-2',
     method: 'stop',
     expected: failure(503, /not connected/),
   },
   {
-    title: 'The hub has too much to do: the application is told when to come again',
+    title: 'The hub throttles: the application is told when to try again',
     object: 'motor-1',
     method: 'stop',
     fault: { kind: 'method', answer: 'refuse', errorCode: 429001, times: 1 },
@@ -163,7 +163,7 @@ export const methods: readonly Invocation[] = [
     isRepeat: true,
   },
   {
-    title: 'The answer is lost on its way: nobody knows whether the motor has stopped, and nobody asks it again',
+    title: 'The answer is lost on its way: the motor may have stopped, and the invocation is not repeated',
     object: 'motor-1',
     method: 'stop',
     fault: { kind: 'method', answer: 'refuse', errorCode: 504101, effect: true, times: 1 },
