@@ -1,5 +1,4 @@
 import { sizeOf } from '../../hub/values/size.ts';
-import type { Change } from '../world/storage.ts';
 import { invalid, Problem } from './problem.ts';
 import type { Answer } from './routes.ts';
 
@@ -12,6 +11,8 @@ export interface Mutation {
   readonly path: string;
 }
 
+export type AnswerChange = { readonly kind: 'answer'; readonly id: string; readonly request: string } & Answer;
+
 interface Remembered {
   readonly request: string;
   readonly answer: Answer;
@@ -23,7 +24,7 @@ const MOST_BYTES = 64 * 1024 * 1024;
 const LONGEST_KEY = 255;
 
 /** Remembers the answers of mutations by `idempotency-key`, so that a repeat has no second effect. */
-export function createIdempotency(record: (change: Change) => void, mostBytes = MOST_BYTES) {
+export function createIdempotency(record: (change: AnswerChange) => void, mostBytes = MOST_BYTES) {
   const answers = new Map<string, Remembered>();
   let bytes = 0;
 
@@ -61,10 +62,10 @@ export function createIdempotency(record: (change: Change) => void, mostBytes = 
       record({ kind: 'answer', id, request, ...answer });
       return answer;
     },
-    restore({ id, request, status, body }: Extract<Change, { kind: 'answer' }>): void {
+    restore({ id, request, status, body }: AnswerChange): void {
       remember(id, request, body === undefined ? { status } : { status, body });
     },
-    dump: (): Change[] =>
+    dump: (): AnswerChange[] =>
       Array.from(answers, ([id, { request, answer }]) => ({ kind: 'answer', id, request, ...answer })),
     clear() {
       answers.clear();

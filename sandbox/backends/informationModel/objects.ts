@@ -1,27 +1,20 @@
-import { members, scalar } from '../json.ts';
+import { uniqueKeys } from '../rules/uniqueness.ts';
 import type { TypeVersion } from '../typeRegistry/types.ts';
-import type { Change } from '../world/storage.ts';
 import { createBucket } from './bucket.ts';
 import type { ObjectModel } from './objectModel.ts';
-import { createReferences } from './referenceStore.ts';
+import { createReferences, type ReferenceChange } from './referenceStore.ts';
+
+export type ObjectChange = { readonly kind: 'object'; readonly type: string } & Omit<ObjectModel, 'type'>;
 
 /** GUIDs are equal whatever the case of their letters. */
 const objectKey = (tenant: string, objectId: string): string => `${objectId.toLowerCase()} ${tenant}`;
 
-/** One key per unique group whose properties all have a value: (tenant, model, leader, values). */
-function groupKeys(tenant: string, type: TypeVersion, properties: string): string[] {
-  const keys: string[] = [];
-  if (type.groups.size === 0) return keys;
-  const values = members(properties);
-  for (const [leader, names] of type.groups) {
-    const texts = names.map((name) => scalar(values.get(name) ?? 'null')?.text);
-    if (texts.every((text) => text !== undefined)) keys.push(JSON.stringify([tenant, type.model, leader, ...texts]));
-  }
-  return keys;
-}
+/** One key per unique group whose properties all have a value. */
+const groupKeys = (tenant: string, { model, groups }: TypeVersion, properties: string): string[] =>
+  uniqueKeys(groups, properties).map((key) => JSON.stringify([tenant, model, ...key]));
 
 /** The object models of all tenants: by id, by unique group, by type and values. No look-up walks over the world. */
-export function createObjects(record: (change: Change) => void) {
+export function createObjects(record: (change: ObjectChange | ReferenceChange) => void) {
   const byId = new Map<string, Map<string, ObjectModel>>();
   const byGroup = new Map<string, ObjectModel>();
   const byType = new Map<string, ReturnType<typeof createBucket>>();
@@ -72,8 +65,8 @@ export function createObjects(record: (change: Change) => void) {
     },
     list: (): ObjectModel[] => [...byId.values()].flatMap((models) => [...models.values()]),
     restore: place,
-    dump: (): Change[] => [
-      ...objects.list().map((object): Change => ({ kind: 'object', ...object, type: object.type.ref })),
+    dump: (): (ObjectChange | ReferenceChange)[] => [
+      ...objects.list().map((object) => ({ kind: 'object' as const, ...object, type: object.type.ref })),
       ...references.dump(),
     ],
     clear(): void {

@@ -2,11 +2,12 @@ import { readNested, readObject } from '../http/body.ts';
 import { invalid } from '../http/problem.ts';
 import type { Answer, Call } from '../http/routes.ts';
 import { scalar } from '../json.ts';
-import type { World } from '../world/world.ts';
-import { isReadable, printObject } from './objectModel.ts';
+import { isReadable } from '../rules/ownership.ts';
+import { printObject } from './objectModel.ts';
+import type { Stores } from './stores.ts';
 
 /** `POST /query`: object models of a type id, of any version, with these property values; only what the device may see. B2 */
-export function query({ objects }: World, { caller, text }: Call): Answer {
+export function query({ objects }: Stores, { caller, text }: Call): Answer {
   const body = readObject(text);
   const model = body.required('model');
   const typeId = body.required('type');

@@ -1,9 +1,11 @@
 import { type Body, readNested, readObjects } from '../http/body.ts';
 import { invalid } from '../http/problem.ts';
 import type { Answer, Call } from '../http/routes.ts';
-import type { World } from '../world/world.ts';
-import { isReadable, type ObjectModel, readable, writable } from './objectModel.ts';
-import { printReference, type Reference } from './referenceStore.ts';
+import { isReadable, readable, writable } from '../rules/ownership.ts';
+import { checkDeclared, type Reference } from '../rules/references.ts';
+import type { ObjectModel } from './objectModel.ts';
+import { printReference } from './referenceStore.ts';
+import type { Stores } from './stores.ts';
 import { addressed } from './update.ts';
 
 /** A request brings at most this many references. */
@@ -12,42 +14,41 @@ const MOST_REFERENCES = 1000;
 const listing = (references: readonly Reference[]): string => `{"data":[${references.map(printReference).join(',')}]}`;
 
 /** A reference of the request, checked against source, target and their types; attributes that are absent stay. A9 */
-function readReference(world: World, { caller }: Call, source: ObjectModel, body: Body, path: string): Reference {
+function readReference(
+  { objects }: Stores,
+  { caller }: Call,
+  source: ObjectModel,
+  body: Body,
+  path: string,
+): Reference {
   const name = body.required('name');
   const to = readNested(body.object('to') ?? '{}', `${path}.to`);
-  const wanted = { objectId: to.required('objectId'), model: to.required('model') };
-  const target = readable(
-    world.objects.get(caller.tenant, wanted.objectId, wanted.model),
-    caller,
-    `the target of ${path}`,
-  );
+  const found = objects.get(caller.tenant, to.required('objectId'), to.required('model'));
+  const target = readable(found, caller, `the target of ${path}`);
   const sent = body.object('attributes');
   const isParent = sent !== undefined && readNested(sent, `${path}.attributes`).members.get('isParent') === 'true';
-  const declaring = isParent ? target.type : source.type;
-  if (!declaring.references.has(name)) {
-    throw invalid(`${path}.name is not a reference of the ${isParent ? "parent's" : "object model's"} type`);
-  }
+  checkDeclared(name, isParent, { source: source.type, target: target.type }, path);
   const reference = { name, to: { objectId: target.objectId, model: target.model }, attributes: sent ?? '{}' };
-  const known = sent === undefined ? world.objects.references.find(source, reference) : undefined;
+  const known = sent === undefined ? objects.references.find(source, reference) : undefined;
   return known ?? reference;
 }
 
 /** `POST …/references/out`: creates or updates all references of the request, or none. */
-export function writeReferences(world: World, call: Call): Answer {
-  const source = writable(addressed(world, call), call.caller);
+export function writeReferences(stores: Stores, call: Call): Answer {
+  const source = writable(addressed(stores, call), call.caller);
   const bodies = readObjects(call.text);
   if (bodies.length > MOST_REFERENCES) throw invalid(`the body has more than ${MOST_REFERENCES} references`);
-  const references = bodies.map((body, i) => readReference(world, call, source, body, `$[${i}]`));
-  const created = references.filter((reference) => world.objects.references.put(source, reference));
+  const references = bodies.map((body, i) => readReference(stores, call, source, body, `$[${i}]`));
+  const created = references.filter((reference) => stores.objects.references.put(source, reference));
   return { status: created.length > 0 ? 201 : 200, body: listing(references) };
 }
 
 /** `GET …/references/out`: targets that have become another device's are left out. */
-export function readReferences(world: World, call: Call): Answer {
+export function readReferences(stores: Stores, call: Call): Answer {
   const { caller } = call;
-  const source = readable(addressed(world, call), caller);
-  const visible = world.objects.references.out(source).filter(({ to }) => {
-    const target = world.objects.get(caller.tenant, to.objectId, to.model);
+  const source = readable(addressed(stores, call), caller);
+  const visible = stores.objects.references.out(source).filter(({ to }) => {
+    const target = stores.objects.get(caller.tenant, to.objectId, to.model);
     return target !== undefined && isReadable(target, caller);
   });
   return { status: 200, body: listing(visible) };

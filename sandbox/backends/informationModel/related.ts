@@ -1,9 +1,10 @@
 import { Problem } from '../http/problem.ts';
 import { members, printMembers } from '../json.ts';
 import type { Caller } from '../principalManager/caller.ts';
+import { isReadable } from '../rules/ownership.ts';
 import type { Field, RelatedModel } from '../typeRegistry/effective.ts';
-import type { World } from '../world/world.ts';
-import { isReadable, type ObjectModel } from './objectModel.ts';
+import type { ObjectModel } from './objectModel.ts';
+import type { Stores } from './stores.ts';
 import { checkValues } from './values.ts';
 
 /** What became of one related model of a type. */
@@ -33,8 +34,8 @@ function fallbacks(fields: ReadonlyMap<string, Field>): Map<string, string> {
   );
 }
 
-function relateOne(world: World, caller: Caller, main: ObjectModel, model: string, related: RelatedModel): Result {
-  const { objects, types } = world;
+function relateOne(stores: Stores, caller: Caller, main: ObjectModel, model: string, related: RelatedModel): Result {
+  const { objects, types } = stores;
   const foreign = () => failed(model, 'not_authorized', 'the related model belongs to another device');
   const present = objects.get(main.tenant, main.objectId, model);
   if (present) return isReadable(present, caller) ? found(model) : foreign();
@@ -65,10 +66,10 @@ function relateOne(world: World, caller: Caller, main: ObjectModel, model: strin
  * and the properties that its `uniqueMapping` copies. One that exists, by id or by those properties, is left as it is.
  * A failure is told and fails nothing else. Answers the raw text of `relatedModels`. B1
  */
-export function relate(world: World, caller: Caller, main: ObjectModel): string {
+export function relate(stores: Stores, caller: Caller, main: ObjectModel): string {
   const results = Array.from(main.type.relatedModels, ([model, related]) => {
     try {
-      return relateOne(world, caller, main, model, related);
+      return relateOne(stores, caller, main, model, related);
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
       return failed(model, CODES[error.status] ?? 'http_response_error', error.message);

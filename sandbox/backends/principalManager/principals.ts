@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { conflict, invalid } from '../http/problem.ts';
-import type { Change } from '../world/storage.ts';
 
 /** A device's identity: the root of its tree, or an identity connected through it. */
 export interface Principal {
@@ -18,6 +17,13 @@ export interface Principal {
   readonly attributes: ReadonlyMap<string, string>;
 }
 
+export type PrincipalChange =
+  | ({ readonly kind: 'principal'; readonly attributes: readonly (readonly [string, string])[] } & Omit<
+      Principal,
+      'attributes'
+    >)
+  | { readonly kind: 'principal-deleted'; readonly id: string };
+
 /** Refuses what cannot be a segment of a path (400). P5 */
 export function checkName(name: string, what: string): string {
   const hasControl = Array.from(name).some((c) => c < ' ' || c === '\u007f');
@@ -30,7 +36,7 @@ export function checkName(name: string, what: string): string {
 const childKey = (parentId: string, identity: string): string => JSON.stringify([parentId, identity]);
 
 /** The identities of all tenants: one tree per directly connected device. */
-export function createPrincipals(record: (change: Change) => void) {
+export function createPrincipals(record: (change: PrincipalChange) => void) {
   const byId = new Map<string, Principal>();
   const roots = new Map<string, Principal>();
   const children = new Map<string, Principal>();
@@ -95,7 +101,7 @@ export function createPrincipals(record: (change: Change) => void) {
       record({ kind: 'principal-deleted', id: principal.id });
     },
 
-    restore(change: Extract<Change, { kind: 'principal' | 'principal-deleted' }>): void {
+    restore(change: PrincipalChange): void {
       if (change.kind === 'principal') {
         const { kind: _, ...principal } = change;
         place({ ...principal, attributes: new Map(change.attributes) });
@@ -104,7 +110,7 @@ export function createPrincipals(record: (change: Change) => void) {
         if (gone) displace(gone);
       }
     },
-    dump: (): Change[] =>
+    dump: (): PrincipalChange[] =>
       principals
         .list()
         .map((principal) => ({ kind: 'principal', ...principal, attributes: [...principal.attributes] })),

@@ -1,8 +1,8 @@
 import { readObject } from '../http/body.ts';
-import { forbidden, invalid, notFound, Problem } from '../http/problem.ts';
+import { forbidden, invalid, Problem } from '../http/problem.ts';
 import { type Answer, type Call, json, type Route, single } from '../http/routes.ts';
-import type { World } from '../world/world.ts';
-import { checkName, type Principal } from './principals.ts';
+import { ownIdentity } from '../rules/ownership.ts';
+import { checkName, type Principal, type Principals } from './principals.ts';
 
 const view = ({ id, identity, path, parentId }: Principal) => ({ id, identity, path, parentId });
 
@@ -10,7 +10,7 @@ const view = ({ id, identity, path, parentId }: Principal) => ({ id, identity, p
 const READ_ONLY = ['id', 'path', 'parentId', 'device', 'tenant'];
 
 /** The routes of the principal manager: a device resolves, updates and deletes identities of its own tree only. */
-export function principalManagerRoutes({ principals }: World): Route[] {
+export function principalManagerRoutes({ principals }: { readonly principals: Principals }): Route[] {
   function resolve({ caller, query }: Call): Answer {
     if (single(query, 'device') !== caller.deviceId) throw forbidden('a device resolves its own identities only');
     const path = single(query, 'path') ?? '';
@@ -24,13 +24,8 @@ export function principalManagerRoutes({ principals }: World): Route[] {
     return json(200, { data: found ? [view(found)] : [] });
   }
 
-  /** The identity of the path: gone or another tenant's → 404, another device's → 403. */
-  function own({ caller, params }: Call): Principal {
-    const principal = principals.get(params['id'] ?? '');
-    if (!principal || principal.tenant !== caller.tenant) throw notFound('the identity');
-    if (principal.device !== caller.deviceId) throw forbidden('the identity is connected through another device');
-    return principal;
-  }
+  const own = ({ caller, params }: Call): Principal =>
+    ownIdentity(principals.get(params['id'] ?? ''), caller, 'the identity');
 
   function update(call: Call): Answer {
     const principal = own(call);

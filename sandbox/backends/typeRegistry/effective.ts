@@ -1,9 +1,9 @@
 import { type Body, readNested } from '../http/body.ts';
 import { invalid } from '../http/problem.ts';
 import { scalar } from '../json.ts';
+import type { Groups } from '../rules/uniqueness.ts';
 import type { DataType, Definition } from './definition.ts';
-import type { TypeVersion } from './types.ts';
-import { parseTypeRef, type TypeRef } from './version.ts';
+import { parseTypeRef, type TypeRef, type Version } from './version.ts';
 
 /** A property or variable of a type. */
 export interface Field {
@@ -21,16 +21,22 @@ export interface RelatedModel {
 
 /** What a type says together with its base types. */
 export interface Effective {
-  readonly baseTypeIds: ReadonlySet<string>;
+  /** Each as `<typeId>@<major version>`. */
+  readonly baseTypes: ReadonlySet<string>;
   readonly properties: ReadonlyMap<string, Field>;
   readonly variables: ReadonlyMap<string, Field>;
   readonly references: ReadonlySet<string>;
   /** Model definition → what is created beside an object model of this type. */
   readonly relatedModels: ReadonlyMap<string, RelatedModel>;
-  /** Unique groups: type id of the leader, who declares `unique` → its property names. */
-  readonly groups: ReadonlyMap<string, readonly string[]>;
+  readonly groups: Groups;
   /** The property names of all groups. */
   readonly uniqueProperties: readonly string[];
+}
+
+/** A version of a type that others may derive from. */
+export interface BaseType extends Effective {
+  readonly typeId: string;
+  readonly version: Version;
 }
 
 /** Whether a raw value is of a data type; null stands for no value and fits all. A file is named by a string. */
@@ -74,7 +80,7 @@ function inherit(fields: readonly ReadonlyMap<string, Field>[], part: string): M
   return all;
 }
 
-function groupsOf(definition: Definition, bases: readonly TypeVersion[], properties: ReadonlyMap<string, Field>) {
+function groupsOf(definition: Definition, bases: readonly BaseType[], properties: ReadonlyMap<string, Field>) {
   const groups = new Map(bases.flatMap((base) => [...base.groups]));
   const own = definition.unique ?? [];
   const taken = new Set([...groups.values()].flat());
@@ -91,7 +97,7 @@ function groupsOf(definition: Definition, bases: readonly TypeVersion[], propert
 export function effectiveOf(
   definition: Definition,
   body: Body,
-  find: (ref: TypeRef) => TypeVersion | undefined,
+  find: (ref: TypeRef) => BaseType | undefined,
 ): Effective {
   const bases = (definition.baseTypes ?? []).map((text, i) => {
     const base = find(parseTypeRef(text, `$.baseTypes[${i}]`));
@@ -114,7 +120,7 @@ export function effectiveOf(
     relatedModels.set(model, { type: parseTypeRef(type, `${path}.type`), uniqueMapping: mapping });
   }
   return {
-    baseTypeIds: new Set(bases.map((base) => base.typeId)),
+    baseTypes: new Set(bases.map(({ typeId, version }) => `${typeId}@${version[0]}`)),
     properties,
     variables,
     references: new Set([

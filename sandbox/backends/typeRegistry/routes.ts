@@ -1,10 +1,10 @@
 import { invalid, notFound } from '../http/problem.ts';
 import type { Answer, Call, Route } from '../http/routes.ts';
-import type { World } from '../world/world.ts';
+import type { Types } from './types.ts';
 import { parseSelector, type Selector } from './version.ts';
 
 /** The routes of the type definition registry: a device sees its tenant's types and those known to all tenants. */
-export function typeRegistryRoutes({ types }: World): Route[] {
+export function typeRegistryRoutes({ types }: { readonly types: Types }): Route[] {
   function read({ caller, params }: Call, selector: Selector): Answer {
     const found = types.find(caller.tenant, params['modelId'] ?? '', { typeId: params['typeId'] ?? '', selector });
     if (!found) throw notFound('the type definition');

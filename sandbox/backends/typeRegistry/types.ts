@@ -1,22 +1,26 @@
 import { readObject } from '../http/body.ts';
 import { conflict, forbidden, invalid } from '../http/problem.ts';
 import { printMembers } from '../json.ts';
-import type { Change } from '../world/storage.ts';
+import { checkSuccession } from '../rules/succession.ts';
 import { readDefinition } from './definition.ts';
-import { type Effective, effectiveOf } from './effective.ts';
-import { checkSuccession } from './succession.ts';
-import { compareVersions, parseVersion, type Selector, type TypeRef, type Version } from './version.ts';
+import { type BaseType, effectiveOf } from './effective.ts';
+import { compareVersions, parseVersion, type Selector, type TypeRef } from './version.ts';
 
 /** One immutable version of a type. */
-export interface TypeVersion extends Effective {
+export interface TypeVersion extends BaseType {
   /** Null: known to all tenants, changed by none. */
   readonly tenant: string | null;
   readonly model: string;
-  readonly typeId: string;
-  readonly version: Version;
   /** `pump@1.2.3` */
   readonly ref: string;
   /** The definition as it is answered: what was sent, plus `uniqueProperties`. */
+  readonly text: string;
+}
+
+export interface TypeChange {
+  readonly kind: 'type';
+  readonly tenant: string | null;
+  readonly model: string;
   readonly text: string;
 }
 
@@ -33,7 +37,7 @@ function choose(versions: Versions, selector: Selector): TypeVersion | undefined
 }
 
 /** The type definitions of all tenants. */
-export function createTypes(record: (change: Change) => void) {
+export function createTypes(record: (change: TypeChange) => void) {
   const byType = new Map<string, Versions>();
   /** In order of creation: base types come before the types that build on them. */
   let all: TypeVersion[] = [];
@@ -93,7 +97,7 @@ export function createTypes(record: (change: Change) => void) {
       return created;
     },
     list: (): readonly TypeVersion[] => all,
-    dump: (): Change[] => all.map(({ tenant, model, text }) => ({ kind: 'type', tenant, model, text })),
+    dump: (): TypeChange[] => all.map(({ tenant, model, text }) => ({ kind: 'type', tenant, model, text })),
     clear(): void {
       byType.clear();
       all = [];

@@ -1,8 +1,8 @@
 import { v5 } from 'uuid';
 import { provideObject } from '../informationModel/provide.ts';
+import type { Stores } from '../informationModel/stores.ts';
 import type { Principal } from '../principalManager/principals.ts';
 import { motors, motorTypes } from './motors.ts';
-import type { World } from './world.ts';
 
 const NAMESPACE = 'b4f4a1a6-3a0c-4c1e-9d0e-6f6c1b1f2a77';
 
@@ -121,8 +121,8 @@ const mixer = {
 };
 
 /** Fills an empty world with tenants, types, devices and an object model that waits for its claim. */
-export function seed(world: World): void {
-  const { types, principals } = world;
+export function seed(stores: Stores): void {
+  const { types, principals } = stores;
   for (const definition of [...devices, ...motorTypes]) types.create(null, 'svc.device', JSON.stringify(definition));
   for (const definition of configurations) types.create(null, 'svc.configuration', JSON.stringify(definition));
   types.create('acme', 'svc.device', JSON.stringify(mixer));
@@ -150,11 +150,11 @@ export function seed(world: World): void {
     name: 'Spare pump',
     properties: { serial: 'SPARE-1', location: 'store room' },
   };
-  provideObject(world, 'acme', JSON.stringify(unclaimed));
+  provideObject(stores, 'acme', JSON.stringify(unclaimed));
 
   for (const { name, type, serial, owner } of motors) {
     const motor = { objectId: idOf(name), model: 'svc.device', type, name, properties: { serial } };
     const principal = owners.find(({ path }) => path === owner);
-    provideObject(world, 'acme', JSON.stringify(motor), principal);
+    provideObject(stores, 'acme', JSON.stringify(motor), principal);
   }
 }

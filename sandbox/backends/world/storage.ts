@@ -9,22 +9,14 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import type { Answer } from '../http/routes.ts';
-import type { ObjectModel } from '../informationModel/objectModel.ts';
-import type { Reference, Source } from '../informationModel/referenceStore.ts';
-import type { Principal } from '../principalManager/principals.ts';
+import type { AnswerChange } from '../http/idempotency.ts';
+import type { ObjectChange } from '../informationModel/objects.ts';
+import type { ReferenceChange } from '../informationModel/referenceStore.ts';
+import type { PrincipalChange } from '../principalManager/principals.ts';
+import type { TypeChange } from '../typeRegistry/types.ts';
 
 /** A change of the world, as it is kept on disk. */
-export type Change =
-  | ({ readonly kind: 'principal'; readonly attributes: readonly (readonly [string, string])[] } & Omit<
-      Principal,
-      'attributes'
-    >)
-  | { readonly kind: 'principal-deleted'; readonly id: string }
-  | { readonly kind: 'type'; readonly tenant: string | null; readonly model: string; readonly text: string }
-  | ({ readonly kind: 'object'; readonly type: string } & Omit<ObjectModel, 'type'>)
-  | ({ readonly kind: 'reference' } & Source & Reference)
-  | ({ readonly kind: 'answer'; readonly id: string; readonly request: string } & Answer);
+export type Change = PrincipalChange | TypeChange | ObjectChange | ReferenceChange | AnswerChange;
 
 const FILE = 'world.jsonl';
 

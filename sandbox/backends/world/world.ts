@@ -1,16 +1,14 @@
 import { createIdempotency, type Idempotency } from '../http/idempotency.ts';
-import { createObjects, type Objects } from '../informationModel/objects.ts';
-import { createPrincipals, type Principals } from '../principalManager/principals.ts';
-import { createTypes, type Types } from '../typeRegistry/types.ts';
+import { createObjects } from '../informationModel/objects.ts';
+import type { Stores } from '../informationModel/stores.ts';
+import { createPrincipals } from '../principalManager/principals.ts';
+import { createTypes } from '../typeRegistry/types.ts';
 import { parseTypeRef } from '../typeRegistry/version.ts';
 import { seed } from './seed.ts';
 import { type Change, createStorage } from './storage.ts';
 
 /** Everything the backends know. Readers see each call's changes whole: calls are handled one after the other. */
-export interface World {
-  readonly types: Types;
-  readonly principals: Principals;
-  readonly objects: Objects;
+export interface World extends Stores {
   readonly idempotency: Idempotency;
   /** Names of the tenants that have a device. */
   readonly tenants: ReadonlySet<string>;
@@ -32,6 +30,8 @@ export function openWorld(directory: string | undefined, isSeeded: boolean): Wor
   const objects = createObjects(storage.record);
   const idempotency = createIdempotency(storage.record);
   const parts = [types, principals, objects, idempotency];
+
+  const dump = () => parts.flatMap((part): readonly Change[] => part.dump());
 
   function restore(change: Change): void {
     switch (change.kind) {
@@ -69,7 +69,7 @@ export function openWorld(directory: string | undefined, isSeeded: boolean): Wor
     reset() {
       for (const part of parts) part.clear();
       if (isSeeded) seed(world);
-      storage.start(parts.flatMap((part) => part.dump()));
+      storage.start(dump());
     },
     close: storage.close,
   };
@@ -78,7 +78,7 @@ export function openWorld(directory: string | undefined, isSeeded: boolean): Wor
   if (kept.length === 0) world.reset();
   else {
     kept.forEach(restore);
-    storage.start(parts.flatMap((part) => part.dump()));
+    storage.start(dump());
   }
   return world;
 }

@@ -1,13 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { guid, http, startTestBackends, type TestBackends } from './client.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { guid, http, useTestBackends } from './client.ts';
 
-let test: TestBackends;
+const test = useTestBackends({ keepsWorld: true });
 const S1 = guid(1);
 const S2 = guid(2);
 
 /** pump-2 owns 1 (with settings and a reference to 2) and 2; everybody else wants at them. */
 beforeAll(async () => {
-  test = await startTestBackends();
   const { im } = test.as('pump-2');
   const pump = (objectId: string, serial: string) => ({
     objectId,
@@ -20,9 +19,7 @@ beforeAll(async () => {
   const to = { objectId: S2, model: 'svc.device' };
   await im('POST', `/objects/${S1}/models/svc.device/references/out`, [{ name: 'feeds', to, attributes: {} }]);
 });
-afterAll(() => test.close());
 
-const idOf = (path: string) => test.backends.world.principals.list().find((p) => p.path === path)?.id;
 const device = `/objects/${S1}/models/svc.device`;
 const settings = `/objects/${S1}/models/svc.configuration`;
 const update = { type: 'pump', version: 1, properties: { serial: 'SECRET-1' } };
@@ -60,12 +57,18 @@ const attempts: [string, 'im' | 'pm', string, () => string, unknown][] = [
     'creates for an owner',
     'im',
     'POST',
-    () => `/object?owner=${idOf('pump-2')}`,
+    () => `/object?owner=${test.idOf('pump-2')}`,
     { model: 'svc.device', type: 'pump', properties: { serial: 'X' } },
   ],
-  ['updates an identity', 'pm', 'PUT', () => `/devices/${idOf('pump-2')}`, { publicKey: 'x' }],
-  ['updates an identity behind a device', 'pm', 'PUT', () => `/devices/${idOf('gateway-1/edge')}`, { publicKey: 'x' }],
-  ['deletes an identity', 'pm', 'DELETE', () => `/devices/${idOf('gateway-1/edge/sensor-1')}`, undefined],
+  ['updates an identity', 'pm', 'PUT', () => `/devices/${test.idOf('pump-2')}`, { publicKey: 'x' }],
+  [
+    'updates an identity behind a device',
+    'pm',
+    'PUT',
+    () => `/devices/${test.idOf('gateway-1/edge')}`,
+    { publicKey: 'x' },
+  ],
+  ['deletes an identity', 'pm', 'DELETE', () => `/devices/${test.idOf('gateway-1/edge/sensor-1')}`, undefined],
 ];
 
 const state = () => JSON.stringify([test.backends.world.objects.dump(), test.backends.world.principals.dump()]);
@@ -95,7 +98,7 @@ describe('a device that does what is not its right', () => {
 
   it('claims what another device owns: 409, nothing changes', async () => {
     const before = state();
-    const { status, text } = await test.as('pump-1').im('PUT', `${device}/owner`, { ownerId: idOf('pump-1') });
+    const { status, text } = await test.as('pump-1').im('PUT', `${device}/owner`, { ownerId: test.idOf('pump-1') });
     expect(status).toBe(409);
     expect(text).not.toContain('pump-2');
     expect(state()).toBe(before);

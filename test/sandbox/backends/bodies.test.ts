@@ -1,12 +1,8 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { BODY_LIMIT } from '../../../sandbox/backends/http/text.ts';
-import { startTestBackends, type TestBackends } from './client.ts';
+import { useTestBackends } from './client.ts';
 
-let test: TestBackends;
-beforeAll(async () => {
-  test = await startTestBackends();
-});
-afterAll(() => test.close());
+const test = useTestBackends({ keepsWorld: true });
 
 const post = (body: unknown) => test.as('pump-1').im('POST', '/object', body);
 const sensor = '{"model":"svc.device","type":"sensor","properties":{"quantity":"flow"}}';

@@ -1,4 +1,5 @@
 import { Agent, type IncomingHttpHeaders, request } from 'node:http';
+import { afterAll, beforeAll, beforeEach } from 'vitest';
 import { type Backends, type BackendsOptions, startBackends } from '../../../sandbox/backends/backends.ts';
 import { validateExchange } from '../../support/contracts.ts';
 
@@ -99,11 +100,24 @@ export async function startTestBackends(options: BackendsOptions = {}) {
       pm: sender('principalManager', deviceId),
     }),
     admin: (method: string, path: string, body?: unknown) => http(backends.adminUrl, method, path, body),
+    /** The id of the identity with this path: device id, then the connectivity path. */
+    idOf: (path: string) => backends.world.principals.list().find((principal) => principal.path === path)?.id ?? '',
     close: () => backends.close(),
   };
 }
 
 export type TestBackends = Awaited<ReturnType<typeof startTestBackends>>;
+
+/** Backends for the tests of a file. Each test begins with the example world, unless `keepsWorld`. */
+export function useTestBackends({ keepsWorld = false } = {}): TestBackends {
+  const test = {} as TestBackends;
+  beforeAll(async () => void Object.assign(test, await startTestBackends()));
+  beforeEach(() => {
+    if (!keepsWorld) test.backends.world.reset();
+  });
+  afterAll(() => test.close());
+  return test;
+}
 
 /** GUIDs that are easy to tell apart. */
 export const guid = (n: number): string => `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`;

@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { informationModelRoutes } from '../../../sandbox/backends/informationModel/routes.ts';
 import { principalManagerRoutes } from '../../../sandbox/backends/principalManager/routes.ts';
 import { typeRegistryRoutes } from '../../../sandbox/backends/typeRegistry/routes.ts';
 import { describedOperations, type Exchange, validateExchange } from '../../support/contracts.ts';
-import { guid, startTestBackends, type TestBackends } from './client.ts';
+import { guid, useTestBackends } from './client.ts';
 
-let test: TestBackends;
-beforeAll(async () => {
-  test = await startTestBackends();
-});
-afterAll(() => test.close());
+const test = useTestBackends({ keepsWorld: true });
 
 it.each([
   ['informationModel', informationModelRoutes],

@@ -1,20 +1,14 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { guid, startTestBackends, type TestBackends } from './client.ts';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { guid, useTestBackends } from './client.ts';
 
-let test: TestBackends;
-beforeAll(async () => {
-  test = await startTestBackends();
-});
+const test = useTestBackends();
 let atFirst = 0;
 beforeEach(() => {
-  test.backends.world.reset();
   atFirst = test.backends.world.objects.count;
 });
-afterAll(() => test.close());
 
 const pump = { model: 'svc.device', type: 'pump', properties: { serial: 'A1' } };
 const create = (body: unknown, device = 'pump-1', query = '') => test.as(device).im('POST', `/object${query}`, body);
-const idOf = (deviceId: string) => test.backends.world.principals.device(deviceId)?.id ?? '';
 
 describe('creating an object model', () => {
   it('answers it with version 1, the full type version, its owner and the bytes that were sent', async () => {
@@ -25,7 +19,7 @@ describe('creating an object model', () => {
     expect(status).toBe(201);
     expect(text).toBe(
       `{"name":"P","objectId":"${guid(1)}","model":"svc.device","type":"pump@2.0.0","properties":${properties},` +
-        `"variables":{"pressure":1e400},"version":1,"ownerId":"${idOf('pump-1')}","path":"pump-1",` +
+        `"variables":{"pressure":1e400},"version":1,"ownerId":"${test.idOf('pump-1')}","path":"pump-1",` +
         '"relatedModels":[{"model":"svc.configuration","success":true,"code":"ok","details":"","created":true}]}',
     );
   });
@@ -39,21 +33,10 @@ describe('creating an object model', () => {
   it('takes the latest type version when none is given, the latest of a major, or the one that is named', async () => {
     const typeOf = async (type: string, serial: string) =>
       ((await create({ ...pump, type, properties: { serial } })).json as { type: string }).type;
-    await test.admin('POST', '/types', {
-      typeId: 'fan',
-      version: '1.2.0',
-      properties: { serial: { dataType: 'string' } },
-    });
-    await test.admin('POST', '/types', {
-      typeId: 'fan',
-      version: '1.10.0',
-      properties: { serial: { dataType: 'string' } },
-    });
-    await test.admin('POST', '/types', {
-      typeId: 'fan',
-      version: '2.0.0',
-      properties: { serial: { dataType: 'string' } },
-    });
+    const properties = { serial: { dataType: 'string' } };
+    for (const version of ['1.2.0', '1.10.0', '2.0.0']) {
+      await test.admin('POST', '/types', { typeId: 'fan', version, properties });
+    }
     expect(await typeOf('fan', 'a')).toBe('fan@2.0.0');
     expect(await typeOf('fan@1', 'b')).toBe('fan@1.10.0');
     expect(await typeOf('fan@1.2.0', 'c')).toBe('fan@1.2.0');
@@ -61,15 +44,15 @@ describe('creating an object model', () => {
 
   it('belongs to the identity that the query names', async () => {
     const sensor = { model: 'svc.device', type: 'sensor', properties: { quantity: 'temperature' } };
-    const owner = test.backends.world.principals.list().find(({ path }) => path === 'gateway-1/edge/sensor-1');
-    const { json } = await create(sensor, 'gateway-1', `?owner=${owner?.id}`);
-    expect(json).toMatchObject({ ownerId: owner?.id, path: 'gateway-1/edge/sensor-1' });
+    const ownerId = test.idOf('gateway-1/edge/sensor-1');
+    const { json } = await create(sensor, 'gateway-1', `?owner=${ownerId}`);
+    expect(json).toMatchObject({ ownerId, path: 'gateway-1/edge/sensor-1' });
   });
 
   it('refuses an owner of another device with 403, an unknown one and one of another tenant with 404', async () => {
-    expect((await create(pump, 'pump-1', `?owner=${idOf('pump-2')}`)).status).toBe(403);
+    expect((await create(pump, 'pump-1', `?owner=${test.idOf('pump-2')}`)).status).toBe(403);
     expect((await create(pump, 'pump-1', `?owner=${guid(99)}`)).status).toBe(404);
-    expect((await create(pump, 'pump-1', `?owner=${idOf('rival-1')}`)).status).toBe(404);
+    expect((await create(pump, 'pump-1', `?owner=${test.idOf('rival-1')}`)).status).toBe(404);
     expect(test.backends.world.objects.count).toBe(atFirst);
   });
 
@@ -84,8 +67,6 @@ describe('creating an object model', () => {
   });
 
   it.each([
-    ['the same value', { ...pump }],
-    ['a wrapped value', { ...pump, properties: { serial: { value: 'A1' } } }],
     ['another version of the type', { ...pump, type: 'pump@1' }],
     ['a subtype in the same unique group', { ...pump, type: 'booster-pump' }],
   ])('refuses unique values that are taken with 409: %s', async (_, body) => {
@@ -99,28 +80,6 @@ describe('creating an object model', () => {
     await create(pump);
     expect((await create({ ...pump, type: 'boiler' })).status).toBe(201);
     expect((await create(pump, 'rival-1')).status).toBe(201);
-  });
-
-  it('refuses unique values that another device holds with 403 and says nothing about them', async () => {
-    await create({ ...pump, objectId: guid(1) });
-    const { status, text } = await create(pump, 'pump-2');
-    expect(status).toBe(403);
-    expect(text).not.toContain(guid(1));
-    expect(text).not.toContain('A1');
-  });
-
-  it('compares unique numbers at any size', async () => {
-    const mixer = (position: string) =>
-      create(`{"model":"svc.device","type":"mixer","properties":{"plant":"north","position":${position}}}`);
-    expect((await mixer('9007199254740992')).status).toBe(201);
-    expect((await mixer('9007199254740993')).status).toBe(201);
-    expect((await mixer('9007199254740993.0')).status).toBe(409);
-  });
-
-  it('leaves an object model that lacks a unique value out of the group', async () => {
-    const incomplete = { model: 'svc.device', type: 'mixer', properties: { plant: 'north' } };
-    expect((await create(incomplete)).status).toBe(201);
-    expect((await create(incomplete)).status).toBe(201);
   });
 
   it.each([
@@ -188,7 +147,7 @@ describe('related models', () => {
       properties: { reportInterval: 60, unit: 'bar', serial: 'A1' },
       variables: {},
       version: 1,
-      ownerId: idOf('pump-1'),
+      ownerId: test.idOf('pump-1'),
       path: 'pump-1',
     });
   });

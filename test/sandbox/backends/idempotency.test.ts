@@ -1,13 +1,8 @@
-import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { createIdempotency } from '../../../sandbox/backends/http/idempotency.ts';
-import { guid, startTestBackends, type TestBackends } from './client.ts';
+import { guid, useTestBackends } from './client.ts';
 
-let test: TestBackends;
-beforeAll(async () => {
-  test = await startTestBackends();
-});
-beforeEach(() => test.backends.world.reset());
-afterAll(() => test.close());
+const test = useTestBackends();
 
 const key = { headers: { 'idempotency-key': 'k1' } };
 const sensor = { model: 'svc.device', type: 'sensor', properties: { quantity: 'flow' } };
@@ -24,7 +19,7 @@ it('answers a repeated mutation as the first, to the byte, without a second effe
 
 it('answers a repeated deletion with 204 again', async () => {
   const { pm } = test.as('gateway-1');
-  const id = test.backends.world.principals.list().find(({ identity }) => identity === 'sensor-1')?.id;
+  const id = test.idOf('gateway-1/edge/sensor-1');
   expect((await pm('DELETE', `/devices/${id}`, undefined, key)).status).toBe(204);
   expect((await pm('DELETE', `/devices/${id}`, undefined, key)).status).toBe(204);
   expect((await pm('DELETE', `/devices/${id}`)).status).toBe(404);

@@ -1,16 +1,10 @@
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { guid, startTestBackends, type TestBackends } from './client.ts';
+import { expect, it } from 'vitest';
+import { guid, useTestBackends } from './client.ts';
 
-let test: TestBackends;
-beforeAll(async () => {
-  test = await startTestBackends();
-});
-beforeEach(() => test.backends.world.reset());
-afterAll(() => test.close());
+const test = useTestBackends();
 
 const resolve = (query: string, device = 'gateway-1') => test.as(device).pm('GET', `/devices?${query}`);
 const principal = (path: string) => test.backends.world.principals.list().find((p) => p.path === path);
-const idOf = (path: string) => principal(path)?.id ?? '';
 
 it.each([
   ['device=gateway-1', 'gateway-1'],
@@ -59,12 +53,12 @@ it("refuses to resolve another device's identities, existing or not, with the sa
 
 it('sets attributes, removes those that are null and keeps those that are absent', async () => {
   const { pm } = test.as('gateway-1');
-  const path = `/devices/${idOf('gateway-1/edge')}`;
+  const path = `/devices/${test.idOf('gateway-1/edge')}`;
   expect((await pm('PUT', path, { identity: 'edge', publicKey: 'k1', note: 1 })).json).toEqual({
-    id: idOf('gateway-1/edge'),
+    id: test.idOf('gateway-1/edge'),
     identity: 'edge',
     path: 'gateway-1/edge',
-    parentId: idOf('gateway-1'),
+    parentId: test.idOf('gateway-1'),
   });
   await pm('PUT', path, { publicKey: 'k2' });
   expect([...(principal('gateway-1/edge')?.attributes ?? [])]).toEqual([
@@ -76,7 +70,9 @@ it('sets attributes, removes those that are null and keeps those that are absent
 });
 
 it('updates the device itself', async () => {
-  expect((await test.as('gateway-1').pm('PUT', `/devices/${idOf('gateway-1')}`, { publicKey: 'k' })).status).toBe(200);
+  expect((await test.as('gateway-1').pm('PUT', `/devices/${test.idOf('gateway-1')}`, { publicKey: 'k' })).status).toBe(
+    200,
+  );
 });
 
 it.each([
@@ -89,13 +85,13 @@ it.each([
   ['a list', []],
 ])('refuses %s in an update with 400', async (_, body) => {
   const before = principal('gateway-1/edge');
-  expect((await test.as('gateway-1').pm('PUT', `/devices/${idOf('gateway-1/edge')}`, body)).status).toBe(400);
+  expect((await test.as('gateway-1').pm('PUT', `/devices/${test.idOf('gateway-1/edge')}`, body)).status).toBe(400);
   expect(principal('gateway-1/edge')).toBe(before);
 });
 
 it('deletes an identity once; then it is 404 and its name is free', async () => {
   const { pm } = test.as('gateway-1');
-  const path = `/devices/${idOf('gateway-1/edge/sensor-1')}`;
+  const path = `/devices/${test.idOf('gateway-1/edge/sensor-1')}`;
   const { status, text } = await pm('DELETE', path);
   expect([status, text]).toEqual([204, '']);
   expect((await pm('DELETE', path)).status).toBe(404);
@@ -108,20 +104,20 @@ it('deletes an identity once; then it is 404 and its name is free', async () => 
 
 it('refuses to delete an identity that others are connected through, until they are gone', async () => {
   const { pm } = test.as('gateway-1');
-  const edge = `/devices/${idOf('gateway-1/edge')}`;
+  const edge = `/devices/${test.idOf('gateway-1/edge')}`;
   expect((await pm('DELETE', edge)).status).toBe(409);
-  for (const name of ['sensor-1', 'sensor-2']) await pm('DELETE', `/devices/${idOf(`gateway-1/edge/${name}`)}`);
+  for (const name of ['sensor-1', 'sensor-2']) await pm('DELETE', `/devices/${test.idOf(`gateway-1/edge/${name}`)}`);
   expect((await pm('DELETE', edge)).status).toBe(204);
 });
 
 it('refuses to delete a directly connected device with 403', async () => {
-  expect((await test.as('gateway-1').pm('DELETE', `/devices/${idOf('gateway-1')}`)).status).toBe(403);
+  expect((await test.as('gateway-1').pm('DELETE', `/devices/${test.idOf('gateway-1')}`)).status).toBe(403);
   expect(principal('gateway-1')).toBeDefined();
 });
 
 it("keeps a deleted owner's object models with its device", async () => {
   const { pm, im } = test.as('gateway-1');
-  const owner = idOf('gateway-1/edge/sensor-1');
+  const owner = test.idOf('gateway-1/edge/sensor-1');
   const sensor = { objectId: guid(1), model: 'svc.device', type: 'sensor', properties: { quantity: 'flow' } };
   await im('POST', `/object?owner=${owner}`, sensor);
   await pm('DELETE', `/devices/${owner}`);

@@ -1,16 +1,11 @@
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { guid, startTestBackends, type TestBackends } from './client.ts';
+import { beforeEach, expect, it } from 'vitest';
+import { guid, useTestBackends } from './client.ts';
 
-let test: TestBackends;
-beforeAll(async () => {
-  test = await startTestBackends();
-});
-afterAll(() => test.close());
+const test = useTestBackends();
 
 const pump = { model: 'svc.device', type: 'pump', properties: { serial: 'A1', location: 'hall' } };
 
 beforeEach(async () => {
-  test.backends.world.reset();
   await test.as('pump-1').im('POST', '/object', { ...pump, objectId: guid(1) });
 });
 
@@ -67,9 +62,8 @@ it('shows a device its own object models and those nobody owns, never those of o
 });
 
 it('shows a gateway what the identities connected through it own', async () => {
-  const owner = test.backends.world.principals.list().find(({ path }) => path === 'gateway-1/edge');
   const body = { ...pump, objectId: guid(4), properties: { serial: 'G1' } };
-  await test.as('gateway-1').im('POST', `/object?owner=${owner?.id}`, body);
+  await test.as('gateway-1').im('POST', `/object?owner=${test.idOf('gateway-1/edge')}`, body);
   expect(await find({ properties: { serial: 'G1' } }, 'gateway-1')).toEqual([guid(4)]);
 });
 

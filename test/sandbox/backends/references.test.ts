@@ -1,11 +1,7 @@
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { guid, startTestBackends, type TestBackends } from './client.ts';
+import { beforeEach, expect, it } from 'vitest';
+import { guid, useTestBackends } from './client.ts';
 
-let test: TestBackends;
-beforeAll(async () => {
-  test = await startTestBackends();
-});
-afterAll(() => test.close());
+const test = useTestBackends();
 
 const OUT = `/objects/${guid(1)}/models/svc.device/references/out`;
 const to = (n: number) => ({ objectId: guid(n), model: 'svc.device' });
@@ -14,7 +10,6 @@ const read = async () => (await test.as('pump-1').im('GET', OUT)).json;
 
 /** 1, 2: pumps of pump-1; 3: its sensor; 4: a pump of pump-2; 5: a pump of rival-1. */
 beforeEach(async () => {
-  test.backends.world.reset();
   const pump = (device: string, n: number) =>
     test.as(device).im('POST', '/object', {
       objectId: guid(n),

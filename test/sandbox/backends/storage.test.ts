@@ -2,6 +2,7 @@ import { appendFileSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileS
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import type { Change } from '../../../sandbox/backends/world/storage.ts';
 import { guid, startTestBackends, type TestBackends } from './client.ts';
 
 let directory: string;
@@ -19,7 +20,7 @@ afterEach(async () => {
 const file = () => join(directory, 'world.jsonl');
 const everything = () => {
   const { types, principals, objects, idempotency } = test.backends.world;
-  return [types, principals, objects, idempotency].flatMap((part) => part.dump());
+  return [types, principals, objects, idempotency].flatMap((part): readonly Change[] => part.dump());
 };
 
 async function restart(): Promise<void> {
@@ -30,7 +31,6 @@ async function restart(): Promise<void> {
 /** A bit of everything: objects, related models, references, attributes, a deletion, a type, an answer to repeat. */
 async function live(): Promise<void> {
   const { im, pm, tr } = test.as('gateway-1');
-  const idOf = (identity: string) => test.backends.world.principals.list().find((p) => p.identity === identity)?.id;
   await tr('POST', '/modelDefinitions/svc.device/types', {
     typeId: 'fan',
     version: '1.0.0',
@@ -44,8 +44,8 @@ async function live(): Promise<void> {
     { name: 'feeds', to, attributes: { a: 1 } },
   ]);
   await im('PUT', `/objects/${guid(2)}/models/svc.device`, { type: 'fan', version: 1, properties: { quantity: 'y' } });
-  await pm('PUT', `/devices/${idOf('edge')}`, { publicKey: 'k' });
-  await pm('DELETE', `/devices/${idOf('sensor-1')}`);
+  await pm('PUT', `/devices/${test.idOf('gateway-1/edge')}`, { publicKey: 'k' });
+  await pm('DELETE', `/devices/${test.idOf('gateway-1/edge/sensor-1')}`);
 }
 
 it('keeps the whole world across a restart', async () => {

