@@ -4,6 +4,7 @@ import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
+import { onExit } from '../../sandbox/service/onExit.ts';
 import type { Sabotage } from './sabotages.ts';
 
 /** A service that was built apart from the checkout, which may change meanwhile. */
@@ -23,10 +24,9 @@ const copied = ['src', 'config', 'package.json', 'tsconfig.json', 'tsconfig.buil
  */
 export async function buildApart(sabotage?: Sabotage): Promise<Build> {
   const directory = await mkdtemp(join(tmpdir(), 'chaos-build-'));
-  const removeNow = () => rmSync(directory, { recursive: true, force: true });
-  process.once('exit', removeNow);
+  const cancel = onExit(() => rmSync(directory, { recursive: true, force: true }));
   const remove = async () => {
-    process.off('exit', removeNow);
+    cancel();
     await rm(directory, { recursive: true, force: true });
   };
   try {

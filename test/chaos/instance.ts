@@ -1,6 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { dataDirectory } from '../../sandbox/service/environment.ts';
+import { onExit } from '../../sandbox/service/onExit.ts';
 import { type ServiceProcess, startService } from '../../sandbox/service/process.ts';
 
 /** A process of the service that is started, stopped and killed, again and again. */
@@ -41,16 +42,15 @@ export function createInstance(options: {
   const codes: (number | null)[] = [];
   let working: Promise<void> = Promise.resolve();
 
-  const endWithUs = () => {
+  const cancel = onExit(() => {
     if (running) process.kill(running.pid, 'SIGKILL');
-  };
-  process.once('exit', endWithUs);
+  });
 
   async function end(): Promise<void> {
     ending.abort(new Error('the run is over'));
     await starting?.catch(() => undefined); // it was given up
     await running?.kill();
-    process.off('exit', endWithUs);
+    cancel();
   }
 
   return {

@@ -3,9 +3,9 @@ import { expect } from 'vitest';
 import type { BackendCall } from '../../sandbox/backends/calls.ts';
 import type { Device, Reply } from '../../sandbox/device/device.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
-import { unpack, visible } from '../../sandbox/terminal/showMessage.ts';
 import type { Said, Story } from '../../sandbox/stories/story.ts';
 import { envelope } from '../../sandbox/stories/wire.ts';
+import { unpack, visible } from '../../sandbox/terminal/showMessage.ts';
 import { bodyOf, nextAck } from './testSandbox.ts';
 import { createNames, type Names } from './transcriptNames.ts';
 
