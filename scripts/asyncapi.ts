@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
-import { stringify } from 'yaml';
 import { describeMessages } from './asyncapi/messages.ts';
+import { contractPage } from './contractPage.ts';
 
 /**
  * The contract between the service and devices, written from the cards and, for bodies that the service hands on, the
@@ -66,8 +66,7 @@ export function asyncApiDocument(): string {
     },
     components: { messages: { ...requests, ...toDevice }, schemas },
   };
-  const yaml = stringify(document, { lineWidth: 120, blockQuote: 'literal', aliasDuplicateObjects: false });
-  return `# Written by \`npm run docs\` from the messages' cards.\n${yaml}`;
+  return contractPage("the messages' cards", document);
 }
 
 const send = (summary: string, messages: readonly string[]) => ({

@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
-import { stringify } from 'yaml';
 import { z } from 'zod';
 import { type Operation, operations } from '../sandbox/hub/admin/operations.ts';
 import * as schemas from '../sandbox/hub/admin/schemas.ts';
 import { immediateFaults, standingFaults } from '../sandbox/hub/faults/schema.ts';
+import { contractPage } from './contractPage.ts';
 
 /** The contract of the hub's admin port as a page. `npm run docs` rewrites it; a test fails when it is behind. */
 export const hubAdminOpenApiFile = 'docs/contracts/hub-admin.openapi.yaml';
@@ -80,7 +80,7 @@ export function hubAdminOpenApi(): string {
     paths,
     components: { responses: { refused }, schemas: Object.fromEntries(components) },
   };
-  return `# Written by \`npm run docs\` from the operations and schemas of the hub's admin port.\n${stringify(contract, { lineWidth: 120, blockQuote: 'literal', aliasDuplicateObjects: false })}`;
+  return contractPage("the operations and schemas of the hub's admin port", contract);
 }
 
 if (process.argv[1] === import.meta.filename) writeFileSync(hubAdminOpenApiFile, hubAdminOpenApi());
