@@ -10,7 +10,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-const open = (store: Store, me = 'me') => createOwnerships(store, me, 20_000, 15_000);
+const open = (store: Store, me = 'me') => createOwnerships(store, me, 20_000, 10_000);
 
 it('A partition is given back although our own renewal, or somebody’s wish, comes in between; for whom, stays to be read', async () => {
   const store = createMemoryStore();
@@ -52,15 +52,43 @@ it('What was unknown when a partition was left stays unsaid', async () => {
   expect(left).not.toHaveProperty('begun');
 });
 
-it('A long gap between two looks is told, for nobody could renew in it', async () => {
-  const { look } = open(createMemoryStore());
+/** Ages of the record of partition 0, which an instance that has ended claimed at the start, at looks after these pauses. */
+async function agesAfter(...pausesMs: number[]): Promise<(number | undefined)[]> {
+  const store = createMemoryStore();
+  await open(store, 'ended').claim('0', undefined);
+  const { look } = open(store);
+  const ages: (number | undefined)[] = [];
+  for (const pauseMs of pausesMs) {
+    await vi.advanceTimersByTimeAsync(pauseMs);
+    const { records, ageOf } = await look();
+    ages.push(records[0] && ageOf(records[0]));
+  }
+  return ages;
+}
+
+it('The age of a record is the time since its renewal', async () => {
+  expect(await agesAfter(5_000, 10_000)).toEqual([5_000, 15_000]);
+});
+
+it('Of a long gap between two looks only a part counts, because the other owners could not renew in it', async () => {
+  expect(await agesAfter(5_000, 600_000, 5_000)).toEqual([5_000, 15_000, 20_000]);
+});
+
+it('The owner of a record expires although every look comes late', async () => {
+  expect(await agesAfter(12_000, 12_000, 12_000)).toEqual([10_000, 20_000, 30_000]);
+});
+
+it('A gap before the renewal of a record does not make it younger', async () => {
+  const store = createMemoryStore();
+  const ended = open(store, 'ended');
+  const record = await ended.claim('0', undefined);
+  const { look } = open(store);
+  await vi.advanceTimersByTimeAsync(60_000);
+  await look();
+  if (record) await ended.renew(record);
   await vi.advanceTimersByTimeAsync(5_000);
-  expect((await look()).readableSince).toBe(0);
-  await vi.advanceTimersByTimeAsync(15_001);
-  const after = Date.now();
-  expect((await look()).readableSince).toBe(after);
-  await vi.advanceTimersByTimeAsync(5_000);
-  expect((await look()).readableSince).toBe(after);
+  const { records, ageOf } = await look();
+  expect(records.map(ageOf)).toEqual([5_000]);
 });
 
 it('A store that does not answer is waited for no longer than the limit', async () => {

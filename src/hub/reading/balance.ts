@@ -33,8 +33,7 @@ export interface Decision {
  * few requests one, and its owner drains and releases it.
  * @param partitions all ids of the hub
  * @param records a partition without a record has never been read
- * @param readableSince since when the store has answered without a long gap (milliseconds since 1970): owners could not
- * renew during the gap, so each has a whole expiry from then on
+ * @param ageOf for how many milliseconds the owner of a record could have renewed it and has not
  */
 export function decide(
   me: string,
@@ -42,16 +41,16 @@ export function decide(
   records: readonly Ownership[],
   now: number,
   { expiryMs, forceMs }: BalanceLimits,
-  readableSince = 0,
+  ageOf = ({ renewedAt }: Pick<Ownership, 'renewedAt'>): number => now - renewedAt,
 ): Decision {
   const known = new Map(records.map((record) => [record.partition, record]));
   /** Its own record stays alive until another instance claims it. */
-  const isAlive = ({ owner, renewedAt }: Ownership) =>
-    owner === me || (owner !== '' && now - Math.max(renewedAt, readableSince) < expiryMs);
+  const isAlive = (record: Ownership) =>
+    record.owner === me || (record.owner !== '' && ageOf(record) < expiryMs);
   const isAsked = ({ wantedBy, wantedSince }: Ownership) => wantedBy !== '' && now - wantedSince < forceMs * 2;
 
   /** Released for the instance that requested it, which has one expiry to claim it. */
-  const isReserved = (record: Ownership) => record.owner === '' && isAsked(record) && now - record.renewedAt < expiryMs;
+  const isReserved = (record: Ownership) => record.owner === '' && isAsked(record) && ageOf(record) < expiryMs;
 
   const mine = records.filter(({ owner }) => owner === me);
   const others = records.filter((record) => record.owner !== me && isAlive(record));

@@ -45,7 +45,7 @@ export function createConsumer<A extends Arriving>(options: ConsumerOptions<A>):
   const allTroubles = createTroubles(log);
   const troubles = createReadingTroubles(allTroubles);
   const connection = openEventHubConnection({ ...options, troubles: allTroubles });
-  const ownerships = createOwnerships(options.store, me, options.answerMs, balance.expiryMs / 2);
+  const ownerships = createOwnerships(options.store, me, options.answerMs, balance.expiryMs / 3);
   const sessions = createPartitionSessions(connection, ownerships, { ...options, troubles });
   const reading = () => sessions.all().filter(({ record }) => !sessions.isEnding(record.partition));
   const stallWatch = createStallWatch({
@@ -81,8 +81,8 @@ export function createConsumer<A extends Arriving>(options: ConsumerOptions<A>):
     void stallWatch.look(reading());
     if (partitions.length === 0) await countPartitions();
     else if (performance.now() - countedAt > countEveryMs) void countPartitions().catch(notCounted);
-    const { records, readableSince } = await ownerships.look();
-    const decision = decide(me, partitions, records, Date.now(), balance, readableSince);
+    const { records, ageOf } = await ownerships.look();
+    const decision = decide(me, partitions, records, Date.now(), balance, ageOf);
     sessions.revokeLost(records);
     // Before the first await: a partition that is released during it must not be opened again.
     const seen = new Map(records.map((record) => [record.partition, record]));

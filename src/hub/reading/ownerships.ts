@@ -3,8 +3,8 @@ import type { Ownership, Store } from '../stores/store.ts';
 
 /** Changes ownership records for this instance. Each request to the store is answered within the limit, or rejects. */
 export interface Ownerships {
-  /** All records, and since when the store has answered without a long gap (milliseconds since 1970; 0: always). */
-  look(): Promise<{ records: Ownership[]; readableSince: number }>;
+  /** All records, and for how many milliseconds the owner of one could have renewed it and has not. */
+  look(): Promise<{ records: Ownership[]; ageOf(record: Ownership): number }>;
   /** The next three return the new record, or undefined when another instance has changed it first. */
   renew(record: Ownership): Promise<Ownership | undefined>;
   claim(partition: string, seen: Ownership | undefined): Promise<Ownership | undefined>;
@@ -16,14 +16,18 @@ export interface Ownerships {
   release(record: Ownership, begun: number | undefined): Promise<void>;
 }
 
+/** Older gaps are forgotten. */
+const mostGaps = 100;
+
 /**
  * @param me names this instance
- * @param gapMs the longest time between two calls of `look` that is no gap: during a gap other owners may be unable to
- * renew, too
+ * @param gapMs what counts of the time between two answers to `look`, at most: in a longer gap the other owners may have
+ * been unable to renew, too. Not the whole gap is left out, so that partitions of an instance that has ended are taken
+ * over even when every answer takes long.
  */
 export function createOwnerships(store: Store, me: string, answerMs: number, gapMs: number): Ownerships {
   let readAt = Date.now();
-  let readableSince = 0;
+  const gaps: { readonly from: number; readonly to: number }[] = [];
   const all = () => within(store.ownerships(), answerMs);
   const change = (record: Ownership, what: Partial<Ownership>) =>
     within(store.change(record, { ...record, ...what }), answerMs);
@@ -36,9 +40,11 @@ export function createOwnerships(store: Store, me: string, answerMs: number, gap
     async look() {
       const records = await all();
       const now = Date.now();
-      if (now - readAt > gapMs) readableSince = now;
+      if (now - readAt > gapMs && gaps.push({ from: readAt, to: now }) > mostGaps) gaps.shift();
       readAt = now;
-      return { records, readableSince };
+      const leftOut = (since: number) =>
+        gaps.reduce((sum, { from, to }) => sum + Math.max(0, to - Math.max(from, since) - gapMs), 0);
+      return { records, ageOf: ({ renewedAt }) => now - renewedAt - leftOut(renewedAt) };
     },
     renew: (record) => change(record, { renewedAt: Date.now() }),
     claim(partition, seen) {
