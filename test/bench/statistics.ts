@@ -3,6 +3,8 @@ export interface Figure {
   readonly median: number;
   readonly low: number;
   readonly high: number;
+  /** Round by round. */
+  readonly values: readonly number[];
 }
 
 export function percentile(ascending: readonly number[], share: number): number {
@@ -16,7 +18,7 @@ export function figure(values: readonly number[]): Figure {
     ascending.length % 2 === 1
       ? (ascending[middle] ?? Number.NaN)
       : ((ascending[middle - 1] ?? Number.NaN) + (ascending[middle] ?? Number.NaN)) / 2;
-  return { median, low: ascending[0] ?? Number.NaN, high: ascending.at(-1) ?? Number.NaN };
+  return { median, low: ascending[0] ?? Number.NaN, high: ascending.at(-1) ?? Number.NaN, values };
 }
 
 /** Round by round: the machine's speed drifts, so only what was measured side by side is compared. */

@@ -4,7 +4,7 @@ import type { Ownership, Store } from '../stores/store.ts';
 /** Changes ownership records for this instance. Each request to the store is answered within the limit, or rejects. */
 export interface Ownerships {
   /** All records, and for how many milliseconds the owner of one could have renewed it and has not. */
-  look(): Promise<{ records: Ownership[]; ageOf(record: Ownership): number }>;
+  look(): Promise<{ records: Ownership[]; ageOf(record: Pick<Ownership, 'renewedAt'>): number }>;
   /** The next three return the new record, or undefined when another instance has changed it first. */
   renew(record: Ownership): Promise<Ownership | undefined>;
   claim(partition: string, seen: Ownership | undefined): Promise<Ownership | undefined>;

@@ -7,15 +7,15 @@ export const create: Workload = {
   async run(context) {
     const messages = context.quick ? 1_500 : 2_000;
     // Each message comes from a device of its own, so that no identity is known from before.
-    const devices = messages * (context.rounds + 1);
-    const common = {
+    const contestant = (program: 'service' | 'floor', messages: number) => ({
+      options: { program, devices: messages * (context.rounds + 1) },
       load: (round: number) =>
         ({ kind: 'create', messages, devices: messages, firstDevice: round * messages }) as const,
-    };
+    });
     const costs = await compare(
       {
-        service: { options: { program: 'service', devices }, ...common },
-        floor: { options: { program: 'floor', devices }, ...common },
+        service: contestant('service', messages),
+        floor: contestant('floor', context.quick ? messages : 2 * messages),
       },
       context,
     );

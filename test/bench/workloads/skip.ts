@@ -7,10 +7,8 @@ export const skip: Workload = {
   name: 'skip',
   about: '1 KiB telemetry that is not ours, 4 partitions',
   async run(context) {
-    const messages = context.quick ? 20_000 : 30_000;
-    const common = {
-      load: (round: number) => ({ kind: 'telemetry', messages: round === 0 ? 60_000 : messages, devices }) as const,
-    };
+    const messages = context.quick ? 20_000 : 60_000;
+    const common = { load: () => ({ kind: 'telemetry', messages, devices }) as const };
     const costs = await compare(
       {
         service: { options: { program: 'service', devices }, ...common },

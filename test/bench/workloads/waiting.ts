@@ -26,7 +26,7 @@ export const waiting: Workload = {
         'service without delay': service,
         usual: { options: { program: 'usual', devices }, prepare, load: load(context.quick ? 60 : 500) },
       },
-      { ...context, rounds: Math.ceil(context.rounds / 2) },
+      { ...context, rounds: Math.ceil(context.rounds / 4) },
     );
     const speed = throughputOf(costs.service);
     const possible = throughputOf(costs['service without delay']).map((fast) => Math.min(fast, allowed));
