@@ -45,8 +45,7 @@ export function decide(
 ): Decision {
   const known = new Map(records.map((record) => [record.partition, record]));
   /** Its own record stays alive until another instance claims it. */
-  const isAlive = (record: Ownership) =>
-    record.owner === me || (record.owner !== '' && ageOf(record) < expiryMs);
+  const isAlive = (record: Ownership) => record.owner === me || (record.owner !== '' && ageOf(record) < expiryMs);
   const isAsked = ({ wantedBy, wantedSince }: Ownership) => wantedBy !== '' && now - wantedSince < forceMs * 2;
 
   /** Released for the instance that requested it, which has one expiry to claim it. */
