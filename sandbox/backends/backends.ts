@@ -1,15 +1,15 @@
 import { setMaxListeners } from 'node:events';
 import { createJournal, type Journal } from '../hub/journal/journal.ts';
 import { serveAdmin } from './admin/serve.ts';
-import { type Applications, createApplications } from './applications.ts';
-import { type BackendCall, type CallFilter, callsIn } from './calls.ts';
-import { createFaults, type Faults } from './faults.ts';
+import { type BackendCall, type CallFilter, callsIn } from './calls/calls.ts';
+import { createFaults, type Faults } from './calls/faults.ts';
+import { type Applications, createApplications } from './credentials/applications.ts';
+import { keepClient } from './credentials/client.ts';
+import { createTokens } from './credentials/tokens.ts';
 import { serveBackend } from './http/backend.ts';
 import { informationModelRoutes } from './informationModel/routes.ts';
 import { principalManagerRoutes } from './principalManager/routes.ts';
-import { createTokens } from './tokens.ts';
 import { typeRegistryRoutes } from './typeRegistry/routes.ts';
-import { keepClient } from './world/client.ts';
 import { openWorld, type World } from './world/world.ts';
 
 export interface BackendsOptions {

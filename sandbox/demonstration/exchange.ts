@@ -1,5 +1,5 @@
 import type { Backends } from '../backends/backends.ts';
-import type { BackendCall } from '../backends/calls.ts';
+import type { BackendCall } from '../backends/calls/calls.ts';
 import type { Device, Reply } from '../device/device.ts';
 import type { ModuleRequest } from '../edge/modules.ts';
 import type { Hub } from '../hub/hub.ts';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type BackendCall, type CallEntry, callsIn } from '../backends/calls.ts';
+import { type BackendCall, type CallEntry, callsIn } from '../backends/calls/calls.ts';
 import type { EntryOf } from '../hub/journal/entry.ts';
 import type { MethodsState, SandboxState } from '../state/state.ts';
 

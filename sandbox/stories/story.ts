@@ -1,4 +1,4 @@
-import type { FaultRequest } from '../backends/faults.ts';
+import type { FaultRequest } from '../backends/calls/faults.ts';
 
 /**
  * All that shows or tries one message: what devices send, and what comes back. The wire is spelled by hand here: an error

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { FaultRequest as BackendFault } from '../../sandbox/backends/faults.ts';
+import type { FaultRequest as BackendFault } from '../../sandbox/backends/calls/faults.ts';
 import { partitionsReadBy } from './bounds.ts';
 import type { Instance } from './instance.ts';
 import type { Random } from './random.ts';

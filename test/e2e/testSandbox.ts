@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import type { BackendCall } from '../../sandbox/backends/calls.ts';
+import type { BackendCall } from '../../sandbox/backends/calls/calls.ts';
 import type { Device, Reply } from '../../sandbox/device/device.ts';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../sandbox/sandbox.ts';
 import { unpack } from '../../sandbox/terminal/showMessage.ts';

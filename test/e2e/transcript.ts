@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { expect } from 'vitest';
-import type { BackendCall } from '../../sandbox/backends/calls.ts';
+import type { BackendCall } from '../../sandbox/backends/calls/calls.ts';
 import type { Device, Reply } from '../../sandbox/device/device.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import type { Said, Story } from '../../sandbox/stories/story.ts';

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import type { FaultRequest } from '../../sandbox/backends/faults.ts';
+import type { FaultRequest } from '../../sandbox/backends/calls/faults.ts';
 import { expectFailure } from './support/expectFailure.ts';
 import { type MethodDevice, methodDevice } from './support/methodDevice.ts';
 import { type CallResult, conveyor, startTestFrontDoor, type TestFrontDoor } from './support/testFrontDoor.ts';

@@ -1,13 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { z } from 'zod';
 import type { BackendContext } from '../http/backend.ts';
-import { readObject } from '../http/body.ts';
-import { conflict, invalid } from '../http/problem.ts';
-import { type Answer, json, single } from '../http/routes.ts';
 import { printObject } from '../informationModel/objectModel.ts';
 import { provideObject } from '../informationModel/provide.ts';
-import { printMembers } from '../json.ts';
 import { checkName, type Principal } from '../principalManager/principals.ts';
+import { readObject } from '../requests/body.ts';
+import { printMembers } from '../requests/json.ts';
+import { conflict, invalid } from '../requests/problem.ts';
+import { type Answer, json, single } from '../routes/route.ts';
 
 /** An administrator's call. */
 export interface AdminCall {

@@ -1,12 +1,12 @@
 import type { Unanswered } from '../../hub/http/server.ts';
 import { parseQuery, readJournal } from '../../hub/journal/read.ts';
 import { streamJournal } from '../../hub/journal/stream.ts';
-import { faultSchema } from '../faults.ts';
+import { faultSchema } from '../calls/faults.ts';
 import type { BackendContext } from '../http/backend.ts';
-import { invalid } from '../http/problem.ts';
-import { type Answer, json, type Route } from '../http/routes.ts';
 import { type ObjectModel, printObject } from '../informationModel/objectModel.ts';
 import { printReference } from '../informationModel/referenceStore.ts';
+import { invalid } from '../requests/problem.ts';
+import { type Answer, json, type Route } from '../routes/route.ts';
 import type { TypeVersion } from '../typeRegistry/types.ts';
 import { type AdminCall, createProvisions, parse, printPrincipal } from './provisions.ts';
 

@@ -1,13 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { splitUrl } from '../../hub/http/routes.ts';
 import { type Answer, type HttpListener, isLocal, type Unanswered } from '../../hub/http/server.ts';
-import { noteCall } from '../calls.ts';
+import { noteCall } from '../calls/calls.ts';
 import { answered } from '../http/answered.ts';
 import { type BackendContext, serveHttp } from '../http/backend.ts';
-import { forbidden, Problem } from '../http/problem.ts';
-import { createMatcher } from '../http/routes.ts';
+import { createMatcher } from '../http/matcher.ts';
 import { strike } from '../http/strike.ts';
 import { readText } from '../http/text.ts';
+import { forbidden, Problem } from '../requests/problem.ts';
 import { adminRoutes } from './routes.ts';
 
 const TOKEN_PATH = '/oauth2/token';

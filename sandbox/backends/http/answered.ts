@@ -1,5 +1,5 @@
 import type { Answer, Unanswered } from '../../hub/http/server.ts';
-import { Problem, problemBody } from './problem.ts';
+import { Problem, problemBody } from '../requests/problem.ts';
 
 /** Tells a defect of the sandbox on standard error. */
 export function report(error: unknown): void {

@@ -8,15 +8,16 @@ import {
   type Unanswered,
 } from '../../hub/http/server.ts';
 import type { Journal } from '../../hub/journal/journal.ts';
-import type { Applications } from '../applications.ts';
-import { noteCall } from '../calls.ts';
-import type { BackendName, Faults } from '../faults.ts';
-import { type Caller, callerOf } from '../principalManager/caller.ts';
-import type { Tokens } from '../tokens.ts';
+import { noteCall } from '../calls/calls.ts';
+import type { BackendName, Faults } from '../calls/faults.ts';
+import type { Applications } from '../credentials/applications.ts';
+import type { Tokens } from '../credentials/tokens.ts';
+import { callerOf } from '../principalManager/caller.ts';
+import { forbidden, invalid, Problem, unauthorized } from '../requests/problem.ts';
+import type { Caller, Route } from '../routes/route.ts';
 import type { World } from '../world/world.ts';
 import { answered, orRefusal, report } from './answered.ts';
-import { forbidden, invalid, Problem, unauthorized } from './problem.ts';
-import { createMatcher, type Route } from './routes.ts';
+import { createMatcher } from './matcher.ts';
 import { strike } from './strike.ts';
 import { readText } from './text.ts';
 

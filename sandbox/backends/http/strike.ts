@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Answer, Unanswered } from '../../hub/http/server.ts';
-import type { Fault } from '../faults.ts';
-import { Problem, problemBody } from './problem.ts';
+import type { Fault } from '../calls/faults.ts';
+import { Problem, problemBody } from '../requests/problem.ts';
 
 const GARBAGE = '<html><body>It works!</body></html>';
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { readBody } from '../../hub/http/body.ts';
-import { Problem } from './problem.ts';
+import { Problem } from '../requests/problem.ts';
 
 /** No body larger than this is read, in bytes. */
 export const BODY_LIMIT = 8 * 1024 * 1024;

@@ -1,4 +1,4 @@
-import { members, scalar } from '../json.ts';
+import { members, scalar } from '../requests/json.ts';
 import type { ObjectModel } from './objectModel.ts';
 
 type Values = ReadonlyMap<string, string>;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { type Body, readObject } from '../http/body.ts';
-import { invalid } from '../http/problem.ts';
-import { type Answer, type Call, single } from '../http/routes.ts';
+import { type Body, readObject } from '../requests/body.ts';
+import { invalid } from '../requests/problem.ts';
+import { type Answer, type Call, single } from '../routes/route.ts';
 import { type Owner, ownIdentity } from '../rules/ownership.ts';
 import { checkAbsent, checkUntaken } from '../rules/uniqueness.ts';
 import { parseTypeRef } from '../typeRegistry/version.ts';
@@ -48,7 +48,7 @@ export function readNew(
 /** The new owner: the calling device itself unless the query names an identity of its tree. */
 function readOwner({ principals }: Stores, { caller, query }: Call): Owner {
   const id = single(query, 'owner');
-  return ownerOf(id === undefined ? caller.root : ownIdentity(principals.get(id), caller, 'the owner'));
+  return id === undefined ? caller.identity : ownerOf(ownIdentity(principals.get(id), caller, 'the owner'));
 }
 
 function create(stores: Stores, call: Call, body: Body, ids: Pick<ObjectModel, 'objectId' | 'model'>): Answer {

@@ -1,5 +1,5 @@
-import { readObject } from '../http/body.ts';
 import type { Principal } from '../principalManager/principals.ts';
+import { readObject } from '../requests/body.ts';
 import { checkAbsent, checkUntaken } from '../rules/uniqueness.ts';
 import { readIds, readNew } from './create.ts';
 import { type ObjectModel, ownerOf } from './objectModel.ts';

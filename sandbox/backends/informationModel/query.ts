@@ -1,7 +1,7 @@
-import { readNested, readObject } from '../http/body.ts';
-import { invalid } from '../http/problem.ts';
-import type { Answer, Call } from '../http/routes.ts';
-import { scalar } from '../json.ts';
+import { readNested, readObject } from '../requests/body.ts';
+import { scalar } from '../requests/json.ts';
+import { invalid } from '../requests/problem.ts';
+import type { Answer, Call } from '../routes/route.ts';
 import { isReadable } from '../rules/ownership.ts';
 import { printObject } from './objectModel.ts';
 import type { Stores } from './stores.ts';

@@ -1,5 +1,5 @@
-import { forbidden, invalid, notFound } from '../http/problem.ts';
-import type { Answer, ApplicationCall } from '../http/routes.ts';
+import { forbidden, invalid, notFound } from '../requests/problem.ts';
+import type { Answer, ApplicationCall } from '../routes/route.ts';
 import { printObject } from './objectModel.ts';
 import type { Stores } from './stores.ts';
 

@@ -1,6 +1,6 @@
-import { type Body, readNested, readObjects } from '../http/body.ts';
-import { invalid } from '../http/problem.ts';
-import type { Answer, Call } from '../http/routes.ts';
+import { type Body, readNested, readObjects } from '../requests/body.ts';
+import { invalid } from '../requests/problem.ts';
+import type { Answer, Call } from '../routes/route.ts';
 import { isReadable, readable, writable } from '../rules/ownership.ts';
 import { checkDeclared, type Reference } from '../rules/references.ts';
 import type { ObjectModel } from './objectModel.ts';

@@ -1,6 +1,6 @@
-import { Problem } from '../http/problem.ts';
-import { members, printMembers } from '../json.ts';
-import type { Caller } from '../principalManager/caller.ts';
+import { members, printMembers } from '../requests/json.ts';
+import { Problem } from '../requests/problem.ts';
+import type { Caller } from '../routes/route.ts';
 import { isReadable } from '../rules/ownership.ts';
 import type { Field, RelatedModel } from '../typeRegistry/effective.ts';
 import type { ObjectModel } from './objectModel.ts';

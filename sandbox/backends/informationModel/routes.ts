@@ -1,4 +1,4 @@
-import type { Call, Route } from '../http/routes.ts';
+import type { Call, Route } from '../routes/route.ts';
 import { readable } from '../rules/ownership.ts';
 import { createObject, createObjectWithId } from './create.ts';
 import { printObject } from './objectModel.ts';

@@ -1,6 +1,6 @@
-import { readObject } from '../http/body.ts';
-import { conflict, invalid, invalidModification, notFound } from '../http/problem.ts';
-import type { Answer, Call } from '../http/routes.ts';
+import { readObject } from '../requests/body.ts';
+import { conflict, invalid, invalidModification, notFound } from '../requests/problem.ts';
+import type { Answer, Call } from '../routes/route.ts';
 import { isNewOwner, ownIdentity, writable } from '../rules/ownership.ts';
 import { checkTypeChange } from '../rules/succession.ts';
 import { checkStillUnique, checkUnchanged } from '../rules/uniqueness.ts';

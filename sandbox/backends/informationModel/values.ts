@@ -1,5 +1,5 @@
-import { invalid } from '../http/problem.ts';
-import { members } from '../json.ts';
+import { members } from '../requests/json.ts';
+import { invalid } from '../requests/problem.ts';
 import { type Field, fitsDataType } from '../typeRegistry/effective.ts';
 import type { TypeVersion } from '../typeRegistry/types.ts';
 

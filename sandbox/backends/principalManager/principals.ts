@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { conflict, invalid } from '../http/problem.ts';
+import { conflict, invalid } from '../requests/problem.ts';
 
 /** A device's identity: the root of its tree, or an identity connected through it. */
 export interface Principal {

@@ -1,6 +1,6 @@
-import { readObject } from '../http/body.ts';
-import { forbidden, invalid, Problem } from '../http/problem.ts';
-import { type Answer, type Call, json, type Route, single } from '../http/routes.ts';
+import { readObject } from '../requests/body.ts';
+import { forbidden, invalid, Problem } from '../requests/problem.ts';
+import { type Answer, type Call, json, type Route, single } from '../routes/route.ts';
 import { ownIdentity } from '../rules/ownership.ts';
 import { checkName, type Principal, type Principals } from './principals.ts';
 
@@ -15,7 +15,7 @@ export function principalManagerRoutes({ principals }: { readonly principals: Pr
     if (single(query, 'device') !== caller.deviceId) throw forbidden('a device resolves its own identities only');
     const path = single(query, 'path') ?? '';
     const identity = single(query, 'identity');
-    let found: Principal | undefined = caller.root;
+    let found = principals.device(caller.deviceId);
     for (const name of path === '' ? [] : path.split('/')) {
       checkName(name, 'a segment of path');
       found = found && principals.child(found, name);

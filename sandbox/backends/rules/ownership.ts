@@ -1,4 +1,4 @@
-import { conflict, forbidden, notFound } from '../http/problem.ts';
+import { conflict, forbidden, notFound } from '../requests/problem.ts';
 
 /** Whose an object model is: set by its creation or by a claim, kept when the identity is deleted. */
 export interface Owner {

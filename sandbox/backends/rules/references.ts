@@ -1,4 +1,4 @@
-import { invalid } from '../http/problem.ts';
+import { invalid } from '../requests/problem.ts';
 
 /** A named, directed link from one object model to another. */
 export interface Reference {

@@ -1,4 +1,4 @@
-import { invalidModification } from '../http/problem.ts';
+import { invalidModification } from '../requests/problem.ts';
 import type { Groups } from './uniqueness.ts';
 
 interface Grouped {

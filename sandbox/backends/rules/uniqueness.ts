@@ -1,5 +1,5 @@
-import { conflict, forbidden, invalidModification } from '../http/problem.ts';
-import { isSame, members, scalar } from '../json.ts';
+import { isSame, members, scalar } from '../requests/json.ts';
+import { conflict, forbidden, invalidModification } from '../requests/problem.ts';
 import { type Device, isReadable, type Owned } from './ownership.ts';
 
 /** Unique groups: type id of the leader, who declares `unique` → its property names. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { invalid } from '../http/problem.ts';
+import { invalid } from '../requests/problem.ts';
 import { parseVersion, readTypeRef } from './version.ts';
 
 const dataType = z.enum(['string', 'integer', 'number', 'boolean', 'file']);

@@ -1,6 +1,6 @@
-import { type Body, readNested } from '../http/body.ts';
-import { invalid } from '../http/problem.ts';
-import { scalar } from '../json.ts';
+import { type Body, readNested } from '../requests/body.ts';
+import { scalar } from '../requests/json.ts';
+import { invalid } from '../requests/problem.ts';
 import type { Groups } from '../rules/uniqueness.ts';
 import type { DataType, Definition } from './definition.ts';
 import { parseTypeRef, type TypeRef, type Version } from './version.ts';

@@ -1,5 +1,5 @@
-import { invalid, notFound } from '../http/problem.ts';
-import type { Answer, Call, Route } from '../http/routes.ts';
+import { invalid, notFound } from '../requests/problem.ts';
+import type { Answer, Call, Route } from '../routes/route.ts';
 import type { Types } from './types.ts';
 import { parseSelector, type Selector } from './version.ts';
 

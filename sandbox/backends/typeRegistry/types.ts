@@ -1,6 +1,6 @@
-import { readObject } from '../http/body.ts';
-import { conflict, forbidden, invalid } from '../http/problem.ts';
-import { printMembers } from '../json.ts';
+import { readObject } from '../requests/body.ts';
+import { printMembers } from '../requests/json.ts';
+import { conflict, forbidden, invalid } from '../requests/problem.ts';
 import { checkSuccession } from '../rules/succession.ts';
 import { readDefinition } from './definition.ts';
 import { type BaseType, effectiveOf } from './effective.ts';

@@ -1,4 +1,4 @@
-import { invalid } from '../http/problem.ts';
+import { invalid } from '../requests/problem.ts';
 
 /** A version of a type: major, minor, patch. */
 export type Version = readonly [number, number, number];

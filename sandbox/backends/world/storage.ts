@@ -9,11 +9,11 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import type { AnswerChange } from '../http/idempotency.ts';
 import type { ObjectChange } from '../informationModel/objects.ts';
 import type { ReferenceChange } from '../informationModel/referenceStore.ts';
 import type { PrincipalChange } from '../principalManager/principals.ts';
 import type { TypeChange } from '../typeRegistry/types.ts';
+import type { AnswerChange } from './idempotency.ts';
 
 /** A change of the world, as it is kept on disk. */
 export type Change = PrincipalChange | TypeChange | ObjectChange | ReferenceChange | AnswerChange;

@@ -1,9 +1,9 @@
-import { createIdempotency, type Idempotency } from '../http/idempotency.ts';
 import { createObjects } from '../informationModel/objects.ts';
 import type { Stores } from '../informationModel/stores.ts';
 import { createPrincipals } from '../principalManager/principals.ts';
 import { createTypes } from '../typeRegistry/types.ts';
 import { parseTypeRef } from '../typeRegistry/version.ts';
+import { createIdempotency, type Idempotency } from './idempotency.ts';
 import { seed } from './seed.ts';
 import { type Change, createStorage } from './storage.ts';
 

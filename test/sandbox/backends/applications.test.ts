@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createApplications } from '../../../sandbox/backends/applications.ts';
+import { createApplications } from '../../../sandbox/backends/credentials/applications.ts';
 import { validateExchange } from '../../support/contracts.ts';
 import { guid, http, startTestBackends, type TestBackends } from './client.ts';
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
-import type { FaultRequest } from '../../../sandbox/backends/faults.ts';
+import type { FaultRequest } from '../../../sandbox/backends/calls/faults.ts';
 import { fetchToken, guid, startTestBackends, type TestBackends } from './client.ts';
 
 let test: TestBackends;

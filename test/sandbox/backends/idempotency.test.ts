@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest';
-import { createIdempotency } from '../../../sandbox/backends/http/idempotency.ts';
+import { createIdempotency } from '../../../sandbox/backends/world/idempotency.ts';
 import { guid, useTestBackends } from './client.ts';
 
 const test = useTestBackends();

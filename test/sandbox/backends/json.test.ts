@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { elements, isSame, members, printMembers, scalar } from '../../../sandbox/backends/json.ts';
+import { elements, isSame, members, printMembers, scalar } from '../../../sandbox/backends/requests/json.ts';
 
 describe('raw JSON', () => {
   it('cuts an object into the raw texts of its members, in their order', () => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createTokens } from '../../../sandbox/backends/tokens.ts';
+import { createTokens } from '../../../sandbox/backends/credentials/tokens.ts';
 import { fetchToken, http, startTestBackends, type TestBackends } from './client.ts';
 
 const client = { clientId: 'service', clientSecret: 'a&b:c=d' };

@@ -1,4 +1,4 @@
-import { Problem } from '../../../../sandbox/backends/http/problem.ts';
+import { Problem } from '../../../../sandbox/backends/requests/problem.ts';
 
 /** What a rule says: its result, or the status and the sentence of its refusal. */
 export function outcome(rule: () => unknown): unknown {

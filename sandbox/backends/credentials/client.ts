@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Client } from '../tokens.ts';
+import type { Client } from './tokens.ts';
 
 /** The backends' client, made at first start; `directory` keeps it, readable by its owner only. */
 export function keepClient(directory: string | undefined): Client {

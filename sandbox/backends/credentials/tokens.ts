@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { type Answer, json } from './http/routes.ts';
+import { type Answer, json } from '../routes/route.ts';
 
 /** The one client that may ask for tokens. */
 export interface Client {

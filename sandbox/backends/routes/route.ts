@@ -1,10 +1,21 @@
-import { createRouter, type Match } from '../../hub/http/routes.ts';
 import type { Answer, Unanswered } from '../../hub/http/server.ts';
-import type { Application } from '../applications.ts';
-import type { Caller } from '../principalManager/caller.ts';
-import { invalid, Problem } from './problem.ts';
+import { invalid } from '../requests/problem.ts';
+import type { Device, Owner } from '../rules/ownership.ts';
 
 export type { Answer };
+
+/** The directly connected device on whose behalf a call is made: tenant and rights follow from it. */
+export interface Caller extends Device {
+  /** The device's own identity. */
+  readonly identity: Owner;
+}
+
+/** A program that reads object models of one tenant, and may invoke methods of them if its token says so. */
+export interface Application {
+  readonly name: string;
+  readonly tenant: string;
+  readonly mayInvoke: boolean;
+}
 
 /** A call that reached its route: who, with which path parameters (decoded, never split again), query and body text. */
 export interface Call {
@@ -33,23 +44,6 @@ export interface Route<C = Call, A extends Answer | Unanswered = Answer> {
   handle(call: C): A;
   /** Where it is absent, the route is for devices alone. */
   handleForApplication?(call: ApplicationCall): Answer;
-}
-
-/** Finds the route of a raw path. Unknown paths are refused with 404, known ones with another method with 405. */
-export function createMatcher<C, A extends Answer | Unanswered>(
-  routes: readonly Route<C, A>[],
-): (method: string, path: string) => Match<Route<C, A>> {
-  const find = createRouter(routes, {
-    malformed: () => {
-      throw invalid('the path is not percent-encoded correctly');
-    },
-  });
-  return (method, path) => {
-    const found = find(method, path);
-    if (found.route) return found;
-    if (found.allowed.length === 0) throw new Problem(404, 'Not found', 'there is no such route');
-    throw new Problem(405, 'Method not allowed', `the route knows ${found.allowed.join(', ')}`);
-  };
 }
 
 /** One query parameter's value; given twice is refused (400), for readers would disagree about which one counts. */

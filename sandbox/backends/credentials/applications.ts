@@ -1,12 +1,6 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
-
-/** A program that reads object models of one tenant, and may invoke methods of them if its token says so. */
-export interface Application {
-  readonly name: string;
-  readonly tenant: string;
-  readonly mayInvoke: boolean;
-}
+import type { Application } from '../routes/route.ts';
 
 const encode = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url');
 

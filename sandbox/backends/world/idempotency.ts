@@ -1,6 +1,6 @@
 import { sizeOf } from '../../hub/values/size.ts';
-import { invalid, Problem } from './problem.ts';
-import type { Answer } from './routes.ts';
+import { invalid, Problem } from '../requests/problem.ts';
+import type { Answer } from '../routes/route.ts';
 
 /** What makes two mutations the same request; `path` with its query. */
 export interface Mutation {

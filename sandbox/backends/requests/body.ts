@@ -1,4 +1,4 @@
-import { elements, members } from '../json.ts';
+import { elements, members } from './json.ts';
 import { invalid, type Problem } from './problem.ts';
 
 const kindOf = (raw: string): string =>

@@ -1,6 +1,6 @@
 // Bodies are kept as the text that was sent: JSON.parse checks them, these functions cut them. So 64-bit integers,
 // `1.0`, `1e400` and the order of keys come back as they went in.
-import { invalid } from './http/problem.ts';
+import { invalid } from './problem.ts';
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;

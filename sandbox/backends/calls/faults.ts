@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { conflict } from './http/problem.ts';
+import { conflict } from '../requests/problem.ts';
 
 export const backendNames = ['informationModel', 'typeRegistry', 'principalManager', 'token'] as const;
 export type BackendName = (typeof backendNames)[number];
