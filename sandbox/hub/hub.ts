@@ -14,6 +14,7 @@ import { ensureCertificates } from './identity/certificates.ts';
 import { ensurePolicies } from './identity/policies.ts';
 import type { Registry } from './identity/registry.ts';
 import { createJournal, type Journal } from './journal/journal.ts';
+import { bounds } from './limits/bounds.ts';
 import type { Methods } from './methods/methods.ts';
 import { createMqttServer } from './mqtt/server.ts';
 import type { HubPorts } from './network/hubPorts.ts';
@@ -93,7 +94,7 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     policies,
     strictProperties: options.strictProperties ?? false,
     rules: options.rules ?? {},
-    journal: options.journal ?? createJournal({ now }),
+    journal: options.journal ?? createJournal({ bytes: options.rules?.bounds?.journal ?? bounds.journal, now }),
     store,
     now,
   });

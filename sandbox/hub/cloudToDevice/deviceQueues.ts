@@ -2,10 +2,11 @@ import type { Registry } from '../identity/registry.ts';
 import { type C2dOutcome, correlationOf } from '../journal/entry.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { Table } from '../persistence/table.ts';
-import { type Message, messageSize, type SystemProperties } from '../values/message.ts';
+import { type Message, messageSize } from '../values/message.ts';
 import { Refusal } from '../values/refusal.ts';
 import type { Feedback, FeedbackStatus } from './feedback.ts';
 import { createLockedQueue, type LockedQueue, type QueueRules, type Settlement } from './queue.ts';
+import { fromStored, type Queued, type StoredMessage, toStored } from './queued.ts';
 import { strictlyValid } from './strictProperties.ts';
 
 /** The rules of the cloud-to-device queues. */
@@ -59,27 +60,6 @@ export interface Devicebound {
   close(): void;
 }
 
-interface Queued {
-  /** The order in which it was queued, among those of all devices. */
-  id: string;
-  message: Message;
-  messageId: string;
-  enqueuedTime: number;
-  expiresAt: number;
-  bytes: number;
-}
-
-/** A queued message as it is kept on disk; the body as base64. */
-export interface StoredMessage {
-  deviceId: string;
-  system: SystemProperties;
-  properties: Record<string, string>;
-  body: string;
-  enqueuedTime: number;
-  expiresAt: number;
-  deliveryCount: number;
-}
-
 interface DeviceQueue {
   queue: LockedQueue<Queued>;
   stop: (() => void) | undefined;
@@ -109,11 +89,8 @@ export function createDevicebound(options: {
   let last = 0;
   let kept = 0;
 
-  const keep = (deviceId: string, { id, message, enqueuedTime, expiresAt }: Queued, deliveryCount: number): void => {
-    if (!table) return;
-    const { body, ...rest } = message;
-    table.put(id, { deviceId, ...rest, body: body.toString('base64'), enqueuedTime, expiresAt, deliveryCount });
-  };
+  const keep = (deviceId: string, queued: Queued, deliveryCount: number): void =>
+    table?.put(queued.id, toStored(queued, deviceId, deliveryCount));
 
   const settled = (deviceId: string, { id, message, messageId, bytes }: Queued, outcome: C2dOutcome): void => {
     kept -= bytes;
@@ -161,18 +138,11 @@ export function createDevicebound(options: {
       );
   };
 
-  for (const [id, { deviceId, system, properties, body, enqueuedTime, expiresAt, deliveryCount }] of table?.entries() ??
-    []) {
+  for (const [id, stored] of table?.entries() ?? []) {
+    const queued = fromStored(id, stored);
     last = Math.max(last, Number(id));
-    const message = {
-      system,
-      properties: Object.assign(Object.create(null), properties),
-      body: Buffer.from(body, 'base64'),
-    };
-    const bytes = messageSize(message);
-    kept += bytes;
-    const queued = { id, message, messageId: system.messageId ?? '', enqueuedTime, expiresAt, bytes };
-    queueOf(deviceId).queue.add(queued, expiresAt, deliveryCount);
+    kept += queued.bytes;
+    queueOf(stored.deviceId).queue.add(queued, queued.expiresAt, stored.deliveryCount);
   }
 
   registry.watch((change, { clientId }) => {

@@ -1,11 +1,6 @@
-import {
-  createDevicebound,
-  type Devicebound,
-  type DeviceboundRules,
-  limits,
-  type StoredMessage,
-} from '../cloudToDevice/deviceQueues.ts';
+import { createDevicebound, type Devicebound, type DeviceboundRules, limits } from '../cloudToDevice/deviceQueues.ts';
 import { createFeedback, type Feedback, type FeedbackRules, feedbackRules } from '../cloudToDevice/feedback.ts';
+import type { StoredMessage } from '../cloudToDevice/queued.ts';
 import { createEvents, type Events } from '../events/events.ts';
 import { createTally, type Tally } from '../events/tally.ts';
 import { createStandingFaults, type StandingFaults } from '../faults/standing.ts';

@@ -1,3 +1,4 @@
+import { bounds } from '../limits/bounds.ts';
 import { sizeOf } from '../values/size.ts';
 import { type EntryOf, type JournalEntry, type JournalEvent, type JournalFilter, type Kind, passes } from './entry.ts';
 
@@ -17,14 +18,14 @@ export interface Journal {
 }
 
 export interface JournalOptions {
-  /** Most bytes that it keeps, as `sizeOf` counts; default 64 MiB. The latest entry is kept, whatever its size. */
+  /** Most bytes that it keeps, as `sizeOf` counts; default `bounds.journal`. The latest entry is kept, whatever its size. */
   readonly bytes?: number;
   /** The time in milliseconds since 1970; default the system clock. */
   readonly now?: () => number;
 }
 
 /** A journal in memory. */
-export function createJournal({ bytes: most = 64 * 1024 * 1024, now = Date.now }: JournalOptions = {}): Journal {
+export function createJournal({ bytes: most = bounds.journal, now = Date.now }: JournalOptions = {}): Journal {
   const listeners = new Set<(entry: JournalEntry) => void>();
   let kept: { entry: JournalEntry | undefined; size: number }[] = [];
   let gone = 0; // of those in `kept`, at its start

@@ -8,6 +8,8 @@ export interface Bounds {
   queues: number;
   /** Feedback that no service has fetched: the oldest goes. */
   feedback: number;
+  /** What the journal notes: the oldest goes. */
+  journal: number;
   /** What was written to a client that does not read it: the connection ends. */
   unread: number;
   /** A message over AMQP, of which clients are told, and of which no more is gathered: the connection ends. */
@@ -20,6 +22,7 @@ export const bounds: Bounds = {
   partition: 64 * mebibyte,
   queues: 64 * mebibyte,
   feedback: 8 * mebibyte,
+  journal: 64 * mebibyte,
   unread: 8 * mebibyte,
   message: mebibyte,
   webSocketMessage: 8 * mebibyte,
