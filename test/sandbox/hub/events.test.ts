@@ -1,4 +1,4 @@
-import { EventHubConsumerClient, EventHubProducerClient } from '@azure/event-hubs';
+import { EventHubConsumerClient, EventHubProducerClient, type EventPosition } from '@azure/event-hubs';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { type Listening, listenToEvents } from './support/clients.ts';
 import { connectedDevice, publishPacket } from './support/device.ts';
@@ -30,6 +30,7 @@ beforeAll(async () => {
 afterAll(() => hub.stop());
 
 const log = () => hub.partitions[Number(partition)];
+const offsetOf = (sequenceNumber: number) => String(log()?.at(sequenceNumber)?.offset);
 const listen = (options: Parameters<typeof listenToEvents>[1]): Listening => {
   const listening = listenToEvents(hub, { partition, ...options });
   onTestFinished(() => listening.stop());
@@ -51,7 +52,7 @@ const client = (connectionString = hub.eventsConnectionString, group = '$Default
 };
 
 describe('start positions', () => {
-  test('the earliest gives every event, in order', async () => {
+  test('the earliest gives every event, in order, with its sequence number', async () => {
     const listening = listen({ startPosition: { offset: '-1' } });
     const events = await listening.has(4);
     expect(bodies(listening)).toEqual(['e0', 'e1', 'e2', 'e3']);
@@ -67,33 +68,24 @@ describe('start positions', () => {
     device.socket.destroy();
     expect(bodies(listening)).toEqual(['e4']);
   });
-  test('an offset gives what comes after it', async () => {
-    const offset = String(log()?.at(1)?.offset);
-    const listening = listen({ startPosition: { offset } });
-    await listening.has(3);
-    expect(bodies(listening)).toEqual(['e2', 'e3', 'e4']);
-  });
-  test('an inclusive offset gives the event there as well', async () => {
-    const offset = String(log()?.at(3)?.offset);
-    const listening = listen({ startPosition: { offset, isInclusive: true } });
-    await listening.has(2);
-    expect(bodies(listening)).toEqual(['e3', 'e4']);
-  });
-  test('a sequence number gives what comes after it', async () => {
-    const listening = listen({ startPosition: { sequenceNumber: 2 } });
-    await listening.has(2);
-    expect(bodies(listening)).toEqual(['e3', 'e4']);
-  });
-  test('an inclusive sequence number gives the event of that number as well', async () => {
-    const listening = listen({ startPosition: { sequenceNumber: 2, isInclusive: true } });
-    await listening.has(3);
-    expect(bodies(listening)).toEqual(['e2', 'e3', 'e4']);
-  });
-  test('an enqueued time gives what came later', async () => {
-    const enqueuedOn = log()?.at(2)?.enqueuedTime ?? 0;
-    const listening = listen({ startPosition: { enqueuedOn } });
-    await listening.has(2);
-    expect(bodies(listening)).toEqual(['e3', 'e4']);
+  test.each<[string, () => EventPosition, string[]]>([
+    ['an offset gives what comes after it', () => ({ offset: offsetOf(1) }), ['e2', 'e3', 'e4']],
+    [
+      'an inclusive offset gives the event there as well',
+      () => ({ offset: offsetOf(3), isInclusive: true }),
+      ['e3', 'e4'],
+    ],
+    ['a sequence number gives what comes after it', () => ({ sequenceNumber: 2 }), ['e3', 'e4']],
+    [
+      'an inclusive sequence number gives the event of that number as well',
+      () => ({ sequenceNumber: 2, isInclusive: true }),
+      ['e2', 'e3', 'e4'],
+    ],
+    ['an enqueued time gives what came later', () => ({ enqueuedOn: log()?.at(2)?.enqueuedTime ?? 0 }), ['e3', 'e4']],
+  ])('%s', async (_, startPosition, expected) => {
+    const listening = listen({ startPosition: startPosition() });
+    await listening.has(expected.length);
+    expect(bodies(listening)).toEqual(expected);
   });
 });
 
@@ -191,24 +183,20 @@ describe('owner levels', () => {
 });
 
 describe('refusals', () => {
-  test('a wrong key is refused', async () => {
-    const wrong = hub.eventsConnectionString.replace(/SharedAccessKey=[^;]*/, 'SharedAccessKey=d3Jvbmc=');
-    const listening = listen({ startPosition: { offset: '-1' }, connectionString: wrong });
-    expect(await listening.failed()).toMatchObject({ code: 'UnauthorizedError' });
+  const keyed = (key: string) => hub.eventsConnectionString.replace(/SharedAccessKey=[^;]*/, `SharedAccessKey=${key}`);
+  test.each<[string, () => Omit<Parameters<typeof listenToEvents>[1], 'startPosition'>, string]>([
+    ['a wrong key', () => ({ connectionString: keyed('d3Jvbmc=') }), 'UnauthorizedError'],
+    [
+      'a policy without the right to listen',
+      () => ({ connectionString: hub.eventHubConnectionString('device') }),
+      'UnauthorizedError',
+    ],
+    ['an unknown consumer group', () => ({ group: 'unheard-of' }), 'MessagingEntityNotFoundError'],
+    ['an unknown partition', () => ({ partition: '9' }), 'ArgumentOutOfRangeError'],
+  ])('%s is refused', async (_, options, code) => {
+    const listening = listen({ startPosition: { offset: '-1' }, ...options() });
+    expect(await listening.failed()).toMatchObject({ code });
     expect(listening.events).toEqual([]);
-  });
-  test('a policy without the right to listen is refused', async () => {
-    const connectionString = hub.eventHubConnectionString('device');
-    const listening = listen({ startPosition: { offset: '-1' }, connectionString });
-    expect(await listening.failed()).toMatchObject({ code: 'UnauthorizedError' });
-  });
-  test('an unknown consumer group is not found', async () => {
-    const listening = listen({ startPosition: { offset: '-1' }, group: 'unheard-of' });
-    expect(await listening.failed()).toMatchObject({ code: 'MessagingEntityNotFoundError' });
-  });
-  test('an unknown partition is out of range', async () => {
-    const listening = listen({ startPosition: { offset: '-1' }, partition: '9' });
-    expect(await listening.failed()).toMatchObject({ code: 'ArgumentOutOfRangeError' });
   });
 });
 
