@@ -1,12 +1,7 @@
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { guid, http, startTestBackends, type TestBackends } from './client.ts';
+import { expect, it } from 'vitest';
+import { guid, http, useTestBackends } from './client.ts';
 
-let test: TestBackends;
-beforeAll(async () => {
-  test = await startTestBackends();
-});
-beforeEach(() => test.backends.world.reset());
-afterAll(() => test.close());
+const test = useTestBackends();
 
 const data = async (path: string) => ((await test.admin('GET', path)).json as { data: unknown[] }).data;
 const entries = async (query: string) =>

@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createApplications } from '../../../sandbox/backends/credentials/applications.ts';
 import { validateExchange } from '../../support/contracts.ts';
-import { guid, http, startTestBackends, type TestBackends } from './client.ts';
+import { guid, http, useTestBackends } from './client.ts';
 
 // PROTOCOL M2: the information model tells invokers from readers by the caller's own token and `x-svc-operation`.
 
-let test: TestBackends;
-beforeAll(async () => {
-  test = await startTestBackends();
-});
-afterAll(() => test.close());
+const test = useTestBackends({ keepsWorld: true });
 
 const reader = { name: 'dashboard', tenant: 'acme', mayInvoke: false };
 const invoker = { name: 'control-room', tenant: 'acme', mayInvoke: true };

@@ -1,13 +1,9 @@
-import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
+import { beforeEach, expect, it, vi } from 'vitest';
 import type { FaultRequest } from '../../../sandbox/backends/calls/faults.ts';
-import { fetchToken, guid, startTestBackends, type TestBackends } from './client.ts';
+import { fetchToken, guid, startTestBackends, useTestBackends } from './client.ts';
 
-let test: TestBackends;
-beforeAll(async () => {
-  test = await startTestBackends();
-});
-beforeEach(() => test.admin('POST', '/reset'));
-afterAll(() => test.close());
+const test = useTestBackends();
+beforeEach(() => test.backends.faults.clear());
 
 const sensor = { model: 'svc.device', type: 'sensor', properties: { quantity: 'flow' } };
 const undescribed = { described: false };
