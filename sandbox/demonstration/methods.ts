@@ -7,6 +7,17 @@ const failure = (status: number, detail: RegExp): Invocation['expected'] => ({
   body: { errors: [{ code: String(status), title: /./, detail, id: /^[\w-]{36}$/, meta: { reason: /^\w+$/ } }] },
 });
 
+/** An invocation that is refused: of `stop` of motor-1 unless given, and shown in few lines. */
+const refusal = (
+  title: string,
+  status: number,
+  detail: RegExp,
+  { headers, ...more }: Partial<Invocation> & Pick<Invocation['expected'], 'headers'>,
+): Invocation => ({
+  ...{ title, object: 'motor-1', method: 'stop', isRepeat: true, ...more },
+  expected: { ...failure(status, detail), ...(headers && { headers }) },
+});
+
 /** A device that does what it is told, and says so. */
 const done = (status = 200, output?: unknown) => ({
   status: 200,
@@ -95,73 +106,30 @@ export const methods: readonly Invocation[] = [
     expected: { status: 200, body: { status: 422, output: { furthest: 180 } } },
     isRepeat: true,
   },
-  {
-    title: 'An application that may only read is refused',
-    caller: 'reader',
-    object: 'motor-1',
-    method: 'stop',
-    expected: failure(403, /may not invoke/),
-  },
-  {
-    title: 'To one of another tenant the motor does not exist',
-    caller: 'stranger',
-    object: 'motor-1',
-    method: 'stop',
-    expected: failure(404, /object model/),
-    isRepeat: true,
-  },
-  {
-    title: 'A token that has expired is not accepted',
+  refusal('An application that may only read is refused', 403, /may not invoke/, { caller: 'reader', isRepeat: false }),
+  refusal('To one of another tenant the motor does not exist', 404, /object model/, { caller: 'stranger' }),
+  refusal('A token that has expired is not accepted', 401, /token/, {
     caller: 'expired',
-    object: 'motor-1',
-    method: 'stop',
-    expected: { ...failure(401, /token/), headers: { 'www-authenticate': /^Bearer/ } },
-    isRepeat: true,
-  },
-  {
-    title: 'Inputs must be declared, and fit their data type',
-    object: 'motor-1',
+    headers: { 'www-authenticate': /^Bearer/ },
+  }),
+  refusal('Inputs must be declared, and fit their data type', 400, /rpm/, {
     method: 'configure',
     body: { input: { rpm: 'fast' } },
-    expected: failure(400, /rpm/),
-    isRepeat: true,
-  },
-  {
-    title: 'A file of another tenant is not there',
-    object: 'motor-1',
+  }),
+  refusal('A file of another tenant is not there', 400, /image/, {
     method: 'loadFirmware',
-    body: { input: { image: './globex/secret.txt' } },
-    expected: failure(400, /image/),
-    isRepeat: true,
-  },
-  {
-    title: 'A method that the type does not declare is not found',
-    object: 'motor-1',
-    method: 'fly',
-    expected: failure(404, /method/),
-    isRepeat: true,
-  },
-  {
-    title: 'A motor without an owner cannot be reached',
-    object: 'Spare motor',
-    method: 'stop',
-    expected: failure(409, /owns/),
-    isRepeat: true,
-  },
-  {
-    title: 'A device is not connected: the application gets the answer at once',
+    body: { input: { image: '../globex/secret.txt' } },
+  }),
+  refusal('A method that the type does not declare is not found', 404, /method/, { method: 'fly' }),
+  refusal('A motor without an owner cannot be reached', 409, /owns/, { object: 'Spare motor' }),
+  refusal('A device is not connected: the application gets the answer at once', 503, /not connected/, {
     object: 'motor-2',
-    method: 'stop',
-    expected: failure(503, /not connected/),
-  },
-  {
-    title: 'The hub throttles: the application is told when to try again',
-    object: 'motor-1',
-    method: 'stop',
+    isRepeat: false,
+  }),
+  refusal('The hub throttles: the application is told when to try again', 429, /later/, {
     fault: { kind: 'method', answer: 'refuse', errorCode: 429001, times: 1 },
-    expected: { ...failure(429, /later/), headers: { 'retry-after': /^\d+$/ } },
-    isRepeat: true,
-  },
+    headers: { 'retry-after': /^\d+$/ },
+  }),
   {
     title: 'The answer is lost on its way: the motor may have stopped, and the invocation is not repeated',
     object: 'motor-1',
