@@ -28,6 +28,8 @@ describe('the principal manager', () => {
   it('is asked for each path and name apart, though they read alike when they are joined', async () => {
     const asked: [string, string | undefined, string][] = [
       ['a', 'b/c', '&path=a&identity=b%2Fc'],
+      ['a', 'b', '&path=a&identity=b'],
+      ['a', undefined, '&path=a'],
       ['a/b', 'c', '&path=a%2Fb&identity=c'],
       ['a/b/c', undefined, '&path=a%2Fb%2Fc'],
       ['', 'a/b/c', '&identity=a%2Fb%2Fc'],
@@ -41,7 +43,7 @@ describe('the principal manager', () => {
     const { principalManager } = backends.bind(callOf());
     const ids: (string | undefined)[] = [];
     for (const [path, identity] of asked) ids.push((await principalManager.resolve(path, identity))?.id);
-    expect(ids).toEqual(['p0', 'p1', 'p2', 'p3']);
+    expect(ids).toEqual(asked.map((_, index) => `p${index}`));
   });
 
   it('gives nothing for an identity that is not there, and asks again the next time', async () => {

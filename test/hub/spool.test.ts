@@ -80,6 +80,28 @@ describe('the spool', () => {
     expect(numbers).toEqual([2, 0, 3]);
   });
 
+  it('uses a segment again when nothing waits in it any more, and once', async () => {
+    open(2 * mebibyte);
+    const tickets = [1, 2, 3, 4, 5, 6].map((number) => put(number, 300_000));
+    const isFull = () => spool.put(message(10, 300_000)) === undefined;
+    for (const ticket of tickets.splice(0, 3)) {
+      expect(isFull()).toBe(true);
+      await spool.take(ticket);
+    }
+    tickets.push(...[7, 8, 9].map((number) => put(number, 300_000)));
+    expect(isFull()).toBe(true);
+    const numbers: number[] = [];
+    for (const ticket of tickets) numbers.push((await spool.take(ticket)).sequenceNumber);
+    expect(numbers).toEqual([4, 5, 6, 7, 8, 9]);
+  });
+
+  it('gives back all of an event', async () => {
+    open(mebibyte);
+    const event = hubEvent({ properties: { action: 'model.update', n: 7 }, body: '{}', device: 'pump-1' });
+    const ticket = spool.put(event);
+    expect(ticket && (await spool.take(ticket))).toEqual(event);
+  });
+
   it('has all its room again when everything has been taken', async () => {
     open(3 * mebibyte);
     for (let round = 0; round < 3; round += 1) {

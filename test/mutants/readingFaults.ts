@@ -16,6 +16,24 @@ export const readingFaults: readonly Fault[] = [
       caughtBy: 'never writes over what waits',
     },
     {
+      fault: 'gives a segment away twice',
+      find: 'free.pop() ??',
+      replace: 'free.at(-1) ??',
+      caughtBy: 'uses a segment again when nothing waits in it any more, and once',
+    },
+    {
+      fault: 'gives a segment away in which one message waits',
+      find: 'left === 0 && segment',
+      replace: 'left <= 1 && segment',
+      caughtBy: 'uses a segment again when nothing waits in it any more, and once',
+    },
+    {
+      fault: 'loses the device of what waits on disk',
+      find: 'serialize({ body, properties, systemProperties, ',
+      replace: 'serialize({ body, properties, ',
+      caughtBy: 'gives back all of an event',
+    },
+    {
       fault: 'keeps segments of an empty spool as free',
       find: '      free.length = 0;\n',
       replace: '',
