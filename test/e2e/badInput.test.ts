@@ -36,44 +36,12 @@ interface Case {
   details: RegExp;
 }
 
-describe('A body that cannot be read is refused with a reason', () => {
+// What is wrong with messages has its rows in their tables; here it comes through a real hub.
+describe('A message that breaks a rule is refused with a reason', () => {
   it.each<Case>([
-    { it: 'empty', body: Buffer.alloc(0), code: 'validation_error', details: /body/i },
-    { it: 'malformed JSON', body: Buffer.from('{"model":"svc.device",'), code: 'validation_error', details: /JSON/ },
+    { it: 'no body', body: Buffer.alloc(0), code: 'validation_error', details: /body/i },
     { it: 'invalid UTF-8', body: Buffer.from('{"name":"\xff"}', 'latin1'), code: 'validation_error', details: /UTF-8/ },
-    {
-      it: 'a byte order mark',
-      body: Buffer.from('\ufeff{}'),
-      code: 'validation_error',
-      details: /byte order mark|BOM|JSON/i,
-    },
-    {
-      it: 'too deep',
-      body: Buffer.from(`${'['.repeat(65)}${']'.repeat(65)}`),
-      code: 'validation_error',
-      details: /64/,
-    },
-    { it: 'very deep', body: Buffer.from('['.repeat(100_000)), code: 'validation_error', details: /64|JSON/ },
-    {
-      it: 'a key twice',
-      body: Buffer.from('{"type":"pump","type":"sensor","model":"svc.device"}'),
-      code: 'validation_error',
-      details: /type/,
-    },
-    {
-      it: 'an unknown encoding',
-      properties: { 'content-encoding': 'br' },
-      body: json(good),
-      code: 'decompression_error',
-      details: /br|encoding/,
-    },
-    {
-      it: 'damaged compression',
-      properties: { 'content-encoding': 'gzip' },
-      body: Buffer.from('H4sIAAAA'),
-      code: 'decompression_error',
-      details: /gzip|compress/i,
-    },
+    { it: 'very deep JSON', body: Buffer.from('['.repeat(100_000)), code: 'validation_error', details: /64|JSON/ },
     {
       it: 'a compression bomb',
       properties: { 'content-encoding': 'gzip' },
@@ -81,58 +49,12 @@ describe('A body that cannot be read is refused with a reason', () => {
       code: 'decompression_error',
       details: /524288|512 KiB|large|limit/i,
     },
-  ])('$it', refuses);
-});
-
-describe('Properties that break a rule are refused with a reason', () => {
-  it.each<Case>([
-    { it: 'no action', without: 'action', code: 'validation_error', details: /action/ },
-    {
-      it: 'an unknown action',
-      properties: { action: 'model.destroy' },
-      code: 'operation_not_supported',
-      details: /model\.destroy|action/,
-    },
-    {
-      it: 'an action named like a method of all objects',
-      properties: { action: 'constructor' },
-      code: 'operation_not_supported',
-      details: /constructor|action/,
-    },
-    { it: 'no version', without: 'version', code: 'validation_error', details: /version/ },
-    { it: 'another version', properties: { version: '3' }, code: 'validation_error', details: /version/ },
     { it: 'no correlation id', without: 'correlationId', code: 'validation_error', details: /correlationId/ },
-    { it: 'an unknown ack', properties: { ack: 'perhaps' }, code: 'validation_error', details: /ack/ },
-    {
-      it: 'a timeout that is not a number',
-      properties: { timeout: 'soon' },
-      code: 'validation_error',
-      details: /timeout/,
-    },
-    { it: 'a timeout of zero', properties: { timeout: '0' }, code: 'validation_error', details: /timeout/ },
     {
       it: 'a target with a control character',
       properties: { target: 'edge\u0000rival' },
       code: 'validation_error',
       details: /target/,
-    },
-    {
-      it: 'an owner with an empty segment',
-      properties: { owner: 'edge//sensor' },
-      code: 'validation_error',
-      details: /owner/,
-    },
-    {
-      it: 'an owner with a control character',
-      properties: { owner: 'edge\u0000' },
-      code: 'validation_error',
-      details: /owner/,
-    },
-    {
-      it: 'an owner nobody knows',
-      properties: { owner: 'nobody' },
-      code: 'http_response_error',
-      details: /owner|identity/i,
     },
     {
       it: 'a header over 32 kB',
