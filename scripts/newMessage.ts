@@ -31,7 +31,7 @@ function checkedName(names: readonly string[]): string {
   }
   if (!/^[a-z][a-zA-Z]*\.[a-z][a-zA-Z]*$/.test(name)) {
     throw new Refused(
-      `${JSON.stringify(name)} is no name of an action: it has two parts of dead letters, each beginning with a small one, like model.archive.`,
+      `${JSON.stringify(name)} is no name of an action: it has two parts of letters, each beginning with a small one, like model.archive.`,
     );
   }
   const [existing] = Object.keys(skeletons(name)).filter(existsSync);

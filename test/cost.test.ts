@@ -8,9 +8,9 @@ import { createCosts } from './costSearch/measure.ts';
 import { eventOf, fillingOf } from './costSearch/recipe.ts';
 import { dispatchEvent } from './support/dispatching.ts';
 import { hubEvent } from './support/events.ts';
-import { requestProperties } from './support/messageTable.ts';
+import { requestProperties } from './support/requestProperties.ts';
 import type { Script } from './support/scriptedBackend.ts';
-import { A, device, problem, pump, pumpType } from './support/world.ts';
+import { device, problem, pump, pumpId, pumpType } from './support/world.ts';
 
 /** What hostile messages cost, in steps: characters that were looked at and values that were met (R6). */
 
@@ -94,7 +94,7 @@ describe('keys that occur twice', () => {
 
   it('are named once, however often they occur', async () => {
     const text = filled('{"version":1', ',"version":1', '}', 49_000);
-    const cost = await costOf('Svc.Device.Updated', text, { properties: { objectId: A } });
+    const cost = await costOf('Svc.Device.Updated', text, { properties: { objectId: pumpId } });
     expect(cost).toMatchObject({ details: 'body.version occurs twice' });
     expect(cost.logged).toBeLessThan(500);
     expect(cost.characters).toBe(text.length);
@@ -119,11 +119,11 @@ describe('a list that is no list of names', () => {
   it('is told of in at most 1,000 characters', async () => {
     const name = 'x'.repeat(1_000);
     const cost = await costOf('model.update', '{"version":1}', {
-      properties: { objectId: A },
+      properties: { objectId: pumpId },
       backend: [
         {
-          call: `PUT /objects/${A}/models/svc.device`,
-          reply: [400, { errors: [{ code: '400', title: name, detail: name, id: A, meta: {} }] }],
+          call: `PUT /objects/${pumpId}/models/svc.device`,
+          reply: [400, { errors: [{ code: '400', title: name, detail: name, id: pumpId, meta: {} }] }],
         },
       ],
     });
@@ -136,16 +136,16 @@ it('names of references are compared once for each reference that is stored', as
   const names = Array.from({ length: 900 }, (_, index) => `n${index}`);
   const stored = Array.from({ length: 4_000 }, () => ({
     name: 'another',
-    to: { objectId: A, model: 'svc.device' },
+    to: { objectId: pumpId, model: 'svc.device' },
     attributes: {},
   }));
   const answer = JSON.stringify({ data: stored });
   const model = JSON.stringify(pump());
-  const body = JSON.stringify({ objectId: A, model: 'svc.device', references: names });
+  const body = JSON.stringify({ objectId: pumpId, model: 'svc.device', references: names });
   const cost = await costOf('Svc.Device.SyncModel', body, {
     backend: [
-      { call: `GET /objects/${A}/models/svc.device`, reply: [200, model] },
-      { call: `GET /objects/${A}/models/svc.device/references/out`, reply: [200, answer] },
+      { call: `GET /objects/${pumpId}/models/svc.device`, reply: [200, model] },
+      { call: `GET /objects/${pumpId}/models/svc.device/references/out`, reply: [200, answer] },
     ],
   });
   expect(cost.characters).toBeLessThan(body.length + model.length + 4 * answer.length);
@@ -181,12 +181,15 @@ it('the log says of any number of missing models which ten came first, and how m
   const { logged } = await dispatchEvent(
     hubEvent({
       properties: requestProperties.V1('Svc.Device.SyncModel'),
-      body: { objectId: A, model: 'svc.device', related: names },
+      body: { objectId: pumpId, model: 'svc.device', related: names },
     }),
     [
-      { call: `GET /objects/${A}/models/svc.device`, reply: [200, pump()] },
+      { call: `GET /objects/${pumpId}/models/svc.device`, reply: [200, pump()] },
       {
-        together: names.map((name) => ({ call: `GET /objects/${A}/models/${name}`, reply: problem(404, 'Not found') })),
+        together: names.map((name) => ({
+          call: `GET /objects/${pumpId}/models/${name}`,
+          reply: problem(404, 'Not found'),
+        })),
       },
     ],
   );

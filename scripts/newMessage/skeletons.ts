@@ -29,20 +29,19 @@ export const ${identifierOf(name)} = action('${name}', {
 });
 `;
 
-const table = (name: string) => `import { everyAction } from '../support/everyAction.ts';
-import { messageTable } from '../support/messageTable.ts';
-import { A, problem, pump } from '../support/world.ts';
+const table = (name: string) => `import { problem, pump, pumpId } from '../support/world.ts';
+import { messageTable } from './table/messageTable.ts';
 
-const call = \`GET /objects/\${A}/models/svc.device\`;
-const properties = { objectId: A };
+const call = \`GET /objects/\${pumpId}/models/svc.device\`;
+const properties = { objectId: pumpId };
 const body = {};
 const reads = { call, reply: [200, pump()] } as const;
 const ack = { success: true, code: 'ok', details: '' };
 const failed = (code: string, details: unknown) => ({ success: false, code, details });
 
-messageTable('V2', '${name}', {
-  ...everyAction({ action: '${name}', properties, body, backend: [reads], ack, failed }),
+const sample = { properties, body, backend: [reads], ack, failed };
 
+messageTable('V2', '${name}', sample, {
   reading: [
     { it: 'finds an object model that exists', properties, body, backend: [reads], ack },
     {
@@ -77,6 +76,7 @@ export const ${identifierOf(name)}: Story = {
     {
       title: 'A pump registers itself',
       message: 'model.create',
+      prepares: true,
       id: 'boot',
       body: { model: 'svc.device', type: 'pump', properties: { serial: 'FP-1' } },
     },

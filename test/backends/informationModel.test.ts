@@ -2,23 +2,23 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Refusal } from '../../src/backends/refusal.ts';
 import { parseJson } from '../../src/protocol/json.ts';
 import type { Script } from '../support/scriptedBackend.ts';
-import { A } from '../support/world.ts';
+import { pumpId } from '../support/world.ts';
 import { callOf, rejection, scripted } from './harness.ts';
 
-const o1 = `/objects/${A}/models/svc.device`;
-const model = { objectId: A, model: 'svc.device', type: 'pump@1.2.0', properties: {}, variables: {}, version: 1 };
+const o1 = `/objects/${pumpId}/models/svc.device`;
+const model = { objectId: pumpId, model: 'svc.device', type: 'pump@1.2.0', properties: {}, variables: {}, version: 1 };
 
 const clientOf = (script: Script) => scripted(script).backends.bind(callOf()).informationModel;
 
 describe('the information model', () => {
   it('gives an object model in the backend’s own text', async () => {
-    const text = `{"objectId":"${A}", "model":"m","version":12345678901234567890,"properties":{"2":1.0,"1":1e400}}`;
-    const informationModel = clientOf([{ call: `GET /objects/${A}/models/m`, reply: [200, text] }]);
-    expect((await informationModel.getModel(A, 'm'))?.text).toBe(text);
+    const text = `{"objectId":"${pumpId}", "model":"m","version":12345678901234567890,"properties":{"2":1.0,"1":1e400}}`;
+    const informationModel = clientOf([{ call: `GET /objects/${pumpId}/models/m`, reply: [200, text] }]);
+    expect((await informationModel.getModel(pumpId, 'm'))?.text).toBe(text);
   });
 
   it('gives nothing for an object model that is not there', async () => {
-    expect(await clientOf([{ call: `GET ${o1}`, reply: [404] }]).getModel(A, 'svc.device')).toBe(undefined);
+    expect(await clientOf([{ call: `GET ${o1}`, reply: [404] }]).getModel(pumpId, 'svc.device')).toBe(undefined);
   });
 
   it('creates an object model for its owner', async () => {
@@ -32,8 +32,8 @@ describe('the information model', () => {
   });
 
   it('creates an object model under an objectId that the body need not have', async () => {
-    const informationModel = clientOf([{ call: `POST /objects/${A}?owner=p1`, reply: [201, model] }]);
-    expect((await informationModel.createModel('p1', '{"type":"pump"}', A)).value).toEqual(model);
+    const informationModel = clientOf([{ call: `POST /objects/${pumpId}?owner=p1`, reply: [201, model] }]);
+    expect((await informationModel.createModel('p1', '{"type":"pump"}', pumpId)).value).toEqual(model);
   });
 
   it('tells which object model stands in the way of a new one', async () => {
@@ -47,22 +47,26 @@ describe('the information model', () => {
   });
 
   it('claims an object model', async () => {
-    await clientOf([{ call: `PUT ${o1}/owner`, body: '{"ownerId":"p1"}', reply: [204] }]).claim(A, 'svc.device', 'p1');
+    await clientOf([{ call: `PUT ${o1}/owner`, body: '{"ownerId":"p1"}', reply: [204] }]).claim(
+      pumpId,
+      'svc.device',
+      'p1',
+    );
   });
 
   it('does not claim what is another’s', async () => {
     const informationModel = clientOf([{ call: `PUT ${o1}/owner`, reply: [409] }]);
-    const { code, details } = await rejection(informationModel.claim(A, 'svc.device', 'p1'));
+    const { code, details } = await rejection(informationModel.claim(pumpId, 'svc.device', 'p1'));
     expect([code, details]).toEqual(['not_authorized', 'information model: claim object model failed with HTTP 409']);
   });
 
   it('gives the outgoing references of an object model, their attributes as they are written', async () => {
-    const reference = { name: 'contains', to: { objectId: A, model: 'svc.device' } };
+    const reference = { name: 'contains', to: { objectId: pumpId, model: 'svc.device' } };
     const attributes = '{"isContained":true, "since":12345678901234567890}';
     const text = JSON.stringify(reference);
     const data = `{"data":[${text.slice(0, -1)},"attributes":${attributes}}, ${text}]}`;
     const informationModel = clientOf([{ call: `GET ${o1}/references/out`, reply: [200, data] }]);
-    const references = (await informationModel.references(A, 'svc.device')) ?? [];
+    const references = (await informationModel.references(pumpId, 'svc.device')) ?? [];
     expect(references.map(({ attributes, ...rest }) => ({ ...rest, attributes: attributes.text }))).toEqual([
       { ...reference, attributes },
       { ...reference, attributes: '{}' },
@@ -77,23 +81,23 @@ describe('the information model', () => {
     ],
     [
       'attributes that are no object',
-      { data: [{ name: 'contains', to: { objectId: A, model: 'm' }, attributes: [] }] },
+      { data: [{ name: 'contains', to: { objectId: pumpId, model: 'm' }, attributes: [] }] },
     ],
   ])('is in trouble itself when its references are %s', async (_what, answer) => {
     const informationModel = clientOf([{ call: `GET ${o1}/references/out`, reply: [200, answer] }]);
-    expect((await rejection(informationModel.references(A, 'svc.device'))).code).toBe('internal_platform_error');
+    expect((await rejection(informationModel.references(pumpId, 'svc.device'))).code).toBe('internal_platform_error');
   });
 
   it('gives no references for an object model that is not there', async () => {
     const informationModel = clientOf([{ call: `GET ${o1}/references/out`, reply: [404] }]);
-    expect(await informationModel.references(A, 'svc.device')).toBe(undefined);
+    expect(await informationModel.references(pumpId, 'svc.device')).toBe(undefined);
   });
 
   it.each([200, 201, 204])('creates references, HTTP %i', async (status) => {
     const informationModel = clientOf([
       { call: `POST ${o1}/references/out`, body: '[ ]', reply: [status, 'whatever'] },
     ]);
-    await informationModel.addReferences(A, 'svc.device', '[ ]');
+    await informationModel.addReferences(pumpId, 'svc.device', '[ ]');
   });
 
   it('is asked for the values of unique properties as they are written, and gives each hit its own text', async () => {
@@ -136,7 +140,7 @@ describe('after a lost answer', () => {
   }
 
   const create = 'POST /object?owner=p1';
-  const sent = `{"objectId":"${A}","model":"svc.device","type":"pump@1"}`;
+  const sent = `{"objectId":"${pumpId}","model":"svc.device","type":"pump@1"}`;
   const owned = { ...model, ownerId: 'p1' };
 
   it('a change that the repeat then makes is simply done', async () => {
@@ -161,7 +165,7 @@ describe('after a lost answer', () => {
     ['of another owner', { ...owned, ownerId: 'p2' }],
     ['of nobody', model],
   ])('an object model %s is not our own creation', async (_, found) => {
-    const meta = { objectId: A };
+    const meta = { objectId: pumpId };
     const informationModel = clientOf([
       { call: create, reply: 'lost' },
       { call: create, reply: [409, { errors: [{ title: 'Exists', meta }] }] },
@@ -173,13 +177,13 @@ describe('after a lost answer', () => {
   it('the object model that a 409 names is looked at when the request named none', async () => {
     const informationModel = clientOf([
       { call: create, reply: 'lost' },
-      { call: create, reply: [409, { errors: [{ meta: { objectId: A } }] }] },
+      { call: create, reply: [409, { errors: [{ meta: { objectId: pumpId } }] }] },
       { call: `GET ${o1}`, reply: [200, owned] },
     ]);
     expect((await settled(informationModel.createModel('p1', '{"type":"pump"}'))).value).toEqual(owned);
   });
 
-  it.each(['..', `${A}/../..`, 7, null])(
+  it.each(['..', `${pumpId}/../..`, 7, null])(
     'what a 409 names is not looked at unless it is an object id: %j',
     async (objectId) => {
       const informationModel = clientOf([
@@ -202,7 +206,7 @@ describe('after a lost answer', () => {
   });
 
   const replace = '{"version":1,"type":"pump@1","properties":{"n":9007199254740993,"a":{"x":1,"y":2}}}';
-  const replaced = (changes: string) => `{"objectId":"${A}","model":"svc.device",${changes}}`;
+  const replaced = (changes: string) => `{"objectId":"${pumpId}","model":"svc.device",${changes}}`;
 
   it.each([
     ['written alike', '"version":2,"type":"pump@1.2.0","properties":{"n":9007199254740993,"a":{"x":1,"y":2}}'],
@@ -216,7 +220,7 @@ describe('after a lost answer', () => {
       { call: `PUT ${o1}`, reply: [409] },
       { call: `GET ${o1}`, reply: [200, replaced(stored)] },
     ]);
-    const { text } = await settled(informationModel.replaceModel(A, 'svc.device', replace));
+    const { text } = await settled(informationModel.replaceModel(pumpId, 'svc.device', replace));
     expect(text).toBe(replaced(stored));
   });
 
@@ -238,7 +242,7 @@ describe('after a lost answer', () => {
       { call: `PUT ${o1}`, reply: [409] },
       { call: `GET ${o1}`, reply: [200, replaced(stored)] },
     ]);
-    const refusal = await rejection(settled(informationModel.replaceModel(A, 'svc.device', replace)));
+    const refusal = await rejection(settled(informationModel.replaceModel(pumpId, 'svc.device', replace)));
     expect(refusal).toMatchObject({ status: 409 });
   });
 
@@ -249,7 +253,7 @@ describe('after a lost answer', () => {
       { call: `PUT ${o1}`, reply: [409] },
       { call: `GET ${o1}`, reply: [200, stored] },
     ]);
-    const work = informationModel.replaceModel(A, 'svc.device', replace.replace('{', '{"name":"a",'));
+    const work = informationModel.replaceModel(pumpId, 'svc.device', replace.replace('{', '{"name":"a",'));
     expect(await rejection(settled(work))).toMatchObject({ status: 409 });
   });
 
@@ -261,7 +265,7 @@ describe('after a lost answer', () => {
       { call: `GET ${o1}`, reply: [200, stored] },
     ]);
     const body = '{"version":9007199254740992,"type":"pump"}';
-    expect((await settled(informationModel.replaceModel(A, 'svc.device', body))).text).toBe(stored);
+    expect((await settled(informationModel.replaceModel(pumpId, 'svc.device', body))).text).toBe(stored);
   });
 
   it.each([
@@ -273,7 +277,7 @@ describe('after a lost answer', () => {
       { call: `PUT ${o1}/owner`, reply: [409] },
       { call: `GET ${o1}`, reply: [200, { ...model, ownerId }] },
     ]);
-    const outcome = await settled(informationModel.claim(A, 'svc.device', 'p1').catch((error: unknown) => error));
+    const outcome = await settled(informationModel.claim(pumpId, 'svc.device', 'p1').catch((error: unknown) => error));
     expect((outcome as { code?: string } | undefined)?.code).toBe(code);
   });
 });

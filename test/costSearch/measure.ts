@@ -1,15 +1,11 @@
 import type { InternalAxiosRequestConfig } from 'axios';
-import { createBackends } from '../../src/backends/backends.ts';
-import { createDispatch } from '../../src/dispatch/dispatch.ts';
 import { createLog } from '../../src/log/log.ts';
-import { createCounters } from '../../src/metrics/counters.ts';
 import { fits } from '../../src/protocol/c2d.ts';
 import { classify, type HubEvent } from '../../src/protocol/event.ts';
-import { messageLimits } from '../../src/settings/groups/constants.ts';
-import { forever, settings } from '../support/dispatching.ts';
 import { hubEvent } from '../support/events.ts';
-import { requestProperties } from '../support/messageTable.ts';
-import { A, P, pump } from '../support/world.ts';
+import { requestProperties } from '../support/requestProperties.ts';
+import { forever, wire } from '../support/wiring.ts';
+import { devicePrincipal, pump, pumpId } from '../support/world.ts';
 import { fillingOf, type Recipe, receivedBytes } from './recipe.ts';
 
 /**
@@ -34,26 +30,18 @@ export const quick: Patience = { rounds: 2, microseconds: 2_000 };
 export const sure: Patience = { rounds: 12, microseconds: 15_000 };
 
 export function createCosts(): Costs {
-  const log = createLog('info', { write: () => {} });
   let recipe: Recipe | undefined;
   let answers: number[] = [];
-  const backends = createBackends(settings.backends, log, {
-    random: () => 0,
+  const { backends, dispatch } = wire({
     async adapter(config) {
       const [status, body] = answerTo(config, recipe);
       const data = Buffer.from(body);
       answers.push(data.length);
       return { data, status, statusText: '', headers: {}, config };
     },
-  });
-  const dispatch = createDispatch({
-    backends,
-    sender: { send: async (reply) => (fits(reply) ? 'delivered' : { dropped: 'too_large' }), stop() {} },
-    counters: createCounters(),
+    log: createLog('info', { write: () => {} }), // what a line costs counts, too
+    send: async (reply) => (fits(reply) ? 'delivered' : { dropped: 'too_large' }),
     deadLetters: { park: async () => {}, remove: async () => {} },
-    log,
-    limits: messageLimits,
-    now: () => new Date(),
   });
   const baselines = new Map<number, Promise<number>>();
 
@@ -121,7 +109,7 @@ const largest = 250_000;
 
 /** An update as devices send it: measured values with units. */
 function honestUpdate(bytes: number): HubEvent {
-  const properties = { ...requestProperties.V2('model.update'), objectId: A };
+  const properties = { ...requestProperties.V2('model.update'), objectId: pumpId };
   const empty = receivedBytes(
     hubEvent({ properties, body: '{"type":"pump","version":1,"properties":{"serial":"FP-1"}}' }),
   );
@@ -139,7 +127,9 @@ function answerTo({ method, url = '' }: InternalAxiosRequestConfig, recipe: Reci
     JSON.stringify({ errors: [{ code: String(status) }] }),
   ];
   if (url.startsWith('/devices')) {
-    return verb === 'GET' ? [200, JSON.stringify({ data: [{ id: P, identity: 'd1', path: 'd1' }] })] : [204, ''];
+    return verb === 'GET'
+      ? [200, JSON.stringify({ data: [{ id: devicePrincipal, identity: 'd1', path: 'd1' }] })]
+      : [204, ''];
   }
   if (url.startsWith('/modelDefinitions')) {
     const names = stored === 'as hostile' ? Array.from({ length: 3_000 }, (_, index) => `serial${index}`) : ['serial'];
@@ -147,7 +137,7 @@ function answerTo({ method, url = '' }: InternalAxiosRequestConfig, recipe: Reci
   }
   if (url.endsWith('/references/out')) {
     if (verb !== 'GET') return [201, '{}'];
-    const reference = { name: 'other', to: { objectId: A, model: 'svc.device' }, attributes: {} };
+    const reference = { name: 'other', to: { objectId: pumpId, model: 'svc.device' }, attributes: {} };
     const many = stored === 'as hostile' ? 20_000 : 1;
     return [200, JSON.stringify({ data: Array.from({ length: many }, () => reference) })];
   }

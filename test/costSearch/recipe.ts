@@ -3,8 +3,8 @@ import { maxReceivedBytes } from '../../src/protocol/body.ts';
 import type { HubEvent } from '../../src/protocol/event.ts';
 import type { Random } from '../chaos/random.ts';
 import { hubEvent } from '../support/events.ts';
-import { requestProperties } from '../support/messageTable.ts';
-import { A } from '../support/world.ts';
+import { requestProperties } from '../support/requestProperties.ts';
+import { pumpId } from '../support/world.ts';
 
 /** What a message is made of: a text that repeats itself, at some place of a body that would be accepted without it. */
 export interface Recipe {
@@ -47,7 +47,7 @@ const members: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   'Svc.Device.Created': { model: 'svc.device', type: 'pump', properties: { serial: 'FP-1' } },
   'Svc.Device.Updated': { type: 'pump', version: 1 },
   'Svc.Device.SyncModel': {
-    objectId: A,
+    objectId: pumpId,
     model: 'svc.device',
     references: ['contains'],
     related: ['svc.configuration'],
@@ -216,7 +216,7 @@ export function eventOf(recipe: Recipe): HubEvent | undefined {
   const filler = propertyText.repeat(Math.ceil(propertySize / propertyText.length));
   const properties: Record<string, unknown> = {
     ...requestProperties[isV2 ? 'V2' : 'V1'](message),
-    ...(/^(model\.update|reference\.create|Svc\.Device\.Updated)$/.test(message) && { objectId: A }),
+    ...(/^(model\.update|reference\.create|Svc\.Device\.Updated)$/.test(message) && { objectId: pumpId }),
     ...(isV2 && encoding !== 'none' && { 'content-encoding': encoding.split(' ')[0] }),
   };
   for (let index = 0; index < count; index += 1) properties[`${index}${filler.slice(0, 5)}`] = filler;

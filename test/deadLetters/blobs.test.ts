@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import { type Azurite, accountKey, connectionStringTo, startAzurite } from '../../sandbox/methods/azurite.ts';
 import { createBlobs } from '../../src/deadLetters/blobs.ts';
 import { idOf } from '../../src/deadLetters/deadLetter.ts';
-import { readSettings } from '../../src/settings/config.ts';
+import { settingsWith } from '../support/environment.ts';
 import { allLetters, letter, lettersIn } from '../support/letters.ts';
 import { type LossyProxy, startLossyProxy } from '../support/lossyProxy.ts';
 
@@ -126,23 +126,18 @@ describe('the container of dead letters', () => {
 });
 
 describe('the store of the settings', () => {
-  const environment = {
-    HUB_EVENTS_CONNECTION_STRING: 'Endpoint=sb://hub.example/;SharedAccessKeyName=n;SharedAccessKey=k;EntityPath=hub',
-    HUB_SERVICE_CONNECTION_STRING: 'HostName=hub.example;SharedAccessKeyName=n;SharedAccessKey=k',
-    INFORMATION_MODEL_URL: 'http://im.example',
-    TYPE_REGISTRY_URL: 'http://tr.example',
-    PRINCIPAL_MANAGER_URL: 'http://pm.example',
-    BACKENDS_TOKEN: 't',
-    DEAD_LETTERS_STORE: 'blob',
-  };
-
   it.each([
     ['of its own', 'DEAD_LETTERS_CONNECTION_STRING'],
     ['of the checkpoints', 'CHECKPOINTS_CONNECTION_STRING'],
   ])('is the container at the connection string %s', async (_whose, name) => {
     const { openDeadLetters } = await import('../../src/deadLetters/open.ts');
-    const given = { ...environment, DEAD_LETTERS_CONTAINER: container, [name]: azurite.connectionString };
-    await openDeadLetters(readSettings(given, 'no-such-directory'), { warn: () => {} }).park(letter(1));
+    const given = {
+      BACKENDS_TOKEN: 't',
+      DEAD_LETTERS_STORE: 'blob',
+      DEAD_LETTERS_CONTAINER: container,
+      [name]: azurite.connectionString,
+    };
+    await openDeadLetters(settingsWith(given), { warn: () => {} }).park(letter(1));
     expect(await lettersIn(open()).ids()).toEqual([id]);
   });
 
@@ -155,8 +150,12 @@ describe('the store of the settings', () => {
     });
     try {
       const { openDeadLetters } = await import('../../src/deadLetters/open.ts');
-      const given = { ...environment, DEAD_LETTERS_CONNECTION_STRING: azurite.connectionString };
-      const letters = openDeadLetters(readSettings(given, 'no-such-directory'), { warn: () => {} });
+      const given = {
+        BACKENDS_TOKEN: 't',
+        DEAD_LETTERS_STORE: 'blob',
+        DEAD_LETTERS_CONNECTION_STRING: azurite.connectionString,
+      };
+      const letters = openDeadLetters(settingsWith(given), { warn: () => {} });
       expect(loaded).toEqual([]);
       await letters.park(letter(1));
       expect(loaded).toEqual(['@azure/storage-blob']);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { print } from '../../src/deadLetters/deadLetter.ts';
 import { openDeadLetters } from '../../src/deadLetters/open.ts';
-import { settings } from '../support/dispatching.ts';
+import { settings } from '../support/environment.ts';
 import { letter } from '../support/letters.ts';
 
 // Each setting of dead letters, in the unit that its name says.

@@ -2,20 +2,9 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { createDirectory } from '../../src/deadLetters/directory.ts';
 import { createHandling } from '../../src/handling.ts';
 import { createLog } from '../../src/log/log.ts';
-import { readSettings } from '../../src/settings/config.ts';
+import { settings } from '../support/environment.ts';
 import { lettersIn } from '../support/letters.ts';
 
-const settings = readSettings(
-  {
-    HUB_EVENTS_CONNECTION_STRING: 'Endpoint=sb://hub.example/;SharedAccessKeyName=n;SharedAccessKey=k;EntityPath=hub',
-    HUB_SERVICE_CONNECTION_STRING: 'HostName=hub.example;SharedAccessKeyName=n;SharedAccessKey=k',
-    INFORMATION_MODEL_URL: 'http://im.example',
-    TYPE_REGISTRY_URL: 'http://tr.example',
-    PRINCIPAL_MANAGER_URL: 'http://pm.example',
-    BACKENDS_TOKEN: 't',
-  },
-  'no-such-directory',
-);
 const hourMs = 60 * 60_000;
 
 beforeEach(() => void vi.useFakeTimers());

@@ -3,18 +3,20 @@ import { describe, expect, it, vi } from 'vitest';
 import { idOf } from '../../src/deadLetters/deadLetter.ts';
 import { bytesToReserve } from '../../src/protocol/body.ts';
 import { messageLimits } from '../../src/settings/groups/constants.ts';
-import { bearerToken, dispatchEvent, now } from '../support/dispatching.ts';
+import { dispatchEvent } from '../support/dispatching.ts';
+import { bearerToken } from '../support/environment.ts';
 import { hubEvent } from '../support/events.ts';
 import type { Script } from '../support/scriptedBackend.ts';
-import { A, device, noConfiguration, P, problem, pump, pumpAnswer } from '../support/world.ts';
+import { now } from '../support/wiring.ts';
+import { device, devicePrincipal, noConfiguration, problem, pump, pumpAnswer, pumpId } from '../support/world.ts';
 
 const properties = { msgType: 'action', action: 'model.create', version: 2, correlationId: 'c-1', ack: 'all' };
-const pumpBody = { objectId: A, model: 'svc.device', type: 'pump', properties: { serial: 'FP-1' } };
+const pumpBody = { objectId: pumpId, model: 'svc.device', type: 'pump', properties: { serial: 'FP-1' } };
 const success = [
   device,
-  { call: `GET /objects/${A}/models/svc.device`, reply: problem(404, 'Not found') },
-  { call: `POST /object?owner=${P}`, reply: [201, pumpAnswer()] },
-  noConfiguration(A),
+  { call: `GET /objects/${pumpId}/models/svc.device`, reply: problem(404, 'Not found') },
+  { call: `POST /object?owner=${devicePrincipal}`, reply: [201, pumpAnswer()] },
+  noConfiguration(pumpId),
 ] as const;
 
 const answerTo = async (event: ReturnType<typeof hubEvent>) => {
@@ -26,9 +28,6 @@ const answerTo = async (event: ReturnType<typeof hubEvent>) => {
 
 describe('a bad message gets a clear failed acknowledgement', () => {
   it.each([
-    ['an empty body', { body: Buffer.alloc(0) }, 'body is empty, expected JSON'],
-    ['a body that is no JSON', { body: '{"model":' }, 'body is not well-formed JSON, it ends too early'],
-    ['a body that is no UTF-8', { body: Buffer.from([0x22, 0xe9, 0x22]) }, 'body is not valid UTF-8'],
     ['a body nested too deep', { body: '['.repeat(65) + ']'.repeat(65) }, 'body is nested more than 64 levels deep'],
     [
       'an action that is none of ours',
@@ -67,24 +66,16 @@ describe('a bad message gets a clear failed acknowledgement', () => {
       'operation_not_supported',
     ],
     ['a missing action', { properties: { action: undefined } }, 'property action is required'],
-    ['another version', { properties: { version: '3' } }, 'property version must be 2'],
     [
       'several faults at once',
       { properties: { version: '3', timeout: 'soon', target: '\u0000' } },
       /^property version .*; property target .*; property timeout /,
     ],
-    ['an unknown ack', { properties: { ack: 'maybe' } }, 'property ack must be none, positive, negative or all'],
     [
       'an unknown content-encoding',
       { properties: { 'content-encoding': 'br' } },
       'property content-encoding must be utf8, gzip or deflate',
       'decompression_error',
-    ],
-    [
-      'a header over 32 kB',
-      { properties: { x: 'y'.repeat(33_000) } },
-      /32 kB header limit/,
-      'platform_event_validation_error',
     ],
   ])('%s', async (_what, given, details, code = 'validation_error') => {
     const event = hubEvent({
@@ -98,12 +89,12 @@ describe('a bad message gets a clear failed acknowledgement', () => {
   });
 
   it('keys like __proto__ are only text to the service, and reach the backend as sent', async () => {
-    const body = `{"__proto__":{"objectId":"${A}"},"constructor":1,"model":"svc.device","type":"__proto__"}`;
+    const body = `{"__proto__":{"objectId":"${pumpId}"},"constructor":1,"model":"svc.device","type":"__proto__"}`;
     const { replies } = await dispatchEvent(hubEvent({ properties, body }), [
       device,
       { call: 'GET /modelDefinitions/svc.device/types/__proto__', reply: problem(404, 'Not found') },
       {
-        call: `POST /object?owner=${P}`,
+        call: `POST /object?owner=${devicePrincipal}`,
         body: `{"objectId":"78cd15df-cdb1-5e1f-aadc-511773aa1657",${body.slice(1)}`,
         reply: problem(400, 'Unknown type'),
       },
@@ -203,7 +194,7 @@ describe('a message that cannot be handled to its end', () => {
     const taken = new AbortController();
     const { handled, replies } = await dispatchEvent(
       hubEvent({ properties, body: pumpBody }),
-      [...success.slice(0, -1), { ...noConfiguration(A), reply: [200, pump({ model: 'svc.configuration' })] }],
+      [...success.slice(0, -1), { ...noConfiguration(pumpId), reply: [200, pump({ model: 'svc.configuration' })] }],
       {
         ended: taken.signal,
         deliver() {
@@ -258,7 +249,10 @@ describe('the log', () => {
       [
         {
           call: device.call,
-          reply: [400, { errors: [{ code: '400', title: `Bearer ${bearerToken}`, detail: 'x', id: A, meta: {} }] }],
+          reply: [
+            400,
+            { errors: [{ code: '400', title: `Bearer ${bearerToken}`, detail: 'x', id: pumpId, meta: {} }] },
+          ],
         },
       ],
     ];

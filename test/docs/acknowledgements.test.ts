@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { Delivery } from '../../src/hub/replies/sender.ts';
 import { dispatchEvent } from '../support/dispatching.ts';
 import { hubEvent } from '../support/events.ts';
-import { requestProperties } from '../support/messageTable.ts';
-import { A, problem, pumpAnswer } from '../support/world.ts';
+import { requestProperties } from '../support/requestProperties.ts';
+import { problem, pumpAnswer, pumpId } from '../support/world.ts';
 import { codesIn, readPage, tableOf } from './markdown.ts';
 
 const page = readPage('acknowledgements.md');
@@ -33,11 +33,11 @@ async function recordOutcome(generation: 'V2' | 'V1', ack: string | undefined, s
   const { name, body } = requests[generation];
   const isKnown = ack !== 'sometimes';
   const { handled, replies, logged } = await dispatchEvent(
-    hubEvent({ properties: { ...requestProperties[generation](name), objectId: A, ack }, body }),
+    hubEvent({ properties: { ...requestProperties[generation](name), objectId: pumpId, ack }, body }),
     isKnown
       ? [
           {
-            call: `PUT /objects/${A}/models/svc.device`,
+            call: `PUT /objects/${pumpId}/models/svc.device`,
             reply: succeeds ? [200, pumpAnswer({ version: 2 })] : problem(404, 'Not found'),
           },
         ]

@@ -7,6 +7,7 @@ import { propertiesOf } from '../../sandbox/stories/wire.ts';
 import { asyncApiDocument, asyncApiFile } from '../../scripts/asyncapi.ts';
 import { catalogue } from '../../src/messages/index.ts';
 import { entriesFor, type Message } from '../support/asyncapi.ts';
+import { pumpId } from '../support/world.ts';
 
 const warning = 1;
 
@@ -25,7 +26,6 @@ describe('docs/contracts/asyncapi.yaml', () => {
   });
 });
 
-const A = 'aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa';
 const json = (value: unknown) => JSON.stringify(value);
 const packed = (value: unknown) => gzipSync(json(value)).toString('base64');
 
@@ -46,9 +46,9 @@ describe('A request complies with the entry of its action or event', () => {
   });
 
   it.each([
-    ['Svc.Device.Created', { owner: 'edge' }, { type: 'pump', parent: { objectId: A, reference: 'parent' } }],
-    ['Svc.Device.Updated', { objectId: A }, { type: 'pump@1', version: 2 }],
-    ['Svc.Device.SyncModel', { objectId: A, model: 'm' }, { references: [null], hierarchical: null }],
+    ['Svc.Device.Created', { owner: 'edge' }, { type: 'pump', parent: { objectId: pumpId, reference: 'parent' } }],
+    ['Svc.Device.Updated', { objectId: pumpId }, { type: 'pump@1', version: 2 }],
+    ['Svc.Device.SyncModel', { objectId: pumpId, model: 'm' }, { references: [null], hierarchical: null }],
   ])('%s', (eventType, more, body) => {
     const properties = { 'svc-messagetype': 'platformEvent', eventType, ...more };
     expect(entriesOf(properties, json(body))).toEqual([eventType]);
@@ -106,7 +106,7 @@ describe('A reply complies with one entry only', () => {
   });
 
   it('and with none when the objectId stands in a failure of Svc.Device.Created', () => {
-    const properties = { ...event, eventType: 'Svc.Device.Created', objectId: A };
+    const properties = { ...event, eventType: 'Svc.Device.Created', objectId: pumpId };
     expect(entriesOf(properties, json({ ...failed, relatedModels: [] }))).toEqual([]);
   });
 });

@@ -1,49 +1,37 @@
-import { expect } from 'vitest';
-import { everyAction } from '../support/everyAction.ts';
-import { hostileIdentities, hostilePaths, hostilePrincipals, pathFault, shown } from '../support/hostileNames.ts';
 import { idempotencyKey } from '../support/idempotencyKey.ts';
-import { messageTable, type Row } from '../support/messageTable.ts';
 import type { ScriptedCall } from '../support/scriptedBackend.ts';
-import { device, identityWithId, P, problem, Q } from '../support/world.ts';
+import { device, devicePrincipal, problem, sensorPrincipal } from '../support/world.ts';
+import { finds, findsNothing, identityRows, sensor, unknownIdentity } from './identityRows.ts';
+import { messageTable } from './table/messageTable.ts';
 
-const sensor = { id: Q, identity: 'sensor-1', path: 'd1/edge/sensor-1', parentId: P };
-const resolve = 'GET /devices?device=d1&path=edge&identity=sensor-1';
-const finds = (call = resolve, found: object = sensor): ScriptedCall => ({ call, reply: [200, { data: [found] }] });
-const findsNothing = (call = resolve): ScriptedCall => ({ call, reply: [200, { data: [] }] });
-const put = `PUT /devices/${Q}`;
+const put = `PUT /devices/${sensorPrincipal}`;
 const updates = (body: unknown, call = put): ScriptedCall => ({ call, body, reply: [200, sensor] });
 
 const properties = { parent: 'edge' };
 const body = { identity: 'sensor-1', publicKey: 'MIIB' };
+const sent = { properties, body };
 const ok = (parent = 'edge', identity = 'sensor-1') => ({ success: true, code: 'ok', details: '', parent, identity });
 const failed = (code: string, details: unknown) => ({ success: false, code, details });
-const unknown = failed('http_response_error', 'the principal manager knows no such identity below this device');
+const unknown = failed('http_response_error', unknownIdentity);
 const refusal = (words: string) =>
   failed('http_response_error', `principal manager: update identity failed with ${words}: as it is`);
-const rejects = (it: string, given: Partial<Row>, details: string): Row => ({
-  it,
-  properties,
-  body,
-  ...given,
-  ack: failed('validation_error', details),
-});
 const longName = 'n'.repeat(65_500);
 
-messageTable('V2', 'identity.update', {
-  ...everyAction({
-    action: 'identity.update',
-    properties,
-    body,
-    backend: [finds(), updates(JSON.stringify(body))],
-    ack: ok(),
-    failed,
-  }),
+const sample = {
+  properties,
+  body,
+  backend: [finds(), updates(JSON.stringify(body))],
+  ack: ok(),
+  failed,
+};
+
+messageTable('V2', 'identity.update', sample, {
+  identity: identityRows(failed),
 
   update: [
     {
       it: 'updates an identity below the parent of the header, with the body as sent',
-      properties,
-      body,
+      ...sent,
       backend: [finds(), updates(JSON.stringify(body))],
       ack: ok(),
     },
@@ -66,14 +54,14 @@ messageTable('V2', 'identity.update', {
     {
       it: 'updates the directly connected device itself when the body names no identity',
       body: { publicKey: 'MIIB' },
-      backend: [device, updates('{"publicKey":"MIIB"}', `PUT /devices/${P}`)],
+      backend: [device, updates('{"publicKey":"MIIB"}', `PUT /devices/${devicePrincipal}`)],
       ack: ok('', ''),
     },
     {
       it: 'makes nothing of the parent when the body names no identity, but repeats it',
       properties,
       body: { publicKey: 'MIIB' },
-      backend: [device, updates('{"publicKey":"MIIB"}', `PUT /devices/${P}`)],
+      backend: [device, updates('{"publicKey":"MIIB"}', `PUT /devices/${devicePrincipal}`)],
       ack: ok('edge', ''),
     },
     {
@@ -98,8 +86,7 @@ messageTable('V2', 'identity.update', {
     },
     {
       it: 'succeeds again with the same request',
-      properties,
-      body,
+      ...sent,
       backend: [finds(), updates(JSON.stringify(body))],
       ack: ok(),
     },
@@ -159,22 +146,8 @@ messageTable('V2', 'identity.update', {
   refused: [
     {
       it: 'refuses an identity that does not exist below the device',
-      properties,
-      body,
+      ...sent,
       backend: [findsNothing()],
-      ack: unknown,
-    },
-    {
-      it: 'says the same of an identity that is connected through another device',
-      device: 'd2',
-      properties,
-      body,
-      backend: [
-        {
-          ...findsNothing('GET /devices?device=d2&path=edge&identity=sensor-1'),
-          headers: { 'x-svc-device-id': 'd2' },
-        },
-      ],
       ack: unknown,
     },
     {
@@ -193,70 +166,17 @@ messageTable('V2', 'identity.update', {
       ],
       ack: refusal('HTTP 400: Validation failed'),
     },
-    ...hostilePrincipals.map((id) => ({
-      it: `is our trouble, not the device’s, when the identity’s id is no segment of a path: ${shown(id)}`,
-      body: { publicKey: 'MIIB' },
-      backend: [identityWithId(id)],
-      ack: failed('internal_platform_error', expect.stringMatching(/^internal error, incident [0-9a-f-]{36}$/)),
-    })),
     {
       it: 'reports an identity that was deleted before it could be updated',
-      properties,
-      body,
+      ...sent,
       backend: [finds(), { call: put, reply: problem(404, 'Not found') }],
       ack: refusal('HTTP 404: Not found'),
-    },
-    ...[
-      ['', 'must not be empty'],
-      [7, 'must be text'],
-      [null, 'must be text'],
-      [['sensor-1'], 'must be text'],
-    ].map(([identity, fault]) =>
-      rejects(
-        `checks that the identity is text: ${JSON.stringify(identity)}`,
-        { body: { identity } },
-        `body.identity ${fault}`,
-      ),
-    ),
-    rejects(
-      'refuses an identity that is no Unicode text',
-      { body: '{"identity":"\\ud800"}' },
-      'body.identity must be Unicode text',
-    ),
-    rejects('refuses a body that is no object', { body: '["sensor-1"]' }, 'body must be a JSON object'),
-    rejects(
-      'refuses a body in which identity occurs twice',
-      { body: '{"identity":"sensor-1","identity":"sensor-2"}' },
-      'body.identity occurs twice',
-    ),
-    ...hostilePaths.map((parent) =>
-      rejects(
-        `refuses a parent with empty or climbing names or control characters: ${shown(parent)}`,
-        { properties: { parent } },
-        `property parent ${pathFault}`,
-      ),
-    ),
-    ...hostileIdentities.map(
-      ([identity, encoded]): Row => ({
-        it: `never splits an identity: ${shown(identity)} is one name`,
-        properties,
-        body: { identity },
-        backend: [findsNothing(`GET /devices?device=d1&path=edge&identity=${encoded}`)],
-        ack: unknown,
-      }),
-    ),
-    {
-      it: 'never splits a parent’s names any further than at its slashes',
-      properties: { parent: 'a%2fb&device=d2' },
-      body,
-      backend: [findsNothing('GET /devices?device=d1&path=a%252fb%26device%3Dd2&identity=sensor-1')],
-      ack: unknown,
     },
     {
       it: 'reads no identity from a __proto__ key',
       properties,
       body: '{"__proto__":{"identity":"sensor-1"}}',
-      backend: [device, updates('{"__proto__":{"identity":"sensor-1"}}', `PUT /devices/${P}`)],
+      backend: [device, updates('{"__proto__":{"identity":"sensor-1"}}', `PUT /devices/${devicePrincipal}`)],
       ack: ok('edge', ''),
     },
   ],
@@ -264,8 +184,7 @@ messageTable('V2', 'identity.update', {
   'lost answers': [
     {
       it: 'repeats an update whose answer was lost under the same idempotency key',
-      properties,
-      body,
+      ...sent,
       backend: [
         finds(),
         { ...updates(JSON.stringify(body)), headers: { 'idempotency-key': idempotencyKey(put) }, reply: 'lost' },
@@ -275,8 +194,7 @@ messageTable('V2', 'identity.update', {
     },
     {
       it: 'repeats a look-up whose answer was lost',
-      properties,
-      body,
+      ...sent,
       backend: [{ ...finds(), reply: 'lost' }, finds(), updates(JSON.stringify(body))],
       ack: ok(),
     },

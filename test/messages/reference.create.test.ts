@@ -1,13 +1,17 @@
-import { everyAction } from '../support/everyAction.ts';
 import { hostileModels, hostileObjectIds, modelFault, objectIdFault, shown } from '../support/hostileNames.ts';
 import { idempotencyKey } from '../support/idempotencyKey.ts';
-import { messageTable, type Row } from '../support/messageTable.ts';
 import type { ScriptedCall, ScriptedReply } from '../support/scriptedBackend.ts';
-import { A, B, problem } from '../support/world.ts';
+import { otherPumpId, problem, pumpId } from '../support/world.ts';
+import { messageTable } from './table/messageTable.ts';
+import type { Row } from './table/row.ts';
 
-const post = `POST /objects/${A}/models/svc.device/references/out`;
-const properties = { objectId: A };
-const reference = { name: 'feeds', to: { objectId: B, model: 'svc.device' }, attributes: { isContained: true } };
+const post = `POST /objects/${pumpId}/models/svc.device/references/out`;
+const properties = { objectId: pumpId };
+const reference = {
+  name: 'feeds',
+  to: { objectId: otherPumpId, model: 'svc.device' },
+  attributes: { isContained: true },
+};
 const body = [reference];
 const ok = { success: true, code: 'ok', details: '' };
 const failed = (code: string, details: unknown) => ({ success: false, code, details });
@@ -31,9 +35,9 @@ const rejects = (it: string, given: Partial<Row>, details: string): Row => ({
   ack: failed('validation_error', details),
 });
 
-messageTable('V2', 'reference.create', {
-  ...everyAction({ action: 'reference.create', properties, body, backend: [creates], ack: ok, failed }),
+const sample = { properties, body, backend: [creates], ack: ok, failed };
 
+messageTable('V2', 'reference.create', sample, {
   creation: [
     passesOn('creates a reference that does not exist', body, [201, { data: body }]),
     passesOn(
@@ -50,11 +54,11 @@ messageTable('V2', 'reference.create', {
     passesOn('passes on an empty array', [], [200, { data: [] }]),
     {
       it: 'takes the source model from the header',
-      properties: { objectId: A, model: 'svc.configuration' },
+      properties: { objectId: pumpId, model: 'svc.configuration' },
       body,
       backend: [
         {
-          call: `POST /objects/${A}/models/svc.configuration/references/out`,
+          call: `POST /objects/${pumpId}/models/svc.configuration/references/out`,
           body: JSON.stringify(body),
           reply: [201, { data: body }],
         },
@@ -63,7 +67,7 @@ messageTable('V2', 'reference.create', {
     },
     passesOn(
       'hands over the body byte for byte: 64-bit integers, 1.0, 1e400, the order of keys, white space',
-      `[ {"to":{"model":"svc.device","objectId":"${B}"},"name":"feeds", "attributes":{"2":12345678901234567890,"1":1.0,"x":1e400}}\n]`,
+      `[ {"to":{"model":"svc.device","objectId":"${otherPumpId}"},"name":"feeds", "attributes":{"2":12345678901234567890,"1":1.0,"x":1e400}}\n]`,
       [201, { data: body }],
     ),
     {
@@ -91,7 +95,7 @@ messageTable('V2', 'reference.create', {
     ),
     passesOn(
       'leaves hostile names in the body to the information model as they are: none gets into a path',
-      [{ name: '../x', to: { objectId: `../${B}`, model: 'a/b' } }],
+      [{ name: '../x', to: { objectId: `../${otherPumpId}`, model: 'a/b' } }],
       problem(400, 'Validation failed'),
       refusal('HTTP 400: Validation failed'),
     ),
@@ -106,7 +110,7 @@ messageTable('V2', 'reference.create', {
     ...hostileModels.map((model) =>
       rejects(
         `never puts a model into a path that would not stay one segment of it: ${shown(model)}`,
-        { properties: { objectId: A, model } },
+        { properties: { objectId: pumpId, model } },
         `property model ${modelFault}`,
       ),
     ),

@@ -1,10 +1,10 @@
 import { gzipSync } from 'node:zlib';
-import { everyAction } from '../support/everyAction.ts';
 import { hostileModels, modelFault, shown } from '../support/hostileNames.ts';
 import { idempotencyKey } from '../support/idempotencyKey.ts';
-import { messageTable, type Row } from '../support/messageTable.ts';
 import type { ScriptedReply } from '../support/scriptedBackend.ts';
 import { problem } from '../support/world.ts';
+import { messageTable } from './table/messageTable.ts';
+import type { Row } from './table/row.ts';
 
 const types = '/modelDefinitions/svc.device/types';
 const post = `POST ${types}`;
@@ -49,15 +49,14 @@ function definitionOf(bytes: number): string {
   return `${before},"description":"ü${'x'.repeat(filler - 2)}"${after}`;
 }
 
-messageTable('V2', 'type.create', {
-  ...everyAction({
-    action: 'type.create',
-    body,
-    backend: [{ call: post, body: JSON.stringify(body), reply: [201, stored] }],
-    ack: ok(),
-    failed,
-  }),
+const sample = {
+  body,
+  backend: [{ call: post, body: JSON.stringify(body), reply: [201, stored] } as const],
+  ack: ok(),
+  failed,
+};
 
+messageTable('V2', 'type.create', sample, {
   creation: [
     creates(
       'creates the type definition in the registry and answers its typeId, model and version',

@@ -1,35 +1,14 @@
-import { type BackendName, createBackends } from '../../src/backends/backends.ts';
+import type { BackendName } from '../../src/backends/backends.ts';
 import type { CardLimits } from '../../src/card/card.ts';
 import type { DeadLetter } from '../../src/deadLetters/deadLetter.ts';
-import { createDispatch } from '../../src/dispatch/dispatch.ts';
-import type { MessageContext } from '../../src/hub/partition/work.ts';
 import type { Delivery } from '../../src/hub/replies/sender.ts';
 import { createLog } from '../../src/log/log.ts';
-import { createCounters } from '../../src/metrics/counters.ts';
 import { fits, type Reply } from '../../src/protocol/c2d.ts';
-import { classify, type HubEvent, senderOf } from '../../src/protocol/event.ts';
-import { readSettings } from '../../src/settings/config.ts';
-import { messageLimits } from '../../src/settings/groups/constants.ts';
+import type { HubEvent } from '../../src/protocol/event.ts';
 import { breachOfContract } from './asyncapi.ts';
 import { validateExchange } from './contracts.ts';
 import { type ReceivedCall, type Script, scriptedBackend } from './scriptedBackend.ts';
-
-/** The moment at which every test message is answered. */
-export const now = new Date('2026-01-02T03:04:06.789Z');
-
-export const bearerToken = 'the-bearer-token-of-the-tests';
-
-const environment = {
-  HUB_EVENTS_CONNECTION_STRING: 'Endpoint=sb://hub.example/;SharedAccessKeyName=n;SharedAccessKey=k;EntityPath=hub',
-  HUB_SERVICE_CONNECTION_STRING: 'HostName=hub.example;SharedAccessKeyName=n;SharedAccessKey=k',
-  INFORMATION_MODEL_URL: 'http://im.example',
-  TYPE_REGISTRY_URL: 'http://tr.example',
-  PRINCIPAL_MANAGER_URL: 'http://pm.example',
-  BACKENDS_TOKEN: bearerToken,
-};
-
-/** The defaults of every setting. */
-export const settings = readSettings(environment, 'no-such-directory');
+import { arrivalOf, forever, wire } from './wiring.ts';
 
 export interface Dispatched {
   readonly handled: boolean;
@@ -64,14 +43,6 @@ interface Circumstances {
   readonly remove?: ((id: string) => Promise<void>) | undefined;
 }
 
-/** A partition that nobody takes from us. */
-export const forever: MessageContext = {
-  releaseBytes() {},
-  waiting() {},
-  answering() {},
-  ended: new AbortController().signal,
-};
-
 /** Runs one event through the whole service but hub and backends. */
 export async function dispatchEvent(
   event: HubEvent,
@@ -83,22 +54,15 @@ export async function dispatchEvent(
   const backend = scriptedBackend(script);
   const lines: string[] = [];
   const log = createLog('debug', { write: (line) => void lines.push(line) });
-  const backends = createBackends(settings.backends, log, { adapter: backend.adapter, random: () => 0 });
-  const counters = createCounters();
   const replies: Reply[] = [];
   const parked: DeadLetter[] = [];
   const removed: string[] = [];
-  const sender = {
-    async send(reply: Reply) {
+  const { backends, counters, dispatch } = wire({
+    adapter: backend.adapter,
+    async send(reply) {
       replies.push(reply);
       return deliver(reply) ?? (fits(reply) ? 'delivered' : { dropped: 'too_large' });
     },
-    stop() {},
-  };
-  const dispatch = createDispatch({
-    backends,
-    sender,
-    counters,
     deadLetters: {
       async park(letter) {
         parked.push(letter);
@@ -110,15 +74,10 @@ export async function dispatchEvent(
       },
     },
     log,
-    limits: { ...messageLimits, ...limits },
-    now: () => now,
+    limits,
   });
-  const generation = classify(event);
-  const deviceId = senderOf(event);
-  if (generation === undefined || deviceId === undefined) throw new Error('this event never reaches dispatch');
-
+  const arrival = arrivalOf(event, redelivered);
   const givenBack: number[] = [];
-  const arrival = { event, generation, deviceId, origin: { hub: 'hub', partition: '0' }, redelivered };
   const handled = await dispatch(arrival, {
     ...forever,
     ended,

@@ -15,6 +15,12 @@ export const strangeTargets = ['/a', 'a/', '../x', 'a//b', '%2f ü'];
 export const hostileTargets = ['a\u0000', 'a\r\nb'];
 export const targetFault = 'must not have control characters';
 
+/** What is said of a type in the body of an event that is no type reference. */
+export function typeFault(type: unknown): string {
+  if (type === undefined) return 'body.type is required';
+  return `body.type must be a type ${typeof type === 'string' ? 'identifier, optionally with @ and a version' : 'reference'}`;
+}
+
 export const hostilePaths = [
   '..',
   '../d2',

@@ -1,18 +1,18 @@
 /** What the scripted backends of the message tables answer, written once. */
 
 /** Principals: the device itself, and an identity connected through it. */
-export const P = '11111111-1111-4111-8111-111111111111';
-export const Q = '22222222-2222-4222-8222-222222222222';
+export const devicePrincipal = '11111111-1111-4111-8111-111111111111';
+export const sensorPrincipal = '22222222-2222-4222-8222-222222222222';
 /** Objects. */
-export const A = 'aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa';
-export const B = 'bbbbbbbb-bbbb-4bbb-8bbb-bbbbbbbbbbbb';
+export const pumpId = 'aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa';
+export const otherPumpId = 'bbbbbbbb-bbbb-4bbb-8bbb-bbbbbbbbbbbb';
 /** What the service derives for the event of the tables (A2). */
 export const derivedObjectId = '78cd15df-cdb1-5e1f-aadc-511773aa1657';
 export const derivedCorrelationId = '78139209-5676-5828-834a-22e70424f306';
 
 export const device = {
   call: 'GET /devices?device=d1',
-  reply: [200, { data: [{ id: P, identity: 'd1', path: 'd1', parentId: null }] }],
+  reply: [200, { data: [{ id: devicePrincipal, identity: 'd1', path: 'd1', parentId: null }] }],
 } as const;
 /** An identity under an id that breaks the contract; the white space before it says that this is on purpose. */
 export const identityWithId = (id: string, call: string = device.call) =>
@@ -22,7 +22,10 @@ export const identityWithId = (id: string, call: string = device.call) =>
   }) as const;
 export const edgeIdentity = {
   call: 'GET /devices?device=d1&path=edge%2Fsensor-1',
-  reply: [200, { data: [{ id: Q, identity: 'sensor-1', path: 'd1/edge/sensor-1', parentId: P }] }],
+  reply: [
+    200,
+    { data: [{ id: sensorPrincipal, identity: 'sensor-1', path: 'd1/edge/sensor-1', parentId: devicePrincipal }] },
+  ],
 } as const;
 
 export const pumpType = {
@@ -32,17 +35,17 @@ export const pumpType = {
 
 /** An error answer of a backend. */
 export const problem = (status: number, title: string, meta: object = {}) =>
-  [status, { errors: [{ code: String(status), title, detail: 'as it is', id: A, meta }] }] as const;
+  [status, { errors: [{ code: String(status), title, detail: 'as it is', id: pumpId, meta }] }] as const;
 
 /** A stored pump, owned by the device unless told otherwise. */
 export const pump = (more: object = {}) => ({
-  objectId: A,
+  objectId: pumpId,
   model: 'svc.device',
   type: 'pump@1.0.0',
   properties: { serial: 'FP-1' },
   variables: {},
   version: 1,
-  ownerId: P,
+  ownerId: devicePrincipal,
   path: 'd1',
   ...more,
 });

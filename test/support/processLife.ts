@@ -1,5 +1,5 @@
-/** A process that can die at any await point. */
-export interface Mortal {
+/** A process that can crash at any await point. */
+export interface ProcessLife {
   /** Does something that others can see. The process may die before it, or after it without learning of the result. */
   step<T>(something: () => Promise<T>): Promise<T>;
   /** The same for what is done at once. It cannot be broken off, but no step follows it when the process has died. */
@@ -11,8 +11,8 @@ export interface Mortal {
   kill(): void;
 }
 
-/** @param diesAt counts from 1; nothing of the process goes on after it */
-export function mortal(diesAt: number): Mortal {
+/** @param crashAt counts from 1; nothing of the process goes on after it */
+export function crashingAt(crashAt: number): ProcessLife {
   let count = 0;
   let isDead = false;
   let die: (how: 'died') => void = () => {};
@@ -29,7 +29,7 @@ export function mortal(diesAt: number): Mortal {
   function reach() {
     if (isDead) return;
     count += 1;
-    if (count === diesAt) kill();
+    if (count === crashAt) kill();
   }
 
   async function point(): Promise<void> {
@@ -57,11 +57,13 @@ export function mortal(diesAt: number): Mortal {
   };
 }
 
+export const neverCrashing = (): ProcessLife => crashingAt(Number.POSITIVE_INFINITY);
+
 /**
  * A process that does not die: at one point it is held up, and goes on later.
  * @param extent one step alone, as a request on a slow way; or all that the process does from there on, as by a pause
  */
-export function tardy(at: number, ms: number, extent: 'step' | 'process'): Mortal {
+export function delayedAt(at: number, ms: number, extent: 'step' | 'process'): ProcessLife {
   let count = 0;
   let delay: Promise<void> | undefined;
   async function point(): Promise<void> {

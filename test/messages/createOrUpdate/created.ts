@@ -1,0 +1,125 @@
+import {
+  derivedObjectId,
+  device,
+  edgeIdentity,
+  noConfiguration,
+  problem,
+  pump,
+  pumpAnswer,
+  pumpId,
+  pumpType,
+  sensorPrincipal,
+} from '../../support/world.ts';
+import { related, unrelated } from '../table/answers.ts';
+import type { Row } from '../table/row.ts';
+import { absent, isNew, lookUp, ofSensor, pumpBody, type Registration, stored, type } from './registration.ts';
+
+/** A model that is not there, or cannot be found. */
+export function createdRows({ named, unnamed, created, updated, refused, header }: Registration): readonly Row[] {
+  const note = unnamed({ type: 'note' });
+  const withoutSerial = unnamed({ type: 'pump', properties: {} });
+  const nameless = unnamed();
+  const owned = named(pumpBody, ofSensor);
+  const two = [related('svc.history'), related('svc.location', { created: false })];
+  const failing = [unrelated('svc.history', 'validation_error', 'no serial')];
+  return [
+    {
+      it: 'creates a new model on every request when neither objectId nor unique properties are given',
+      ...note.sent,
+      backend: [
+        device,
+        type('note', { version: '1.0.0', uniqueProperties: [] }),
+        { ...note.creates, reply: [201, pumpAnswer({ ...isNew, type: 'note@1.0.0' })] },
+        noConfiguration(derivedObjectId),
+      ],
+      ...created(pump({ ...isNew, type: 'note@1.0.0' })),
+    },
+    {
+      it: 'does not look for a model whose unique properties the request does not all have',
+      ...withoutSerial.sent,
+      backend: [device, pumpType, { ...withoutSerial.creates, reply: problem(400, 'Validation failed') }],
+      ...refused('create', 'HTTP 400: Validation failed'),
+    },
+    {
+      it: 'leaves a type that the registry does not know to the information model, which refuses it',
+      ...nameless.sent,
+      backend: [
+        device,
+        { call: pumpType.call, reply: problem(404, 'Not found') },
+        { ...nameless.creates, reply: problem(400, 'Validation failed') },
+      ],
+      ...refused('create', 'HTTP 400: Validation failed'),
+    },
+    {
+      it: 'leaves a model whose type has a base type that the registry does not know to the information model',
+      ...nameless.sent,
+      backend: [
+        device,
+        type('pump', { version: '1.0.0', unique: ['serial'], baseTypes: ['device@2.1.0'] }),
+        { call: type('device/versions/2.1.0', {}).call, reply: problem(404, 'Not found') },
+        { ...nameless.creates, reply: problem(409, 'Exists', { objectId: pumpId, type: 'pump@1.0.0' }) },
+        stored(),
+        nameless.updates(1),
+        noConfiguration(pumpId),
+      ],
+      ...updated(),
+    },
+    {
+      it: 'creates a new model when neither the type nor its base types declare anything unique',
+      ...nameless.sent,
+      backend: [
+        device,
+        type('pump', { version: '1.0.0', baseTypes: ['device@2.1.0'] }),
+        type('device/versions/2.1.0', { typeId: 'device', version: '2.1.0', baseTypes: [], unique: [] }),
+        nameless.creates,
+        noConfiguration(derivedObjectId),
+      ],
+      ...created(pump(isNew)),
+    },
+    {
+      it: 'checks every hit of the look-up again: model, type id and values',
+      ...nameless.sent,
+      backend: [
+        device,
+        pumpType,
+        lookUp(
+          pump({ type: 'tank@1.0.0' }),
+          pump({ model: 'svc.other' }),
+          pump({ properties: { serial: 'FP-2' } }),
+          pump({ properties: {} }),
+        ),
+        nameless.creates,
+        noConfiguration(derivedObjectId),
+      ],
+      ...created(pump(isNew)),
+    },
+    {
+      it: `makes the owner of the ${header} the owner of the model`,
+      ...owned.sent,
+      backend: [edgeIdentity, absent, owned.creates, noConfiguration(pumpId)],
+      ...created(pump({ ownerId: sensorPrincipal, path: 'd1/edge/sensor-1' })),
+    },
+    {
+      it: 'reports every related model, without saying which were created',
+      ...named().sent,
+      backend: [
+        device,
+        absent,
+        { ...named().creates, reply: [201, pumpAnswer({ relatedModels: two })] },
+        noConfiguration(pumpId),
+      ],
+      ...created(pump(), { relatedModels: two }),
+    },
+    {
+      it: 'counts as success when a related model could not be created',
+      ...named().sent,
+      backend: [
+        device,
+        absent,
+        { ...named().creates, reply: [201, pumpAnswer({ relatedModels: failing })] },
+        noConfiguration(pumpId),
+      ],
+      ...created(pump(), { relatedModels: failing }),
+    },
+  ];
+}

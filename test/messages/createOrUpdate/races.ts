@@ -1,0 +1,178 @@
+import {
+  derivedObjectId,
+  device,
+  noConfiguration,
+  otherPumpId,
+  problem,
+  pump,
+  pumpId,
+  pumpType,
+} from '../../support/world.ts';
+import type { Row } from '../table/row.ts';
+import { absent, claims, isNew, lookUp, type Registration, stored, unowned } from './registration.ts';
+
+const exists = (objectId: string, type: string) => problem(409, 'Exists', { objectId, type });
+const mismatch = problem(409, 'Version mismatch', { version: 2 });
+
+/** The message is handled again: another process may have handled it to its end. */
+export function repeatedRows({ named, created, updated }: Registration): readonly Row[] {
+  const { sent, creates, updates } = named();
+  return [
+    {
+      it: 'creates again, and gets the first answer again, when it may have been the creator of the model it finds',
+      redelivered: true,
+      ...sent,
+      backend: [device, stored({ version: 3 }), creates, noConfiguration(pumpId)],
+      ...created(),
+    },
+    {
+      it: 'updates the model it finds when the repeat shows that somebody else created it, of another type too',
+      redelivered: true,
+      ...sent,
+      backend: [
+        device,
+        stored({ version: 3, type: 'tank@1.0.0' }),
+        { ...creates, reply: exists(pumpId, 'tank@1.0.0') },
+        updates(3),
+        noConfiguration(pumpId),
+      ],
+      ...updated(pump({ version: 4 })),
+    },
+    {
+      it: 'updates the model it finds although an answer to the creation was lost, for the model had been there before',
+      redelivered: true,
+      ...sent,
+      backend: [
+        device,
+        stored({ version: 3 }),
+        { ...creates, reply: 'lost' },
+        { ...creates, reply: exists(pumpId, 'pump@1.0.0') },
+        updates(3),
+        noConfiguration(pumpId),
+      ],
+      ...updated(pump({ version: 4 })),
+    },
+  ];
+}
+
+/** Somebody else does the same a moment earlier. */
+export function raceRows({ named, unnamed, created, updated, refused }: Registration): readonly Row[] {
+  const { sent, creates, updates } = named();
+  const nameless = unnamed();
+  const bare = unnamed({ type: 'pump' });
+  return [
+    {
+      it: 'updates the model that somebody else created a moment earlier',
+      ...sent,
+      backend: [
+        device,
+        absent,
+        { ...creates, reply: exists(pumpId, 'pump@1.0.0') },
+        stored(),
+        updates(1),
+        noConfiguration(pumpId),
+      ],
+      ...updated(),
+    },
+    {
+      it: 'updates the model with the same unique properties that somebody else created a moment earlier',
+      ...nameless.sent,
+      backend: [
+        device,
+        pumpType,
+        lookUp(),
+        { ...nameless.creates, reply: exists(pumpId, 'pump@2.0.0') },
+        stored({ version: 3 }),
+        nameless.updates(3),
+        noConfiguration(pumpId),
+      ],
+      ...updated(pump({ version: 4 })),
+    },
+    {
+      it: 'claims the model that somebody else created a moment earlier and nobody owns',
+      ...sent,
+      backend: [
+        device,
+        absent,
+        { ...creates, reply: problem(409, 'Exists') },
+        unowned,
+        claims(),
+        updates(1),
+        noConfiguration(pumpId),
+      ],
+      ...updated(),
+    },
+    {
+      it: 'reports a conflict with a model of another type',
+      ...sent,
+      backend: [device, absent, { ...creates, reply: exists(otherPumpId, 'tank@1.0.0') }],
+      ...refused('create', 'HTTP 409: Exists'),
+    },
+    {
+      it: 'updates no other object than the one it names, although that one has its unique properties',
+      ...sent,
+      backend: [device, absent, { ...creates, reply: exists(otherPumpId, 'pump@1.0.0') }, absent],
+      ...refused('create', 'HTTP 409: Exists'),
+    },
+    {
+      it: 'reports a conflict with a model that is gone again',
+      ...nameless.sent,
+      backend: [device, pumpType, lookUp(), { ...nameless.creates, reply: exists(pumpId, 'pump@1.0.0') }, absent],
+      ...refused('create', 'HTTP 409: Exists'),
+    },
+    {
+      it: 'answers a conflict with its own earlier creation as created',
+      ...bare.sent,
+      backend: [
+        device,
+        pumpType,
+        { ...bare.creates, reply: exists(derivedObjectId, 'pump@1.0.0') },
+        { call: `GET /objects/${derivedObjectId}/models/svc.device`, reply: [200, pump(isNew)] },
+        noConfiguration(derivedObjectId),
+      ],
+      ...created(pump(isNew)),
+    },
+    {
+      it: 'creates again, and updates nothing, when the model it finds is its own of an earlier delivery',
+      ...nameless.sent,
+      backend: [device, pumpType, lookUp(pump(isNew)), nameless.creates, noConfiguration(derivedObjectId)],
+      ...created(pump(isNew)),
+    },
+    {
+      it: 'reads again and retries when the version changed under an update',
+      ...sent,
+      backend: [
+        device,
+        stored({ version: 1 }),
+        { ...updates(1), reply: mismatch },
+        stored({ version: 2 }),
+        updates(2),
+        noConfiguration(pumpId),
+      ],
+      ...updated(pump({ version: 3 })),
+    },
+    {
+      it: 'does not claim again what it has claimed before it lost a race',
+      ...sent,
+      backend: [
+        device,
+        unowned,
+        claims(),
+        { ...updates(1), reply: mismatch },
+        stored({ version: 2 }),
+        updates(2),
+        noConfiguration(pumpId),
+      ],
+      ...updated(pump({ version: 3 })),
+    },
+    {
+      it: 'gives up after five lost races',
+      ...sent,
+      backend: [
+        device,
+        ...[1, 2, 3, 4, 5].flatMap((version) => [stored({ version }), { ...updates(version), reply: mismatch }]),
+      ],
+      ...refused('replace', 'HTTP 409: Version mismatch'),
+    },
+  ];
+}

@@ -1,0 +1,191 @@
+import { hostilePaths, hostilePrincipals, pathFault, shown } from '../../support/hostileNames.ts';
+import {
+  device,
+  edgeIdentity,
+  identityWithId,
+  noConfiguration,
+  otherPumpId,
+  problem,
+  pump,
+  pumpId,
+  pumpType,
+  sensorPrincipal,
+} from '../../support/world.ts';
+import { incident } from '../table/answers.ts';
+import type { Row } from '../table/row.ts';
+import {
+  absent,
+  claimPump,
+  lookUp,
+  ofSensor,
+  pumpBody,
+  putPump,
+  type Registration,
+  readPump,
+  stored,
+  type,
+  unowned,
+} from './registration.ts';
+
+const changes = [
+  ['a changed unique property', { properties: { serial: 'FP-2' } }],
+  ['a type outside the uniqueness group', { type: 'note@1.0.0' }],
+  ['a switch to another type without its version', { type: 'tank' }],
+] as const;
+
+/** What a backend or the service itself refuses. */
+export function refusedRows(registration: Registration): readonly Row[] {
+  const { named, unnamed, failed, refused, invalid } = registration;
+  const pumped = named();
+  const chain = unnamed({ ...pumpBody, type: 'chain@64.0.0' });
+  return [
+    {
+      it: 'refuses an owner that is not connected through the device, before anything else happens',
+      ...named(pumpBody, ofSensor).sent,
+      backend: [{ call: edgeIdentity.call, reply: [200, { data: [] }] }],
+      ...failed('http_response_error', 'property owner names no identity that is connected through this device'),
+    },
+    {
+      it: 'refuses a device that the principal manager does not know',
+      ...pumped.sent,
+      backend: [{ call: device.call, reply: [200, { data: [] }] }],
+      ...failed('http_response_error', 'the principal manager has no identity for this device'),
+    },
+    ...hostilePaths.map((owner) => ({
+      it: `refuses an owner path with empty or climbing names or control characters: ${shown(owner)}`,
+      ...named(pumpBody, { owner }).sent,
+      ...failed(invalid, `property owner ${pathFault}`),
+    })),
+    ...hostilePrincipals.map((id) => ({
+      it: `is our trouble, not the device’s, when the owner’s id is no segment of a path: ${shown(id)}`,
+      ...pumped.sent,
+      backend: [identityWithId(id)],
+      ...failed('internal_platform_error', incident),
+    })),
+    {
+      it: 'is our trouble, not the device’s, when a model that is found has an id that is no segment of a path',
+      ...pumped.sent,
+      backend: [device, { call: readPump, reply: [200, pump({ model: '..' })] }],
+      ...failed('internal_platform_error', incident),
+    },
+    ...changes.map(([what, more]) => {
+      const request = named({ ...pumpBody, ...more });
+      return {
+        it: `reports a modification that the information model refuses: ${what}`,
+        ...request.sent,
+        backend: [
+          device,
+          stored({ version: 2 }),
+          { ...request.updates(2), reply: problem(400, 'Invalid modification') },
+        ],
+        ...refused('replace', 'HTTP 400: Invalid modification'),
+      };
+    }),
+    {
+      it: 'updates none of two models that have the unique properties of the request',
+      ...unnamed().sent,
+      backend: [device, pumpType, lookUp(pump(), pump({ objectId: otherPumpId, version: 7 }))],
+      ...failed(
+        'http_response_error',
+        'information model: 2 object models have the unique properties of the request; none was updated',
+      ),
+    },
+    {
+      it: 'refuses a type with more base types than are read for one look-up',
+      ...chain.sent,
+      backend: [
+        device,
+        ...Array.from({ length: 64 }, (_, index) =>
+          type(`chain/versions/${64 - index}.0.0`, {
+            ...{ typeId: 'chain', version: `${64 - index}.0.0` },
+            ...{ unique: ['serial'], baseTypes: [`chain@${63 - index}.0.0`] },
+          }),
+        ),
+      ],
+      ...failed('http_response_error', 'body.type has more than 63 base types'),
+    },
+    {
+      it: 'reports a model that was deleted before it could be updated',
+      ...pumped.sent,
+      backend: [device, stored(), { call: putPump, reply: problem(404, 'Not found') }],
+      ...refused('replace', 'HTTP 404: Not found'),
+    },
+    {
+      it: 'reports a claim that another won as not authorized, without updating',
+      ...pumped.sent,
+      backend: [device, unowned, { call: claimPump, reply: problem(409, 'Owned by another') }],
+      ...failed(
+        'not_authorized',
+        'information model: claim object model failed with HTTP 409: Owned by another: as it is',
+      ),
+    },
+    ...notAuthorizedRows(registration),
+    ...twiceRows(registration),
+  ];
+}
+
+function notAuthorizedRows({ named, unnamed, notAuthorized }: Registration): readonly Row[] {
+  const pumped = named();
+  const nameless = unnamed();
+  const answer = problem(403, 'Forbidden');
+  return [
+    {
+      it: 'reports what the device may not touch as not authorized',
+      ...pumped.sent,
+      backend: [device, { call: readPump, reply: answer }],
+      ...notAuthorized('information model: read object model'),
+    },
+    {
+      it: 'is not authorized to update what another owns',
+      ...pumped.sent,
+      backend: [device, stored({ ownerId: sensorPrincipal }), { call: putPump, reply: answer }],
+      ...notAuthorized('information model: replace object model'),
+    },
+    {
+      it: 'is not authorized when the device may not read the type',
+      ...nameless.sent,
+      backend: [device, { call: pumpType.call, reply: answer }],
+      ...notAuthorized('type registry: read type definition'),
+    },
+    {
+      it: 'is not authorized when the device may not look for models',
+      ...nameless.sent,
+      backend: [device, pumpType, { ...lookUp(), reply: answer }],
+      ...notAuthorized('information model: look up object model'),
+    },
+    {
+      it: 'is not authorized when the device may not claim the model',
+      ...pumped.sent,
+      backend: [device, unowned, { call: claimPump, reply: answer }],
+      ...notAuthorized('information model: claim object model'),
+    },
+  ];
+}
+
+/** Keys that occur twice. */
+function twiceRows({ named, unnamed, created, updated, failed, invalid }: Registration): readonly Row[] {
+  const likeUnique = unnamed('{"type":"pump","properties":{"serial":"FP-1","serial2":1,"serial2":2}}');
+  const unread = named('{"type":"pump","variables":{"a":1,"a":2},"x":1,"x":2}');
+  const refuses = (it: string, properties: string): Row => ({
+    it,
+    ...unnamed(`{"type":"pump","properties":${properties}}`).sent,
+    backend: [device, pumpType],
+    ...failed(invalid, 'body.properties.serial occurs twice'),
+  });
+  return [
+    refuses('refuses a unique property that occurs twice', '{"serial":"FP-1","serial":"FP-2"}'),
+    refuses('refuses a wrapped unique property that occurs twice', '{"serial":{"value":"FP-1","value":"FP-2"}}'),
+    {
+      it: 'does not mind a property that occurs twice and is only called like a unique one',
+      ...likeUnique.sent,
+      backend: [device, pumpType, lookUp(pump()), likeUnique.updates(1), noConfiguration(pumpId)],
+      ...updated(),
+    },
+    {
+      it: 'does not mind keys that occur twice where it does not read them',
+      ...unread.sent,
+      backend: [device, absent, unread.creates, noConfiguration(pumpId)],
+      ...created(),
+    },
+  ];
+}

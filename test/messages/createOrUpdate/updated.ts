@@ -1,0 +1,163 @@
+import {
+  device,
+  edgeIdentity,
+  noConfiguration,
+  pump,
+  pumpAnswer,
+  pumpId,
+  pumpType,
+  sensorPrincipal,
+} from '../../support/world.ts';
+import { unrelated } from '../table/answers.ts';
+import type { Row } from '../table/row.ts';
+import {
+  claims,
+  lookUp,
+  ofSensor,
+  pumpBody,
+  putPump,
+  type Registration,
+  readPump,
+  stored,
+  type,
+  unowned,
+} from './registration.ts';
+
+const atSensor = { version: 2, ownerId: sensorPrincipal, path: 'd1/edge/sensor-1' };
+const inherited = { serial: 'FP-1', site: 'north', tag: 7 };
+
+/** A model that is there. */
+export function updatedRows({ named, unnamed, updated, header }: Registration): readonly Row[] {
+  const pumped = named();
+  const nameless = unnamed();
+  const owned = named(pumpBody, ofSensor);
+  const nulled = unnamed({ ...pumpBody, objectId: null });
+  const wrapped = unnamed({ ...pumpBody, properties: { serial: { value: 'FP-1' } } });
+  const sited = unnamed({ ...pumpBody, properties: inherited });
+  const versioned = named({ ...pumpBody, version: 77 });
+  const large = '9007199254740993';
+  const failing = [unrelated('svc.history', 'not_authorized', 'taken')];
+  /** A request for another version of the type, whose definition has this path. */
+  const ofType = (it: string, name: string, path: string): Row => {
+    const request = unnamed({ ...pumpBody, type: name });
+    return {
+      it,
+      ...request.sent,
+      backend: [
+        device,
+        { ...pumpType, call: type(path, {}).call },
+        lookUp(pump()),
+        request.updates(1),
+        noConfiguration(pumpId),
+      ],
+      ...updated(),
+    };
+  };
+  return [
+    {
+      it: 'finds an existing model by objectId plus model, of whatever type, and updates it with the stored version',
+      ...pumped.sent,
+      backend: [device, stored({ version: 4, type: 'tank@2.0.0' }), pumped.updates(4), noConfiguration(pumpId)],
+      ...updated(pump({ version: 5 })),
+    },
+    {
+      it: 'finds an existing model by type id plus unique properties when objectId is absent, of any major version',
+      ...nameless.sent,
+      backend: [
+        device,
+        pumpType,
+        lookUp(pump({ version: 9, type: 'pump@3.1.0' })),
+        nameless.updates(9),
+        noConfiguration(pumpId),
+      ],
+      ...updated(pump({ version: 10 })),
+    },
+    {
+      it: 'finds an existing model by what is unique in a type and its base types, when the registry does not resolve them',
+      ...sited.sent,
+      backend: [
+        device,
+        type('pump', { version: '1.0.0', unique: ['serial'], baseTypes: ['device@2.1.0', 'tagged@1.0.0'] }),
+        type('device/versions/2.1.0', { typeId: 'device', version: '2.1.0', baseTypes: ['sited@1.0.0'] }),
+        type('tagged/versions/1.0.0', { typeId: 'tagged', version: '1.0.0', uniqueProperties: ['tag'] }),
+        type('sited/versions/1.0.0', {
+          ...{ typeId: 'sited', version: '1.0.0' },
+          ...{ unique: ['site'], baseTypes: ['sited@1.0.0', 'device@2.1.0'] },
+        }),
+        {
+          ...lookUp(pump({ properties: inherited })),
+          body: '{"model":"svc.device","type":"pump","properties":{"serial":"FP-1","tag":7,"site":"north"}}',
+        },
+        sited.updates(1),
+        noConfiguration(pumpId),
+      ],
+      ...updated(),
+    },
+    {
+      it: 'updates again when the identical request is repeated',
+      ...pumped.sent,
+      backend: [device, stored({ version: 2 }), pumped.updates(2), noConfiguration(pumpId)],
+      ...updated(pump({ version: 3 })),
+    },
+    {
+      it: 'updates when the identical request with objectId null is repeated',
+      ...nulled.sent,
+      backend: [device, pumpType, lookUp(pump({ version: 2 })), nulled.updates(2), noConfiguration(pumpId)],
+      ...updated(pump({ version: 3 })),
+    },
+    {
+      it: 'compares plain and wrapped values of unique properties as equal',
+      ...wrapped.sent,
+      backend: [device, pumpType, lookUp(pump()), wrapped.updates(1), noConfiguration(pumpId)],
+      ...updated(),
+    },
+    ofType('asks for the type version that the request names', 'pump@2.1.0', 'pump/versions/2.1.0'),
+    ofType('passes on a major type version as it is: the information model chooses', 'pump@2', 'pump/versions/2'),
+    {
+      it: 'replaces the version of the request by the stored one',
+      ...versioned.sent,
+      backend: [
+        device,
+        { call: readPump, reply: [200, JSON.stringify(pump()).replace('"version":1', `"version":${large}`)] },
+        { call: putPump, body: versioned.sent.body.replace('77', large), reply: [200, pumpAnswer()] },
+        noConfiguration(pumpId),
+      ],
+      ...updated(pump()),
+    },
+    {
+      it: 'counts as success when an update could not create a related model',
+      ...pumped.sent,
+      backend: [
+        device,
+        stored(),
+        { ...pumped.updates(1), reply: [200, pumpAnswer({ version: 2, relatedModels: failing })] },
+        noConfiguration(pumpId),
+      ],
+      ...updated(pump({ version: 2 }), { relatedModels: failing }),
+    },
+    {
+      it: 'claims an unowned model before updating it',
+      ...pumped.sent,
+      backend: [device, unowned, claims(), pumped.updates(1), noConfiguration(pumpId)],
+      ...updated(),
+    },
+    {
+      it: `claims an unowned model for the owner of the ${header}`,
+      ...owned.sent,
+      backend: [
+        edgeIdentity,
+        unowned,
+        claims(sensorPrincipal),
+        { ...owned.updates(1), reply: [200, pumpAnswer(atSensor)] },
+        noConfiguration(pumpId),
+      ],
+      ...updated(pump(atSensor)),
+    },
+    {
+      it: 'claims no model that has any owner',
+      ...owned.sent,
+      backend: [edgeIdentity, stored(), owned.updates(1), noConfiguration(pumpId)],
+      ...updated(),
+    },
+  ];
+}

@@ -1,0 +1,102 @@
+import { hostileIdentities, hostilePaths, hostilePrincipals, pathFault, shown } from '../support/hostileNames.ts';
+import type { ScriptedCall } from '../support/scriptedBackend.ts';
+import { devicePrincipal, identityWithId, sensorPrincipal } from '../support/world.ts';
+import { incident } from './table/answers.ts';
+import type { Row } from './table/row.ts';
+
+/** What `identity.update` and `identity.delete` have in common: how an identity is named and found. */
+
+export const sensor = {
+  id: sensorPrincipal,
+  identity: 'sensor-1',
+  path: 'd1/edge/sensor-1',
+  parentId: devicePrincipal,
+};
+const resolve = 'GET /devices?device=d1&path=edge&identity=sensor-1';
+export const finds = (call = resolve, found: object = sensor): ScriptedCall => ({
+  call,
+  reply: [200, { data: [found] }],
+});
+export const findsNothing = (call = resolve): ScriptedCall => ({ call, reply: [200, { data: [] }] });
+export const unknownIdentity = 'the principal manager knows no such identity below this device';
+
+const properties = { parent: 'edge' };
+const body = { identity: 'sensor-1' };
+
+/** @param failed the acknowledgement of a failure */
+export function identityRows(failed: (code: string, details: unknown) => Row['ack']): readonly Row[] {
+  const unknown = failed('http_response_error', unknownIdentity);
+  const rejects = (it: string, given: Partial<Row>, details: string): Row => ({
+    it,
+    properties,
+    body,
+    ...given,
+    ack: failed('validation_error', details),
+  });
+  return [
+    {
+      it: 'says the same of an identity that is connected through another device',
+      device: 'd2',
+      properties,
+      body,
+      backend: [
+        {
+          ...findsNothing('GET /devices?device=d2&path=edge&identity=sensor-1'),
+          headers: { 'x-svc-device-id': 'd2' },
+        },
+      ],
+      ack: unknown,
+    },
+    ...hostilePrincipals.map((id) => ({
+      it: `is our trouble, not the device’s, when the identity’s id is no segment of a path: ${shown(id)}`,
+      properties,
+      body,
+      backend: [identityWithId(id, resolve)],
+      ack: failed('internal_platform_error', incident),
+    })),
+    ...[
+      ['', 'must not be empty'],
+      [7, 'must be text'],
+      [null, 'must be text'],
+      [['sensor-1'], 'must be text'],
+    ].map(([identity, fault]) =>
+      rejects(
+        `checks that the identity is text: ${JSON.stringify(identity)}`,
+        { body: { identity } },
+        `body.identity ${fault}`,
+      ),
+    ),
+    rejects(
+      'refuses an identity that is no Unicode text',
+      { body: '{"identity":"\\ud800"}' },
+      'body.identity must be Unicode text',
+    ),
+    rejects('refuses a body that is no object', { body: '["sensor-1"]' }, 'body must be a JSON object'),
+    rejects(
+      'refuses a body in which identity occurs twice',
+      { body: '{"identity":"sensor-1","identity":"sensor-2"}' },
+      'body.identity occurs twice',
+    ),
+    ...hostilePaths.map((parent) =>
+      rejects(
+        `refuses a parent with empty or climbing names or control characters: ${shown(parent)}`,
+        { properties: { parent } },
+        `property parent ${pathFault}`,
+      ),
+    ),
+    ...hostileIdentities.map(([identity, encoded]) => ({
+      it: `never splits an identity: ${shown(identity)} is one name`,
+      properties,
+      body: { identity },
+      backend: [findsNothing(`GET /devices?device=d1&path=edge&identity=${encoded}`)],
+      ack: unknown,
+    })),
+    {
+      it: 'never splits a parent’s names any further than at its slashes',
+      properties: { parent: 'a%2fb&device=d2' },
+      body,
+      backend: [findsNothing('GET /devices?device=d1&path=a%252fb%26device%3Dd2&identity=sensor-1')],
+      ack: unknown,
+    },
+  ];
+}

@@ -1,0 +1,75 @@
+import type { Generation } from '../../../src/protocol/event.ts';
+import type { ScriptedCall } from '../../support/scriptedBackend.ts';
+import { problem, pump, pumpAnswer, pumpId } from '../../support/world.ts';
+import type { Row } from '../table/row.ts';
+
+/** How one generation replaces the pump's properties and variables: `model.update` or `Svc.Device.Updated`. */
+
+export const path = `/objects/${pumpId}/models/svc.device`;
+export const put = `PUT ${path}`;
+export const get = `GET ${path}`;
+export const properties = { objectId: pumpId };
+export const body = { type: 'pump', properties: { serial: 'FP-1' }, variables: { speed: 3 }, version: 4 };
+/** The body with another version, however it is written. */
+export const withVersion = (version: number | string) =>
+  JSON.stringify(body).replace('"version":4', `"version":${version}`);
+
+/** An update with this version that succeeds. */
+export const updates = (version: number): ScriptedCall => ({
+  call: put,
+  body: JSON.stringify({ ...body, version }),
+  reply: [200, pumpAnswer({ version: version + 1 })],
+});
+/** An update with this version although another one is stored. */
+export const misses = (version: number): ScriptedCall => ({
+  ...updates(version),
+  reply: problem(409, 'Version mismatch', { version: 1 }),
+});
+export const stored = (version: number, more: object = {}): ScriptedCall => ({
+  call: get,
+  reply: [200, pump({ version, ...more })],
+});
+
+type Answer = Pick<Row, 'ack' | 'ackProperties'>;
+
+/** What a generation says. */
+export interface Replacement {
+  /** Which version it answers. */
+  readonly version: 'then stored' | 'of the request';
+  readonly invalid: string;
+  /** With the version that is then stored, or that of the request. */
+  done(stored?: number, requested?: number): Answer;
+  failed(code: string, details: unknown, requested?: number, model?: string): Answer;
+  /** Refused by the information model. */
+  refused(words: string, requested?: number, model?: string): Answer;
+}
+
+/** As V2 (`model.update`) or V1 (`Svc.Device.Updated`) says it. */
+export function replacement(generation: Generation): Replacement {
+  const isV1 = generation === 'V1';
+  const failed: Replacement['failed'] = (code, details, requested = 4, model = 'svc.device') => {
+    const ack = { success: false, code, details };
+    return isV1 ? { ack: { ...ack, version: requested }, ackProperties: { ...properties, model } } : { ack };
+  };
+  return {
+    version: isV1 ? 'of the request' : 'then stored',
+    invalid: isV1 ? 'platform_event_validation_error' : 'validation_error',
+    done(stored = 5, requested = 4) {
+      const [ack, named] = [
+        { success: true, code: 'ok', details: '' },
+        { ...properties, model: 'svc.device' },
+      ];
+      return isV1
+        ? { ack: { ...ack, version: requested }, ackProperties: named }
+        : { ack: { ...ack, ...named, version: stored } };
+    },
+    failed,
+    refused: (words, requested, model) =>
+      failed(
+        'http_response_error',
+        `information model: replace object model failed with ${words}: as it is`,
+        requested,
+        model,
+      ),
+  };
+}

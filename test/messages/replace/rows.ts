@@ -1,0 +1,154 @@
+import { idempotencyKey } from '../../support/idempotencyKey.ts';
+import { problem, pumpAnswer, pumpId } from '../../support/world.ts';
+import { incident, unrelated } from '../table/answers.ts';
+import type { Row } from '../table/row.ts';
+import { body, misses, properties, put, type Replacement, stored, updates } from './replacement.ts';
+import { raceRows, versionRows } from './versions.ts';
+
+/** What both generations say of replacing an object model. */
+export const replaceRows = (replacement: Replacement): Readonly<Record<string, readonly Row[]>> => ({
+  update: updateRows(replacement),
+  version: versionRows(replacement),
+  ...raceRows(replacement),
+  'refused by the information model': refusedRows(replacement),
+  'lost answers': lostAnswerRows(replacement),
+});
+
+const sent = { properties, body };
+
+function updateRows({ done, refused, version }: Replacement): readonly Row[] {
+  /** The body is handed over as it is. */
+  const passesOn = (it: string, body: object | string): Row => {
+    const text = typeof body === 'string' ? body : JSON.stringify(body);
+    return { it, properties, body: text, backend: [{ ...updates(4), body: text }], ...done() };
+  };
+  return [
+    passesOn(
+      `replaces properties and variables of an existing object model fully, and answers the version ${version}`,
+      body,
+    ),
+    passesOn(
+      'hands over the body byte for byte: 64-bit integers, 1.0, 1e400, the order of keys, white space',
+      '{ "version":4,"type":"pump@2.0.0", "properties":{"2":12345678901234567890,"1":1.0,"x":1e400,"ü":"\\u00fc"},"variables":{"a":1,"a":2}\n}',
+    ),
+    passesOn('passes on a type without a version as it is: the information model chooses', {
+      type: 'pump',
+      version: 4,
+    }),
+    passesOn('passes on a type with a major version as it is', { ...body, type: 'pump@2' }),
+    passesOn('passes on a type with a version, which switches the type definition', { ...body, type: 'tank@2.0.0' }),
+    {
+      it: 'tells models apart by the case of their letters',
+      properties: { ...properties, model: 'SVC.Device' },
+      body,
+      backend: [{ call: `PUT /objects/${pumpId}/models/SVC.Device`, reply: problem(404, 'Not found') }],
+      ...refused('HTTP 404: Not found', 4, 'SVC.Device'),
+    },
+    {
+      it: 'sends no notification, not even of the svc.configuration model',
+      properties: { ...properties, ack: undefined },
+      body,
+      backend: [{ ...updates(4), reply: [200, pumpAnswer({ version: 5, path: 'd1/edge' })] }],
+      ack: undefined,
+    },
+    {
+      it: 'succeeds although a related model could not be created',
+      ...sent,
+      backend: [
+        {
+          ...updates(4),
+          reply: [
+            200,
+            pumpAnswer({ version: 5, relatedModels: [unrelated('svc.history', 'validation_error', 'no serial')] }),
+          ],
+        },
+      ],
+      ...done(),
+    },
+  ];
+}
+
+function refusedRows({ failed, refused }: Replacement): readonly Row[] {
+  const cases = [
+    ['a model that does not exist', {}, 404, 'Not found'],
+    ['a change of a unique property', { properties: { serial: 'FP-2' } }, 400, 'Invalid modification'],
+    ['a change of type that leaves the uniqueness group', { type: 'note@1.0.0' }, 400, 'Invalid modification'],
+    ['a switch of type definition without a type version', { type: 'tank' }, 400, 'Invalid modification'],
+  ] as const;
+  return [
+    ...cases.map(([what, given, status, title]) => ({
+      it: `refuses ${what}`,
+      properties,
+      body: { ...body, ...given },
+      backend: [{ call: put, body: JSON.stringify({ ...body, ...given }), reply: problem(status, title) }],
+      ...refused(`HTTP ${status}: ${title}`),
+    })),
+    {
+      it: 'stops closing a gap at the first refusal',
+      ...sent,
+      backend: [misses(4), stored(2), { call: put, reply: problem(400, 'Invalid modification') }],
+      ...refused('HTTP 400: Invalid modification'),
+    },
+    {
+      it: 'takes an answer that is no object model for our trouble, not the device’s',
+      ...sent,
+      backend: [{ call: put, reply: [200, '<html>'] }],
+      ...failed('internal_platform_error', incident),
+    },
+  ];
+}
+
+function lostAnswerRows({ done, refused }: Replacement): readonly Row[] {
+  const keyed = (answered: number) => ({ headers: { 'idempotency-key': idempotencyKey(put, answered) } });
+  const lost = { ...updates(4), reply: 'lost' } as const;
+  const own = { variables: { speed: 3 } };
+  return [
+    {
+      it: 'repeats an update whose answer was lost under the same idempotency key',
+      ...sent,
+      backend: [
+        { ...lost, ...keyed(0) },
+        { ...updates(4), ...keyed(0) },
+      ],
+      ...done(),
+    },
+    {
+      it: 'reports success for its own update when the repeat meets the version it has written itself',
+      ...sent,
+      backend: [lost, misses(4), stored(5, own)],
+      ...done(),
+    },
+    {
+      it: 'does not take somebody else’s update for its own',
+      ...sent,
+      backend: [lost, misses(4), stored(5, { variables: { speed: 4 } }), stored(5)],
+      ...refused('HTTP 409: Version mismatch'),
+    },
+    {
+      it: 'does not take a version two higher for its own',
+      ...sent,
+      backend: [lost, misses(4), stored(6, own), stored(6, own)],
+      ...refused('HTTP 409: Version mismatch'),
+    },
+    {
+      it: 'goes on closing a gap after an answer was lost, with a key of its own for each update',
+      ...sent,
+      backend: [
+        { ...misses(4), ...keyed(0) },
+        stored(2),
+        { ...updates(2), ...keyed(1), reply: 'lost' },
+        { ...misses(2), ...keyed(1) },
+        stored(3, own),
+        { ...updates(3), ...keyed(2) },
+        { ...updates(4), ...keyed(3) },
+      ],
+      ...done(),
+    },
+    {
+      it: 'repeats what the information model was too busy for',
+      ...sent,
+      backend: [{ ...updates(4), reply: problem(503, 'Unavailable') }, { ...updates(4), reply: 'refused' }, updates(4)],
+      ...done(),
+    },
+  ];
+}

@@ -1,0 +1,154 @@
+import { problem, pump, pumpAnswer } from '../../support/world.ts';
+import { forbidden } from '../table/answers.ts';
+import type { Row } from '../table/row.ts';
+import { body, get, misses, properties, put, type Replacement, stored, updates, withVersion } from './replacement.ts';
+
+const mismatch = 'HTTP 409: Version mismatch';
+const gapOf = (gap: number, version: number, most: number) =>
+  `body.version is ${gap} ahead of the stored version ${version}; a gap of at most ${most} is closed`;
+
+/** The version of the request against the one that is stored. */
+export function versionRows({ done, failed, refused, invalid, version }: Replacement): readonly Row[] {
+  const sent = { properties, body };
+  const scattered = (n: number) =>
+    `{"type":"pump", "properties":{"version":9,"big":12345678901234567890}, "version" : ${n} ,"variables":{"x":1.0}}`;
+  const large = '9007199254740993';
+  return [
+    {
+      it: 'rejects a repeated update: the request is behind the stored version',
+      ...sent,
+      backend: [misses(4), stored(5)],
+      ...refused(mismatch),
+    },
+    {
+      it: 'rejects a request far behind the stored version',
+      ...sent,
+      body: { ...body, version: 1 },
+      backend: [misses(1), stored(900)],
+      ...refused(mismatch, 1),
+    },
+    {
+      it: `updates repeatedly when the stored version is one behind, until it is the request’s + 1${version === 'of the request' ? ', and answers the request’s' : ''}`,
+      ...sent,
+      backend: [misses(4), stored(3), updates(3), updates(4)],
+      ...done(),
+    },
+    {
+      it: 'makes up for a gap of exactly 100',
+      ...sent,
+      body: { ...body, version: 101 },
+      backend: [misses(101), stored(1), ...Array.from({ length: 101 }, (_, n) => updates(n + 1))],
+      ...done(102, 101),
+    },
+    {
+      it: 'refuses a gap of 101 without updating anything',
+      ...sent,
+      body: { ...body, version: 102 },
+      backend: [misses(102), stored(1)],
+      ...failed(invalid, gapOf(101, 1, 100), 102),
+    },
+    {
+      it: 'takes the largest gap from a setting',
+      ...sent,
+      limits: { maxVersionGap: 1 },
+      backend: [misses(4), stored(2)],
+      ...failed(invalid, gapOf(2, 2, 1)),
+    },
+    {
+      it: 'changes nothing but the version while it closes a gap, wherever it stands',
+      ...sent,
+      body: scattered(4),
+      backend: [
+        { call: put, reply: problem(409, 'Version mismatch', { version: 3 }) },
+        stored(3),
+        { ...updates(3), body: scattered(3) },
+        { ...updates(4), body: scattered(4) },
+      ],
+      ...done(),
+    },
+    {
+      it: 'compares versions exactly, however large',
+      ...sent,
+      body: withVersion(large),
+      backend: [
+        { call: put, reply: problem(409, 'Version mismatch', {}) },
+        { call: get, reply: [200, JSON.stringify(pump()).replace('"version":1', '"version":9007199254740994')] },
+      ],
+      ...refused(mismatch, Number(large)),
+      ...(version === 'of the request' && { ackText: `"version":${large}}` }),
+    },
+    {
+      it: 'counts 4.0 as version 4',
+      ...sent,
+      body: withVersion('4.0'),
+      backend: [{ call: put, reply: problem(409, 'Version mismatch', {}) }, stored(3), updates(3), updates(4)],
+      ...done(),
+    },
+  ];
+}
+
+/** Somebody else updates at the same time, or this very message has done so before. */
+export function raceRows({ done, failed, refused }: Replacement): Readonly<Record<string, readonly Row[]>> {
+  const sent = { properties, body };
+  return {
+    'repeats after a crash': [
+      {
+        it: 'gets its answers again, one after the other, when it had closed a gap before',
+        redelivered: true,
+        ...sent,
+        backend: [
+          misses(4),
+          stored(5),
+          { ...updates(4), reply: [200, pumpAnswer({ version: 4 })] },
+          { ...updates(4), reply: [200, pumpAnswer({ version: 5 })] },
+        ],
+        ...done(),
+      },
+      {
+        it: 'is rejected when it is behind and was not the one that made it so',
+        redelivered: true,
+        ...sent,
+        backend: [misses(4), stored(5), misses(4), stored(5)],
+        ...refused(mismatch),
+      },
+    ],
+    'two at the same time': [
+      {
+        it: 'tries again when the stored version reached the request’s in between',
+        ...sent,
+        backend: [misses(4), stored(4), updates(4)],
+        ...done(),
+      },
+      {
+        it: 'reads again when somebody else updates while the gap is being closed',
+        ...sent,
+        backend: [misses(4), stored(2), updates(2), misses(3), stored(4), updates(4)],
+        ...done(),
+      },
+      {
+        it: 'is rejected when somebody else overtakes it while the gap is being closed',
+        ...sent,
+        backend: [misses(4), stored(2), updates(2), misses(3), stored(5)],
+        ...refused(mismatch),
+      },
+      {
+        it: 'gives up after losing too many races',
+        ...sent,
+        backend: [misses(4), ...Array.from({ length: 5 }, () => [stored(4), misses(4)]).flat()],
+        ...refused(mismatch),
+      },
+      {
+        it: 'is rejected when the model was deleted in between',
+        ...sent,
+        backend: [misses(4), { call: get, reply: problem(404, 'Not found') }],
+        ...refused(mismatch),
+      },
+      {
+        it: 'is not authorized when the model became another’s in between',
+        ...sent,
+        backend: [misses(4), { call: get, reply: problem(403, 'Forbidden') }],
+        ...failed('not_authorized', forbidden('information model: read object model')),
+      },
+    ],
+  };
+}

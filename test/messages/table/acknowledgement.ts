@@ -1,0 +1,71 @@
+import { expect } from 'vitest';
+import { derivedCorrelationId } from '../../support/world.ts';
+import type { Row } from './row.ts';
+import type { Variations } from './sample.ts';
+
+const strange = 'c\r\n1: %2f';
+
+/** When a message is acknowledged, and what an acknowledgement repeats. */
+export function acknowledgementRows(of: Variations, name: string): readonly Row[] {
+  const { kind, id, invalid, meaningless, success, malformed, having } = of;
+  const { backend, notifications } = success;
+  const repeated = { [id]: strange, target: 'edge/ü %2f/s' };
+  const rows: readonly Row[] = [
+    { ...having(success, { ack: undefined }), it: 'is not sent when the request does not ask for one', ack: undefined },
+    { ...having(success, { ack: 'positive' }), it: 'is sent for a success to who wants to hear of successes' },
+    {
+      ...having(success, { ack: 'negative' }),
+      it: 'is not sent for a success to who wants to hear of failures',
+      ack: undefined,
+    },
+    { ...having(malformed, { ack: 'Negative' }), it: 'is sent for a failure to who wants to hear of failures' },
+    {
+      ...having(malformed, { ack: 'positive' }),
+      it: 'is not sent for a failure to who wants to hear of successes',
+      ack: undefined,
+    },
+    {
+      ...having(success, repeated, repeated),
+      it: `repeats ${id} and target of the request, whatever characters they have`,
+    },
+    { ...having(malformed, repeated, repeated), it: `repeats ${id} and target of a request that fails` },
+    { ...having(success, { target: undefined }, { target: '' }), it: 'has an empty target when the request has none' },
+    {
+      // The acknowledgement of this one action repeats the context.
+      ...having(success, {
+        'iothub-ack': 'full',
+        ...meaningless,
+        ...(name === 'identity.update' ? {} : { context: 'c' }),
+      }),
+      it: `repeats no property of the request that the specification does not name${kind === 'event' ? ', and those of V2 mean nothing' : ''}`,
+    },
+    {
+      ...success,
+      it: 'that cannot be delivered leaves the message completed and its result in the log',
+      delivery: [...notifications.map(() => 'delivered' as const), { dropped: 'unknown_device' }],
+      log: { code: 'ok', dropped: [{ kind: 'acknowledgement', device: 'd1', reason: 'unknown_device' }] },
+    },
+    {
+      ...malformed,
+      it: 'of a failure that cannot be delivered leaves the message completed and its error in the log',
+      delivery: [{ dropped: 'queue_full' }],
+      log: { code: invalid, details: expect.any(String), dropped: [{ reason: 'queue_full' }] },
+    },
+  ];
+  if (kind === 'action') return rows;
+  return [
+    ...rows,
+    ...[undefined, ''].map((given) => ({
+      ...having(success, { id: given }, { id: derivedCorrelationId }),
+      it: `has a generated id when the id of the request is ${given === '' ? 'empty' : 'missing'}, the same as everything else has`,
+      backend: backend.map((one) => ({
+        ...one,
+        headers: { ...one.headers, 'x-correlation-id': derivedCorrelationId },
+      })),
+    })),
+    {
+      ...having(malformed, { id: undefined }, { id: derivedCorrelationId }),
+      it: 'has a generated id also when the request fails',
+    },
+  ];
+}

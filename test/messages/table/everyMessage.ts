@@ -1,0 +1,117 @@
+import { deflateSync, gzipSync } from 'node:zlib';
+import { expect } from 'vitest';
+import type { Generation } from '../../../src/protocol/event.ts';
+import { problem } from '../../support/world.ts';
+import { acknowledgementRows } from './acknowledgement.ts';
+import { propertyRows } from './properties.ts';
+import type { Row } from './row.ts';
+import { type Sample, type Variations, variationsOf } from './sample.ts';
+import { subjectRows } from './subject.ts';
+
+/** The rows that every table begins with: what the specification says of all messages of the generation. */
+export function everyMessage(
+  generation: Generation,
+  name: string,
+  sample: Sample,
+): Readonly<Record<string, readonly Row[]>> {
+  const of = variationsOf(generation, sample);
+  return {
+    [`acknowledgement, as of every ${of.kind}`]: acknowledgementRows(of, name),
+    [`properties, as of every ${of.kind}`]: propertyRows(of, generation, name, sample),
+    [`body, as of every ${of.kind}`]: [
+      { ...of.malformed, it: 'must be well-formed JSON' },
+      { ...of.failure({}, 'body is empty, expected JSON'), it: 'must not be empty', body: '' },
+      { ...of.failure({}, 'body is not valid UTF-8'), it: 'must be UTF-8', body: Buffer.from([0x22, 0xc3, 0x22]) },
+      ...(generation === 'V2' ? bodiesOfActions(of) : bodiesOfEvents(of)),
+    ],
+    [`backends, as of every ${of.kind}`]: backendRows(of, sample),
+    ...(generation === 'V1' && { 'subject, as of every event': subjectRows(of, sample) }),
+  };
+}
+
+function bodiesOfActions({ success, failure, having }: Variations): readonly Row[] {
+  const text = JSON.stringify(success.body);
+  const forms = [
+    ['base64 text of gzip data', 'gzip', gzipSync(text).toString('base64')],
+    ['quoted base64 text of gzip data', 'GZIP', JSON.stringify(gzipSync(text).toString('base64'))],
+    ['bare gzip data', 'gzip', gzipSync(text)],
+  ] as const;
+  return [
+    ...forms.map(([form, encoding, body]) => ({
+      ...having(success, { 'content-encoding': encoding }, { 'content-encoding': 'gzip' }),
+      it: `may be ${form}; then the acknowledgement is compressed too`,
+      body,
+    })),
+    {
+      ...having(success, { 'content-encoding': 'deflate' }),
+      it: 'may be base64 text of deflate data; the acknowledgement is not compressed',
+      body: deflateSync(text).toString('base64'),
+    },
+    {
+      ...failure(
+        { 'content-encoding': 'gzip' },
+        'body is neither gzip data nor base64 text of it',
+        'decompression_error',
+      ),
+      it: 'must be what content-encoding says; the failure is not compressed',
+    },
+  ];
+}
+
+function bodiesOfEvents({ success, failure, having }: Variations): readonly Row[] {
+  const text = JSON.stringify(success.body);
+  return [
+    {
+      ...failure({}, 'body begins with a byte order mark'),
+      it: 'must not begin with a byte order mark',
+      body: `\ufeff${text}`,
+    },
+    {
+      ...failure({}, 'body is nested more than 64 levels deep'),
+      it: 'must not be nested more than 64 levels deep',
+      body: `{"variables":${'['.repeat(64)}${']'.repeat(64)}}`,
+    },
+    ...['[]', '"text"', 'null', '7'].map((other) => ({
+      ...failure({}, 'body must be a JSON object'),
+      it: `must be an object: ${other}`,
+      body: other,
+    })),
+    {
+      ...having(success, { 'content-encoding': 'gzip' }),
+      it: 'is taken as it is, whatever content-encoding says: V1 knows no compression, nor do its replies',
+    },
+    {
+      ...failure({ 'content-encoding': 'gzip' }, 'body is not valid UTF-8'),
+      it: 'must not be compressed',
+      body: gzipSync(text),
+    },
+  ];
+}
+
+function backendRows({ success, failure }: Variations, { decisive, failed, readBody }: Sample): readonly Row[] {
+  const { backend } = success;
+  const fails = (code: string, details: unknown) => ({
+    ...failure({}, ''),
+    ack: { ...failed(code, details), ...readBody },
+  });
+  return (decisive ?? backend).flatMap((one) => {
+    const before = backend.slice(0, backend.indexOf(one));
+    const failing = { ...one, reply: [500, 'not for the device: http://backend.example'] } as const;
+    return [
+      {
+        ...fails(
+          'not_authorized',
+          expect.stringMatching(/^[a-z ]+: [a-z ]+ failed with HTTP 403: Forbidden: as it is$/),
+        ),
+        it: `a device that may not do this is told not_authorized, and nothing more is done: ${one.call}`,
+        backend: [...before, { ...one, reply: problem(403, 'Forbidden') }],
+      },
+      {
+        ...fails('internal_platform_error', expect.stringMatching(/^internal error, incident [0-9a-f-]{36}$/)),
+        it: `a backend that fails to the end of its attempts is told as an incident id only: ${one.call}`,
+        backend: [...before, failing, failing, failing],
+        log: { level: 'warn', code: 'internal_platform_error' },
+      },
+    ];
+  });
+}

@@ -1,0 +1,33 @@
+import type { CardLimits } from '../../../src/card/card.ts';
+import type { Delivery } from '../../../src/hub/replies/sender.ts';
+import type { Script } from '../../support/scriptedBackend.ts';
+
+/** One message, what the backends are asked, and everything the devices get. */
+export interface Row {
+  /** A sentence of the specification. */
+  readonly it: string;
+  /** Properties beside or instead of those of every message; undefined takes one away. */
+  readonly properties?: Readonly<Record<string, unknown>>;
+  /** Text and bytes go out as they are, anything else as JSON. */
+  readonly body?: unknown;
+  /** The device that sends; `d1` unless told otherwise. */
+  readonly device?: string;
+  /** Exactly these calls, in this order. */
+  readonly backend?: Script;
+  /** What becomes of each reply, in order; of those not named, the hub refuses only what is too large. */
+  readonly delivery?: readonly Delivery[];
+  /** The message comes from a time when another instance may have handled it. */
+  readonly redelivered?: boolean;
+  /** Instead of the settings' defaults. */
+  readonly limits?: Partial<CardLimits>;
+  /** Body of the acknowledgement, decompressed if it says that it is `gzip`; undefined when there must be none. */
+  readonly ack: Readonly<Record<string, unknown>> | undefined;
+  /** Text that the acknowledgement's body has, character by character. */
+  readonly ackText?: string;
+  /** Properties of the acknowledgement beside or instead of those of every acknowledgement. */
+  readonly ackProperties?: Readonly<Record<string, unknown>>;
+  /** Before the acknowledgement, in this order. Text is compared character by character. */
+  readonly notifications?: readonly { device?: string; properties: Readonly<Record<string, string>>; body: unknown }[];
+  /** What the log line of the message says, among other things. */
+  readonly log?: Readonly<Record<string, unknown>>;
+}

@@ -1,0 +1,73 @@
+import type { AxiosAdapter } from 'axios';
+import { createBackends } from '../../src/backends/backends.ts';
+import type { CardLimits } from '../../src/card/card.ts';
+import type { DeadLetters } from '../../src/deadLetters/store.ts';
+import { type Arrival, createDispatch } from '../../src/dispatch/dispatch.ts';
+import type { MessageContext } from '../../src/hub/partition/work.ts';
+import type { Delivery } from '../../src/hub/replies/sender.ts';
+import { createLog, type Log } from '../../src/log/log.ts';
+import { createCounters } from '../../src/metrics/counters.ts';
+import type { Reply } from '../../src/protocol/c2d.ts';
+import { classify, type HubEvent, senderOf } from '../../src/protocol/event.ts';
+import { messageLimits } from '../../src/settings/groups/constants.ts';
+import { settings as defaults } from './environment.ts';
+
+/** The moment at which every test message is answered. */
+export const now = new Date('2026-01-02T03:04:06.789Z');
+
+interface Around {
+  readonly settings?: Parameters<typeof createBackends>[0];
+  /** In place of the network. */
+  readonly adapter?: AxiosAdapter;
+  /** No chance, unless told otherwise. */
+  readonly random?: () => number;
+  readonly send: (reply: Reply) => Promise<Delivery>;
+  /** No message should fail through the side of the service, unless told otherwise. */
+  readonly deadLetters?: Pick<DeadLetters, 'park' | 'remove'>;
+  readonly log?: Log;
+  readonly limits?: Partial<CardLimits> | undefined;
+}
+
+/** Puts together all that handles a message between the hub and the network. */
+export function wire({
+  settings = defaults.backends,
+  adapter,
+  random = () => 0,
+  send,
+  deadLetters = noLetters,
+  log = createLog('silent'),
+  limits,
+}: Around) {
+  const backends = createBackends(settings, log, { ...(adapter && { adapter }), random });
+  const counters = createCounters();
+  const dispatch = createDispatch({
+    backends,
+    sender: { send, stop() {} },
+    counters,
+    deadLetters,
+    log,
+    limits: { ...messageLimits, ...limits },
+    now: () => now,
+  });
+  return { backends, counters, dispatch };
+}
+
+const noLetters = {
+  park: () => Promise.reject(new Error('nothing fails through the side of the service')),
+  remove: () => Promise.reject(new Error('nothing is handled twice')),
+};
+
+/** A partition that nobody takes from us. */
+export const forever: MessageContext = {
+  releaseBytes() {},
+  waiting() {},
+  answering() {},
+  ended: new AbortController().signal,
+};
+
+/** The event as the reader hands it on; one that the reader skips ends the test. */
+export function arrivalOf(event: HubEvent, redelivered = false): Arrival {
+  const [generation, deviceId] = [classify(event), senderOf(event)];
+  if (generation === undefined || deviceId === undefined) throw new Error('this event never reaches dispatch');
+  return { event, generation, deviceId, origin: { hub: 'hub', partition: '0' }, redelivered };
+}
