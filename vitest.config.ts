@@ -17,6 +17,8 @@ export default defineConfig({
     testTimeout: 240_000,
     hookTimeout: 240_000,
     pool: 'forks',
+    // What is waited for comes at once, or on a busy machine late.
+    expect: { poll: { timeout: 60_000, interval: 25 } },
     // Most of the longer tests wait for processes of their own: fewer files at a time would leave a small machine idle.
     maxWorkers: Math.max(3, availableParallelism() - 1),
     projects: [

@@ -7,11 +7,11 @@ import { readJsonWithComments } from '../../edge/src/configuration/jsonWithComme
 import { ConfigurationError, parseConfiguration, readConfiguration } from '../../edge/src/configuration/read.ts';
 import { edgeSchema, edgeSchemaFile } from '../../scripts/edgeSchema.ts';
 
-const A = '6b0e4d7c-5a33-4d8c-9a1e-2f1c0f6a7b10';
-const B = '0f1d8a52-7f2b-4f0e-8d57-3b8f2f6c9e11';
+const pressObject = '6b0e4d7c-5a33-4d8c-9a1e-2f1c0f6a7b10';
+const busObject = '0f1d8a52-7f2b-4f0e-8d57-3b8f2f6c9e11';
 const connectionString = 'HostName=h;DeviceId=d;SharedAccessKey=a2V5';
 
-const press = { id: 'press', objectIds: [A], topics_methods_in: 'press/in', topics_methods_out: 'press/out' };
+const press = { id: 'press', objectIds: [pressObject], topics_methods_in: 'press/in', topics_methods_out: 'press/out' };
 const bus = { id: 'bus', topics_methods_in: 'bus/in', topics_methods_out: 'bus/out', gateway: { targets: ['bus'] } };
 const good = { hub: { connectionString }, broker: { url: 'mqtt://localhost:1883' }, modules: [press, bus] };
 
@@ -85,8 +85,8 @@ describe('a configuration', () => {
     ],
     [
       'an object id of two modules',
-      withModules(press, { ...bus, gateway: { objectIds: [A.toUpperCase()] } }),
-      `modules[1].gateway.objectIds[0]: the object id "${A}" is already used in modules[0].objectIds[0]`,
+      withModules(press, { ...bus, gateway: { objectIds: [pressObject.toUpperCase()] } }),
+      `modules[1].gateway.objectIds[0]: the object id "${pressObject}" is already used in modules[0].objectIds[0]`,
     ],
     [
       'a target twice',
@@ -116,7 +116,7 @@ describe('a configuration', () => {
     ['no module', withModules(), 'modules: must have at least one module'],
     [
       'an object id that is not a GUID',
-      withModules({ ...press, objectIds: [B, 'motor'] }),
+      withModules({ ...press, objectIds: [busObject, 'motor'] }),
       'modules[0].objectIds[1]: must be a GUID',
     ],
     [

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { connectToHub } from '../../edge/src/hub/hubConnection.ts';
 import { createLog } from '../../edge/src/operations/log.ts';
 import { startTestEdge, type TestEdge, users } from './support/testEdge.ts';
@@ -9,8 +9,7 @@ let edge: TestEdge;
 afterEach(() => edge.close());
 
 const logged = (text: string) => edge.lines.filter(({ msg, reason }) => `${msg} ${reason ?? ''}`.includes(text));
-const waitingFor = (what: RegExp) =>
-  vi.waitFor(async () => expect((await edge.readyz()).waitingFor.join()).toMatch(what), { timeout: 20_000 });
+const waitingFor = (what: RegExp) => expect.poll(async () => (await edge.readyz()).waitingFor.join()).toMatch(what);
 const expectWorking = async () => {
   await edge.ready();
   const press = await edge.module('press', (request) => request.reply(4));
@@ -125,7 +124,7 @@ describe('the hub', () => {
     await edge.hub.faults.strike({ kind: 'drop', deviceId: 'edge-1' });
     expect(await calling).toBeInstanceOf(Error);
     request.reply(1);
-    await vi.waitFor(() => expect(logged('a response did not reach the hub')).toHaveLength(1), { timeout: 10_000 });
+    await expect.poll(() => logged('a response did not reach the hub')).toHaveLength(1);
     await press.close();
     await expectWorking();
   });
@@ -155,9 +154,7 @@ describe('the hub', () => {
       backoff: { initialMs: 50, maxMs: 500, stableAfterMs: 60_000 },
     });
     try {
-      await vi.waitFor(() => expect(logged('does another program use the identity')).toHaveLength(1), {
-        timeout: 60_000,
-      });
+      await expect.poll(() => logged('does another program use the identity')).toHaveLength(1);
     } finally {
       await other.close();
     }
@@ -180,12 +177,12 @@ describe('the hub', () => {
       token: { valid: 1_000, renewWhenIdle: 0.1, renew: 3 },
     });
     try {
-      await vi.waitFor(() => expect(renewed()).toBe(1), { timeout: 10_000 });
+      await expect.poll(() => renewed()).toBe(1);
       const busySince = performance.now();
-      await vi.waitFor(() => expect(renewed()).toBe(2), { timeout: 20_000 });
+      await expect.poll(() => renewed()).toBe(2);
       expect(performance.now() - busySince).toBeGreaterThan(2_500);
       isIdle = true;
-      await vi.waitFor(() => expect(renewed()).toBeGreaterThan(3), { timeout: 10_000 });
+      await expect.poll(() => renewed()).toBeGreaterThan(3);
     } finally {
       await hub.close();
     }

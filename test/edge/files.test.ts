@@ -2,7 +2,7 @@ import { lstat, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { BlobServiceClient } from '@azure/storage-blob';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { urlProblem } from '../../edge/src/files/fileUrl.ts';
 import { ensureCertificates } from '../../sandbox/hub/identity/certificates.ts';
 import { startAzurite } from '../../sandbox/methods/azurite.ts';
@@ -203,7 +203,7 @@ describe('a file is not delivered', () => {
     const began = performance.now();
     await expectRefusal(signed, 502, /the download timed out/, { timeout: 5 });
     expect(performance.now() - began).toBeLessThan(4_900);
-    await vi.waitFor(() => expect(server.open).toBe(0), { timeout: 5_000 });
+    await expect.poll(() => server.open).toBe(0);
   });
 
   it('when its host is offline', async () => {
@@ -221,9 +221,9 @@ describe('a file is not delivered', () => {
       finish = () => response.writeHead(200, { etag: signed.etag }).end('firmware');
     });
     const calling = load(signed);
-    await vi.waitFor(() => expect(server.open).toBe(1), { timeout: 10_000 });
+    await expect.poll(() => server.open).toBe(1);
     await edge.stopBroker();
-    await vi.waitFor(async () => expect((await edge.readyz()).status).toBe(503), { timeout: 10_000 });
+    await expect.poll(async () => (await edge.readyz()).status).toBe(503);
     finish();
     expect(await calling).toMatchObject({ status: 503 });
     expect(await inFolder()).toEqual([]);
@@ -256,12 +256,12 @@ describe('the folder of a module', () => {
       fail = () => response.writeHead(500).end();
     });
     const first = load(signed);
-    await vi.waitFor(() => expect(server.open).toBe(1), { timeout: 10_000 });
+    await expect.poll(() => server.open).toBe(1);
     expect((await load(signed)).payload.detail).toMatch(/do not fit the quota/);
     fail();
     expect((await first).status).toBe(502);
     const again = load(signed);
-    await vi.waitFor(() => expect(server.requests).toBe(2), { timeout: 10_000 });
+    await expect.poll(() => server.requests).toBe(2);
     fail();
     expect((await again).status).toBe(502);
   });
@@ -303,7 +303,7 @@ it('downloads beyond the limit wait, but not longer than their call', async () =
   });
   const calls = Array.from({ length: 4 }, () => load(signed));
   const tooLate = load(signed, { timeout: 5 });
-  await vi.waitFor(() => expect(held).toHaveLength(2), { timeout: 10_000 });
+  await expect.poll(() => held).toHaveLength(2);
   expect(await tooLate).toMatchObject({
     status: 502,
     payload: { detail: expect.stringMatching(/other downloads were in progress/) },
@@ -313,7 +313,7 @@ it('downloads beyond the limit wait, but not longer than their call', async () =
   })();
   while (held.length > 0 || server.requests < 4) {
     held.shift()?.();
-    await vi.waitFor(() => expect(held.length > 0 || server.requests === 4).toBe(true), { timeout: 10_000 });
+    await expect.poll(() => held.length > 0 || server.requests === 4).toBe(true);
   }
   await served;
   expect((await Promise.all(calls)).map(({ status }) => status)).toEqual([200, 200, 200, 200]);

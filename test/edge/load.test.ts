@@ -1,4 +1,4 @@
-import { afterEach, expect, it, vi } from 'vitest';
+import { afterEach, expect, it } from 'vitest';
 import { busObject, startTestEdge, type TestEdge } from './support/testEdge.ts';
 
 // Many calls at once (M10, M11).
@@ -12,7 +12,7 @@ it('200 calls at once to one module each get their own reply', async () => {
   edge = await startTestEdge({ limits: { inFlight: 200, inFlightPerModule: 200 } });
   const press = await edge.module('press');
   const calls = Array.from({ length: 200 }, (_, index) => edge.call({ method: 'count', input: { index } }));
-  await vi.waitFor(() => expect(press.received).toHaveLength(200), { timeout: 30_000 });
+  await expect.poll(() => press.received).toHaveLength(200);
   for (const request of press.received.toReversed())
     request.reply(JSON.parse(request.text).index, { text: 'x'.repeat(100) });
   expect((await Promise.all(calls)).map(({ payload }) => payload.status)).toEqual(Array.from(calls.keys()));
@@ -33,15 +33,15 @@ it('calls beyond the limit of a module get 503 at once, others are delivered, an
   const press = await edge.module('press');
   const bus = await edge.module('bus');
   const first = Array.from({ length: 3 }, () => edge.call());
-  await vi.waitFor(() => expect(press.received).toHaveLength(3), { timeout: 10_000 });
+  await expect.poll(() => press.received).toHaveLength(3);
   expect(await edge.call()).toMatchObject({ status: 503, payload: { detail: expect.stringMatching(/too many/) } });
   const others = [edge.call({ objectId: busObject }), edge.call({ objectId: busObject })];
-  await vi.waitFor(() => expect(bus.received).toHaveLength(2), { timeout: 10_000 });
+  await expect.poll(() => bus.received).toHaveLength(2);
   expect((await edge.call({ objectId: busObject })).status).toBe(503); // five in all
   for (const request of [...press.received, ...bus.received]) request.reply(0);
   await Promise.all([...first, ...others]);
   const again = edge.call();
-  await vi.waitFor(() => expect(press.received).toHaveLength(4), { timeout: 10_000 });
+  await expect.poll(() => press.received).toHaveLength(4);
   press.received[3]?.reply(1);
   expect((await again).payload).toEqual({ status: 1 });
 });
@@ -54,7 +54,7 @@ it('a module that does not reply uses capacity only until its calls time out, an
   for (let index = 0; index < 5_000; index += 1) press.publish(`press/out/0/${index}`, 'x'.repeat(100));
   for (const request of press.received) for (let index = 0; index < 100; index += 1) request.reply(index);
   const calling = edge.call();
-  await vi.waitFor(() => expect(press.received).toHaveLength(3), { timeout: 20_000 });
+  await expect.poll(() => press.received).toHaveLength(3);
   press.received[2]?.reply(9);
   expect((await calling).payload).toEqual({ status: 9 });
   expect(edge.lines.filter(({ msg }) => String(msg).startsWith('replies dropped'))).toHaveLength(1); // in a minute

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { breachesOfModule } from '../support/modulesContract.ts';
 import type { TestModule } from './support/module.ts';
 import { busObject, invokeDirectly, pressObject, startTestEdge, type TestEdge, users } from './support/testEdge.ts';
@@ -170,7 +170,7 @@ describe('a reply', () => {
     request.reply(1);
     request.reply(2);
     expect((await calling).payload).toEqual({ status: 1 });
-    await vi.waitFor(() => expect(dropped('press')).toBeGreaterThan(0));
+    await expect.poll(() => dropped('press')).toBeGreaterThan(0);
   });
 
   it('to an unknown request, on the topic of another module, or on an invalid topic is dropped', async () => {
@@ -184,7 +184,7 @@ describe('a reply', () => {
     press.publish(`press/out/0/${requestId.toUpperCase()}`, '');
     const answered = await calling;
     expect(answered).toMatchObject({ status: 504, reason: 'no_reply_at_device' });
-    await vi.waitFor(() => expect(dropped('bus')).toBeGreaterThan(0));
+    await expect.poll(() => dropped('bus')).toBeGreaterThan(0);
   });
 
   it('to the request of another module is dropped', async () => {
@@ -212,9 +212,7 @@ describe('a reply', () => {
   it('that was retained at the broker is dropped when the proxy reconnects', async () => {
     press.publish('press/out/0/5f2b8f0e-0000-4000-8000-000000000001', '{"old":true}', true);
     edge.broker.disconnect('edge-proxy');
-    await vi.waitFor(() => expect(edge.lines.some(({ msg }) => String(msg).includes('retained'))).toBe(true), {
-      timeout: 20_000,
-    });
+    await expect.poll(() => edge.lines.some(({ msg }) => String(msg).includes('retained'))).toBe(true);
     press.publish('press/out/0/5f2b8f0e-0000-4000-8000-000000000001', '', true);
     await edge.ready();
     const calling = edge.call();

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import type { Module } from '../../edge/src/configuration/moduleSchema.ts';
 import { createRouter } from '../../edge/src/modules/routing.ts';
 
-const A = '6b0e4d7c-5a33-4d8c-9a1e-2f1c0f6a7b10';
-const B = '0f1d8a52-7f2b-4f0e-8d57-3b8f2f6c9e11';
+const pressObject = '6b0e4d7c-5a33-4d8c-9a1e-2f1c0f6a7b10';
+const busObject = '0f1d8a52-7f2b-4f0e-8d57-3b8f2f6c9e11';
 const other = 'ffffffff-7f2b-4f0e-8d57-3b8f2f6c9e11';
 
 const module = (id: string, objectIds: string[], gateway?: { objectIds: string[]; targets: string[] }): Module => ({
@@ -17,8 +17,8 @@ const module = (id: string, objectIds: string[], gateway?: { objectIds: string[]
 
 describe('an invocation', () => {
   const find = createRouter([
-    module('press', [A]),
-    module('bus', [], { objectIds: [B], targets: ['bus', 'line'] }),
+    module('press', [pressObject]),
+    module('bus', [], { objectIds: [busObject], targets: ['bus', 'line'] }),
     module('line-2', [], { objectIds: [], targets: ['bus/line-2', 'line/a/b'] }),
   ]);
   const name = (objectId: string, target: string) => {
@@ -27,11 +27,11 @@ describe('an invocation', () => {
   };
 
   it.each<[string, string, string, string | undefined]>([
-    ['goes to the owner of its object', A, '', 'press'],
-    ['goes to the owner of its object for any target', A, 'bus/line-2', 'press'],
-    ['goes to the owner of its object id in any letter case', A.toUpperCase(), '', 'press'],
-    ['goes to the gateway that serves its object', B, '', 'bus as a gateway'],
-    ['goes to the gateway of its object rather than that of its target', B, 'bus/line-2', 'bus as a gateway'],
+    ['goes to the owner of its object', pressObject, '', 'press'],
+    ['goes to the owner of its object for any target', pressObject, 'bus/line-2', 'press'],
+    ['goes to the owner of its object id in any letter case', pressObject.toUpperCase(), '', 'press'],
+    ['goes to the gateway that serves its object', busObject, '', 'bus as a gateway'],
+    ['goes to the gateway of its object rather than that of its target', busObject, 'bus/line-2', 'bus as a gateway'],
     ['goes to the gateway of its exact target', other, 'bus', 'bus as a gateway'],
     ['goes to the gateway of a target above', other, 'bus/drive-1', 'bus as a gateway'],
     ['goes to the longest target', other, 'bus/line-2', 'line-2 as a gateway'],

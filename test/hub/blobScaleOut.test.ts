@@ -1,32 +1,22 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { EventHubProducerClient } from '@azure/event-hubs';
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { type Hub, startHub } from '../../sandbox/hub/hub.ts';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type Azurite, startAzurite } from '../../sandbox/methods/azurite.ts';
-import { createBudget } from '../../src/hub/partition/budget.ts';
-import { openSpool } from '../../src/hub/partition/spool.ts';
 import { type Consumer, createConsumer } from '../../src/hub/reading/consumer.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
 import { createBlobStore } from '../../src/hub/stores/blobStore.ts';
-import { createLog } from '../../src/log/log.ts';
 import type { HubEvent } from '../../src/protocol/event.ts';
-import { bodyBytes } from '../support/events.ts';
+import { freshHub } from '../sandbox/hub/support/hub.ts';
+import { usualOpened, usualReading } from './support/reading.ts';
 
 cureHubSdks();
 
-const directory = mkdtempSync(join(tmpdir(), 'blob-scale-out-'));
 let azurite: Azurite;
-let hub: Hub;
+let hub: Awaited<ReturnType<typeof freshHub>>;
 let producer: EventHubProducerClient;
 const running = new Set<Consumer>();
 
 beforeAll(async () => {
-  [azurite, hub] = await Promise.all([
-    startAzurite(),
-    startHub({ directory, partitions: 4, consumerGroups: ['shared'] }),
-  ]);
+  [azurite, hub] = await Promise.all([startAzurite(), freshHub({ partitions: 4, consumerGroups: ['shared'] })]);
   producer = new EventHubProducerClient(hub.eventHubConnectionString('iothubowner'));
 });
 afterEach(async () => {
@@ -35,8 +25,7 @@ afterEach(async () => {
 });
 afterAll(async () => {
   await producer.close();
-  await Promise.all([hub.close(), azurite.close()]);
-  rmSync(directory, { recursive: true });
+  await Promise.all([hub.stop(), azurite.close()]);
 });
 
 /** Each instance has a client of its own, as processes have. */
@@ -51,23 +40,15 @@ const openStore = () =>
 
 function enter(handled: string[]): Consumer {
   const consumer = createConsumer({
+    ...usualReading,
     connectionString: hub.eventsConnectionString,
     consumerGroup: 'shared',
-    startPosition: 'earliest',
-    batchSize: 10,
-    prefetch: 50,
-    maxWaitSeconds: 1,
     drainMs: 2_000,
     roundMs: 150,
-    answerMs: 20_000,
-    silentMs: 8_000,
     balance: { expiryMs: 10_000, forceMs: 20_000 },
     store: openStore(),
-    log: createLog('silent'),
     partition: () => ({
-      budget: createBudget({ maxMessages: 100, maxBytes: 1e6 }),
-      spool: openSpool(directory, `spool-${Math.random()}`, { maxBytes: 1e6, maxMessages: 1e5 }),
-      costOf: bodyBytes,
+      ...usualOpened(),
       arrivalOf: (event: HubEvent) => ({ event, deviceId: String(event.properties?.['device']) }),
       async dispatch({ event }) {
         handled.push(Buffer.from(event.body as Uint8Array).toString());
@@ -102,7 +83,6 @@ async function sharesOf(): Promise<number[]> {
 }
 
 const numbered = (name: string, count: number) => Array.from({ length: count }, (_, index) => `${name}${index}`);
-const soon = { timeout: 60_000, interval: 50 };
 
 describe('two instances over one storage account', () => {
   it('share the partitions, hand them back, and handle each message once', async () => {
@@ -111,18 +91,18 @@ describe('two instances over one storage account', () => {
 
     enter(handled);
     await send(expected.slice(0, 40));
-    await vi.waitFor(async () => expect(await sharesOf()).toEqual([4]), soon);
+    await expect.poll(() => sharesOf()).toEqual([4]);
 
     const second = enter(handled);
-    await vi.waitFor(async () => expect(await sharesOf()).toEqual([2, 2]), soon);
+    await expect.poll(() => sharesOf()).toEqual([2, 2]);
     await send(expected.slice(40, 80));
-    await vi.waitFor(() => expect(handled).toHaveLength(80), soon);
+    await expect.poll(() => handled).toHaveLength(80);
 
     await second.stop();
     running.delete(second);
     await send(expected.slice(80));
-    await vi.waitFor(async () => expect(await sharesOf()).toEqual([4]), soon);
-    await vi.waitFor(() => expect(handled.length).toBeGreaterThanOrEqual(expected.length), soon);
+    await expect.poll(() => sharesOf()).toEqual([4]);
+    await expect.poll(() => handled.length).toBeGreaterThanOrEqual(expected.length);
     expect(handled.sort()).toEqual(expected.sort());
   });
 });

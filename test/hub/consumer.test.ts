@@ -1,32 +1,25 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { EventHubProducerClient } from '@azure/event-hubs';
 import { Receiver } from 'rhea-promise';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { type Hub, startHub } from '../../sandbox/hub/hub.ts';
-import { createBudget } from '../../src/hub/partition/budget.ts';
-import { openSpool } from '../../src/hub/partition/spool.ts';
 import { type Consumer, createConsumer } from '../../src/hub/reading/consumer.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
 import { createFileStore } from '../../src/hub/stores/fileStore.ts';
 import { createMemoryStore } from '../../src/hub/stores/memoryStore.ts';
 import type { Store } from '../../src/hub/stores/store.ts';
-import { createLog } from '../../src/log/log.ts';
 import type { HubEvent } from '../../src/protocol/event.ts';
-import { bodyBytes } from '../support/events.ts';
+import { freshHub } from '../sandbox/hub/support/hub.ts';
+import { usualOpened, usualReading } from './support/reading.ts';
 
 cureHubSdks();
 
 const prefetch = 50;
-const directory = mkdtempSync(join(tmpdir(), 'consumer-'));
-let hub: Hub;
+let hub: Awaited<ReturnType<typeof freshHub>>;
 let producer: EventHubProducerClient;
 let consumer: Consumer | undefined;
 
 beforeAll(async () => {
-  hub = await startHub({
-    directory,
+  hub = await freshHub({
     partitions: 1,
     consumerGroups: ['one', 'two', 'three', 'four', 'five', 'six', 'seven'],
   });
@@ -35,8 +28,7 @@ beforeAll(async () => {
 afterEach(() => consumer?.stop());
 afterAll(async () => {
   await producer.close();
-  await hub.close();
-  rmSync(directory, { recursive: true });
+  await hub.stop();
 });
 
 const send = (...bodies: string[]) => producer.sendBatch(bodies.map((body) => ({ body: Buffer.from(body) })));
@@ -50,29 +42,21 @@ function read(
   repeats: string[] = [],
 ) {
   consumer = createConsumer({
+    ...usualReading,
     connectionString: hub.eventsConnectionString,
     consumerGroup,
-    startPosition: 'earliest',
-    batchSize: 10,
     prefetch,
-    maxWaitSeconds: 1,
     drainMs: 2_000,
     roundMs: 200,
-    silentMs: 8_000,
-    answerMs: 20_000,
     balance: { expiryMs: 2_000, forceMs: 4_000 },
     store,
-    log: createLog('silent'),
     partition: () => ({
-      budget: createBudget({ maxMessages, maxBytes: 1_000_000 }),
-      costOf: bodyBytes,
+      ...usualOpened(maxMessages),
       arrivalOf(event, redelivered) {
         if (redelivered) repeats.push(textOf(event));
         return { event, deviceId: deviceOf(event) };
       },
       dispatch: ({ event }) => handle(event),
-      spool: openSpool(directory, `spool-${Math.random()}`, { maxBytes: 1_000_000, maxMessages: 1e5 }),
-      limits: { everyMessages: 1, everyMs: 1_000, deviceMessages: 16 },
     }),
   });
   consumer.start();
@@ -100,12 +84,12 @@ describe('the consumer, with the official client against the sandbox hub', () =>
       seen.push(textOf(event));
       return true;
     });
-    await vi.waitFor(() => expect(seen).toEqual(['{"big":12345678901234567890}', 'no JSON at all']), 5_000);
-    await vi.waitFor(() => expect(consumer?.missing()).toEqual([]), 5_000);
+    await expect.poll(() => seen).toEqual(['{"big":12345678901234567890}', 'no JSON at all']);
+    await expect.poll(() => consumer?.missing()).toEqual([]);
   });
 
   it('resumes after the last message handled to its end', async () => {
-    const store = () => createFileStore(join(directory, 'resume'), 'place');
+    const store = () => createFileStore(join(hub.directory, 'resume'), 'place');
     const marks = ['r1', 'r2', 'r3'];
     await send(...marks);
     const firstRun: string[] = [];
@@ -117,7 +101,7 @@ describe('the consumer, with the official client against the sandbox hub', () =>
       },
       store(),
     );
-    await vi.waitFor(() => expect(firstRun.at(-1)).toBe('r3'), 5_000);
+    await expect.poll(() => firstRun.at(-1)).toBe('r3');
     await consumer?.stop();
 
     const secondRun: string[] = [];
@@ -129,7 +113,7 @@ describe('the consumer, with the official client against the sandbox hub', () =>
       },
       store(),
     );
-    await vi.waitFor(() => expect(secondRun).toEqual(['r3']), 5_000);
+    await expect.poll(() => secondRun).toEqual(['r3']);
   });
 
   it('takes messages for possible repeats unless the reader before has properly given the partition back', async () => {
@@ -147,7 +131,7 @@ describe('the consumer, with the official client against the sandbox hub', () =>
         return true;
       };
       const reading = read('five', handle, failing, 100, repeats);
-      await vi.waitFor(() => expect(seen).toContain(`life ${lives - 1}`), 8_000);
+      await expect.poll(() => seen).toContain(`life ${lives - 1}`);
       isDown = lives === 2;
       await reading.stop();
       isDown = false;
@@ -181,11 +165,11 @@ describe('the consumer, with the official client against the sandbox hub', () =>
       failing,
     );
     await ask(store);
-    await vi.waitFor(() => expect(refusals).toBe(1), 5_000);
+    await expect.poll(() => refusals).toBe(1);
     const [record] = await store.ownerships();
     if (record) await store.change(record, { ...record, wantedBy: '' });
     await send('after all');
-    await vi.waitFor(() => expect(seen).toContain('after all'), 8_000);
+    await expect.poll(() => seen).toContain('after all');
   });
 
   it('takes no more from the hub while it hands a partition over, and finishes that when it is stopped', async () => {
@@ -206,10 +190,10 @@ describe('the consumer, with the official client against the sandbox hub', () =>
       store,
     );
     const receivers = () => hub.counters().receivers.filter(({ address }) => address.includes('/seven/'));
-    await vi.waitFor(() => expect(started).toEqual(['in work']), 5_000);
+    await expect.poll(() => started).toEqual(['in work']);
     expect(receivers()).toHaveLength(1);
     await ask(store);
-    await vi.waitFor(() => expect(receivers()).toEqual([]), 1_500);
+    await expect.poll(() => receivers(), { timeout: 1_500 }).toEqual([]);
     const stopped = reading.stop();
     await new Promise((resolve) => setTimeout(resolve, 300));
     finish();
@@ -234,7 +218,7 @@ describe('the consumer, with the official client against the sandbox hub', () =>
       });
       for (let index = 0; index < 20; index += 1) {
         await send(`trickle ${index}`);
-        await vi.waitFor(() => expect(seen).toContain(`trickle ${index}`), { timeout: 60_000, interval: 2 });
+        await expect.poll(() => seen, { interval: 2 }).toContain(`trickle ${index}`);
       }
       expect(most).toBeGreaterThan(0);
       expect(most).toBeLessThanOrEqual(prefetch);
@@ -261,10 +245,10 @@ describe('the consumer, with the official client against the sandbox hub', () =>
       createMemoryStore(),
       5,
     );
-    await vi.waitFor(() => expect(started).toHaveLength(5), 5_000);
+    await expect.poll(() => started).toHaveLength(5);
     await send('one more');
     expect(started).toHaveLength(5);
     release();
-    await vi.waitFor(() => expect(started).toContain('backlog 199'), 5_000);
+    await expect.poll(() => started).toContain('backlog 199');
   });
 });

@@ -3,14 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it, vi } from 'vitest';
 import { allLetters, lettersInDirectory, letter as newLetter } from '../support/letters.ts';
-import { type Mortal, mortal } from '../support/mortal.ts';
-import { onMortalDisk } from './support/mortalDisk.ts';
+import { crashingAt, neverCrashing, type ProcessLife } from '../support/processLife.ts';
+import { onCrashingDisk } from './support/crashingDisk.ts';
 
 // The process dies before, in the middle of, or after each thing that it does to the files of its dead letters. The next
 // process is given the message again, for it cannot have been checkpointed, and parks it again.
 
 vi.mock('node:fs/promises', async (original) =>
-  (await import('./support/mortalDisk.ts')).mortalFiles(await original()),
+  (await import('./support/crashingDisk.ts')).crashingFiles(await original()),
 );
 
 const directory = mkdtempSync(join(tmpdir(), 'dying-letters-'));
@@ -18,12 +18,12 @@ afterAll(() => rmSync(directory, { recursive: true }));
 
 let places = 0;
 /** Parks a second dead letter of a device, up to its end or its death. */
-async function live(life: Mortal) {
+async function live(life: ProcessLife) {
   places += 1;
   const place = join(directory, String(places));
   await lettersInDirectory(place).park(newLetter(1));
   let isParked = false;
-  await onMortalDisk(life, async () => {
+  await onCrashingDisk(life, async () => {
     await lettersInDirectory(place).park(newLetter(2));
     isParked = true;
   });
@@ -34,12 +34,12 @@ const numbersIn = async (place: string) =>
   (await allLetters(lettersInDirectory(place))).map(({ letter }) => letter.event.sequenceNumber);
 
 it('an instance that dies while it parks a dead letter leaves all of it or nothing, and no other dead letter is harmed', async () => {
-  const unharmed = mortal(Number.POSITIVE_INFINITY);
+  const unharmed = neverCrashing();
   expect((await live(unharmed)).isParked).toBe(true);
   const points = unharmed.points();
   expect(points).toBeGreaterThan(10);
   for (let crashAt = 1; crashAt <= points; crashAt += 1) {
-    const { place, isParked } = await live(mortal(crashAt));
+    const { place, isParked } = await live(crashingAt(crashAt));
     const where = `died at point ${crashAt} of ${points}`;
     expect(isParked, where).toBe(false);
     expect([[1], [1, 2]], where).toContainEqual(await numbersIn(place));

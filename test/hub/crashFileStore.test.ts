@@ -3,14 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it, vi } from 'vitest';
 import { createFileStore } from '../../src/hub/stores/fileStore.ts';
-import { type Mortal, mortal } from '../support/mortal.ts';
-import { onMortalDisk } from './support/mortalDisk.ts';
+import { crashingAt, neverCrashing, type ProcessLife } from '../support/processLife.ts';
+import { onCrashingDisk } from './support/crashingDisk.ts';
 import { at, readingLife, takeOver, toldNothing } from './support/readingLife.ts';
 
 // The one instance dies before, in the middle of, or after each thing that it does to its file; the next process opens it.
 
 vi.mock('node:fs/promises', async (original) =>
-  (await import('./support/mortalDisk.ts')).mortalFiles(await original()),
+  (await import('./support/crashingDisk.ts')).crashingFiles(await original()),
 );
 
 const directory = mkdtempSync(join(tmpdir(), 'deaths-'));
@@ -18,21 +18,21 @@ afterAll(() => rmSync(directory, { recursive: true }));
 
 let places = 0;
 /** A life over a fresh file, up to its end or its death. */
-async function live(life: Mortal) {
+async function live(life: ProcessLife) {
   places += 1;
   const told = toldNothing();
   const place = join(directory, String(places));
-  await onMortalDisk(life, () => readingLife(createFileStore(place, 'hub'), told));
+  await onCrashingDisk(life, () => readingLife(createFileStore(place, 'hub'), told));
   return { told, place };
 }
 
 it('an instance that dies while it writes its file leaves the old one or the new one, and the next process reads and writes on', async () => {
-  const unharmed = mortal(Number.POSITIVE_INFINITY);
+  const unharmed = neverCrashing();
   expect((await live(unharmed)).told.written).toBe(20);
   const points = unharmed.points();
   expect(points).toBeGreaterThan(40);
   for (let crashAt = 1; crashAt <= points; crashAt += 1) {
-    const { told, place } = await live(mortal(crashAt));
+    const { told, place } = await live(crashingAt(crashAt));
     const where = `died at point ${crashAt} of ${points}`;
     const next = createFileStore(place, 'hub');
     const record = await takeOver(next, 'next');

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { mortal, tardy } from '../support/mortal.ts';
+import { crashingAt, delayedAt, neverCrashing } from '../support/processLife.ts';
 import { names, partitions, type Run, run } from './support/instances.ts';
 import { standIns } from './support/standIns.ts';
 
@@ -56,7 +56,7 @@ const victims = names.slice(0, -1);
 
 /** How many await points an instance comes to when nobody fails. */
 async function pointsOf(victim: (typeof names)[number]): Promise<number> {
-  const unharmed = mortal(Number.POSITIVE_INFINITY);
+  const unharmed = neverCrashing();
   await run(standIns, { [victim]: unharmed });
   return unharmed.points();
 }
@@ -77,7 +77,7 @@ describe('instances that share a hub', () => {
       expect(points).toBeGreaterThan(50);
       for (let crashAt = 1; crashAt <= points; crashAt += 1) {
         const place = `${victim} died at point ${crashAt} of ${points}`;
-        expectWhole(await run(standIns, { [victim]: mortal(crashAt) }), place);
+        expectWhole(await run(standIns, { [victim]: crashingAt(crashAt) }), place);
       }
     },
   );
@@ -86,7 +86,7 @@ describe('instances that share a hub', () => {
     const [points, heirs] = [await pointsOf('first'), await pointsOf('second')];
     for (let crashAt = 1; crashAt <= points; crashAt += 1) {
       const then = 1 + ((crashAt * 7) % heirs);
-      const outcome = await run(standIns, { first: mortal(crashAt), second: mortal(then) });
+      const outcome = await run(standIns, { first: crashingAt(crashAt), second: crashingAt(then) });
       expectWhole(outcome, `first died at point ${crashAt}, second at its ${then}`);
     }
   });
@@ -96,7 +96,7 @@ describe('instances that share a hub', () => {
     async (victim, extent) => {
       const points = await pointsOf(victim);
       for (let at = 1; at <= points; at += 1) {
-        const outcome = await run(standIns, { [victim]: tardy(at, 1_500, extent) });
+        const outcome = await run(standIns, { [victim]: delayedAt(at, 1_500, extent) });
         expectSound(outcome, `${victim} was held up at point ${at} of ${points}`);
       }
     },

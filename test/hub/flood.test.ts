@@ -3,7 +3,7 @@ import type { Progress } from '../../src/hub/partition/checkpoints.ts';
 import { createPartition } from '../../src/hub/partition/partition.ts';
 import type { HubEvent } from '../../src/protocol/event.ts';
 import { partitionShare } from '../../src/settings/derived.ts';
-import { settings } from '../support/dispatching.ts';
+import { settings } from '../support/environment.ts';
 import { hubEvent } from '../support/events.ts';
 import { arrivalOf, budgetOf, limits, usual } from './support/partitions.ts';
 import { memorySpool } from './support/spools.ts';

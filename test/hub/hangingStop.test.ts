@@ -1,14 +1,11 @@
-import { tmpdir } from 'node:os';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createBudget } from '../../src/hub/partition/budget.ts';
-import { openSpool } from '../../src/hub/partition/spool.ts';
 import { createConsumer } from '../../src/hub/reading/consumer.ts';
 import { createMemoryStore } from '../../src/hub/stores/memoryStore.ts';
 import type { Store } from '../../src/hub/stores/store.ts';
-import { createLog } from '../../src/log/log.ts';
-import { bodyBytes, hubEvent } from '../support/events.ts';
-import { mortal } from '../support/mortal.ts';
+import { hubEvent } from '../support/events.ts';
+import { neverCrashing, type ProcessLife } from '../support/processLife.ts';
 import { createFakeHub } from './support/fakeHub.ts';
+import { usualOpened, usualReading } from './support/reading.ts';
 import { standIns } from './support/standIns.ts';
 
 // An orchestrator gives a stop DELIVERY_DRAIN_SECONDS and 30 s more, then it kills.
@@ -30,10 +27,7 @@ type Part = (typeof parts)[number];
 
 /** An instance at work, the parts of whose world can be made to answer no more. */
 async function setUp() {
-  const worlds = Object.fromEntries(parts.map((part) => [part, mortal(Number.POSITIVE_INFINITY)])) as Record<
-    Part,
-    ReturnType<typeof mortal>
-  >;
+  const worlds = Object.fromEntries(parts.map((part) => [part, neverCrashing()])) as Record<Part, ProcessLife>;
   const { 'the hub': hubLife, 'the store': storeLife, 'the work on messages': workLife } = worlds;
   const hub = createFakeHub(['0', '1']);
   const store = createMemoryStore();
@@ -45,24 +39,14 @@ async function setUp() {
     writeProgress: (reader, next) => storeLife.step(() => store.writeProgress(reader, next)),
   };
   const consumer = createConsumer({
+    ...usualReading,
     connectionString: 'address',
-    consumerGroup: '$Default',
-    startPosition: 'earliest',
-    batchSize: 10,
-    prefetch: 50,
-    maxWaitSeconds: 1,
     drainMs,
     roundMs: 500,
-    answerMs: 20_000,
-    silentMs: 8_000,
     balance: { expiryMs: 30_000, forceMs: 40_000 },
     store: through,
-    log: createLog('silent'),
     partition: () => ({
-      budget: createBudget({ maxMessages: 10, maxBytes: 1e6 }),
-      spool: openSpool(tmpdir(), `spool-${process.pid}-${Math.random()}`, { maxBytes: 1e6, maxMessages: 1e3 }),
-      costOf: bodyBytes,
-      arrivalOf: (event) => ({ event, deviceId: 'd1' }),
+      ...usualOpened(10),
       dispatch: () =>
         workLife.step(async () => {
           await new Promise((resolve) => setTimeout(resolve, 300));

@@ -1,17 +1,13 @@
 import type { AxiosAdapter } from 'axios';
 import type { Client } from 'azure-iothub';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { createBackends } from '../../src/backends/backends.ts';
 import { TransportFailure } from '../../src/backends/transport.ts';
-import { createDispatch } from '../../src/dispatch/dispatch.ts';
 import { createPartition } from '../../src/hub/partition/partition.ts';
 import { createServiceConnection } from '../../src/hub/replies/serviceConnection.ts';
 import { createLog } from '../../src/log/log.ts';
-import { createCounters } from '../../src/metrics/counters.ts';
-import { readSettings } from '../../src/settings/config.ts';
-import { messageLimits } from '../../src/settings/groups/constants.ts';
+import { settingsWith } from '../support/environment.ts';
 import { hubEvent } from '../support/events.ts';
-import { hub } from './support/hubSettings.ts';
+import { arrivalOf, wire } from '../support/wiring.ts';
 import { v2 } from './support/messages.ts';
 import { budgetOf, usual } from './support/partitions.ts';
 import { senderOver, untold } from './support/replying.ts';
@@ -29,16 +25,11 @@ afterEach(() => {
 });
 
 const never = new Promise<never>(() => {});
-const environment = {
-  ...hub,
-  INFORMATION_MODEL_URL: 'http://im.example',
-  TYPE_REGISTRY_URL: 'http://tr.example',
-  PRINCIPAL_MANAGER_URL: 'http://pm.example',
+const settings = settingsWith({
   BACKENDS_TOKEN_URL: 'http://login.example/token',
   BACKENDS_CLIENT_ID: 'id',
   BACKENDS_CLIENT_SECRET: 'secret',
-};
-const settings = readSettings(environment, 'no-such-directory');
+});
 const log = createLog('silent');
 
 type Hanging = 'the backend' | 'the token endpoint' | 'the dead-letter store' | 'the connection' | 'the hub’s answer';
@@ -74,29 +65,20 @@ function setUp(hanging: Hanging) {
   const connection = createServiceConnection({ newClient, answerWithinMs: 10_000, log, troubles: untold });
   const sender = senderOver(connection.send, { maxInFlight: 1 });
   const handled: number[] = [];
-  const dispatch = createDispatch({
-    backends: createBackends(settings.backends, log, { adapter, random: () => 0 }),
-    counters: createCounters(),
+  const { dispatch } = wire({
+    settings: settings.backends,
+    adapter,
+    send: sender.send,
     deadLetters: {
       park: async () => (hangs('the dead-letter store') ? never : undefined),
       async remove() {},
     },
-    sender,
-    log,
-    limits: messageLimits,
-    now: () => new Date(),
   });
   const partition = createPartition({
     ...usual,
     budget: budgetOf(1),
     spool: diskSpool(),
-    arrivalOf: (event) => ({
-      event,
-      generation: 'V2' as const,
-      deviceId: String(event.systemProperties?.['iothub-connection-device-id']),
-      origin: { hub: 'hub', partition: '0' },
-      redelivered: false,
-    }),
+    arrivalOf: (event) => arrivalOf(event),
     async dispatch(arrival, context) {
       const isHandled = await dispatch(arrival, context);
       if (isHandled) handled.push(arrival.event.sequenceNumber);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { createLog } from '../../src/log/log.ts';
 import { startService } from '../../src/service.ts';
-import { settings } from '../support/dispatching.ts';
+import { settings } from '../support/environment.ts';
 
 /** Nobody listens on this port. */
 const nobody = 'localhost:1;SharedAccessKeyName=n;SharedAccessKey=a2V5';

@@ -1,13 +1,10 @@
-import { tmpdir } from 'node:os';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { createBudget } from '../../src/hub/partition/budget.ts';
-import { openSpool } from '../../src/hub/partition/spool.ts';
 import { type Consumer, createConsumer } from '../../src/hub/reading/consumer.ts';
 import { createMemoryStore } from '../../src/hub/stores/memoryStore.ts';
-import { createLog } from '../../src/log/log.ts';
-import { bodyBytes, hubEvent } from '../support/events.ts';
-import { mortal } from '../support/mortal.ts';
+import { hubEvent } from '../support/events.ts';
+import { neverCrashing } from '../support/processLife.ts';
 import { createFakeHub } from './support/fakeHub.ts';
+import { usualOpened, usualReading } from './support/reading.ts';
 import { standIns } from './support/standIns.ts';
 
 vi.mock('@azure/event-hubs', async (original) =>
@@ -26,25 +23,17 @@ it('a stop that takes longer than ownership lasts keeps its partitions until it 
   const store = createMemoryStore();
   const handled: string[] = [];
   const enter = (name: string): Consumer => {
-    standIns.set(name, () => hub.client(mortal(Number.POSITIVE_INFINITY)));
+    standIns.set(name, () => hub.client(neverCrashing()));
     const consumer = createConsumer({
+      ...usualReading,
       connectionString: name,
-      consumerGroup: '$Default',
-      startPosition: 'earliest',
-      batchSize: 10,
-      prefetch: 50,
-      maxWaitSeconds: 1,
       drainMs: 60_000,
       roundMs: 5_000,
-      answerMs: 20_000,
       silentMs: 20_000,
       balance: { expiryMs: 30_000, forceMs: 75_000 },
       store,
-      log: createLog('silent'),
       partition: () => ({
-        budget: createBudget({ maxMessages: 10, maxBytes: 1e6 }),
-        spool: openSpool(tmpdir(), `spool-${process.pid}-${Math.random()}`, { maxBytes: 1e6, maxMessages: 1e3 }),
-        costOf: bodyBytes,
+        ...usualOpened(10),
         arrivalOf: (event) => ({ event, deviceId: String(event.sequenceNumber) }),
         async dispatch({ event }) {
           await new Promise((resolve) => setTimeout(resolve, 50_000));

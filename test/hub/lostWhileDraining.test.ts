@@ -1,13 +1,10 @@
-import { tmpdir } from 'node:os';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { createBudget } from '../../src/hub/partition/budget.ts';
-import { openSpool } from '../../src/hub/partition/spool.ts';
 import { createConsumer } from '../../src/hub/reading/consumer.ts';
 import { createMemoryStore } from '../../src/hub/stores/memoryStore.ts';
-import { createLog } from '../../src/log/log.ts';
-import { bodyBytes, hubEvent } from '../support/events.ts';
-import { mortal } from '../support/mortal.ts';
+import { hubEvent } from '../support/events.ts';
+import { neverCrashing } from '../support/processLife.ts';
 import { createFakeHub } from './support/fakeHub.ts';
+import { usualOpened, usualReading } from './support/reading.ts';
 import { standIns } from './support/standIns.ts';
 
 vi.mock('@azure/event-hubs', async (original) =>
@@ -26,28 +23,19 @@ const roundMs = 1_000;
 /** One instance that reads partition 0 and is in the middle of a message of many steps, each of which takes 100 ms. */
 async function setUp() {
   const hub = createFakeHub(['0']);
-  standIns.set('address', () => hub.client(mortal(Number.POSITIVE_INFINITY)));
+  standIns.set('address', () => hub.client(neverCrashing()));
   const store = createMemoryStore();
   const steps: number[] = [];
   const consumer = createConsumer({
+    ...usualReading,
     connectionString: 'address',
-    consumerGroup: '$Default',
-    startPosition: 'earliest',
-    batchSize: 10,
-    prefetch: 50,
-    maxWaitSeconds: 1,
     drainMs: 60_000,
     roundMs,
-    answerMs: 20_000,
     silentMs: 20_000,
     balance: { expiryMs: 30_000, forceMs: 90_000 },
     store,
-    log: createLog('silent'),
     partition: () => ({
-      budget: createBudget({ maxMessages: 10, maxBytes: 1e6 }),
-      spool: openSpool(tmpdir(), `spool-${process.pid}-${Math.random()}`, { maxBytes: 1e6, maxMessages: 1e3 }),
-      costOf: bodyBytes,
-      arrivalOf: (event) => ({ event, deviceId: 'd1' }),
+      ...usualOpened(10),
       async dispatch(_, { ended }) {
         while (!ended.aborted) {
           steps.push(Date.now());

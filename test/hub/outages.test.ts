@@ -1,15 +1,12 @@
 import type { AxiosAdapter } from 'axios';
 import { afterEach, beforeEach, expect, it, onTestFinished, vi } from 'vitest';
-import { createBackends } from '../../src/backends/backends.ts';
 import { TransportFailure } from '../../src/backends/transport.ts';
-import { createDispatch } from '../../src/dispatch/dispatch.ts';
 import { createBudget } from '../../src/hub/partition/budget.ts';
 import { createPartition } from '../../src/hub/partition/partition.ts';
 import { createLog } from '../../src/log/log.ts';
-import { createCounters } from '../../src/metrics/counters.ts';
-import { messageLimits } from '../../src/settings/groups/constants.ts';
-import { settings } from '../support/dispatching.ts';
+import { settings } from '../support/environment.ts';
 import { hubEvent } from '../support/events.ts';
+import { arrivalOf, wire } from '../support/wiring.ts';
 import { usual } from './support/partitions.ts';
 import { diskSpool } from './support/spools.ts';
 
@@ -51,15 +48,12 @@ async function underLoad(fault: Fault) {
   };
   const lines: Record<string, unknown>[] = [];
   const log = createLog('info', { write: (line) => void lines.push({ ...JSON.parse(line), at: now() }) });
-  const backends = createBackends(settings.backends, log, { adapter });
-  const dispatch = createDispatch({
-    backends,
-    sender: { send: async () => 'delivered', stop() {} },
-    counters: createCounters(),
+  const { backends, dispatch } = wire({
+    adapter,
+    random: Math.random,
+    send: async () => 'delivered',
     deadLetters: { park: async () => {}, remove: async () => {} },
     log,
-    limits: messageLimits,
-    now: () => new Date(),
   });
   onTestFinished(() => backends.close());
   const troubles: string[] = [];
@@ -68,10 +62,7 @@ async function underLoad(fault: Fault) {
     ...usual,
     budget: createBudget({ maxMessages: 1e4, maxBytes: 640e6 }), // room for all: a spool's file knows no fake clock
     spool: diskSpool(),
-    arrivalOf: (event, redelivered) => {
-      const deviceId = String(event.systemProperties?.['iothub-connection-device-id']);
-      return { event, generation: 'V2' as const, deviceId, origin: { hub: 'hub', partition: '0' }, redelivered };
-    },
+    arrivalOf,
     dispatch,
     async checkpoint({ sequenceNumber }) {
       finished = sequenceNumber;

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { createConsumer } from '../../src/hub/reading/consumer.ts';
 import { createMemoryStore } from '../../src/hub/stores/memoryStore.ts';
 import { createLog } from '../../src/log/log.ts';
-import { mortal } from '../support/mortal.ts';
+import { neverCrashing } from '../support/processLife.ts';
 import { createFakeHub } from './support/fakeHub.ts';
 import { arrivalOf, budgetOf, events, limits, usual } from './support/partitions.ts';
 import { memorySpool } from './support/spools.ts';
@@ -26,7 +26,7 @@ it('The partitions of the hub are counted every five minutes, and read as before
   const answers: (() => string[])[] = [() => ['0'], () => Promise.reject(new Error('busy')) as never, () => ['0', '1']];
   let counts = 0;
   standIns.set('address', () => ({
-    ...hub.client(mortal(Number.POSITIVE_INFINITY)),
+    ...hub.client(neverCrashing()),
     getPartitionIds: async () => answers[counts++]?.(),
   }));
   const lines: Record<string, unknown>[] = [];

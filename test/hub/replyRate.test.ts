@@ -27,7 +27,7 @@ async function setUp(rules: HubRules, answerWithinMs: number, devices: readonly 
   };
   connection = createServiceConnection({ newClient, answerWithinMs, log: silence, troubles: untold });
   await connection.open();
-  await vi.waitFor(() => expect(connection.isOpen()).toBe(true), 15_000);
+  await expect.poll(() => connection.isOpen()).toBe(true);
   clients = 1;
 }
 
@@ -96,7 +96,7 @@ describe('a hub that is not as it should be', () => {
       await setUp({}, longEnough, oneDevice);
       await connection.send(replyTo('d0', 'first'));
       await hub.faults.strike({ kind: 'detach', connections: 'service', ...(condition && { condition }) });
-      await vi.waitFor(() => expect(connection.isOpen()).toBe(false));
+      await expect.poll(() => connection.isOpen()).toBe(false);
       const sender = senderOver(connection.send, { answerWithinMs: longEnough });
       const bodies = Array.from({ length: 20 }, (_, index) => String(index));
       const deliveries = await Promise.all(bodies.map((body) => sender.send(replyTo('d0', body))));
@@ -118,7 +118,7 @@ describe('a hub that is not as it should be', () => {
     const clock = vi.spyOn(performance, 'now').mockReturnValue(began);
     try {
       expect((await connection.send(replyTo('d0', 'x')))?.reason).toBe(reason);
-      await vi.waitFor(() => expect(connection.isOpen()).toBe(false));
+      await expect.poll(() => connection.isOpen()).toBe(false);
       const refusals = await Promise.all(Array.from({ length: 20 }, () => connection.send(replyTo('d0', 'x'))));
       expect(new Set(refusals.map((refusal) => refusal?.reason))).toEqual(new Set(['hub_unavailable']));
       expect([struck(), clients]).toEqual([1, 1]);

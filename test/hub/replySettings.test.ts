@@ -2,7 +2,7 @@ import type { Client } from 'azure-iothub';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { createReplies } from '../../src/hub/replies/replies.ts';
 import { errors } from '../../src/hub/replies/serviceSdk.ts';
-import { settings } from '../support/dispatching.ts';
+import { settings } from '../support/environment.ts';
 import { replyTo, silence, untold } from './support/replying.ts';
 
 // Each setting of replies, in the unit that its name says.

@@ -1,28 +1,22 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { EventHubProducerClient } from '@azure/event-hubs';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { type Hub, startHub } from '../../sandbox/hub/hub.ts';
-import { createBudget } from '../../src/hub/partition/budget.ts';
-import { openSpool } from '../../src/hub/partition/spool.ts';
 import { type Consumer, createConsumer } from '../../src/hub/reading/consumer.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
 import { createMemoryStore } from '../../src/hub/stores/memoryStore.ts';
 import type { Store } from '../../src/hub/stores/store.ts';
 import { createLog } from '../../src/log/log.ts';
 import type { HubEvent } from '../../src/protocol/event.ts';
-import { bodyBytes } from '../support/events.ts';
+import { freshHub } from '../sandbox/hub/support/hub.ts';
+import { usualOpened, usualReading } from './support/reading.ts';
 
 cureHubSdks();
 
-const directory = mkdtempSync(join(tmpdir(), 'scale-out-'));
-let hub: Hub;
+let hub: Awaited<ReturnType<typeof freshHub>>;
 let producer: EventHubProducerClient;
 const running = new Set<Consumer>();
 
 beforeAll(async () => {
-  hub = await startHub({ directory, partitions: 4, consumerGroups: ['joining', 'killed', 'hindered', 'slow'] });
+  hub = await freshHub({ partitions: 4, consumerGroups: ['joining', 'killed', 'hindered', 'slow'] });
   producer = new EventHubProducerClient(hub.eventHubConnectionString('iothubowner'));
 });
 afterEach(async () => {
@@ -31,8 +25,7 @@ afterEach(async () => {
 });
 afterAll(async () => {
   await producer.close();
-  await hub.close();
-  rmSync(directory, { recursive: true });
+  await hub.stop();
 });
 
 /** A store that can be cut off from one instance, as the death of the instance would. */
@@ -67,23 +60,16 @@ function enter(
 ): Instance {
   const seen: string[] = [];
   const consumer = createConsumer({
+    ...usualReading,
     connectionString: hub.eventsConnectionString,
     consumerGroup,
-    startPosition: 'earliest',
-    batchSize: 10,
-    prefetch: 50,
-    maxWaitSeconds: 1,
     drainMs: 2_000,
     roundMs: 150,
-    silentMs: 8_000,
-    answerMs: 20_000,
     balance: { expiryMs: 1_500, forceMs: 5_000 },
     store,
     log,
     partition: () => ({
-      budget: createBudget({ maxMessages: 100, maxBytes: 1e6 }),
-      spool: openSpool(directory, `spool-${Math.random()}`, { maxBytes: 1e6, maxMessages: 1e5 }),
-      costOf: bodyBytes,
+      ...usualOpened(),
       arrivalOf: (event: HubEvent) => ({ event, deviceId: String(event.properties?.['device']) }),
       async dispatch({ event }) {
         const text = Buffer.from(event.body as Uint8Array).toString();
@@ -142,16 +128,16 @@ describe('several instances', () => {
     const expected = await send(80);
     enter('joining', store, handle);
     enter('joining', store, handle);
-    await vi.waitFor(async () => expect(await ownersOf(store)).toEqual([2, 2]), soon);
+    await expect.poll(() => ownersOf(store)).toEqual([2, 2]);
     expected.push(...(await send(200)));
     const third = enter('joining', store, handle);
-    await vi.waitFor(async () => expect(await ownersOf(store)).toEqual([1, 1, 2]), soon);
+    await expect.poll(() => ownersOf(store)).toEqual([1, 1, 2]);
     expected.push(...(await send(200)));
     await third.consumer.stop();
     running.delete(third.consumer);
     expected.push(...(await send(100)));
-    await vi.waitFor(async () => expect(await ownersOf(store)).toEqual([2, 2]), soon);
-    await vi.waitFor(() => expect(new Set(handled).size).toBe(expected.length), soon);
+    await expect.poll(() => ownersOf(store)).toEqual([2, 2]);
+    await expect.poll(() => new Set(handled).size).toBe(expected.length);
     expect(handled).toHaveLength(expected.length);
   });
 
@@ -160,14 +146,14 @@ describe('several instances', () => {
     const severed = severable(store);
     const handled: string[] = [];
     const old = enter('killed', severed.store, () => new Promise<boolean>(() => {}));
-    await vi.waitFor(async () => expect(await ownersOf(store)).toEqual([4]), soon);
+    await expect.poll(() => ownersOf(store)).toEqual([4]);
     severed.cut();
     const expected = new Set([...Array.from({ length: sent }, (_, index) => `m${index + 1}`), ...(await send(40))]);
     enter('killed', store, async (text) => {
       handled.push(text);
       return true;
     });
-    await vi.waitFor(() => expect(new Set(handled)).toEqual(expected), soon);
+    await expect.poll(() => new Set(handled)).toEqual(expected);
     expect(old.seen.length).toBeGreaterThan(0);
     expect(await ownersOf(store)).toEqual([4]);
   });
@@ -192,7 +178,7 @@ describe('several instances', () => {
     const wisher = async () => (await recordOf('0'))?.owner;
     enter('slow', slowed, briefly, createLog('info', { write: (line) => void lines.push(line) }));
     const readings = (of: string) => lines.filter((line) => line.includes('"reading partition"') && line.includes(of));
-    await vi.waitFor(() => expect(readings('')).toHaveLength(4), soon);
+    await expect.poll(() => readings('')).toHaveLength(4);
     slow = true;
     await vi.waitFor(async () => {
       const record = await recordOf('0');
@@ -206,7 +192,7 @@ describe('several instances', () => {
       const next = { partition: '0', owner: 'ghost', wantedBy: '', wantedSince: 0, renewedAt: Date.now() + 60_000 };
       expect(await store.change(record, { ...next, epoch: (record?.epoch ?? 0) + 1 })).toBeDefined();
     }, soon);
-    await vi.waitFor(() => expect(renewals).toBeGreaterThan(2), soon);
+    await expect.poll(() => renewals).toBeGreaterThan(2);
     expect(readings('"partition":"0"')).toHaveLength(1);
   });
 
@@ -217,9 +203,9 @@ describe('several instances', () => {
       progress: (partition) => (partition === '2' ? new Promise(() => {}) : store.progress(partition)),
     };
     enter('hindered', hindered, async () => true);
-    await vi.waitFor(async () => expect(await ownersOf(store)).toEqual([4]), soon);
+    await expect.poll(() => ownersOf(store)).toEqual([4]);
     const began = Date.now();
     const renewals = async () => (await store.ownerships()).map(({ renewedAt }) => renewedAt - began);
-    await vi.waitFor(async () => expect(Math.min(...(await renewals()))).toBeGreaterThan(2_000), soon);
+    await expect.poll(async () => Math.min(...(await renewals()))).toBeGreaterThan(2_000);
   });
 });

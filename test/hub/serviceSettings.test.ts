@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { createLog } from '../../src/log/log.ts';
 import { startService } from '../../src/service.ts';
-import { settings } from '../support/dispatching.ts';
+import { settings } from '../support/environment.ts';
 import { hubEvent } from '../support/events.ts';
-import { mortal } from '../support/mortal.ts';
+import { neverCrashing } from '../support/processLife.ts';
 import { createFakeHub } from './support/fakeHub.ts';
 import { v2 } from './support/messages.ts';
 import { standIns } from './support/standIns.ts';
@@ -37,7 +37,7 @@ async function silentBackend() {
 /** The service with a hub in memory. */
 async function start(changed: Partial<typeof settings>) {
   const hub = createFakeHub(['0']);
-  standIns.set(settings.hub.eventsConnectionString, () => hub.client(mortal(Number.POSITIVE_INFINITY)));
+  standIns.set(settings.hub.eventsConnectionString, () => hub.client(neverCrashing()));
   const directory = mkdtempSync(join(tmpdir(), 'settings-'));
   onTestFinished(() => rmSync(directory, { recursive: true }));
   const handled: number[] = [];

@@ -3,7 +3,7 @@ import { createReadingTroubles } from '../../src/hub/reading/readingTroubles.ts'
 import { createPartitionSessions } from '../../src/hub/reading/sessions.ts';
 import { createMemoryStore } from '../../src/hub/stores/memoryStore.ts';
 import type { Ownership } from '../../src/hub/stores/store.ts';
-import { mortal } from '../support/mortal.ts';
+import { neverCrashing } from '../support/processLife.ts';
 import { createFakeHub } from './support/fakeHub.ts';
 import { arrivalOf, budgetOf, limits, usual } from './support/partitions.ts';
 import { silence, untold } from './support/replying.ts';
@@ -18,7 +18,7 @@ afterEach(() => {
 
 /** The sessions of an instance that owns partition 0, whose session reads. */
 async function setUp() {
-  const client = createFakeHub(['0']).client(mortal(Number.POSITIVE_INFINITY));
+  const client = createFakeHub(['0']).client(neverCrashing());
   const store = createMemoryStore();
   const owned = { partition: '0', owner: 'me', wantedBy: '', wantedSince: 0, renewedAt: Date.now() };
   const record = await store.change(undefined, { ...owned, epoch: 5 });

@@ -1,23 +1,17 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { EventHubConsumerClient, EventHubProducerClient } from '@azure/event-hubs';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { type Hub, startHub } from '../../sandbox/hub/hub.ts';
-import { createBudget } from '../../src/hub/partition/budget.ts';
-import { openSpool } from '../../src/hub/partition/spool.ts';
 import { createConsumer } from '../../src/hub/reading/consumer.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
 import { createMemoryStore } from '../../src/hub/stores/memoryStore.ts';
 import type { Store } from '../../src/hub/stores/store.ts';
 import { createLog } from '../../src/log/log.ts';
 import type { HubEvent } from '../../src/protocol/event.ts';
-import { bodyBytes } from '../support/events.ts';
+import { freshHub } from '../sandbox/hub/support/hub.ts';
+import { usualOpened, usualReading } from './support/reading.ts';
 
 cureHubSdks();
 
-const directory = mkdtempSync(join(tmpdir(), 'setting-out-'));
-let hub: Hub;
+let hub: Awaited<ReturnType<typeof freshHub>>;
 let producer: EventHubProducerClient;
 let seen: string[];
 let running: ReturnType<typeof createConsumer>[];
@@ -26,7 +20,7 @@ const log = createLog('info', { write: (line) => lines.push(JSON.parse(line)) })
 const alarms = () => lines.filter(({ level }) => level === 'error').map((fields) => ({ fields }));
 
 beforeEach(async () => {
-  hub = await startHub({ directory, partitions: 2 });
+  hub = await freshHub({ partitions: 2 });
   producer = new EventHubProducerClient(hub.eventHubConnectionString('iothubowner'));
   [seen, running, lines] = [[], [], []];
 });
@@ -35,8 +29,7 @@ afterEach(async () => {
   vi.useRealTimers();
   await Promise.all(running.map((one) => one.stop()));
   await producer.close();
-  await hub.close();
-  rmSync(directory, { recursive: true, force: true });
+  await hub.stop();
 });
 
 const send = (partitionId: string, text: string) => producer.sendBatch([{ body: Buffer.from(text) }], { partitionId });
@@ -48,29 +41,21 @@ function read(
   handle: (text: string) => Promise<boolean> = async () => true,
 ) {
   const consumer = createConsumer({
+    ...usualReading,
     connectionString: hub.eventsConnectionString,
-    consumerGroup: '$Default',
     startPosition,
-    batchSize: 10,
-    prefetch: 50,
-    maxWaitSeconds: 1,
     drainMs: 500,
     roundMs: 100,
-    silentMs: 8_000,
-    answerMs: 20_000,
     balance: { expiryMs: 2_000, forceMs: 4_000 },
     store,
     log,
     partition: () => ({
-      budget: createBudget({ maxMessages: 100, maxBytes: 1_000_000 }),
-      costOf: bodyBytes,
+      ...usualOpened(),
       arrivalOf: (event: HubEvent) => ({ event, deviceId: textOf(event) }),
       dispatch({ event }) {
         seen.push(textOf(event));
         return handle(textOf(event));
       },
-      spool: openSpool(directory, `spool-${Math.random()}`, { maxBytes: 1_000_000, maxMessages: 100 }),
-      limits: { everyMessages: 1, everyMs: 1_000, deviceMessages: 16 },
     }),
   });
   consumer.start();

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createServiceConnection } from '../../src/hub/replies/serviceConnection.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
 import { createLog } from '../../src/log/log.ts';
@@ -42,7 +42,7 @@ it.each([
   try {
     await connection.open();
     expect(connection.isOpen()).toBe(false);
-    await vi.waitFor(() => expect(lines).toHaveLength(1));
+    await expect.poll(() => lines).toHaveLength(1);
     expect(lines[0]).toMatchObject({
       level: 'warn',
       setting: 'HUB_SERVICE_CONNECTION_STRING',

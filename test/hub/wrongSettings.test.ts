@@ -1,13 +1,11 @@
 import { EventHubConsumerClient } from '@azure/event-hubs';
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
-import { createBudget } from '../../src/hub/partition/budget.ts';
-import { openSpool } from '../../src/hub/partition/spool.ts';
 import { type Consumer, createConsumer } from '../../src/hub/reading/consumer.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
 import { createMemoryStore } from '../../src/hub/stores/memoryStore.ts';
 import { createLog } from '../../src/log/log.ts';
 import { freshHub } from '../sandbox/hub/support/hub.ts';
-import { bodyBytes } from '../support/events.ts';
+import { usualOpened, usualReading } from './support/reading.ts';
 
 // The official client against the sandbox hub: what somebody learns who has set something wrong.
 
@@ -31,16 +29,12 @@ function begin(connectionString: string, consumerGroup = '$Default'): void {
   [lines, rounds] = [[], 0];
   const store = createMemoryStore();
   consumer = createConsumer({
+    ...usualReading,
     connectionString,
     consumerGroup,
-    startPosition: 'earliest',
-    batchSize: 10,
-    prefetch: 50,
-    maxWaitSeconds: 1,
     drainMs: 500,
     roundMs: 100,
     answerMs: 8_000,
-    silentMs: 8_000,
     balance: { expiryMs: 20_000, forceMs: 40_000 },
     store: {
       ...store,
@@ -51,12 +45,8 @@ function begin(connectionString: string, consumerGroup = '$Default'): void {
     },
     log: createLog('info', { write: (line) => lines.push(JSON.parse(line)) }),
     partition: () => ({
-      budget: createBudget({ maxMessages: 100, maxBytes: 1e6 }),
-      costOf: bodyBytes,
-      arrivalOf: (event) => ({ event, deviceId: 'd1' }),
+      ...usualOpened(),
       dispatch: async () => true,
-      spool: openSpool(hub.directory, `spool-${Math.random()}`, { maxBytes: 1e6, maxMessages: 100 }),
-      limits: { everyMessages: 1, everyMs: 1_000, deviceMessages: 16 },
     }),
   });
   consumer.start();
@@ -132,11 +122,11 @@ it.each(Object.entries(cases))(
   async (_, one) => {
     if (one.partitions) vi.spyOn(EventHubConsumerClient.prototype, 'getPartitionIds').mockResolvedValue(one.partitions);
     begin(one.connection?.() ?? right(), one.group);
-    await vi.waitFor(() => expect(troubles()).not.toEqual([]), { timeout: 60_000, interval: 20 });
+    await expect.poll(() => troubles()).not.toEqual([]);
     const met = () => consumer.missing().filter((text) => one.hubSaid.test(text));
-    await vi.waitFor(() => expect(met()).not.toEqual([]), 15_000);
+    await expect.poll(() => met()).not.toEqual([]);
     const before = rounds;
-    if (one.group || one.partitions) await vi.waitFor(() => expect(rounds).toBeGreaterThan(before + 10), 15_000);
+    if (one.group || one.partitions) await expect.poll(() => rounds).toBeGreaterThan(before + 10);
     expect(troubles()).toMatchObject([
       {
         msg: 'the hub cannot be read',
@@ -154,8 +144,8 @@ it('is ready as soon as the hub has agreed for every partition, and not before',
   const refused = hub.faults.add({ kind: 'refuse-link', partition: '2', condition: 'com.microsoft:server-busy' });
   begin(right());
   const only2 = [expect.stringMatching(/^partition 2 /)];
-  await vi.waitFor(() => expect(consumer.missing()).toEqual(only2), 5_000);
+  await expect.poll(() => consumer.missing()).toEqual(only2);
   hub.faults.clear(refused);
-  await vi.waitFor(() => expect(consumer.missing()).toEqual([]), 60_000);
+  await expect.poll(() => consumer.missing()).toEqual([]);
   expect(lines.filter(({ msg }) => msg === 'reading partition')).toHaveLength(partitions);
 });

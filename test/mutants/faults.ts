@@ -8,8 +8,8 @@ import { outageFaults } from './outageFaults.ts';
 import { quarantineFaults } from './quarantineFaults.ts';
 import { readingFaults } from './readingFaults.ts';
 import { settingFaults } from './settingFaults.ts';
-import { trapFaults } from './trapFaults.ts';
 import { waitingFaults } from './waitingFaults.ts';
+import { workaroundFaults } from './workaroundFaults.ts';
 
 /** One deliberate fault, and the test that must notice it. */
 export interface Fault {
@@ -561,7 +561,7 @@ export const faults: readonly Fault[] = [
   ...outageFaults,
   ...methodFaults,
   ...edgeFaults,
-  ...trapFaults,
+  ...workaroundFaults,
   ...readingFaults,
   ...backendFaults,
   ...answerFaults,

@@ -1,14 +1,11 @@
-import { tmpdir } from 'node:os';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createBudget } from '../../../src/hub/partition/budget.ts';
-import { openSpool } from '../../../src/hub/partition/spool.ts';
 import { createConsumer } from '../../../src/hub/reading/consumer.ts';
 import { createMemoryStore } from '../../../src/hub/stores/memoryStore.ts';
 import type { Store } from '../../../src/hub/stores/store.ts';
-import { createLog } from '../../../src/log/log.ts';
-import { bodyBytes, hubEvent } from '../../support/events.ts';
-import { type Mortal, mortal } from '../../support/mortal.ts';
+import { hubEvent } from '../../support/events.ts';
+import { neverCrashing, type ProcessLife } from '../../support/processLife.ts';
 import { createFakeHub } from '../support/fakeHub.ts';
+import { usualOpened, usualReading } from '../support/reading.ts';
 import { standIns } from '../support/standIns.ts';
 
 // Which ends count as violent, as the next reader of a partition sees it.
@@ -35,17 +32,15 @@ function setUp() {
   const written: (string | undefined)[] = [];
   let instances = 0;
 
-  function start(life: Mortal = mortal(Number.POSITIVE_INFINITY), through: Partial<Store> = {}) {
+  function start(life: ProcessLife = neverCrashing(), through: Partial<Store> = {}) {
     instances += 1;
     const name = `instance ${instances}`;
     standIns.set(name, () => hub.client(life));
     const consumer = createConsumer({
+      ...usualReading,
       connectionString: name,
-      consumerGroup: '$Default',
-      startPosition: 'earliest',
       batchSize: 3,
       prefetch: 10,
-      maxWaitSeconds: 1,
       silentMs: 4_000,
       roundMs: 100,
       answerMs: 250,
@@ -61,12 +56,8 @@ function setUp() {
             return store.writeProgress(reader, next);
           }),
       },
-      log: createLog('silent'),
       partition: () => ({
-        budget: createBudget({ maxMessages: 6, maxBytes: 1e6 }),
-        spool: openSpool(tmpdir(), `spool-${process.pid}-${Math.random()}`, { maxBytes: 1e6, maxMessages: 100 }),
-        costOf: bodyBytes,
-        arrivalOf: (event) => ({ event, deviceId: 'd1' }),
+        ...usualOpened(6),
         dispatch: (_, { ended }) =>
           new Promise((resolve) => ended.addEventListener('abort', () => resolve(false), { once: true })),
         limits: { everyMessages: 3, everyMs: 100, deviceMessages: 16 },
@@ -91,7 +82,7 @@ describe('a partition', () => {
   it('whose reader died is noted once, before it is read, and once more after the next death', async () => {
     const { start, written } = setUp();
     for (const notes of [[], ['1 1 0 - -'], ['1 1 0 - -', '1 2 0 - -']]) {
-      const life = mortal(Number.POSITIVE_INFINITY);
+      const life = neverCrashing();
       start(life);
       await pass(1_500);
       expect(written).toEqual(notes);
@@ -102,7 +93,7 @@ describe('a partition', () => {
 
   it('that was given back is read without counting, and what was counted stays', async () => {
     const { start, store, written } = setUp();
-    const life = mortal(Number.POSITIVE_INFINITY);
+    const life = neverCrashing();
     start(life);
     await pass(500);
     life.kill();
@@ -119,7 +110,7 @@ describe('a partition', () => {
 
   it('that its reader cannot open at first is counted all the same when that succeeds', async () => {
     const { start, store, written } = setUp();
-    const life = mortal(Number.POSITIVE_INFINITY);
+    const life = neverCrashing();
     start(life);
     await pass(500);
     life.kill();
@@ -138,7 +129,7 @@ describe('a partition', () => {
     const { hub, start, written } = setUp();
     start();
     await pass(500);
-    const stranger = hub.client(mortal(Number.POSITIVE_INFINITY));
+    const stranger = hub.client(neverCrashing());
     const handlers = { processEvents: async () => {}, processError: async () => {} };
     const taken = stranger.subscribe('0', handlers, { ownerLevel: 9, maxWaitTimeInSeconds: 1 } as never);
     await pass(200);

@@ -3,26 +3,21 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { AxiosAdapter } from 'axios';
 import { type Backends as Sandbox, startBackends } from '../../../sandbox/backends/backends.ts';
-import { createBackends } from '../../../src/backends/backends.ts';
 import { createTransport } from '../../../src/backends/transport.ts';
 import type { DeadLetters } from '../../../src/deadLetters/store.ts';
-import { createDispatch } from '../../../src/dispatch/dispatch.ts';
 import { createBudget } from '../../../src/hub/partition/budget.ts';
 import type { Progress } from '../../../src/hub/partition/checkpoints.ts';
 import { createPartition } from '../../../src/hub/partition/partition.ts';
 import { knownRedeliveryHorizon } from '../../../src/hub/partition/redeliveryHorizon.ts';
 import { openSpool } from '../../../src/hub/partition/spool.ts';
-import { createLog } from '../../../src/log/log.ts';
-import { createCounters } from '../../../src/metrics/counters.ts';
 import type { Filed } from '../../../src/operations/choice.ts';
 import type { Reply } from '../../../src/protocol/c2d.ts';
-import { classify, type HubEvent, senderOf } from '../../../src/protocol/event.ts';
-import { readSettings } from '../../../src/settings/config.ts';
-import { messageLimits } from '../../../src/settings/groups/constants.ts';
+import type { HubEvent } from '../../../src/protocol/event.ts';
+import { settingsOf } from '../../support/environment.ts';
 import { bodyBytes, hubEvent } from '../../support/events.ts';
 import { allLetters, lettersInDirectory } from '../../support/letters.ts';
-import { mortal } from '../../support/mortal.ts';
-import { hub } from './hubSettings.ts';
+import { crashingAt } from '../../support/processLife.ts';
+import { arrivalOf, wire } from '../../support/wiring.ts';
 import type { Message } from './messages.ts';
 
 /** What is left of a process when it is gone. */
@@ -46,17 +41,7 @@ interface LifeOptions {
 export async function startCrashing() {
   const sandbox: Sandbox = await startBackends({ seed: true });
   const directory = mkdtempSync(join(tmpdir(), 'crashing-'));
-  const environment = {
-    ...hub,
-    INFORMATION_MODEL_URL: sandbox.informationModelUrl,
-    TYPE_REGISTRY_URL: sandbox.typeRegistryUrl,
-    PRINCIPAL_MANAGER_URL: sandbox.principalManagerUrl,
-    BACKENDS_TOKEN_URL: sandbox.token.url,
-    BACKENDS_CLIENT_ID: sandbox.token.clientId,
-    BACKENDS_CLIENT_SECRET: sandbox.token.clientSecret,
-  };
-  const log = createLog('silent');
-  const { backends: urls } = readSettings(environment, 'no-such-directory');
+  const { backends: urls } = settingsOf(sandbox);
   const timeouts = { connections: 4, attemptTimeoutMs: 5_000 };
 
   /** The way to the backends and the token endpoint: which of them, the first word of the path tells. */
@@ -88,28 +73,21 @@ export async function startCrashing() {
     remains: Remains,
     { crashAt = Number.POSITIVE_INFINITY, deviceMessages = 16 }: LifeOptions = {},
   ) {
-    const life = mortal(crashAt);
+    const life = crashingAt(crashAt);
     const network = openNetwork();
     const adapter: AxiosAdapter = (config) => life.step(() => network.adapter(config));
-    const backends = createBackends(urls, log, { adapter, random: () => 0 });
-    const dispatch = createDispatch({
-      backends,
-      counters: createCounters(),
+    const { backends, dispatch } = wire({
+      settings: urls,
+      adapter,
       deadLetters: {
         park: (letter) => life.step(() => remains.letters.park(letter)),
         remove: (id) => life.step(() => remains.letters.remove(id)),
       },
-      sender: {
-        send: (reply) =>
-          life.step(async () => {
-            remains.replies.push(reply);
-            return 'delivered' as const;
-          }),
-        stop() {},
-      },
-      log,
-      limits: messageLimits,
-      now: () => new Date('2026-01-02T03:04:06.789Z'),
+      send: (reply) =>
+        life.step(async () => {
+          remains.replies.push(reply);
+          return 'delivered' as const;
+        }),
     });
     const spool = openSpool(directory, `spool-${Math.random()}`, { maxBytes: 1e6, maxMessages: 1e5 });
     const last = events.at(-1)?.sequenceNumber ?? -1;
@@ -127,11 +105,7 @@ export async function startCrashing() {
       progress: remains.progress,
       redeliveryHorizon: knownRedeliveryHorizon(redeliveryHorizon),
       costOf: bodyBytes,
-      arrivalOf(event, redelivered) {
-        const [generation, deviceId] = [classify(event), senderOf(event)];
-        if (generation === undefined || deviceId === undefined) throw new Error('not a message of ours');
-        return { event, generation, deviceId, origin: { hub: 'hub', partition: '0' }, redelivered };
-      },
+      arrivalOf,
       dispatch,
       async checkpoint(progress) {
         await life.step(async () => {

@@ -1,13 +1,13 @@
 import type { EventHubConsumerClient, SubscribeOptions, SubscriptionEventHandlers } from '@azure/event-hubs';
 import type { HubEvent } from '../../../src/protocol/event.ts';
-import type { Mortal } from '../../support/mortal.ts';
+import type { ProcessLife } from '../../support/processLife.ts';
 
 type Client = Pick<EventHubConsumerClient, 'getPartitionIds' | 'getPartitionProperties' | 'subscribe' | 'close'>;
 
 /** A hub in memory, as far as the consumer sees it; every call of a client is an await point of its process. */
 export interface FakeHub {
   append(partition: string, event: HubEvent): void;
-  client(life: Mortal): Client;
+  client(life: ProcessLife): Client;
 }
 
 interface Receiver {
@@ -45,7 +45,7 @@ export function createFakeHub(partitions: readonly string[]): FakeHub {
   }
 
   async function deliver(
-    life: Mortal,
+    life: ProcessLife,
     partition: string,
     receiver: Receiver,
     handlers: SubscriptionEventHandlers,

@@ -1,15 +1,12 @@
-import { tmpdir } from 'node:os';
 import { vi } from 'vitest';
-import { createBudget } from '../../../src/hub/partition/budget.ts';
 import { decodeCompletion, isDone } from '../../../src/hub/partition/completionMap.ts';
-import { openSpool } from '../../../src/hub/partition/spool.ts';
 import { type Consumer, createConsumer } from '../../../src/hub/reading/consumer.ts';
 import { createMemoryStore } from '../../../src/hub/stores/memoryStore.ts';
 import type { Store } from '../../../src/hub/stores/store.ts';
-import { createLog } from '../../../src/log/log.ts';
-import { bodyBytes, hubEvent } from '../../support/events.ts';
-import { type Mortal, mortal } from '../../support/mortal.ts';
+import { hubEvent } from '../../support/events.ts';
+import { neverCrashing, type ProcessLife } from '../../support/processLife.ts';
 import { createFakeHub } from './fakeHub.ts';
+import { usualOpened, usualReading } from './reading.ts';
 import type { StandIns } from './standIns.ts';
 
 export const partitions = ['0', '1'];
@@ -27,7 +24,7 @@ type Mark = string;
  * Four instances come and go: one begins alone, the next ones ask for their share, each but the last is stopped.
  * @param lives of those who may fail; nobody else does
  */
-export async function run(clients: StandIns, lives: Partial<Record<Name, Mortal>>) {
+export async function run(clients: StandIns, lives: Partial<Record<Name, ProcessLife>>) {
   const hub = createFakeHub(partitions);
   const store = createMemoryStore();
   const effects: Mark[] = [];
@@ -53,7 +50,7 @@ export async function run(clients: StandIns, lives: Partial<Record<Name, Mortal>
   }
 
   function enter(name: Name) {
-    const own = lives[name] ?? mortal(Number.POSITIVE_INFINITY);
+    const own = lives[name] ?? neverCrashing();
     clients.set(name, () => hub.client(own));
     const through: Store = {
       ownerships: () => own.step(() => store.ownerships()),
@@ -68,21 +65,15 @@ export async function run(clients: StandIns, lives: Partial<Record<Name, Mortal>
         }),
     };
     const consumer = createConsumer({
+      ...usualReading,
       ...rounds,
       connectionString: name,
-      consumerGroup: '$Default',
-      startPosition: 'earliest',
       batchSize: 3,
       prefetch: 10,
-      maxWaitSeconds: 1,
       silentMs: 4_000,
       store: through,
-      log: createLog('silent'),
       partition: (partition) => ({
-        // So many that none waits in the spool: a disk does not follow the time of the test.
-        budget: createBudget({ maxMessages: 100, maxBytes: 1e6 }),
-        spool: openSpool(tmpdir(), `spool-${process.pid}-${Math.random()}`, { maxBytes: 1e6, maxMessages: 1e5 }),
-        costOf: bodyBytes,
+        ...usualOpened(), // so many that none waits in the spool: a disk does not follow the time of the test
         arrivalOf: (event, redelivered) => ({
           event,
           deviceId: String(event.systemProperties?.['iothub-connection-device-id']),

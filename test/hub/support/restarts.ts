@@ -8,7 +8,7 @@ import { startPositionOf } from '../../../src/hub/reading/startPosition.ts';
 import { createLog } from '../../../src/log/log.ts';
 import type { HubEvent } from '../../../src/protocol/event.ts';
 import { hubEvent } from '../../support/events.ts';
-import { mortal } from '../../support/mortal.ts';
+import { neverCrashing } from '../../support/processLife.ts';
 import { usual } from './partitions.ts';
 import { memorySpool } from './spools.ts';
 
@@ -56,7 +56,7 @@ export async function runToTheEnd({ partitions, devices = {}, interrupted, store
   let writes = 0;
 
   async function session(number: number) {
-    const life = mortal(Number.POSITIVE_INFINITY);
+    const life = neverCrashing();
     const began = Date.now();
     const working = new Set<string>();
     const overall = createBudget({ maxMessages: 200, maxBytes: 1e6 });

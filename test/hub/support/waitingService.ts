@@ -2,20 +2,17 @@ import { tmpdir } from 'node:os';
 import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
 import type { AxiosAdapter } from 'axios';
 import { expect, vi } from 'vitest';
-import { type BackendName, createBackends } from '../../../src/backends/backends.ts';
+import type { BackendName } from '../../../src/backends/backends.ts';
 import { createDeadline } from '../../../src/backends/deadline.ts';
 import { TransportFailure } from '../../../src/backends/transport.ts';
-import { createDispatch } from '../../../src/dispatch/dispatch.ts';
 import { createRequirements } from '../../../src/dispatch/requirements.ts';
 import { type Budget, createBudget } from '../../../src/hub/partition/budget.ts';
 import { createPartition } from '../../../src/hub/partition/partition.ts';
 import { openSpool } from '../../../src/hub/partition/spool.ts';
-import type { Delivery } from '../../../src/hub/replies/sender.ts';
-import { createLog } from '../../../src/log/log.ts';
-import { createCounters } from '../../../src/metrics/counters.ts';
 import { messageLimits } from '../../../src/settings/groups/constants.ts';
-import { settings } from '../../support/dispatching.ts';
+import { settings } from '../../support/environment.ts';
 import { hubEvent } from '../../support/events.ts';
+import { arrivalOf, wire } from '../../support/wiring.ts';
 import { v2 } from './messages.ts';
 import { usual } from './partitions.ts';
 
@@ -46,22 +43,14 @@ export function waitingService({ maxMessages = 500, spoolMessages = 100_000, ove
     const answer = url.startsWith('/devices?') ? { data: [{ id: 'p', identity: '', path: '' }] } : { version: 2 };
     return { status: 200, statusText: '', headers: {}, data: Buffer.from(JSON.stringify(answer)), config };
   };
-  const log = createLog('silent');
-  const backends = createBackends({ ...settings.backends, circuitFailures: 1 }, log, { adapter, random: () => 0 });
-  const dispatch = createDispatch({
-    backends,
-    sender: {
-      async send({ deviceId }): Promise<Delivery> {
-        if (deviceId.startsWith('deaf')) await new Promise<void>((resolve) => deaf.push(resolve));
-        return 'delivered';
-      },
-      stop() {},
+  const { backends, dispatch } = wire({
+    settings: { ...settings.backends, circuitFailures: 1 },
+    adapter,
+    async send({ deviceId }) {
+      if (deviceId.startsWith('deaf')) await new Promise<void>((resolve) => deaf.push(resolve));
+      return 'delivered';
     },
-    counters: createCounters(),
-    deadLetters: { park: async () => {}, remove: async () => {} } as never,
-    log,
-    limits: messageLimits,
-    now: () => new Date(),
+    deadLetters: { park: async () => {}, remove: async () => {} },
   });
   const budget = createBudget({ maxMessages, maxBytes: 32 * 1024 * 1024 }, overall);
   const spool = openSpool(tmpdir(), `spool-${process.pid}-${Math.random()}`, {
@@ -82,13 +71,7 @@ export function waitingService({ maxMessages = 500, spoolMessages = 100_000, ove
         });
       },
     },
-    arrivalOf: (event) => ({
-      event,
-      generation: 'V2' as const,
-      deviceId: String(event.systemProperties?.['iothub-connection-device-id']),
-      origin: { hub: 'hub', partition: '0' },
-      redelivered: false,
-    }),
+    arrivalOf: (event) => arrivalOf(event),
     requirementOf: createRequirements(backends, messageLimits),
     async dispatch(arrival, context) {
       expect(budget.inFlight().messages).toBeLessThanOrEqual(maxMessages);

@@ -1,13 +1,13 @@
 import type * as Files from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
-import type { Mortal } from '../../support/mortal.ts';
+import type { ProcessLife } from '../../support/processLife.ts';
 
-let life: Mortal | undefined;
+let life: ProcessLife | undefined;
 /** A process that dies leaves its files open; the system closes them. */
 const open = new Set<FileHandle>();
 
 /** Everything that is done to files until `what` has ended, or the process has died, is an await point of its. */
-export async function onMortalDisk(process: Mortal, what: () => Promise<unknown>): Promise<void> {
+export async function onCrashingDisk(process: ProcessLife, what: () => Promise<unknown>): Promise<void> {
   life = process;
   await Promise.race([what(), process.death]);
   life = undefined;
@@ -16,7 +16,7 @@ export async function onMortalDisk(process: Mortal, what: () => Promise<unknown>
 }
 
 /** In the place of `node:fs/promises`: a text is written in two halves, so that the process may die between them. */
-export function mortalFiles(real: typeof Files) {
+export function crashingFiles(real: typeof Files) {
   const step = <T>(something: () => Promise<T>) => (life ? life.step(something) : something());
 
   async function writeHalves(file: FileHandle, text: string) {

@@ -1,8 +1,8 @@
 import type { Fault } from './faults.ts';
 import { inFile, only } from './inFile.ts';
 
-/** Each takes the cure of a trap of the hub's client libraries away. */
-export const trapFaults: readonly Fault[] = [
+/** Each removes the workaround for a trap of the hub's client libraries. */
+export const workaroundFaults: readonly Fault[] = [
   ...inFile('src/hub/sdkCures.ts', only('serviceConnection', 'survives a drop'), {
     fault: 'trap 1: lets an error be its own cause',
     find: '  breakErrorCycles();\n',
@@ -15,13 +15,13 @@ export const trapFaults: readonly Fault[] = [
     replace: '',
     caughtBy: 'never grants the hub more credit than the prefetch',
   }),
-  ...inFile('src/hub/sdkCures.ts', only('trapsOfReading', 'trap 18'), {
+  ...inFile('src/hub/sdkCures.ts', only('workaroundsOfReading', 'trap 18'), {
     fault: 'trap 18: opens a connection again with the links of the one that the hub closed',
     find: '  reportClosedConnections();\n',
     replace: '',
     caughtBy: 'goes on after the hub closed the connection with its links attached',
   }),
-  ...inFile('src/hub/sdkCures.ts', only('trapsOfReplying', 'trap 2'), {
+  ...inFile('src/hub/sdkCures.ts', only('workaroundsOfReplying', 'trap 2'), {
     fault: 'trap 2: lets sends wait until the client has closed its connection',
     find: '  failSendsOfClosedConnections();\n',
     replace: '',
@@ -69,7 +69,7 @@ export const trapFaults: readonly Fault[] = [
     replace: 'void noRetry;',
     caughtBy: 'understands a rejection with amqp:internal-error',
   }),
-  ...inFile('src/hub/replies/serviceClient.ts', only('trapsOfReplying', 'trap 7'), {
+  ...inFile('src/hub/replies/serviceClient.ts', only('workaroundsOfReplying', 'trap 7'), {
     fault: 'trap 7: keeps a connection for ever',
     find: 'Date.now() >= wornAt || ',
     replace: '',
@@ -103,43 +103,43 @@ export const trapFaults: readonly Fault[] = [
     replace: '      throw error;',
     caughtBy: 'with one message does not stop its device',
   }),
-  ...inFile('src/hub/partition/partition.ts', only('trapsOfReading', 'trap 17'), {
+  ...inFile('src/hub/partition/partition.ts', only('workaroundsOfReading', 'trap 17'), {
     fault: 'trap 17: handles again what a restarted partition gives again',
     find: '      if (seen && event.sequenceNumber <= seen.sequenceNumber) continue;\n',
     replace: '',
     caughtBy: 'goes on when the client has used up its retries',
   }),
-  ...inFile('src/hub/reading/session.ts', only('trapsOfReading', 'trap 10'), {
+  ...inFile('src/hub/reading/session.ts', only('workaroundsOfReading', 'trap 10'), {
     fault: 'trap 10: closes a subscription over running work',
     find: 'const [unfinished] = await Promise.all([partition.drain(limitMs), reader.close()]);',
     replace: 'const [unfinished] = await Promise.all([partition.drain(0), reader.close()]);',
     caughtBy: 'stops when what it has begun is done',
   }),
-  ...inFile('src/hub/reading/eventHubConnection.ts', only('trapsOfReading', 'trap 17'), {
+  ...inFile('src/hub/reading/eventHubConnection.ts', only('workaroundsOfReading', 'trap 17'), {
     fault: 'trap 17: leaves a stopped partition to the client for ten seconds',
     find: 'loadBalancingOptions: { updateIntervalInMs: 1_000 },',
     replace: '',
     caughtBy: 'goes on when the client has used up its retries',
   }),
-  ...inFile('src/hub/reading/eventHubConnection.ts', only('trapsOfReading', 'trap 11'), {
+  ...inFile('src/hub/reading/eventHubConnection.ts', only('workaroundsOfReading', 'trap 11'), {
     fault: 'trap 11: leaves the client its half minute between attempts',
     find: '      retryOptions: { retryDelayInMs: 500, maxRetryDelayInMs: 5_000 },\n',
     replace: '',
     caughtBy: 'goes on after the hub has been away',
   }),
-  ...inFile('src/hub/reading/consumer.ts', only('trapsOfReading', 'replaces a client'), {
+  ...inFile('src/hub/reading/consumer.ts', only('workaroundsOfReading', 'replaces a client'), {
     fault: 'trap 11: has no watchdog',
     find: '    connection.revive(reading());\n',
     replace: '',
     caughtBy: 'replaces a client that waits for a hub which does not answer',
   }),
-  ...inFile('src/hub/reading/reader.ts', only('trapsOfReading', 'trap 12'), {
+  ...inFile('src/hub/reading/reader.ts', only('workaroundsOfReading', 'trap 12'), {
     fault: 'trap 12: leaves the client its minute of waiting',
     find: '        maxWaitTimeInSeconds: options.maxWaitSeconds,\n',
     replace: '',
     caughtBy: 'goes on after a connection that broke while nothing came',
   }),
-  ...inFile('src/hub/reading/consumer.ts', only('trapsOfReading', 'silent without an error'), {
+  ...inFile('src/hub/reading/consumer.ts', only('workaroundsOfReading', 'silent without an error'), {
     fault: 'believes in a connection on which nothing comes',
     find: '    void stallWatch.look(reading());\n',
     replace: '',

@@ -1,13 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createBudget } from '../../src/hub/partition/budget.ts';
-import { openSpool } from '../../src/hub/partition/spool.ts';
 import { type Consumer, createConsumer } from '../../src/hub/reading/consumer.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
 import { createMemoryStore } from '../../src/hub/stores/memoryStore.ts';
 import { createLog } from '../../src/log/log.ts';
 import { freshHub } from '../sandbox/hub/support/hub.ts';
-import { bodyBytes } from '../support/events.ts';
 import { append, signal } from '../traps/support/plain.ts';
+import { usualOpened, usualReading } from './support/reading.ts';
 
 // What the hub's clients do to a program that trusts them, and that this service does not suffer from it. The clients
 // are the official ones, the hub is the sandbox's; test/traps reproduces each trap without the cure.
@@ -34,12 +32,8 @@ describe('reading the hub', () => {
     seen = [];
     handle = async () => true;
     consumer = createConsumer({
+      ...usualReading,
       connectionString: hub.eventsConnectionString,
-      consumerGroup: '$Default',
-      startPosition: 'earliest',
-      batchSize: 10,
-      prefetch: 50,
-      maxWaitSeconds: 1,
       drainMs: 2_000,
       roundMs: 200,
       answerMs: 500,
@@ -48,15 +42,11 @@ describe('reading the hub', () => {
       store: createMemoryStore(),
       log,
       partition: () => ({
-        budget: createBudget({ maxMessages: 100, maxBytes: 1e6 }),
-        costOf: bodyBytes,
-        arrivalOf: (event) => ({ event, deviceId: 'pump-1' }),
+        ...usualOpened(),
         dispatch({ event }) {
           seen.push(String(event.body));
           return handle();
         },
-        spool: openSpool(hub.directory, `spool-${Math.random()}`, { maxBytes: 1e6, maxMessages: 1e5 }),
-        limits: { everyMessages: 1, everyMs: 1_000, deviceMessages: 16 },
       }),
     });
     consumer.start();
