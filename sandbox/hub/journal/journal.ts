@@ -27,32 +27,34 @@ export interface JournalOptions {
 /** A journal in memory. */
 export function createJournal({ bytes: most = bounds.journal, now = Date.now }: JournalOptions = {}): Journal {
   const listeners = new Set<(entry: JournalEntry) => void>();
-  let kept: { entry: JournalEntry | undefined; size: number }[] = [];
-  let gone = 0; // of those in `kept`, at its start
+  let entries: (JournalEntry | undefined)[] = [];
+  let sizes: number[] = [];
+  let gone = 0; // of these, at their start
   let bytes = 0;
   let last = 0;
-  const firstKept = () => last - (kept.length - gone) + 1;
+  const firstKept = () => last - (entries.length - gone) + 1;
 
   /** Let the oldest go until the rest has room. */
   const shrink = (): void => {
-    for (let oldest = kept[gone]; oldest && bytes > most && gone < kept.length - 1; oldest = kept[gone]) {
-      bytes -= oldest.size;
-      oldest.entry = undefined;
-      gone += 1;
+    for (; bytes > most && gone < entries.length - 1; gone += 1) {
+      bytes -= sizes[gone] ?? 0;
+      entries[gone] = undefined;
     }
-    if (gone < 1024 || gone * 2 < kept.length) return;
-    kept = kept.slice(gone);
+    if (gone < 1024 || gone * 2 < entries.length) return;
+    entries = entries.slice(gone);
+    sizes = sizes.slice(gone);
     gone = 0;
   };
 
-  const at = (position: number): JournalEntry | undefined => kept[gone + position - firstKept()]?.entry;
+  const at = (position: number): JournalEntry | undefined => entries[gone + position - firstKept()];
 
   return {
     add(event) {
       last += 1;
       const entry: JournalEntry = Object.assign(event, { position: last, time: now() });
       const size = sizeOf(entry);
-      kept.push({ entry, size });
+      entries.push(entry);
+      sizes.push(size);
       bytes += size;
       if (bytes > most) shrink();
       for (const listener of listeners) listener(entry);
