@@ -53,6 +53,7 @@ export interface Registry {
 // IoT Hub: up to 128 ASCII letters, digits and these; "+" and "#" are not allowed, they would be MQTT wildcards
 const validId = /^[A-Za-z0-9\-.%_*?!(),:=@$']{1,128}$/;
 const maxModules = 50;
+const longestText = 128;
 
 /** The name of an identity: that of the device, and of the module if it is one. */
 export function clientIdOf(deviceId: string, moduleId: string | undefined): string {
@@ -94,7 +95,7 @@ export function createRegistry(now: () => number): Registry {
       const clientId = clientIdOf(deviceId, moduleId);
       const table = tableFor(deviceId, moduleId);
       const { primaryKey = randomKey(), secondaryKey = randomKey(), status = 'enabled' } = settings;
-      if (![primaryKey, secondaryKey].every(isKey)) throw refused('A device key is base64 text of 16 to 64 bytes.');
+      check({ ...settings, primaryKey, secondaryKey });
       if (table.has(clientId))
         throw new Refusal('com.microsoft:device-already-exists', 'A device of this id exists already.');
       if (table !== devices && table.size >= maxModules) throw refused(`A device may have ${maxModules} modules.`);
@@ -127,8 +128,7 @@ export function createRegistry(now: () => number): Registry {
       if (!identity) throw new Refusal('amqp:not-found', 'There is no device of this id.');
       const given = Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined));
       const changed = { ...identity, ...given, etag: randomTag() };
-      if (![changed.primaryKey, changed.secondaryKey].every(isKey))
-        throw refused('A device key is base64 text of 16 to 64 bytes.');
+      check(changed);
       if (changed.status !== identity.status) changed.statusUpdatedAt = time();
       tableFor(identity.deviceId, identity.moduleId).set(clientId, changed);
       tell('updated', changed);
@@ -150,6 +150,12 @@ export function createRegistry(now: () => number): Registry {
 
     watch: (listener) => void listeners.push(listener),
   };
+}
+
+function check({ primaryKey = '', secondaryKey = '', statusReason = '', managedBy = '' }: IdentitySettings): void {
+  if (![primaryKey, secondaryKey].every(isKey)) throw refused('A device key is base64 text of 16 to 64 bytes.');
+  if ([statusReason, managedBy].some(({ length }) => length > longestText))
+    throw refused(`The reason of a status, and who manages a module, have ${longestText} characters at most.`);
 }
 
 function refused(sentence: string): Refusal {

@@ -47,6 +47,13 @@ test.each(['', 'not base64!', Buffer.alloc(15).toString('base64'), Buffer.alloc(
   },
 );
 
+test.each(['statusReason', 'managedBy'])('a device cannot have a %s of 129 characters', (name) => {
+  const registry = createRegistry(() => 0);
+  expect(registry.create('a', { [name]: 'x'.repeat(128) })).toMatchObject({ [name]: 'x'.repeat(128) });
+  expect(() => registry.create('b', { [name]: 'x'.repeat(129) })).toThrow('128 characters at most');
+  expect(() => registry.update('a', { [name]: 'x'.repeat(129) })).toThrow('128 characters at most');
+});
+
 test('the hash that chooses the partition never changes', () => {
   expect(['', 'a', 'foobar'].map(stableHash)).toEqual([0x811c9dc5, 0xe40c292c, 0xbf9cf968]);
 });

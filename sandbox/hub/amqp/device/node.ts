@@ -14,6 +14,7 @@ import { twinEndpoint } from './twin.ts';
 // /devices/{device}[/modules/{module}]/{endpoint}
 const form = /^\/?devices\/(?<device>[^/]+)(\/modules\/(?<module>[^/]+))?\/(?<endpoint>.+)$/i;
 
+/** Everything that a device can do over AMQP. */
 const endpoints: Readonly<Record<string, Endpoint>> = {
   'messages/events': telemetryEndpoint,
   'messages/devicebound': deviceboundEndpoint,
