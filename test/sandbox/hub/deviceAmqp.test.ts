@@ -136,6 +136,17 @@ test('a device gets as many messages as it has given credit for', async () => {
   receiver.add_credit(1);
   await eventually(() => got).toEqual(['1', '2', '3']);
 });
+test('a device that takes no changes of its twin loses the link on which it asked for them', async () => {
+  const connection = await loggedIn();
+  const receiver = connection.open_receiver({ source: '/devices/pump-1/twin', credit_window: 0 });
+  await once(receiver, 'receiver_open');
+  const sender = connection.open_sender('/devices/pump-1/twin');
+  const message_annotations = { operation: 'PUT', resource: '/notifications/twin/properties/desired' };
+  expect(await outcomeOf(sender, { message_annotations, body: '' })).toBe('accepted');
+  const gone = ended(sender);
+  hub.twins.change('pump-1', { properties: { desired: { speed: 1 } } });
+  expect(await gone).toBe('amqp:resource-limit-exceeded');
+});
 test('what an AMQP device has not settled when it goes away comes again', async () => {
   hub.devicebound.enqueue('pump-1', { system: {}, properties: {}, body: Buffer.from('x') }, 'service');
   const options = { source: '/devices/pump-1/messages/devicebound', autoaccept: false };

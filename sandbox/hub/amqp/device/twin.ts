@@ -1,13 +1,16 @@
 import rhea, { type EventContext } from 'rhea';
 import { deviceTwin, type TwinAnswer } from '../../twins/deviceTwin.ts';
+import { Refusal } from '../../values/refusal.ts';
 import { bodyOf, textOf } from '../link/decode.ts';
-import type { Incoming } from '../link/peer.ts';
+import { type Incoming, refuse } from '../link/peer.ts';
 import type { Endpoint } from './endpoint.ts';
 
 // request: annotations operation = GET | PATCH | PUT | DELETE and resource, correlation id
 // answer:  annotations status and version, the same correlation id; a change of desired properties has no correlation id
 const reported = '/properties/reported';
 const desired = '/notifications/twin/properties/desired';
+
+const noCredit = new Refusal('amqp:resource-limit-exceeded', 'The device gives no credit for the changes of its twin.');
 
 /** The device's own twin: requests come on one link, answers and changes go on the other. */
 export const twinEndpoint: Endpoint = {
@@ -23,9 +26,11 @@ export const twinEndpoint: Endpoint = {
     const twin = deviceTwin(clientId, hub.twins, hub.throttle);
     let stopWatching: (() => void) | undefined;
     const watch = (): TwinAnswer => {
-      stopWatching ??= hub.twins.watch(clientId, (patch) =>
-        session.twinLink?.send({ body: section(JSON.stringify(patch)) }),
-      );
+      stopWatching ??= hub.twins.watch(clientId, (patch) => {
+        const { twinLink } = session;
+        if (twinLink?.sendable()) twinLink.send({ body: section(JSON.stringify(patch)) });
+        else if (twinLink) refuse(link, noCredit);
+      });
       return { status: 200, body: '' };
     };
     const unwatch = (): TwinAnswer => {
