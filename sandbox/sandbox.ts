@@ -5,57 +5,21 @@ import { describeBackends, describeHub } from './describe.ts';
 import { connectDevice, type Device } from './device/device.ts';
 import { registerDevice } from './device/register.ts';
 import { type EdgeDevice, openEdge } from './edge/edge.ts';
-import type { HubRules } from './hub/core/core.ts';
 import { type Hub, startHub } from './hub/hub.ts';
 import { createJournal } from './hub/journal/journal.ts';
 import { type FrontDoor, openFrontDoor } from './methods/frontDoor.ts';
 import { checkNotRunning } from './running.ts';
+import type { SandboxOptions } from './sandboxOptions.ts';
 import { buildService } from './service/build.ts';
 import { dataDirectory, serviceEnvironment } from './service/environment.ts';
 import { prepareProcess } from './service/prepare.ts';
 import { freePort, type ServiceProcess } from './service/process.ts';
 import { sandboxDirectory } from './state/directories.ts';
 import { publishState, removeState, type SandboxState } from './state/state.ts';
-import { type Printer, silent } from './terminal/print.ts';
+import { silent } from './terminal/print.ts';
 
 /** The devices that exist from the start, in the hub as in the principal manager. */
 const initialDevices = ['pump-1', 'pump-2', 'gateway-1', 'motor-1', 'motor-2', 'edge-1', 'rival-1'];
-
-export interface SandboxPorts {
-  hub?: { amqp?: number; amqps?: number; mqtts?: number; admin?: number };
-  backends?: { informationModel?: number; typeRegistry?: number; principalManager?: number; admin?: number };
-  service?: number;
-  methods?: number;
-  methodsHealth?: number;
-  broker?: number;
-  edgeHealth?: number;
-}
-
-export interface SandboxOptions {
-  /** Where state, keys, checkpoints and logs go; default `.sandbox` in the project. */
-  directory?: string;
-  /** 0 or absent: a free one. */
-  ports?: SandboxPorts;
-  /** `false` leaves the service out: its environment and port are prepared for one that is started by hand. */
-  service?: boolean;
-  /** The front door of remote methods and its storage of files: there, or only prepared for one that is started by hand; absent: neither. */
-  methods?: 'running' | 'prepared';
-  /** The device edge-1 with its broker, edge proxy and modules; only where the front door runs. */
-  edge?: boolean;
-  /** A folder with a built service (`dist/main.js`, `node_modules`); default the project, which is built first. */
-  serviceDirectory?: string;
-  /** Default `node dist/main.js`. */
-  serviceCommand?: readonly string[];
-  /** Added to the service's environment. */
-  environment?: Readonly<Record<string, string>>;
-  /** Added to the front door's. */
-  methodsEnvironment?: Readonly<Record<string, string>>;
-  /** Rules of the hub other than IoT Hub's; by default it throttles nothing. */
-  hubRules?: HubRules;
-  printer?: Printer;
-  /** Gives up while it starts. */
-  signal?: AbortSignal;
-}
 
 /** A hub, the backends and the service on this machine. */
 export interface Sandbox {

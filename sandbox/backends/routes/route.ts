@@ -46,7 +46,7 @@ export interface Route<C = Call, A extends Answer | Unanswered = Answer> {
   handleForApplication?(call: ApplicationCall): Answer;
 }
 
-/** One query parameter's value; given twice is refused (400), for readers would disagree about which one counts. */
+/** The value of a query parameter. One that is given twice is refused (400). */
 export function single(query: URLSearchParams, name: string): string | undefined {
   const values = query.getAll(name);
   if (values.length > 1) throw invalid(`the query parameter ${name} is given more than once`);

@@ -1,0 +1,38 @@
+import type { HubRules } from './hub/core/core.ts';
+import type { Printer } from './terminal/print.ts';
+
+interface SandboxPorts {
+  hub?: { amqp?: number; amqps?: number; mqtts?: number; admin?: number };
+  backends?: { informationModel?: number; typeRegistry?: number; principalManager?: number; admin?: number };
+  service?: number;
+  methods?: number;
+  methodsHealth?: number;
+  broker?: number;
+  edgeHealth?: number;
+}
+
+export interface SandboxOptions {
+  /** Where state, keys, checkpoints and logs go; default `.sandbox` in the project. */
+  directory?: string;
+  /** 0 or absent: a free one. */
+  ports?: SandboxPorts;
+  /** `false` leaves the service out: its environment and port are prepared for one that is started by hand. */
+  service?: boolean;
+  /** The front door of remote methods and its storage of files: there, or only prepared for one that is started by hand; absent: neither. */
+  methods?: 'running' | 'prepared';
+  /** The device edge-1 with its broker, edge proxy and modules; only where the front door runs. */
+  edge?: boolean;
+  /** A folder with a built service (`dist/main.js`, `node_modules`); default the project, which is built first. */
+  serviceDirectory?: string;
+  /** Default `node dist/main.js`. */
+  serviceCommand?: readonly string[];
+  /** Added to the service's environment. */
+  environment?: Readonly<Record<string, string>>;
+  /** Added to the front door's. */
+  methodsEnvironment?: Readonly<Record<string, string>>;
+  /** Rules of the hub other than IoT Hub's; by default it throttles nothing. */
+  hubRules?: HubRules;
+  printer?: Printer;
+  /** Gives up while it starts. */
+  signal?: AbortSignal;
+}
