@@ -1,15 +1,11 @@
 import { Axios } from 'axios';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { createAttempt } from '../../src/backends/attempt.ts';
 import { createDeadline } from '../../src/backends/deadline.ts';
+import { withFakeTimers } from '../support/fakeTimers.ts';
 import { rejection } from './harness.ts';
 
-beforeEach(() => {
-  vi.useFakeTimers();
-});
-afterEach(() => {
-  vi.useRealTimers();
-});
+withFakeTimers();
 
 const pass = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 

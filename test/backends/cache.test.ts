@@ -1,14 +1,10 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { createCache } from '../../src/backends/cache.ts';
 import { createDeadline } from '../../src/backends/deadline.ts';
+import { withFakeTimers } from '../support/fakeTimers.ts';
 import { rejection } from './harness.ts';
 
-beforeEach(() => {
-  vi.useFakeTimers();
-});
-afterEach(() => {
-  vi.useRealTimers();
-});
+withFakeTimers();
 
 const asker = (deviceId = 'd1', seconds = 300) => ({ deviceId, deadline: createDeadline(seconds) });
 

@@ -1,6 +1,6 @@
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { onTestFinished } from 'vitest';
+import { onTestFinished, vi } from 'vitest';
 import { type Backends, createBackends } from '../../src/backends/backends.ts';
 import type { Call } from '../../src/backends/call.ts';
 import { createDeadline } from '../../src/backends/deadline.ts';
@@ -71,4 +71,11 @@ export async function rejection(promise: Promise<unknown>): Promise<Rejection> {
     throw error;
   }
   throw new Error('expected a Rejection');
+}
+
+/** Starts a call and lets all the time pass that it wants. */
+export async function settled<T>(work: Promise<T>): Promise<T> {
+  work.catch(() => undefined);
+  await vi.runAllTimersAsync();
+  return work;
 }

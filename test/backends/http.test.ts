@@ -1,28 +1,17 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createBackends } from '../../src/backends/backends.ts';
 import { Refusal } from '../../src/backends/refusal.ts';
+import { withFakeTimers } from '../support/fakeTimers.ts';
 import { recordingLog } from '../support/recordingLog.ts';
 import type { ScriptedReply } from '../support/scriptedBackend.ts';
-import { callOf, rejection, scripted, settings } from './harness.ts';
+import { callOf, rejection, scripted, settings, settled } from './harness.ts';
 
 const get = 'GET /objects/o1/models/svc.device';
 const put = 'PUT /objects/o1/models/svc.device';
 const stored = { objectId: 'o1', model: 'svc.device', type: 'pump@1.0.0', version: 1 };
 const ok: ScriptedReply = [200, stored];
 
-beforeEach(() => {
-  vi.useFakeTimers();
-});
-afterEach(() => {
-  vi.useRealTimers();
-});
-
-/** Starts a call and lets all the time pass that it wants. */
-async function settled<T>(work: Promise<T>): Promise<T> {
-  work.catch(() => undefined);
-  await vi.runAllTimersAsync();
-  return work;
-}
+withFakeTimers();
 
 describe('a call to a backend', () => {
   it('says for whom it is made, and to whom it belongs', async () => {

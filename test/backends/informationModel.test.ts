@@ -1,9 +1,10 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { Refusal } from '../../src/backends/refusal.ts';
 import { parseJson } from '../../src/protocol/json.ts';
+import { withFakeTimers } from '../support/fakeTimers.ts';
 import type { Script } from '../support/scriptedBackend.ts';
 import { pumpId } from '../support/world.ts';
-import { callOf, rejection, scripted } from './harness.ts';
+import { callOf, rejection, scripted, settled } from './harness.ts';
 
 const o1 = `/objects/${pumpId}/models/svc.device`;
 const model = { objectId: pumpId, model: 'svc.device', type: 'pump@1.2.0', properties: {}, variables: {}, version: 1 };
@@ -126,18 +127,7 @@ describe('the information model', () => {
 });
 
 describe('after a lost answer', () => {
-  beforeEach(() => {
-    vi.useFakeTimers();
-  });
-  afterEach(() => {
-    vi.useRealTimers();
-  });
-
-  async function settled<T>(work: Promise<T>): Promise<T> {
-    work.catch(() => undefined);
-    await vi.runAllTimersAsync();
-    return work;
-  }
+  withFakeTimers();
 
   const create = 'POST /object?owner=p1';
   const sent = `{"objectId":"${pumpId}","model":"svc.device","type":"pump@1"}`;

@@ -1,12 +1,8 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
+import { withFakeTimers } from '../support/fakeTimers.ts';
 import { callOf, rejection, scripted } from './harness.ts';
 
-beforeEach(() => {
-  vi.useFakeTimers();
-});
-afterEach(() => {
-  vi.useRealTimers();
-});
+withFakeTimers();
 
 const device = { id: 'p1', identity: 'd1', path: 'd1', parentId: null };
 const edge = { id: 'p2', identity: 'edge', path: 'd1/edge', parentId: 'p1' };

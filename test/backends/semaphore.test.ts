@@ -1,16 +1,12 @@
 import { getEventListeners } from 'node:events';
 import fc from 'fast-check';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { Cancelled, createDeadline } from '../../src/backends/deadline.ts';
 import { createSemaphore, type Semaphore } from '../../src/backends/semaphore.ts';
+import { withFakeTimers } from '../support/fakeTimers.ts';
 import { rejection } from './harness.ts';
 
-beforeEach(() => {
-  vi.useFakeTimers();
-});
-afterEach(() => {
-  vi.useRealTimers();
-});
+withFakeTimers();
 
 const settle = () => vi.advanceTimersByTimeAsync(0);
 

@@ -1,13 +1,9 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { createBackOff } from '../../src/backends/backOff.ts';
 import { createTimeouts } from '../../src/backends/timeouts.ts';
+import { withFakeTimers } from '../support/fakeTimers.ts';
 
-beforeEach(() => {
-  vi.useFakeTimers();
-});
-afterEach(() => {
-  vi.useRealTimers();
-});
+withFakeTimers();
 
 describe('time-outs', () => {
   it('call back once each, when their time is over, from a single timer', () => {

@@ -1,9 +1,10 @@
 import type { AxiosAdapter } from 'axios';
-import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createBackends } from '../../src/backends/backends.ts';
 import { clientCredentials, staticToken } from '../../src/backends/token.ts';
 import { TransportFailure } from '../../src/backends/transport.ts';
 import { createTroubles } from '../../src/log/troubles.ts';
+import { withFakeTimers } from '../support/fakeTimers.ts';
 import { recordingLog } from '../support/recordingLog.ts';
 import { callOf, serve, settings } from './harness.ts';
 
@@ -52,12 +53,7 @@ describe('a static token', () => {
 });
 
 describe('client credentials', () => {
-  beforeEach(() => {
-    vi.useFakeTimers();
-  });
-  afterEach(() => {
-    vi.useRealTimers();
-  });
+  withFakeTimers();
 
   it('are exchanged for a token with one form post', async () => {
     const { tokens, asked } = source([issued('t1')], 'backends/.default');

@@ -1,12 +1,8 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
+import { withFakeTimers } from '../support/fakeTimers.ts';
 import { callOf, rejection, scripted } from './harness.ts';
 
-beforeEach(() => {
-  vi.useFakeTimers();
-});
-afterEach(() => {
-  vi.useRealTimers();
-});
+withFakeTimers();
 
 const types = '/modelDefinitions/svc.device/types';
 const pump = (version: string) => ({ typeId: 'pump', version, uniqueProperties: ['serial'], properties: {} });

@@ -1,6 +1,7 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { idOf } from '../../src/deadLetters/deadLetter.ts';
 import type { Place } from '../../src/deadLetters/place.ts';
+import { withFakeTimers } from '../support/fakeTimers.ts';
 import { letter, lettersIn } from '../support/letters.ts';
 
 /** A place in memory whose verbs wait for the test while they are held up. */
@@ -42,8 +43,7 @@ function placeByHand() {
 const id = (number: number) => idOf(letter(number));
 const settle = () => vi.advanceTimersByTimeAsync(0);
 
-beforeEach(() => void vi.useFakeTimers());
-afterEach(() => void vi.useRealTimers());
+withFakeTimers();
 
 describe('parking', () => {
   it('waits 3 s for a place that does not tell what it holds, once, then goes on without', async () => {

@@ -1,14 +1,14 @@
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { createDirectory } from '../../src/deadLetters/directory.ts';
 import { createHandling } from '../../src/handling.ts';
 import { createLog } from '../../src/log/log.ts';
 import { settings } from '../support/environment.ts';
+import { withFakeTimers } from '../support/fakeTimers.ts';
 import { lettersIn } from '../support/letters.ts';
 
 const hourMs = 60 * 60_000;
 
-beforeEach(() => void vi.useFakeTimers());
-afterEach(() => void vi.useRealTimers());
+withFakeTimers();
 
 it('Dead letters are tidied up every hour, whether one is parked or not, and also after a failure', async () => {
   const lines: string[] = [];

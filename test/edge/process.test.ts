@@ -3,7 +3,7 @@ import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type FileServer, startFileServer } from './support/fileServer.ts';
 import { edgeProgram } from './support/process.ts';
 import { startTestEdge, type TestEdge } from './support/testEdge.ts';
@@ -18,15 +18,13 @@ describe('the program', () => {
 
   it('starts without hub and broker, reports that it waits for them, and exits on SIGTERM', async () => {
     edge = await startTestEdge({ isHubDown: true, isBrokerDown: true, process: {} });
-    await vi.waitFor(
-      async () =>
-        expect((await edge.readyz()).waitingFor).toEqual([
-          expect.stringMatching(/^the hub: .*ECONNREFUSED/),
-          expect.stringMatching(/^the broker: connect ECONNREFUSED/),
-        ]),
-      { timeout: 20_000 },
-    );
-    await vi.waitFor(() => expect(logged('waiting for the')).toHaveLength(2), { timeout: 10_000 });
+    await expect
+      .poll(async () => (await edge.readyz()).waitingFor)
+      .toEqual([
+        expect.stringMatching(/^the hub: .*ECONNREFUSED/),
+        expect.stringMatching(/^the broker: connect ECONNREFUSED/),
+      ]);
+    await expect.poll(() => logged('waiting for the')).toHaveLength(2);
     edge.process?.child.kill('SIGTERM');
     expect(await edge.process?.ended).toBe(0);
   });
@@ -37,7 +35,7 @@ describe('the program', () => {
     const calling = edge.call();
     const request = await press.next();
     edge.process?.child.kill('SIGTERM');
-    await vi.waitFor(() => expect(logged('stopping')).toHaveLength(1), { timeout: 10_000 });
+    await expect.poll(() => logged('stopping')).toHaveLength(1);
     expect(await edge.call()).toMatchObject({ status: 503, payload: { detail: 'the edge proxy is stopping' } });
     expect((await edge.readyz()).waitingFor).toEqual(['the end of the stop']);
     request.reply(3);
@@ -64,7 +62,7 @@ describe('the program', () => {
     const calling = edge.call().catch((error: Error) => error);
     await press.next();
     edge.process?.child.kill('SIGTERM');
-    await vi.waitFor(() => expect(logged('stopping')).toHaveLength(1), { timeout: 10_000 });
+    await expect.poll(() => logged('stopping')).toHaveLength(1);
     edge.process?.child.kill('SIGTERM');
     expect(await edge.process?.ended).toBe(1);
     expect(await calling).toBeInstanceOf(Error);
@@ -83,7 +81,7 @@ describe('the program', () => {
     const next = edge.call();
     (await press.next()).reply(2);
     expect((await next).payload).toEqual({ status: 2 });
-    await vi.waitFor(() => expect(logged('replies dropped')).toHaveLength(1), { timeout: 10_000 });
+    await expect.poll(() => logged('replies dropped')).toHaveLength(1);
   });
 
   it.each([-10, 10])('works with a clock that is %i hours wrong', async (hours) => {
@@ -95,7 +93,7 @@ describe('the program', () => {
     (await press.next()).reply(1);
     expect((await calling).payload).toEqual({ status: 1 });
     expect(await edge.call({ timeout: 5 })).toMatchObject({ status: 504 });
-    await vi.waitFor(() => expect(logged('method not invoked')).toHaveLength(1), { timeout: 10_000 });
+    await expect.poll(() => logged('method not invoked')).toHaveLength(1);
     const shift = Date.parse(String(logged('method not invoked')[0]?.['time'])) - Date.now();
     expect(Math.round(shift / 3_600_000)).toBe(hours);
   });
@@ -117,9 +115,7 @@ describe('the program with files', () => {
     const signed = server.signed('a', 'x'.repeat(1_000_000));
     server.behave((_, response) => response.writeHead(200, { etag: signed.etag }).write('x'.repeat(500_000)));
     const calling = edge.call({ input: { a: 'a' }, files: { a: signed } }).catch((error: Error) => error);
-    await vi.waitFor(async () => expect(await readdir(edge.files)).toEqual([expect.stringMatching(/^\.incoming-/)]), {
-      timeout: 10_000,
-    });
+    await expect.poll(() => readdir(edge.files)).toEqual([expect.stringMatching(/^\.incoming-/)]);
     edge.process?.child.kill('SIGKILL');
     expect(await calling).toBeInstanceOf(Error);
     await edge.process?.ended;
@@ -135,7 +131,7 @@ describe('the program with files', () => {
     const press = await edge.module('press');
     server.behave((_, response) => response.writeHead(200, { etag: '"0x1"' }).write('x'));
     const calling = edge.call({ input: { a: 'a' }, files: { a: server.signed('a', 'xx') } });
-    await vi.waitFor(() => expect(server.open).toBe(1), { timeout: 10_000 });
+    await expect.poll(() => server.open).toBe(1);
     edge.process?.child.kill('SIGTERM');
     expect(await calling).toMatchObject({
       status: 503,
@@ -153,7 +149,7 @@ describe('the program with files', () => {
     const answered = await edge.call({ input: { a: 'a' }, files: { a: server.signed('a', 'x'.repeat(1_000_000)) } });
     expect(answered).toMatchObject({ status: 503, payload: { detail: 'the folder of the module cannot be written' } });
     const line = { cause: 'EFBIG', fileBytes: 1_000_000 };
-    await vi.waitFor(() => expect(logged('method not invoked').at(-1)).toMatchObject(line), { timeout: 10_000 });
+    await expect.poll(() => logged('method not invoked').at(-1)).toMatchObject(line);
     expect(await readdir(edge.files)).toEqual([]);
     expect(press.received).toEqual([]);
     const small = edge.call({ input: { a: 'a' }, files: { a: server.signed('b', 'x'.repeat(50_000)) } });

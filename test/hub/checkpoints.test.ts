@@ -1,14 +1,10 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { createCheckpoints, type Progress } from '../../src/hub/partition/checkpoints.ts';
 import { decodeCompletion, encodeCompletion, isDone } from '../../src/hub/partition/completionMap.ts';
+import { withFakeTimers } from '../support/fakeTimers.ts';
 
 const everyMs = 5_000;
-beforeEach(() => {
-  vi.useFakeTimers();
-});
-afterEach(() => {
-  vi.useRealTimers();
-});
+withFakeTimers();
 
 const at = (sequenceNumber: number) => ({ sequenceNumber, offset: `o${sequenceNumber}` });
 

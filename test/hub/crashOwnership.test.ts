@@ -1,4 +1,5 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
+import { withFakeTimers } from '../support/fakeTimers.ts';
 import { crashingAt, delayedAt, neverCrashing } from '../support/processLife.ts';
 import { names, partitions, type Run, run } from './support/instances.ts';
 import { standIns } from './support/standIns.ts';
@@ -11,12 +12,7 @@ vi.mock('@azure/event-hubs', async (original) =>
   (await import('./support/standIns.ts')).withStandIns(await original<object>()),
 );
 
-beforeEach(() => {
-  vi.useFakeTimers();
-});
-afterEach(() => {
-  vi.useRealTimers();
-});
+withFakeTimers();
 
 /** What holds whichever instance fails, and however. */
 function expectSound({ effects, unmarked, writes, all, progress, newest }: Run, place: string) {

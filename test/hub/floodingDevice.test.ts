@@ -1,15 +1,11 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { HubEvent } from '../../src/protocol/event.ts';
 import { hubEvent } from '../support/events.ts';
+import { withFakeTimers } from '../support/fakeTimers.ts';
 import { budgetOf, events, limits, partitionByHand } from './support/partitions.ts';
 import { diskSpool } from './support/spools.ts';
 
-beforeEach(() => {
-  vi.useFakeTimers();
-});
-afterEach(() => {
-  vi.useRealTimers();
-});
+withFakeTimers();
 
 describe('a device that floods', () => {
   const flood = Array.from({ length: 20 }, (_, index) => `a${index + 1}`).join(' ');

@@ -1,8 +1,9 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { createConsumer } from '../../src/hub/reading/consumer.ts';
 import { createMemoryStore } from '../../src/hub/stores/memoryStore.ts';
 import type { Store } from '../../src/hub/stores/store.ts';
 import { hubEvent } from '../support/events.ts';
+import { withFakeTimers } from '../support/fakeTimers.ts';
 import { neverCrashing, type ProcessLife } from '../support/processLife.ts';
 import { createFakeHub } from './support/fakeHub.ts';
 import { usualOpened, usualReading } from './support/reading.ts';
@@ -14,12 +15,7 @@ vi.mock('@azure/event-hubs', async (original) =>
   (await import('./support/standIns.ts')).withStandIns(await original<object>()),
 );
 
-beforeEach(() => {
-  vi.useFakeTimers();
-});
-afterEach(() => {
-  vi.useRealTimers();
-});
+withFakeTimers();
 
 const drainMs = 5_000;
 const parts = ['the hub', 'the store', 'the work on messages'] as const;

@@ -1,12 +1,13 @@
 import type { AxiosAdapter } from 'axios';
 import type { Client } from 'azure-iothub';
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { TransportFailure } from '../../src/backends/transport.ts';
 import { createPartition } from '../../src/hub/partition/partition.ts';
 import { createServiceConnection } from '../../src/hub/replies/serviceConnection.ts';
 import { createLog } from '../../src/log/log.ts';
 import { settingsWith } from '../support/environment.ts';
 import { hubEvent } from '../support/events.ts';
+import { withFakeTimers } from '../support/fakeTimers.ts';
 import { arrivalOf, wire } from '../support/wiring.ts';
 import { v2 } from './support/messages.ts';
 import { budgetOf, usual } from './support/partitions.ts';
@@ -17,12 +18,7 @@ import { diskSpool } from './support/spools.ts';
 // whatever a message waits for may never come, and the message ends nevertheless: the next one is handled, though there
 // is room for one at a time only.
 
-beforeEach(() => {
-  vi.useFakeTimers();
-});
-afterEach(() => {
-  vi.useRealTimers();
-});
+withFakeTimers();
 
 const never = new Promise<never>(() => {});
 const settings = settingsWith({

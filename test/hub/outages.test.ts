@@ -1,21 +1,17 @@
 import type { AxiosAdapter } from 'axios';
-import { afterEach, beforeEach, expect, it, onTestFinished, vi } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { TransportFailure } from '../../src/backends/transport.ts';
 import { createBudget } from '../../src/hub/partition/budget.ts';
 import { createPartition } from '../../src/hub/partition/partition.ts';
 import { createLog } from '../../src/log/log.ts';
 import { settings } from '../support/environment.ts';
 import { hubEvent } from '../support/events.ts';
+import { withFakeTimers } from '../support/fakeTimers.ts';
 import { arrivalOf, wire } from '../support/wiring.ts';
 import { usual } from './support/partitions.ts';
 import { diskSpool } from './support/spools.ts';
 
-beforeEach(() => {
-  vi.useFakeTimers();
-});
-afterEach(() => {
-  vi.useRealTimers();
-});
+withFakeTimers();
 
 const outage = { from: 10_000, to: 130_000 };
 const [devices, everyMs, untilMs] = [20, 4_000, 160_000];

@@ -1,13 +1,9 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
+import { withFakeTimers } from '../support/fakeTimers.ts';
 import { arrivalOf, events, limits, partitionByHand, positions } from './support/partitions.ts';
 import { memorySpool } from './support/spools.ts';
 
-beforeEach(() => {
-  vi.useFakeTimers();
-});
-afterEach(() => {
-  vi.useRealTimers();
-});
+withFakeTimers();
 
 const oneInMemory = { limits: { ...limits, deviceMessages: 1 } };
 

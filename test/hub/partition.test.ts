@@ -1,14 +1,10 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { Progress } from '../../src/hub/partition/checkpoints.ts';
 import { knownRedeliveryHorizon } from '../../src/hub/partition/redeliveryHorizon.ts';
+import { withFakeTimers } from '../support/fakeTimers.ts';
 import { arrivalOf, budgetOf, events, limits, partitionByHand, positions } from './support/partitions.ts';
 
-beforeEach(() => {
-  vi.useFakeTimers();
-});
-afterEach(() => {
-  vi.useRealTimers();
-});
+withFakeTimers();
 
 describe('a partition', () => {
   it('start a1 a2 b3, finish b3: the checkpoint stays before 1 and remembers 3; finish a1, a2: the checkpoint is 3', async () => {

@@ -1,16 +1,12 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { createBudget } from '../../src/hub/partition/budget.ts';
 import type { Progress } from '../../src/hub/partition/checkpoints.ts';
 import type { Ticket } from '../../src/hub/partition/spool.ts';
+import { withFakeTimers } from '../support/fakeTimers.ts';
 import { budgetOf, events, limits, partitionByHand, positions } from './support/partitions.ts';
 import { diskSpool, memorySpool } from './support/spools.ts';
 
-beforeEach(() => {
-  vi.useFakeTimers();
-});
-afterEach(() => {
-  vi.useRealTimers();
-});
+withFakeTimers();
 
 const none = { messages: 0, bytes: 0 };
 const eachMessage = { limits: { ...limits, everyMessages: 1 } };

@@ -1,20 +1,16 @@
 import { getEventListeners } from 'node:events';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { Delivery } from '../../src/hub/replies/sender.ts';
 import type { Refusal } from '../../src/hub/replies/sendFailure.ts';
 import { createTroubles } from '../../src/log/troubles.ts';
 import type { Reply } from '../../src/protocol/c2d.ts';
+import { withFakeTimers } from '../support/fakeTimers.ts';
 import { recordingLog } from '../support/recordingLog.ts';
 import { replyTo, senderOver } from './support/replying.ts';
 
 const later = (reason: Refusal['reason']): Refusal => ({ kind: 'later', reason });
 
-beforeEach(() => {
-  vi.useFakeTimers();
-});
-afterEach(() => {
-  vi.useRealTimers();
-});
+withFakeTimers();
 
 /** A hub that gives the scripted answers of each device in turn, the last one for ever. */
 function setUp(answers: Record<string, (Refusal | undefined)[]>, maxInFlight = 10) {

@@ -1,20 +1,16 @@
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { createReadingTroubles } from '../../src/hub/reading/readingTroubles.ts';
 import { createPartitionSessions } from '../../src/hub/reading/sessions.ts';
 import { createMemoryStore } from '../../src/hub/stores/memoryStore.ts';
 import type { Ownership } from '../../src/hub/stores/store.ts';
+import { withFakeTimers } from '../support/fakeTimers.ts';
 import { neverCrashing } from '../support/processLife.ts';
 import { createFakeHub } from './support/fakeHub.ts';
 import { arrivalOf, budgetOf, limits, usual } from './support/partitions.ts';
 import { silence, untold } from './support/replying.ts';
 import { memorySpool } from './support/spools.ts';
 
-beforeEach(() => {
-  vi.useFakeTimers();
-});
-afterEach(() => {
-  vi.useRealTimers();
-});
+withFakeTimers();
 
 /** The sessions of an instance that owns partition 0, whose session reads. */
 async function setUp() {

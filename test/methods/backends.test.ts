@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { FaultRequest } from '../../sandbox/backends/calls/faults.ts';
 import { expectFailure } from './support/expectFailure.ts';
 import { type MethodDevice, methodDevice } from './support/methodDevice.ts';
@@ -124,7 +124,7 @@ describe('the type registry', () => {
     expect(asked).toEqual([]);
     expect((await setup.call(conveyor, 'stop')).status, 'a type that is remembered').toBe(200);
     setup.backends.faults.clear();
-    await vi.waitFor(async () => expect((await fourth?.())?.status).toBe(200), { timeout: 60_000, interval: 200 });
+    await expect.poll(async () => (await fourth?.())?.status).toBe(200);
   });
 });
 

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type MethodDevice, methodDevice } from './support/methodDevice.ts';
 import { conveyor, flap, startTestFrontDoor, type TestFrontDoor } from './support/testFrontDoor.ts';
 
@@ -150,6 +150,6 @@ describe('the interface', () => {
   it('is healthy, and ready when the hub has granted access', async () => {
     const health = `http://127.0.0.1:${setup.instance.healthPort}`;
     expect((await fetch(`${health}/livez`)).status).toBe(200);
-    await vi.waitFor(async () => expect((await fetch(`${health}/readyz`)).status).toBe(200), { timeout: 60_000 });
+    await expect.poll(async () => (await fetch(`${health}/readyz`)).status).toBe(200);
   });
 });

@@ -38,13 +38,7 @@ export function crashingAt(crashAt: number): ProcessLife {
   }
 
   return {
-    async step(something) {
-      await point();
-      const [outcome] = await Promise.allSettled([something()]);
-      await point();
-      if (outcome.status === 'rejected') throw outcome.reason;
-      return outcome.value;
-    },
+    step: (something) => between(point, something),
     touch(something) {
       reach();
       const result = something();
@@ -55,6 +49,15 @@ export function crashingAt(crashAt: number): ProcessLife {
     points: () => count,
     kill,
   };
+}
+
+/** A point before it, and one before its result is learned. */
+async function between<T>(point: () => Promise<void>, something: () => Promise<T>): Promise<T> {
+  await point();
+  const [outcome] = await Promise.allSettled([something()]);
+  await point();
+  if (outcome.status === 'rejected') throw outcome.reason;
+  return outcome.value;
 }
 
 export const neverCrashing = (): ProcessLife => crashingAt(Number.POSITIVE_INFINITY);
@@ -74,13 +77,7 @@ export function delayedAt(at: number, ms: number, extent: 'step' | 'process'): P
     } else if (extent === 'process') await delay;
   }
   return {
-    async step(something) {
-      await point();
-      const [outcome] = await Promise.allSettled([something()]);
-      await point();
-      if (outcome.status === 'rejected') throw outcome.reason;
-      return outcome.value;
-    },
+    step: (something) => between(point, something),
     touch: (something) => something(),
     death: new Promise(() => {}),
     points: () => count,

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import type { AddressInfo, Socket } from 'node:net';
 import iothub from 'azure-iothub';
 import rhea, { type Delivery, type EventContext, type Message, type Receiver, type Sender } from 'rhea';
+import { withSettings } from '../sandbox/hub/support/clients.ts';
 
 /** What the endpoint does with a message. */
 export type Disposition =
@@ -108,18 +109,10 @@ function settle(disposition: Disposition, delivery: Delivery, receiver: Receiver
 }
 
 function plainClient(port: number): iothub.Client {
-  class Plain extends iothub.Amqp {
-    constructor(config: iothub.Client.TransportConfigOptions) {
-      super(config);
-      const base = Reflect.get(this, '_amqp') as { connect(config: object, done: () => void): void };
-      const connect = base.connect.bind(base);
-      const policyOverride = { host: '127.0.0.1', port, transport: 'tcp' };
-      base.connect = (settings, done) => connect({ ...settings, policyOverride }, done);
-    }
-  }
+  const policyOverride = { host: '127.0.0.1', port, transport: 'tcp' };
   const key = Buffer.from('not a real key').toString('base64');
   return iothub.Client.fromConnectionString(
     `HostName=localhost;SharedAccessKeyName=service;SharedAccessKey=${key}`,
-    Plain,
+    withSettings(iothub.Amqp, { policyOverride }),
   );
 }

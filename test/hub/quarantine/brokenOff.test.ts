@@ -1,16 +1,12 @@
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { createPartition } from '../../../src/hub/partition/partition.ts';
 import { createLog } from '../../../src/log/log.ts';
 import { hubEvent } from '../../support/events.ts';
+import { withFakeTimers } from '../../support/fakeTimers.ts';
 import { budgetOf, limits, usual } from '../support/partitions.ts';
 import { memorySpool } from '../support/spools.ts';
 
-beforeEach(() => {
-  vi.useFakeTimers();
-});
-afterEach(() => {
-  vi.useRealTimers();
-});
+withFakeTimers();
 
 it('a suspect that was broken off is handled again as a possible repeat, though nobody before had begun it', async () => {
   const begun: [sequenceNumber: number, redelivered: boolean][] = [];

@@ -1,14 +1,10 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { Note } from '../../../src/hub/quarantine/note.ts';
 import { createQuarantine, type Verdict } from '../../../src/hub/quarantine/quarantine.ts';
 import { createLog } from '../../../src/log/log.ts';
+import { withFakeTimers } from '../../support/fakeTimers.ts';
 
-beforeEach(() => {
-  vi.useFakeTimers();
-});
-afterEach(() => {
-  vi.useRealTimers();
-});
+withFakeTimers();
 
 interface Given {
   ends?: number;

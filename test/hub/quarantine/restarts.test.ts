@@ -1,14 +1,10 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { withFakeTimers } from '../../support/fakeTimers.ts';
 import { runToTheEnd } from '../support/restarts.ts';
 
 // Processes over the same partitions, one after the other: messages end them, others are only slow.
 
-beforeEach(() => {
-  vi.useFakeTimers();
-});
-afterEach(() => {
-  vi.useRealTimers();
-});
+withFakeTimers();
 
 const fatal = { isFatal: true };
 /** `a0 a1 a2 …` */

@@ -12,21 +12,15 @@ import device from 'azure-iot-device';
 import iothub from 'azure-iothub';
 import { message } from 'rhea';
 import type { Hub } from '../../../sandbox/hub/hub.ts';
+import { withSettings } from '../../sandbox/hub/support/clients.ts';
 
 // The official clients as they are installed, with no cure and no setting that hides a trap.
 
 /** The service client; all but its trust in the hub's authority is as an application has it. Its retry policy is the default. */
 export function plainService(hub: Hub, trust = true): iothub.Client {
-  class Trusting extends iothub.Amqp {
-    constructor(config: iothub.Client.TransportConfigOptions) {
-      super(config);
-      const base = Reflect.get(this, '_amqp') as { connect(config: object, done: () => void): void };
-      const connect = base.connect.bind(base);
-      const sslOptions = { ca: readFileSync(hub.caFile, 'utf8') };
-      base.connect = (settings, done) => connect(trust ? { ...settings, sslOptions } : settings, done);
-    }
-  }
-  return iothub.Client.fromConnectionString(hub.serviceConnectionString, Trusting);
+  const sslOptions = { ca: readFileSync(hub.caFile, 'utf8') };
+  const transport = trust ? withSettings(iothub.Amqp, { sslOptions }) : iothub.Amqp;
+  return iothub.Client.fromConnectionString(hub.serviceConnectionString, transport);
 }
 
 /** The private transport of a service client. */
