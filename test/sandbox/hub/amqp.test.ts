@@ -4,7 +4,6 @@ import rhea from 'rhea';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { eventOverhead } from '../../../sandbox/hub/events/partitionLog.ts';
 import { append, bareConnection, ended, eventReceiver, putDeviceToken, putToken } from './support/bare.ts';
-import { eventually } from './support/eventually.ts';
 import { freshHub } from './support/hub.ts';
 
 // Frame-level checks with a bare AMQP client: what the official ones are too well-behaved to try.
@@ -50,7 +49,7 @@ describe('credit', () => {
     const sent = Array.from({ length: 5000 }, (_, i) => String(i));
     append(hub, sent);
     const { bodies } = await eventReceiver(hub, { credit: sent.length });
-    await eventually(() => bodies.length).toBe(sent.length);
+    await expect.poll(() => bodies.length).toBe(sent.length);
     expect(bodies).toEqual(sent);
   });
   test('a receiver that stops reading holds nobody up, and gets everything when it reads on', async () => {
@@ -61,12 +60,12 @@ describe('credit', () => {
     await loggedIn();
     expect(bodies.length).toBeLessThan(4000);
     connection['socket'].resume();
-    await eventually(() => bodies.length).toBe(4000);
+    await expect.poll(() => bodies.length).toBe(4000);
   });
   test('events can be received over TLS as well', async () => {
     append(hub, ['a']);
     const { bodies } = await eventReceiver(hub, { tls: true });
-    await eventually(() => bodies).toEqual(['a']);
+    await expect.poll(() => bodies).toEqual(['a']);
   });
 });
 
@@ -78,7 +77,7 @@ test('a receiver that the retention has overtaken goes on with the oldest event 
   const { receiver, bodies } = await eventReceiver(small, { credit: 0 });
   append(small, texts);
   receiver.add_credit(1000);
-  await eventually(() => bodies).toEqual(texts.slice(-10));
+  await expect.poll(() => bodies).toEqual(texts.slice(-10));
   await small.stop();
 });
 

@@ -7,7 +7,6 @@ import {
 } from '@azure/event-hubs';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { listenToEvents } from './support/clients.ts';
-import { eventually } from './support/eventually.ts';
 import { freshHub } from './support/hub.ts';
 
 // Official event clients that share the work by way of a checkpoint store, and consumer groups.
@@ -86,27 +85,27 @@ describe('two consumers with one store', () => {
   test('end up with two partitions each, and lose nothing', async () => {
     const store = memoryStore();
     const first = consume(store);
-    await eventually(() => first.owned.size).toBe(4);
+    await expect.poll(() => first.owned.size).toBe(4);
     const second = consume(store);
-    await eventually(() => [first.owned.size, second.owned.size]).toEqual([2, 2]);
+    await expect.poll(() => [first.owned.size, second.owned.size]).toEqual([2, 2]);
     expect(new Set([...first.owned, ...second.owned]).size).toBe(4);
     await sendToAll('shared');
-    await eventually(
-      () => [first, second].flatMap(bodies).filter((body) => body === '"shared"').length,
-    ).toBeGreaterThanOrEqual(4);
+    await expect
+      .poll(() => [first, second].flatMap(bodies).filter((body) => body === '"shared"').length)
+      .toBeGreaterThanOrEqual(4);
     expect(bodies(first)).toContain('"shared"');
     expect(bodies(second)).toContain('"shared"');
   });
   test('take over from the one that leaves, where it stopped', async () => {
     const store = memoryStore();
     const first = consume(store, 'second');
-    await eventually(() => first.owned.size).toBe(4);
+    await expect.poll(() => first.owned.size).toBe(4);
     await sendToAll('before');
-    await eventually(() => bodies(first).filter((body) => body === '"before"').length).toBe(4);
+    await expect.poll(() => bodies(first).filter((body) => body === '"before"').length).toBe(4);
     await first.stop();
     const second = consume(store, 'second');
     await sendToAll('after');
-    await eventually(() => bodies(second).filter((body) => body === '"after"').length).toBe(4);
+    await expect.poll(() => bodies(second).filter((body) => body === '"after"').length).toBe(4);
     expect(bodies(second)).not.toContain('"before"');
   });
 });

@@ -4,7 +4,6 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { maxEventSize } from '../../../sandbox/hub/events/events.ts';
 import { bareConnection, ended, outcomeOf, putDeviceToken } from './support/bare.ts';
 import { listenToEvents } from './support/clients.ts';
-import { eventually } from './support/eventually.ts';
 import { freshHub } from './support/hub.ts';
 
 // What AMQP devices can do and the official client for Node.js does not: batches, typed properties, and mischief.
@@ -131,10 +130,10 @@ test('a device gets as many messages as it has given credit for', async () => {
   receiver.on('message', ({ message }: EventContext) => got.push(message?.body.content.toString()));
   await once(receiver, 'receiver_open');
   receiver.add_credit(2);
-  await eventually(() => got).toEqual(['1', '2']);
+  await expect.poll(() => got).toEqual(['1', '2']);
   expect(hub.journal.list({ kind: 'c2d-delivered' })).toHaveLength(2); // the third is not counted as delivered
   receiver.add_credit(1);
-  await eventually(() => got).toEqual(['1', '2', '3']);
+  await expect.poll(() => got).toEqual(['1', '2', '3']);
 });
 test('a device that takes no changes of its twin loses the link on which it asked for them', async () => {
   const connection = await loggedIn();
@@ -154,7 +153,7 @@ test('what an AMQP device has not settled when it goes away comes again', async 
   await once(first.open_receiver(options), 'message');
   first.close();
   await once(first, 'connection_close');
-  await eventually(() => hub.isConnected('pump-1')).toBe(false);
+  await expect.poll(() => hub.isConnected('pump-1')).toBe(false);
   const [{ message }] = (await once((await loggedIn()).open_receiver(options), 'message')) as [EventContext];
   expect(message?.delivery_count).toBe(1);
   expect(message?.message_annotations?.['iothub-enqueuedtime']).toBeInstanceOf(Date);

@@ -13,7 +13,6 @@ import {
   serviceClient,
   serviceMessage,
 } from './support/clients.ts';
-import { eventually } from './support/eventually.ts';
 import { freshHub } from './support/hub.ts';
 
 // What the official device clients can do, the same over AMQP and MQTT.
@@ -108,7 +107,7 @@ describe.each([
     await client.sendEvent(deviceMessage('x'));
     expect(await state()).toBe('Connected');
     await client.close();
-    await eventually(state).toBe('Disconnected');
+    await expect.poll(state).toBe('Disconnected');
   });
   test('reads its twin and reports properties', async () => {
     hub.twins.change(deviceId, { properties: { desired: { interval: 5 } } });
@@ -125,10 +124,12 @@ describe.each([
     const deltas: unknown[] = [];
     twin.on('properties.desired', (delta) => deltas.push(delta));
     await client.sendEvent(deviceMessage('ready'));
-    await eventually(async () => {
-      await registry.updateTwin(deviceId, { properties: { desired: { interval: 7 } } }, '*');
-      return deltas.at(-1);
-    }).toMatchObject({ interval: 7 });
+    await expect
+      .poll(async () => {
+        await registry.updateTwin(deviceId, { properties: { desired: { interval: 7 } } }, '*');
+        return deltas.at(-1);
+      })
+      .toMatchObject({ interval: 7 });
   });
   test('gets an error for a patch that a twin cannot hold', async () => {
     const client = await open();
@@ -169,7 +170,7 @@ describe.each([
     await client.sendEvent(deviceMessage('x'));
     expect(hub.isConnected(deviceId)).toBe(true);
     await registry.update({ deviceId, status: 'disabled' } as iothub.Device);
-    await eventually(() => hub.isConnected(deviceId)).toBe(false);
+    await expect.poll(() => hub.isConnected(deviceId)).toBe(false);
     const again = await deviceClient(hub, deviceId, undefined, transport);
     again.on('error', () => undefined);
     await expect(again.open()).rejects.toThrow();
@@ -184,7 +185,7 @@ describe('a message to a device over AMQP', () => {
     client.on('message', (message) => received.push(message));
     await client.open();
     const next = async (n: number) => {
-      await eventually(() => received.length).toBeGreaterThanOrEqual(n);
+      await expect.poll(() => received.length).toBeGreaterThanOrEqual(n);
       return received[n - 1] as device.Message;
     };
     return { client, next };
@@ -204,14 +205,14 @@ describe('a message to a device over AMQP', () => {
     expect(message.properties.propertyList).toEqual(Object.entries(properties).map(([key, value]) => ({ key, value })));
     expect(hub.devicebound.pending(deviceId)).toHaveLength(1);
     await client.complete(message);
-    await eventually(outcomes).toEqual([['m1', 'completed']]);
+    await expect.poll(outcomes).toEqual([['m1', 'completed']]);
     expect(hub.devicebound.pending(deviceId)).toEqual([]);
   });
   test('is gone when the device rejects it', async () => {
     const { client, next } = await open();
     await service.send(deviceId, serviceMessage('hello', { messageId: 'm1' }));
     await client.reject(await next(1));
-    await eventually(outcomes).toEqual([['m1', 'rejected']]);
+    await expect.poll(outcomes).toEqual([['m1', 'rejected']]);
     expect(hub.devicebound.pending(deviceId)).toEqual([]);
   });
   test('comes again when the device abandons it, counted', async () => {
@@ -222,7 +223,7 @@ describe('a message to a device over AMQP', () => {
     expect(again.messageId).toBe('m1');
     expect(again.transportObj).toMatchObject({ delivery_count: 1 });
     await client.complete(again);
-    await eventually(outcomes).toEqual([['m1', 'completed']]);
+    await expect.poll(outcomes).toEqual([['m1', 'completed']]);
   });
 });
 

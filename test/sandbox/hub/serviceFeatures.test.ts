@@ -15,7 +15,6 @@ import {
   serviceMessage,
   withSettings,
 } from './support/clients.ts';
-import { eventually } from './support/eventually.ts';
 import { freshHub } from './support/hub.ts';
 
 // What the official service client can do besides sending.
@@ -62,7 +61,7 @@ describe('feedback', () => {
     client.on('message', () => undefined);
     await client.open();
     for (const ack of ['none', 'negative', 'positive', 'full']) await send(`m-${ack}`, ack);
-    await eventually(() => records().length).toBe(2);
+    await expect.poll(() => records().length).toBe(2);
     const deviceGenerationId = hub.registry.get(deviceId)?.generationId;
     const success = { statusCode: 'Success', description: 'Success', deviceId, deviceGenerationId };
     expect(records()).toMatchObject([
@@ -76,16 +75,16 @@ describe('feedback', () => {
     client.on('message', (message) => void client.reject(message));
     await client.open();
     for (const ack of ['none', 'negative', 'positive', 'full']) await send(`m-${ack}`, ack);
-    await eventually(() =>
-      records().map(({ originalMessageId, statusCode }) => [originalMessageId, statusCode]),
-    ).toEqual([
-      ['m-negative', 'Rejected'],
-      ['m-full', 'Rejected'],
-    ]);
+    await expect
+      .poll(() => records().map(({ originalMessageId, statusCode }) => [originalMessageId, statusCode]))
+      .toEqual([
+        ['m-negative', 'Rejected'],
+        ['m-full', 'Rejected'],
+      ]);
   });
   test('tells of a message that was too old before a device took it', async () => {
     await send('m1', 'full', { expiryTimeUtc: Date.now() - 1 });
-    await eventually(() => records().map(({ statusCode }) => statusCode)).toEqual(['Expired']);
+    await expect.poll(() => records().map(({ statusCode }) => statusCode)).toEqual(['Expired']);
   });
   test('tells of a message that was delivered too often', async () => {
     const client = await deviceClient(hub, deviceId, undefined, amqp.Amqp);
@@ -93,11 +92,11 @@ describe('feedback', () => {
     client.on('message', (message) => void client.abandon(message));
     await client.open();
     await send('m1', 'full');
-    await eventually(() => records().map(({ statusCode }) => statusCode)).toEqual(['DeliveryCountExceeded']);
+    await expect.poll(() => records().map(({ statusCode }) => statusCode)).toEqual(['DeliveryCountExceeded']);
   });
   test('comes in batches', async () => {
     await Promise.all([1, 2, 3].map((n) => send(`m${n}`, 'full', { expiryTimeUtc: 1 })));
-    await eventually(() => records().length).toBe(3);
+    await expect.poll(() => records().length).toBe(3);
     expect(batches.find((batch) => batch.some((record) => record.deviceId === deviceId))?.length).toBeGreaterThan(1);
   });
 });
