@@ -32,6 +32,14 @@ it('A partition that has become somebody else’s is not given back', async () =
   expect(await store.ownerships()).toEqual([theirs]);
 });
 
+it('A partition is asked for from now on: its owner has its whole time to release it', async () => {
+  const store = createMemoryStore();
+  const theirs = await open(store, 'they').claim('0', undefined);
+  await vi.advanceTimersByTimeAsync(5_000);
+  if (theirs) await open(store).ask(theirs);
+  expect(await store.ownerships()).toMatchObject([{ owner: 'they', wantedBy: 'me', wantedSince: Date.now() }]);
+});
+
 it('A partition that we have claimed anew meanwhile is not given back by its last reader', async () => {
   const store = createMemoryStore();
   const before = await open(store).claim('0', undefined);

@@ -23,6 +23,8 @@ function begin(redeliveryHorizon: RedeliveryHorizon = knownRedeliveryHorizon(-1)
   } as unknown as EventHubConsumerClient;
   const spool = diskSpool();
   let closed = 0;
+  const ends: AbortSignal[] = [];
+  const checkpoints: unknown[] = [];
   const session = beginPartitionSession(client, {
     ...usual,
     ...{ record, redeliveryHorizon, arrivalOf, log: silence, budget: budgetOf(10) },
@@ -34,11 +36,20 @@ function begin(redeliveryHorizon: RedeliveryHorizon = knownRedeliveryHorizon(-1)
         spool.close();
       },
     },
-    dispatch: ({ deviceId }) => (deviceId === 's' ? new Promise(() => {}) : Promise.resolve(true)),
+    async checkpoint(progress) {
+      checkpoints.push(progress);
+      return true;
+    },
+    dispatch({ deviceId }, { ended }) {
+      ends.push(ended);
+      return deviceId === 's' ? new Promise(() => {}) : Promise.resolve(true);
+    },
   });
   return {
     session,
     closed: () => closed,
+    ends,
+    checkpoints,
     give: (text: string) => handlers?.processEvents(events(text) as never, undefined as never),
   };
 }
@@ -61,6 +72,15 @@ describe('a session that ends says as newest message which may have begun', () =
     if (text !== undefined) await give(text);
     expect(await session.drain(0)).toEqual({ unfinished: 0, begun });
   });
+});
+
+it('A session that was revoked ends at once what runs, and writes no checkpoint', async () => {
+  const { session, give, ends, checkpoints } = begin();
+  await give('a1 s2');
+  const closing = session.close(10);
+  expect(ends.map(({ aborted }) => aborted)).toEqual([true, true]);
+  await closing;
+  expect(checkpoints).toEqual([]);
 });
 
 describe('the spool of a session', () => {

@@ -40,6 +40,7 @@ async function setUp() {
 it.each<[string, Partial<Ownership>]>([
   ['another instance owns the partition', { owner: 'other', epoch: 6 }],
   ['another instance has released the partition', { owner: '', epoch: 6 }],
+  ['nobody owns the partition', { owner: '' }],
   ['this instance has claimed the partition anew since', { epoch: 6 }],
 ])('A session is revoked when its record says that %s', async (_, changes) => {
   const { sessions, record } = await setUp();

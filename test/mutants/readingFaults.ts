@@ -100,6 +100,12 @@ export const readingFaults: readonly Fault[] = [
       caughtBy: 'is closed when the session was revoked',
     },
     {
+      fault: 'goes on with what runs in a revoked session',
+      find: '    async close(limitMs) {\n      partition.revoke();',
+      replace: '    async close(limitMs) {',
+      caughtBy: 'that was revoked ends at once what runs',
+    },
+    {
       fault: 'leaves the spool of a drained session open',
       find: '      partition.revoke();\n      spool.close();',
       replace: '      partition.revoke();',
@@ -122,12 +128,22 @@ export const readingFaults: readonly Fault[] = [
       caughtBy: 'is released with what its last owner said',
     },
   ),
-  ...inFile('src/hub/reading/ownerships.ts', ['test/hub/ownerships.test.ts'], {
-    fault: 'releases a later claim of its own',
-    find: ' && one.epoch === epoch',
-    replace: '',
-    caughtBy: 'that we have claimed anew meanwhile is not given back',
-  }),
+  ...inFile(
+    'src/hub/reading/ownerships.ts',
+    ['test/hub/ownerships.test.ts'],
+    {
+      fault: 'releases a later claim of its own',
+      find: ' && one.epoch === epoch',
+      replace: '',
+      caughtBy: 'that we have claimed anew meanwhile is not given back',
+    },
+    {
+      fault: 'asks as if it had asked for ever',
+      find: 'wantedSince: Date.now() })',
+      replace: 'wantedSince: 0 })',
+      caughtBy: 'its owner has its whole time to release it',
+    },
+  ),
   ...inFile('src/hub/reading/reader.ts', ['test/hub/reader.test.ts'], {
     fault: 'does not know the code with which the client reports a lost partition',
     find: "'ReceiverDisconnectedError'",
