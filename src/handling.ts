@@ -7,7 +7,7 @@ import { createReplies } from './hub/replies/replies.ts';
 import type { Sender } from './hub/replies/sender.ts';
 import { newServiceClient, type ServiceConnection } from './hub/replies/serviceConnection.ts';
 import { cureHubSdks } from './hub/sdkCures.ts';
-import type { Log } from './log/log.ts';
+import { type Log, withFields } from './log/log.ts';
 import { createTroubles } from './log/troubles.ts';
 import { type Counters, createCounters } from './metrics/counters.ts';
 import type { Settings } from './settings/config.ts';
@@ -36,7 +36,7 @@ export function createHandling(
   const { hub, replies, backends: urls } = settings;
   cureHubSdks();
   const counters = createCounters();
-  const backends = createBackends(urls, log.child({ part: 'backends' }), { secrets: secretsOf(settings) });
+  const backends = createBackends(urls, withFields(log, { part: 'backends' }), { secrets: secretsOf(settings) });
   const troubles = createTroubles(log);
   const newClient = () => newServiceClient(hub.serviceConnectionString);
   const { connection, sender } = createReplies(replies, newClient, log, troubles);

@@ -20,5 +20,4 @@ await runProgram({
     return settings;
   },
   start: startService,
-  finishing: 'the messages in work',
 });

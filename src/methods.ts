@@ -12,5 +12,4 @@ await runProgram({
     return settings;
   },
   start: startFrontDoor,
-  finishing: 'the invocations in progress',
 });

@@ -1,3 +1,4 @@
+import type { Message } from './log/events.ts';
 import { createLog, type Log } from './log/log.ts';
 import { ConfigurationError, settingDocs } from './settings/config.ts';
 import { unknownVariables } from './settings/variables.ts';
@@ -14,8 +15,6 @@ interface Program<S> {
   /** @throws ConfigurationError */
   readonly readSettings: () => S;
   readonly start: (settings: S, log: Log) => Promise<Running>;
-  /** What a stop waits for, for the log. */
-  readonly finishing: string;
 }
 
 /** Starts a program; stops it on SIGTERM or SIGINT. A second signal ends the process at once. Exits with 1 on errors. */
@@ -37,7 +36,7 @@ export async function runProgram<S extends { readonly log: { readonly level: str
     const stop = (signal: NodeJS.Signals) => {
       if (stopping) process.exit(1);
       stopping = true;
-      log.info({ signal }, `stopping: finishing ${program.finishing}; a second signal ends at once`);
+      log.info({ signal }, 'stopping: finishing what is in progress; a second signal ends at once');
       running.stop().then(
         () => process.exit(0),
         (error) => endOf(log, error, 'could not stop cleanly'),
@@ -63,7 +62,7 @@ function settingsOrExit<S>({ name, readSettings }: Program<S>): S {
   }
 }
 
-function endOf(log: Log, error: unknown, what: string): never {
+function endOf(log: Log, error: unknown, what: Message<'fatal'>): never {
   log.fatal({ err: error }, what);
   process.exit(1);
 }

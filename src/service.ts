@@ -5,7 +5,7 @@ import { openSpool } from './hub/partition/spool.ts';
 import { balanceLimits } from './hub/reading/balance.ts';
 import { createConsumer } from './hub/reading/consumer.ts';
 import { openStore } from './hub/stores/openStore.ts';
-import type { Log } from './log/log.ts';
+import { type Log, withFields } from './log/log.ts';
 import { startOperationsServer } from './operations/http.ts';
 import { bytesToReserve } from './protocol/body.ts';
 import type { Settings } from './settings/config.ts';
@@ -62,7 +62,7 @@ export async function startService(settings: Settings, log: Log): Promise<Servic
       quarantine: {
         mostSuspects: share.maxMessages,
         longestMs: messageLimits.maxTimeoutSeconds * 1000,
-        log: log.child({ partition }),
+        log: withFields(log, { partition }),
       },
       limits: {
         everyMessages: checkpointEveryMessages,

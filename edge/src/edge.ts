@@ -77,7 +77,7 @@ export async function startEdge(configuration: Configuration, log: Log): Promise
       await sleep(flushMs);
       await Promise.all([hub.close(), broker.close(), health.close()]);
       droppedReplies.close();
-      log.info('stopped');
+      log.info({}, 'stopped');
     },
   };
 }

@@ -1,3 +1,4 @@
+import type { Message } from './operations/events.ts';
 import { ConfigurationError, readConfiguration } from './configuration/read.ts';
 import { startEdge } from './edge.ts';
 import { createLog } from './operations/log.ts';
@@ -36,7 +37,7 @@ if (options.isCheckOnly) {
 }
 
 const log = createLog(configuration.log.level);
-function exitWith(error: unknown, message: string): never {
+function exitWith(error: unknown, message: Message<'fatal'>): never {
   log.fatal({ err: error }, message);
   process.exit(1);
 }

@@ -1,4 +1,4 @@
-import type { Log } from '../log/log.ts';
+import type { LogLines } from '../log/log.ts';
 import type { Settings } from '../settings/config.ts';
 import { directoriesOf } from '../settings/directories.ts';
 import { letterCounts } from '../settings/groups/constants.ts';
@@ -10,7 +10,7 @@ const dayMs = 24 * 60 * 60_000;
 /** The dead-letter store of the settings. It opens the store and loads the storage client (20 MB) at the first use. */
 export function openDeadLetters(
   { data, deadLetters, checkpoints }: Pick<Settings, 'data' | 'deadLetters' | 'checkpoints'>,
-  log: Pick<Log, 'warn'>,
+  log: Pick<LogLines, 'warn'>,
 ): DeadLetters {
   const { store, container, connectionString, maxBytes, retentionDays } = deadLetters;
 

@@ -1,5 +1,5 @@
 import { within } from '../concurrency/within.ts';
-import type { Log } from '../log/log.ts';
+import type { LogLines } from '../log/log.ts';
 import { type DeadLetter, folderOf, idOf, isLetterId, parse, print, UnreadableDeadLetter } from './deadLetter.ts';
 import { createDeadLetterIndex, type DeadLetterLimits } from './deadLetterIndex.ts';
 import { createTurns } from './keyedQueue.ts';
@@ -30,7 +30,7 @@ export interface DeadLetterOptions {
   /** Opened at the first use. */
   readonly open: () => Promise<Place>;
   readonly limits: DeadLetterLimits;
-  readonly log: Pick<Log, 'warn'>;
+  readonly log: Pick<LogLines, 'warn'>;
   readonly now: () => number;
 }
 

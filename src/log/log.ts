@@ -1,13 +1,25 @@
-import { type DestinationStream, type LevelWithSilent, type Logger, pino } from 'pino';
+import { type DestinationStream, type LevelWithSilent, pino } from 'pino';
 import { printableJson } from '../text/printable.ts';
+import { errorFields } from './errorFields.ts';
+import { eventOf, type Message } from './events.ts';
 
-export type Log = Logger;
-
-/** The part of pino that most modules need. */
+/** The part of the log that most modules need. Each text is in the list of events. */
 export interface LogLines {
-  info(fields: object, message: string): void;
-  warn(fields: object, message: string): void;
-  error(fields: object, message: string): void;
+  info(fields: object, message: Message<'info'>): void;
+  warn(fields: object, message: Message<'warn'>): void;
+  error(fields: object, message: Message<'error'>): void;
+}
+
+/** The line of a message (G5), which has no `event`. */
+type Handled = 'handled';
+
+export interface Log extends LogLines {
+  /** Lowest level that is written; can be changed at any time. */
+  level: string;
+  debug(fields: object, message: string): void;
+  info(fields: object, message: Message<'info'> | Handled): void;
+  warn(fields: object, message: Message<'warn'> | Handled): void;
+  fatal(fields: object, message: Message<'fatal'>): void;
 }
 
 /** Structured log lines on standard output, one JSON object each (G5). */
@@ -20,13 +32,31 @@ export function createLog(level: LevelWithSilent, destination?: DestinationStrea
     serializers: { err: errorFields },
     hooks: { streamWrite: printableJson },
   };
-  return destination ? pino(options, destination) : pino(options);
+  const logger = destination ? pino(options, destination) : pino(options);
+
+  const at = (own: 'info' | 'warn' | 'error' | 'fatal') => (fields: object, message: string) => {
+    const event = eventOf(message);
+    logger[own](event === undefined ? fields : { event, ...fields }, message);
+  };
+
+  return {
+    get level() {
+      return logger.level;
+    },
+    set level(next) {
+      logger.level = next;
+    },
+    debug: (fields, message) => logger.debug(fields, message),
+    info: at('info'),
+    warn: at('warn'),
+    error: at('error'),
+    fatal: at('fatal'),
+  };
 }
 
-/** Only these fields: errors of HTTP and hub clients contain requests, and with them tokens (G5). */
-function errorFields(error: unknown): unknown {
-  if (!(error instanceof Error)) return { message: String(error) };
-  const { name, message, stack, cause } = error;
-  const code = 'code' in error && typeof error.code === 'string' ? { code: error.code } : {};
-  return { type: name, message, ...code, stack, ...(cause === undefined ? {} : { cause: errorFields(cause) }) };
-}
+/** The same log, with these fields on each line. */
+export const withFields = (log: LogLines, own: object): LogLines => ({
+  info: (fields, message) => log.info({ ...own, ...fields }, message),
+  warn: (fields, message) => log.warn({ ...own, ...fields }, message),
+  error: (fields, message) => log.error({ ...own, ...fields }, message),
+});

@@ -1,9 +1,15 @@
+import { eventOf, type Message } from './events.ts';
 import type { LogLines } from './log.ts';
 
 /** What the log says about a source of trouble. */
-export interface Trouble {
-  readonly level: 'warn' | 'error';
-  readonly message: string;
+export type Trouble = Told & (Line<'warn'> | Line<'error'>);
+
+interface Line<L extends 'warn' | 'error'> {
+  readonly level: L;
+  readonly message: Message<L>;
+}
+
+interface Told {
   readonly fields?: object;
   /**
    * For a state that lasts until `over`, such as an outage: the fields of the line that is written every minute, also in
@@ -20,7 +26,7 @@ export interface Troubles {
    */
   met(source: string, trouble: Trouble): void;
   /** Ends the trouble of a source and writes a line with the total of `times`. A minute without trouble ends it too. */
-  over(source: string, message?: string, fields?: object): void;
+  over(source: string, message?: Message<'info'>, fields?: object): void;
   /** Ends without further lines. */
   close(): void;
 }
@@ -40,30 +46,36 @@ const minuteMs = 60_000;
 const maxSources = 1_000;
 const furtherSources = 'further sources';
 
-export function createTroubles(log: LogLines): Troubles {
+/** @param amounts fields of the lines of each minute: how much waits meanwhile */
+export function createTroubles(log: LogLines, amounts?: () => object): Troubles {
   const episodes = new Map<string, Episode>();
 
-  function write(episode: Episode) {
-    const { level, message, fields, still } = episode.latest;
-    log[level]({ ...fields, ...still?.(), times: episode.times, forSeconds: secondsOf(episode) }, message);
-    episode.times = 0;
+  function write(trouble: Trouble, fields: object) {
+    if (trouble.level === 'warn') log.warn(fields, trouble.message);
+    else log.error(fields, trouble.message);
   }
 
   function everyMinute(source: string) {
     const episode = episodes.get(source);
     if (episode === undefined) return;
-    if (episode.times === 0 && episode.latest.still === undefined) over(source);
-    else write(episode);
+    const { latest, times } = episode;
+    if (times === 0 && latest.still === undefined) {
+      over(source);
+      return;
+    }
+    write(latest, { ...latest.fields, ...latest.still?.(), ...amounts?.(), times, forSeconds: secondsOf(episode) });
+    episode.times = 0;
   }
 
-  function over(source: string, message?: string, fields?: object) {
+  function over(source: string, message?: Message<'info'>, fields?: object) {
     const episode = episodes.get(source);
     if (episode === undefined) return;
     clearInterval(episode.timer);
     episodes.delete(source);
     const { latest, total } = episode;
-    const ended = { ...(fields ?? latest.fields), times: total, forSeconds: secondsOf(episode) };
-    log.info(ended, message ?? `over: ${latest.message}`);
+    const named = message === undefined ? { trouble: eventOf(latest.message) } : {};
+    const ended = { ...named, ...(fields ?? latest.fields), times: total, forSeconds: secondsOf(episode) };
+    log.info(ended, message ?? 'trouble is over');
   }
 
   return {
@@ -78,7 +90,7 @@ export function createTroubles(log: LogLines): Troubles {
       }
       const timer = setInterval(everyMinute, minuteMs, source).unref();
       episodes.set(source, { latest: trouble, since: performance.now(), total: 1, times: 0, timer });
-      log[trouble.level]({ ...trouble.fields }, trouble.message);
+      write(trouble, { ...trouble.fields });
     },
     over,
     close() {

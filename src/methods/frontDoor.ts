@@ -4,7 +4,7 @@ import { within } from '../concurrency/within.ts';
 import { createDirectMethods } from '../hub/methods/directMethods.ts';
 import type { FileStorage } from '../hub/methods/fileStorage.ts';
 import { createHubAccess } from '../hub/methods/hubAccess.ts';
-import type { Log } from '../log/log.ts';
+import { type Log, withFields } from '../log/log.ts';
 import { createTroubles } from '../log/troubles.ts';
 import { startOperationsServer } from '../operations/http.ts';
 import type { MethodsSettings } from '../settings/config.ts';
@@ -41,7 +41,7 @@ export async function startFrontDoor(
 ): Promise<FrontDoor> {
   const { methods, http } = settings;
   const troubles = createTroubles(log);
-  const backends = createMethodBackends(settings.backends, log.child({ part: 'backends' }), secretsOf(settings));
+  const backends = createMethodBackends(settings.backends, withFields(log, { part: 'backends' }), secretsOf(settings));
   const access = createHubAccess(directMethods, log, troubles);
   const fileInputs = createFileInputs({
     storage: await openStorage(settings.files),
@@ -79,7 +79,7 @@ export async function startFrontDoor(
       handler.stop();
       const finished = server.close();
       await within(Promise.resolve(finished), methods.drainSeconds * 1000).catch(async () => {
-        log.warn('aborting the invocations in progress: the drain time is over');
+        log.warn({}, 'aborting the invocations in progress: the drain time is over');
         handler.abort();
         directMethods.abort();
         await within(Promise.resolve(finished), flushMs).catch(() => server.server.closeAllConnections());
@@ -89,7 +89,7 @@ export async function startFrontDoor(
       directMethods.close();
       troubles.close();
       await Promise.all([backends.close(), health.close()]);
-      log.info('stopped');
+      log.info({}, 'stopped');
     },
   };
 }

@@ -1,4 +1,5 @@
-import { type FastifyBaseLogger, type FastifyReply, type FastifyRequest, fastify, LogController } from 'fastify';
+import { type FastifyReply, type FastifyRequest, fastify, LogController } from 'fastify';
+import type { LogLines } from '../log/log.ts';
 import { correlationOf } from './correlation.ts';
 import { errorsOf, Failure } from './failure.ts';
 import { rejectMalformedRequest } from './malformedRequest.ts';
@@ -6,6 +7,7 @@ import { readRequestBody } from './requestBody.ts';
 import type { InvocationRequest, RequestHandler } from './requestHandler.ts';
 import { type Invocation, invocation } from './schemas.ts';
 import { failureFrom } from './serverErrors.ts';
+import { serverLog } from './serverLog.ts';
 
 interface ServerOptions {
   readonly handler: RequestHandler;
@@ -13,7 +15,7 @@ interface ServerOptions {
   readonly contract: object;
   /** PEM. Undefined: plain HTTP. */
   readonly tls?: { readonly cert: string; readonly key: string } | undefined;
-  readonly log: FastifyBaseLogger;
+  readonly log: LogLines;
 }
 
 /** The payload limit (M3) with as much again for white space and escapes. */
@@ -34,7 +36,7 @@ interface MethodRoute {
 export function createServer({ handler, contract, tls, log }: ServerOptions) {
   const requests = new WeakMap<object, InvocationRequest>();
   const server = fastify({
-    loggerInstance: log,
+    loggerInstance: serverLog(log),
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: ({ headers }) => correlationOf(headers['x-correlation-id']),
     bodyLimit: maxBodyBytes,

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { FastifyBaseLogger } from 'fastify';
+import type { LogLines } from '../log/log.ts';
 import { MalformedJson } from '../protocol/json.ts';
 import { Failure } from './failure.ts';
 
@@ -19,7 +19,7 @@ interface ValidationError {
 }
 
 /** The failure for an error of the server. Unknown errors are logged; the caller gets an incident id. */
-export function failureFrom(error: unknown, correlationId: string, log: Pick<FastifyBaseLogger, 'error'>): Failure {
+export function failureFrom(error: unknown, correlationId: string, log: Pick<LogLines, 'error'>): Failure {
   if (error instanceof Failure) return error;
   if (error instanceof MalformedJson) return new Failure('invalid_request', `the body ${error.message}`);
   const { code, statusCode, validation } = error as ServerError;

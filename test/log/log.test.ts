@@ -11,7 +11,7 @@ function logged(write: (log: ReturnType<typeof createLog>) => void): Record<stri
 it('keeps of an error only what explains it, not the request it carries', () => {
   const config = { headers: new AxiosHeaders({ authorization: 'Bearer s3cret' }), data: 's3cret' };
   const cause = new AxiosError('connect failed', 'ECONNREFUSED', config);
-  const line = logged((log) => log.error({ err: new Error('no answer', { cause }) }, 'backend'));
+  const line = logged((log) => log.error({ err: new Error('no answer', { cause }) }, 'unforeseen failure'));
   expect(JSON.stringify(line)).not.toContain('s3cret');
   expect(line).toMatchObject({
     level: 'error',
@@ -20,5 +20,5 @@ it('keeps of an error only what explains it, not the request it carries', () => 
 });
 
 it('writes what was thrown even when it is no error', () => {
-  expect(logged((log) => log.error({ err: 'just text' }, 'odd'))).toMatchObject({ err: { message: 'just text' } });
+  expect(logged((log) => log.error({ err: 'just text' }, 'event passed over'))).toMatchObject({ err: { message: 'just text' } });
 });

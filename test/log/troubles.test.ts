@@ -5,7 +5,7 @@ import { recordingLog } from '../support/recordingLog.ts';
 
 withFakeTimers();
 
-const refused = (attempt: number) => ({ level: 'warn', message: 'no connection', fields: { attempt } }) as const;
+const refused = (attempt: number) => ({ level: 'warn', message: 'the hub cannot be read', fields: { attempt } }) as const;
 
 it('is one line at the start, one each minute with a count and the latest, and one at the end', async () => {
   const log = recordingLog();
@@ -14,12 +14,12 @@ it('is one line at the start, one each minute with a count and the latest, and o
     troubles.met('hub', refused(attempt));
     await vi.advanceTimersByTimeAsync(1000);
   }
-  troubles.over('hub', 'connected', { host: 'h' });
+  troubles.over('hub', 'the hub can be read again', { host: 'h' });
   expect(log.lines).toEqual([
-    { level: 'warn', message: 'no connection', fields: { attempt: 1 } },
-    { level: 'warn', message: 'no connection', fields: { attempt: 60, times: 59, forSeconds: 60 } },
-    { level: 'warn', message: 'no connection', fields: { attempt: 120, times: 60, forSeconds: 120 } },
-    { level: 'info', message: 'connected', fields: { host: 'h', times: 150, forSeconds: 150 } },
+    { level: 'warn', message: 'the hub cannot be read', fields: { attempt: 1 } },
+    { level: 'warn', message: 'the hub cannot be read', fields: { attempt: 60, times: 59, forSeconds: 60 } },
+    { level: 'warn', message: 'the hub cannot be read', fields: { attempt: 120, times: 60, forSeconds: 120 } },
+    { level: 'info', message: 'the hub can be read again', fields: { host: 'h', times: 150, forSeconds: 150 } },
   ]);
   await vi.advanceTimersByTimeAsync(300_000);
   expect(log.lines.length).toBe(4);
@@ -37,10 +37,10 @@ it('is told for every source apart', async () => {
   troubles.over('partition 7');
   await vi.advanceTimersByTimeAsync(60_000);
   expect(log.lines).toEqual([
-    { level: 'warn', message: 'no connection', fields: { attempt: 1 } },
-    { level: 'warn', message: 'no connection', fields: { attempt: 2 } },
-    { level: 'info', message: 'over: no connection', fields: { attempt: 1, times: 1, forSeconds: 0 } },
-    { level: 'warn', message: 'no connection', fields: { attempt: 3, times: 1, forSeconds: 60 } },
+    { level: 'warn', message: 'the hub cannot be read', fields: { attempt: 1 } },
+    { level: 'warn', message: 'the hub cannot be read', fields: { attempt: 2 } },
+    { level: 'info', message: 'trouble is over', fields: { trouble: 'hub.unreadable', attempt: 1, times: 1, forSeconds: 0 } },
+    { level: 'warn', message: 'the hub cannot be read', fields: { attempt: 3, times: 1, forSeconds: 60 } },
   ]);
   troubles.close();
 });
@@ -52,12 +52,12 @@ it('is over by itself after a minute without any', async () => {
   troubles.met('hub', refused(2));
   await vi.advanceTimersByTimeAsync(120_000);
   expect(log.lines.slice(1)).toEqual([
-    { level: 'warn', message: 'no connection', fields: { attempt: 2, times: 1, forSeconds: 60 } },
-    { level: 'info', message: 'over: no connection', fields: { attempt: 2, times: 2, forSeconds: 120 } },
+    { level: 'warn', message: 'the hub cannot be read', fields: { attempt: 2, times: 1, forSeconds: 60 } },
+    { level: 'info', message: 'trouble is over', fields: { trouble: 'hub.unreadable', attempt: 2, times: 2, forSeconds: 120 } },
   ]);
   expect(vi.getTimerCount()).toBe(0);
   troubles.met('hub', refused(3));
-  expect(log.lines.at(-1)).toEqual({ level: 'warn', message: 'no connection', fields: { attempt: 3 } });
+  expect(log.lines.at(-1)).toEqual({ level: 'warn', message: 'the hub cannot be read', fields: { attempt: 3 } });
   troubles.close();
 });
 
@@ -65,14 +65,14 @@ it('lasts until it is over when it is a state, and each minute’s line says wha
   const log = recordingLog();
   const troubles = createTroubles(log);
   let waiting = 4;
-  troubles.met('backend', { level: 'error', message: 'out', still: () => ({ waiting }) });
+  troubles.met('backend', { level: 'error', message: 'backend refuses our access token', still: () => ({ waiting }) });
   await vi.advanceTimersByTimeAsync(60_000);
   waiting = 9;
   await vi.advanceTimersByTimeAsync(60_000);
   expect(log.lines).toEqual([
-    { level: 'error', message: 'out', fields: {} },
-    { level: 'error', message: 'out', fields: { waiting: 4, times: 0, forSeconds: 60 } },
-    { level: 'error', message: 'out', fields: { waiting: 9, times: 0, forSeconds: 120 } },
+    { level: 'error', message: 'backend refuses our access token', fields: {} },
+    { level: 'error', message: 'backend refuses our access token', fields: { waiting: 4, times: 0, forSeconds: 60 } },
+    { level: 'error', message: 'backend refuses our access token', fields: { waiting: 9, times: 0, forSeconds: 120 } },
   ]);
   troubles.close();
   await vi.advanceTimersByTimeAsync(60_000);

@@ -54,7 +54,7 @@ export const outageFaults: readonly Fault[] = [
   ...inFile('src/log/troubles.ts', ['test/log/troubles.test.ts'], {
     fault: 'writes every time',
     find: 'known.times += 1;',
-    replace: 'known.times += 1;\n      write(known);',
+    replace: 'known.times += 1;\n      write(trouble, {});',
     caughtBy: 'one line at the start, one each minute',
   }),
   ...inFile(

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createLog } from '../../src/log/log.ts';
+import { createLog, withFields } from '../../src/log/log.ts';
 import { printable, printableJson } from '../../src/text/printable.ts';
 
 const between = (first: number, last: number) =>
@@ -18,11 +18,11 @@ const steering = [
 describe('no character that steers a terminal or turns the direction of writing', () => {
   it('reaches the log as such, and none is lost', () => {
     const lines: string[] = [];
-    const log = createLog('info', { write: (line) => void lines.push(line) });
+    const log = createLog('debug', { write: (line) => void lines.push(line) });
     const device = `a${steering.join('')}\u001b[2Jz`;
     const err = new Error(device, { cause: new Error(device) });
-    log.info({ device, [device]: [device], err }, device);
-    log.child({ part: device }).warn('x');
+    log.debug({ device, [device]: [device], err }, device);
+    withFields(log, { part: device }).warn({}, 'stopping in the middle of a round');
     expect(lines.join('')).toMatch(/^[\n\u0020-\u007e]*$/);
     expect(lines.map((line) => JSON.parse(line))).toMatchObject([
       { device, [device]: [device], msg: device, err: { message: device, cause: { message: device } } },

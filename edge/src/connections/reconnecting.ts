@@ -1,3 +1,4 @@
+import type { Message } from '../operations/events.ts';
 import type { Log } from '../operations/log.ts';
 import { errorMessage } from './errorMessage.ts';
 
@@ -28,13 +29,13 @@ export interface Backoff {
 
 interface ReconnectingOptions<C extends Connection> {
   /** `the hub` or `the broker`, for the log. */
-  readonly name: string;
+  readonly name: 'the hub' | 'the broker';
   /** Rejects when the connection cannot be opened. */
   readonly open: (signal: AbortSignal) => Promise<C>;
   readonly log: Log;
   readonly backoff: Backoff;
   /** Logged as an error when several connections in a row are closed soon after they open. */
-  readonly unstableMessage: string;
+  readonly unstableMessage: Message<'error'>;
 }
 
 const unstableAfter = 3;
@@ -65,7 +66,7 @@ export function createReconnecting<C extends Connection>(options: ReconnectingOp
       current = connection;
       renew = () => renewal.abort();
       lastReason = undefined;
-      log.info(`connected to ${name}`);
+      log.info({}, `connected to ${name}`);
     }
     const reason = await unlessAborted(connection.closed, ended);
     current = undefined;

@@ -1,3 +1,4 @@
+import type { Message } from '../operations/events.ts';
 import type { Log } from '../operations/log.ts';
 
 type DropReason = 'unknown' | 'retained';
@@ -10,7 +11,7 @@ export interface DroppedReplies {
 
 const intervalMs = 60_000;
 
-const messages: Readonly<Record<DropReason, string>> = {
+const messages: Readonly<Record<DropReason, Message<'warn'>>> = {
   unknown: 'replies dropped: late, repeated, or to a request that this module did not get',
   retained: 'replies dropped: retained at the broker from an earlier time',
 };

@@ -1,6 +1,14 @@
-import { type DestinationStream, type LevelWithSilent, type Logger, pino } from 'pino';
+import { type DestinationStream, type LevelWithSilent, pino } from 'pino';
+import { errorFields } from './errorFields.ts';
+import { type EventLevel, eventOf, type Message } from './events.ts';
 
-export type Log = Logger;
+/** The log. Each text is in the list of events. */
+export interface Log {
+  info(fields: object, message: Message<'info'>): void;
+  warn(fields: object, message: Message<'warn'>): void;
+  error(fields: object, message: Message<'error'>): void;
+  fatal(fields: object, message: Message<'fatal'>): void;
+}
 
 /** Structured log lines on standard output, one JSON object each. */
 export function createLog(level: LevelWithSilent, destination?: DestinationStream): Log {
@@ -12,14 +20,12 @@ export function createLog(level: LevelWithSilent, destination?: DestinationStrea
     serializers: { err: errorFields },
     hooks: { streamWrite: escapeControlCharacters },
   };
-  return destination ? pino(options, destination) : pino(options);
-}
-
-/** Only these fields: errors of the clients also carry keys and signatures (G5). */
-function errorFields(error: unknown): unknown {
-  if (!(error instanceof Error)) return { message: String(error) };
-  const { name, message, stack } = error;
-  return { type: name, message, stack };
+  const logger = destination ? pino(options, destination) : pino(options);
+  const at =
+    <L extends EventLevel>(own: L) =>
+    (fields: object, message: Message<L>) =>
+      logger[own]({ event: eventOf(message), ...fields }, message);
+  return { info: at('info'), warn: at('warn'), error: at('error'), fatal: at('fatal') };
 }
 
 /** Texts of others must not control a terminal. JSON already escapes the lower control characters. */

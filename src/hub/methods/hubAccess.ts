@@ -61,7 +61,7 @@ export function createHubAccess(methods: DirectMethods, log: Log, troubles: Trou
     if (isGranted) return;
     isGranted = true;
     troubles.over(accessTrouble, 'the hub grants access again', {});
-    log.info('the hub grants access to methods');
+    log.info({}, 'the hub grants access to methods');
   }
 
   return {

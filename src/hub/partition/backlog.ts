@@ -1,4 +1,5 @@
 import { within } from '../../concurrency/within.ts';
+import type { Message } from '../../log/events.ts';
 import type { HubEvent } from '../../protocol/event.ts';
 import type { Room } from './capacity.ts';
 import type { Spool, Ticket } from './spool.ts';
@@ -31,7 +32,7 @@ interface InMemory<A> {
 interface BacklogOptions {
   readonly room: Room;
   readonly spool: Spool;
-  onTrouble(error: unknown, what: string): void;
+  onTrouble(error: unknown, what: Message<'error'>): void;
 }
 
 export function createBacklog<A extends { readonly event: HubEvent }>({

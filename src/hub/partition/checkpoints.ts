@@ -1,3 +1,4 @@
+import type { Message } from '../../log/events.ts';
 import { decodeNote, encodeNote, isOpen, type Note } from '../quarantine/note.ts';
 import { decodeCompletion, encodeCompletion, isDone } from './completionMap.ts';
 import { type Begun, createWatermark, type Position } from './watermark.ts';
@@ -22,7 +23,7 @@ export interface CheckpointOptions {
   /** Writes a checkpoint. Returns false when another instance owns the partition. */
   checkpoint(progress: Progress): Promise<boolean>;
   readonly limits: CheckpointLimits;
-  onTrouble(error: unknown, what: string): void;
+  onTrouble(error: unknown, what: Message<'error'>): void;
   /** Another instance owns the partition. Nothing more is written. */
   onRevoked(): void;
 }

@@ -1,3 +1,4 @@
+import type { Message as LogMessage } from '../../log/events.ts';
 import type { HubEvent } from '../../protocol/event.ts';
 import type { QuarantineOptions } from '../quarantine/quarantine.ts';
 import { createBacklog } from './backlog.ts';
@@ -29,7 +30,7 @@ export interface PartitionOptions<A extends Arriving> extends Omit<CheckpointOpt
   dispatch(arrival: A, context: MessageContext): Promise<boolean>;
   readonly redeliveryHorizon: RedeliveryHorizon;
   /** Reports a failure after which the partition goes on. */
-  onTrouble(error: unknown, what: string): void;
+  onTrouble(error: unknown, what: LogMessage<'error'>): void;
   /** The partition has revoked itself: another instance owns it, or the spool has lost messages. */
   onRevoked(): void;
   readonly spool: Spool;

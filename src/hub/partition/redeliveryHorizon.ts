@@ -1,3 +1,5 @@
+import type { Message } from '../../log/events.ts';
+
 /** The newest message whose handling may have begun in an earlier session (D10). */
 export interface RedeliveryHorizon {
   /** Asks the hub for its newest event if that is not known yet; undefined when it is known. Never rejects. */
@@ -20,7 +22,7 @@ export const knownRedeliveryHorizon = (begun: number): RedeliveryHorizon => ({
  */
 export function openRedeliveryHorizon(
   newest: () => Promise<number>,
-  onTrouble: (error: unknown, what: string) => void,
+  onTrouble: (error: unknown, what: Message<'error'>) => void,
 ): RedeliveryHorizon {
   let redeliveryHorizon: number | undefined;
 

@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events';
+import type { Message as LogMessage } from '../../log/events.ts';
 import type { HubEvent } from '../../protocol/event.ts';
 import type { Backlog, Kept } from './backlog.ts';
 import type { Budget } from './budget.ts';
@@ -38,7 +39,7 @@ interface WorkOptions<A> extends Pick<MessageContext, 'ended'> {
   /** The same message, marked as redelivered. */
   repeatOf(arrival: A): A;
   dispatch(arrival: A, context: MessageContext): Promise<boolean>;
-  onTrouble(error: unknown, what: string): void;
+  onTrouble(error: unknown, what: LogMessage<'error'>): void;
   /** A message has been handled to its end. */
   end(begun: Begun): void;
   /** A message cannot be fetched. */

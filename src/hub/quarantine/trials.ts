@@ -1,4 +1,4 @@
-import type { Log } from '../../log/log.ts';
+import type { LogLines } from '../../log/log.ts';
 import { endsBeforeTrials, type Note } from './note.ts';
 
 /** Handles one suspect at a time, with nothing else in flight in the process, and writes a note before it begins. */
@@ -36,7 +36,7 @@ export interface TrialsOptions {
   readonly draining: AbortSignal;
   /** The longest that a message may take: no trial needs longer. */
   readonly longestMs: number;
-  readonly log: Pick<Log, 'info' | 'warn' | 'error'>;
+  readonly log: LogLines;
 }
 
 /** A message that was alone in flight at so many violent ends is parked unexecuted. */

@@ -58,7 +58,7 @@ export function createConsumer<A extends Arriving>(options: ConsumerOptions<A>):
       connection.reconnect(reading());
     },
     idle() {
-      log.debug('no event from any partition: connecting again, in case the hub has moved');
+      log.debug({}, 'no event from any partition: connecting again, in case the hub has moved');
       connection.reconnect(reading());
     },
     couldNotAsk: (error) => log.debug({ err: error }, 'cannot ask the hub whether it has events that do not come'),
@@ -190,7 +190,7 @@ export function createConsumer<A extends Arriving>(options: ConsumerOptions<A>):
     async stop() {
       stopping = true;
       clearTimeout(timer);
-      await within(rounding, 2_000).catch(() => log.warn('stopping in the middle of a round'));
+      await within(rounding, 2_000).catch(() => log.warn({}, 'stopping in the middle of a round'));
       const renewing = setInterval(() => void renewOwn().catch(notRenewed), roundMs);
       await sessions.releaseAll();
       clearInterval(renewing);

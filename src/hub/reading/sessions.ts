@@ -1,4 +1,5 @@
 import { within } from '../../concurrency/within.ts';
+import type { Message } from '../../log/events.ts';
 import type { Arriving } from '../partition/intake.ts';
 import type { PartitionOptions } from '../partition/partition.ts';
 import { knownRedeliveryHorizon, openRedeliveryHorizon } from '../partition/redeliveryHorizon.ts';
@@ -93,7 +94,7 @@ export function createPartitionSessions<A extends Arriving>(
     if (progress !== undefined) uncounted.delete(partition);
     if (isStopping || progress === undefined) return ownerships.release(record, begun);
     let announced = false;
-    const onTrouble = (error: unknown, what: string) => log.error({ err: error, partition }, what);
+    const onTrouble = (error: unknown, what: Message<'error'>) => log.error({ err: error, partition }, what);
     const session = beginPartitionSession(connection.client(), {
       ...options,
       ...options.partition(partition),

@@ -96,7 +96,7 @@ export function createServiceConnection(options: ConnectionOptions): ServiceConn
     }
     if (current !== client || open) return true;
     open = true;
-    log.info('connected to the hub’s service endpoint');
+    log.info({}, 'connected to the hub’s service endpoint');
     troubles.over(source, 'the hub’s service endpoint is reached again');
     return true;
   }

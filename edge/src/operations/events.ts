@@ -1,0 +1,65 @@
+/**
+ * The lines of the log: a closed list. The names are an interface: operators look for them. `docs/log-events.md` says what
+ * causes each, and what to do.
+ */
+export const events = {
+  'program.started': info('started; health is served at /livez and /readyz'),
+  'program.not_started': fatal('start failed'),
+  'program.stopping': info('stopping: finishing the invocations in progress; a second signal exits at once'),
+  'program.aborting': warn('aborting the invocations in progress: the drain time is over'),
+  'program.stopped': info('stopped'),
+  'program.not_stopped_cleanly': fatal('stop failed'),
+  'program.uncaught_exception': fatal('uncaught exception'),
+  'program.unhandled_rejection': fatal('unhandled rejection'),
+  'hub.connected': info('connected to the hub'),
+  'hub.waiting': warn('waiting for the hub'),
+  'hub.unstable': error(
+    'the hub closes each connection soon after it opens: does another program use the identity of this proxy?',
+  ),
+  'hub.response_lost': warn('a response did not reach the hub'),
+  'broker.connected': info('connected to the broker'),
+  'broker.waiting': warn('waiting for the broker'),
+  'broker.unstable': error(
+    'the broker closes each connection soon after it opens: does another program use the same client id?',
+  ),
+  'broker.subscription_refused': error('the broker refuses the subscription to replies: see its access rules'),
+  'module.folder_unusable': error(
+    'the folder of a module cannot be used: its methods with files cannot be invoked',
+  ),
+  'module.replies_unknown': warn('replies dropped: late, repeated, or to a request that this module did not get'),
+  'module.replies_retained': warn('replies dropped: retained at the broker from an earlier time'),
+  'method.invoked': info('method invoked'),
+  'method.not_invoked': info('method not invoked'),
+  'method.failed': warn('method not invoked, or its outcome is unknown'),
+  'method.failed_unforeseen': error('unforeseen failure'),
+} as const;
+
+export type EventName = keyof typeof events;
+export type EventLevel = 'info' | 'warn' | 'error' | 'fatal';
+
+/** The texts of the lines of a level. */
+export type Message<L extends EventLevel = EventLevel> = {
+  [E in EventName]: Extract<(typeof events)[E]['levels'][number], L> extends never
+    ? never
+    : (typeof events)[E]['message'];
+}[EventName];
+
+const names: ReadonlyMap<string, string> = new Map(Object.entries(events).map(([name, { message }]) => [message, name]));
+
+export const eventOf = (message: Message): string | undefined => names.get(message);
+
+function info<const M extends string>(message: M) {
+  return { levels: ['info'], message } as const;
+}
+
+function warn<const M extends string>(message: M) {
+  return { levels: ['warn'], message } as const;
+}
+
+function error<const M extends string>(message: M) {
+  return { levels: ['error'], message } as const;
+}
+
+function fatal<const M extends string>(message: M) {
+  return { levels: ['fatal'], message } as const;
+}

@@ -1,0 +1,53 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { events as edgeEvents } from '../../edge/src/operations/events.ts';
+import { events } from '../../src/log/events.ts';
+import { filesBelow, importsOf } from '../support/imports.ts';
+import { codesIn, readPage, tableOf } from './markdown.ts';
+
+const page = readPage('log-events.md');
+
+interface Event {
+  readonly levels: readonly string[];
+  readonly message: string;
+}
+
+describe.each([
+  ['event', 'src', 'src/log/events.ts', events],
+  ['event of the edge proxy', 'edge/src', 'edge/src/operations/events.ts', edgeEvents],
+] as const)('docs/log-events.md, the table of each %s', (heading, root, list, known) => {
+  const rows = tableOf(page, heading);
+  const all: [string, Event][] = Object.entries(known);
+  const code = filesBelow(root)
+    .filter((file) => file !== list)
+    .map((file) => readFileSync(file, 'utf8'))
+    .join('\n');
+
+  it('has the events of the code, with their levels and texts', () => {
+    const listed = rows.map((row) => [codesIn(row[heading] ?? '')[0], row['level'], codesIn(row['message'] ?? '')[0]]);
+    expect(listed).toEqual(all.map(([name, { levels, message }]) => [name, levels.join(', '), message]));
+  });
+
+  it('has a cause and what to do for each', () => {
+    for (const row of rows) {
+      expect(row['cause']).toMatch(/\w{3}/);
+      expect(row['what to do']).toMatch(/\w{3}/);
+    }
+  });
+
+  it.each(all)('has %s, which the code writes', (_, { message }) => {
+    const [, what, name] = /^(waiting for|connected to) (the hub|the broker)$/.exec(message) ?? [];
+    if (what === undefined) expect(code).toContain(message);
+    else expect([code.includes(`\`${what} \${name}\``), code.includes(`name: '${name}'`)]).toEqual([true, true]);
+  });
+
+  it('has names and texts that are each used once', () => {
+    expect(new Set(all.map(([, { message }]) => message)).size).toBe(all.length);
+    for (const [name] of all) expect(name).toMatch(/^[a-z_]+(\.[a-z_]+)+$/);
+  });
+
+  it('has every line: the log takes only these texts, and nothing else writes to it', () => {
+    const writers = filesBelow(root).filter((file) => importsOf(file).includes('pino'));
+    expect(writers).toEqual([list.replace('events.ts', 'log.ts')]);
+  });
+});
