@@ -13,6 +13,19 @@ export interface Call {
   readonly onOutage?: (() => void) | undefined;
   /** A GUID that is the same for each delivery of an event. */
   readonly idempotencySeed: string;
+  /** What the calls of the message took so far; each call adds to it. */
+  readonly times?: CallTimes;
+}
+
+/** By backend: `informationModel`, `typeRegistry`, `principalManager`. Absent while there was no call. */
+export type CallTimes = Record<string, BackendTimes | undefined>;
+
+interface BackendTimes {
+  calls: number;
+  /** Requests that were sent; more than the calls when some were repeated. */
+  attempts: number;
+  /** Sum over the calls, with the waits for a connection, for a backend that is down, and between attempts. */
+  ms: number;
 }
 
 export interface CallRequest<T> {

@@ -31,7 +31,9 @@ export function createSending(options: SendingOptions): (call: Call) => Send {
   const tooLarge = (operation: string) =>
     new Rejection('response_too_large', `${name}: ${operation} was answered with over ${maxAnswerBytes} bytes`);
 
-  return ({ deviceId, correlationId, traceparent, deadline, idempotencySeed, onOutage }) => {
+  const key = name.replace(/ (\w)/g, (_, letter: string) => letter.toUpperCase());
+
+  return ({ deviceId, correlationId, traceparent, deadline, idempotencySeed, onOutage, times = {} }) => {
     let headers: Readonly<Record<string, string>> | undefined;
     const answered = new Map<string, number>();
 
@@ -63,38 +65,47 @@ export function createSending(options: SendingOptions): (call: Call) => Send {
       };
       const waitingFor = () => `the ${name} to ${operation}${failure && `; the last attempt ended with: ${failure}`}`;
 
-      for (;;) {
-        const waiting = bulkhead.enter(deadline, waitingFor, onOutage);
-        if (waiting !== undefined) await waiting;
-        let response: HttpResponse | TransportFailure;
-        try {
-          deadline.check();
-          const timeoutMs = Math.min(attemptTimeoutMs, deadline.remaining());
-          if (timeoutMs === 0) throw timeoutExceeded(waitingFor());
-          response = await attempt(outgoing, timeoutMs, deadline);
-          recordOutcome(response, deviceId, timeoutMs);
-        } catch (error) {
-          throw error instanceof Rejection || error instanceof Cancelled ? error : results.incident(operation, error);
-        } finally {
-          bulkhead.leave();
-        }
+      const began = performance.now();
+      times[key] ??= { calls: 0, attempts: 0, ms: 0 };
+      const own = times[key];
+      own.calls += 1;
+      try {
+        for (;;) {
+          const waiting = bulkhead.enter(deadline, waitingFor, onOutage);
+          if (waiting !== undefined) await waiting;
+          let response: HttpResponse | TransportFailure;
+          try {
+            deadline.check();
+            const timeoutMs = Math.min(attemptTimeoutMs, deadline.remaining());
+            if (timeoutMs === 0) throw timeoutExceeded(waitingFor());
+            own.attempts += 1;
+            response = await attempt(outgoing, timeoutMs, deadline);
+            recordOutcome(response, deviceId, timeoutMs);
+          } catch (error) {
+            throw error instanceof Rejection || error instanceof Cancelled ? error : results.incident(operation, error);
+          } finally {
+            bulkhead.leave();
+          }
 
-        if (response instanceof TransportFailure) {
-          const { fault, sent } = response;
-          if (fault === 'answer too large') throw tooLarge(operation);
-          failure = fault;
-          lost ||= sent;
-          await retries().next(failure);
-          continue;
+          if (response instanceof TransportFailure) {
+            const { fault, sent } = response;
+            if (fault === 'answer too large') throw tooLarge(operation);
+            failure = fault;
+            lost ||= sent;
+            await retries().next(failure);
+            continue;
+          }
+          const { status, retryAfter } = response;
+          if (!isPassing(status) || (status === 500 && retries().givesUp())) {
+            if (mutates) answered.set(route, ordinal + 1);
+            return results.resultOf(request, response, lost);
+          }
+          failure = `HTTP ${status}`;
+          lost ||= hidesEffect(status);
+          await retries().next(failure, retryAfter);
         }
-        const { status, retryAfter } = response;
-        if (!isPassing(status) || (status === 500 && retries().givesUp())) {
-          if (mutates) answered.set(route, ordinal + 1);
-          return results.resultOf(request, response, lost);
-        }
-        failure = `HTTP ${status}`;
-        lost ||= hidesEffect(status);
-        await retries().next(failure, retryAfter);
+      } finally {
+        own.ms += performance.now() - began;
       }
     };
   };

@@ -1,5 +1,6 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { Backends, BoundBackends } from '../backends/backends.ts';
+import type { CallTimes } from '../backends/call.ts';
 import { Cancelled, createDeadline } from '../backends/deadline.ts';
 import type { Card, CardLimits } from '../card/card.ts';
 import { checkedBody, checkedHeaders, jsonBody, knownMembers } from '../card/checks.ts';
@@ -12,13 +13,14 @@ import { findCard } from '../messages/index.ts';
 import type { Counters } from '../metrics/counters.ts';
 import { bytesHeld, bytesReceived, bytesToReserve } from '../protocol/body.ts';
 import { resultCodes } from '../protocol/codes.ts';
-import { firstOf } from '../protocol/details.ts';
 import { createEnvelopeReader, type Envelope, type EnvelopeLimits, invalid } from '../protocol/envelope.ts';
 import { eventId, type Generation, type HubEvent, type Origin } from '../protocol/event.ts';
 import type { Json } from '../protocol/json.ts';
 import { textProperties } from '../protocol/properties.ts';
 import { Rejection } from '../protocol/rejection.ts';
-import { type Answered, answer, type Handled } from './respond.ts';
+import { derivedTraceId, newTraceparent, traceIdOf } from '../protocol/trace.ts';
+import { writeHandled } from './handledLine.ts';
+import { answer, type Handled } from './respond.ts';
 import { unknownName } from './unknownName.ts';
 
 /** A message of ours, attributed to the device that sent it. */
@@ -56,7 +58,6 @@ export function createDispatch(options: DispatchOptions): Dispatch {
 
   async function dispatch(arrival: Arrival, context: MessageContext): Promise<boolean> {
     const { event, generation, deviceId, origin } = arrival;
-    const traceparent = newTraceparent();
     const id = eventId(event, origin, deviceId);
     const { envelope, refusal } = readEnvelope(
       generation,
@@ -65,22 +66,32 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       id,
       arrival.attempts,
     );
+    const traceId = traceIdOf(envelope.properties['traceparent']) ?? derivedTraceId(id);
+    const traceparent = newTraceparent(traceId);
     const card = envelope.name === undefined ? undefined : findCard(generation, envelope.name);
+    const begunAt = Date.now();
     const began = performance.now();
+    const times: CallTimes = {};
     const handled = context.parkUnexecuted
       ? { envelope, card, body: undefined, json: undefined, outcome: undefined, failure: notExecuted(arrival) }
-      : await handle({ envelope, card, refusal }, arrival, context, traceparent);
+      : await handle({ envelope, card, refusal }, arrival, context, traceparent, times);
     if (handled === undefined) return false;
     const isOurFault = handled.failure !== undefined && resultCodes[handled.failure.code].fault === 'service';
     if (isOurFault && context.ended.aborted) return false;
-    const ms = Math.round(performance.now() - began);
+    const ended = performance.now();
     context.answering(replyBytes(handled));
     const answered = await answer(handled, sender, context.ended, now());
     if (answered === undefined) return false;
+    const repliesMs = Math.round(performance.now() - ended);
     // Only now: another instance may handle a message of a released partition, and a replay would then undo later messages.
     if (handled.failure && isOurFault) await letters.park(arrival, handled.failure, traceparent);
     else if (arrival.redelivered) await letters.release(arrival); // C1
-    report(handled, answered, { partition: origin.partition, sequenceNumber: event.sequenceNumber, ms });
+    counters[answered.failure ? 'failed' : 'succeeded'] += 1;
+    counters.repliesDelivered += answered.sent;
+    counters.repliesDropped += answered.dropped.length;
+    const ms = Math.round(ended - began);
+    const { readAt } = context;
+    writeHandled(log, arrival, handled, answered, { traceId, readAt, begunAt, ms, repliesMs, backends: times });
     return true;
   }
 
@@ -90,6 +101,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     { event, redelivered }: Arrival,
     { releaseBytes, waiting, ended }: MessageContext,
     traceparent: string,
+    times: CallTimes,
   ): Promise<Handled | undefined> {
     let json: Json | undefined;
     let known: ReturnType<typeof knownMembers>;
@@ -107,7 +119,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       known = knownMembers(card, json);
       const body = checkedBody(card, envelope, json, known);
       const request = { envelope, headers, json, body, redelivered };
-      const outcome = await card.handle(request, bind(envelope, traceparent, ended, waiting), limits);
+      const outcome = await card.handle(request, bind(envelope, traceparent, times, ended, waiting), limits);
       return { envelope, card, body: known, json, outcome, failure: outcome.failure };
     } catch (error) {
       if (error instanceof Cancelled) return undefined;
@@ -121,6 +133,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
   const bind = (
     { deviceId, correlationId, eventId, timeoutSeconds }: Envelope,
     traceparent: string,
+    times: CallTimes,
     ended: AbortSignal,
     onOutage: () => void,
   ): BoundBackends =>
@@ -130,6 +143,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       traceparent,
       idempotencySeed: eventId,
       deadline: createDeadline(timeoutSeconds, ended),
+      times,
       onOutage,
     });
 
@@ -152,42 +166,13 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     return new Rejection('internal_platform_error', `the message is not executed again, incident ${incident}`);
   }
 
-  /** One log line per handled message (G5). */
-  function report(
-    { envelope, outcome }: Handled,
-    { failure, sent, dropped }: Answered,
-    place: Record<string, unknown>,
-  ) {
-    counters[failure ? 'failed' : 'succeeded'] += 1;
-    counters.repliesDelivered += sent;
-    counters.repliesDropped += dropped.length;
-    const remarks = outcome?.remarks ?? [];
-    const isAlarming = dropped.length > 0 || failure?.code === 'internal_platform_error';
-    log[isAlarming ? 'warn' : 'info'](
-      {
-        device: envelope.deviceId,
-        message: envelope.name?.slice(0, 128),
-        code: failure?.code ?? 'ok',
-        ...(failure && { details: failure.details }),
-        correlationId: envelope.correlationId?.slice(0, 128),
-        ...place,
-        replies: sent,
-        ...(dropped.length > 0 && { dropped: dropped.slice(0, 10), droppedReplies: dropped.length }),
-        ...(remarks.length > 0 && { remarks: firstOf(remarks) }),
-      },
-      'handled',
-    );
-  }
-
   return (arrival, context) =>
     dispatch(arrival, context).catch(async (error) => {
-      await letters.park(arrival, rejectionOf(error, arrival.deviceId), newTraceparent());
+      await letters.park(arrival, rejectionOf(error, arrival.deviceId), newTraceparent(derivedTraceId(randomUUID())));
       counters.failed += 1;
       return true;
     });
 }
-
-const newTraceparent = () => `00-${randomBytes(16).toString('hex')}-${randomBytes(8).toString('hex')}-01`;
 
 /** Estimated memory until the replies are sent: notifications hold whole models, acknowledgements repeat parts of the body. */
 const replyBytes = ({ outcome, json }: Handled): number =>

@@ -112,6 +112,7 @@ export function createRequestHandler({ backends, invoke, concurrency, log }: Req
         checkMediaType(headers);
         release = concurrency.acquireLookUp();
         const traceparent = traceOf(headers['traceparent']);
+        fields.traceId = traceparent.slice(3, 35);
         const object = await objectFor(token, fields, deadline, traceparent);
         const claims = claimsOf(token);
         fields.caller = callerOf(claims);

@@ -8,6 +8,7 @@ export interface RequestFields {
   readonly objectId: string;
   readonly model: string;
   readonly method: string;
+  traceId?: string;
   caller?: Caller;
   device?: string;
   target?: string;

@@ -1,8 +1,6 @@
-import { randomBytes } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
+import { derivedTraceId, newTraceparent, traceIdOf } from '../protocol/trace.ts';
 
 /** The caller's W3C trace context, or a new one. */
-export function traceOf(header: string | readonly string[] | undefined): string {
-  if (typeof header === 'string' && /^00-(?!0{32})[\da-f]{32}-(?!0{16})[\da-f]{16}-[\da-f]{2}$/.test(header))
-    return header;
-  return `00-${randomBytes(16).toString('hex')}-${randomBytes(8).toString('hex')}-01`;
-}
+export const traceOf = (header: string | readonly string[] | undefined): string =>
+  typeof header === 'string' && traceIdOf(header) !== undefined ? header : newTraceparent(derivedTraceId(randomUUID()));

@@ -218,10 +218,17 @@ describe('the log', () => {
         message: 'model.create',
         code: 'ok',
         correlationId: 'c-1',
+        traceId: expect.stringMatching(/^[0-9a-f]{32}$/),
+        ack: 'all',
         partition: '0',
         sequenceNumber: 7,
         ms: expect.any(Number),
+        backends: {
+          principalManager: { calls: 1, attempts: 1, ms: expect.any(Number) },
+          informationModel: { calls: 3, attempts: 3, ms: expect.any(Number) },
+        },
         replies: 1,
+        repliesMs: expect.any(Number),
         msg: 'handled',
       },
     ]);
@@ -236,6 +243,47 @@ describe('the log', () => {
     const script: Script = body === pumpBody ? [{ call: device.call, reply: [200, '<html>'] }] : [];
     const { logged } = await dispatchEvent(hubEvent({ properties, body }), script, { deliver: () => delivery });
     expect(logged.at(-1)).toMatchObject({ level, msg: 'handled' });
+  });
+
+  it('says how long the message waited in the hub, in its lane, for backends and for the hub to take its replies', async () => {
+    vi.useFakeTimers();
+    try {
+      const event = hubEvent({ properties, body: pumpBody });
+      const enqueuedAt = event.enqueuedTimeUtc.getTime();
+      vi.setSystemTime(enqueuedAt + 12_000);
+      const [first, ...others] = success;
+      const dispatching = dispatchEvent(event, [{ call: first.call, reply: [503] }, first, ...others], {
+        readAt: enqueuedAt + 9_000,
+        deliver: () => {
+          vi.advanceTimersByTime(40);
+          return 'delivered';
+        },
+      });
+      await vi.advanceTimersByTimeAsync(10_000);
+      const { logged } = await dispatching;
+      expect(logged).toMatchObject([
+        {
+          ...{ hubWaitMs: 9_000, laneWaitMs: 3_000, repliesMs: 40 },
+          backends: { principalManager: { calls: 1, attempts: 2 }, informationModel: { calls: 3, attempts: 3 } },
+        },
+      ]);
+      const [{ ms, backends }] = logged as [{ ms: number; backends: Record<string, { ms: number }> }];
+      expect(backends['principalManager']?.ms).toBeGreaterThan(0);
+      expect(ms).toBe((backends['principalManager']?.ms ?? 0) + (backends['informationModel']?.ms ?? 0));
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  it.each([
+    ['ahead of', 5_000],
+    ['behind', -5_000],
+  ])('never has a negative time, even if the clock of the hub is %s ours', async (_, aheadMs) => {
+    const event = hubEvent({ properties, body: pumpBody });
+    const { logged } = await dispatchEvent(event, success, { readAt: Date.now() + 5_000 });
+    expect(logged).toMatchObject([{ laneWaitMs: 0 }]);
+    const readAt = event.enqueuedTimeUtc.getTime() - aheadMs;
+    expect((await dispatchEvent(event, success, { readAt })).logged).toMatchObject([{ hubWaitMs: Math.max(0, -aheadMs) }]);
   });
 
   it('holds no body, no key and no token, whatever happens', async () => {
@@ -261,6 +309,41 @@ describe('the log', () => {
       expect(logText + JSON.stringify(replies)).not.toContain(secret);
       expect(logText + JSON.stringify(replies)).not.toContain(bearerToken);
     }
+  });
+});
+
+describe('the trace of a message', () => {
+  const trace = '0af7651916cd43dd8448eb211c80319c';
+  const failing = [{ call: device.call, reply: [200, '<html>'] }] as const;
+
+  it('is the device’s, in the log line, at the backend and in the dead letter; its sampling flag is not used', async () => {
+    const sent = { ...properties, traceparent: `00-${trace}-b7ad6b7169203331-00` };
+    const { logged, calls, parked } = await dispatchEvent(hubEvent({ properties: sent, body: pumpBody }), failing);
+    expect(logged.at(-1)).toMatchObject({ msg: 'handled', traceId: trace });
+    const ours = new RegExp(`^00-${trace}-(?!b7ad6b7169203331)[0-9a-f]{16}-01$`);
+    expect(calls[0]?.headers['traceparent']).toMatch(ours);
+    expect(parked[0]?.traceparent).toBe(calls[0]?.headers['traceparent']);
+  });
+
+  it.each([
+    ['none', undefined],
+    ['an empty one', ''],
+    ['one of another version', `ff-${trace}-b7ad6b7169203331-01`],
+    ['one of zeros', `00-${'0'.repeat(32)}-b7ad6b7169203331-01`],
+    ['one with a parent of zeros', `00-${trace}-${'0'.repeat(16)}-01`],
+    ['one in capital letters', `00-${trace.toUpperCase()}-b7ad6b7169203331-01`],
+    ['one that goes on', `00-${trace}-b7ad6b7169203331-01-`],
+    ['a number', 17],
+  ])('is made from the event, the same for each delivery, when the device sent %s', async (_, traceparent) => {
+    const event = hubEvent({ properties: { ...properties, traceparent }, body: pumpBody });
+    const [first, second] = [await dispatchEvent(event, failing), await dispatchEvent(event, failing)];
+    const { traceId } = first.logged.at(-1) ?? {};
+    expect(traceId).toMatch(/^[0-9a-f]{32}$/);
+    expect(traceId).not.toBe(trace);
+    expect(second.logged.at(-1)).toMatchObject({ traceId });
+    expect(first.calls[0]?.headers['traceparent']).toMatch(new RegExp(`^00-${traceId}-[0-9a-f]{16}-01$`));
+    const other = await dispatchEvent({ ...event, sequenceNumber: 8 }, failing);
+    expect(other.logged.at(-1)?.['traceId']).not.toBe(traceId);
   });
 });
 

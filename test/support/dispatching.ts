@@ -22,6 +22,8 @@ export interface Dispatched {
   /** Everything that was written to the log, as text. */
   readonly logText: string;
   readonly counters: Readonly<Record<string, number>>;
+  /** What the backends were asked. */
+  readonly calls: readonly ReceivedCall[];
   /** Bytes of the budget that it did not need any more, in the order in which they were given back. */
   readonly givenBack: readonly number[];
 }
@@ -35,6 +37,8 @@ interface Circumstances {
   readonly redelivered?: boolean | undefined;
   /** Aborted when the partition is taken from us. */
   readonly ended?: AbortSignal | undefined;
+  /** When it was read from the hub, in ms since 1970; undefined for a dead letter. */
+  readonly readAt?: number;
   /** The message is not to be executed any more. */
   readonly parkUnexecuted?: boolean | undefined;
   /** What the dead-letter store does with a letter besides keeping it. */
@@ -50,7 +54,7 @@ export async function dispatchEvent(
   circumstances: Circumstances = {},
 ): Promise<Dispatched> {
   const { deliver = () => undefined, limits, redelivered = false, ended = forever.ended } = circumstances;
-  const { park, remove, parkUnexecuted = false } = circumstances;
+  const { park, remove, parkUnexecuted = false, readAt } = circumstances;
   const backend = scriptedBackend(script);
   const lines: string[] = [];
   const log = createLog('debug', { write: (line) => void lines.push(line) });
@@ -82,6 +86,7 @@ export async function dispatchEvent(
     ...forever,
     ended,
     parkUnexecuted,
+    ...(readAt !== undefined && { readAt }),
     releaseBytes(bytes) {
       givenBack.push(bytes);
     },
@@ -100,6 +105,7 @@ export async function dispatchEvent(
     logged: lines.map((line) => JSON.parse(line)),
     logText: lines.join(''),
     counters: { ...counters },
+    calls: backend.calls,
     givenBack,
   };
 }

@@ -31,14 +31,17 @@ interface IntakeOptions<A> {
 
 const nothing: Requirement = { isMet: () => true, met: async () => true };
 
+/** @param readAt when the message was read from the hub, in ms since 1970 */
+export type Intake<A> = (arrival: A, readAt: number) => Promise<void>;
+
 /**
  * Accepts one message. A message that can begin waits for the budget: that is the back-pressure. One whose device is
  * busy or whose backend is down goes to the backlog and delays other messages only when that is full (D27).
  */
-export function createIntake<A extends Arriving>(options: IntakeOptions<A>): (arrival: A) => Promise<void> {
+export function createIntake<A extends Arriving>(options: IntakeOptions<A>): Intake<A> {
   const { budget, lanes, backlog, condition, draining, costOf, begin, deviceMessages, screening } = options;
 
-  return async (arrival) => {
+  return async (arrival, readAt) => {
     const { event, deviceId } = arrival;
     const requirement = options.requirementOf?.(arrival) ?? nothing;
     const cost = costOf(event);
@@ -51,6 +54,7 @@ export function createIntake<A extends Arriving>(options: IntakeOptions<A>): (ar
       cost,
       requirement,
       begun: begin(event),
+      readAt,
     });
 
     /** Returns whether the message has begun. */

@@ -141,13 +141,13 @@ export function createPartition<A extends Arriving>(options: PartitionOptions<A>
     }
   }
 
-  async function admitAll(events: readonly HubEvent[]) {
+  async function admitAll(events: readonly HubEvent[], readAt: number) {
     if (events.length > 0) await redeliveryHorizon.look();
     for (const event of events) {
       if (life.state() !== 'reading') return;
       if (seen && event.sequenceNumber <= seen.sequenceNumber) continue;
       const arrival = checkpoints.isDone(event.sequenceNumber) ? undefined : arrivalIn(event);
-      if (arrival) await takeIn(arrival);
+      if (arrival) await takeIn(arrival, readAt);
       else {
         seen = positionOf(event);
         checkpoints.pass(seen);
@@ -157,7 +157,8 @@ export function createPartition<A extends Arriving>(options: PartitionOptions<A>
 
   return {
     admit(events) {
-      admitting = admitting.then(() => admitAll(events));
+      const readAt = Date.now();
+      admitting = admitting.then(() => admitAll(events, readAt));
       return admitting;
     },
     position: () => seen,

@@ -11,6 +11,8 @@ export interface Message<A> extends Queued {
   /** After the fetch the message itself, which may have to be handled again. */
   kept: A | Kept<A>;
   readonly begun: Begun;
+  /** When it was read from the hub, in ms since 1970. */
+  readonly readAt: number;
 }
 
 /** What the handling of a message can ask of its partition. */
@@ -25,6 +27,8 @@ export interface MessageContext {
   answering(bytes: number): void;
   /** When aborted, the message makes no more calls and sends no more replies. */
   readonly ended: AbortSignal;
+  /** When the message was read from the hub, in ms since 1970; absent when it comes from the dead letters. */
+  readonly readAt?: number;
   /** The message is not executed, but answered with a failure of the service and parked (G4). */
   readonly parkUnexecuted?: boolean;
 }
@@ -103,7 +107,7 @@ export function createWork<A extends { readonly event: HubEvent }>(options: Work
 
   return {
     async handle(message) {
-      const { cost, begun } = message;
+      const { cost, begun, readAt } = message;
       let held = cost;
       let isAside = false;
       const giveBack = () => (isAside ? budget.answering : budget).give(held);
@@ -129,6 +133,7 @@ export function createWork<A extends { readonly event: HubEvent }>(options: Work
         },
         answering: moveAside,
         ended,
+        readAt,
       };
       const isHandled = await carriedOut(message, context);
       giveBack();
@@ -137,7 +142,9 @@ export function createWork<A extends { readonly event: HubEvent }>(options: Work
     async handleAlone(message, tooLong) {
       const either = AbortSignal.any([ended, tooLong]);
       setMaxListeners(0, either);
-      const isHandled = await carriedOut(message, { releaseBytes() {}, waiting() {}, answering() {}, ended: either });
+      const { readAt } = message;
+      const context = { releaseBytes() {}, waiting() {}, answering() {}, ended: either, readAt };
+      const isHandled = await carriedOut(message, context);
       if (isHandled) end(message.begun);
       else if ('event' in message.kept) message.kept = repeatOf(message.kept); // D10
       return isHandled;
