@@ -15,6 +15,9 @@ RUN npm prune --omit=dev
 RUN mkdir volume
 
 FROM ${BASE_IMAGE}
+# For the first line of the log: --build-arg COMMIT=$(git rev-parse HEAD)
+ARG COMMIT=unknown
+ENV BUILD_COMMIT=${COMMIT}
 ENV NODE_ENV=production
 WORKDIR /app
 COPY --from=build /app/node_modules ./node_modules

@@ -11,5 +11,5 @@ await runProgram({
     readCertificate(settings.methods);
     return settings;
   },
-  start: startFrontDoor,
+  start: (settings, log) => startFrontDoor(settings, log),
 });

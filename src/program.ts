@@ -1,6 +1,12 @@
+import { randomBytes } from 'node:crypto';
+import { hostname } from 'node:os';
 import type { Message } from './log/events.ts';
+import { switchLevelOnSignal } from './log/levelSwitch.ts';
 import { createLog, type Log } from './log/log.ts';
-import { ConfigurationError, settingDocs } from './settings/config.ts';
+import { thisBuild } from './operations/build.ts';
+import { ConfigurationError, type MethodsSettings, type Settings, settingDocs } from './settings/config.ts';
+import { redactedSettings } from './settings/redacted.ts';
+import { secretsOf } from './settings/secrets.ts';
 import { unknownVariables } from './settings/variables.ts';
 
 /** A started program. */
@@ -14,24 +20,32 @@ interface Program<S> {
   readonly name: string;
   /** @throws ConfigurationError */
   readonly readSettings: () => S;
-  readonly start: (settings: S, log: Log) => Promise<Running>;
+  /** @param instance tells this process from all others, also in the ownership records */
+  readonly start: (settings: S, log: Log, instance: string) => Promise<Running>;
 }
 
 /** Starts a program; stops it on SIGTERM or SIGINT. A second signal ends the process at once. Exits with 1 on errors. */
-export async function runProgram<S extends { readonly log: { readonly level: string } }>(
-  program: Program<S>,
-): Promise<void> {
+export async function runProgram<S extends Settings | MethodsSettings>(program: Program<S>): Promise<void> {
   const settings = settingsOrExit(program);
-  const log = createLog(settings.log.level as Parameters<typeof createLog>[0]);
+  const { level, pretty } = settings.log;
+  const instance = newInstance();
+  const log = createLog(level as Parameters<typeof createLog>[0], undefined, {
+    instance,
+    secrets: secretsOf(settings),
+    isPretty: pretty,
+    hasColours: process.stdout.isTTY,
+  });
   process.on('uncaughtException', (error) => endOf(log, error, 'uncaught exception'));
   process.on('unhandledRejection', (error) => endOf(log, error, 'unhandled rejection'));
 
+  switchLevelOnSignal(process, log);
+  log.info({ ...thisBuild(process.env), settings: redactedSettings(settings) }, 'starting');
   const variables = settingDocs().map(({ env }) => env);
   for (const unknown of unknownVariables(process.env, variables))
     log.warn(unknown, 'environment variable is no setting');
 
   try {
-    const running = await program.start(settings, log);
+    const running = await program.start(settings, log, instance);
     let stopping = false;
     const stop = (signal: NodeJS.Signals) => {
       if (stopping) process.exit(1);
@@ -48,6 +62,9 @@ export async function runProgram<S extends { readonly log: { readonly level: str
     endOf(log, error, 'could not start');
   }
 }
+
+/** The host, which is the pod or the container, and a number for this start. */
+const newInstance = () => `${hostname().replace(/[^\w.-]/g, '-').slice(0, 63)}-${randomBytes(4).toString('hex')}`;
 
 function settingsOrExit<S>({ name, readSettings }: Program<S>): S {
   try {

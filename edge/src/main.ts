@@ -1,7 +1,9 @@
-import type { Message } from './operations/events.ts';
 import { ConfigurationError, readConfiguration } from './configuration/read.ts';
 import { startEdge } from './edge.ts';
+import type { Message } from './operations/events.ts';
+import { switchLevelOnSignal } from './operations/levelSwitch.ts';
 import { createLog } from './operations/log.ts';
+import { identityOf, secretsOf, startFields } from './operations/startLine.ts';
 import { help, type Options, readOptions } from './options.ts';
 
 function optionsOrExit(): Options {
@@ -36,7 +38,12 @@ if (options.isCheckOnly) {
   process.exit(0);
 }
 
-const log = createLog(configuration.log.level);
+const log = createLog(configuration.log.level, undefined, {
+  instance: identityOf(configuration),
+  secrets: secretsOf(configuration),
+  isPretty: configuration.log.pretty,
+  hasColours: process.stdout.isTTY,
+});
 function exitWith(error: unknown, message: Message<'fatal'>): never {
   log.fatal({ err: error }, message);
   process.exit(1);
@@ -44,6 +51,8 @@ function exitWith(error: unknown, message: Message<'fatal'>): never {
 process.on('uncaughtException', (error) => exitWith(error, 'uncaught exception'));
 process.on('unhandledRejection', (error) => exitWith(error, 'unhandled rejection'));
 
+switchLevelOnSignal(process, log);
+log.info(startFields(configuration, process.env), 'starting');
 const edge = await startEdge(configuration, log).catch((error) => exitWith(error, 'start failed'));
 let isStopping = false;
 const stop = (signal: NodeJS.Signals) => {

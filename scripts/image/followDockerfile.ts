@@ -33,7 +33,7 @@ export class StepFailed extends Error {
 }
 
 /** These say where a build begins, or how a container runs, which needs an engine. */
-const needsEngine = ['ARG', 'STOPSIGNAL', 'LABEL'];
+const needsEngine = ['STOPSIGNAL', 'LABEL'];
 
 /** Nobody else can give files away; without it `--chown` is left out. */
 export const isRoot = process.getuid?.() === 0;
@@ -53,6 +53,7 @@ export async function followDockerfile(
   const visible = ignore.split('\n').flatMap((line) => (line.startsWith('!') ? [line.slice(1).trim()] : []));
   const stages = new Map<string, Stage>();
   let stage: Stage = { root, workdir: '/', environment: {} };
+  const defaults = new Map<string, string>();
   const volumes: string[] = [];
   const ports: string[] = [];
   let [user, command, healthCheck] = ['0:0', [] as string[], [] as string[]];
@@ -66,9 +67,12 @@ export async function followDockerfile(
     } else if (verb === 'WORKDIR') {
       stage.workdir = argument;
       await mkdir(join(stage.root, argument), { recursive: true });
+    } else if (verb === 'ARG') {
+      const [name = '', value = ''] = argument.split('=');
+      defaults.set(name, value);
     } else if (verb === 'ENV') {
       const [name = '', value = ''] = argument.split('=');
-      stage.environment[name] = value;
+      stage.environment[name] = value.replace(/\$\{(\w+)\}/g, (_, variable: string) => defaults.get(variable) ?? '');
     } else if (verb === 'COPY') {
       const { options, words: paths } = readWords(argument);
       const from = options.get('from');

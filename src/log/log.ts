@@ -1,7 +1,8 @@
 import { type DestinationStream, type LevelWithSilent, pino } from 'pino';
 import { printableJson } from '../text/printable.ts';
-import { errorFields } from './errorFields.ts';
+import { createErrorFields } from './errorFields.ts';
 import { eventOf, type Message } from './events.ts';
+import { prettyLine } from './pretty.ts';
 
 /** The part of the log that most modules need. Each text is in the list of events. */
 export interface LogLines {
@@ -22,15 +23,30 @@ export interface Log extends LogLines {
   fatal(fields: object, message: Message<'fatal'>): void;
 }
 
+interface LogOptions {
+  /** On each line. */
+  readonly instance?: string;
+  /** Texts that errors may not bring into the log. */
+  readonly secrets?: readonly string[];
+  /** For a terminal, instead of JSON. */
+  readonly isPretty?: boolean;
+  readonly hasColours?: boolean;
+}
+
 /** Structured log lines on standard output, one JSON object each (G5). */
-export function createLog(level: LevelWithSilent, destination?: DestinationStream): Log {
+export function createLog(
+  level: LevelWithSilent,
+  destination?: DestinationStream,
+  { instance, secrets, isPretty = false, hasColours = false }: LogOptions = {},
+): Log {
+  const streamWrite = isPretty ? (json: string) => prettyLine(json, hasColours) : printableJson;
   const options = {
     level,
-    base: null,
+    base: instance === undefined ? null : { instance },
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label: string) => ({ level: label }) },
-    serializers: { err: errorFields },
-    hooks: { streamWrite: printableJson },
+    serializers: { err: createErrorFields(secrets) },
+    hooks: { streamWrite },
   };
   const logger = destination ? pino(options, destination) : pino(options);
 

@@ -75,6 +75,10 @@ export const settingFormats: Record<string, convict.Format> = {
       require(Number.isSafeInteger(value) && value >= 0 && value <= maximum, `must be a whole number up to ${maximum}`),
     coerce: wholeNumber,
   },
+  flag: {
+    validate: (value) => require(typeof value === 'boolean', 'must be true or false'),
+    coerce: (text: string) => (text === 'true' ? true : text === 'false' ? false : text),
+  },
   'tcp-port': {
     validate: (value) =>
       require(Number.isInteger(value) && value >= 0 && value < 65_536, 'must be a port from 0 to 65535'),

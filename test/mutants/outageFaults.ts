@@ -99,8 +99,8 @@ export const outageFaults: readonly Fault[] = [
   ),
   ...inFile('src/log/log.ts', ['test/text/printable.test.ts'], {
     fault: 'writes characters that steer a terminal to the log',
-    find: '    hooks: { streamWrite: printableJson },\n',
-    replace: '',
+    find: ': printableJson;',
+    replace: ': (json: string) => json;',
     caughtBy: 'reaches the log as such',
   }),
 ];

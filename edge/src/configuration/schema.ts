@@ -89,6 +89,7 @@ export const schema = z
           .enum(['debug', 'info', 'warn', 'error'], { error: 'must be debug, info, warn or error' })
           .default('info')
           .meta({ description: 'Lowest level that is logged.' }),
+        pretty: z.boolean().default(false).meta({ description: 'Lines for people at a terminal instead of JSON.' }),
       })
       .prefault({})
       .meta({ description: 'The log: JSON lines on standard output.' }),

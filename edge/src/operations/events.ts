@@ -3,6 +3,7 @@
  * causes each, and what to do.
  */
 export const events = {
+  'program.starting': info('starting'),
   'program.started': info('started; health is served at /livez and /readyz'),
   'program.not_started': fatal('start failed'),
   'program.stopping': info('stopping: finishing the invocations in progress; a second signal exits at once'),
@@ -11,6 +12,7 @@ export const events = {
   'program.not_stopped_cleanly': fatal('stop failed'),
   'program.uncaught_exception': fatal('uncaught exception'),
   'program.unhandled_rejection': fatal('unhandled rejection'),
+  'log.level_changed': info('log level changed'),
   'hub.connected': info('connected to the hub'),
   'hub.waiting': warn('waiting for the hub'),
   'hub.unstable': error(

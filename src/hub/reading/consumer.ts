@@ -32,6 +32,8 @@ export interface Consumer {
 export interface ConsumerOptions<A extends Arriving>
   extends Omit<EventHubConnectionOptions, 'troubles'>,
     Omit<PartitionSessionsOptions<A>, 'troubles'> {
+  /** Owner of its partitions in the ownership records; a random one when omitted. */
+  readonly instance?: string;
   readonly roundMs: number;
   readonly balance: BalanceLimits;
 }
@@ -40,8 +42,7 @@ const countEveryMs = 5 * 60_000;
 const roundTrouble = 'looking after the partitions';
 
 export function createConsumer<A extends Arriving>(options: ConsumerOptions<A>): Consumer {
-  const { log, roundMs, balance } = options;
-  const me = randomUUID();
+  const { log, roundMs, balance, instance: me = randomUUID() } = options;
   const allTroubles = createTroubles(log);
   const troubles = createReadingTroubles(allTroubles);
   const connection = openEventHubConnection({ ...options, troubles: allTroubles });

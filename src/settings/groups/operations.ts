@@ -22,4 +22,10 @@ export const log = {
     default: 'info',
     env: 'LOG_LEVEL',
   },
+  pretty: {
+    doc: 'Lines for people at a terminal instead of JSON.',
+    format: 'flag',
+    default: false,
+    env: 'LOG_PRETTY',
+  },
 } satisfies convict.Schema<unknown>;

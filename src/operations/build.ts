@@ -1,0 +1,14 @@
+import { readFileSync } from 'node:fs';
+
+/** Which build runs, for the first line of the log. */
+export interface Build {
+  readonly version: string;
+  /** The commit that was named when the image was built. */
+  readonly build: string;
+  readonly node: string;
+}
+
+export function thisBuild(env: NodeJS.ProcessEnv): Build {
+  const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
+  return { version, build: env['BUILD_COMMIT'] || 'unknown', node: process.version };
+}

@@ -1,0 +1,60 @@
+import { everySetting, type MethodsSettings, type Settings } from './schema.ts';
+
+type Groups = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+
+/** The settings in effect, for the log: of secrets only that they are set, of connection strings what is no secret (G5). */
+export function redactedSettings(settings: Settings | MethodsSettings): Groups {
+  const groups: Groups = settings;
+  const entries = Object.entries(groups).map(([group, members]) => {
+    const shown = Object.entries(members).map(([name, value]) => [name, shownOf(value, isSecret(group, name))]);
+    return [group, Object.fromEntries(shown)];
+  });
+  return Object.fromEntries(entries);
+}
+
+/** What is not known to be harmless is a secret. */
+function isSecret(group: string, name: string): boolean {
+  const every: Groups = everySetting;
+  const setting = every[group]?.[name];
+  if (typeof setting !== 'object' || setting === null) return true;
+  return 'sensitive' in setting && setting.sensitive === true;
+}
+
+const hidden = '[set]';
+
+function shownOf(value: unknown, isSecret: boolean): unknown {
+  if (typeof value !== 'string') return isSecret ? hidden : value;
+  if (value === '') return value;
+  if (/^\w+=[^;]*;/.test(value)) return value.split(';').flatMap(harmlessPart).join(';');
+  if (URL.canParse(value)) return withoutSecrets(value);
+  return isSecret ? hidden : value;
+}
+
+/** The parts of connection strings that say where and as whom. */
+const harmless = [
+  'Endpoint',
+  'EntityPath',
+  'HostName',
+  'SharedAccessKeyName',
+  'UseDevelopmentEmulator',
+  'UseDevelopmentStorage',
+  'DefaultEndpointsProtocol',
+  'AccountName',
+  'BlobEndpoint',
+  'EndpointSuffix',
+];
+
+function harmlessPart(part: string): string[] {
+  const at = part.indexOf('=');
+  const name = part.slice(0, at).trim();
+  if (at < 0 || name === '') return [];
+  const value = part.slice(at + 1).trim();
+  if (!harmless.includes(name)) return /^\w{1,40}$/.test(name) ? [`${name}=${hidden}`] : [];
+  return [`${name}=${URL.canParse(value) ? withoutSecrets(value) : value}`];
+}
+
+/** Without user, query and fragment. */
+function withoutSecrets(url: string): string {
+  const { protocol, host, pathname } = new URL(url);
+  return host === '' ? hidden : `${protocol}//${host}${pathname}`;
+}
