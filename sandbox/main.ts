@@ -32,7 +32,7 @@ async function main(): Promise<number> {
     }
     listenForInterrupt(printer);
     printer.progress('The sandbox starts');
-    sandbox = await startSandbox({ ...options, printer, signal });
+    sandbox = await startSandbox({ ...options, prettyLog: true, printer, signal });
     if (options.json) process.stdout.write(`${JSON.stringify(sandbox.state, undefined, 2)}\n`);
     await Promise.race([run(sandbox, options, printer), interruption(), unexpectedEnd(sandbox)]);
     return 0;

@@ -46,7 +46,9 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     printer = silent,
     signal,
     serviceDirectory: buildDirectory,
+    prettyLog = false,
   } = options;
+  const logging: Record<string, string> = prettyLog ? { LOG_PRETTY: 'true' } : {};
   await checkNotRunning(directory, printer);
   await mkdir(directory, { recursive: true, mode: 0o700 });
   await rm(dataDirectory(directory), { recursive: true, force: true });
@@ -76,7 +78,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     const url = `http://127.0.0.1:${ports.service || (await freePort())}`;
     const service = await prepareProcess(join(directory, 'service'), url, url, {
       ...{ command: options.serviceCommand, directory: buildDirectory, signal },
-      environment: { ...serviceEnvironment(hub, backends, url, directory), ...options.environment },
+      environment: { ...serviceEnvironment(hub, backends, url, directory), ...logging, ...options.environment },
     });
     closers.push(() => service.close());
     const state: SandboxState = {
@@ -103,11 +105,12 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
         ...common,
         isStarted,
         buildDirectory,
-        environment: options.methodsEnvironment,
+        environment: { ...logging, ...options.methodsEnvironment },
       });
       state.methods = frontDoor.state;
       if (!options.edge || !isStarted) return;
-      edge = await openEdge({ ...common, storage: frontDoor.state.files.connectionString });
+      const storage = frontDoor.state.files.connectionString;
+      edge = await openEdge({ ...common, storage, prettyLog });
       state.edge = edge.state;
     };
     const startFirst = async () => {

@@ -26,6 +26,8 @@ export interface SandboxOptions {
   serviceDirectory?: string;
   /** Default `node dist/main.js`. */
   serviceCommand?: readonly string[];
+  /** The programs log lines for people instead of JSON. */
+  prettyLog?: boolean;
   /** Added to the service's environment. */
   environment?: Readonly<Record<string, string>>;
   /** Added to the front door's. */

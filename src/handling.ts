@@ -28,16 +28,21 @@ export interface Handling {
 /** Dead letters expire also when none is parked. */
 const tidyEveryMs = 60 * 60_000;
 
+/** @param amounts for the log while something is wrong: how much waits */
 export function createHandling(
   settings: Settings,
   log: Log,
   deadLetters: DeadLetters = openDeadLetters(settings, log),
+  amounts?: () => object,
 ): Handling {
   const { hub, replies, backends: urls } = settings;
   cureHubSdks();
   const counters = createCounters();
-  const backends = createBackends(urls, withFields(log, { part: 'backends' }), { secrets: secretsOf(settings) });
-  const troubles = createTroubles(log);
+  const backends = createBackends(urls, withFields(log, { part: 'backends' }), {
+    secrets: secretsOf(settings),
+    amounts,
+  });
+  const troubles = createTroubles(log, amounts);
   const newClient = () => newServiceClient(hub.serviceConnectionString);
   const { connection, sender } = createReplies(replies, newClient, log, troubles);
   const tidying = setInterval(() => {

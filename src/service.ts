@@ -35,7 +35,7 @@ export interface Service {
 export async function startService(settings: Settings, log: Log, instance: string): Promise<Service> {
   const { hub, delivery, scaling, checkpoints, http } = settings;
   const hubName = /EntityPath=([^;]+)/.exec(hub.eventsConnectionString)?.[1] ?? '';
-  const handling = createHandling(settings, log);
+  const handling = createHandling(settings, log, undefined, () => ({ waiting: consumer.waiting() }));
   const { counters, connection, dispatch, requirementOf } = handling;
   const arrivalsOf = createArrivals({ hub: hubName, counters, log });
   const overall = createBudget(delivery);

@@ -29,6 +29,8 @@ export interface EdgeOptions {
   /** 0 or absent: a free one. */
   readonly ports: { readonly broker?: number; readonly edgeHealth?: number };
   readonly printer: Printer;
+  /** The proxy logs lines for people instead of JSON. */
+  readonly prettyLog: boolean;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -119,7 +121,7 @@ interface ProxySettings {
 }
 
 function configurationOf(
-  { hub, backends, storage }: EdgeOptions,
+  { hub, backends, storage, prettyLog }: EdgeOptions,
   { broker, passwords, folder, healthPort }: ProxySettings,
 ) {
   const objectIdOf = (name: string) => backends.world.objects.list().find((object) => object.name === name)?.objectId;
@@ -136,5 +138,6 @@ function configurationOf(
     })),
     files: { hosts: [new URL(/BlobEndpoint=([^;]+)/.exec(storage)?.[1] ?? '').host], loopbackHttp: true },
     health: { host: '127.0.0.1', port: healthPort },
+    log: { pretty: prettyLog },
   };
 }

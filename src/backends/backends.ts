@@ -39,6 +39,8 @@ interface Settings extends CommonSettings {
 interface Further {
   /** Further secrets to remove from the texts of backends. */
   readonly secrets?: readonly string[];
+  /** For the log while something is wrong: how much waits. */
+  readonly amounts?: (() => object) | undefined;
   /** Replaces the network, for the backends and the token endpoint. */
   readonly adapter?: AxiosAdapter;
   readonly random?: () => number;
@@ -51,9 +53,9 @@ const cacheEntries = 50_000;
 export function createBackends(
   settings: Settings,
   log: LogLines,
-  { adapter, random, secrets = [] }: Further = {},
+  { adapter, random, secrets = [], amounts }: Further = {},
 ): Backends {
-  const troubles = createTroubles(log);
+  const troubles = createTroubles(log, amounts);
   const tokens = tokenSource(settings, troubles, adapter);
   const types = createCache<TypeDefinition>(cacheEntries);
   const identities = createCache<Principal>(cacheEntries);

@@ -1,4 +1,3 @@
-import type { AxiosAdapter } from 'axios';
 import type { LogLines } from '../log/log.ts';
 import { createTroubles } from '../log/troubles.ts';
 import type { TypeRef } from '../protocol/fields.ts';
@@ -28,18 +27,19 @@ interface MethodBackendsSettings extends CommonSettings {
 /** Some KB each. */
 const cacheEntries = 5_000;
 
+/** @param amounts for the log while something is wrong: how much is in progress */
 export function createMethodBackends(
   settings: MethodBackendsSettings,
   log: LogLines,
   secrets: readonly string[],
-  adapter?: AxiosAdapter,
+  amounts: () => object,
 ): MethodBackends {
-  const troubles = createTroubles(log);
-  const tokens = tokenSource(settings, troubles, adapter);
+  const troubles = createTroubles(log, amounts);
+  const tokens = tokenSource(settings, troubles);
   const redact = createRedaction([...secrets, settings.token, settings.clientSecret]);
   const types = createCache<TypeMethods>(cacheEntries);
   const shared = backendSettings(settings);
-  const common = { settings: shared, tokens, log, troubles, redact, adapter };
+  const common = { settings: shared, tokens, log, troubles, redact };
   // Only for its circuit and its probe; the requests use the callers' tokens.
   const informationModel = createBackend({
     ...common,
@@ -53,9 +53,7 @@ export function createMethodBackends(
     url: settings.typeRegistryUrl,
     probe: probes.typeRegistry,
   });
-  const transport = adapter
-    ? { adapter, close: async () => {} }
-    : createTransport(settings.informationModelUrl, shared);
+  const transport = createTransport(settings.informationModelUrl, shared);
 
   return {
     readObject: createObjectReader({

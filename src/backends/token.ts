@@ -88,7 +88,9 @@ export function clientCredentials(options: ClientCredentials): TokenSource {
         // A parser's message may quote the response, and with it a token.
         const cause = error instanceof SyntaxError || error instanceof z.ZodError ? 'unreadable answer' : error;
         const fields = { cause: cause instanceof Error ? cause.message : cause };
-        troubles.met(source, { level: 'warn', message: 'no access token for the backends', fields });
+        // It lasts until there is a token, also while no call needs one.
+        const still = () => ({});
+        troubles.met(source, { level: 'warn', message: 'no access token for the backends', fields, still });
         throw new TransportFailure('no access token', false);
       })
       .finally(() => {

@@ -40,8 +40,10 @@ export async function startFrontDoor(
   directMethods = createDirectMethods(settings.hub.serviceConnectionString),
 ): Promise<FrontDoor> {
   const { methods, http } = settings;
-  const troubles = createTroubles(log);
-  const backends = createMethodBackends(settings.backends, withFields(log, { part: 'backends' }), secretsOf(settings));
+  const amounts = () => ({ inProgress: handler.inProgress() });
+  const troubles = createTroubles(log, amounts);
+  const backendLog = withFields(log, { part: 'backends' });
+  const backends = createMethodBackends(settings.backends, backendLog, secretsOf(settings), amounts);
   const access = createHubAccess(directMethods, log, troubles);
   const fileInputs = createFileInputs({
     storage: await openStorage(settings.files),

@@ -33,6 +33,8 @@ export interface InvocationRequest {
 export interface RequestHandler {
   begin(fields: RequestFields): InvocationRequest;
   isStopping(): boolean;
+  /** Requests without a log line yet. */
+  inProgress(): number;
   /** Refuses new requests. */
   stop(): void;
   /** Resolves when each request has its log line. */
@@ -82,6 +84,7 @@ export function createRequestHandler({ backends, invoke, concurrency, log }: Req
 
   return {
     isStopping: () => isStopping,
+    inProgress: () => open,
     stop() {
       isStopping = true;
     },

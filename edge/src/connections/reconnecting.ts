@@ -39,6 +39,7 @@ interface ReconnectingOptions<C extends Connection> {
 }
 
 const unstableAfter = 3;
+const remindEveryMs = 60_000;
 
 export function createReconnecting<C extends Connection>(options: ReconnectingOptions<C>): Reconnecting<C> {
   const { name, open, log, backoff, unstableMessage } = options;
@@ -50,10 +51,26 @@ export function createReconnecting<C extends Connection>(options: ReconnectingOp
   let failures = 0;
   let unstable = 0;
   let renew = () => {};
+  let waitingSince: number | undefined;
+  let reminder: NodeJS.Timeout | undefined;
 
+  /** One line for each reason, not for each attempt, and one each minute. */
   function report(reason: string) {
-    if (reason !== lastReason) log.warn({ reason }, `waiting for ${name}`); // not once for each attempt
+    if (reason !== lastReason) log.warn({ reason }, `waiting for ${name}`);
     lastReason = reason;
+    waitingSince ??= performance.now();
+    reminder ??= setInterval(remind, remindEveryMs).unref();
+  }
+
+  function remind() {
+    const forSeconds = Math.round((performance.now() - (waitingSince ?? 0)) / 1000);
+    log.warn({ reason: lastReason, attempts: failures, forSeconds }, `waiting for ${name}`);
+  }
+
+  function stopReminding() {
+    clearInterval(reminder);
+    reminder = undefined;
+    waitingSince = undefined;
   }
 
   /** Resolves when the connection is closed; false when this side closed it. */
@@ -66,6 +83,7 @@ export function createReconnecting<C extends Connection>(options: ReconnectingOp
       current = connection;
       renew = () => renewal.abort();
       lastReason = undefined;
+      stopReminding();
       log.info({}, `connected to ${name}`);
     }
     const reason = await unlessAborted(connection.closed, ended);
@@ -100,6 +118,7 @@ export function createReconnecting<C extends Connection>(options: ReconnectingOp
     async close() {
       closing.abort();
       await running;
+      stopReminding();
     },
   };
 }

@@ -53,6 +53,8 @@ export interface Partition {
   admit(events: readonly HubEvent[]): Promise<void>;
   /** The last admitted event: a new subscription resumes after it. */
   position(): Position | undefined;
+  /** Messages read and not handled to their end. */
+  pending(): number;
   /**
    * Accepts and begins no more messages, waits up to `limitMs` for those in flight, and writes the last checkpoint.
    * Returns how many messages remain for the next reader.
@@ -162,6 +164,7 @@ export function createPartition<A extends Arriving>(options: PartitionOptions<A>
       return admitting;
     },
     position: () => seen,
+    pending: checkpoints.pending,
     async drain(limitMs) {
       life.drain();
       await condition.waitWhile(() => work.running() > 0 || screening?.isTrying() === true, limitMs);

@@ -25,13 +25,15 @@ export interface Consumer {
    * answer: a restart of the service would not change it.
    */
   silentForMs(): number;
+  /** Messages that are read and not handled to their end, and the partitions that have any. */
+  waiting(): { readonly messages: number; readonly partitions: readonly string[] };
   /** Drains all partitions, writes their checkpoints and releases them (G3). */
   stop(): Promise<void>;
 }
 
 export interface ConsumerOptions<A extends Arriving>
   extends Omit<EventHubConnectionOptions, 'troubles'>,
-    Omit<PartitionSessionsOptions<A>, 'troubles'> {
+    Omit<PartitionSessionsOptions<A>, 'troubles' | 'allTroubles'> {
   /** Owner of its partitions in the ownership records; a random one when omitted. */
   readonly instance?: string;
   readonly roundMs: number;
@@ -43,11 +45,11 @@ const roundTrouble = 'looking after the partitions';
 
 export function createConsumer<A extends Arriving>(options: ConsumerOptions<A>): Consumer {
   const { log, roundMs, balance, instance: me = randomUUID() } = options;
-  const allTroubles = createTroubles(log);
+  const allTroubles = createTroubles(log, () => ({ waiting: waiting() }));
   const troubles = createReadingTroubles(allTroubles);
   const connection = openEventHubConnection({ ...options, troubles: allTroubles });
   const ownerships = createOwnerships(options.store, me, options.answerMs, balance.expiryMs / 3);
-  const sessions = createPartitionSessions(connection, ownerships, { ...options, troubles });
+  const sessions = createPartitionSessions(connection, ownerships, { ...options, troubles, allTroubles });
   const reading = () => sessions.all().filter(({ record }) => !sessions.isEnding(record.partition));
   const stallWatch = createStallWatch({
     newestOf: async (partition) =>
@@ -158,6 +160,14 @@ export function createConsumer<A extends Arriving>(options: ConsumerOptions<A>):
     return reader?.isHeard() === true && reader.deafForMs() <= options.silentMs;
   }
 
+  function waiting() {
+    const waits = sessions.all().filter((session) => session.pending() > 0);
+    return {
+      messages: waits.reduce((sum, session) => sum + session.pending(), 0),
+      partitions: waits.map(({ record }) => record.partition),
+    };
+  }
+
   function nextRound(afterMs: number): void {
     timer = setTimeout(() => {
       rounding = round()
@@ -188,6 +198,7 @@ export function createConsumer<A extends Arriving>(options: ConsumerOptions<A>):
       const unreadMs = unreadSince === undefined ? 0 : performance.now() - unreadSince;
       return Math.max(unreadMs, ...deafForMs);
     },
+    waiting,
     async stop() {
       stopping = true;
       clearTimeout(timer);

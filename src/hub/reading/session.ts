@@ -11,6 +11,8 @@ export interface PartitionSession {
   readonly reader: Omit<Reader, 'close'>;
   /** Sequence number up to which events have been admitted; -1 before the first. */
   position(): number;
+  /** Messages read and not handled to their end. */
+  pending(): number;
   /** Drains and stops reading. */
   drain(limitMs: number): Promise<{
     /** Messages that were not handled to their end. */
@@ -45,6 +47,7 @@ export function beginPartitionSession<A extends Arriving>(
     record,
     reader,
     position,
+    pending: partition.pending,
     async drain(limitMs) {
       const [unfinished] = await Promise.all([partition.drain(limitMs), reader.close()]);
       partition.revoke();

@@ -1,5 +1,6 @@
 import { within } from '../../concurrency/within.ts';
 import type { Message } from '../../log/events.ts';
+import type { Troubles } from '../../log/troubles.ts';
 import type { Arriving } from '../partition/intake.ts';
 import type { PartitionOptions } from '../partition/partition.ts';
 import { knownRedeliveryHorizon, openRedeliveryHorizon } from '../partition/redeliveryHorizon.ts';
@@ -46,6 +47,8 @@ export interface PartitionSessionsOptions<A extends Arriving>
   /** The longest that one answer of the hub or the store may take. */
   readonly answerMs: number;
   readonly troubles: ReadingTroubles;
+  /** For failures after which a partition goes on. */
+  readonly allTroubles: Troubles;
   /** What each partition does with its events. */
   readonly partition: (
     id: string,
@@ -67,7 +70,7 @@ export function createPartitionSessions<A extends Arriving>(
   ownerships: Pick<Ownerships, 'release'>,
   options: PartitionSessionsOptions<A>,
 ): PartitionSessions {
-  const { log, drainMs, startPosition, troubles } = options;
+  const { log, drainMs, startPosition, troubles, allTroubles } = options;
   const answered = <T>(promise: Promise<T>): Promise<T> => within(promise, options.answerMs);
   const store: Pick<Store, 'progress' | 'writeProgress'> = {
     progress: (partition) => answered(options.store.progress(partition)),
@@ -82,6 +85,8 @@ export function createPartitionSessions<A extends Arriving>(
   const fixed = { store, extentOf, startPosition, checkCheckpoint: createForeignCheckpointCheck() };
   const newestOf = async (partition: string) => (await extentOf(partition)).lastEnqueuedSequenceNumber;
 
+  const sourceOf = (partition: string, message: Message<'error'>) => `partition ${partition}: ${message}`;
+
   function sessionOf(partition: string): PartitionSession | undefined {
     const entry = entries.get(partition);
     return entry !== undefined && 'session' in entry ? entry.session : undefined;
@@ -94,7 +99,8 @@ export function createPartitionSessions<A extends Arriving>(
     if (progress !== undefined) uncounted.delete(partition);
     if (isStopping || progress === undefined) return ownerships.release(record, begun);
     let announced = false;
-    const onTrouble = (error: unknown, what: Message<'error'>) => log.error({ err: error, partition }, what);
+    const onTrouble = (error: unknown, message: Message<'error'>) =>
+      allTroubles.met(sourceOf(partition, message), { level: 'error', message, fields: { err: error, partition } });
     const session = beginPartitionSession(connection.client(), {
       ...options,
       ...options.partition(partition),
@@ -106,6 +112,7 @@ export function createPartitionSessions<A extends Arriving>(
           : knownRedeliveryHorizon(begun),
       async checkpoint(next) {
         const isOurs = await store.writeProgress(record, next);
+        allTroubles.over(sourceOf(partition, 'checkpoint not written'));
         if (!isOurs) logLost(partition, 'checkpoint');
         return isOurs;
       },
