@@ -64,7 +64,10 @@ export async function runProgram<S extends Settings | MethodsSettings>(program: 
 }
 
 /** The host, which is the pod or the container, and a number for this start. */
-const newInstance = () => `${hostname().replace(/[^\w.-]/g, '-').slice(0, 63)}-${randomBytes(4).toString('hex')}`;
+const newInstance = () =>
+  `${hostname()
+    .replace(/[^\w.-]/g, '-')
+    .slice(0, 63)}-${randomBytes(4).toString('hex')}`;
 
 function settingsOrExit<S>({ name, readSettings }: Program<S>): S {
   try {

@@ -13,15 +13,17 @@ const longestStack = 4_000;
  */
 export function createErrorFields(secrets: readonly string[] = []): (error: unknown) => object {
   const scrub = createScrub(secrets);
+  /** Cut after the scrubbing, too: a secret that is cut would not be recognised. */
+  const short = (text: string, longest: number) => scrub(text.slice(0, 2 * longest)).slice(0, longest);
 
   function fieldsOf(error: unknown, depth: number): object {
-    if (!(error instanceof Error)) return { message: scrub(String(error).slice(0, longestMessage)) };
+    if (!(error instanceof Error)) return { message: short(String(error), longestMessage) };
     const { name, message, stack, cause } = error;
     return {
       type: name,
-      message: scrub(message.slice(0, longestMessage)),
+      message: short(message, longestMessage),
       ...clientFields(error),
-      ...(depth === 0 && { stack: scrub((stack ?? '').slice(0, longestStack)) }),
+      ...(depth === 0 && { stack: short(stack ?? '', longestStack) }),
       ...(error instanceof AggregateError && depth < deepest && { errors: errorsIn(error, depth) }),
       ...(cause !== undefined && depth < deepest && { cause: fieldsOf(cause, depth + 1) }),
     };

@@ -83,8 +83,8 @@ export const events = {
   'http.remark': warnOrError('the HTTP server reports a problem'),
 } as const;
 
-export type EventName = keyof typeof events;
-export type EventLevel = 'info' | 'warn' | 'error' | 'fatal';
+type EventName = keyof typeof events;
+type EventLevel = 'info' | 'warn' | 'error' | 'fatal';
 
 /** The texts of the lines that can have one of these levels. */
 export type Message<L extends EventLevel = EventLevel> = {
@@ -93,7 +93,9 @@ export type Message<L extends EventLevel = EventLevel> = {
     : (typeof events)[E]['message'];
 }[EventName];
 
-const names: ReadonlyMap<string, string> = new Map(Object.entries(events).map(([name, { message }]) => [message, name]));
+const names: ReadonlyMap<string, string> = new Map(
+  Object.entries(events).map(([name, { message }]) => [message, name]),
+);
 
 /** Undefined for a text that is not in the list. */
 export const eventOf = (message: string): string | undefined => names.get(message);

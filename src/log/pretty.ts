@@ -10,12 +10,12 @@ export function prettyLine(json: string, hasColours: boolean): string {
   const { time, level, msg, event, err, instance: _, ...fields } = JSON.parse(json);
   const [on, off] = hasColours ? [`\u001b[${colours[level] ?? 0}m`, '\u001b[0m'] : ['', ''];
   const what = [msg, ...(event === undefined ? [] : [`(${event})`])].map((text) => printable(String(text))).join(' ');
-  const more = Object.entries(fields).map(([name, value]) => `${printable(name)}=${valueOf(value)}`);
+  const more = Object.entries(fields).map(([name, value]) => `${printable(name)}=${shownValue(value)}`);
   const head = `${String(time).slice(11, 23)} ${on}${String(level).toUpperCase().padEnd(5)}${off} ${what}`;
   return `${[head, ...more].join('  ')}\n${err === undefined ? '' : errorLines(err)}`;
 }
 
-function valueOf(value: unknown): string {
+function shownValue(value: unknown): string {
   const isPlain = typeof value === 'string' && /^[\w.:@/+-]+$/.test(value);
   return isPlain ? value : printable(JSON.stringify(value));
 }

@@ -2,10 +2,10 @@ const mark = '…';
 
 /** Names whose values are secret, in connection strings, addresses and forms. */
 const named =
-  /\b(sig|\w*(?:accesskey|accountkey|accesssignature|secret|password|token))(\s*["']?\s*[=:]\s*["']?)[^\s;&,"'<>]+/gi;
+  /\b(sig|\w*(?:accesskey|accountkey|accesssignature|secret|password|token))(\s{0,3}["']?\s{0,3}[=:]\s{0,3}["']?)[^\s;&,"'<>]+/gi;
 const bearer = /\b(bearer|basic) +[\w.~+/=-]+/gi;
 /** Everything behind the path of an address; what stands before its host. */
-const query = /(\w:\/\/[^\s?#"'<>]*)[?#][^\s"'<>]*/g;
+const query = /(\w:\/\/[^\s?#"'<>]{0,500})[?#][^\s"'<>]*/g;
 const user = /(\w:\/\/)[^\s/@"'<>]*@/g;
 
 /** Removes secrets from texts: known ones, and what looks like one. */

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 
 /** Which build runs, for the first line of the log. */
-export interface Build {
+interface Build {
   readonly version: string;
   /** The commit that was named when the image was built. */
   readonly build: string;

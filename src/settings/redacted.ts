@@ -6,7 +6,7 @@ type Groups = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 export function redactedSettings(settings: Settings | MethodsSettings): Groups {
   const groups: Groups = settings;
   const entries = Object.entries(groups).map(([group, members]) => {
-    const shown = Object.entries(members).map(([name, value]) => [name, shownOf(value, isSecret(group, name))]);
+    const shown = Object.entries(members).map(([name, value]) => [name, shownOf(name, value, isSecret(group, name))]);
     return [group, Object.fromEntries(shown)];
   });
   return Object.fromEntries(entries);
@@ -22,11 +22,11 @@ function isSecret(group: string, name: string): boolean {
 
 const hidden = '[set]';
 
-function shownOf(value: unknown, isSecret: boolean): unknown {
+function shownOf(name: string, value: unknown, isSecret: boolean): unknown {
   if (typeof value !== 'string') return isSecret ? hidden : value;
+  if (/connectionString$/i.test(name)) return value.split(';').flatMap(harmlessPart).join(';');
   if (value === '') return value;
-  if (/^\w+=[^;]*;/.test(value)) return value.split(';').flatMap(harmlessPart).join(';');
-  if (URL.canParse(value)) return withoutSecrets(value);
+  if (/url$/i.test(name)) return withoutSecrets(value);
   return isSecret ? hidden : value;
 }
 
@@ -50,11 +50,12 @@ function harmlessPart(part: string): string[] {
   if (at < 0 || name === '') return [];
   const value = part.slice(at + 1).trim();
   if (!harmless.includes(name)) return /^\w{1,40}$/.test(name) ? [`${name}=${hidden}`] : [];
-  return [`${name}=${URL.canParse(value) ? withoutSecrets(value) : value}`];
+  return [`${name}=${/^[\w.-]+(:\d+)?$/.test(value) ? value : withoutSecrets(value)}`];
 }
 
 /** Without user, query and fragment. */
 function withoutSecrets(url: string): string {
+  if (!URL.canParse(url)) return hidden;
   const { protocol, host, pathname } = new URL(url);
   return host === '' ? hidden : `${protocol}//${host}${pathname}`;
 }

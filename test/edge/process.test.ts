@@ -29,6 +29,25 @@ describe('the program', () => {
     expect(await edge.process?.ended).toBe(0);
   });
 
+  it('begins its log with what runs, without secrets, and switches to debug and back at SIGUSR2', async () => {
+    edge = await startTestEdge({ process: {} });
+    const { hub, modules, limits } = edge.configuration;
+    expect(edge.lines[0]).toMatchObject({
+      ...{ event: 'program.starting', instance: 'edge-1', build: 'unknown', version: expect.stringMatching(/^\d/) },
+      configuration: { hub: { identity: 'edge-1' }, modules: modules.length, limits, log: { pretty: false } },
+    });
+    const changes = () => edge.lines.flatMap(({ logLevel }) => logLevel ?? []);
+    const own = edge.configuration.log.level;
+    edge.process?.child.kill('SIGUSR2');
+    await vi.waitFor(() => expect(changes()).toHaveLength(1), { timeout: 10_000 });
+    edge.process?.child.kill('SIGUSR2');
+    await vi.waitFor(() => expect(changes()).toHaveLength(2), { timeout: 10_000 });
+    expect(new Set(changes())).toEqual(new Set(['debug', own]));
+    const key = /SharedAccessKey=([^;]+)/.exec(hub.connectionString)?.[1] ?? '';
+    expect(key.length).toBeGreaterThan(10);
+    expect(JSON.stringify(edge.lines)).not.toContain(key);
+  });
+
   it('finishes the invocations in progress on SIGTERM and refuses new ones', async () => {
     edge = await startTestEdge({ process: {} });
     const press = await edge.module('press');

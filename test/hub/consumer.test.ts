@@ -248,7 +248,10 @@ describe('the consumer, with the official client against the sandbox hub', () =>
     await expect.poll(() => started).toHaveLength(5);
     await send('one more');
     expect(started).toHaveLength(5);
+    expect(consumer?.waiting()).toEqual({ messages: expect.any(Number), partitions: ['0'] });
+    expect(consumer?.waiting().messages).toBeGreaterThanOrEqual(5); // those that have begun, and others behind them
     release();
     await expect.poll(() => started).toContain('backlog 199');
+    await expect.poll(() => consumer?.waiting()).toEqual({ messages: 0, partitions: [] });
   });
 });

@@ -48,6 +48,7 @@ async function underLoad(fault: Fault) {
     adapter,
     random: Math.random,
     send: async () => 'delivered',
+    amounts: () => ({ waiting: partition.pending() }),
     deadLetters: { park: async () => {}, remove: async () => {} },
     log,
   });
@@ -125,5 +126,10 @@ it.each([
     }
     expect(new Set(done).size).toBe(sent - failed.length);
     expect(out.length).toBeLessThanOrEqual(3); // at the start, and once a minute
+    const each = out.slice(1);
+    expect(each.length).toBeGreaterThan(0);
+    for (const { waiting, forSeconds } of each) {
+      expect(Number(waiting)).toBeGreaterThan((Number(forSeconds) * 1_000 * devices) / everyMs / 2);
+    }
   },
 );

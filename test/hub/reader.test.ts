@@ -15,6 +15,7 @@ const nowhere =
 const partition: Partition = {
   admit: async () => {},
   position: () => undefined,
+  pending: () => 0,
   drain: async () => 0,
   revoke: () => {},
 };

@@ -1,24 +1,113 @@
 import { AxiosError, AxiosHeaders } from 'axios';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { createLog as createEdgeLog } from '../../edge/src/operations/log.ts';
 import { createLog } from '../../src/log/log.ts';
 
-function logged(write: (log: ReturnType<typeof createLog>) => void): Record<string, unknown> {
-  const lines: string[] = [];
-  write(createLog('info', { write: (line) => void lines.push(line) }));
-  return JSON.parse(lines[0] ?? '');
-}
+/** The key of no account, in the forms in which errors have it. */
+const key = 'Y2FuYXJ5IG9mIHRoZSB0ZXN0cw==';
+const signature = 'c2lnbmF0dXJlIG9mIHRoZSB0ZXN0cw';
 
-it('keeps of an error only what explains it, not the request it carries', () => {
-  const config = { headers: new AxiosHeaders({ authorization: 'Bearer s3cret' }), data: 's3cret' };
-  const cause = new AxiosError('connect failed', 'ECONNREFUSED', config);
-  const line = logged((log) => log.error({ err: new Error('no answer', { cause }) }, 'unforeseen failure'));
-  expect(JSON.stringify(line)).not.toContain('s3cret');
-  expect(line).toMatchObject({
-    level: 'error',
-    err: { type: 'Error', message: 'no answer', cause: { code: 'ECONNREFUSED', message: 'connect failed' } },
-  });
+it('names the event of each line, and the instance', () => {
+  const lines: string[] = [];
+  const log = createLog('info', { write: (line) => void lines.push(line) }, { instance: 'host-1' });
+  log.info({ partition: '3', unfinished: 2 }, 'partition released');
+  log.info({ device: 'd1' }, 'handled');
+  const common = { level: 'info', time: expect.any(String), instance: 'host-1' };
+  expect(lines.map((line) => JSON.parse(line))).toEqual([
+    { ...common, event: 'partition.released', partition: '3', unfinished: 2, msg: 'partition released' },
+    { ...common, device: 'd1', msg: 'handled' },
+  ]);
 });
 
-it('writes what was thrown even when it is no error', () => {
-  expect(logged((log) => log.error({ err: 'just text' }, 'event passed over'))).toMatchObject({ err: { message: 'just text' } });
+/** Both logs have this line. */
+interface ErrorLog {
+  error(fields: object, message: 'unforeseen failure'): void;
+}
+
+const kinds: [string, (write: (line: string) => void) => ErrorLog][] = [
+  ['service', (write) => createLog('info', { write }, { secrets: [key] })],
+  ['edge proxy', (write) => createEdgeLog('info', { write }, { secrets: [key] })],
+];
+
+describe.each(kinds)('of an error the log of the %s', (_, create) => {
+  function lineOf(err: unknown): unknown {
+    const lines: string[] = [];
+    create((line) => void lines.push(line)).error({ err }, 'unforeseen failure');
+    return JSON.parse(lines.join('')).err;
+  }
+
+  it('keeps only what explains it, not the request it carries', () => {
+    const config = { headers: new AxiosHeaders({ authorization: 'Bearer s3cret' }), data: 's3cret' };
+    const cause = new AxiosError('connect failed', 'ECONNREFUSED', config);
+    const line = lineOf(new Error('no answer', { cause }));
+    expect(JSON.stringify(line)).not.toContain('s3cret');
+    expect(line).toMatchObject({
+      ...{ type: 'Error', message: 'no answer', stack: expect.stringContaining('log.test.ts') },
+      cause: { code: 'ECONNREFUSED', message: 'connect failed' },
+    });
+  });
+
+  it('keeps the codes and messages of those inside', () => {
+    const refused = (port: number) => Object.assign(new Error(`connect ::1:${port}`), { code: 'ECONNREFUSED' });
+    const inner = new AggregateError([refused(3)], 'inner');
+    expect(lineOf(new AggregateError([refused(1), refused(2), inner, 'text'], ''))).toMatchObject({
+      type: 'AggregateError',
+      errors: [
+        { message: 'connect ::1:1', code: 'ECONNREFUSED' },
+        { message: 'connect ::1:2', code: 'ECONNREFUSED' },
+        { message: 'inner', errors: [{ message: 'connect ::1:3', code: 'ECONNREFUSED' }] },
+        { message: 'text' },
+      ],
+    });
+  });
+
+  it('keeps what Azure’s support asks for', () => {
+    const response = { headers: new Map([['x-ms-request-id', '9f2c1a4e-601e-0044-1c2d-3b4a5f000000']]) };
+    const refusal = Object.assign(new Error('denied'), { code: 'AuthorizationFailure', statusCode: 403, response });
+    expect(lineOf(refusal)).toMatchObject({
+      ...{ message: 'denied', code: 'AuthorizationFailure', statusCode: 403 },
+      requestId: '9f2c1a4e-601e-0044-1c2d-3b4a5f000000',
+    });
+    const amqpError = { condition: 'amqp:link:detach-forced', description: 'x' };
+    expect(lineOf(Object.assign(new Error('Server Busy'), { amqpError }))).toMatchObject({
+      condition: 'amqp:link:detach-forced',
+    });
+  });
+
+  it('is written even when what was thrown is no error', () => {
+    expect(lineOf('just text')).toMatchObject({ message: 'just text' });
+  });
+
+  it('ends, even if the error is its own cause, or there are very many', () => {
+    const circular = new Error('again');
+    circular.cause = circular;
+    expect(JSON.stringify(lineOf(circular)).length).toBeLessThan(10_000);
+    const many = Array.from({ length: 10_000 }, (__, index) => new Error(`${index}: ${'x'.repeat(10_000)}`));
+    expect(JSON.stringify(lineOf(new AggregateError(many, 'many'))).length).toBeLessThan(40_000);
+  });
+
+  it.each([
+    ['a known secret', `the key ${key} is wrong`],
+    ['a known secret, percent-encoded', `the key ${encodeURIComponent(key)} is wrong`],
+    ['a connection string', `Endpoint=sb://h/;SharedAccessKeyName=n;SharedAccessKey=${signature}=;EntityPath=e`],
+    ['the connection string of an account', `AccountName=a;AccountKey=${signature};EndpointSuffix=x`],
+    ['a shared access signature', `SharedAccessSignature sr=h&sig=${signature}%3D&se=17&skn=n`],
+    ['an address with a signature', `GET https://a.blob.core.windows.net/c/b?sv=1&sig=${signature}%3D failed`],
+    ['an address with a password', `cannot reach amqps://user:${signature}@hub.example/x`],
+    ['a bearer token', `401 for authorization: Bearer ${signature}.x_y-z`],
+    ['a form', `grant_type=x&client_secret=${signature}&scope=y`],
+    ['JSON', `{"access_token":"${signature}","expires_in":300}`],
+    ['a text that is cut in the middle of it', `${'x'.repeat(1_990)} ${key}`],
+  ])('has no part of %s, in message, stack or cause', (__, text) => {
+    const errors = [
+      new Error(text),
+      new Error('x', { cause: new Error(text) }),
+      new AggregateError([new Error(text)]),
+      text,
+    ];
+    for (const error of errors) {
+      const line = JSON.stringify(lineOf(error));
+      for (const secret of [key, encodeURIComponent(key), signature]) expect(line).not.toContain(secret.slice(0, 12));
+    }
+  });
 });

@@ -5,7 +5,8 @@ import { recordingLog } from '../support/recordingLog.ts';
 
 withFakeTimers();
 
-const refused = (attempt: number) => ({ level: 'warn', message: 'the hub cannot be read', fields: { attempt } }) as const;
+const refused = (attempt: number) =>
+  ({ level: 'warn', message: 'the hub cannot be read', fields: { attempt } }) as const;
 
 it('is one line at the start, one each minute with a count and the latest, and one at the end', async () => {
   const log = recordingLog();
@@ -39,7 +40,11 @@ it('is told for every source apart', async () => {
   expect(log.lines).toEqual([
     { level: 'warn', message: 'the hub cannot be read', fields: { attempt: 1 } },
     { level: 'warn', message: 'the hub cannot be read', fields: { attempt: 2 } },
-    { level: 'info', message: 'trouble is over', fields: { trouble: 'hub.unreadable', attempt: 1, times: 1, forSeconds: 0 } },
+    {
+      level: 'info',
+      message: 'trouble is over',
+      fields: { trouble: 'hub.unreadable', attempt: 1, times: 1, forSeconds: 0 },
+    },
     { level: 'warn', message: 'the hub cannot be read', fields: { attempt: 3, times: 1, forSeconds: 60 } },
   ]);
   troubles.close();
@@ -53,7 +58,11 @@ it('is over by itself after a minute without any', async () => {
   await vi.advanceTimersByTimeAsync(120_000);
   expect(log.lines.slice(1)).toEqual([
     { level: 'warn', message: 'the hub cannot be read', fields: { attempt: 2, times: 1, forSeconds: 60 } },
-    { level: 'info', message: 'trouble is over', fields: { trouble: 'hub.unreadable', attempt: 2, times: 2, forSeconds: 120 } },
+    {
+      level: 'info',
+      message: 'trouble is over',
+      fields: { trouble: 'hub.unreadable', attempt: 2, times: 2, forSeconds: 120 },
+    },
   ]);
   expect(vi.getTimerCount()).toBe(0);
   troubles.met('hub', refused(3));
@@ -78,6 +87,18 @@ it('lasts until it is over when it is a state, and each minute’s line says wha
   await vi.advanceTimersByTimeAsync(60_000);
   expect(log.lines.length).toBe(3);
   expect(vi.getTimerCount()).toBe(0);
+});
+
+it('says in the line of each minute how much waits then', async () => {
+  const log = recordingLog();
+  let messages = 0;
+  const troubles = createTroubles(log, () => ({ waiting: { messages } }));
+  troubles.met('backend', { level: 'warn', message: 'backend is out, calls to it wait', still: () => ({}) });
+  messages = 17;
+  await vi.advanceTimersByTimeAsync(60_000);
+  troubles.over('backend', 'backend is back');
+  expect(log.lines.map(({ fields }) => fields['waiting'])).toEqual([undefined, { messages: 17 }, undefined]);
+  troubles.close();
 });
 
 it('takes room for a bounded number of sources: those beyond it are told as one', async () => {

@@ -3,6 +3,7 @@ import { mkdtemp } from 'node:fs/promises';
 import { request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { kill } from 'node:process';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ensureCertificates } from '../../sandbox/hub/identity/certificates.ts';
 import { freePort, type ServiceProcess, startService } from '../../sandbox/service/process.ts';
@@ -43,6 +44,8 @@ async function start(settings: Record<string, string> = {}) {
   return port;
 }
 
+const keyOf = (connectionString: string): string => /SharedAccessKey=([^;]+)/.exec(connectionString)?.[1] ?? '';
+
 /** A POST that trusts only the certificate authority of the sandbox. */
 const post = (port: number, ca: string, path: string): Promise<{ status: number; text: string }> =>
   new Promise((resolve, reject) => {
@@ -78,10 +81,46 @@ it('is ready, serves TLS, finishes the invocations in progress on SIGTERM, and e
   await motor.close();
 
   const lines = readFileSync(logFile(), 'utf8').trimEnd().split('\n');
-  const messages = lines.map((line) => JSON.parse(line).msg);
-  expect(messages).toEqual(expect.arrayContaining(['method invoked', 'stopped']));
-  for (const secret of [setup.tokens.invoker, setup.backends.token.clientSecret]) {
+  const written = lines.map((line) => JSON.parse(line));
+  expect(written.map(({ msg }) => msg)).toEqual(expect.arrayContaining(['method invoked', 'stopped']));
+  expect(written[0]).toMatchObject({
+    event: 'program.starting',
+    version: expect.stringMatching(/^\d+\.\d+\.\d+/),
+    build: 'unknown',
+    node: expect.stringMatching(/^v\d+/),
+    settings: {
+      methods: { port, drainSeconds: expect.any(Number) },
+      log: { level: 'info' },
+      backends: { clientSecret: '[set]' },
+    },
+  });
+  expect(new Set(written.map(({ instance }) => instance)).size).toBe(1);
+  expect(written[0].instance).toMatch(/^[\w.-]+-[0-9a-f]{8}$/);
+  const hubKey = keyOf(setup.hub.serviceConnectionString);
+  for (const secret of [setup.tokens.invoker, setup.backends.token.clientSecret, hubKey]) {
     expect(lines.join('\n')).not.toContain(secret);
+  }
+});
+
+it('switches to debug and back at SIGUSR2', async () => {
+  await start();
+  const changes = () => [...readFileSync(logFile(), 'utf8').matchAll(/"logLevel":"(\w+)"/g)].map(([, level]) => level);
+  kill(process.pid, 'SIGUSR2');
+  await expect.poll(changes).toEqual(['debug']);
+  kill(process.pid, 'SIGUSR2');
+  await expect.poll(changes).toEqual(['debug', 'info']);
+  await process.stop();
+  expect(await process.exited).toMatchObject({ code: 0 });
+});
+
+it('writes lines for people with LOG_PRETTY', async () => {
+  await start({ LOG_PRETTY: 'true' });
+  await process.stop();
+  const text = readFileSync(logFile(), 'utf8');
+  expect(text).toMatch(/^\d\d:\d\d:\d\d\.\d{3} INFO {2}starting \(program\.starting\) {2}version=/);
+  expect(text).toContain('INFO  stopped (program.stopped)\n');
+  for (const secret of [setup.backends.token.clientSecret, keyOf(setup.hub.serviceConnectionString)]) {
+    expect(text).not.toContain(secret);
   }
 });
 

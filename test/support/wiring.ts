@@ -25,6 +25,8 @@ interface Around {
   /** No message should fail through the side of the service, unless told otherwise. */
   readonly deadLetters?: Pick<DeadLetters, 'park' | 'remove'>;
   readonly log?: Log;
+  /** For the log while something is wrong: how much waits. */
+  readonly amounts?: () => object;
   readonly limits?: Partial<CardLimits> | undefined;
 }
 
@@ -36,9 +38,10 @@ export function wire({
   send,
   deadLetters = noLetters,
   log = createLog('silent'),
+  amounts,
   limits,
 }: Around) {
-  const backends = createBackends(settings, log, { ...(adapter && { adapter }), random });
+  const backends = createBackends(settings, log, { ...(adapter && { adapter }), random, amounts });
   const counters = createCounters();
   const dispatch = createDispatch({
     backends,

@@ -25,9 +25,7 @@ export const events = {
     'the broker closes each connection soon after it opens: does another program use the same client id?',
   ),
   'broker.subscription_refused': error('the broker refuses the subscription to replies: see its access rules'),
-  'module.folder_unusable': error(
-    'the folder of a module cannot be used: its methods with files cannot be invoked',
-  ),
+  'module.folder_unusable': error('the folder of a module cannot be used: its methods with files cannot be invoked'),
   'module.replies_unknown': warn('replies dropped: late, repeated, or to a request that this module did not get'),
   'module.replies_retained': warn('replies dropped: retained at the broker from an earlier time'),
   'method.invoked': info('method invoked'),
@@ -36,7 +34,7 @@ export const events = {
   'method.failed_unforeseen': error('unforeseen failure'),
 } as const;
 
-export type EventName = keyof typeof events;
+type EventName = keyof typeof events;
 export type EventLevel = 'info' | 'warn' | 'error' | 'fatal';
 
 /** The texts of the lines of a level. */
@@ -46,7 +44,9 @@ export type Message<L extends EventLevel = EventLevel> = {
     : (typeof events)[E]['message'];
 }[EventName];
 
-const names: ReadonlyMap<string, string> = new Map(Object.entries(events).map(([name, { message }]) => [message, name]));
+const names: ReadonlyMap<string, string> = new Map(
+  Object.entries(events).map(([name, { message }]) => [message, name]),
+);
 
 export const eventOf = (message: Message): string | undefined => names.get(message);
 

@@ -40,10 +40,9 @@ export function createLog(
     hooks: { streamWrite },
   };
   const logger = destination ? pino(options, destination) : pino(options);
-  const at =
-    <L extends EventLevel>(own: L) =>
-    (fields: object, message: Message<L>) =>
-      logger[own]({ event: eventOf(message), ...fields }, message);
+  const at = (own: EventLevel) => (fields: object, message: Message) =>
+    logger[own]({ event: eventOf(message), ...fields }, message);
+
   return {
     get level() {
       return logger.level;

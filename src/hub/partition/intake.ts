@@ -32,7 +32,7 @@ interface IntakeOptions<A> {
 const nothing: Requirement = { isMet: () => true, met: async () => true };
 
 /** @param readAt when the message was read from the hub, in ms since 1970 */
-export type Intake<A> = (arrival: A, readAt: number) => Promise<void>;
+type Intake<A> = (arrival: A, readAt: number) => Promise<void>;
 
 /**
  * Accepts one message. A message that can begin waits for the budget: that is the back-pressure. One whose device is

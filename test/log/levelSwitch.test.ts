@@ -1,0 +1,23 @@
+import { EventEmitter } from 'node:events';
+import { expect, it } from 'vitest';
+import { switchLevelOnSignal } from '../../src/log/levelSwitch.ts';
+import { createLog } from '../../src/log/log.ts';
+
+it('switches to debug and back to the level of the settings, and says so in both lines', () => {
+  const lines: string[] = [];
+  const log = createLog('warn', { write: (line) => void lines.push(line) });
+  const process = new EventEmitter();
+  switchLevelOnSignal(process, log);
+  for (let signal = 0; signal < 3; signal += 1) {
+    log.debug({ signal }, 'detail');
+    process.emit('SIGUSR2');
+  }
+  log.debug({ signal: 3 }, 'detail');
+  expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+    { event: 'log.level_changed', logLevel: 'debug' },
+    { level: 'debug', signal: 1 },
+    { event: 'log.level_changed', logLevel: 'warn' },
+    { event: 'log.level_changed', logLevel: 'debug' },
+    { level: 'debug', signal: 3 },
+  ]);
+});
