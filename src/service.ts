@@ -32,7 +32,7 @@ export interface Service {
  * The only wiring: settings → backends, sender, dispatch, consumer, health.
  * @throws Error when the checkpoints cannot be read or the health port is not available
  */
-export async function startService(settings: Settings, log: Log, instance: string): Promise<Service> {
+export async function startService(settings: Settings, log: Log, instance?: string): Promise<Service> {
   const { hub, delivery, scaling, checkpoints, http } = settings;
   const hubName = /EntityPath=([^;]+)/.exec(hub.eventsConnectionString)?.[1] ?? '';
   const handling = createHandling(settings, log, undefined, () => ({ waiting: consumer.waiting() }));
@@ -43,7 +43,7 @@ export async function startService(settings: Settings, log: Log, instance: strin
 
   const consumer = createConsumer({
     ...reading,
-    instance,
+    ...(instance !== undefined && { instance }),
     connectionString: hub.eventsConnectionString,
     consumerGroup: hub.consumerGroup,
     startPosition: hub.startPosition as 'earliest' | 'latest',

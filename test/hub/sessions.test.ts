@@ -26,7 +26,7 @@ async function setUp() {
     {
       ...{ batchSize: 10, prefetch: 10, maxWaitSeconds: 1, drainMs: 1_000 },
       startPosition: 'earliest',
-      ...{ answerMs: 20_000, store, log: silence, troubles: createReadingTroubles(untold) },
+      ...{ answerMs: 20_000, store, log: silence, troubles: createReadingTroubles(untold), allTroubles: untold },
       partition: () => ({
         ...{ budget: budgetOf(10), spool: memorySpool(), costOf: usual.costOf, limits, arrivalOf },
         dispatch: async () => true,
