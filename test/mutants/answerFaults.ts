@@ -36,20 +36,16 @@ export const answerFaults: readonly Fault[] = [
     replace: 'needs: []',
     caughtBy: 'Svc.Device.SyncModel needs the backends that it calls',
   }),
-  ...inFile(
-    'src/dispatch/dispatch.ts',
-    dispatch,
-    {
-      fault: 'parks a message that another instance handles by now',
-      find: 'if (isOurFault && context.ended.aborted) return false;',
-      replace: '',
-      caughtBy: 'was taken from us, with ack none',
-    },
-    {
-      fault: 'passes over internal errors in silence',
-      find: " || failure?.code === 'internal_platform_error'",
-      replace: '',
-      caughtBy: 'has level warn for an internal error',
-    },
-  ),
+  ...inFile('src/dispatch/dispatch.ts', dispatch, {
+    fault: 'parks a message that another instance handles by now',
+    find: 'if (isOurFault && context.ended.aborted) return false;',
+    replace: '',
+    caughtBy: 'was taken from us, with ack none',
+  }),
+  ...inFile('src/dispatch/handledLine.ts', dispatch, {
+    fault: 'passes over internal errors in silence',
+    find: " || failure?.code === 'internal_platform_error'",
+    replace: '',
+    caughtBy: 'has level warn for an internal error',
+  }),
 ];
