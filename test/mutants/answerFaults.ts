@@ -12,6 +12,12 @@ export const answerFaults: readonly Fault[] = [
     replace: 'answers.push(await read(inputs[index] as In))',
     caughtBy: 'Each model is paired with its own answer',
   }),
+  ...inFile('src/objectModel/replace.ts', ['test/objectModel/replace.test.ts'], {
+    fault: 'takes the gap between versions by JavaScript numbers',
+    find: 'const gap = wanted - BigInt(version);',
+    replace: 'const gap = BigInt(Number(wanted) - Number(version));',
+    caughtBy: 'which JavaScript cannot count overwrites nothing',
+  }),
   ...inFile('src/objectModel/uniqueValues.ts', ['test/objectModel/uniqueValues.test.ts'], {
     fault: 'takes null for a unique value',
     find: "plain !== undefined && plain.text !== 'null'",
