@@ -169,10 +169,9 @@ describe('a message that cannot be handled to its end', () => {
     const taken = new AbortController();
     const answering = dispatchEvent(
       hubEvent({ properties, body: pumpBody }),
-      [{ call: device.call, reply: problem(503, 'Busy') }],
+      [{ call: device.call, reply: problem(503, 'Busy'), onCall: () => taken.abort() }],
       { ended: taken.signal },
     );
-    setImmediate(() => taken.abort());
     expect(await answering).toMatchObject({ handled: false, replies: [], parked: [], logged: [] });
   });
 
@@ -182,10 +181,9 @@ describe('a message that cannot be handled to its end', () => {
       const taken = new AbortController();
       const answering = dispatchEvent(
         hubEvent({ properties: { ...properties, timeout: 1, ack }, body: pumpBody }),
-        [{ call: device.call, reply: 'hang' }],
+        [{ call: device.call, reply: 'hang', onCall: () => taken.abort() }],
         { ended: taken.signal },
       );
-      setImmediate(() => taken.abort());
       expect(await answering).toMatchObject({ handled: false, replies: [], parked: [], logged: [] });
     },
   );

@@ -18,6 +18,8 @@ export interface ScriptedCall {
   /** Text is compared character by character, anything else as JSON. Without it the body does not matter. */
   readonly body?: unknown;
   readonly reply: ScriptedReply;
+  /** Called when the call has come, before its reply. */
+  readonly onCall?: () => void;
 }
 
 /** Calls in `together` may come in any order. */
@@ -69,6 +71,7 @@ export function scriptedBackend(script: Script): ScriptedBackend {
       const step = take(received);
       calls.push({ ...received, reply: step?.reply });
       if (step === undefined) throw new Error(`the script expects no ${received.call} here`);
+      step.onCall?.();
       return replyTo(step.reply, config);
     },
     verify() {
