@@ -70,6 +70,7 @@ describe('the broker', () => {
   it('refuses the credentials: the log has the reason once, and the proxy tries again', async () => {
     edge = await startTestEdge({ broker: { password: 'wrong' } });
     await waitingFor(/the broker: Connection refused/);
+    await waitingFor(/^(?!.*the hub)/);
     expect(await edge.call()).toMatchObject({ status: 503 });
     expect(logged('Connection refused').length).toBe(1); // not one line for each attempt
   });
