@@ -108,6 +108,14 @@ describe('imports', () => {
     expect(reaching).toEqual([]);
   });
 
+  it.each(['errorFields', 'scrub', 'pretty', 'levelSwitch'])(
+    'of the edge proxy have an equal copy of %s, so that what is mended in one is mended in both',
+    (name) => {
+      const code = (file: string) => readFileSync(file, 'utf8').replaceAll(/^import .*\n/gm, '');
+      expect(code(`edge/src/operations/${name}.ts`)).toBe(code(`src/log/${name}.ts`));
+    },
+  );
+
   it('of the service and the sandbox do not reach into the edge proxy', () => {
     const reaching = [...filesBelow('src'), ...filesBelow('sandbox')].filter((file) =>
       importsOf(file).some((target) => target.startsWith('edge/')),

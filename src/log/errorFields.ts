@@ -9,7 +9,7 @@ const longestStack = 4_000;
 /**
  * What the log keeps of an error: errors of HTTP and hub clients contain requests, and with them tokens (G5). Texts are
  * scrubbed, too, because some clients put addresses with signatures into them.
- * @param secrets of the settings
+ * @param secrets known ones, of the settings
  */
 export function createErrorFields(secrets: readonly string[] = []): (error: unknown) => object {
   const scrub = createScrub(secrets);

@@ -67,7 +67,7 @@ describe('instances that share a hub', () => {
   });
 
   it.each(victims)(
-    'lose nothing, and repeat nothing that is written down, wherever the %s one dies',
+    'lose nothing, and repeat nothing that is written down, at whichever step the %s one dies',
     async (victim) => {
       const points = await pointsOf(victim);
       expect(points).toBeGreaterThan(50);
@@ -88,7 +88,7 @@ describe('instances that share a hub', () => {
   });
 
   it.each(victims.flatMap((victim) => [[victim, 'step'] as const, [victim, 'process'] as const]))(
-    'lose nothing, and let only one write, wherever the %s one is held up for longer than ownership lasts: its %s',
+    'lose nothing, and let only one write, at whichever step the %s one is held up for longer than ownership lasts: its %s',
     async (victim, extent) => {
       const points = await pointsOf(victim);
       for (let at = 1; at <= points; at += 1) {

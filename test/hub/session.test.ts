@@ -67,8 +67,8 @@ describe('a session that ends says as newest message which may have begun', () =
     ['that of the reader before, when nothing has come', knownRedeliveryHorizon(7), undefined, 7],
     ['the newest of the hub at its beginning, when nobody knew', newestIs(20), 'a2 b3', 20],
     ['nothing, when it does not know itself', newestIs(20), undefined, undefined],
-  ])('%s', async (_, horizon, text, begun) => {
-    const { session, give } = begin(horizon);
+  ])('%s', async (_, redeliveryHorizon, text, begun) => {
+    const { session, give } = begin(redeliveryHorizon);
     if (text !== undefined) await give(text);
     expect(await session.drain(0)).toEqual({ unfinished: 0, begun });
   });

@@ -79,13 +79,13 @@ export const deliveryFaults: readonly Fault[] = [
     fault: 'takes a checkpoint from who has lost the partition',
     find: 'if (record?.owner !== owner || record.epoch !== epoch) return false;',
     replace: 'if (record === undefined || (owner === "" && epoch === 0)) return false;',
-    caughtBy: 'let only one write, wherever the first one is held up',
+    caughtBy: 'let only one write, at whichever step the first one is held up',
   }),
   ...inFile('src/hub/partition/redeliveryHorizon.ts', only('crashOwnership', 'the first one dies'), {
     fault: 'forgets that a message may be a repeat',
     find: 'redeliveryHorizon = await newest();',
     replace: 'redeliveryHorizon = Math.min(-1, await newest());',
-    caughtBy: 'wherever the first one dies',
+    caughtBy: 'at whichever step the first one dies',
   }),
   ...inFile('src/hub/reading/ownerships.ts', only('crashOwnership', 'while nobody dies'), {
     fault: 'takes a partition over without raising its epoch',

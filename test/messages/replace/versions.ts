@@ -55,7 +55,7 @@ export function versionRows({ done, failed, refused, invalid, version }: Replace
       ...failed(invalid, gapOf(2, 2, 1)),
     },
     {
-      it: 'changes nothing but the version while it closes a gap, wherever it stands',
+      it: 'changes nothing but the version while it closes a gap, at any place in the body',
       ...sent,
       body: scattered(4),
       backend: [
