@@ -18,6 +18,8 @@ export interface Load {
   readonly firstDevice?: number;
   /** Messages a second; as fast as possible when absent. */
   readonly rate?: number;
+  /** With a rate: so many at once; 1 when absent. */
+  readonly burst?: number;
   /** One in so many is of this kind, the others are telemetry. */
   readonly oneIn?: number;
 }
@@ -89,13 +91,14 @@ function append(kind: Kind, device: number): void {
   appended += 1;
 }
 
-async function send({ kind, messages, devices, firstDevice = 0, rate, oneIn = 1 }: Load): Promise<void> {
+async function send({ kind, messages, devices, firstDevice = 0, rate, burst = 1, oneIn = 1 }: Load): Promise<void> {
   const began = performance.now();
   served = { replies: 0, faults: [], latencies: [], began, ended: began };
   expected = kind === 'telemetry' ? 0 : Math.ceil(messages / oneIn);
   for (let index = 0; index < messages; index += 1) {
     if (rate !== undefined) {
-      while (performance.now() - began < (index / rate) * 1000) await turn();
+      const due = ((index - (index % burst)) / rate) * 1000;
+      while (performance.now() - began < due) await turn();
     } else if (index % 200 === 199) await turn();
     append(index % oneIn === 0 ? kind : 'telemetry', firstDevice + (index % devices));
   }
