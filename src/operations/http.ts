@@ -1,7 +1,10 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** `/livez`: the process makes progress. `/readyz`: it reads the hub and can reply; otherwise lists what is missing. */
+/**
+ * `/livez`: the process makes progress. `/readyz`: it reads the hub and can reply; otherwise lists what is missing.
+ * `/startupz`: it has been ready once.
+ */
 export interface OperationsServer {
   readonly port: number;
   close(): Promise<void>;
@@ -21,6 +24,13 @@ export async function startOperationsServer(
   port: number,
   { missing, stuck }: Health,
 ): Promise<OperationsServer> {
+  let hasBeenReady = false;
+  function lacking(): string[] {
+    const waitingFor = missing();
+    hasBeenReady ||= waitingFor.length === 0;
+    return waitingFor;
+  }
+
   const server = createServer((request, response) => {
     const pathname = request.url?.split('?', 1)[0];
     const answer = (status: number, body: object) => {
@@ -31,8 +41,9 @@ export async function startOperationsServer(
       waitingFor.length === 0 ? answer(200, { status: well }) : answer(503, { status: `not ${well}`, waitingFor });
     if (request.method !== 'GET' && request.method !== 'HEAD') answer(405, { error: 'only GET and HEAD' });
     else if (pathname === '/livez') answerHealth('alive', stuck());
-    else if (pathname === '/readyz') answerHealth('ready', missing());
-    else answer(404, { error: 'only /livez and /readyz exist' });
+    else if (pathname === '/readyz') answerHealth('ready', lacking());
+    else if (pathname === '/startupz') answerHealth('started', hasBeenReady ? [] : lacking());
+    else answer(404, { error: 'only /startupz, /livez and /readyz exist' });
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);

@@ -1,5 +1,5 @@
 import { connect } from 'node:net';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { type OperationsServer, startOperationsServer } from '../../src/operations/http.ts';
 
 let server: OperationsServer;
@@ -27,6 +27,23 @@ it('is ready when nothing is missing, and says what is otherwise', async () => {
   missing = [];
   expect(await get('/readyz')).toEqual([200, { status: 'ready' }]);
   expect((await get('/readyz', 'HEAD'))[0]).toBe(200);
+});
+
+it('has started when it was ready once, whatever is missing since then', async () => {
+  stuck = [];
+  missing = ['access'];
+  const own = await startOperationsServer('127.0.0.1', 0, { missing: () => missing, stuck: () => stuck });
+  onTestFinished(() => own.close());
+  const ask = async (path: string) => {
+    const response = await fetch(`http://127.0.0.1:${own.port}${path}`);
+    return [response.status, await response.json()];
+  };
+  expect(await ask('/startupz')).toEqual([503, { status: 'not started', waitingFor: ['access'] }]);
+  missing = [];
+  expect(await ask('/readyz')).toEqual([200, { status: 'ready' }]);
+  missing = ['access'];
+  expect(await ask('/readyz')).toEqual([503, { status: 'not ready', waitingFor: ['access'] }]);
+  expect(await ask('/startupz')).toEqual([200, { status: 'started' }]);
 });
 
 it('refuses everything else', async () => {

@@ -78,8 +78,13 @@ export const schema = z
       .meta({ description: 'Limits on invocations.' }),
     health: z
       .strictObject({
-        host: z.string().default('0.0.0.0').meta({ description: 'Address that /livez and /readyz listen on.' }),
-        port: whole(0, 65_535).default(8080).meta({ description: 'Port of /livez and /readyz; 0 takes a free one.' }),
+        host: z
+          .string()
+          .default('0.0.0.0')
+          .meta({ description: 'Address that /startupz, /livez and /readyz listen on.' }),
+        port: whole(0, 65_535)
+          .default(8080)
+          .meta({ description: 'Port of /startupz, /livez and /readyz; 0 takes a free one.' }),
       })
       .prefault({})
       .meta({ description: 'Health checks over HTTP.' }),

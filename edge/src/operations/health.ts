@@ -1,7 +1,10 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** `/livez`: the process responds. `/readyz`: hub and broker are connected; otherwise says what it waits for. */
+/**
+ * `/livez`: the process responds. `/readyz`: hub and broker are connected; otherwise says what it waits for.
+ * `/startupz`: it has been ready once.
+ */
 export interface Health {
   readonly port: number;
   close(): Promise<void>;
@@ -9,19 +12,26 @@ export interface Health {
 
 /** @throws Error when the port cannot be opened */
 export async function serveHealth(host: string, port: number, missing: () => readonly string[]): Promise<Health> {
+  let hasBeenReady = false;
+  function lacking(): readonly string[] {
+    const waitingFor = missing();
+    hasBeenReady ||= waitingFor.length === 0;
+    return waitingFor;
+  }
+
   const server = createServer((request, response) => {
     const respond = (status: number, body: object) => {
       response.writeHead(status, { 'content-type': 'application/json', 'cache-control': 'no-store' });
       response.end(request.method === 'HEAD' ? undefined : `${JSON.stringify(body)}\n`);
     };
+    const respondHealth = (well: string, waitingFor: readonly string[]) =>
+      waitingFor.length === 0 ? respond(200, { status: well }) : respond(503, { status: `not ${well}`, waitingFor });
     const path = request.url?.split('?', 1)[0];
     if (request.method !== 'GET' && request.method !== 'HEAD') respond(405, { error: 'only GET and HEAD' });
     else if (path === '/livez') respond(200, { status: 'alive' });
-    else if (path === '/readyz') {
-      const waitingFor = missing();
-      if (waitingFor.length === 0) respond(200, { status: 'ready' });
-      else respond(503, { status: 'not ready', waitingFor });
-    } else respond(404, { error: 'the paths are /livez and /readyz' });
+    else if (path === '/readyz') respondHealth('ready', lacking());
+    else if (path === '/startupz') respondHealth('started', hasBeenReady ? [] : lacking());
+    else respond(404, { error: 'the paths are /startupz, /livez and /readyz' });
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);

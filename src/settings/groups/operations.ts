@@ -2,13 +2,13 @@ import type convict from 'convict';
 
 export const http = {
   host: {
-    doc: 'Address to listen on: for `/livez` and `/readyz`, and for invocations of remote methods.',
+    doc: 'Address to listen on: for `/startupz`, `/livez` and `/readyz`, and for invocations of remote methods.',
     format: 'text',
     default: '0.0.0.0',
     env: 'HTTP_HOST',
   },
   port: {
-    doc: 'Port of `/livez` and `/readyz`; 0 selects a free one.',
+    doc: 'Port of `/startupz`, `/livez` and `/readyz`; 0 selects a free one.',
     format: 'tcp-port',
     default: 8080,
     env: 'HTTP_PORT',
