@@ -1,8 +1,10 @@
 import type { AxiosAdapter } from 'axios';
 import type { LogLines } from '../log/log.ts';
 import { createTroubles } from '../log/troubles.ts';
+import type { Connections } from './bulkhead.ts';
 import { createCache } from './cache.ts';
 import type { Call } from './call.ts';
+import type { Outage } from './circuit.ts';
 import { backendSettings, type CommonSettings, probes, tokenSource } from './common.ts';
 import { createBackend } from './http.ts';
 import { type InformationModel, informationModel } from './informationModel.ts';
@@ -26,8 +28,20 @@ export interface Backends {
    * `pointless` is aborted or the service stops. A message waits for it before it starts (B5).
    */
   ready(needs: readonly BackendName[], pointless: AbortSignal): Promise<boolean> | undefined;
-  states(): Readonly<Record<BackendName, 'closed' | 'open'>>;
+  /** Whether calls to it do not wait for the end of an outage. */
+  isUp(name: BackendName): boolean;
+  /** For operators. */
+  states(): Readonly<Record<BackendName, BackendState>>;
   close(): Promise<void>;
+}
+
+export interface BackendState {
+  readonly circuit: 'closed' | 'open';
+  /** While the circuit is open. */
+  readonly outage: Outage | undefined;
+  readonly connections: Connections;
+  /** Answers that are cached; undefined for a backend without a cache. */
+  readonly cacheEntries: number | undefined;
 }
 
 interface Settings extends CommonSettings {
@@ -84,6 +98,13 @@ export function createBackends(
   };
   const waitingFor = (name: BackendName) => backends[name].circuit.untilClosed();
 
+  const isUp = (name: BackendName) => backends[name].circuit.state() === 'closed';
+
+  function stateOf(name: BackendName, cacheEntries?: number): BackendState {
+    const { circuit, connections } = backends[name];
+    return { circuit: circuit.state(), outage: circuit.outage(), connections: connections(), cacheEntries };
+  }
+
   async function allReady(needs: readonly BackendName[]): Promise<boolean> {
     for (;;) {
       const out = needs.map(waitingFor).filter((waiting) => waiting !== undefined);
@@ -99,7 +120,7 @@ export function createBackends(
       principalManager: principalManager(backends.principalManager.bind(call), call, identities, cacheMs),
     }),
     ready(needs, pointless) {
-      if (needs.every((name) => backends[name].circuit.state() === 'closed')) return undefined;
+      if (needs.every(isUp)) return undefined;
       if (pointless.aborted) return Promise.resolve(false);
       return new Promise((resolve) => {
         const leave = () => resolve(false);
@@ -110,10 +131,11 @@ export function createBackends(
         });
       });
     },
+    isUp,
     states: () => ({
-      informationModel: backends.informationModel.circuit.state(),
-      typeRegistry: backends.typeRegistry.circuit.state(),
-      principalManager: backends.principalManager.circuit.state(),
+      informationModel: stateOf('informationModel'),
+      typeRegistry: stateOf('typeRegistry', types.entries()),
+      principalManager: stateOf('principalManager', identities.entries()),
     }),
     async close() {
       const { informationModel, typeRegistry, principalManager } = backends;

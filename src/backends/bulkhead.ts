@@ -13,6 +13,14 @@ export interface Bulkhead {
    */
   enter(deadline: Deadline, waitingFor: () => string, onOutage?: () => void): Promise<void> | undefined;
   leave(): void;
+  connections(): Connections;
+}
+
+/** For operators. */
+export interface Connections {
+  readonly inUse: number;
+  /** Attempts that wait for a connection. */
+  readonly waiting: number;
 }
 
 export function createBulkhead(circuit: Circuit, connections: number): Bulkhead {
@@ -37,5 +45,6 @@ export function createBulkhead(circuit: Circuit, connections: number): Bulkhead 
     enter: (deadline, waitingFor, onOutage) =>
       circuit.state() === 'closed' && semaphore.tryAcquire() ? undefined : waitToEnter(deadline, waitingFor, onOutage),
     leave: semaphore.release,
+    connections: () => ({ inUse: semaphore.inUse(), waiting: semaphore.waiting() }),
   };
 }

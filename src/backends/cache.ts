@@ -17,6 +17,8 @@ export interface Cache<T> {
   get(asker: Asker, key: string, ttlMs: number, load: () => Promise<T | undefined>): Promise<T | undefined>;
   /** Drops all values of a device. Look-ups that are in progress are not cached. */
   forget(deviceId: string): void;
+  /** Values and look-ups in progress. */
+  entries(): number;
 }
 
 interface Entry<T> {
@@ -68,5 +70,6 @@ export function createCache<T>(maxEntries: number): Cache<T> {
       return value ?? load();
     },
     forget: (deviceId) => devices.delete(deviceId),
+    entries: () => devices.calculatedSize,
   };
 }

@@ -5,6 +5,8 @@ import { createHealthProbe, type Health } from './healthProbe.ts';
 /** Stops calls to a backend that is down (B5). */
 export interface Circuit {
   state(): 'closed' | 'open';
+  /** For operators: why it is open; undefined while it is closed. */
+  outage(): Outage | undefined;
   /** Undefined while the circuit is closed. Otherwise resolves with true when it closes, or with false when the service stops. */
   untilClosed(): Promise<boolean> | undefined;
   /** An attempt for this device failed in a way that is typical of an outage. */
@@ -24,6 +26,12 @@ export interface Circuit {
   close(): void;
 }
 
+export interface Outage {
+  /** In ms since 1970. */
+  readonly since: number;
+  readonly failure: string;
+}
+
 interface CircuitOptions {
   /** Of the backend, for logs. */
   readonly name: string;
@@ -40,7 +48,7 @@ interface CircuitOptions {
 const refused = 'connection refused';
 
 /** The calls that wait while the circuit is open. */
-interface SendQueue {
+interface SendQueue extends Outage {
   readonly closed: Promise<boolean>;
   readonly release: (isBack: boolean) => void;
   /** Number of calls that have waited. */
@@ -77,7 +85,7 @@ export function createCircuit(options: CircuitOptions): Circuit {
     const released = new Promise<boolean>((resolve) => {
       release = resolve;
     });
-    const opened: SendQueue = { closed: released, release, waited: 0 };
+    const opened: SendQueue = { closed: released, release, waited: 0, since: Date.now(), failure };
     gate = opened;
     const counts = () => ({ failures: outages.count() + serverErrors.count(), waited: opened.waited });
     const fields = { backend: name, failure, failures: counts().failures };
@@ -117,6 +125,7 @@ export function createCircuit(options: CircuitOptions): Circuit {
 
   return {
     state: () => (gate ? 'open' : 'closed'),
+    outage: () => gate && { since: gate.since, failure: gate.failure },
     untilClosed() {
       if (gate) gate.waited += 1;
       return gate?.closed;

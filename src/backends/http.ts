@@ -4,7 +4,7 @@ import type { Troubles } from '../log/troubles.ts';
 import { createAttempt } from './attempt.ts';
 import { createAccess, createOutcomeRecorder } from './attemptOutcome.ts';
 import { createBackOff, retryAfterMs } from './backOff.ts';
-import { createBulkhead } from './bulkhead.ts';
+import { type Connections, createBulkhead } from './bulkhead.ts';
 import type { Call, Send } from './call.ts';
 import { type Circuit, createCircuit } from './circuit.ts';
 import { createDeadline } from './deadline.ts';
@@ -20,6 +20,7 @@ export interface Backend {
   /** Calls of one message. */
   bind(call: Call): Send;
   readonly circuit: Circuit;
+  connections(): Connections;
   close(): Promise<void>;
 }
 
@@ -82,6 +83,8 @@ export function createBackend(options: BackendOptions): Backend {
     },
   });
 
+  const bulkhead = createBulkhead(circuit, settings.connections);
+
   return {
     bind: createSending({
       name,
@@ -89,7 +92,7 @@ export function createBackend(options: BackendOptions): Backend {
       maxAnswerBytes,
       attempt,
       recordOutcome: createOutcomeRecorder({ circuit, attemptTimeoutMs, access }),
-      bulkhead: createBulkhead(circuit, settings.connections),
+      bulkhead,
       retries: {
         circuit,
         backOff: createBackOff(settings.backOffMs, settings.maxBackOffMs, random),
@@ -98,6 +101,7 @@ export function createBackend(options: BackendOptions): Backend {
       results: createCallResults(name, log, redact),
     }),
     circuit,
+    connections: bulkhead.connections,
     async close() {
       circuit.close();
       await transport.close();

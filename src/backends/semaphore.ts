@@ -12,6 +12,9 @@ export interface Semaphore {
    */
   acquire(deadline: Deadline, waitingFor: string): Promise<void>;
   release(): void;
+  inUse(): number;
+  /** Callers of `acquire` that hold no place yet. */
+  waiting(): number;
 }
 
 export function createSemaphore(count: number): Semaphore {
@@ -50,5 +53,7 @@ export function createSemaphore(count: number): Semaphore {
       }
     },
     release,
+    inUse: () => count - free,
+    waiting: () => waiters.size,
   };
 }

@@ -37,7 +37,7 @@ export interface Arrival {
 
 interface DispatchOptions {
   readonly backends: Backends;
-  readonly sender: Sender;
+  readonly sender: Pick<Sender, 'send'>;
   readonly counters: Counters;
   readonly deadLetters: Pick<DeadLetters, 'park' | 'remove'>;
   readonly log: Log;

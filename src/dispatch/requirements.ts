@@ -11,10 +11,7 @@ import type { Arrival } from './dispatch.ts';
 export type RequirementOf = (arrival: Arrival) => Requirement | undefined;
 
 /** Cheap while all backends are available: it only looks up the card. */
-export function createRequirements(
-  backends: Pick<Backends, 'ready' | 'states'>,
-  limits: EnvelopeLimits,
-): RequirementOf {
+export function createRequirements(backends: Pick<Backends, 'ready' | 'isUp'>, limits: EnvelopeLimits): RequirementOf {
   const readEnvelope = createEnvelopeReader(limits);
   const requirements = new Map<Card, Requirement>();
   /** Cards that need the same backends share one requirement, so that their messages start in order. */
@@ -28,10 +25,7 @@ export function createRequirements(
 
   function requirementFor(needs: readonly BackendName[]): Requirement {
     return {
-      isMet() {
-        const states = backends.states();
-        return needs.every((name) => states[name] === 'closed');
-      },
+      isMet: () => needs.every(backends.isUp),
       met: async (pointless) => (await backends.ready(needs, pointless)) ?? true,
     };
   }

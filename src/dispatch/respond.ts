@@ -38,7 +38,7 @@ class Revoked extends Error {}
  */
 export async function answer(
   handled: Handled,
-  sender: Sender,
+  sender: Pick<Sender, 'send'>,
   ended: AbortSignal,
   now: Date,
 ): Promise<Answered | undefined> {

@@ -225,6 +225,9 @@ const model = 'GET /objects/o1/models/m';
 const probe = 'GET /objects/00000000-0000-0000-0000-000000000000/models/svc.device';
 const ok: ScriptedReply = [200, { objectId: 'o1', model: 'm', version: 1 }];
 
+/** A backend with a cache that has not been called. */
+const up = { circuit: 'closed', outage: undefined, connections: { inUse: 0, waiting: 0 }, cacheEntries: 0 };
+
 describe('the circuit of a backend', () => {
   const readFor = (backends: ReturnType<typeof scripted>['backends'], deviceId: string, seconds = 300) =>
     backends.bind(callOf({ deviceId, deadline: createDeadline(seconds) })).informationModel.getModel('o1', 'm');
@@ -241,7 +244,16 @@ describe('the circuit of a backend', () => {
     );
     const work = Promise.all([readFor(backends, 'd1'), readFor(backends, 'd2')]);
     await vi.advanceTimersByTimeAsync(500);
-    expect(backends.states()).toEqual({ informationModel: 'open', typeRegistry: 'closed', principalManager: 'closed' });
+    expect(backends.states()).toEqual({
+      informationModel: {
+        circuit: 'open',
+        outage: { since: expect.any(Number), failure: 'HTTP 503' },
+        connections: { inUse: 0, waiting: 0 },
+        cacheEntries: undefined,
+      },
+      typeRegistry: up,
+      principalManager: up,
+    });
     await vi.advanceTimersByTimeAsync(3000);
     expect(await work).toMatchObject([{ value: { version: 1 } }, { value: { version: 1 } }]);
     expect(script.calls[2]?.headers).toEqual({ authorization: 'Bearer static-token' });
@@ -269,7 +281,7 @@ describe('the circuit of a backend', () => {
     const work = Promise.allSettled([readFor(backends, 'd1', 0.05), readFor(backends, 'd2', 0.05)]);
     await vi.advanceTimersByTimeAsync(100);
     await work;
-    expect(backends.states().informationModel).toBe('closed');
+    expect(backends.states().informationModel.circuit).toBe('closed');
   });
 
   it('does not open because devices give their messages too little time', async () => {
@@ -278,7 +290,7 @@ describe('the circuit of a backend', () => {
     const work = Promise.allSettled([readFor(backends, 'd1', 0.9), readFor(backends, 'd2', 0.9)]);
     await vi.advanceTimersByTimeAsync(1000);
     await work;
-    expect(backends.states().informationModel).toBe('closed');
+    expect(backends.states().informationModel.circuit).toBe('closed');
   });
 
   it.each([[401], [408], [425], [429], [500], [502], [503], [504]])(
@@ -295,10 +307,10 @@ describe('the circuit of a backend', () => {
       );
       const work = readFor(backends, 'd1');
       await vi.advanceTimersByTimeAsync(1500);
-      expect(backends.states().informationModel).toBe('open');
+      expect(backends.states().informationModel.circuit).toBe('open');
       await vi.advanceTimersByTimeAsync(2000);
       await work;
-      expect(backends.states().informationModel).toBe('closed');
+      expect(backends.states().informationModel.circuit).toBe('closed');
     },
   );
 });

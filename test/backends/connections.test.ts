@@ -160,7 +160,7 @@ describe('a time-out', () => {
     await calls[2]?.answer(404);
     await vi.advanceTimersByTimeAsync(29_999);
     await work;
-    expect(backends.states().informationModel).toBe('closed');
+    expect(backends.states().informationModel.circuit).toBe('closed');
   });
 
   it('does when all that the backend has answered was before (B5)', async () => {
@@ -171,7 +171,7 @@ describe('a time-out', () => {
     const work = Promise.allSettled([read('d1', 30), read('d2', 30)]);
     await vi.advanceTimersByTimeAsync(30_000);
     await work;
-    expect(backends.states().informationModel).toBe('open');
+    expect(backends.states().informationModel.circuit).toBe('open');
   });
 });
 

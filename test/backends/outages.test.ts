@@ -40,7 +40,7 @@ function setUp(answer: (called: Called) => Answer, random = Math.random) {
     log,
     now,
     outcomes,
-    isOpen: () => backends.states().informationModel === 'open',
+    isOpen: () => !backends.isUp('informationModel'),
     /** One message that reads one object. */
     async read(device: string, objectId: string, seconds = 300) {
       const model = backends.bind(callOf({ deviceId: device, deadline: createDeadline(seconds) })).informationModel;

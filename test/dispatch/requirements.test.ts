@@ -9,17 +9,9 @@ import { hubEvent } from '../support/events.ts';
 /** Backends of which the test takes some away. */
 function setUp() {
   const out = new Set<BackendName>();
-  const states = () => {
-    const stateOf = (name: BackendName) => (out.has(name) ? ('open' as const) : ('closed' as const));
-    return {
-      informationModel: stateOf('informationModel'),
-      typeRegistry: stateOf('typeRegistry'),
-      principalManager: stateOf('principalManager'),
-    };
-  };
   const ready = (needs: readonly BackendName[]) =>
     needs.some((name) => out.has(name)) ? Promise.resolve(false) : undefined;
-  const requirementOf = createRequirements({ ready, states }, messageLimits);
+  const requirementOf = createRequirements({ ready, isUp: (name) => !out.has(name) }, messageLimits);
   const of = (properties: Readonly<Record<string, unknown>>, generation: Generation = 'V2') =>
     requirementOf({
       event: hubEvent({ properties }),

@@ -277,3 +277,43 @@ describe('the sender', () => {
     expect(getEventListeners(ended.signal, 'abort')).toEqual([]);
   });
 });
+
+describe('what an operator sees of the replies', () => {
+  it('is how many wait, for their turn or for another attempt, how many are with the hub, and who does not fetch', async () => {
+    const hanging = new Promise<Refusal | undefined>(() => {});
+    const sender = senderOver(
+      ({ deviceId }) => (deviceId === 'full' ? Promise.resolve(later('queue_full')) : hanging),
+      {
+        maxInFlight: 2,
+      },
+    );
+    void sender.send(replyTo('full'));
+    await vi.advanceTimersByTimeAsync(70_000);
+    expect(sender.state()).toEqual({ waiting: 0, inFlight: 0, ratePerSecond: undefined, notFetching: 1 });
+    expect([...sender.notFetching()]).toEqual(['full']);
+    for (const device of ['a', 'b', 'c']) void sender.send(replyTo(device));
+    expect(sender.state()).toEqual({ waiting: 1, inFlight: 2, ratePerSecond: undefined, notFetching: 1 });
+  });
+
+  it('has the replies that wait for another attempt', async () => {
+    const { sender } = setUp({ a: [later('queue_full')] });
+    void sender.send(replyTo('a'));
+    await vi.advanceTimersByTimeAsync(10);
+    expect(sender.state()).toMatchObject({ waiting: 1, inFlight: 0, notFetching: 0 });
+  });
+
+  it('has the rate: that of the operator, or one learned from the hub, or 0 while the hub refuses all', async () => {
+    const refusals: (Refusal | undefined)[] = [undefined, later('throttled'), { kind: 'hub', reason: 'quota' }];
+    const sender = senderOver(async () => refusals.shift(), { ceiling: 8 });
+    void sender.send(replyTo('a'));
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(sender.state().ratePerSecond).toBe(8);
+    void sender.send(replyTo('a'));
+    await vi.advanceTimersByTimeAsync(10);
+    expect(sender.state().ratePerSecond).toBeLessThan(8);
+    expect(sender.state().ratePerSecond).toBeGreaterThan(0);
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect(refusals).toEqual([]);
+    expect(sender.state().ratePerSecond).toBe(0);
+  });
+});

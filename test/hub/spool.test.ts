@@ -107,7 +107,9 @@ describe('the spool', () => {
     for (let round = 0; round < 3; round += 1) {
       const tickets = [1, 2, 3].map((number) => put(number, 600_000));
       expect(spool.put(message(4, 600_000))).toBeUndefined();
+      expect(spool.taken()).toEqual({ messages: 3, bytes: tickets.reduce((sum, { length }) => sum + length, 0) });
       for (const ticket of tickets.reverse()) await spool.take(ticket);
+      expect(spool.taken()).toEqual({ messages: 0, bytes: 0 });
     }
   });
 

@@ -101,8 +101,9 @@ export const deliveryFaults: readonly Fault[] = [
   }),
   ...inFile('src/hub/partition/partition.ts', ['test/hub/crashOutcomes.test.ts'], {
     fault: 'counts what waits in the spool as done',
-    find: 'return checkpoints.begin(seen);',
-    replace: 'const begun = checkpoints.begin(seen);\n      checkpoints.end(begun);\n      return begun;',
+    find: 'begin: (event) => checkpoints.begin(see(event)),',
+    replace:
+      'begin(event) {\n      const begun = checkpoints.begin(see(event));\n      checkpoints.end(begun);\n      return begun;\n    },',
     caughtBy: 'messages that wait in the spool loses none of them',
   }),
   ...inFile(

@@ -8,6 +8,7 @@ import { outageFaults } from './outageFaults.ts';
 import { quarantineFaults } from './quarantineFaults.ts';
 import { readingFaults } from './readingFaults.ts';
 import { settingFaults } from './settingFaults.ts';
+import { stateFaults } from './stateFaults.ts';
 import { waitingFaults } from './waitingFaults.ts';
 import { workaroundFaults } from './workaroundFaults.ts';
 
@@ -565,4 +566,5 @@ export const faults: readonly Fault[] = [
   ...readingFaults,
   ...backendFaults,
   ...answerFaults,
+  ...stateFaults,
 ];

@@ -45,7 +45,7 @@ export function wire({
   const counters = createCounters();
   const dispatch = createDispatch({
     backends,
-    sender: { send, stop() {} },
+    sender: { send },
     counters,
     deadLetters,
     log,

@@ -28,6 +28,16 @@ export interface CheckpointOptions {
   onRevoked(): void;
 }
 
+/** For operators. */
+export interface CheckpointState {
+  /** Of the last one that was written, at first of the one at the start of the session. */
+  readonly sequenceNumber: number | undefined;
+  /** How long something has been done that no checkpoint contains; 0 when there is nothing such. */
+  readonly ageSeconds: number;
+  /** Writes that have failed since the session began. */
+  readonly failures: number;
+}
+
 /** Tracks what is done of a partition, and writes checkpoints at intervals and on demand (G1). */
 export interface Checkpoints {
   /** Whether the event is done according to the checkpoint at the start of the session. */
@@ -46,6 +56,7 @@ export interface Checkpoints {
   stop(lost: boolean): void;
   /** Messages begun and not handled to their end. */
   pending(): number;
+  state(): CheckpointState;
 }
 
 /** A short failure of the store during a stop or release must not cause redelivery of finished messages (G3). */
@@ -73,9 +84,14 @@ export function createCheckpoints({
   let writtenNote = note;
   /** Changes since the last checkpoint, and the handled messages among them: only these make it due by number. */
   let unwritten = 0;
+  /** When the first of these changes came; and the first of those that no checkpoint contains. */
+  let changedAt = 0;
+  let unwrittenSince: number | undefined;
   let handled = 0;
   let writing: Promise<void> | undefined;
   let timer: NodeJS.Timeout | undefined;
+  let failures = 0;
+  let writtenUpTo = progress?.sequenceNumber;
   let stopped = false;
   let lost = false;
 
@@ -112,6 +128,8 @@ export function createCheckpoints({
     try {
       if (await checkpoint(safe)) {
         writtenNote = noteWritten;
+        writtenUpTo = safe.sequenceNumber;
+        unwrittenSince = unwritten > 0 ? changedAt : undefined;
         return;
       }
       stop(true);
@@ -119,6 +137,7 @@ export function createCheckpoints({
     } catch (error) {
       unwritten += since.unwritten;
       handled += since.handled;
+      failures += 1;
       onTrouble(error, 'checkpoint not written');
     }
   }
@@ -138,8 +157,14 @@ export function createCheckpoints({
     if (!stopped) timer ??= setTimeout(() => void write(), limits.everyMs).unref();
   }
 
-  function count() {
+  function changed() {
+    if (unwritten === 0) changedAt = performance.now();
+    unwrittenSince ??= changedAt;
     unwritten += 1;
+  }
+
+  function count() {
+    changed();
     handled += 1;
     if (stopped) return;
     if (isDue()) void write();
@@ -162,7 +187,7 @@ export function createCheckpoints({
     },
     pass(position) {
       watermark.pass(position);
-      unwritten += 1;
+      changed();
       writeLater();
     },
     async flush() {
@@ -173,12 +198,17 @@ export function createCheckpoints({
     },
     async annotate(next) {
       note = next;
-      unwritten += 1;
+      changed();
       if (writing !== undefined) await writing; // that write may not contain the note
       await write();
       return writtenNote === next;
     },
     stop,
     pending: watermark.pending,
+    state: () => ({
+      sequenceNumber: writtenUpTo,
+      ageSeconds: unwrittenSince === undefined ? 0 : (performance.now() - unwrittenSince) / 1000,
+      failures,
+    }),
   };
 }

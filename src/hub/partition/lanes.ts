@@ -28,6 +28,8 @@ export interface Lanes<M extends Queued> {
   add(deviceId: string, message: M): void;
   /** Begins a message that is already charged to the budget. Its lane must be empty. */
   begin(deviceId: string, message: M): void;
+  /** For operators: each lane with its first message. */
+  all(): Iterable<LaneView<M>>;
   /** Messages in the lane, the one in flight included. */
   length(deviceId: string): number;
 }
@@ -42,6 +44,13 @@ interface LanesOptions<M> {
   ended?(): void;
   /** When omitted, no message is a suspect. */
   readonly screening?: Pick<Screening<M>, 'isSuspect' | 'try'> | undefined;
+}
+
+/** A lane as others see it. */
+export interface LaneView<M> {
+  readonly deviceId: string;
+  readonly first: M;
+  readonly length: number;
 }
 
 interface Lane<M> {
@@ -157,6 +166,7 @@ export function createLanes<M extends Queued>(options: LanesOptions<M>): Lanes<M
     begin(deviceId, message) {
       void run(laneOf(deviceId, message));
     },
+    all: () => lanes.values(),
     length: (deviceId) => lanes.get(deviceId)?.length ?? 0,
   };
 }

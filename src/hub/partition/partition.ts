@@ -5,6 +5,7 @@ import { createBacklog } from './backlog.ts';
 import type { Budget } from './budget.ts';
 import { type CheckpointLimits, type CheckpointOptions, createCheckpoints } from './checkpoints.ts';
 import { createCondition } from './condition.ts';
+import { contentsOf, type PartitionContents } from './contents.ts';
 import { type Arriving, createIntake } from './intake.ts';
 import { createLanes, type Requirement } from './lanes.ts';
 import { createLifecycle } from './lifecycle.ts';
@@ -53,6 +54,10 @@ export interface Partition {
   admit(events: readonly HubEvent[]): Promise<void>;
   /** The last admitted event: a new subscription resumes after it. */
   position(): Position | undefined;
+  /** When the hub received that event; undefined while none has been admitted. */
+  enqueuedAt(): Date | undefined;
+  /** For operators; walks over all lanes. */
+  contents(): PartitionContents;
   /** Messages read and not handled to their end. */
   pending(): number;
   /**
@@ -111,14 +116,19 @@ export function createPartition<A extends Arriving>(options: PartitionOptions<A>
     backlog,
     condition,
     draining: life.draining,
-    begin(event) {
-      seen = positionOf(event); // here, not after the await: a drain may read it before
-      return checkpoints.begin(seen);
-    },
+    // The event counts as read from here, not from after the await: a drain may ask before.
+    begin: (event) => checkpoints.begin(see(event)),
     deviceMessages: limits.deviceMessages,
   });
   let seen: Position | undefined = options.progress;
+  let enqueuedAt: Date | undefined;
   let admitting = Promise.resolve();
+
+  function see({ sequenceNumber, offset, enqueuedTimeUtc }: HubEvent): Position {
+    enqueuedAt = enqueuedTimeUtc;
+    seen = { sequenceNumber, offset };
+    return seen;
+  }
 
   function revoke() {
     checkpoints.stop(true);
@@ -150,10 +160,7 @@ export function createPartition<A extends Arriving>(options: PartitionOptions<A>
       if (seen && event.sequenceNumber <= seen.sequenceNumber) continue;
       const arrival = checkpoints.isDone(event.sequenceNumber) ? undefined : arrivalIn(event);
       if (arrival) await takeIn(arrival, readAt);
-      else {
-        seen = positionOf(event);
-        checkpoints.pass(seen);
-      }
+      else checkpoints.pass(see(event));
     }
   }
 
@@ -164,6 +171,8 @@ export function createPartition<A extends Arriving>(options: PartitionOptions<A>
       return admitting;
     },
     position: () => seen,
+    enqueuedAt: () => enqueuedAt,
+    contents: () => contentsOf({ checkpoints, work, spool, lanes, screening }),
     pending: checkpoints.pending,
     async drain(limitMs) {
       life.drain();
@@ -176,5 +185,3 @@ export function createPartition<A extends Arriving>(options: PartitionOptions<A>
     revoke,
   };
 }
-
-const positionOf = ({ sequenceNumber, offset }: HubEvent): Position => ({ sequenceNumber, offset });

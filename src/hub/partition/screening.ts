@@ -8,6 +8,8 @@ export interface Screening<M> {
   /** Tries a message, the first of its lane. */
   try(deviceId: string, message: M): Promise<Verdict>;
   mustBeParked(sequenceNumber: number): boolean;
+  /** Messages that wait for their trial or are being tried. */
+  suspects(): number;
   isTrying(): boolean;
 }
 

@@ -13,6 +13,8 @@ export interface Spool {
   put(event: HubEvent): Ticket | undefined;
   /** Reads a message and frees its room. To be called once for each ticket. */
   take(ticket: Ticket): Promise<HubEvent>;
+  /** Messages that wait, and their bytes on disk. */
+  taken(): { readonly messages: number; readonly bytes: number };
   close(): void;
 }
 
@@ -51,14 +53,16 @@ export function openSpool(directory: string, name: string, { maxBytes, maxMessag
   const inside: number[] = [];
   const free: number[] = [];
   let waiting = 0;
+  let waitingBytes = 0;
   let current: number | undefined;
   let end = 0;
   let isOpen = true;
 
-  function leave(segment: number) {
+  function leave({ segment, length }: Ticket) {
     const left = (inside[segment] ?? 0) - 1;
     inside[segment] = left;
     waiting -= 1;
+    waitingBytes -= length;
     if (waiting === 0) {
       if (inside.length > 1) ftruncateSync(file, 0);
       inside.length = 0;
@@ -84,14 +88,17 @@ export function openSpool(directory: string, name: string, { maxBytes, maxMessag
       end += length;
       inside[current] = (inside[current] ?? 0) + 1;
       waiting += 1;
+      waitingBytes += length;
       return ticket;
     },
-    async take({ segment, at, length }) {
+    async take(ticket) {
+      const { at, length } = ticket;
       const { buffer } = await readAt(file, Buffer.allocUnsafe(length), 0, length, at);
       if (!isOpen) throw new Error('the spool is closed');
-      leave(segment);
+      leave(ticket);
       return deserialize(buffer) as HubEvent;
     },
+    taken: () => ({ messages: waiting, bytes: waitingBytes }),
     close() {
       isOpen = false;
       closeSync(file);

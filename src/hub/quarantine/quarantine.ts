@@ -11,6 +11,8 @@ export interface Quarantine {
   try(suspect: Suspect): Promise<Verdict>;
   /** Whether the message must be parked instead of executed. */
   mustBeParked(sequenceNumber: number): boolean;
+  /** Messages that wait for their trial or are being tried. */
+  suspects(): number;
   /** Whether a trial is running, including the writes of its notes. */
   isTrying(): boolean;
 }
@@ -40,7 +42,7 @@ export function createQuarantine(options: QuarantineOptions): Quarantine {
   const waiting: Waiting[] = [];
   /** Suspects whose trial has reached the time limit. */
   const slow: Waiting[] = [];
-  let suspects = 0;
+  let tried = 0;
   let holdUps = 0;
   let isRunning = false;
   let isTrying = false;
@@ -107,16 +109,17 @@ export function createQuarantine(options: QuarantineOptions): Quarantine {
   return {
     isSuspect(sequenceNumber) {
       if (isOver || sequenceNumber > note.upTo) return false;
-      return suspects < mostSuspects || (trials.countOf(sequenceNumber) ?? 0) > 0;
+      return tried < mostSuspects || (trials.countOf(sequenceNumber) ?? 0) > 0;
     },
     try(suspect) {
-      suspects += 1;
+      tried += 1;
       return new Promise((settle) => {
         waiting.push({ suspect, settle });
         if (!isRunning) void tryAll();
       });
     },
     mustBeParked,
+    suspects: () => waiting.length + slow.length + (isTrying ? 1 : 0),
     isTrying: () => isTrying,
   };
 }

@@ -6,8 +6,11 @@ import type { Ownership } from '../stores/store.ts';
 import { type BalanceLimits, decide } from './balance.ts';
 import { type EventHubConnectionOptions, openEventHubConnection } from './eventHubConnection.ts';
 import { diagnosisOf, ofHub } from './hubFailure.ts';
+import { createNewestEvents } from './newestEvents.ts';
 import { createOwnerships } from './ownerships.ts';
+import { type PartitionState, partitionStateOf } from './partitionState.ts';
 import { createReadingTroubles, wholeHub } from './readingTroubles.ts';
+import type { PartitionSession } from './session.ts';
 import { createPartitionSessions, type PartitionSessionsOptions } from './sessions.ts';
 import { createStallWatch } from './stallWatch.ts';
 
@@ -27,6 +30,8 @@ export interface Consumer {
   silentForMs(): number;
   /** Messages that are read and not handled to their end, and the partitions that have any. */
   waiting(): { readonly messages: number; readonly partitions: readonly string[] };
+  /** What is read, for operators; walks over everything that waits. */
+  partitions(): readonly PartitionState[];
   /** Drains all partitions, writes their checkpoints and releases them (G3). */
   stop(): Promise<void>;
 }
@@ -51,10 +56,15 @@ export function createConsumer<A extends Arriving>(options: ConsumerOptions<A>):
   const ownerships = createOwnerships(options.store, me, options.answerMs, balance.expiryMs / 3);
   const sessions = createPartitionSessions(connection, ownerships, { ...options, troubles, allTroubles });
   const reading = () => sessions.all().filter(({ record }) => !sessions.isEnding(record.partition));
+  const newestOf = async (partition: string) =>
+    (await connection.client().getPartitionProperties(partition)).lastEnqueuedSequenceNumber;
+  const newestEvents = createNewestEvents({
+    newestOf,
+    answerMs: options.answerMs,
+    couldNotAsk: (partition, error) => log.debug({ err: error, partition }, 'cannot ask the hub for its newest event'),
+  });
   const stallWatch = createStallWatch({
-    newestOf: async (partition) =>
-      (await within(connection.client().getPartitionProperties(partition), options.answerMs))
-        .lastEnqueuedSequenceNumber,
+    newestOf: (partition) => within(newestOf(partition), options.answerMs),
     stalled(which) {
       const message = 'the hub has events that do not come: connecting again';
       allTroubles.met('events that do not come', { level: 'warn', message, fields: { partitions: which } });
@@ -82,6 +92,7 @@ export function createConsumer<A extends Arriving>(options: ConsumerOptions<A>):
     const isRead = ({ partition }: Ownership) => sessions.all().some(({ record }) => record.partition === partition);
     connection.revive(reading());
     void stallWatch.look(reading());
+    newestEvents.look(sessions.all().map(({ record }) => record.partition));
     if (partitions.length === 0) await countPartitions();
     else if (performance.now() - countedAt > countEveryMs) void countPartitions().catch(notCounted);
     const { records, ageOf } = await ownerships.look();
@@ -160,6 +171,12 @@ export function createConsumer<A extends Arriving>(options: ConsumerOptions<A>):
     return reader?.isHeard() === true && reader.deafForMs() <= options.silentMs;
   }
 
+  const stateOf = (session: PartitionSession) => {
+    const { partition } = session.record;
+    const state = sessions.isEnding(partition) ? 'draining' : 'reading';
+    return partitionStateOf(session, state, newestEvents.of(partition));
+  };
+
   function waiting() {
     const waits = sessions.all().filter((session) => session.pending() > 0);
     return {
@@ -199,6 +216,7 @@ export function createConsumer<A extends Arriving>(options: ConsumerOptions<A>):
       return Math.max(unreadMs, ...deafForMs);
     },
     waiting,
+    partitions: () => sessions.all().map(stateOf),
     async stop() {
       stopping = true;
       clearTimeout(timer);

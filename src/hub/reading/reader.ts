@@ -33,7 +33,7 @@ export interface Reader {
 
 export interface ReaderOptions {
   readonly partitionId: string;
-  readonly partition: Partition;
+  readonly partition: Pick<Partition, 'admit' | 'position'>;
   /** A reader with a higher epoch disconnects one with a lower. */
   readonly epoch: number;
   readonly batchSize: number;
@@ -144,7 +144,7 @@ export function createReader(first: EventHubConsumerClient, options: ReaderOptio
 }
 
 /** A subscription without a position would begin at the latest event (SDK trap 14). */
-function startOf(partition: Partition): EventPosition {
+function startOf(partition: Pick<Partition, 'position'>): EventPosition {
   const after = partition.position();
   return after === undefined ? earliestEventPosition : { offset: after.offset, isInclusive: false };
 }

@@ -1,4 +1,5 @@
 import type { EventHubConsumerClient } from '@azure/event-hubs';
+import type { PartitionContents } from '../partition/contents.ts';
 import type { Arriving } from '../partition/intake.ts';
 import { createPartition, type PartitionOptions } from '../partition/partition.ts';
 import type { Ownership } from '../stores/store.ts';
@@ -11,6 +12,12 @@ export interface PartitionSession {
   readonly reader: Omit<Reader, 'close'>;
   /** Sequence number up to which events have been admitted; -1 before the first. */
   position(): number;
+  /** When the session began, in ms since 1970. */
+  readonly since: number;
+  /** When the hub received the last admitted event; undefined before the first. */
+  enqueuedAt(): Date | undefined;
+  /** For operators. */
+  contents(): PartitionContents;
   /** Messages read and not handled to their end. */
   pending(): number;
   /** Drains and stops reading. */
@@ -47,6 +54,9 @@ export function beginPartitionSession<A extends Arriving>(
     record,
     reader,
     position,
+    since: Date.now(),
+    enqueuedAt: partition.enqueuedAt,
+    contents: partition.contents,
     pending: partition.pending,
     async drain(limitMs) {
       const [unfinished] = await Promise.all([partition.drain(limitMs), reader.close()]);

@@ -8,6 +8,8 @@ export interface RateLimit {
   /** How long the next send has to wait; infinite when it has to wait for an answer. */
   waitMs(inFlight: number): number;
   began(): void;
+  /** Sends a second: undefined while no limit is known, 0 while the hub refuses every reply. */
+  perSecond(): number | undefined;
   /** @param refusal undefined when the hub accepted the send */
   settled(beganAt: number, refusal: Refusal | undefined): void;
 }
@@ -69,6 +71,10 @@ export function createRateLimit({ ceiling, answerWithinMs, now }: RateLimitOptio
       const perSecond = rate();
       if (inFlight >= Math.max(1, perSecond * horizonSeconds)) return Number.POSITIVE_INFINITY;
       return Math.max(0, nextAt - slackMs - now());
+    },
+    perSecond() {
+      if (closedUntil !== undefined) return 0;
+      return Number.isFinite(rate()) ? rate() : undefined;
     },
     began() {
       nextAt = Math.max(nextAt, now()) + 1000 / rate();

@@ -11,8 +11,19 @@ export interface SendQueue {
    */
   turn(deviceId: string, isFirst: boolean, over: AbortSignal | undefined): Promise<boolean> | true;
   settled(beganAt: number, refusal: Refusal | undefined): void;
+  state(): SendQueueState;
   /** All that wait, and all later ones, get false. */
   close(): void;
+}
+
+/** For operators. */
+export interface SendQueueState {
+  /** Sends that wait for their turn. */
+  readonly waiting: number;
+  /** Sends that the hub has not settled. */
+  readonly inFlight: number;
+  /** See RateLimit. */
+  readonly ratePerSecond: number | undefined;
 }
 
 interface SendQueueOptions {
@@ -74,6 +85,7 @@ export function createSendQueue({ rateLimit, maxInFlight }: SendQueueOptions): S
       rateLimit.settled(beganAt, refusal);
       if (turns.size() > 0) beginNext();
     },
+    state: () => ({ waiting: turns.size(), inFlight, ratePerSecond: rateLimit.perSecond() }),
     close() {
       isClosed = true;
       clearTimeout(timer);

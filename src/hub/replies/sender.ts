@@ -2,7 +2,7 @@ import type { Troubles } from '../../log/troubles.ts';
 import { fits, type Reply } from '../../protocol/c2d.ts';
 import { tell } from './replyTroubles.ts';
 import type { DropReason, Refusal } from './sendFailure.ts';
-import type { SendQueue } from './sendQueue.ts';
+import type { SendQueue, SendQueueState } from './sendQueue.ts';
 
 /** The result for a reply: accepted by the hub, dropped for good, or stopped because the session has ended. */
 export type Delivery = 'delivered' | 'stopped' | { readonly dropped: DropReason };
@@ -14,8 +14,17 @@ export interface Sender {
    * @param ended when aborted, the reply waits for no further attempt
    */
   send(reply: Reply, ended?: AbortSignal): Promise<Delivery>;
+  state(): SenderState;
+  /** Devices whose replies are tried only once (D19). */
+  notFetching(): Iterable<string>;
   /** Ends all waiting: replies that the hub has not accepted end as `stopped`. */
   stop(): void;
+}
+
+/** For operators. `waiting` has the replies that wait for another attempt, too. */
+export interface SenderState extends SendQueueState {
+  /** Devices that do not fetch their replies (D19). */
+  readonly notFetching: number;
 }
 
 interface SenderOptions {
@@ -125,6 +134,11 @@ export function createSender(options: SenderOptions): Sender {
       if (delivery === 'delivered') notFetching.delete(reply.deviceId);
       return delivery;
     },
+    state() {
+      const queue = sendQueue.state();
+      return { ...queue, waiting: queue.waiting + sleepers.size, notFetching: notFetching.size };
+    },
+    notFetching: () => notFetching.values(),
     stop() {
       stopped = true;
       sendQueue.close();

@@ -100,6 +100,7 @@ export async function startCrashing() {
       spool: {
         put: (event) => life.touch(() => spool.put(event)),
         take: (ticket) => life.step(() => spool.take(ticket)),
+        taken: spool.taken,
         close: spool.close,
       },
       progress: remains.progress,

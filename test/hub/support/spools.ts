@@ -33,6 +33,7 @@ export function memorySpool(maxMessages = Number.POSITIVE_INFINITY): Spool & { i
       kept.delete(at);
       return event;
     },
+    taken: () => ({ messages: kept.size, bytes: 0 }),
     close() {},
   };
 }

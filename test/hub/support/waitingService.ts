@@ -107,7 +107,6 @@ export function waitingService({ maxMessages = 500, spoolMessages = 100_000, ove
     /** The backend goes, and the service has found out. */
     async takeAway(name: 'informationModel' | 'principalManager') {
       out.add(name);
-      const states = () => backends.states()[name];
       const deviceId = 'finder';
       const deadline = createDeadline(0.05);
       const call = { deviceId, correlationId: '', traceparent: '', idempotencySeed: objectId, deadline };
@@ -117,12 +116,12 @@ export function waitingService({ maxMessages = 500, spoolMessages = 100_000, ove
           ? bound.informationModel.getModel(objectId, 'm')
           : bound.principalManager.resolve('')
       ).catch(() => undefined);
-      await passUntil(() => states() === 'open');
+      await passUntil(() => !backends.isUp(name));
     },
     /** The backend is back; the service finds out by its probe. */
     async bringBack(name: 'informationModel' | 'principalManager') {
       out.delete(name);
-      await passUntil(() => backends.states()[name] === 'closed');
+      await passUntil(() => backends.isUp(name));
     },
     /** The hub takes the replies that have waited so far, or so many of them. */
     hear(count = deaf.length) {

@@ -1,0 +1,133 @@
+import { EventHubProducerClient } from '@azure/event-hubs';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { type Consumer, createConsumer } from '../../src/hub/reading/consumer.ts';
+import type { PartitionState } from '../../src/hub/reading/partitionState.ts';
+import { cureHubSdks } from '../../src/hub/sdkCures.ts';
+import { createMemoryStore } from '../../src/hub/stores/memoryStore.ts';
+import type { Store } from '../../src/hub/stores/store.ts';
+import type { HubEvent } from '../../src/protocol/event.ts';
+import { freshHub } from '../sandbox/hub/support/hub.ts';
+import { usualOpened, usualReading } from './support/reading.ts';
+
+cureHubSdks();
+
+let hub: Awaited<ReturnType<typeof freshHub>>;
+let producer: EventHubProducerClient;
+let consumer: Consumer | undefined;
+beforeAll(async () => {
+  hub = await freshHub({ partitions: 1, consumerGroups: ['one', 'two', 'three', 'four'] });
+  producer = new EventHubProducerClient(hub.eventHubConnectionString('iothubowner'));
+});
+afterEach(() => consumer?.stop());
+afterAll(async () => {
+  await producer.close();
+  await hub.stop();
+});
+
+const textOf = ({ body }: HubEvent) => Buffer.from(body as Uint8Array).toString();
+const send = (...bodies: string[]) => producer.sendBatch(bodies.map((body) => ({ body: Buffer.from(body) })));
+
+/** Reads the hub; the messages that begin with `name` are held until the test lets them go. The text before `-` is the device. */
+function read(consumerGroup: string, name: string, maxMessages: number, store: Store = createMemoryStore()) {
+  const begun: HubEvent[] = [];
+  let letGo = () => {};
+  const gate = new Promise<boolean>((resolve) => {
+    letGo = () => resolve(true);
+  });
+  consumer = createConsumer({
+    ...usualReading,
+    connectionString: hub.eventsConnectionString,
+    consumerGroup,
+    drainMs: 500,
+    roundMs: 200,
+    balance: { expiryMs: 2_000, forceMs: 4_000 },
+    store,
+    partition: () => ({
+      ...usualOpened(maxMessages),
+      limits: { everyMessages: 1, everyMs: 200, deviceMessages: 1 },
+      arrivalOf: (event) => ({ event, deviceId: textOf(event).split('-')[0] ?? '' }),
+      async dispatch({ event }) {
+        if (!textOf(event).startsWith(name)) return true;
+        begun.push(event);
+        return gate;
+      },
+    }),
+  });
+  consumer.start();
+  return { begun, letGo };
+}
+
+const state = (): PartitionState | undefined => consumer?.partitions()[0];
+
+describe('the state of a partition', () => {
+  it('says how far behind the hub it is, while others wait for room', async () => {
+    const before = Date.now();
+    await send(...Array.from({ length: 30 }, (_, index) => `behind${index}-x`));
+    const { begun, letGo } = read('one', 'behind', 5);
+    await expect.poll(() => begun.length).toBe(5);
+    await expect.poll(() => state()?.lagEvents).toBe(25);
+    const first = begun[0];
+    expect(state()).toMatchObject({
+      partition: '0',
+      state: 'reading',
+      epoch: 1,
+      position: begun[4]?.sequenceNumber,
+      inFlight: 5,
+      waiting: 0,
+      spooled: { messages: 0, bytes: 0 },
+      oldest: { device: 'behind0', sequenceNumber: first?.sequenceNumber },
+      suspects: 0,
+    });
+    for (const time of [state()?.since, state()?.oldest?.readAt]) {
+      expect(time).toBeGreaterThanOrEqual(before);
+      expect(time).toBeLessThanOrEqual(Date.now());
+    }
+    const age = (Date.now() - (begun[4]?.enqueuedTimeUtc.getTime() ?? 0)) / 1000;
+    expect(state()?.lagSeconds).toBeGreaterThan(0);
+    expect(Math.abs((state()?.lagSeconds ?? 0) - age)).toBeLessThan(5);
+    letGo();
+    await expect.poll(() => state()).toMatchObject({ lagEvents: 0, lagSeconds: 0, inFlight: 0, oldest: undefined });
+  });
+
+  it('says what waits in memory and on disk behind a device’s message, and which is the oldest', async () => {
+    await send('busy-1', 'busy-2', 'busy-3', 'other-1');
+    const { begun, letGo } = read('two', 'busy', 100);
+    await expect.poll(() => state()).toMatchObject({ inFlight: 1, waiting: 2, spooled: { messages: 2 } });
+    expect(state()?.spooled.bytes).toBeGreaterThan(2 * 'busy-2'.length);
+    expect(state()?.oldest).toMatchObject({ device: 'busy', sequenceNumber: begun[0]?.sequenceNumber });
+    letGo();
+    await expect
+      .poll(() => state())
+      .toMatchObject({ inFlight: 0, waiting: 0, spooled: { messages: 0, bytes: 0 }, oldest: undefined });
+  });
+
+  it('says how old the checkpoint is, and how often it could not be written', async () => {
+    let isDown = true;
+    const store = createMemoryStore();
+    read('three', 'nothing', 100, {
+      ...store,
+      writeProgress: (...given) => (isDown ? Promise.reject(new Error('down')) : store.writeProgress(...given)),
+    });
+    await send('done-1');
+    await expect.poll(() => state()?.checkpoint.failures).toBeGreaterThan(1);
+    expect(state()?.checkpoint.ageSeconds).toBeGreaterThan(0);
+    expect(await store.progress('0')).toBeUndefined();
+    isDown = false;
+    await expect.poll(() => state()?.checkpoint.ageSeconds).toBe(0);
+    expect(state()?.checkpoint.sequenceNumber).toBe(state()?.position);
+  });
+
+  it('says that it drains while it is handed over', async () => {
+    await send('last-1');
+    const store = createMemoryStore();
+    const { begun } = read('four', 'last', 100, store);
+    await expect.poll(() => begun.length).toBe(1);
+    await vi.waitFor(async () => {
+      const [record] = await store.ownerships();
+      const wanted = record && { ...record, wantedBy: 'ghost', wantedSince: Date.now() };
+      expect(wanted && (await store.change(record, wanted))).toBeDefined();
+    }, 5_000);
+    await expect.poll(() => state()?.state, { interval: 10 }).toBe('draining');
+    expect(state()?.inFlight).toBe(1);
+  });
+});

@@ -1,0 +1,52 @@
+import type { Fault } from './faults.ts';
+import { inFile } from './inFile.ts';
+
+/** In what the service says about itself. */
+export const stateFaults: readonly Fault[] = [
+  ...inFile(
+    'src/hub/reading/newestEvents.ts',
+    ['test/hub/newestEvents.test.ts'],
+    {
+      fault: 'asks the hub for its newest event whenever somebody looks',
+      find: '>= everyMs;',
+      replace: '>= 0;',
+      caughtBy: 'is asked for every thirty seconds',
+    },
+    {
+      fault: 'asks the hub again while it has not answered',
+      find: '!open.has(partition) && ',
+      replace: '',
+      caughtBy: 'is not asked for twice at once',
+    },
+  ),
+  ...inFile('src/hub/reading/partitionState.ts', ['test/hub/partitionState.test.ts'], {
+    fault: 'gives the age of the last event though none is newer',
+    find: 'lagEvents === undefined || lagEvents === 0 ? lagEvents',
+    replace: 'lagEvents === undefined ? lagEvents',
+    caughtBy: 'says how far behind the hub it is',
+  }),
+  ...inFile('src/hub/partition/contents.ts', ['test/hub/partitionState.test.ts'], {
+    fault: 'takes the newest message for the oldest',
+    find: 'oldest.sequenceNumber < first.sequenceNumber',
+    replace: 'oldest.sequenceNumber > first.sequenceNumber',
+    caughtBy: 'says how far behind the hub it is',
+  }),
+  ...inFile('src/hub/partition/checkpoints.ts', ['test/hub/partitionState.test.ts'], {
+    fault: 'counts no checkpoint that could not be written',
+    find: '      failures += 1;\n',
+    replace: '',
+    caughtBy: 'how often it could not be written',
+  }),
+  ...inFile('src/operations/http.ts', ['test/operations/http.test.ts'], {
+    fault: 'forgets that it has been ready',
+    find: 'hasBeenReady ||= waitingFor.length === 0;',
+    replace: 'hasBeenReady = waitingFor.length === 0;',
+    caughtBy: 'has started when it was ready once',
+  }),
+  ...inFile('edge/src/operations/health.ts', ['test/edge/health.test.ts'], {
+    fault: 'forgets that the edge proxy has been ready',
+    find: 'hasBeenReady ||= waitingFor.length === 0;',
+    replace: 'hasBeenReady = waitingFor.length === 0;',
+    caughtBy: 'has started when it was ready once',
+  }),
+];
