@@ -9,7 +9,7 @@ import { newServiceClient, type ServiceConnection } from './hub/replies/serviceC
 import { cureHubSdks } from './hub/sdkCures.ts';
 import { type Log, withFields } from './log/log.ts';
 import { createTroubles } from './log/troubles.ts';
-import { type Counters, createCounters } from './metrics/counters.ts';
+import { type Meter, noMeter } from './metrics/meter.ts';
 import type { Settings } from './settings/config.ts';
 import { messageLimits } from './settings/groups/constants.ts';
 import { secretsOf } from './settings/secrets.ts';
@@ -21,7 +21,6 @@ export interface Handling {
   readonly backends: Backends;
   readonly connection: ServiceConnection;
   readonly sender: Sender;
-  readonly counters: Counters;
   close(): Promise<void>;
 }
 
@@ -34,29 +33,29 @@ export function createHandling(
   log: Log,
   deadLetters: DeadLetters = openDeadLetters(settings, log),
   amounts?: () => object,
+  meter: Meter = noMeter,
 ): Handling {
   const { hub, replies, backends: urls } = settings;
   cureHubSdks();
-  const counters = createCounters();
   const backends = createBackends(urls, withFields(log, { part: 'backends' }), {
     secrets: secretsOf(settings),
     amounts,
+    meter,
   });
   const troubles = createTroubles(log, amounts);
   const newClient = () => newServiceClient(hub.serviceConnectionString);
-  const { connection, sender } = createReplies(replies, newClient, log, troubles);
+  const { connection, sender } = createReplies(replies, newClient, log, troubles, meter);
   const tidying = setInterval(() => {
     deadLetters.tidy().catch((error) => log.warn({ err: error }, 'dead letters cannot be tidied up'));
   }, tidyEveryMs).unref();
   const now = () => new Date();
-  const dispatch = createDispatch({ backends, sender, counters, deadLetters, log, limits: messageLimits, now });
+  const dispatch = createDispatch({ backends, sender, meter, deadLetters, log, limits: messageLimits, now });
   return {
     dispatch,
     requirementOf: createRequirements(backends, messageLimits),
     backends,
     connection,
     sender,
-    counters,
     async close() {
       clearInterval(tidying);
       sender.stop();

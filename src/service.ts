@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { createArrivals } from './dispatch/recognition.ts';
 import { createHandling } from './handling.ts';
 import { createBudget } from './hub/partition/budget.ts';
@@ -6,6 +7,9 @@ import { balanceLimits } from './hub/reading/balance.ts';
 import { createConsumer } from './hub/reading/consumer.ts';
 import { openStore } from './hub/stores/openStore.ts';
 import { type Log, withFields } from './log/log.ts';
+import { openMetrics } from './metrics/exposition.ts';
+import { thisBuild } from './operations/build.ts';
+import { observeService } from './operations/gauges.ts';
 import { startOperationsServer } from './operations/http.ts';
 import { bytesToReserve } from './protocol/body.ts';
 import type { Settings } from './settings/config.ts';
@@ -35,9 +39,18 @@ export interface Service {
 export async function startService(settings: Settings, log: Log, instance?: string): Promise<Service> {
   const { hub, delivery, scaling, checkpoints, http } = settings;
   const hubName = /EntityPath=([^;]+)/.exec(hub.eventsConnectionString)?.[1] ?? '';
-  const handling = createHandling(settings, log, undefined, () => ({ waiting: consumer.waiting() }));
-  const { counters, connection, dispatch, requirementOf } = handling;
-  const arrivalsOf = createArrivals({ hub: hubName, counters, log });
+  const metrics = openMetrics({
+    service: 'device-messaging',
+    version: thisBuild(process.env).version,
+    instance: instance ?? randomUUID(),
+    env: process.env,
+    log,
+  });
+  const { meter } = metrics;
+  const countRead = meter.counter('messaging.client.consumed.messages');
+  const handling = createHandling(settings, log, undefined, () => ({ waiting: consumer.waiting() }), meter);
+  const { connection, backends, sender, dispatch, requirementOf } = handling;
+  const arrivalsOf = createArrivals({ hub: hubName, meter, log });
   const overall = createBudget(delivery);
   const share = partitionShare(delivery);
 
@@ -54,6 +67,7 @@ export async function startService(settings: Settings, log: Log, instance?: stri
     balance: balanceLimits(scaling.expirySeconds * 1000, delivery.drainSeconds * 1000),
     store: await openStore(settings),
     log,
+    meter,
     partition: (partition) => ({
       budget: createBudget(share, overall),
       spool: openSpool(directoriesOf(settings.data).spool, `${process.pid}-${partition}-${Date.now()}`, {
@@ -64,6 +78,7 @@ export async function startService(settings: Settings, log: Log, instance?: stri
         mostSuspects: share.maxMessages,
         longestMs: messageLimits.maxTimeoutSeconds * 1000,
         log: withFields(log, { partition }),
+        meter,
       },
       limits: {
         everyMessages: checkpointEveryMessages,
@@ -71,6 +86,7 @@ export async function startService(settings: Settings, log: Log, instance?: stri
         deviceMessages,
       },
       arrivalOf: arrivalsOf(partition),
+      onRead: () => countRead('message'),
       costOf: (event) => bytesToReserve(event, messageLimits.maxInflatedBytes),
       requirementOf,
       dispatch,
@@ -80,7 +96,9 @@ export async function startService(settings: Settings, log: Log, instance?: stri
   const server = await startOperationsServer(http.host, http.port, {
     missing: () => [...consumer.missing(), ...(connection.isOpen() ? [] : ['the hub’s service endpoint'])],
     stuck: () => (consumer.silentForMs() < stuckAfterMs ? [] : ['an answer of the hub or the checkpoint store']),
+    metrics: metrics.answer,
   });
+  observeService(meter, { budget: overall, consumer, backends, sender });
   log.info({ port: server.port }, 'health is served at /livez and /readyz');
   consumer.start();
   void connection.open();
@@ -88,8 +106,8 @@ export async function startService(settings: Settings, log: Log, instance?: stri
   return {
     async stop() {
       await consumer.stop();
-      await Promise.all([handling.close(), server.close()]);
-      log.info({ ...counters }, 'stopped');
+      await Promise.all([handling.close(), server.close(), metrics.close()]);
+      log.info(metrics.summary(), 'stopped');
     },
   };
 }

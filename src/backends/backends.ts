@@ -1,6 +1,7 @@
 import type { AxiosAdapter } from 'axios';
 import type { LogLines } from '../log/log.ts';
 import { createTroubles } from '../log/troubles.ts';
+import { type Meter, noMeter } from '../metrics/meter.ts';
 import type { Connections } from './bulkhead.ts';
 import { createCache } from './cache.ts';
 import type { Call } from './call.ts';
@@ -58,6 +59,7 @@ interface Further {
   /** Replaces the network, for the backends and the token endpoint. */
   readonly adapter?: AxiosAdapter;
   readonly random?: () => number;
+  readonly meter?: Meter;
 }
 
 /** A few hundred bytes each. */
@@ -67,15 +69,16 @@ const cacheEntries = 50_000;
 export function createBackends(
   settings: Settings,
   log: LogLines,
-  { adapter, random, secrets = [], amounts }: Further = {},
+  { adapter, random, secrets = [], amounts, meter = noMeter }: Further = {},
 ): Backends {
   const troubles = createTroubles(log, amounts);
   const tokens = tokenSource(settings, troubles, adapter);
-  const types = createCache<TypeDefinition>(cacheEntries);
-  const identities = createCache<Principal>(cacheEntries);
+  const countLookUp = meter.counter('device_messaging.cache.lookups');
+  const types = createCache<TypeDefinition>(cacheEntries, (result) => countLookUp('types', result));
+  const identities = createCache<Principal>(cacheEntries, (result) => countLookUp('identities', result));
   const cacheMs = settings.cacheSeconds * 1000;
   const redact = createRedaction([...secrets, settings.token, settings.clientSecret]);
-  const common = { settings: backendSettings(settings), tokens, log, troubles, redact, adapter, random };
+  const common = { settings: backendSettings(settings), tokens, log, troubles, redact, adapter, random, meter };
   const backends = {
     informationModel: createBackend({
       ...common,

@@ -21,6 +21,8 @@ export interface Cache<T> {
   entries(): number;
 }
 
+type LookUp = 'hit' | 'miss' | 'shared';
+
 interface Entry<T> {
   readonly value?: T;
   readonly expires: number;
@@ -30,8 +32,9 @@ interface Entry<T> {
 /**
  * Each device has its own values: what a device may see depends on its tenant, which this service does not know. The
  * least recently used devices are evicted; a device that alone exceeds `maxEntries` is not cached.
+ * @param looked called for each `get`
  */
-export function createCache<T>(maxEntries: number): Cache<T> {
+export function createCache<T>(maxEntries: number, looked: (result: LookUp) => void = () => {}): Cache<T> {
   const devices = new LRUCache<string, Map<string, Entry<T>>>({
     maxSize: maxEntries,
     sizeCalculation: ({ size }) => size,
@@ -63,7 +66,9 @@ export function createCache<T>(maxEntries: number): Cache<T> {
   return {
     async get({ deviceId, deadline }, key, ttlMs, load) {
       const known = devices.get(deviceId)?.get(key);
-      if (known?.value !== undefined && known.expires > performance.now()) return known.value;
+      const isKnown = known?.value !== undefined && known.expires > performance.now();
+      looked(isKnown ? 'hit' : known?.pending === undefined ? 'miss' : 'shared');
+      if (isKnown) return known.value;
       if (known?.pending === undefined) return look(deviceId, key, ttlMs, load);
       const shared = known.pending.catch(() => undefined);
       const value = await deadline.race(shared, 'the same look-up by another message');

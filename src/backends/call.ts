@@ -1,3 +1,4 @@
+import type { Operation } from '../metrics/declared/backends.ts';
 import type { Json } from '../protocol/json.ts';
 import type { Deadline } from './deadline.ts';
 import type { Refusal } from './refusal.ts';
@@ -28,10 +29,12 @@ interface BackendTimes {
   ms: number;
 }
 
+export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
+
 export interface CallRequest<T> {
   /** For `details` and logs: `replace object model`. */
-  readonly operation: string;
-  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  readonly operation: Operation;
+  readonly method: Method;
   /** Path and query, encoded. */
   readonly path: string;
   /** Sent unchanged (R5). */

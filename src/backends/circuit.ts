@@ -43,6 +43,7 @@ interface CircuitOptions {
   /** Sends the backend a harmless request. Never rejects. */
   readonly probe: () => Promise<Health>;
   readonly troubles: Troubles;
+  readonly onOpen?: () => void;
 }
 
 const refused = 'connection refused';
@@ -60,7 +61,7 @@ interface SendQueue extends Outage {
  * that a few devices can cause at will open it only if a probe fails too.
  */
 export function createCircuit(options: CircuitOptions): Circuit {
-  const { name, failures, probeMs, maxProbeMs, probe, troubles } = options;
+  const { name, failures, probeMs, maxProbeMs, probe, troubles, onOpen } = options;
   const outages = createFailureCount(failures);
   const serverErrors = createFailureCount(failures);
   let refusals = 0;
@@ -87,6 +88,7 @@ export function createCircuit(options: CircuitOptions): Circuit {
     });
     const opened: SendQueue = { closed: released, release, waited: 0, since: Date.now(), failure };
     gate = opened;
+    onOpen?.();
     const counts = () => ({ failures: outages.count() + serverErrors.count(), waited: opened.waited });
     const fields = { backend: name, failure, failures: counts().failures };
     troubles.met(name, { level: 'warn', message: 'backend is out, calls to it wait', fields, still: counts });

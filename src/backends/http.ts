@@ -1,7 +1,9 @@
 import { Axios, type AxiosAdapter } from 'axios';
 import type { LogLines } from '../log/log.ts';
 import type { Troubles } from '../log/troubles.ts';
+import { type Meter, noMeter } from '../metrics/meter.ts';
 import { createAttempt } from './attempt.ts';
+import { createAttemptMetrics } from './attemptMetrics.ts';
 import { createAccess, createOutcomeRecorder } from './attemptOutcome.ts';
 import { createBackOff, retryAfterMs } from './backOff.ts';
 import { type Connections, createBulkhead } from './bulkhead.ts';
@@ -49,31 +51,42 @@ interface BackendOptions {
   readonly log: LogLines;
   readonly troubles: Troubles;
   readonly redact: Redact;
+  readonly meter?: Meter | undefined;
   /** Replaces the network. */
   readonly adapter?: AxiosAdapter | undefined;
   readonly random?: (() => number) | undefined;
 }
 
+const keys = {
+  'information model': 'informationModel',
+  'type registry': 'typeRegistry',
+  'principal manager': 'principalManager',
+} as const;
+
 const unhealthy: Health = { healthy: false, retryAfterMs: 0 };
 
 export function createBackend(options: BackendOptions): Backend {
-  const { name, url, probe, tokens, settings, log, troubles, redact, adapter, random } = options;
+  const { name, url, probe, tokens, settings, log, troubles, redact, adapter, random, meter = noMeter } = options;
   const { attemptTimeoutMs, maxAnswerBytes } = settings;
   const transport = adapter ? { adapter, close: async () => {} } : createTransport(url, settings);
   const axios = new Axios({ maxContentLength: maxAnswerBytes, adapter: transport.adapter });
   const attempt = createAttempt(axios, tokens, name);
   const access = createAccess(name, troubles);
+  const metrics = createAttemptMetrics(meter, keys[name]);
   const circuit = createCircuit({
     name,
     failures: settings.circuitFailures,
     probeMs: settings.probeMs,
     maxProbeMs: settings.maxProbeMs,
     troubles,
+    onOpen: metrics.out,
     async probe() {
       const deadline = createDeadline(attemptTimeoutMs / 1000);
+      const sentAt = performance.now();
       try {
         // Without the bulkhead: calls that hang must not delay the probe.
         const response = await attempt({ method: 'GET', path: probe, headers: {} }, attemptTimeoutMs, deadline);
+        metrics.attempted('probe', 'GET', response, sentAt);
         if (response instanceof TransportFailure) return unhealthy;
         access(response.status);
         return { healthy: isHealthy(response.status), retryAfterMs: retryAfterMs(response.retryAfter) };
@@ -91,6 +104,7 @@ export function createBackend(options: BackendOptions): Backend {
       attemptTimeoutMs,
       maxAnswerBytes,
       attempt,
+      metrics,
       recordOutcome: createOutcomeRecorder({ circuit, attemptTimeoutMs, access }),
       bulkhead,
       retries: {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Operation } from '../metrics/declared/backends.ts';
 import { isSegment } from '../protocol/fields.ts';
 import type { Cache } from './cache.ts';
 import type { Call, Send } from './call.ts';
@@ -22,7 +23,7 @@ export type PrincipalManager = ReturnType<typeof principalManager>;
 export function principalManager(send: Send, call: Call, cache: Cache<Principal>, cacheMs: number) {
   const { deviceId } = call;
 
-  async function change(request: { operation: string; method: 'PUT' | 'DELETE'; path: string; body?: string }) {
+  async function change(request: { operation: Operation; method: 'PUT' | 'DELETE'; path: string; body?: string }) {
     try {
       return await send({ ...request, expect: request.method === 'DELETE' ? [404] : [] });
     } finally {

@@ -1,6 +1,7 @@
 import { derivedId } from '../protocol/event.ts';
 import { Rejection } from '../protocol/rejection.ts';
 import type { Attempt, HttpResponse, Outgoing } from './attempt.ts';
+import type { AttemptMetrics } from './attemptMetrics.ts';
 import type { RecordOutcome } from './attemptOutcome.ts';
 import type { Bulkhead } from './bulkhead.ts';
 import type { Call, Send } from './call.ts';
@@ -19,6 +20,7 @@ interface SendingOptions {
   readonly maxAnswerBytes: number;
   readonly attempt: Attempt;
   readonly recordOutcome: RecordOutcome;
+  readonly metrics: AttemptMetrics;
   readonly bulkhead: Bulkhead;
   readonly retries: RetriesOptions;
   readonly results: CallResults;
@@ -26,7 +28,7 @@ interface SendingOptions {
 
 /** Sends one message's calls to a backend, with retries (B4). */
 export function createSending(options: SendingOptions): (call: Call) => Send {
-  const { name, attemptTimeoutMs, maxAnswerBytes, attempt, recordOutcome, bulkhead, results } = options;
+  const { name, attemptTimeoutMs, maxAnswerBytes, attempt, recordOutcome, metrics, bulkhead, results } = options;
 
   const tooLarge = (operation: string) =>
     new Rejection('response_too_large', `${name}: ${operation} was answered with over ${maxAnswerBytes} bytes`);
@@ -70,7 +72,7 @@ export function createSending(options: SendingOptions): (call: Call) => Send {
       const own = times[key];
       own.calls += 1;
       try {
-        for (;;) {
+        for (let isRepeat = false; ; isRepeat = true) {
           const waiting = bulkhead.enter(deadline, waitingFor, onOutage);
           if (waiting !== undefined) await waiting;
           let response: HttpResponse | TransportFailure;
@@ -79,7 +81,10 @@ export function createSending(options: SendingOptions): (call: Call) => Send {
             const timeoutMs = Math.min(attemptTimeoutMs, deadline.remaining());
             if (timeoutMs === 0) throw timeoutExceeded(waitingFor());
             own.attempts += 1;
+            if (isRepeat) metrics.repeated();
+            const sentAt = performance.now();
             response = await attempt(outgoing, timeoutMs, deadline);
+            metrics.attempted(operation, method, response, sentAt);
             recordOutcome(response, deviceId, timeoutMs);
           } catch (error) {
             throw error instanceof Rejection || error instanceof Cancelled ? error : results.incident(operation, error);

@@ -1,6 +1,6 @@
 import { within } from '../concurrency/within.ts';
 import type { LogLines } from '../log/log.ts';
-import type { Counters } from '../metrics/counters.ts';
+import type { Meter } from '../metrics/meter.ts';
 import type { Rejection } from '../protocol/rejection.ts';
 import { type DeadLetter, idOf } from './deadLetter.ts';
 import type { DeadLetters } from './store.ts';
@@ -18,7 +18,7 @@ export interface Parking {
 
 interface ParkingOptions {
   readonly deadLetters: Pick<DeadLetters, 'park' | 'remove'>;
-  readonly counters: Counters;
+  readonly meter: Meter;
   readonly log: LogLines;
   readonly now: () => Date;
 }
@@ -27,14 +27,17 @@ interface ParkingOptions {
 const parkWithinMs = 20_000;
 const releaseWithinMs = 3_000;
 
-export function createParking({ deadLetters, counters, log, now }: ParkingOptions): Parking {
+export function createParking({ deadLetters, meter, log, now }: ParkingOptions): Parking {
+  const count = meter.counter('device_messaging.dead_letters');
+
   return {
     async park({ event, generation, deviceId, origin, attempts = 0 }, { code, details }, traceparent) {
       try {
         const why = { code, details, parkedAt: now(), attempts: attempts + 1, traceparent };
         await within(deadLetters.park({ event, generation, deviceId, origin, ...why }), parkWithinMs);
-        counters.parked += 1;
+        count('parked');
       } catch (error) {
+        count('not_parked');
         const { sequenceNumber, offset } = event;
         const place = { partition: origin.partition, sequenceNumber, offset };
         log.error({ err: error, device: deviceId, ...place }, 'message could not be parked');

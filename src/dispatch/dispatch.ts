@@ -10,7 +10,8 @@ import type { MessageContext } from '../hub/partition/work.ts';
 import type { Sender } from '../hub/replies/sender.ts';
 import type { Log } from '../log/log.ts';
 import { findCard } from '../messages/index.ts';
-import type { Counters } from '../metrics/counters.ts';
+import { other } from '../metrics/declared/declaration.ts';
+import type { Meter } from '../metrics/meter.ts';
 import { bytesHeld, bytesReceived, bytesToReserve } from '../protocol/body.ts';
 import { resultCodes } from '../protocol/codes.ts';
 import { createEnvelopeReader, type Envelope, type EnvelopeLimits, invalid } from '../protocol/envelope.ts';
@@ -20,6 +21,7 @@ import { textProperties } from '../protocol/properties.ts';
 import { Rejection } from '../protocol/rejection.ts';
 import { derivedTraceId, newTraceparent, traceIdOf } from '../protocol/trace.ts';
 import { writeHandled } from './handledLine.ts';
+import { createHandledRecorder } from './handledMetrics.ts';
 import { answer, type Handled } from './respond.ts';
 import { unknownName } from './unknownName.ts';
 
@@ -38,7 +40,7 @@ export interface Arrival {
 interface DispatchOptions {
   readonly backends: Backends;
   readonly sender: Pick<Sender, 'send'>;
-  readonly counters: Counters;
+  readonly meter: Meter;
   readonly deadLetters: Pick<DeadLetters, 'park' | 'remove'>;
   readonly log: Log;
   readonly limits: EnvelopeLimits & CardLimits & { readonly maxInflatedBytes: number };
@@ -52,7 +54,9 @@ interface DispatchOptions {
 export type Dispatch = (arrival: Arrival, context: MessageContext) => Promise<boolean>;
 
 export function createDispatch(options: DispatchOptions): Dispatch {
-  const { backends, sender, counters, log, limits, now } = options;
+  const { backends, sender, meter, log, limits, now } = options;
+  const recordHandled = createHandledRecorder(meter);
+  const countHandled = meter.counter('device_messaging.handled.messages');
   const letters = createParking(options);
   const readEnvelope = createEnvelopeReader(limits);
 
@@ -82,16 +86,15 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     context.answering(replyBytes(handled));
     const answered = await answer(handled, sender, context.ended, now());
     if (answered === undefined) return false;
-    const repliesMs = Math.round(performance.now() - ended);
+    const repliesMs = performance.now() - ended;
     // Only now: another instance may handle a message of a released partition, and a replay would then undo later messages.
     if (handled.failure && isOurFault) await letters.park(arrival, handled.failure, traceparent);
     else if (arrival.redelivered) await letters.release(arrival); // C1
-    counters[answered.failure ? 'failed' : 'succeeded'] += 1;
-    counters.repliesDelivered += answered.sent;
-    counters.repliesDropped += answered.dropped.length;
-    const ms = Math.round(ended - began);
+    const ms = ended - began;
     const { readAt } = context;
-    writeHandled(log, arrival, handled, answered, { traceId, readAt, begunAt, ms, repliesMs, backends: times });
+    const course = { traceId, readAt, begunAt, ms, repliesMs, backends: times };
+    recordHandled(arrival, handled, answered, course);
+    writeHandled(log, arrival, handled, answered, course);
     return true;
   }
 
@@ -169,7 +172,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
   return (arrival, context) =>
     dispatch(arrival, context).catch(async (error) => {
       await letters.park(arrival, rejectionOf(error, arrival.deviceId), newTraceparent(derivedTraceId(randomUUID())));
-      counters.failed += 1;
+      countHandled('internal_platform_error', other, arrival.generation);
       return true;
     });
 }

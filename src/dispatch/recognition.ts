@@ -1,17 +1,20 @@
 import type { Log } from '../log/log.ts';
-import type { Counters } from '../metrics/counters.ts';
+import type { Meter } from '../metrics/meter.ts';
 import { classify, type HubEvent, senderOf } from '../protocol/event.ts';
 import { misspellingIn } from '../protocol/misspellings.ts';
 import type { Arrival } from './dispatch.ts';
 
 interface ArrivalsOptions {
   readonly hub: string;
-  readonly counters: Counters;
+  readonly meter: Meter;
   readonly log: Log;
 }
 
 /** Recognises our messages among the events of a partition, with their device; counts the others (R1, R3). */
-export function createArrivals({ hub, counters, log }: ArrivalsOptions) {
+export function createArrivals({ hub, meter, log }: ArrivalsOptions) {
+  const countPassedOver = meter.counter('messaging.client.consumed.messages');
+  const countMisspelling = meter.counter('device_messaging.misspellings');
+
   return (partition: string) =>
     (event: HubEvent, redelivered: boolean): Arrival | undefined => {
       const generation = classify(event);
@@ -19,15 +22,15 @@ export function createArrivals({ hub, counters, log }: ArrivalsOptions) {
       const place = { partition, sequenceNumber: event.sequenceNumber };
       const misspelling = misspellingIn(event, generation !== undefined);
       if (misspelling !== undefined) {
-        counters.misspellings += 1;
+        countMisspelling();
         log.debug({ ...place, device: deviceId, hint: misspelling }, 'message with a misspelt property');
       }
       if (generation === undefined) {
-        counters.skipped += 1;
+        countPassedOver('skipped');
         return undefined;
       }
       if (deviceId === undefined) {
-        counters.unattributed += 1;
+        countPassedOver('unattributed');
         log.warn(place, 'message without the hub’s device stamp passed over');
         return undefined;
       }

@@ -1,5 +1,6 @@
 import type { Card, Outcome } from '../card/card.ts';
 import type { Delivery, Sender } from '../hub/replies/sender.ts';
+import type { DropReason } from '../hub/replies/sendFailure.ts';
 import { acknowledge } from '../protocol/acknowledgement.ts';
 import { maxReplyBytes, type Reply } from '../protocol/c2d.ts';
 import { listed } from '../protocol/details.ts';
@@ -26,7 +27,7 @@ export interface Answered {
   readonly failure: Rejection | undefined;
   /** Number of replies that the hub has accepted. */
   readonly sent: number;
-  readonly dropped: readonly { readonly kind: Reply['kind']; readonly device: string; readonly reason: string }[];
+  readonly dropped: readonly { readonly kind: Reply['kind']; readonly device: string; readonly reason: DropReason }[];
 }
 
 class Revoked extends Error {}

@@ -10,6 +10,7 @@ export const events = {
   'program.not_stopped_cleanly': fatal('could not stop cleanly'),
   'program.uncaught_exception': fatal('uncaught exception'),
   'program.unhandled_rejection': fatal('unhandled rejection'),
+  'metrics.not_sent': warn('metrics cannot be sent to the collector'),
   'log.level_changed': info('log level changed'),
   'setting.unknown': warn('environment variable is no setting'),
   'health.served': info('health is served at /livez and /readyz'),

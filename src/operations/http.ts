@@ -1,4 +1,4 @@
-import { createServer } from 'node:http';
+import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 /**
@@ -16,13 +16,15 @@ export interface Health {
   missing(): string[];
   /** What has been stuck for so long that only a restart can help. */
   stuck(): string[];
+  /** Answers `/metrics`. */
+  readonly metrics?: RequestListener | undefined;
 }
 
 /** @throws Error when the port is not available */
 export async function startOperationsServer(
   host: string,
   port: number,
-  { missing, stuck }: Health,
+  { missing, stuck, metrics }: Health,
 ): Promise<OperationsServer> {
   let hasBeenReady = false;
   function lacking(): string[] {
@@ -43,7 +45,8 @@ export async function startOperationsServer(
     else if (pathname === '/livez') answerHealth('alive', stuck());
     else if (pathname === '/readyz') answerHealth('ready', lacking());
     else if (pathname === '/startupz') answerHealth('started', hasBeenReady ? [] : lacking());
-    else answer(404, { error: 'only /startupz, /livez and /readyz exist' });
+    else if (pathname === '/metrics' && metrics) metrics(request, response);
+    else answer(404, { error: 'only /startupz, /livez, /readyz and /metrics exist' });
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);

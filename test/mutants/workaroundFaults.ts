@@ -171,7 +171,7 @@ export const workaroundFaults: readonly Fault[] = [
   }),
   ...inFile('src/hub/reading/sessions.ts', only('startPosition', 'nothing at the offset'), {
     fault: 'stays at a position that the hub refuses',
-    find: 'if (diagnosis.refusesPosition) revoke(partition);',
+    find: "if (diagnosis.refusesPosition) revoke(partition, 'refused');",
     replace: '',
     caughtBy: 'makes an alarm until the checkpoint is removed',
   }),

@@ -3,6 +3,8 @@ import type { CardLimits } from '../../src/card/card.ts';
 import type { DeadLetter } from '../../src/deadLetters/deadLetter.ts';
 import type { Delivery } from '../../src/hub/replies/sender.ts';
 import { createLog } from '../../src/log/log.ts';
+import type { MeterWithReadings } from '../../src/metrics/meter.ts';
+import { summaryOf } from '../../src/metrics/summary.ts';
 import { fits, type Reply } from '../../src/protocol/c2d.ts';
 import type { HubEvent } from '../../src/protocol/event.ts';
 import { breachOfContract } from './asyncapi.ts';
@@ -22,6 +24,7 @@ export interface Dispatched {
   /** Everything that was written to the log, as text. */
   readonly logText: string;
   readonly counters: Readonly<Record<string, number>>;
+  readonly meter: MeterWithReadings;
   /** What the backends were asked. */
   readonly calls: readonly ReceivedCall[];
   /** Bytes of the budget that it did not need any more, in the order in which they were given back. */
@@ -61,7 +64,7 @@ export async function dispatchEvent(
   const replies: Reply[] = [];
   const parked: DeadLetter[] = [];
   const removed: string[] = [];
-  const { backends, counters, dispatch } = wire({
+  const { backends, meter, dispatch } = wire({
     adapter: backend.adapter,
     async send(reply) {
       replies.push(reply);
@@ -93,6 +96,7 @@ export async function dispatchEvent(
   });
   await backends.close();
   backend.verify();
+  const counters = summaryOf(meter);
   const offences = backend.calls.flatMap(breachesOf);
   if (counters.succeeded > 0) offences.push(...breachOfContract({ direction: 'deviceToCloud', ...asSent(event) }));
   offences.push(...replies.flatMap((reply) => breachOfContract({ direction: 'cloudToDevice', ...reply })));
@@ -104,7 +108,8 @@ export async function dispatchEvent(
     removed,
     logged: lines.map((line) => JSON.parse(line)),
     logText: lines.join(''),
-    counters: { ...counters },
+    counters,
+    meter,
     calls: backend.calls,
     givenBack,
   };

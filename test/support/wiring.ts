@@ -6,7 +6,7 @@ import { type Arrival, createDispatch } from '../../src/dispatch/dispatch.ts';
 import type { MessageContext } from '../../src/hub/partition/work.ts';
 import type { Delivery } from '../../src/hub/replies/sender.ts';
 import { createLog, type Log } from '../../src/log/log.ts';
-import { createCounters } from '../../src/metrics/counters.ts';
+import { createMeter } from '../../src/metrics/meter.ts';
 import type { Reply } from '../../src/protocol/c2d.ts';
 import { classify, type HubEvent, senderOf } from '../../src/protocol/event.ts';
 import { messageLimits } from '../../src/settings/groups/constants.ts';
@@ -41,18 +41,18 @@ export function wire({
   amounts,
   limits,
 }: Around) {
-  const backends = createBackends(settings, log, { ...(adapter && { adapter }), random, amounts });
-  const counters = createCounters();
+  const meter = createMeter();
+  const backends = createBackends(settings, log, { ...(adapter && { adapter }), random, amounts, meter });
   const dispatch = createDispatch({
     backends,
     sender: { send },
-    counters,
+    meter,
     deadLetters,
     log,
     limits: { ...messageLimits, ...limits },
     now: () => now,
   });
-  return { backends, counters, dispatch };
+  return { backends, meter, dispatch };
 }
 
 const noLetters = {

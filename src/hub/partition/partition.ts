@@ -30,13 +30,15 @@ export interface PartitionOptions<A extends Arriving> extends Omit<CheckpointOpt
   /** Handles one message and returns whether it was handled to its end. */
   dispatch(arrival: A, context: MessageContext): Promise<boolean>;
   readonly redeliveryHorizon: RedeliveryHorizon;
+  /** A message was read from the hub. */
+  onRead?(): void;
   /** Reports a failure after which the partition goes on. */
   onTrouble(error: unknown, what: LogMessage<'error'>): void;
   /** The partition has revoked itself: another instance owns it, or the spool has lost messages. */
   onRevoked(): void;
   readonly spool: Spool;
   /** For sessions after violent ends (G4); when omitted, no message is a suspect. */
-  readonly quarantine?: Pick<QuarantineOptions, 'mostSuspects' | 'longestMs' | 'log'>;
+  readonly quarantine?: Pick<QuarantineOptions, 'mostSuspects' | 'longestMs' | 'log' | 'meter'>;
   readonly limits: PartitionLimits;
 }
 
@@ -159,8 +161,10 @@ export function createPartition<A extends Arriving>(options: PartitionOptions<A>
       if (life.state() !== 'reading') return;
       if (seen && event.sequenceNumber <= seen.sequenceNumber) continue;
       const arrival = checkpoints.isDone(event.sequenceNumber) ? undefined : arrivalIn(event);
-      if (arrival) await takeIn(arrival, readAt);
-      else checkpoints.pass(see(event));
+      if (arrival) {
+        options.onRead?.();
+        await takeIn(arrival, readAt);
+      } else checkpoints.pass(see(event));
     }
   }
 

@@ -1,3 +1,4 @@
+import { type Meter, noMeter } from '../../metrics/meter.ts';
 import { createTrials, endsUntilParked, type Suspect, type TrialsOptions } from './trials.ts';
 
 /**
@@ -23,6 +24,7 @@ export type Verdict = 'handled' | 'cleared' | 'unfinished';
 export interface QuarantineOptions extends TrialsOptions {
   /** The most suspects of a session: as many messages as may be in flight at once. */
   readonly mostSuspects: number;
+  readonly meter?: Meter;
 }
 
 /** After so many trials that reach the time limit, the quarantine ends. */
@@ -37,7 +39,8 @@ interface Waiting {
 }
 
 export function createQuarantine(options: QuarantineOptions): Quarantine {
-  const { note, draining, mostSuspects, log } = options;
+  const { note, draining, mostSuspects, log, meter = noMeter } = options;
+  const countTrial = meter.counter('device_messaging.quarantine.trials');
   const trials = createTrials(options);
   const waiting: Waiting[] = [];
   /** Suspects whose trial has reached the time limit. */
@@ -80,6 +83,7 @@ export function createQuarantine(options: QuarantineOptions): Quarantine {
   async function tryOne(one: Waiting) {
     isTrying = true;
     const ending = await trials.run(one.suspect);
+    countTrial(ending);
     isTrying = false;
     switch (ending) {
       case 'handled':

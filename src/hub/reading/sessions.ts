@@ -1,6 +1,7 @@
 import { within } from '../../concurrency/within.ts';
 import type { Message } from '../../log/events.ts';
 import type { Troubles } from '../../log/troubles.ts';
+import { type Meter, noMeter } from '../../metrics/meter.ts';
 import type { Arriving } from '../partition/intake.ts';
 import type { PartitionOptions } from '../partition/partition.ts';
 import { knownRedeliveryHorizon, openRedeliveryHorizon } from '../partition/redeliveryHorizon.ts';
@@ -47,6 +48,7 @@ export interface PartitionSessionsOptions<A extends Arriving>
   /** The longest that one answer of the hub or the store may take. */
   readonly answerMs: number;
   readonly troubles: ReadingTroubles;
+  readonly meter?: Meter;
   /** For failures after which a partition goes on. */
   readonly allTroubles: Troubles;
   /** What each partition does with its events. */
@@ -70,7 +72,10 @@ export function createPartitionSessions<A extends Arriving>(
   ownerships: Pick<Ownerships, 'release'>,
   options: PartitionSessionsOptions<A>,
 ): PartitionSessions {
-  const { log, drainMs, startPosition, troubles, allTroubles } = options;
+  const { log, drainMs, startPosition, troubles, allTroubles, meter = noMeter } = options;
+  const countBegun = meter.counter('device_messaging.sessions.begun');
+  const countEnded = meter.counter('device_messaging.sessions.ended');
+  const countCheckpoint = meter.counter('device_messaging.checkpoints');
   const answered = <T>(promise: Promise<T>): Promise<T> => within(promise, options.answerMs);
   const store: Pick<Store, 'progress' | 'writeProgress'> = {
     progress: (partition) => answered(options.store.progress(partition)),
@@ -99,6 +104,7 @@ export function createPartitionSessions<A extends Arriving>(
     if (progress !== undefined) uncounted.delete(partition);
     if (isStopping || progress === undefined) return ownerships.release(record, begun);
     let announced = false;
+    let isOurs = true;
     const onTrouble = (error: unknown, message: Message<'error'>) =>
       allTroubles.met(sourceOf(partition, message), { level: 'error', message, fields: { err: error, partition } });
     const session = beginPartitionSession(connection.client(), {
@@ -111,13 +117,17 @@ export function createPartitionSessions<A extends Arriving>(
           ? openRedeliveryHorizon(() => newestOf(partition), onTrouble)
           : knownRedeliveryHorizon(begun),
       async checkpoint(next) {
-        const isOurs = await store.writeProgress(record, next);
+        isOurs = await store.writeProgress(record, next).catch((error) => {
+          countCheckpoint('failed');
+          throw error;
+        });
+        countCheckpoint(isOurs ? 'written' : 'refused');
         allTroubles.over(sourceOf(partition, 'checkpoint not written'));
         if (!isOurs) logLost(partition, 'checkpoint');
         return isOurs;
       },
       onTrouble,
-      onRevoked: () => revoke(partition),
+      onRevoked: () => revoke(partition, isOurs ? 'spool_unreadable' : 'lost'),
       failed: (diagnosis) => failed(partition, diagnosis),
       heard() {
         troubles.over(partition);
@@ -127,20 +137,22 @@ export function createPartitionSessions<A extends Arriving>(
       },
       lost() {
         logLost(partition, 'hub');
-        revoke(partition);
+        revoke(partition, 'lost');
       },
     });
     entries.set(partition, { state: 'reading', session });
+    countBegun();
   }
 
   function failed(partition: string, diagnosis: Diagnosis) {
     troubles.met(partition, diagnosis);
     // The next round reads the checkpoint again; an operator may have removed it by then.
-    if (diagnosis.refusesPosition) revoke(partition);
+    if (diagnosis.refusesPosition) revoke(partition, 'refused');
   }
 
-  function revoke(partition: string): void {
+  function revoke(partition: string, reason: 'lost' | 'refused' | 'spool_unreadable'): void {
     const entry = entries.get(partition);
+    if (entry?.state === 'draining' || entry?.state === 'reading') countEnded(reason);
     if (entry?.state === 'draining') {
       entry.session.revoke();
       entries.set(partition, { state: 'revoked', ended: entry.ended });
@@ -150,12 +162,19 @@ export function createPartitionSessions<A extends Arriving>(
     }
   }
 
+  /** A revocation has been counted already. */
+  function countEndedUnlessRevoked(partition: string, reason: 'released' | 'not_released') {
+    if (entries.get(partition)?.state !== 'revoked') countEnded(reason);
+  }
+
   async function drainAndRelease(partition: string, session: PartitionSession): Promise<void> {
     try {
       const { unfinished, begun } = await session.drain(drainMs);
       await ownerships.release(session.record, begun);
+      countEndedUnlessRevoked(partition, 'released');
       log.info({ partition, unfinished }, 'partition released');
     } catch (error) {
+      countEndedUnlessRevoked(partition, 'not_released');
       notReleased(error);
     } finally {
       entries.delete(partition);
@@ -205,7 +224,7 @@ export function createPartitionSessions<A extends Arriving>(
         const own = sessionOf(partition)?.record;
         if (own === undefined || (own.owner === owner && own.epoch === epoch)) continue;
         logLost(partition, 'ownership record');
-        revoke(partition);
+        revoke(partition, 'lost');
       }
     },
     release,

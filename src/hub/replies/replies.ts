@@ -1,6 +1,7 @@
 import type { Client } from 'azure-iothub';
 import type { Log } from '../../log/log.ts';
 import type { Troubles } from '../../log/troubles.ts';
+import type { Meter } from '../../metrics/meter.ts';
 import type { Settings } from '../../settings/config.ts';
 import { settleWithinMs } from '../../settings/derived.ts';
 import { mostRepliesInFlight } from '../../settings/groups/constants.ts';
@@ -15,6 +16,7 @@ export function createReplies(
   newClient: () => Client,
   log: Log,
   troubles: Troubles,
+  meter?: Meter,
 ): { readonly connection: ServiceConnection; readonly sender: Sender } {
   const { sendsPerMinute, maxWaitSeconds } = settings;
   const answerWithinMs = settleWithinMs(maxWaitSeconds);
@@ -27,6 +29,7 @@ export function createReplies(
     maxWaitMs: maxWaitSeconds * 1000,
     answerWithinMs,
     troubles,
+    ...(meter && { meter }),
     random: Math.random,
     now: Date.now,
   });

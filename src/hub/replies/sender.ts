@@ -1,4 +1,5 @@
 import type { Troubles } from '../../log/troubles.ts';
+import { type Meter, noMeter } from '../../metrics/meter.ts';
 import { fits, type Reply } from '../../protocol/c2d.ts';
 import { tell } from './replyTroubles.ts';
 import type { DropReason, Refusal } from './sendFailure.ts';
@@ -36,6 +37,7 @@ interface SenderOptions {
   /** How long the hub may take to settle one send: an attempt without an answer takes so much of `maxWaitMs`. */
   readonly answerWithinMs: number;
   readonly troubles: Troubles;
+  readonly meter?: Meter;
   /** A number from 0 to 1, for jitter. */
   readonly random: () => number;
   readonly now: () => number;
@@ -47,7 +49,8 @@ const firstPauseMs = 100;
 const longestPauseMs = 5_000;
 
 export function createSender(options: SenderOptions): Sender {
-  const { sendOnce, sendQueue, maxWaitMs, answerWithinMs, troubles, random, now } = options;
+  const { sendOnce, sendQueue, maxWaitMs, answerWithinMs, troubles, random, now, meter = noMeter } = options;
+  const recordSend = meter.histogram('messaging.client.operation.duration');
   let stopped = false;
   const sleepers = new Set<() => void>();
   /** Devices whose queue was full for all of `maxWaitMs`: later replies are tried once, until one is accepted (D19). */
@@ -79,6 +82,7 @@ export function createSender(options: SenderOptions): Sender {
       began = now(); // the time to connect is no sign of the hub's rate
     });
     sendQueue.settled(began, refusal);
+    recordSend((now() - began) / 1000, refusal?.reason ?? '');
     tell(refusal, reply, troubles);
     return refusal;
   }

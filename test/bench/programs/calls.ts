@@ -41,7 +41,7 @@ function ours(port: number): () => Promise<void> {
       deadline: createDeadline(300),
     };
     const { refusal } = await backend.bind(call)({
-      operation: 'echo',
+      operation: 'read object model',
       method: 'POST',
       path,
       body,

@@ -1,0 +1,64 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import type { Attribute, Declaration } from '../src/metrics/declared/declaration.ts';
+import { chapters } from '../src/metrics/metrics.ts';
+
+/** The tables of `docs/metrics.md`, from the declarations. `npm run docs` rewrites them; a test fails when they are behind. */
+export const metricsFile = 'docs/metrics.md';
+
+const begin = '<!-- metrics: written by `npm run docs` -->';
+const end = '<!-- /metrics -->';
+
+/** As the exporter for Prometheus names it. */
+export function prometheusNameOf(name: string, { kind }: Pick<Declaration, 'kind'>): string {
+  const plain = name.replace(/\W/g, '_').replace(/_{2,}/g, '_');
+  return kind === 'counter' ? `${plain}_total` : plain;
+}
+
+const chapter = ([title, metrics]: [string, Readonly<Record<string, Declaration>>]): string => {
+  const rows = Object.entries(metrics).map(([name, declaration]) => {
+    const { kind, unit, attributes, what, use } = declaration;
+    const keys = attributes.map(({ key }) => `\`${key}\``).join(', ');
+    return `| \`${name}\` | \`${prometheusNameOf(name, declaration)}\` | ${kind} | \`${unit}\` | ${keys} | ${what} | ${use} |`;
+  });
+  return [
+    `### ${title}\n`,
+    '| metric | in Prometheus | kind | unit | attributes | what it tells | what to make of it |',
+    '|---|---|---|---|---|---|---|',
+    ...rows,
+    '',
+    ...attributeTable(Object.values(metrics)),
+  ].join('\n');
+};
+
+function attributeTable(declarations: readonly Declaration[]): string[] {
+  const seen = new Map<string, Attribute>();
+  for (const { attributes } of declarations) {
+    for (const one of attributes) seen.set(`${one.key} ${one.what} ${one.values?.join()}`, one);
+  }
+  const rows = [...seen.values()].map(({ key, what, values }) => {
+    const listed = values?.filter((value) => value !== '').map((value) => `\`${value}\``);
+    return `| \`${key}\` | ${what} | ${listed?.join(', ') ?? ''} |`;
+  });
+  return rows.length === 0 ? [] : ['| attribute | what it says | values |', '|---|---|---|', ...rows, ''];
+}
+
+function constants(): string {
+  const rows = Object.values(chapters).flatMap((metrics: Readonly<Record<string, Declaration>>) =>
+    Object.entries(metrics).flatMap(([name, { constants: fixed }]) => {
+      const pairs = Object.entries(fixed).map(([key, value]) => `\`${key}\` = \`${value}\``);
+      return pairs.length === 0 ? [] : [`| \`${name}\` | ${pairs.join(', ')} |`];
+    }),
+  );
+  return ['### Attributes that never change\n', '| metric | attributes |', '|---|---|', ...rows, ''].join('\n');
+}
+
+export function withMetrics(page: string): string {
+  const [before, rest] = page.split(begin);
+  const [, after] = rest?.split(end) ?? [];
+  if (before === undefined || after === undefined) throw new Error(`the page lacks the lines ${begin} and ${end}`);
+  const tables = [...Object.entries(chapters).map(chapter), constants()].join('\n');
+  return `${before}${begin}\n\n${tables}\n${end}${after}`;
+}
+
+if (process.argv[1] === import.meta.filename)
+  writeFileSync(metricsFile, withMetrics(readFileSync(metricsFile, 'utf8')));

@@ -1,0 +1,32 @@
+import { other } from '../metrics/declared/declaration.ts';
+import type { Meter } from '../metrics/meter.ts';
+import { resultCodes } from '../protocol/codes.ts';
+import type { Arrival } from './dispatch.ts';
+import type { Course } from './handledLine.ts';
+import type { Answered, Handled } from './respond.ts';
+
+/** Records a handled message. Names come from the catalogue, never from the device (D97). */
+export type RecordHandled = (arrival: Arrival, handled: Handled, answered: Answered, course: Course) => void;
+
+export function createHandledRecorder(meter: Meter): RecordHandled {
+  const countHandled = meter.counter('device_messaging.handled.messages');
+  const countReply = meter.counter('device_messaging.replies');
+  const recordWork = meter.histogram('messaging.process.duration');
+  const recordWait = meter.histogram('device_messaging.wait.duration');
+  const recordReplies = meter.histogram('device_messaging.replies.duration');
+
+  return ({ event, generation }, { card }, { failure, sent, dropped }, { readAt, begunAt, ms, repliesMs }) => {
+    const code = failure?.code ?? 'ok';
+    const name = card?.name ?? other;
+    const { fault } = resultCodes[code];
+    countHandled(code, name, generation);
+    recordWork(ms / 1000, name, generation, fault === 'nobody' ? '' : fault);
+    if (readAt !== undefined) {
+      recordWait((readAt - event.enqueuedTimeUtc.getTime()) / 1000, 'hub');
+      recordWait((begunAt - readAt) / 1000, 'lane');
+    }
+    for (let number = 0; number < sent; number += 1) countReply('delivered');
+    for (const { reason } of dropped) countReply(reason);
+    if (sent + dropped.length > 0) recordReplies(repliesMs / 1000);
+  };
+}

@@ -1,0 +1,84 @@
+import { closed, gauge, open, updowncounter } from './declaration.ts';
+
+const partition = open(
+  'messaging.destination.partition.id',
+  'id of the partition, among those that this instance reads',
+);
+const state = closed('device_messaging.state', 'whether it takes in events, or only finishes what it has', [
+  'reading',
+  'draining',
+]);
+const place = closed('device_messaging.place', 'in work, waiting in memory to begin, or waiting on disk', [
+  'work',
+  'memory',
+  'disk',
+]);
+
+/** The state of the partitions that this instance reads. */
+export const partitionMetrics = {
+  'device_messaging.partitions': updowncounter(
+    {
+      unit: '{partition}',
+      what: 'Partitions that this instance owns and reads',
+      use: 'Alert when the sum of `reading` over all instances is below the number of partitions for five minutes: nobody reads one of them.',
+    },
+    state,
+  ),
+  'device_messaging.partition.lag.events': gauge(
+    {
+      unit: '{event}',
+      what: 'Events in the hub after the last one that was read, as of the hub’s last answer',
+      use: 'The backlog in the hub, telemetry included.',
+    },
+    partition,
+  ),
+  'device_messaging.partition.lag.duration': gauge(
+    {
+      unit: 's',
+      what: 'Age of the last event that was read while there are newer ones; 0 when there are none',
+      use: 'Alert when it nears half of the hub’s retention: events older than that are lost.',
+    },
+    partition,
+  ),
+  'device_messaging.partition.messages': updowncounter(
+    {
+      unit: '{message}',
+      what: 'Messages that are read and not handled to their end',
+      use: '`disk` above 0: devices send faster than they are served, or a backend is out. Near 100,000 the partition waits.',
+    },
+    partition,
+    place,
+  ),
+  'device_messaging.partition.spool.bytes': updowncounter(
+    {
+      unit: 'By',
+      what: 'Bytes of the messages on disk',
+      use: 'Near `DELIVERY_SPOOL_BYTES` the partition waits.',
+    },
+    partition,
+  ),
+  'device_messaging.partition.oldest.duration': gauge(
+    {
+      unit: 's',
+      what: 'How long ago the oldest message that is not handled to its end was read; 0 when there is none',
+      use: 'What is stuck. Alert when it is above 15 minutes, the longest time-out of a message, while no backend is out.',
+    },
+    partition,
+  ),
+  'device_messaging.partition.checkpoint.duration': gauge(
+    {
+      unit: 's',
+      what: 'How long something has been done that no checkpoint contains; 0 when there is nothing such',
+      use: 'Alert when it is above five minutes: the store fails, and a crash would repeat everything since.',
+    },
+    partition,
+  ),
+  'device_messaging.partition.suspects': updowncounter(
+    {
+      unit: '{message}',
+      what: 'Messages under suspicion of having ended the process',
+      use: 'Alert on any: see `quarantine.begun` in the log.',
+    },
+    partition,
+  ),
+} as const;

@@ -1,0 +1,46 @@
+import { closed, counter } from './declaration.ts';
+
+/** Partitions of the hub that this instance reads. */
+export const readingMetrics = {
+  'device_messaging.sessions.begun': counter({
+    unit: '{session}',
+    what: 'Partition sessions that began: this instance owns the partition and reads it',
+    use: 'Partitions that change hands. A constant increase: instances come and go, or a partition cannot be read.',
+  }),
+  'device_messaging.sessions.ended': counter(
+    {
+      unit: '{session}',
+      what: 'Partition sessions that ended',
+      use: '`released` is normal: a stop or a hand-over. Alert on `lost`: another instance took the partition by force, so this one was cut off or too slow.',
+    },
+    closed(
+      'device_messaging.reason',
+      'released; could not be released; another instance owns the partition; the hub refuses the position; the spool could not be read',
+      ['released', 'not_released', 'lost', 'refused', 'spool_unreadable'],
+    ),
+  ),
+  'device_messaging.checkpoints': counter(
+    {
+      unit: '{checkpoint}',
+      what: 'Writes of checkpoints',
+      use: 'Alert on `failed` without `written` for some minutes: a crash would repeat everything since the last one.',
+    },
+    closed('device_messaging.result', 'what became of it; refused because another instance owns the partition', [
+      'written',
+      'failed',
+      'refused',
+    ]),
+  ),
+  'device_messaging.quarantine.trials': counter(
+    {
+      unit: '{trial}',
+      what: 'Messages that were tried alone after violent ends of the process',
+      use: 'Alert on any: the process has crashed twice with messages in flight. The log names the suspects.',
+    },
+    closed(
+      'device_messaging.result',
+      'handled; too slow; no room alone; the store did not take the note; the partition drained first',
+      ['handled', 'slow', 'crowded', 'unnoted', 'unfinished'],
+    ),
+  ),
+} as const;

@@ -1,0 +1,43 @@
+import { backendMetrics } from './declared/backends.ts';
+import type { Attribute, Declaration } from './declared/declaration.ts';
+import { messageMetrics } from './declared/messages.ts';
+import { partitionMetrics } from './declared/partitions.ts';
+import { processMetrics } from './declared/process.ts';
+import { readingMetrics } from './declared/reading.ts';
+import { replyMetrics } from './declared/replies.ts';
+
+/** Every metric, by chapter of `docs/metrics.md`. The names are an interface: dashboards and alerts use them (D95). */
+export const chapters = {
+  Messages: messageMetrics,
+  Replies: replyMetrics,
+  Partitions: { ...partitionMetrics, ...readingMetrics },
+  Backends: backendMetrics,
+  Process: processMetrics,
+} as const;
+
+/** Every metric, by its name in OpenTelemetry. */
+export const metrics = {
+  ...messageMetrics,
+  ...replyMetrics,
+  ...partitionMetrics,
+  ...readingMetrics,
+  ...backendMetrics,
+  ...processMetrics,
+} as const;
+
+export type MetricName = keyof typeof metrics;
+type Metric<N extends MetricName> = (typeof metrics)[N];
+type Kind = Declaration['kind'];
+
+/** The names of all metrics of a kind. */
+export type NameOf<K extends Kind> = { [N in MetricName]: Metric<N>['kind'] extends K ? N : never }[MetricName];
+
+type Values<A extends readonly Attribute[]> = Extract<
+  { -readonly [I in keyof A]: A[I] extends Attribute<infer V> ? V : never },
+  string[]
+>;
+
+/** The values of a metric's attributes, in the order of their declaration. */
+export type ValuesOf<N extends MetricName> = Values<Metric<N>['attributes']>;
+
+export const declarationOf = (name: MetricName): Declaration => metrics[name];

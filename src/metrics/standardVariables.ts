@@ -1,0 +1,37 @@
+/** What the standard variables of OpenTelemetry ask of the metrics. The exporter itself reads the others (address, headers, time-out, certificates). */
+export interface MetricsWanted {
+  /** Whether metrics are recorded at all: unless OTEL_SDK_DISABLED is true. */
+  readonly isOn: boolean;
+  /** Whether they are sent to a collector. */
+  readonly isSent: boolean;
+  /** Variables with an address that is none. */
+  readonly unusable: readonly string[];
+  readonly intervalMs: number;
+  readonly timeoutMs: number;
+}
+
+const addresses = ['OTEL_EXPORTER_OTLP_METRICS_ENDPOINT', 'OTEL_EXPORTER_OTLP_ENDPOINT'] as const;
+
+export function metricsWanted(env: NodeJS.ProcessEnv): MetricsWanted {
+  const isOn = env['OTEL_SDK_DISABLED']?.trim().toLowerCase() !== 'true';
+  const given = addresses.filter((name) => (env[name] ?? '').trim() !== '');
+  const exporters = (env['OTEL_METRICS_EXPORTER'] ?? '').split(',').map((one) => one.trim());
+  const isNamed = exporters.some((one) => one !== '');
+  const intervalMs = millisecondsIn(env['OTEL_METRIC_EXPORT_INTERVAL'], 60_000);
+  return {
+    isOn,
+    isSent: isOn && (isNamed ? exporters.includes('otlp') : given.length > 0),
+    unusable: given.filter((name) => !/^https?:\/\//i.test(env[name] ?? '') || !URL.canParse(env[name] ?? '')),
+    intervalMs,
+    timeoutMs: Math.min(intervalMs, millisecondsIn(env['OTEL_METRIC_EXPORT_TIMEOUT'], 30_000)),
+  };
+}
+
+/** The longest time of a timer. */
+const mostMs = 2 ** 31 - 1;
+
+/** As the standard has it, a text that is no such number counts as not set. */
+function millisecondsIn(text: string | undefined, fallback: number): number {
+  const number = Number(text);
+  return Number.isInteger(number) && number > 0 && number <= mostMs ? number : fallback;
+}

@@ -1,0 +1,62 @@
+import type { Backends } from '../backends/backends.ts';
+import type { Budget } from '../hub/partition/budget.ts';
+import type { Consumer } from '../hub/reading/consumer.ts';
+import type { Sender } from '../hub/replies/sender.ts';
+import type { Meter } from '../metrics/meter.ts';
+import { observePartitions } from './partitionGauges.ts';
+
+interface Observed {
+  /** Of all partitions. */
+  readonly budget: Pick<Budget, 'inFlight' | 'waiting' | 'answering'>;
+  readonly consumer: Pick<Consumer, 'partitions' | 'waiting'>;
+  readonly backends: Pick<Backends, 'states'>;
+  readonly sender: Pick<Sender, 'state'>;
+}
+
+const backendNames = ['informationModel', 'typeRegistry', 'principalManager'] as const;
+
+/** Registers the metrics that are read from the state of the service whenever somebody collects them. */
+export function observeService(meter: Meter, { budget, consumer, backends, sender }: Observed): void {
+  const held = (what: 'messages' | 'bytes') =>
+    [
+      [budget.inFlight()[what], 'work'],
+      [budget.waiting.taken()[what], 'memory'],
+      [budget.answering.taken()[what], 'replies'],
+    ] as const;
+  meter.observe('device_messaging.held.messages', () => held('messages'));
+  meter.observe('device_messaging.held.bytes', () => held('bytes'));
+  meter.observe('device_messaging.unfinished.messages', () => [[consumer.waiting().messages]]);
+  observePartitions(meter, consumer);
+
+  meter.observe('device_messaging.backend.out', () => {
+    const states = backends.states();
+    return backendNames.map((name) => [states[name].circuit === 'open' ? 1 : 0, name] as const);
+  });
+  meter.observe('device_messaging.backend.connections', () => {
+    const states = backends.states();
+    return backendNames.flatMap((name) => {
+      const { inUse, waiting } = states[name].connections;
+      return [[inUse, name, 'used'] as const, [waiting, name, 'waiting'] as const];
+    });
+  });
+  meter.observe('device_messaging.cache.entries', () => {
+    const { typeRegistry, principalManager } = backends.states();
+    return [
+      [typeRegistry.cacheEntries ?? 0, 'types'],
+      [principalManager.cacheEntries ?? 0, 'identities'],
+    ];
+  });
+
+  meter.observe('device_messaging.replies.unsettled', () => {
+    const { waiting, inFlight } = sender.state();
+    return [
+      [waiting, 'waiting'],
+      [inFlight, 'sent'],
+    ];
+  });
+  meter.observe('device_messaging.replies.rate', () => {
+    const { ratePerSecond } = sender.state();
+    return ratePerSecond === undefined ? [] : [[ratePerSecond]];
+  });
+  meter.observe('device_messaging.devices.not_fetching', () => [[sender.state().notFetching]]);
+}

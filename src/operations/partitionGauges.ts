@@ -1,0 +1,57 @@
+import type { Consumer } from '../hub/reading/consumer.ts';
+import type { PartitionState } from '../hub/reading/partitionState.ts';
+import type { Meter } from '../metrics/meter.ts';
+
+type ByPartition = `device_messaging.partition.${Own}`;
+type Own = 'lag.events' | 'lag.duration' | 'spool.bytes' | 'oldest.duration' | 'checkpoint.duration' | 'suspects';
+
+/** Registers the metrics of the partitions that this instance reads. */
+export function observePartitions(meter: Meter, consumer: Pick<Consumer, 'partitions'>): void {
+  const partitions = oncePerCollection(consumer.partitions);
+
+  /** One series for each partition; none where the value is not known. */
+  const each = (numberOf: (state: PartitionState) => number | undefined) => () =>
+    partitions().flatMap((state) => {
+      const value = numberOf(state);
+      return value === undefined ? [] : [[value, state.partition] as const];
+    });
+
+  meter.observe('device_messaging.partitions', () =>
+    (['reading', 'draining'] as const).map(
+      (state) => [partitions().filter((one) => one.state === state).length, state] as const,
+    ),
+  );
+  meter.observe('device_messaging.partition.messages', () =>
+    partitions().flatMap(
+      ({ partition, inFlight, waiting, spooled }) =>
+        [
+          [inFlight, partition, 'work'],
+          [Math.max(0, waiting - spooled.messages), partition, 'memory'],
+          [spooled.messages, partition, 'disk'],
+        ] as const,
+    ),
+  );
+  const observe = (name: ByPartition, numberOf: Parameters<typeof each>[0]) => meter.observe(name, each(numberOf));
+  observe('device_messaging.partition.lag.events', (state) => state.lagEvents);
+  observe('device_messaging.partition.lag.duration', (state) => state.lagSeconds);
+  observe('device_messaging.partition.spool.bytes', ({ spooled }) => spooled.bytes);
+  observe('device_messaging.partition.oldest.duration', ({ oldest }) =>
+    oldest === undefined ? 0 : Math.max(0, (Date.now() - oldest.readAt) / 1000),
+  );
+  observe('device_messaging.partition.checkpoint.duration', ({ checkpoint }) => checkpoint.ageSeconds);
+  observe('device_messaging.partition.suspects', ({ suspects }) => suspects);
+}
+
+/** The state is a walk over all that waits. A collection reads all metrics at once, without an await between them. */
+function oncePerCollection<T>(read: () => T): () => T {
+  let known: { readonly value: T } | undefined;
+  return () => {
+    if (known === undefined) {
+      known = { value: read() };
+      queueMicrotask(() => {
+        known = undefined;
+      });
+    }
+    return known.value;
+  };
+}

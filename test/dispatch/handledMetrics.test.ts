@@ -1,0 +1,97 @@
+import { expect, it } from 'vitest';
+import { catalogue } from '../../src/messages/index.ts';
+import { dispatchEvent } from '../support/dispatching.ts';
+import { hubEvent } from '../support/events.ts';
+import { readingOf } from '../support/readings.ts';
+import { scriptedBackend } from '../support/scriptedBackend.ts';
+import { arrivalOf, forever, wire } from '../support/wiring.ts';
+import { device, devicePrincipal, noConfiguration, problem, pumpAnswer, pumpId } from '../support/world.ts';
+
+const properties = { msgType: 'action', action: 'model.create', version: 2, correlationId: 'c-1', ack: 'all' };
+const pumpBody = { objectId: pumpId, model: 'svc.device', type: 'pump', properties: { serial: 'FP-1' } };
+const event = hubEvent({ properties, body: pumpBody });
+const success = [
+  device,
+  { call: `GET /objects/${pumpId}/models/svc.device`, reply: problem(404, 'Not found') },
+  { call: `POST /object?owner=${devicePrincipal}`, reply: [503] },
+  { call: `POST /object?owner=${devicePrincipal}`, reply: [201, pumpAnswer()] },
+  noConfiguration(pumpId),
+] as const;
+
+it('a message that succeeds is counted, with its requests, its waits and its replies', async () => {
+  const readAt = event.enqueuedTimeUtc.getTime() + 40_000;
+  const { meter } = await dispatchEvent(event, success, { readAt });
+  expect(readingOf(meter, 'device_messaging.handled.messages')).toEqual({ 'ok model.create V2': 1 });
+  expect(readingOf(meter, 'messaging.process.duration')).toEqual({ 'model.create V2': 1 });
+  expect(readingOf(meter, 'device_messaging.wait.duration')).toEqual({ hub: 1, lane: 1 });
+  expect(readingOf(meter, 'device_messaging.replies')).toEqual({ delivered: 1 });
+  expect(readingOf(meter, 'device_messaging.replies.duration')).toEqual({ '': 1 });
+  expect(readingOf(meter, 'http.client.request.duration')).toEqual({
+    'principalManager resolve identity GET 200': 1,
+    'informationModel read object model GET 404': 2,
+    'informationModel create object model POST 503': 1,
+    'informationModel create object model POST 201': 1,
+  });
+  expect(readingOf(meter, 'device_messaging.backend.retries')).toEqual({ informationModel: 1 });
+  expect(readingOf(meter, 'device_messaging.cache.lookups')).toEqual({ 'identities miss': 1 });
+  const waits = meter.readings().find(({ name }) => name === 'device_messaging.wait.duration');
+  const hubWait = [...(waits?.read() ?? [])].find(({ values: [stage] }) => stage === 'hub');
+  expect(hubWait?.sum).toBe(40);
+});
+
+it('a failure is counted by its code, and its duration by whose side it is on', async () => {
+  const { meter } = await dispatchEvent(hubEvent({ properties, body: '{' }), []);
+  expect(readingOf(meter, 'device_messaging.handled.messages')).toEqual({ 'validation_error model.create V2': 1 });
+  expect(readingOf(meter, 'messaging.process.duration')).toEqual({ 'model.create V2 device': 1 });
+  expect(readingOf(meter, 'device_messaging.wait.duration')).toEqual({});
+});
+
+it('a reply that is dropped is counted by its reason', async () => {
+  const { meter } = await dispatchEvent(hubEvent({ properties, body: '{' }), [], {
+    deliver: () => ({ dropped: 'queue_full' }),
+  });
+  expect(readingOf(meter, 'device_messaging.replies')).toEqual({ queue_full: 1 });
+});
+
+it.each([
+  ['is parked', async () => {}, { parked: 1 }],
+  ['cannot be parked', () => Promise.reject(new Error('no space left')), { not_parked: 1 }],
+])('a failure of ours that %s is counted as a dead letter', async (_, park, counted) => {
+  const { meter } = await dispatchEvent(event, [{ call: device.call, reply: [200, '<html>'] }], { park });
+  expect(readingOf(meter, 'device_messaging.dead_letters')).toEqual(counted);
+  expect(readingOf(meter, 'messaging.process.duration')).toEqual({ 'model.create V2 service': 1 });
+});
+
+it('an attempt without a response is recorded with its reason', async () => {
+  const { meter } = await dispatchEvent(event, [{ call: device.call, reply: 'refused' }, ...success]);
+  expect(readingOf(meter, 'http.client.request.duration')).toMatchObject({
+    'principalManager resolve identity GET  connection refused': 1,
+    'principalManager resolve identity GET 200': 1,
+  });
+});
+
+it('names that devices make up become no series: nothing that a device sends is in the metrics', async () => {
+  const { dispatch, meter, backends } = wire({
+    adapter: scriptedBackend([]).adapter,
+    send: async () => 'delivered',
+  });
+  const mark = 'zqhostile';
+  const named = ['__proto__', 'constructor', 'toString', '_OTHER', `${mark}"} 1\n# ${mark}`, mark.repeat(3_000)];
+  const names = [...named, ...Array.from({ length: 500 }, (_, index) => `${mark}-${index}`)];
+  for (const name of names) {
+    const texts = { correlationId: mark, target: mark, ack: 'all', id: mark };
+    const v2 = { ...texts, msgType: 'action', version: 2, action: name };
+    const v1 = { ...texts, 'svc-messagetype': 'platformEvent', eventType: name };
+    for (const sent of [v2, v1]) {
+      await dispatch(arrivalOf(hubEvent({ device: `${mark}-${name}`, properties: sent, body: mark })), forever);
+    }
+  }
+  await backends.close();
+  const all = meter.readings().flatMap(({ name, read }) => Array.from(read(), ({ values }) => [name, ...values]));
+  expect(JSON.stringify(all)).not.toContain(mark);
+  const known = catalogue.map(({ name }) => name);
+  const seen = all.flatMap(([metric, , name]) => (metric === 'device_messaging.handled.messages' ? [name] : []));
+  expect([...new Set(seen)].filter((name) => name !== '_OTHER' && !known.includes(name ?? ''))).toEqual([]);
+  expect(meter.total('device_messaging.handled.messages')).toBe(2 * names.length);
+  expect(all.length).toBeLessThan(60);
+});

@@ -1,0 +1,51 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { metricsFile, withMetrics } from '../../scripts/metricsPage.ts';
+import type { Declaration } from '../../src/metrics/declared/declaration.ts';
+import { type MetricName, metrics } from '../../src/metrics/metrics.ts';
+import { resultCodes } from '../../src/protocol/codes.ts';
+
+const all: [string, Declaration][] = Object.entries(metrics);
+const valuesOf = (name: MetricName, key: string) => {
+  const { attributes }: Declaration = metrics[name];
+  return attributes.find((one) => one.key === key)?.values;
+};
+
+it('docs/metrics.md has every metric as it is: run `npm run docs`', () => {
+  const page = readFileSync(metricsFile, 'utf8');
+  expect(withMetrics(page)).toBe(page);
+});
+
+describe('the declarations', () => {
+  it.each(all)('%s has a name as the standard wants it, a help text and a use', (name, { what, use }) => {
+    expect(name).toMatch(/^(device_messaging|messaging|http|nodejs|process|v8js)(\.[a-z]+\d*(_[a-z]+)*)+$/);
+    expect(what).toMatch(/^[A-Z1].*[^.]$/);
+    expect(use).toMatch(/\w[.:]?.*\.$/);
+  });
+
+  it.each(all)('%s has bounds in order if it is a histogram, and no bounds otherwise', (_, { kind, buckets }) => {
+    expect(buckets.length > 0).toBe(kind === 'histogram');
+    expect([...buckets].sort((a, b) => a - b)).toEqual(buckets);
+  });
+
+  it.each(all)('%s has each attribute once, without those of a device', (_, { attributes }) => {
+    const keys = attributes.map(({ key }) => key);
+    expect(new Set(keys).size).toBe(keys.length);
+    for (const key of keys) expect(key).not.toMatch(/device\.?_?id|correlation|target/i);
+  });
+
+  it('have the result codes of the service', () => {
+    expect(valuesOf('device_messaging.handled.messages', 'device_messaging.code')).toEqual(Object.keys(resultCodes));
+  });
+});
+
+it('the queries of docs/metrics.md ask for metrics and attributes that exist', () => {
+  const known = all.flatMap(([name, { attributes }]) => [name, ...attributes.map(({ key }) => key)]);
+  const printed = new Set(known.map((name) => name.replaceAll('.', '_')));
+  const page = readFileSync(metricsFile, 'utf8').split('## All metrics')[0] ?? '';
+  const asked = [...page.matchAll(/\b(?:device_messaging|messaging|http|error)_[a-z_]+/g)].map(([name]) =>
+    name.replace(/_(total|bucket|count|sum)$/, ''),
+  );
+  expect(asked.length).toBeGreaterThan(10);
+  expect(asked.filter((name) => !printed.has(name))).toEqual([]);
+});

@@ -1,0 +1,116 @@
+import { expect, it, vi } from 'vitest';
+import { createPartition } from '../../src/hub/partition/partition.ts';
+import { createReadingTroubles } from '../../src/hub/reading/readingTroubles.ts';
+import { createPartitionSessions } from '../../src/hub/reading/sessions.ts';
+import { createMemoryStore } from '../../src/hub/stores/memoryStore.ts';
+import type { Store } from '../../src/hub/stores/store.ts';
+import { createMeter } from '../../src/metrics/meter.ts';
+import { hubEvent } from '../support/events.ts';
+import { withFakeTimers } from '../support/fakeTimers.ts';
+import { neverCrashing } from '../support/processLife.ts';
+import { readingOf } from '../support/readings.ts';
+import { createFakeHub } from './support/fakeHub.ts';
+import { arrivalOf, budgetOf, limits, usual } from './support/partitions.ts';
+import { silence, untold } from './support/replying.ts';
+import { memorySpool } from './support/spools.ts';
+
+withFakeTimers();
+
+/** The sessions of an instance that owns partition 0, whose session reads one message. */
+async function setUp(changed: Partial<Store> = {}, release = async () => {}) {
+  const hub = createFakeHub(['0']);
+  hub.append('0', hubEvent({ sequenceNumber: 0, properties: { device: 'a' } }));
+  const store = createMemoryStore();
+  const owned = { partition: '0', owner: 'me', wantedBy: '', wantedSince: 0, renewedAt: Date.now() };
+  const record = await store.change(undefined, { ...owned, epoch: 5 });
+  if (record === undefined) throw new Error('somebody else was faster');
+  const meter = createMeter();
+  const sessions = createPartitionSessions(
+    { client: () => hub.client(neverCrashing()) as never },
+    { release },
+    {
+      ...{ batchSize: 10, prefetch: 10, maxWaitSeconds: 1, drainMs: 1_000, meter },
+      startPosition: 'earliest',
+      ...{ answerMs: 20_000, store: { ...store, ...changed }, log: silence },
+      ...{ troubles: createReadingTroubles(untold), allTroubles: untold },
+      partition: () => ({
+        ...{ budget: budgetOf(10), spool: memorySpool(), costOf: usual.costOf, limits, arrivalOf },
+        dispatch: async () => true,
+      }),
+    },
+  );
+  await sessions.open(record, 41);
+  await vi.advanceTimersByTimeAsync(limits.everyMs + 1_000);
+  return {
+    sessions,
+    record,
+    counted: () => ({
+      begun: readingOf(meter, 'device_messaging.sessions.begun'),
+      ended: readingOf(meter, 'device_messaging.sessions.ended'),
+      checkpoints: readingOf(meter, 'device_messaging.checkpoints'),
+    }),
+  };
+}
+
+it('a session, its checkpoints and its release are counted', async () => {
+  const { sessions, counted } = await setUp();
+  expect(counted()).toEqual({ begun: { '': 1 }, ended: {}, checkpoints: { written: 1 } });
+  await sessions.release('0');
+  expect(counted()).toMatchObject({ begun: { '': 1 }, ended: { released: 1 } });
+});
+
+it('a partition that another instance owns is counted as lost, also when it drains already', async () => {
+  const { sessions, record, counted } = await setUp();
+  const draining = sessions.release('0');
+  sessions.revokeLost([{ ...record, owner: 'other', epoch: 6 }]);
+  await draining;
+  expect(counted().ended).toEqual({ lost: 1 });
+});
+
+it('a session that cannot be released is counted so', async () => {
+  const { sessions, counted } = await setUp({}, () => Promise.reject(new Error('no store')));
+  await sessions.release('0');
+  expect(counted().ended).toEqual({ not_released: 1 });
+});
+
+it('a checkpoint that the store does not take is counted as failed', async () => {
+  const { counted } = await setUp({ writeProgress: () => Promise.reject(new Error('no store')) });
+  expect(counted()).toMatchObject({ ended: {}, checkpoints: { failed: 1 } });
+});
+
+it('a checkpoint that is refused is counted, and the session as lost', async () => {
+  const { counted } = await setUp({ writeProgress: async () => false });
+  expect(counted()).toMatchObject({ ended: { lost: 1 }, checkpoints: { refused: 1 } });
+});
+
+it('the trials of suspects are counted by their end', async () => {
+  const meter = createMeter();
+  const partition = createPartition({
+    ...usual,
+    ...{ budget: budgetOf(10), spool: memorySpool(0), limits },
+    progress: { sequenceNumber: -1, offset: '-1', completed: '', note: '1 2 0 - -' },
+    arrivalOf: (event) => ({ event, deviceId: 'd1' }),
+    dispatch: async () => true,
+    quarantine: { mostSuspects: 10, longestMs: 900_000, log: silence, meter },
+  });
+  await partition.admit([hubEvent({ sequenceNumber: 0 }), hubEvent({ sequenceNumber: 1 })]);
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(readingOf(meter, 'device_messaging.quarantine.trials')).toEqual({ handled: 1 });
+  expect(await partition.drain(1_000)).toBe(0);
+});
+
+it('a message is reported as read once, also when it waits on disk', async () => {
+  let read = 0;
+  const partition = createPartition({
+    ...usual,
+    ...{ budget: budgetOf(10), spool: memorySpool(), limits: { ...limits, deviceMessages: 1 }, arrivalOf },
+    dispatch: async () => true,
+    onRead() {
+      read += 1;
+    },
+  });
+  const events = [0, 1, 2].map((sequenceNumber) => hubEvent({ sequenceNumber, properties: { device: 'a' } }));
+  await partition.admit([...events, hubEvent({ sequenceNumber: 3, properties: {} })]);
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect([read, await partition.drain(1_000)]).toEqual([3, 0]);
+});

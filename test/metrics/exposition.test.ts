@@ -1,0 +1,122 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { type Metrics, openMetrics } from '../../src/metrics/exposition.ts';
+import { noMeter } from '../../src/metrics/meter.ts';
+import { parseMetrics, sampleOf } from '../support/promText.ts';
+import { recordingLog } from '../support/recordingLog.ts';
+
+const open = (env: NodeJS.ProcessEnv = {}) =>
+  openMetrics({ service: 'tested', version: '1.2.3', instance: 'host-1', env, log: recordingLog() });
+
+let metrics: Metrics;
+let text: () => Promise<string>;
+let close: () => Promise<void>;
+beforeEach(async () => {
+  metrics = open();
+  const server = createServer((request, response) => metrics.answer?.(request, response));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/metrics`;
+  text = async () => {
+    const response = await fetch(url);
+    expect(response.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');
+    return response.text();
+  };
+  close = () => new Promise((resolve) => server.close(() => resolve()));
+});
+afterEach(async () => {
+  await metrics.close();
+  await close();
+});
+
+it('serves counters with their help, kind and attributes, from 0 on', async () => {
+  const count = metrics.meter.counter('messaging.client.consumed.messages');
+  count('skipped');
+  count('skipped');
+  const served = await text();
+  const name = 'messaging_client_consumed_messages_total';
+  expect(served).toContain(`# HELP ${name} Events that were read from the hub\n`);
+  expect(served).toContain(`# TYPE ${name} counter\n`);
+  const samples = parseMetrics(served).filter((one) => one.name === name);
+  const system = { messaging_system: 'eventhubs', messaging_operation_name: 'receive' };
+  expect(samples).toEqual([
+    { name, labels: { ...system, device_messaging_kind: 'message' }, value: 0 },
+    { name, labels: { ...system, device_messaging_kind: 'skipped' }, value: 2 },
+    { name, labels: { ...system, device_messaging_kind: 'unattributed' }, value: 0 },
+  ]);
+});
+
+it('serves histograms with cumulative buckets; an attribute without a value is left out', async () => {
+  const record = metrics.meter.histogram('messaging.client.operation.duration');
+  for (const seconds of [0.001, 0.3, 100]) record(seconds, '');
+  record(1, 'throttled');
+  const samples = parseMetrics(await text());
+  const bucket = (le: string) =>
+    samples.find(
+      ({ name, labels }) =>
+        name === 'messaging_client_operation_duration_bucket' && labels['le'] === le && !('error_type' in labels),
+    )?.value;
+  expect(['0.005', '0.25', '0.5', '30', '+Inf'].map(bucket)).toEqual([1, 1, 2, 2, 3]);
+  const failed = { error_type: 'throttled' };
+  expect(sampleOf(samples, 'messaging_client_operation_duration_count', failed)).toBe(1);
+  expect(sampleOf(samples, 'messaging_client_operation_duration_sum')).toBeCloseTo(101.301);
+});
+
+it('counts on from scrape to scrape', async () => {
+  const count = metrics.meter.counter('device_messaging.misspellings');
+  for (const expected of [1, 2, 3]) {
+    count();
+    expect(sampleOf(parseMetrics(await text()), 'device_messaging_misspellings_total')).toBe(expected);
+  }
+});
+
+it('serves what is observed at that moment, and nothing of what is not observed any more', async () => {
+  let spaces = ['first', 'second'];
+  metrics.meter.observe('v8js.memory.heap.used', () => spaces.map((name) => [7, name] as const));
+  const served = async () =>
+    parseMetrics(await text())
+      .filter(({ name }) => name === 'v8js_memory_heap_used')
+      .map(({ labels }) => labels['v8js_heap_space_name']);
+  expect(await served()).toEqual(['first', 'second']);
+  spaces = ['second'];
+  expect(await served()).toEqual(['second']);
+});
+
+it('serves the other metrics when one cannot be read', async () => {
+  metrics.meter.observe('device_messaging.unfinished.messages', () => {
+    throw new Error('unforeseen');
+  });
+  const samples = parseMetrics(await text());
+  expect(sampleOf(samples, 'device_messaging_unfinished_messages')).toBeUndefined();
+  expect(sampleOf(samples, 'process_uptime')).toBeGreaterThan(0);
+});
+
+it('says whose metrics they are', async () => {
+  const [target] = parseMetrics(await text()).filter(({ name }) => name === 'target_info');
+  expect(target?.labels).toMatchObject({
+    service_name: 'tested',
+    service_version: '1.2.3',
+    service_instance_id: 'host-1',
+  });
+});
+
+it('has the event loop delay, without the interval of the measurement', async () => {
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 250); // holds up the event loop
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  const samples = parseMetrics(await text());
+  const delay = (which: string) => sampleOf(samples, `nodejs_eventloop_delay_${which}`) ?? Number.NaN;
+  expect(delay('max')).toBeGreaterThan(0.15);
+  expect(delay('max')).toBeLessThan(10);
+  expect(delay('min')).toBeLessThan(delay('max'));
+  for (const which of ['mean', 'stddev', 'p50', 'p90', 'p99']) expect(delay(which)).toBeLessThanOrEqual(delay('max'));
+  expect(sampleOf(samples, 'process_memory_usage')).toBeGreaterThan(10_000_000);
+  expect(sampleOf(samples, 'process_cpu_time_total', { cpu_mode: 'user' })).toBeGreaterThan(0);
+  expect(sampleOf(samples, 'v8js_memory_heap_used', { v8js_heap_space_name: 'old_space' })).toBeGreaterThan(1_000_000);
+});
+
+it('is switched off as a whole by OTEL_SDK_DISABLED', async () => {
+  const off = open({ OTEL_SDK_DISABLED: 'True', OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9' });
+  expect([off.meter, off.answer, off.summary()]).toEqual([noMeter, undefined, {}]);
+  await off.close();
+});

@@ -1,0 +1,82 @@
+import { expect, it } from 'vitest';
+import { createMeter, noMeter, statusValue } from '../../src/metrics/meter.ts';
+import { mostSeries } from '../../src/metrics/series.ts';
+import { readingOf } from '../support/readings.ts';
+
+const seriesOf = (meter: ReturnType<typeof createMeter>, name: string) => [
+  ...(meter
+    .readings()
+    .find((one) => one.name === name)
+    ?.read() ?? []),
+];
+
+it('counts by the values of the attributes', () => {
+  const meter = createMeter();
+  const count = meter.counter('device_messaging.replies');
+  count('delivered');
+  count('delivered');
+  count('queue_full');
+  expect(readingOf(meter, 'device_messaging.replies')).toEqual({ delivered: 2, queue_full: 1 });
+});
+
+it('counts in the same series, however often the counter is asked for', () => {
+  const meter = createMeter();
+  meter.counter('device_messaging.misspellings')();
+  meter.counter('device_messaging.misspellings')();
+  expect(readingOf(meter, 'device_messaging.misspellings')).toEqual({ '': 2 });
+});
+
+it('has each series of small closed sets at 0 before anything is counted', () => {
+  const meter = createMeter();
+  meter.counter('device_messaging.cache.lookups');
+  const all = seriesOf(meter, 'device_messaging.cache.lookups').map(({ values, sum }) => [...values, sum]);
+  expect(all).toEqual(
+    ['types', 'identities'].flatMap((cache) => ['hit', 'miss', 'shared'].map((result) => [cache, result, 0])),
+  );
+});
+
+it('puts a duration into the first bucket whose bound it does not exceed; a negative one counts as 0', () => {
+  const meter = createMeter();
+  const record = meter.histogram('device_messaging.replies.duration');
+  for (const seconds of [-3, 0.005, 0.0051, 3600, 3601]) record(seconds);
+  const [series] = seriesOf(meter, 'device_messaging.replies.duration');
+  expect(series?.buckets).toEqual([2, 1, ...new Array(13).fill(0), 1, 1]);
+  expect([series?.count, series?.sum]).toEqual([5, 0.005 + 0.0051 + 3600 + 3601]);
+});
+
+it('reads an observed metric at each collection', () => {
+  const meter = createMeter();
+  let unfinished = 3;
+  meter.observe('device_messaging.unfinished.messages', () => [[unfinished]]);
+  expect(readingOf(meter, 'device_messaging.unfinished.messages')).toEqual({ '': 3 });
+  unfinished = 5;
+  expect(readingOf(meter, 'device_messaging.unfinished.messages')).toEqual({ '': 5 });
+});
+
+it('bounds the series of a metric, whatever it is given: the rest is counted as _OTHER', () => {
+  const meter = createMeter();
+  const count = meter.counter('device_messaging.handled.messages');
+  for (let number = 0; number < 3 * mostSeries; number += 1) count('ok', `hostile-${number}`, 'V2');
+  const counted = readingOf(meter, 'device_messaging.handled.messages');
+  expect(Object.keys(counted)).toHaveLength(mostSeries + 1);
+  expect(counted['_OTHER _OTHER _OTHER']).toBe(2 * mostSeries);
+  expect(meter.total('device_messaging.handled.messages')).toBe(3 * mostSeries);
+});
+
+it.each([
+  [200, '200'],
+  [599, '599'],
+  [99, '_OTHER'],
+  [600, '_OTHER'],
+  [123456789, '_OTHER'],
+])('has the status %i as %s', (status, value) => {
+  expect(statusValue(status)).toBe(value);
+});
+
+it('can be left out', () => {
+  noMeter.counter('device_messaging.misspellings')();
+  noMeter.histogram('device_messaging.replies.duration')(1);
+  noMeter.observe('device_messaging.unfinished.messages', () => {
+    throw new Error('nobody reads it');
+  });
+});

@@ -1,0 +1,103 @@
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { type Metrics, openMetrics } from '../../src/metrics/exposition.ts';
+import { type MetricsCollector, startMetricsCollector } from '../support/metricsCollector.ts';
+import { recordingLog } from '../support/recordingLog.ts';
+
+const canary = 'Y2FuYXJ5LWtleQ';
+const notSent = 'metrics cannot be sent to the collector';
+
+let collector: MetricsCollector;
+let metrics: Metrics | undefined;
+let log = recordingLog();
+beforeEach(async () => {
+  collector = await startMetricsCollector();
+  log = recordingLog();
+  // The exporter of the SDK reads the environment itself.
+  vi.stubEnv('OTEL_EXPORTER_OTLP_ENDPOINT', collector.url);
+  vi.stubEnv('OTEL_EXPORTER_OTLP_HEADERS', `api-key=${canary}`);
+  vi.stubEnv('OTEL_METRIC_EXPORT_INTERVAL', '50');
+  vi.stubEnv('OTEL_RESOURCE_ATTRIBUTES', 'deployment.environment.name=test');
+});
+afterEach(async () => {
+  await metrics?.close();
+  metrics = undefined;
+  await collector.close();
+  vi.unstubAllEnvs();
+});
+
+function open() {
+  metrics = openMetrics({ service: 'tested', version: '1.2.3', instance: 'host-1', env: process.env, log });
+  return metrics;
+}
+
+const received = () => vi.waitFor(() => expect(collector.received.length).toBeGreaterThan(0), { timeout: 20_000 });
+const said = (text: string) =>
+  vi.waitFor(() => expect(log.lines.map(({ message }) => message)).toContain(text), { timeout: 20_000 });
+
+/** What the latest request has of a metric. */
+const latest = (name: string) =>
+  collector.received
+    .at(-1)
+    ?.resourceMetrics.flatMap(({ scopeMetrics }) => scopeMetrics.flatMap((scope) => scope.metrics))
+    .find((metric) => metric.name === name);
+
+it('sends the metrics to the collector at intervals, as OTLP has it', async () => {
+  const { meter } = open();
+  meter.counter('device_messaging.misspellings')();
+  meter.histogram('device_messaging.replies.duration')(0.2);
+  await received();
+  expect(collector.breaches).toEqual([]);
+  expect(collector.headers()).toMatchObject({ 'api-key': canary });
+  expect(latest('device_messaging.misspellings')).toMatchObject({
+    unit: '{message}',
+    sum: { isMonotonic: true, dataPoints: [{ asInt: 1, attributes: [] }] },
+  });
+  expect(latest('device_messaging.replies.duration')).toMatchObject({
+    unit: 's',
+    histogram: { dataPoints: [{ count: 1, sum: 0.2 }] },
+  });
+  expect(latest('process.uptime')).toMatchObject({ gauge: { dataPoints: [{ asDouble: expect.any(Number) }] } });
+  const [{ resource } = { resource: { attributes: [] } }] = collector.received[0]?.resourceMetrics ?? [];
+  expect(resource.attributes).toEqual(
+    expect.arrayContaining([
+      { key: 'service.name', value: { stringValue: 'tested' } },
+      { key: 'service.instance.id', value: { stringValue: 'host-1' } },
+      { key: 'deployment.environment.name', value: { stringValue: 'test' } },
+    ]),
+  );
+  expect(JSON.stringify(collector.received)).not.toContain(canary);
+});
+
+it('sends the last values when it is closed', async () => {
+  const { meter, close } = open();
+  await received();
+  meter.counter('device_messaging.misspellings')();
+  await close();
+  expect(latest('device_messaging.misspellings')).toMatchObject({ sum: { dataPoints: [{ asInt: 1 }] } });
+});
+
+it('logs a collector that refuses, once, and that it takes metrics again; no header is in the log', async () => {
+  collector.answerWith(400);
+  open();
+  await said(notSent);
+  collector.answerWith(200);
+  await said('trouble is over');
+  expect(log.lines.filter(({ message }) => message === notSent)).toMatchObject([{ level: 'warn' }]);
+  expect(JSON.stringify(log.lines.map(({ fields }) => [fields, String(fields['err'])]))).not.toContain(canary);
+});
+
+it('ends soon although the collector does not answer', async () => {
+  collector.answerWith('nothing');
+  const { close } = open();
+  await vi.waitFor(() => expect(collector.headers()).toHaveProperty('api-key'), { timeout: 20_000 });
+  const began = performance.now();
+  await close();
+  expect(performance.now() - began).toBeLessThan(5_000);
+});
+
+it('logs an address that is none, and sends nothing', async () => {
+  vi.stubEnv('OTEL_EXPORTER_OTLP_ENDPOINT', 'collector:4318');
+  open();
+  await said(notSent);
+  expect(log.lines).toMatchObject([{ level: 'warn', fields: { unusable: ['OTEL_EXPORTER_OTLP_ENDPOINT'] } }]);
+});

@@ -1,0 +1,64 @@
+import { expect, it } from 'vitest';
+import type { PartitionState } from '../../src/hub/reading/partitionState.ts';
+import { createMeter } from '../../src/metrics/meter.ts';
+import { createProducer } from '../../src/metrics/producer.ts';
+import { observePartitions } from '../../src/operations/partitionGauges.ts';
+import { readingOf } from '../support/readings.ts';
+
+const stateOf = (partition: string, more: Partial<PartitionState> = {}): PartitionState => ({
+  ...{ partition, state: 'reading', epoch: 1, since: 0, position: 9 },
+  ...{ lagEvents: 5, lagSeconds: 2.5, inFlight: 1, waiting: 7, spooled: { messages: 4, bytes: 4_000 } },
+  oldest: { device: 'zq-device', sequenceNumber: 3, readAt: Date.now() - 60_000 },
+  checkpoint: { sequenceNumber: 2, ageSeconds: 11, failures: 0 },
+  suspects: 0,
+  ...more,
+});
+
+/** A meter with these partitions, and how often their state was asked for. */
+function observed(...states: readonly PartitionState[]) {
+  const meter = createMeter();
+  const asked = { times: 0 };
+  observePartitions(meter, {
+    partitions() {
+      asked.times += 1;
+      return states;
+    },
+  });
+  return { meter, asked };
+}
+
+it('has the state of each partition', () => {
+  const { meter } = observed(stateOf('0'), stateOf('3', { state: 'draining', oldest: undefined, suspects: 2 }));
+  expect(readingOf(meter, 'device_messaging.partitions')).toEqual({ reading: 1, draining: 1 });
+  expect(readingOf(meter, 'device_messaging.partition.lag.events')).toEqual({ 0: 5, 3: 5 });
+  expect(readingOf(meter, 'device_messaging.partition.lag.duration')).toEqual({ 0: 2.5, 3: 2.5 });
+  expect(readingOf(meter, 'device_messaging.partition.messages')).toEqual({
+    ...{ '0 work': 1, '0 memory': 3, '0 disk': 4 },
+    ...{ '3 work': 1, '3 memory': 3, '3 disk': 4 },
+  });
+  expect(readingOf(meter, 'device_messaging.partition.spool.bytes')).toEqual({ 0: 4_000, 3: 4_000 });
+  expect(readingOf(meter, 'device_messaging.partition.checkpoint.duration')).toEqual({ 0: 11, 3: 11 });
+  expect(readingOf(meter, 'device_messaging.partition.suspects')).toEqual({ 3: 2 });
+  const { 0: age = 0, ...others } = readingOf(meter, 'device_messaging.partition.oldest.duration');
+  expect(age).toBeGreaterThanOrEqual(60);
+  expect(age).toBeLessThan(90);
+  expect(others).toEqual({});
+});
+
+it('leaves out a lag that is not known yet: 0 would say that there is none', async () => {
+  const { meter } = observed(stateOf('0', { lagEvents: undefined, lagSeconds: undefined }));
+  const { resourceMetrics } = await createProducer(meter, Date.now()).collect();
+  const names = resourceMetrics.scopeMetrics.flatMap(({ metrics }) => metrics.map(({ descriptor }) => descriptor.name));
+  expect(names.filter((name) => name.includes('.lag.'))).toEqual([]);
+  expect(names).toContain('device_messaging.partition.suspects');
+  expect(JSON.stringify(resourceMetrics.scopeMetrics)).not.toContain('zq-device');
+});
+
+it('walks over what waits once for each collection', async () => {
+  const { meter, asked } = observed(stateOf('0'));
+  const { collect } = createProducer(meter, Date.now());
+  await collect();
+  expect(asked.times).toBe(1);
+  await collect();
+  expect(asked.times).toBe(2);
+});
