@@ -4,6 +4,7 @@ import { deliveryFaults } from './deliveryFaults.ts';
 import { detailFaults } from './detailFaults.ts';
 import { edgeFaults } from './edgeFaults.ts';
 import { methodFaults } from './methodFaults.ts';
+import { metricFaults } from './metricFaults.ts';
 import { outageFaults } from './outageFaults.ts';
 import { quarantineFaults } from './quarantineFaults.ts';
 import { readingFaults } from './readingFaults.ts';
@@ -566,5 +567,6 @@ export const faults: readonly Fault[] = [
   ...readingFaults,
   ...backendFaults,
   ...answerFaults,
+  ...metricFaults,
   ...stateFaults,
 ];

@@ -1,0 +1,129 @@
+import type { Fault } from './faults.ts';
+import { inFile } from './inFile.ts';
+
+const counted = ['test/dispatch/handledMetrics.test.ts'];
+const reading = ['test/hub/readingMetrics.test.ts'];
+const meter = ['test/metrics/meter.test.ts'];
+const exposed = ['test/metrics/exposition.test.ts'];
+
+/** In what is counted, and in how it is reported. */
+export const metricFaults: readonly Fault[] = [
+  ...inFile(
+    'src/dispatch/handledMetrics.ts',
+    counted,
+    {
+      fault: 'takes the name of the message from the device',
+      find: '{ card }, { failure,',
+      replace: '{ card: _, envelope: card }, { failure,',
+      caughtBy: 'names that devices make up become no series',
+    },
+    {
+      fault: 'counts every message as handled well',
+      find: "const code = failure?.code ?? 'ok';",
+      replace: "const code = failure === null ? 'validation_error' : 'ok';",
+      caughtBy: 'a failure is counted by its code',
+    },
+    {
+      fault: 'takes the wait in the hub for that in the lane',
+      find: "recordWait((begunAt - readAt) / 1000, 'lane');",
+      replace: "recordWait((begunAt - readAt) / 1000, 'hub');",
+      caughtBy: 'with its requests, its waits and its replies',
+    },
+    {
+      fault: 'does not count replies that are dropped',
+      find: 'for (const { reason } of dropped) countReply(reason);',
+      replace: '',
+      caughtBy: 'is dropped is counted by its reason',
+    },
+  ),
+  ...inFile('src/deadLetters/parking.ts', counted, {
+    fault: 'does not count what cannot be parked',
+    find: "count('not_parked');",
+    replace: '',
+    caughtBy: 'cannot be parked is counted as a dead letter',
+  }),
+  ...inFile(
+    'src/backends/sending.ts',
+    counted,
+    {
+      fault: 'counts first attempts as repeats',
+      find: 'if (isRepeat) metrics.repeated();',
+      replace: 'metrics.repeated();',
+      caughtBy: 'with its requests, its waits and its replies',
+    },
+    {
+      fault: 'records no attempts',
+      find: 'metrics.attempted(operation, method, response, sentAt);',
+      replace: '',
+      caughtBy: 'an attempt without a response is recorded with its reason',
+    },
+  ),
+  ...inFile('src/hub/replies/sender.ts', ['test/hub/replyMetrics.test.ts'], {
+    fault: 'counts the time to connect as time of the hub',
+    find: 'recordSend((now() - began) / 1000,',
+    replace: 'recordSend((now() - began) / 1000 + 5,',
+    caughtBy: 'each attempt to send a reply is recorded',
+  }),
+  ...inFile(
+    'src/hub/reading/sessions.ts',
+    reading,
+    {
+      fault: 'does not count failed checkpoints',
+      find: "countCheckpoint('failed');",
+      replace: '',
+      caughtBy: 'that the store does not take is counted as failed',
+    },
+    {
+      fault: 'counts a lost session twice',
+      find: "if (entries.get(partition)?.state !== 'revoked') countEnded(reason);",
+      replace: 'countEnded(reason);',
+      caughtBy: 'counted as lost, also when it drains already',
+    },
+  ),
+  ...inFile('src/hub/partition/partition.ts', reading, {
+    fault: 'reports passed over events as read messages',
+    find: 'if (arrival) {\n        options.onRead?.();',
+    replace: 'options.onRead?.();\n      if (arrival) {',
+    caughtBy: 'reported as read once',
+  }),
+  ...inFile(
+    'src/metrics/series.ts',
+    meter,
+    {
+      fault: 'takes any number of series',
+      find: 'if (series.size >= mostSeries && values !== rest) return found(rest);',
+      replace: '',
+      caughtBy: 'bounds the series of a metric',
+    },
+    {
+      fault: 'begins no counter at 0',
+      find: 'if (combinations.length <= mostAtOnce) for',
+      replace: 'if (combinations.length < 0) for',
+      caughtBy: 'at 0 before anything is counted',
+    },
+  ),
+  ...inFile('src/metrics/meter.ts', meter, {
+    fault: 'puts a value at a bound into the next bucket',
+    find: 'value > (bounds[bucket] as number)',
+    replace: 'value >= (bounds[bucket] as number)',
+    caughtBy: 'whose bound it does not exceed',
+  }),
+  ...inFile('src/metrics/producer.ts', exposed, {
+    fault: 'reports nothing when one metric cannot be read',
+    find: 'errors.push(error); // the other metrics are reported all the same',
+    replace: 'throw error;',
+    caughtBy: 'serves the other metrics when one cannot be read',
+  }),
+  ...inFile('src/operations/partitionGauges.ts', ['test/operations/gauges.test.ts'], {
+    fault: 'takes a lag that is not known for none',
+    find: 'return value === undefined ? [] : [[value, state.partition] as const];',
+    replace: 'return [[value ?? 0, state.partition] as const];',
+    caughtBy: 'leaves out a lag that is not known yet',
+  }),
+  ...inFile('src/metrics/otlp.ts', ['test/metrics/otlp.test.ts'], {
+    fault: 'is silent about a collector that refuses',
+    find: 'if (result.error) failed(result.error);',
+    replace: 'if (result.error) done(result);',
+    caughtBy: 'logs a collector that refuses',
+  }),
+];
