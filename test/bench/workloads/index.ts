@@ -7,6 +7,7 @@ import { isolation } from './isolation.ts';
 import { keys } from './keys.ts';
 import { latency } from './latency.ts';
 import { methods } from './methods.ts';
+import { metrics } from './metrics.ts';
 import { skip } from './skip.ts';
 import { start } from './start.ts';
 import { update } from './update.ts';
@@ -17,6 +18,7 @@ import type { Workload } from './workload.ts';
 export const workloads: readonly Workload[] = [
   skip,
   update,
+  metrics,
   create,
   waiting,
   keys,
