@@ -77,6 +77,8 @@ overrides the file. Secrets come from the environment only. An empty variable co
 
 Everything else is a constant, or derived from these settings ([D66](decisions.md#d66--what-is-a-setting)). The service reports removed settings at its start, with what to do instead.
 
+Traces have no settings of our own: the standard variables of OpenTelemetry, \`OTEL_…\`, control them ([operations.md](operations.md#traces)).
+
 *Read by*: the service (\`npm start\`, and \`npm run dead-letters\`), the front door of remote methods (\`npm run methods\`), or both.
 
 <!-- Written by \`npm run docs\` from the schema in src/settings. -->

@@ -1,14 +1,17 @@
+import { randomUUID } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import type { DeadLetter } from './deadLetters/deadLetter.ts';
 import { openDeadLetters } from './deadLetters/open.ts';
 import type { DeadLetters } from './deadLetters/store.ts';
 import { createHandling } from './handling.ts';
 import { createLog } from './log/log.ts';
+import { thisBuild } from './operations/build.ts';
 import { type Choice, chosenLetters } from './operations/choice.ts';
 import { lineOf, summaryOf } from './operations/lines.ts';
 import { rememberingFailures, replay } from './operations/replay.ts';
 import { ConfigurationError, configDirectory, readSettings, type Settings } from './settings/config.ts';
 import { printable, printableJson } from './text/printable.ts';
+import { openTraces } from './tracing/open.ts';
 
 /** The operator's command for dead letters. */
 
@@ -129,7 +132,10 @@ async function replayAll(
   say(`${ids.length} dead letters to replay`);
 
   const { deadLetters, failureOf } = rememberingFailures(store);
-  const handling = createHandling(settings, log, deadLetters);
+  const { version } = thisBuild(process.env);
+  const program = { name: 'device-messaging-dead-letters', version, instance: randomUUID() };
+  const traces = await openTraces(process.env, { ...program, log });
+  const handling = createHandling(settings, log, deadLetters, undefined, undefined, traces);
   const stopping = new AbortController();
   const stop = () => {
     if (stopping.signal.aborted) process.exit(130);

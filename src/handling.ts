@@ -13,6 +13,7 @@ import { type Meter, noMeter } from './metrics/meter.ts';
 import type { Settings } from './settings/config.ts';
 import { messageLimits } from './settings/groups/constants.ts';
 import { secretsOf } from './settings/secrets.ts';
+import type { Traces } from './tracing/span.ts';
 
 /** All parts that handle a message from the hub or from the dead letters. */
 export interface Handling {
@@ -27,13 +28,17 @@ export interface Handling {
 /** Dead letters expire also when none is parked. */
 const tidyEveryMs = 60 * 60_000;
 
-/** @param amounts for the log while something is wrong: how much waits */
+/**
+ * @param amounts for the log while something is wrong: how much waits
+ * @param traces closed with the rest
+ */
 export function createHandling(
   settings: Settings,
   log: Log,
   deadLetters: DeadLetters = openDeadLetters(settings, log),
   amounts?: () => object,
   meter: Meter = noMeter,
+  traces?: Traces,
 ): Handling {
   const { hub, replies, backends: urls } = settings;
   cureHubSdks();
@@ -49,7 +54,8 @@ export function createHandling(
     deadLetters.tidy().catch((error) => log.warn({ err: error }, 'dead letters cannot be tidied up'));
   }, tidyEveryMs).unref();
   const now = () => new Date();
-  const dispatch = createDispatch({ backends, sender, meter, deadLetters, log, limits: messageLimits, now });
+  const limits = messageLimits;
+  const dispatch = createDispatch({ backends, sender, meter, deadLetters, log, limits, now, traces });
   return {
     dispatch,
     requirementOf: createRequirements(backends, messageLimits),
@@ -60,7 +66,7 @@ export function createHandling(
       clearInterval(tidying);
       sender.stop();
       troubles.close();
-      await Promise.all([connection.close(), backends.close()]);
+      await Promise.all([connection.close(), backends.close(), traces?.close()]);
     },
   };
 }

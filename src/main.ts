@@ -13,6 +13,7 @@ setFlagsFromString('--heap-growing-percent=60');
 
 await runProgram({
   name: 'The service',
+  telemetryName: 'device-messaging',
   readSettings() {
     const settings = readSettings(process.env, configDirectory);
     const problems = unusableDirectories(usedDirectories(settings));

@@ -6,10 +6,11 @@ import { configDirectory, readMethodsSettings } from './settings/config.ts';
 /** The front door: remote methods over HTTP (M1). */
 await runProgram({
   name: 'The front door',
+  telemetryName: 'device-messaging-methods',
   readSettings() {
     const settings = readMethodsSettings(process.env, configDirectory);
     readCertificate(settings.methods);
     return settings;
   },
-  start: (settings, log) => startFrontDoor(settings, log),
+  start: (settings, log, _, traces) => startFrontDoor(settings, log, undefined, traces),
 });

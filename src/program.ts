@@ -8,6 +8,8 @@ import { ConfigurationError, type MethodsSettings, type Settings, settingDocs } 
 import { redactedSettings } from './settings/redacted.ts';
 import { secretsOf } from './settings/secrets.ts';
 import { unknownVariables } from './settings/variables.ts';
+import { openTraces } from './tracing/open.ts';
+import type { Traces } from './tracing/span.ts';
 
 /** A started program. */
 interface Running {
@@ -18,10 +20,12 @@ interface Running {
 interface Program<S> {
   /** For messages: `The service`. */
   readonly name: string;
+  /** `service.name` in traces. */
+  readonly telemetryName: string;
   /** @throws ConfigurationError */
   readonly readSettings: () => S;
   /** @param instance tells this process from all others, also in the ownership records */
-  readonly start: (settings: S, log: Log, instance: string) => Promise<Running>;
+  readonly start: (settings: S, log: Log, instance: string, traces: Traces | undefined) => Promise<Running>;
 }
 
 /** Starts a program; stops it on SIGTERM or SIGINT. A second signal ends the process at once. Exits with 1 on errors. */
@@ -39,13 +43,15 @@ export async function runProgram<S extends Settings | MethodsSettings>(program: 
   process.on('unhandledRejection', (error) => endOf(log, error, 'unhandled rejection'));
 
   switchLevelOnSignal(process, log);
-  log.info({ ...thisBuild(process.env), settings: redactedSettings(settings) }, 'starting');
+  const build = thisBuild(process.env);
+  log.info({ ...build, settings: redactedSettings(settings) }, 'starting');
   const variables = settingDocs().map(({ env }) => env);
   for (const unknown of unknownVariables(process.env, variables))
     log.warn(unknown, 'environment variable is no setting');
 
   try {
-    const running = await program.start(settings, log, instance);
+    const traces = await openTraces(process.env, { name: program.telemetryName, ...build, instance, log });
+    const running = await program.start(settings, log, instance, traces);
     let stopping = false;
     const stop = (signal: NodeJS.Signals) => {
       if (stopping) process.exit(1);

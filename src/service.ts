@@ -22,6 +22,7 @@ import {
   reading,
   spoolMessages,
 } from './settings/groups/constants.ts';
+import type { Traces } from './tracing/span.ts';
 
 /** Without success for this time, `/livez` asks for a restart. */
 const stuckAfterMs = 5 * 60_000;
@@ -36,7 +37,7 @@ export interface Service {
  * The only wiring: settings → backends, sender, dispatch, consumer, health.
  * @throws Error when the checkpoints cannot be read or the health port is not available
  */
-export async function startService(settings: Settings, log: Log, instance?: string): Promise<Service> {
+export async function startService(settings: Settings, log: Log, instance?: string, traces?: Traces): Promise<Service> {
   const { hub, delivery, scaling, checkpoints, http } = settings;
   const hubName = /EntityPath=([^;]+)/.exec(hub.eventsConnectionString)?.[1] ?? '';
   const metrics = openMetrics({
@@ -48,7 +49,7 @@ export async function startService(settings: Settings, log: Log, instance?: stri
   });
   const { meter } = metrics;
   const countRead = meter.counter('messaging.client.consumed.messages');
-  const handling = createHandling(settings, log, undefined, () => ({ waiting: consumer.waiting() }), meter);
+  const handling = createHandling(settings, log, undefined, () => ({ waiting: consumer.waiting() }), meter, traces);
   const { connection, backends, sender, dispatch, requirementOf } = handling;
   const arrivalsOf = createArrivals({ hub: hubName, meter, log });
   const overall = createBudget(delivery);

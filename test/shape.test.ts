@@ -19,6 +19,7 @@ const rooms = [
   'metrics',
   'protocol',
   'settings',
+  'tracing',
   'storage',
   'backends',
   'objectModel',
@@ -72,6 +73,13 @@ describe('imports', () => {
     expect(offenders((file, target) => /^(axios|undici)/.test(target) && !file.startsWith('src/backends/'))).toEqual(
       [],
     );
+  });
+
+  it('of the trace libraries stand in one file, which is loaded only when traces are wanted', () => {
+    const libraries = /^@opentelemetry\/(sdk-trace-base|exporter-trace-otlp-http)$/;
+    const loading = offenders((file, target) => libraries.test(target) && !file.startsWith('src/tracing/'));
+    expect(loading).toEqual([]);
+    expect(offenders((_, target) => target === 'src/tracing/recording.ts')).toHaveLength(1);
   });
 
   it('of the service do not reach into the sandbox or the tests', () => {

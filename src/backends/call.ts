@@ -1,5 +1,6 @@
 import type { Operation } from '../metrics/declared/backends.ts';
 import type { Json } from '../protocol/json.ts';
+import type { Span } from '../tracing/span.ts';
 import type { Deadline } from './deadline.ts';
 import type { Refusal } from './refusal.ts';
 
@@ -9,6 +10,8 @@ export interface Call {
   readonly correlationId: string;
   /** W3C trace context. */
   readonly traceparent: string;
+  /** Each call gets a child of it, and that span's `traceparent`. */
+  readonly span?: Span | undefined;
   readonly deadline: Deadline;
   /** Called when the message has to wait because a circuit has opened. */
   readonly onOutage?: (() => void) | undefined;

@@ -8,6 +8,7 @@ import { createAccess, createOutcomeRecorder } from './attemptOutcome.ts';
 import { createBackOff, retryAfterMs } from './backOff.ts';
 import { type Connections, createBulkhead } from './bulkhead.ts';
 import type { Call, Send } from './call.ts';
+import { serverOf } from './callSpan.ts';
 import { type Circuit, createCircuit } from './circuit.ts';
 import { createDeadline } from './deadline.ts';
 import type { Health } from './healthProbe.ts';
@@ -101,6 +102,7 @@ export function createBackend(options: BackendOptions): Backend {
   return {
     bind: createSending({
       name,
+      server: serverOf(url),
       attemptTimeoutMs,
       maxAnswerBytes,
       attempt,

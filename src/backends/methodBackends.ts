@@ -3,6 +3,7 @@ import { createTroubles } from '../log/troubles.ts';
 import type { TypeRef } from '../protocol/fields.ts';
 import { createCache } from './cache.ts';
 import type { Call } from './call.ts';
+import { serverOf } from './callSpan.ts';
 import { backendSettings, type CommonSettings, probes, tokenSource } from './common.ts';
 import { createBackend } from './http.ts';
 import { type MethodDeclaration, methodDeclarations, type TypeMethods } from './methodDeclarations.ts';
@@ -58,6 +59,7 @@ export function createMethodBackends(
   return {
     readObject: createObjectReader({
       ...shared,
+      server: serverOf(settings.informationModelUrl),
       adapter: transport.adapter,
       circuit: informationModel.circuit,
       redact,

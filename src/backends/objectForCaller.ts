@@ -3,6 +3,8 @@ import { z } from 'zod';
 import { isGuid } from '../protocol/fields.ts';
 import { answerLimits, pick, readJson } from '../protocol/json.ts';
 import { allKeys } from '../protocol/jsonKeys.ts';
+import type { Span } from '../tracing/span.ts';
+import { beginCallSpan, type CallSpan, type Server } from './callSpan.ts';
 import type { Circuit } from './circuit.ts';
 import type { Deadline } from './deadline.ts';
 import { headerValue } from './headers.ts';
@@ -30,6 +32,8 @@ interface CallerContext {
   readonly token: string;
   readonly correlationId: string;
   readonly traceparent: string;
+  /** The look-up gets a child of it, and that span's `traceparent`. */
+  readonly span?: Span | undefined;
   readonly deadline: Deadline;
 }
 
@@ -38,6 +42,7 @@ export type ReadObjectForCaller = (objectId: string, model: string, caller: Call
 
 interface ObjectReaderOptions {
   readonly adapter: AxiosAdapter;
+  readonly server: Server;
   readonly circuit: Circuit;
   readonly redact: Redact;
   readonly maxAnswerBytes: number;
@@ -46,6 +51,7 @@ interface ObjectReaderOptions {
 }
 
 const name = 'information model';
+const lookUp = { operation: 'read object model', method: 'GET', expect: [401, 403, 404] } as const;
 const objectModel = z.object({
   objectId: z.string().refine(isGuid),
   model: z.string(),
@@ -58,11 +64,16 @@ const objectModel = z.object({
  * with them. Failed connections count; a time-out starts a probe (D45).
  */
 export function createObjectReader(options: ObjectReaderOptions): ReadObjectForCaller {
-  const { adapter, circuit, redact, maxAnswerBytes, attemptTimeoutMs } = options;
+  const { adapter, server, circuit, redact, maxAnswerBytes, attemptTimeoutMs } = options;
   const axios = new Axios({ maxContentLength: maxAnswerBytes, adapter });
   const semaphore = createSemaphore(options.connections);
 
-  async function request(objectId: string, model: string, caller: CallerContext): Promise<ObjectResult> {
+  async function request(
+    objectId: string,
+    model: string,
+    caller: CallerContext,
+    span: CallSpan | undefined,
+  ): Promise<ObjectResult> {
     const timeoutMs = Math.min(attemptTimeoutMs, caller.deadline.remaining());
     const { status, data } = await axios.request<Buffer>({
       method: 'GET',
@@ -72,16 +83,17 @@ export function createObjectReader(options: ObjectReaderOptions): ReadObjectForC
         authorization: `Bearer ${caller.token}`,
         'x-svc-operation': 'invoke',
         'x-correlation-id': headerValue(caller.correlationId),
-        traceparent: headerValue(caller.traceparent),
+        traceparent: span?.traceparent ?? caller.traceparent,
       },
     });
+    span?.attempted({ status });
     if (status === 200) {
       circuit.succeeded();
       return readObject(data, objectId, model);
     }
     if (status === 401 || status === 403 || status === 404) {
       const redacted = (text: string) => redact(text, caller.token);
-      const { details } = refusalOf(`${name}: read object model`, status, data, redacted);
+      const { details } = refusalOf(`${name}: ${lookUp.operation}`, status, data, redacted);
       return { kind: 'refused', status, detail: details };
     }
     const isExpected = isPassing(status) || isOutage(status);
@@ -103,10 +115,13 @@ export function createObjectReader(options: ObjectReaderOptions): ReadObjectForC
   return async (objectId, model, caller) => {
     if (circuit.state() === 'open') return unavailable('is unavailable');
     if (!semaphore.tryAcquire()) await semaphore.acquire(caller.deadline, `a free connection to the ${name}`);
+    const span = caller.span && beginCallSpan(caller.span, name, server, lookUp);
     try {
       // The circuit may have opened while this request waited for a connection.
-      return circuit.state() === 'open' ? unavailable('is unavailable') : await request(objectId, model, caller);
+      return circuit.state() === 'open' ? unavailable('is unavailable') : await request(objectId, model, caller, span);
     } catch (error) {
+      if (error instanceof TransportFailure) span?.attempted(error);
+      else span?.failed(error);
       if (!(error instanceof TransportFailure)) throw error;
       if (error.fault === 'no answer in time') circuit.doubt(error.fault);
       else if (error.fault !== 'answer too large') circuit.failed(objectId, error.fault);
@@ -114,6 +129,7 @@ export function createObjectReader(options: ObjectReaderOptions): ReadObjectForC
         error.fault === 'answer too large' ? 'sent a response that is too large' : `did not respond: ${error.fault}`,
       );
     } finally {
+      span?.end();
       semaphore.release();
     }
   };

@@ -5,6 +5,7 @@ import type { AttemptMetrics } from './attemptMetrics.ts';
 import type { RecordOutcome } from './attemptOutcome.ts';
 import type { Bulkhead } from './bulkhead.ts';
 import type { Call, Send } from './call.ts';
+import { beginCallSpan, type Server } from './callSpan.ts';
 import { Cancelled, timeoutExceeded } from './deadline.ts';
 import { deviceHeader, headerValue } from './headers.ts';
 import type { CallResults } from './response.ts';
@@ -15,6 +16,7 @@ import { TransportFailure } from './transport.ts';
 interface SendingOptions {
   /** Of the backend, for logs and `details`. */
   readonly name: string;
+  readonly server: Server;
   /** Limit of one attempt; the message's deadline may be earlier. */
   readonly attemptTimeoutMs: number;
   readonly maxAnswerBytes: number;
@@ -28,14 +30,15 @@ interface SendingOptions {
 
 /** Sends one message's calls to a backend, with retries (B4). */
 export function createSending(options: SendingOptions): (call: Call) => Send {
-  const { name, attemptTimeoutMs, maxAnswerBytes, attempt, recordOutcome, metrics, bulkhead, results } = options;
+  const { name, server, attemptTimeoutMs, maxAnswerBytes, attempt, recordOutcome, metrics, bulkhead, results } =
+    options;
 
   const tooLarge = (operation: string) =>
     new Rejection('response_too_large', `${name}: ${operation} was answered with over ${maxAnswerBytes} bytes`);
 
   const key = name.replace(/ (\w)/g, (_, letter: string) => letter.toUpperCase());
 
-  return ({ deviceId, correlationId, traceparent, deadline, idempotencySeed, onOutage, times = {} }) => {
+  return ({ deviceId, correlationId, traceparent, span: parent, deadline, idempotencySeed, onOutage, times = {} }) => {
     let headers: Readonly<Record<string, string>> | undefined;
     const answered = new Map<string, number>();
 
@@ -48,12 +51,14 @@ export function createSending(options: SendingOptions): (call: Call) => Send {
       };
       const route = `${method} ${path}`;
       const ordinal = answered.get(route) ?? 0;
+      const span = parent && beginCallSpan(parent, name, server, request);
       const outgoing: Outgoing = {
         method,
         path,
         body,
         headers: {
           ...headers,
+          ...(span && { traceparent: span.traceparent }),
           ...(body !== undefined && { 'content-type': 'application/json' }),
           ...(mutates && { 'idempotency-key': derivedId(idempotencySeed, `${route} ${ordinal}`) }),
         },
@@ -86,6 +91,7 @@ export function createSending(options: SendingOptions): (call: Call) => Send {
             response = await attempt(outgoing, timeoutMs, deadline);
             metrics.attempted(operation, method, response, sentAt);
             recordOutcome(response, deviceId, timeoutMs);
+            span?.attempted(response);
           } catch (error) {
             throw error instanceof Rejection || error instanceof Cancelled ? error : results.incident(operation, error);
           } finally {
@@ -109,8 +115,12 @@ export function createSending(options: SendingOptions): (call: Call) => Send {
           lost ||= hidesEffect(status);
           await retries().next(failure, retryAfter);
         }
+      } catch (error) {
+        span?.failed(error);
+        throw error;
       } finally {
         own.ms += performance.now() - began;
+        span?.end();
       }
     };
   };

@@ -19,9 +19,11 @@ import { eventId, type Generation, type HubEvent, type Origin } from '../protoco
 import type { Json } from '../protocol/json.ts';
 import { textProperties } from '../protocol/properties.ts';
 import { Rejection } from '../protocol/rejection.ts';
-import { derivedTraceId, newTraceparent, traceIdOf } from '../protocol/trace.ts';
+import { derivedTraceId, newTraceparent } from '../protocol/trace.ts';
+import type { Traces } from '../tracing/span.ts';
 import { writeHandled } from './handledLine.ts';
 import { createHandledRecorder } from './handledMetrics.ts';
+import { beginTrace, endHandled, type MessageTrace, untilHandled } from './messageSpan.ts';
 import { answer, type Handled } from './respond.ts';
 import { unknownName } from './unknownName.ts';
 
@@ -45,6 +47,8 @@ interface DispatchOptions {
   readonly log: Log;
   readonly limits: EnvelopeLimits & CardLimits & { readonly maxInflatedBytes: number };
   readonly now: () => Date;
+  /** Undefined: no spans are recorded. */
+  readonly traces?: Traces | undefined;
 }
 
 /**
@@ -54,7 +58,7 @@ interface DispatchOptions {
 export type Dispatch = (arrival: Arrival, context: MessageContext) => Promise<boolean>;
 
 export function createDispatch(options: DispatchOptions): Dispatch {
-  const { backends, sender, meter, log, limits, now } = options;
+  const { backends, sender, meter, log, limits, now, traces } = options;
   const recordHandled = createHandledRecorder(meter);
   const countHandled = meter.counter('device_messaging.handled.messages');
   const letters = createParking(options);
@@ -63,28 +67,32 @@ export function createDispatch(options: DispatchOptions): Dispatch {
   async function dispatch(arrival: Arrival, context: MessageContext): Promise<boolean> {
     const { event, generation, deviceId, origin } = arrival;
     const id = eventId(event, origin, deviceId);
-    const { envelope, refusal } = readEnvelope(
-      generation,
-      textProperties(event.properties ?? {}),
-      deviceId,
-      id,
-      arrival.attempts,
-    );
-    const traceId = traceIdOf(envelope.properties['traceparent']) ?? derivedTraceId(id);
-    const traceparent = newTraceparent(traceId);
-    const card = envelope.name === undefined ? undefined : findCard(generation, envelope.name);
+    const read = readEnvelope(generation, textProperties(event.properties ?? {}), deviceId, id, arrival.attempts);
+    const trace = beginTrace(traces, arrival, read.envelope);
+    const handling = handledIn(trace, read, arrival, context);
+    return trace.span === undefined ? handling : untilHandled(trace.span, handling);
+  }
+
+  async function handledIn(
+    trace: MessageTrace,
+    { envelope, refusal }: ReturnType<typeof readEnvelope>,
+    arrival: Arrival,
+    context: MessageContext,
+  ): Promise<boolean> {
+    const { traceId, traceparent, span } = trace;
+    const card = envelope.name === undefined ? undefined : findCard(arrival.generation, envelope.name);
     const begunAt = Date.now();
     const began = performance.now();
     const times: CallTimes = {};
     const handled = context.parkUnexecuted
       ? { envelope, card, body: undefined, json: undefined, outcome: undefined, failure: notExecuted(arrival) }
-      : await handle({ envelope, card, refusal }, arrival, context, traceparent, times);
+      : await handle({ envelope, card, refusal }, arrival, context, trace, times);
     if (handled === undefined) return false;
     const isOurFault = handled.failure !== undefined && resultCodes[handled.failure.code].fault === 'service';
     if (isOurFault && context.ended.aborted) return false;
     const ended = performance.now();
     context.answering(replyBytes(handled));
-    const answered = await answer(handled, sender, context.ended, now());
+    const answered = await answer(handled, sender, context.ended, now(), span);
     if (answered === undefined) return false;
     const repliesMs = performance.now() - ended;
     // Only now: another instance may handle a message of a released partition, and a replay would then undo later messages.
@@ -95,6 +103,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     const course = { traceId, readAt, begunAt, ms, repliesMs, backends: times };
     recordHandled(arrival, handled, answered, course);
     writeHandled(log, arrival, handled, answered, course);
+    if (span !== undefined) endHandled(span, answered);
     return true;
   }
 
@@ -103,7 +112,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     { envelope, card, refusal }: { envelope: Envelope; card: Card | undefined; refusal: Rejection | undefined },
     { event, redelivered }: Arrival,
     { releaseBytes, waiting, ended }: MessageContext,
-    traceparent: string,
+    trace: MessageTrace,
     times: CallTimes,
   ): Promise<Handled | undefined> {
     let json: Json | undefined;
@@ -122,7 +131,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       known = knownMembers(card, json);
       const body = checkedBody(card, envelope, json, known);
       const request = { envelope, headers, json, body, redelivered };
-      const outcome = await card.handle(request, bind(envelope, traceparent, times, ended, waiting), limits);
+      const outcome = await card.handle(request, bind(envelope, trace, times, ended, waiting), limits);
       return { envelope, card, body: known, json, outcome, failure: outcome.failure };
     } catch (error) {
       if (error instanceof Cancelled) return undefined;
@@ -135,7 +144,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
 
   const bind = (
     { deviceId, correlationId, eventId, timeoutSeconds }: Envelope,
-    traceparent: string,
+    { traceparent, span }: MessageTrace,
     times: CallTimes,
     ended: AbortSignal,
     onOutage: () => void,
@@ -144,6 +153,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       deviceId,
       correlationId: correlationId ?? eventId,
       traceparent,
+      span,
       idempotencySeed: eventId,
       deadline: createDeadline(timeoutSeconds, ended),
       times,

@@ -8,6 +8,8 @@ import { type Envelope, wantsAck } from '../protocol/envelope.ts';
 import type { Json } from '../protocol/json.ts';
 import { notify } from '../protocol/notification.ts';
 import { Rejection } from '../protocol/rejection.ts';
+import type { Span } from '../tracing/span.ts';
+import { beginReplySpan } from './replySpan.ts';
 
 /** A message after its handling or its rejection. */
 export interface Handled {
@@ -42,6 +44,7 @@ export async function answer(
   sender: Pick<Sender, 'send'>,
   ended: AbortSignal,
   now: Date,
+  span?: Span,
 ): Promise<Answered | undefined> {
   const { envelope, outcome } = handled;
   const dropped: Answered['dropped'][number][] = [];
@@ -49,7 +52,9 @@ export async function answer(
 
   async function send(reply: Reply): Promise<Delivery> {
     if (ended.aborted) throw new Revoked();
-    const delivery = await sender.send(reply, ended);
+    const replySpan = span && beginReplySpan(span, reply);
+    const delivery = await sender.send(reply, ended, replySpan?.refused);
+    replySpan?.end(delivery);
     if (delivery === 'stopped') throw new Revoked();
     if (delivery === 'delivered') sent += 1;
     else dropped.push({ kind: reply.kind, device: reply.deviceId, reason: delivery.dropped });

@@ -82,6 +82,11 @@ export const events = {
   'method.failed': warn('method not invoked, or its outcome is unknown'),
   'files.unavailable': error('the file storage is unavailable'),
   'http.remark': warnOrError('the HTTP server reports a problem'),
+
+  'traces.exported': info('spans are sent to the collector'),
+  'traces.variable_ignored': warn('variable for traces is not used'),
+  'traces.not_delivered': warn('spans cannot be delivered to the collector'),
+  'traces.dropped': warn('spans are dropped: the collector takes them too slowly'),
 } as const;
 
 type EventName = keyof typeof events;

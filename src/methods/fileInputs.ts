@@ -2,6 +2,7 @@ import type { Deadline } from '../backends/deadline.ts';
 import type { DeclaredInputs } from '../backends/methodDeclarations.ts';
 import { atMost } from '../concurrency/atMost.ts';
 import type { FileStorage, SignedFile, SignResult } from '../hub/methods/fileStorage.ts';
+import type { Span } from '../tracing/span.ts';
 import { Failure } from './failure.ts';
 import { tenantFolder } from './fileName.ts';
 import { filesIn } from './inputs.ts';
@@ -14,6 +15,8 @@ interface FileInputsRequest {
   /** Of the invocation, in seconds. */
   readonly timeout: number;
   readonly deadline: Deadline;
+  /** The look-up of the files gets a child of it. */
+  readonly span: Span | undefined;
 }
 
 /**
@@ -64,7 +67,7 @@ export function createFileInputs({ storage, tenantClaim, onOutage }: FileInputsO
     }
   }
 
-  return async ({ input, inputs, claims, timeout, deadline }) => {
+  return async ({ input, inputs, claims, timeout, deadline, span: parent }) => {
     const names = filesIn(input, inputs);
     if (names.length === 0) return undefined;
     if (storage === undefined) {
@@ -72,13 +75,21 @@ export function createFileInputs({ storage, tenantClaim, onOutage }: FileInputsO
     }
     const limited = atMost(concurrentSignatures);
     const signal = AbortSignal.timeout(Math.max(1, Math.ceil(deadline.remaining())));
+    const span = parent?.child('look up files', 'client', { 'svc.files': names.length });
     const signed = names.map(([name, value]) =>
       limited(async () => {
         const result = await storage.sign(blobName(value, claims), timeout + marginSeconds, signal);
         return [name, fileFrom(name, result)] as const;
       }),
     );
-    return Object.fromEntries(await deadline.race(Promise.all(signed), 'the file storage'));
+    try {
+      return Object.fromEntries(await deadline.race(Promise.all(signed), 'the file storage'));
+    } catch (error) {
+      span?.end({}, { type: error instanceof Failure ? error.reason : 'timeout' });
+      throw error;
+    } finally {
+      span?.end();
+    }
   };
 }
 

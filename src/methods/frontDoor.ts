@@ -10,6 +10,7 @@ import { startOperationsServer } from '../operations/http.ts';
 import type { MethodsSettings } from '../settings/config.ts';
 import { mostInvocations } from '../settings/groups/constants.ts';
 import { secretsOf } from '../settings/secrets.ts';
+import type { Traces } from '../tracing/span.ts';
 import { readCertificate } from './certificate.ts';
 import { createConcurrencyLimits } from './concurrencyLimits.ts';
 import { createFileInputs } from './fileInputs.ts';
@@ -31,6 +32,7 @@ const flushMs = 2_000;
 
 /**
  * The only wiring of the front door (M1): settings → backends, hub, files, HTTP, health.
+ * @param traces closed with the rest
  * @throws Error when a port cannot be opened
  * @throws ConfigurationError when the certificate is invalid
  */
@@ -38,6 +40,7 @@ export async function startFrontDoor(
   settings: MethodsSettings,
   log: Log,
   directMethods = createDirectMethods(settings.hub.serviceConnectionString),
+  traces?: Traces,
 ): Promise<FrontDoor> {
   const { methods, http } = settings;
   const amounts = () => ({ inProgress: handler.inProgress() });
@@ -57,9 +60,10 @@ export async function startFrontDoor(
     recordOutcome: access.recordOutcome,
     fileInputs,
     edgeModule: methods.edgeModule,
+    hubHost: /(?:^|;)\s*HostName=([^;:]+)/.exec(settings.hub.serviceConnectionString)?.[1] ?? '',
   });
   const limits = { inFlight: mostInvocations, inFlightPerDevice: methods.inFlightPerDevice };
-  const handler = createRequestHandler({ backends, invoke, concurrency: createConcurrencyLimits(limits), log });
+  const handler = createRequestHandler({ backends, invoke, concurrency: createConcurrencyLimits(limits), log, traces });
   const server = createServer({ handler, contract: contract(), tls: readCertificate(methods), log });
 
   const health = await startOperationsServer(http.host, http.port, {
@@ -90,7 +94,7 @@ export async function startFrontDoor(
       access.close();
       directMethods.close();
       troubles.close();
-      await Promise.all([backends.close(), health.close()]);
+      await Promise.all([backends.close(), health.close(), traces?.close()]);
       log.info({}, 'stopped');
     },
   };

@@ -9,6 +9,7 @@ import { failureFromHub } from './hubErrorMessages.ts';
 import { checkInputs } from './inputs.ts';
 import { type MethodResult, maxPayloadBytes, readMethodResponse } from './methodResponse.ts';
 import type { RequestFields } from './requestLog.ts';
+import { beginMethod, endMethod, type RequestTrace } from './requestSpan.ts';
 import type { Route } from './route.ts';
 import { type Invocation, timeoutRange } from './schemas.ts';
 
@@ -20,7 +21,7 @@ export interface AuthorizedRequest {
   readonly type: string;
   /** Of the caller's token. */
   readonly claims: Readonly<Record<string, unknown>>;
-  readonly traceparent: string;
+  readonly trace: RequestTrace;
   /** For all look-ups before the call to the hub. */
   readonly deadline: Deadline;
 }
@@ -35,19 +36,22 @@ interface InvokeOptions {
   readonly fileInputs: FileInputs;
   /** Module identity of the edge proxy; empty: the device itself. */
   readonly edgeModule: string;
+  /** For spans. */
+  readonly hubHost: string;
 }
 
 /** From an authorized request to the method's result: declaration, inputs, files, payload, hub (M4 to M7). */
 export function createInvoke(options: InvokeOptions): Invoke {
-  const { backends, directMethods, recordOutcome, fileInputs, edgeModule } = options;
+  const { backends, directMethods, recordOutcome, fileInputs, edgeModule, hubHost } = options;
 
-  async function declarationFor({ fields, route, type, traceparent, deadline }: AuthorizedRequest) {
+  async function declarationFor({ fields, route, type, trace, deadline }: AuthorizedRequest) {
     const { correlationId, model, method } = fields;
     const outage = new AbortController();
     const call = {
       deviceId: route.device,
       correlationId,
-      traceparent,
+      traceparent: trace.traceparent,
+      span: trace.span,
       deadline: createDeadline(deadline.remaining() / 1000, outage.signal),
       onOutage: () => outage.abort(), // fail at once instead of waiting for the backend (M2)
       idempotencySeed: randomUUID(),
@@ -66,13 +70,13 @@ export function createInvoke(options: InvokeOptions): Invoke {
   }
 
   return async (request, body) => {
-    const { fields, route, claims, deadline } = request;
+    const { fields, route, claims, trace, deadline } = request;
     const { correlationId, objectId, model, method } = fields;
     const { input = {}, timeout = timeoutRange.default } = body;
     fields.timeout = timeout;
     const { inputs } = await declarationFor(request);
     checkInputs(input, inputs);
-    const files = await fileInputs({ input, inputs, claims, timeout, deadline });
+    const files = await fileInputs({ input, inputs, claims, timeout, deadline, span: trace.span });
     const { device, target } = route;
     const payload = {
       correlationId,
@@ -91,7 +95,9 @@ export function createInvoke(options: InvokeOptions): Invoke {
     }
     deadline.check();
     const sentAt = performance.now();
+    const span = beginMethod(trace, hubHost, device);
     const result = await directMethods.invoke({ device, module: edgeModule, payload, timeoutSeconds: timeout });
+    endMethod(span, result);
     fields.hubMs = Math.round(performance.now() - sentAt);
     recordOutcome(result);
     if (result.kind === 'failure') {

@@ -4,6 +4,7 @@ import type { MethodBackends } from '../backends/methodBackends.ts';
 import type { InvocableObject } from '../backends/objectForCaller.ts';
 import type { Log } from '../log/log.ts';
 import { Rejection } from '../protocol/rejection.ts';
+import type { Traces } from '../tracing/span.ts';
 import { bearerToken, callerOf, claimsOf } from './bearer.ts';
 import type { ConcurrencyLimits } from './concurrencyLimits.ts';
 import { Failure } from './failure.ts';
@@ -11,9 +12,9 @@ import type { AuthorizedRequest, Invoke } from './invoke.ts';
 import type { MethodResult } from './methodResponse.ts';
 import { checkMediaType, checkPath } from './requestChecks.ts';
 import { createRequestLog, type RequestFields } from './requestLog.ts';
+import { beginTrace, endRequest, type RequestTrace } from './requestSpan.ts';
 import { routeOf } from './route.ts';
 import type { Invocation } from './schemas.ts';
-import { traceOf } from './trace.ts';
 
 /** One request. Each function is called once, in this order. */
 export interface InvocationRequest {
@@ -48,13 +49,21 @@ interface RequestHandlerOptions {
   readonly invoke: Invoke;
   readonly concurrency: ConcurrencyLimits;
   readonly log: Log;
+  /** Undefined: no spans are recorded. */
+  readonly traces: Traces | undefined;
 }
 
 /** Time-out of all look-ups before the call to the hub (M6). */
 const lookUpSeconds = 10;
 const retryAfter = 5;
 
-export function createRequestHandler({ backends, invoke, concurrency, log }: RequestHandlerOptions): RequestHandler {
+export function createRequestHandler({
+  backends,
+  invoke,
+  concurrency,
+  log,
+  traces,
+}: RequestHandlerOptions): RequestHandler {
   const aborted = new AbortController();
   let isStopping = false;
   let open = 0;
@@ -64,10 +73,10 @@ export function createRequestHandler({ backends, invoke, concurrency, log }: Req
     token: string,
     fields: RequestFields,
     deadline: Deadline,
-    traceparent: string,
+    { traceparent, span }: RequestTrace,
   ): Promise<InvocableObject> {
     const { correlationId, objectId, model } = fields;
-    const result = await backends.readObject(objectId, model, { token, correlationId, traceparent, deadline });
+    const result = await backends.readObject(objectId, model, { token, correlationId, traceparent, span, deadline });
     switch (result.kind) {
       case 'object':
         return result.object;
@@ -98,15 +107,23 @@ export function createRequestHandler({ backends, invoke, concurrency, log }: Req
     begin(fields) {
       let release = () => {};
       open += 1;
-      const requestLog = createRequestLog(fields, log, () => {
-        release();
-        open -= 1;
-        if (open === 0) onIdle();
-      });
+      let trace: RequestTrace | undefined;
+      const requestLog = createRequestLog(
+        fields,
+        log,
+        () => {
+          release();
+          open -= 1;
+          if (open === 0) onIdle();
+        },
+        (status, failure) => trace && endRequest(trace, fields, status, failure),
+      );
       const deadline = createDeadline(lookUpSeconds, aborted.signal);
       let authorized: AuthorizedRequest | undefined;
 
       async function authorize(headers: IncomingHttpHeaders) {
+        trace = beginTrace(traces, fields, headers['traceparent']);
+        fields.traceId = trace.traceId;
         if (isStopping) {
           throw new Failure('stopping', 'this front door is stopping; repeat it at once', { retryAfter: 1 });
         }
@@ -114,9 +131,7 @@ export function createRequestHandler({ backends, invoke, concurrency, log }: Req
         checkPath(fields);
         checkMediaType(headers);
         release = concurrency.acquireLookUp();
-        const traceparent = traceOf(headers['traceparent']);
-        fields.traceId = traceparent.slice(3, 35);
-        const object = await objectFor(token, fields, deadline, traceparent);
+        const object = await objectFor(token, fields, deadline, trace);
         const claims = claimsOf(token);
         fields.caller = callerOf(claims);
         const route = routeOf(object.path);
@@ -125,7 +140,7 @@ export function createRequestHandler({ backends, invoke, concurrency, log }: Req
         const releaseLookUp = release;
         release = concurrency.acquireInvocation(route.device);
         releaseLookUp();
-        authorized = { fields, route, type: object.type, claims, traceparent, deadline };
+        authorized = { fields, route, type: object.type, claims, trace, deadline };
       }
 
       return {

@@ -33,8 +33,16 @@ export interface RequestLog {
   closed(status: number | undefined): void;
 }
 
-/** @param onEnd called once, after the line is written */
-export function createRequestLog(fields: RequestFields, log: Log, onEnd: () => void): RequestLog {
+/**
+ * @param onEnd called once, after the line is written
+ * @param onOutcome called before `onEnd`
+ */
+export function createRequestLog(
+  fields: RequestFields,
+  log: Log,
+  onEnd: () => void,
+  onOutcome: (status: number | undefined, failure: Failure | undefined) => void,
+): RequestLog {
   const startedAt = performance.now();
   let failure: Failure | undefined;
   let isWorking = false;
@@ -54,6 +62,7 @@ export function createRequestLog(fields: RequestFields, log: Log, onEnd: () => v
     if (failure === undefined && status !== undefined) log.info(line, 'method invoked');
     else if ((failure?.status ?? 0) < 500) log.info(line, 'method not invoked');
     else log.warn(line, 'method not invoked, or its outcome is unknown');
+    onOutcome(status, failure);
     onEnd();
   }
 

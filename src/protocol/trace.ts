@@ -1,14 +1,26 @@
 import { randomBytes } from 'node:crypto';
 
-/** W3C trace context: version 00, trace id, parent id, flags. Ids of zeros only are invalid. */
-const traceparentForm = /^00-(?!0{32})([\da-f]{32})-(?!0{16})[\da-f]{16}-[\da-f]{2}$/;
+/** A place in a trace: 32 and 16 hexadecimal digits. */
+export interface TraceContext {
+  readonly traceId: string;
+  readonly spanId: string;
+}
 
-/** The trace id in a `traceparent`; undefined when that is absent or invalid. */
-export const traceIdOf = (traceparent: string | undefined): string | undefined =>
-  traceparent?.length === 55 ? traceparentForm.exec(traceparent)?.[1] : undefined;
+/** W3C trace context: version 00, trace id, parent id, flags. Ids of zeros only are invalid. */
+const traceparentForm = /^00-(?!0{32})([\da-f]{32})-(?!0{16})([\da-f]{16})-[\da-f]{2}$/;
+
+/** The place that a `traceparent` names, without its sampling flag; undefined when it is absent or invalid. */
+export function traceContextOf(traceparent: string | undefined): TraceContext | undefined {
+  if (traceparent?.length !== 55) return undefined;
+  const [, traceId, spanId] = traceparentForm.exec(traceparent) ?? [];
+  return traceId === undefined || spanId === undefined ? undefined : { traceId, spanId };
+}
 
 /** The trace id of an event without one: the same for each delivery, as all derived ids are. */
 export const derivedTraceId = (eventId: string): string => eventId.replaceAll('-', '');
 
+const newSpanId = (): string => randomBytes(8).toString('hex');
+
 /** The `traceparent` of one more piece of work in a trace. Who sent the message does not decide about sampling. */
-export const newTraceparent = (traceId: string): string => `00-${traceId}-${randomBytes(8).toString('hex')}-01`;
+export const newTraceparent = (traceId: string, spanId = newSpanId(), isSampled = true): string =>
+  `00-${traceId}-${spanId}-${isSampled ? '01' : '00'}`;

@@ -42,6 +42,14 @@ describe('the sender', () => {
     expect(attempts).toHaveLength(3);
   });
 
+  it('tells of each attempt that the hub did not accept', async () => {
+    const { sender } = setUp({ a: [later('queue_full'), later('throttled'), undefined] });
+    const reasons: string[] = [];
+    const sent = watch(sender.send(replyTo('a'), undefined, (reason) => void reasons.push(reason)));
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect([sent.delivery, reasons]).toEqual(['delivered', ['queue_full', 'throttled']]);
+  });
+
   it.each(['queue_full', 'not_taken'] as const)('drops a reply after a minute of %s, and says why', async (reason) => {
     const { sender } = setUp({ a: [later(reason)] });
     const sent = watch(sender.send(replyTo('a')));

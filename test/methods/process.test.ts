@@ -7,6 +7,7 @@ import { kill } from 'node:process';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ensureCertificates } from '../../sandbox/hub/identity/certificates.ts';
 import { freePort, type ServiceProcess, startService } from '../../sandbox/service/process.ts';
+import { startCollector } from '../support/collector.ts';
 import { methodDevice } from './support/methodDevice.ts';
 import { conveyor, environment, startTestFrontDoor, type TestFrontDoor } from './support/testFrontDoor.ts';
 
@@ -122,6 +123,22 @@ it('writes lines for people with LOG_PRETTY', async () => {
   for (const secret of [setup.backends.token.clientSecret, keyOf(setup.hub.serviceConnectionString)]) {
     expect(text).not.toContain(secret);
   }
+});
+
+it('sends spans to a collector when the standard variables ask for them, the last ones when it stops', async () => {
+  const collector = await startCollector();
+  const port = await start({
+    OTEL_TRACES_EXPORTER: 'otlp',
+    OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+    OTEL_METRICS_EXPORTER: 'none',
+  });
+  const reply = await fetch(`http://127.0.0.1:${port}${setup.pathOf(conveyor, 'stop')}`, { method: 'POST' });
+  expect(reply.status).toBe(401);
+  await process.stop();
+  expect(await process.exited).toMatchObject({ code: 0 });
+  const [span] = await collector.spansNamed('POST /objects/{objectId}/models/{model}/methods/{method}');
+  expect(span).toMatchObject({ kind: 'server', resource: { 'service.name': 'device-messaging-methods' } });
+  await collector.close();
 });
 
 it.each([

@@ -7,6 +7,7 @@ import type { MeterWithReadings } from '../../src/metrics/meter.ts';
 import { summaryOf } from '../../src/metrics/summary.ts';
 import { fits, type Reply } from '../../src/protocol/c2d.ts';
 import type { HubEvent } from '../../src/protocol/event.ts';
+import type { Traces } from '../../src/tracing/span.ts';
 import { breachOfContract } from './asyncapi.ts';
 import { validateExchange } from './contracts.ts';
 import { type ReceivedCall, type Script, scriptedBackend } from './scriptedBackend.ts';
@@ -48,6 +49,8 @@ interface Circumstances {
   readonly park?: ((letter: DeadLetter) => Promise<void>) | undefined;
   /** What the dead-letter store does when a dead letter is to be removed. */
   readonly remove?: ((id: string) => Promise<void>) | undefined;
+  /** Where its spans begin; by default none are recorded. */
+  readonly traces?: Traces | undefined;
 }
 
 /** Runs one event through the whole service but hub and backends. */
@@ -57,7 +60,7 @@ export async function dispatchEvent(
   circumstances: Circumstances = {},
 ): Promise<Dispatched> {
   const { deliver = () => undefined, limits, redelivered = false, ended = forever.ended } = circumstances;
-  const { park, remove, parkUnexecuted = false, readAt } = circumstances;
+  const { park, remove, parkUnexecuted = false, readAt, traces } = circumstances;
   const backend = scriptedBackend(script);
   const lines: string[] = [];
   const log = createLog('debug', { write: (line) => void lines.push(line) });
@@ -82,6 +85,7 @@ export async function dispatchEvent(
     },
     log,
     limits,
+    traces,
   });
   const arrival = arrivalOf(event, redelivered);
   const givenBack: number[] = [];

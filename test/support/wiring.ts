@@ -4,12 +4,12 @@ import type { CardLimits } from '../../src/card/card.ts';
 import type { DeadLetters } from '../../src/deadLetters/store.ts';
 import { type Arrival, createDispatch } from '../../src/dispatch/dispatch.ts';
 import type { MessageContext } from '../../src/hub/partition/work.ts';
-import type { Delivery } from '../../src/hub/replies/sender.ts';
+import type { Sender } from '../../src/hub/replies/sender.ts';
 import { createLog, type Log } from '../../src/log/log.ts';
 import { createMeter } from '../../src/metrics/meter.ts';
-import type { Reply } from '../../src/protocol/c2d.ts';
 import { classify, type HubEvent, senderOf } from '../../src/protocol/event.ts';
 import { messageLimits } from '../../src/settings/groups/constants.ts';
+import type { Traces } from '../../src/tracing/span.ts';
 import { settings as defaults } from './environment.ts';
 
 /** The moment at which every test message is answered. */
@@ -21,13 +21,15 @@ interface Around {
   readonly adapter?: AxiosAdapter;
   /** No chance, unless told otherwise. */
   readonly random?: () => number;
-  readonly send: (reply: Reply) => Promise<Delivery>;
+  readonly send: Sender['send'];
   /** No message should fail through the side of the service, unless told otherwise. */
   readonly deadLetters?: Pick<DeadLetters, 'park' | 'remove'>;
   readonly log?: Log;
   /** For the log while something is wrong: how much waits. */
   readonly amounts?: () => object;
   readonly limits?: Partial<CardLimits> | undefined;
+  /** None, unless told otherwise. */
+  readonly traces?: Traces | undefined;
 }
 
 /** Puts together all that handles a message between the hub and the network. */
@@ -40,6 +42,7 @@ export function wire({
   log = createLog('silent'),
   amounts,
   limits,
+  traces,
 }: Around) {
   const meter = createMeter();
   const backends = createBackends(settings, log, { ...(adapter && { adapter }), random, amounts, meter });
@@ -51,6 +54,7 @@ export function wire({
     log,
     limits: { ...messageLimits, ...limits },
     now: () => now,
+    traces,
   });
   return { backends, meter, dispatch };
 }

@@ -13,8 +13,9 @@ export interface Sender {
   /**
    * Never rejects.
    * @param ended when aborted, the reply waits for no further attempt
+   * @param onRefusal called with the reason each time the hub does not accept it
    */
-  send(reply: Reply, ended?: AbortSignal): Promise<Delivery>;
+  send(reply: Reply, ended?: AbortSignal, onRefusal?: OnRefusal): Promise<Delivery>;
   state(): SenderState;
   /** Devices whose replies are tried only once (D19). */
   notFetching(): Iterable<string>;
@@ -27,6 +28,8 @@ export interface SenderState extends SendQueueState {
   /** Devices that do not fetch their replies (D19). */
   readonly notFetching: number;
 }
+
+type OnRefusal = (reason: Refusal['reason']) => void;
 
 interface SenderOptions {
   /** Sends once and calls `onSent` when the send begins; returns why the hub did not accept the reply. */
@@ -76,7 +79,7 @@ export function createSender(options: SenderOptions): Sender {
       if (stopped || over?.aborted) wake();
     });
 
-  async function attempt(reply: Reply): Promise<Refusal | undefined> {
+  async function attempt(reply: Reply, onRefusal: OnRefusal | undefined): Promise<Refusal | undefined> {
     let began = now();
     const refusal = await sendOnce(reply, () => {
       began = now(); // the time to connect is no sign of the hub's rate
@@ -84,11 +87,18 @@ export function createSender(options: SenderOptions): Sender {
     sendQueue.settled(began, refusal);
     recordSend((now() - began) / 1000, refusal?.reason ?? '');
     tell(refusal, reply, troubles);
+    if (refusal !== undefined) onRefusal?.(refusal.reason);
     return refusal;
   }
 
   /** Sends again after a failed first attempt. */
-  async function resend(reply: Reply, first: Refusal, over: AbortSignal, settledLate: () => void): Promise<Delivery> {
+  async function resend(
+    reply: Reply,
+    first: Refusal,
+    over: AbortSignal,
+    settledLate: () => void,
+    onRefusal: OnRefusal | undefined,
+  ): Promise<Delivery> {
     let refusal: Refusal | undefined = first;
     let remainingMs = maxWaitMs;
     for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {
@@ -109,17 +119,17 @@ export function createSender(options: SenderOptions): Sender {
         return { dropped: refusal.reason as DropReason };
       }
       if (!(await sendQueue.turn(reply.deviceId, reply.isFailure ?? false, over))) return 'stopped';
-      refusal = await attempt(reply);
+      refusal = await attempt(reply, onRefusal);
       if (refusal === undefined) return 'delivered';
     }
   }
 
   return {
-    async send(reply, ended) {
+    async send(reply, ended, onRefusal) {
       if (!fits(reply)) return { dropped: 'too_large' };
       const turn = sendQueue.turn(reply.deviceId, reply.isFailure ?? false, ended);
       if (turn !== true && !(await turn)) return 'stopped';
-      const refusal = await attempt(reply);
+      const refusal = await attempt(reply, onRefusal);
       let delivery: Delivery = 'delivered';
       if (refusal !== undefined) {
         const over = new AbortController();
@@ -128,10 +138,11 @@ export function createSender(options: SenderOptions): Sender {
         if (ended?.aborted) stopWaiting();
         // The hub may settle a send after its time-out: then it is not sent again.
         let isSettledLate = false;
-        delivery = await resend(reply, refusal, over.signal, () => {
+        const settledLate = () => {
           isSettledLate = true;
           stopWaiting();
-        });
+        };
+        delivery = await resend(reply, refusal, over.signal, settledLate, onRefusal);
         ended?.removeEventListener('abort', stopWaiting);
         if (isSettledLate) delivery = 'delivered';
       }

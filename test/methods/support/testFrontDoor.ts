@@ -9,6 +9,7 @@ import { createDirectMethods } from '../../../src/hub/methods/directMethods.ts';
 import { createLog } from '../../../src/log/log.ts';
 import { type FrontDoor, startFrontDoor } from '../../../src/methods/frontDoor.ts';
 import { readMethodsSettings } from '../../../src/settings/config.ts';
+import type { Traces } from '../../../src/tracing/span.ts';
 import { http, type Reply } from '../../sandbox/backends/client.ts';
 import { validateExchange } from '../../support/contracts.ts';
 
@@ -19,6 +20,8 @@ interface TestFrontDoorOptions {
   readonly rules?: HubRules;
   /** By default a new one. */
   readonly hub?: Hub;
+  /** By default no spans are recorded. */
+  readonly traces?: Traces;
 }
 
 export interface CallResult extends Omit<Reply, 'json'> {
@@ -57,6 +60,7 @@ export async function startTestFrontDoor({
   settings = {},
   rules = {},
   hub: given,
+  traces,
 }: TestFrontDoorOptions = {}): Promise<TestFrontDoor> {
   const directory = await mkdtemp(join(tmpdir(), 'methods-'));
   const [hub, backends] = await Promise.all([
@@ -67,7 +71,7 @@ export async function startTestFrontDoor({
   const lines: Line[] = [];
   const log = createLog('info', { write: (line) => void lines.push(JSON.parse(line)) });
   const methods = createDirectMethods(read.hub.serviceConnectionString, await readFile(hub.caFile, 'utf8'));
-  const instance = await startFrontDoor(read, log, methods);
+  const instance = await startFrontDoor(read, log, methods, traces);
   const url = `http://127.0.0.1:${instance.port}`;
   const issue = (name: string, tenant: string, mayInvoke: boolean, seconds = 600) =>
     backends.applications.issue({ name, tenant, mayInvoke }, seconds);

@@ -1,0 +1,51 @@
+import { newTraceparent, type TraceContext } from '../protocol/trace.ts';
+
+/** Texts are cut to 256 characters. Never a body, a token or a key (G5). */
+export type Attributes = Readonly<Record<string, string | number | boolean | undefined>>;
+
+/** Why work failed. */
+export interface SpanError {
+  /** From a closed list. */
+  readonly type: string;
+  readonly message?: string | undefined;
+}
+
+/** One piece of work in a trace. It is passed on as a value: there is no current span. */
+export interface Span {
+  /** W3C trace context for requests that are part of this work. */
+  readonly traceparent: string;
+  child(name: string, kind: 'client' | 'producer', attributes: Attributes): Span;
+  event(name: string, attributes: Attributes): void;
+  /** Only the first call counts. */
+  end(attributes?: Attributes, error?: SpanError): void;
+}
+
+/** The first span of a message or an invocation. */
+export interface Root {
+  readonly name: string;
+  readonly kind: 'consumer' | 'server';
+  readonly traceId: string;
+  /** Decides on sampling: 32 hexadecimal digits that neither a device nor a caller can choose (D106). */
+  readonly samplingKey: string;
+  /** What the sender or the caller did before. It becomes a link, not the parent (D105). */
+  readonly link: TraceContext | undefined;
+  readonly attributes: Attributes;
+}
+
+/** Where spans begin. Undefined in place of it: no spans are recorded. */
+export interface Traces {
+  begin(root: Root): Span;
+  /** Delivers what is recorded, within a short time. Never rejects. */
+  close(): Promise<void>;
+}
+
+/** A span that is not recorded, and whose children are not: requests tell it to the backends. */
+export function unrecorded(traceId: string): Span {
+  const span: Span = {
+    traceparent: newTraceparent(traceId, undefined, false),
+    child: () => span,
+    event() {},
+    end() {},
+  };
+  return span;
+}

@@ -1,0 +1,26 @@
+import { readFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import { filesBelow } from '../support/imports.ts';
+import { codesIn, readPage, tableOf } from './markdown.ts';
+
+const page = readPage('operations.md');
+const rows = tableOf(page, 'span');
+const code = filesBelow('src')
+  .filter((file) => /Span\.ts$|fileInputs\.ts$/.test(file))
+  .map((file) => readFileSync(file, 'utf8'))
+  .join('\n');
+
+it('docs/operations.md has every attribute of spans, and no other', () => {
+  const isAttribute = (text: string) => /^(http|messaging|server|svc)\.[\w.]+$/.test(text);
+  const documented = rows.flatMap((row) => codesIn(row['attributes'] ?? '')).filter(isAttribute);
+  const written = [...code.matchAll(/'([\w.]+)':/g)].map(([, name = '']) => name).filter(isAttribute);
+  expect(new Set(documented)).toEqual(new Set(written));
+  expect(written.length).toBeGreaterThan(20);
+});
+
+it('docs/operations.md has the variables that the code reads', () => {
+  const variables = tableOf(page, 'variable').flatMap((row) => codesIn(row['variable'] ?? ''));
+  const read = [...readFileSync('src/tracing/settings.ts', 'utf8').matchAll(/given\('(OTEL_\w+)'\)/g)];
+  expect(read.length).toBeGreaterThan(5);
+  for (const [, name] of read) expect(variables).toContain(name);
+});

@@ -1,0 +1,112 @@
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { gunzipSync } from 'node:zlib';
+import { expect, vi } from 'vitest';
+import { type CollectedSpan, spansIn } from './otlp/spans.ts';
+
+/** What it does with a request: `refuse` is HTTP 400, which is final; `hang` is no answer at all. */
+type Behaviour = 'accept' | 'refuse' | 'slow' | 'hang';
+
+/** A collector of OpenTelemetry: OTLP over HTTP, in JSON. It checks the protocol of what it receives. */
+export interface Collector {
+  /** For OTEL_EXPORTER_OTLP_ENDPOINT. */
+  readonly url: string;
+  /** Of all requests that it accepted, in order of arrival. */
+  readonly spans: readonly CollectedSpan[];
+  /** All requests as they came, the refused ones included. */
+  readonly requests: readonly ReceivedRequest[];
+  connections(): number;
+  behave(behaviour: Behaviour): void;
+  /** Resolves with the spans when so many of this name, or more, have come. */
+  spansNamed(name: string, count?: number): Promise<CollectedSpan[]>;
+  /** The spans of a trace, when `count` of them have come. */
+  trace(traceId: string, count: number): Promise<CollectedSpan[]>;
+  /** Fails the test when anything was against the protocol. */
+  close(): Promise<void>;
+}
+
+interface ReceivedRequest {
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
+  /** After decompression. */
+  readonly text: string;
+}
+
+interface Collected {
+  readonly spans: CollectedSpan[];
+}
+
+/** Each signal by its path: how what it brings is read and kept. */
+const signals: Readonly<Record<string, (body: unknown, collected: Collected) => void>> = {
+  '/v1/traces': (body, { spans }) => spans.push(...spansIn(body)),
+};
+
+const slowMs = 300;
+
+export async function startCollector(): Promise<Collector> {
+  const collected: Collected = { spans: [] };
+  const requests: ReceivedRequest[] = [];
+  const breaches: string[] = [];
+  let behaviour: Behaviour = 'accept';
+  let connections = 0;
+
+  async function received(request: IncomingMessage): Promise<number> {
+    const { method, url: path = '', headers } = request;
+    const bytes = await buffer(request);
+    const isZipped = headers['content-encoding'] === 'gzip';
+    const text = (isZipped ? gunzipSync(bytes) : bytes).toString('utf8');
+    requests.push({ path, headers, text });
+    if (behaviour === 'refuse') return 400;
+    try {
+      expect(method).toBe('POST');
+      expect(Object.keys(signals)).toContain(path);
+      expect(headers['content-type']).toBe('application/json');
+      signals[path]?.(JSON.parse(text), collected);
+      return 200;
+    } catch (error) {
+      breaches.push(`${method} ${path}: ${error instanceof Error ? error.message : error}`);
+      return 400;
+    }
+  }
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    try {
+      const status = await received(request);
+      if (behaviour === 'hang') return;
+      if (behaviour === 'slow') await sleep(slowMs);
+      response.writeHead(status, { 'content-type': 'application/json' }).end('{}');
+    } catch {
+      response.destroy(); // the sender has gone
+    }
+  }
+  const server = createServer((request, response) => void answer(request, response));
+  server.on('connection', () => {
+    connections += 1;
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+
+  async function enough(isIt: (span: CollectedSpan) => boolean, count: number): Promise<CollectedSpan[]> {
+    const found = () => collected.spans.filter(isIt);
+    await vi.waitFor(() => expect(found().length).toBeGreaterThanOrEqual(count), { timeout: 30_000, interval: 25 });
+    return found();
+  }
+
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    spans: collected.spans,
+    requests,
+    connections: () => connections,
+    behave(next) {
+      behaviour = next;
+    },
+    spansNamed: (name, count = 1) => enough((span) => span.name === name, count),
+    trace: (traceId, count) => enough((span) => span.traceId === traceId, count),
+    async close() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+      expect(breaches, 'what was sent to the collector against the protocol').toEqual([]);
+    },
+  };
+}

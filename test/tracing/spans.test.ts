@@ -1,0 +1,163 @@
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { openTraces } from '../../src/tracing/open.ts';
+import { keyAt, rootOf, sent, startRecording, traceId } from './traces.ts';
+
+describe('the first span of a message', () => {
+  it('is in the trace that it is told, has no parent, and a link to what its sender did', async () => {
+    const { traces, collector } = await startRecording();
+    const root = traces.begin(
+      rootOf({ attributes: { 'svc.device.id': 'd1', 'svc.replies.sent': 2, left: undefined } }),
+    );
+    expect(root.traceparent).toMatch(new RegExp(`^00-${traceId}-[\\da-f]{16}-01$`));
+    root.end();
+    const [span] = await collector.spansNamed('process model.update');
+    expect(span).toMatchObject({
+      kind: 'consumer',
+      traceId,
+      spanId: root.traceparent.slice(36, 52),
+      parentSpanId: undefined,
+      links: [{ ...sent, isSampled: false }],
+      attributes: { 'svc.device.id': 'd1', 'svc.replies.sent': 2 },
+      isError: false,
+    });
+    expect(span?.attributes).not.toHaveProperty('left');
+  });
+
+  it('has no link when its sender said nothing', async () => {
+    const { traces, collector } = await startRecording();
+    traces.begin(rootOf({ link: undefined })).end();
+    expect(await collector.spansNamed('process model.update')).toMatchObject([{ traceId, links: [] }]);
+  });
+
+  it('names the program, its version and its instance', async () => {
+    const { traces, collector } = await startRecording();
+    traces.begin(rootOf()).end();
+    const [span] = await collector.spansNamed('process model.update');
+    const program = { 'service.name': 'test', 'service.version': '1.2.3', 'service.instance.id': 'here-1' };
+    expect(span?.resource).toMatchObject(program);
+  });
+
+  describe('with standard variables about the program', () => {
+    afterEach(() => {
+      vi.unstubAllEnvs();
+    });
+
+    it('names what they name', async () => {
+      vi.stubEnv('OTEL_SERVICE_NAME', 'pumps');
+      vi.stubEnv('OTEL_RESOURCE_ATTRIBUTES', 'deployment.environment.name=test');
+      const { traces, collector } = await startRecording();
+      traces.begin(rootOf()).end();
+      const [span] = await collector.spansNamed('process model.update');
+      const named = { 'service.name': 'pumps', 'deployment.environment.name': 'test', 'service.version': '1.2.3' };
+      expect(span?.resource).toMatchObject(named);
+    });
+  });
+});
+
+describe('a child', () => {
+  it('is in the trace of its parent, and requests name it', async () => {
+    const { traces, collector } = await startRecording();
+    const root = traces.begin(rootOf());
+    const child = root.child('replace object model', 'client', { 'http.request.method': 'PUT' });
+    const grandchild = child.child('look up', 'client', {});
+    const reply = root.child('send acknowledgement', 'producer', {});
+    child.event('attempt failed', { 'error.type': '503' });
+    for (const span of [grandchild, child, reply, root]) span.end();
+    const spans = await collector.trace(traceId, 4);
+    const idOf = (traceparent: string) => traceparent.slice(36, 52);
+    const parents = Object.fromEntries(spans.map(({ name, parentSpanId }) => [name, parentSpanId]));
+    expect(parents).toEqual({
+      'process model.update': undefined,
+      'replace object model': idOf(root.traceparent),
+      'look up': idOf(child.traceparent),
+      'send acknowledgement': idOf(root.traceparent),
+    });
+    expect(spans.find(({ name }) => name === 'replace object model')).toMatchObject({
+      kind: 'client',
+      spanId: idOf(child.traceparent),
+      events: [{ name: 'attempt failed', attributes: { 'error.type': '503' } }],
+      links: [],
+    });
+    expect(spans.find(({ name }) => name === 'send acknowledgement')?.kind).toBe('producer');
+    for (const { traceparent } of [child, grandchild, reply]) expect(traceparent).toMatch(/-01$/);
+  });
+});
+
+describe('a span', () => {
+  it('ends once: what is said later does not count', async () => {
+    const { traces, collector } = await startRecording();
+    const root = traces.begin(rootOf());
+    root.end({ 'svc.code': 'timeout_exceeded' }, { type: 'timeout_exceeded', message: 'too late' });
+    root.event('late', {});
+    root.end({ 'svc.code': 'ok' });
+    traces.begin(rootOf({ name: 'another' })).end();
+    await collector.spansNamed('another');
+    expect(collector.spans.filter(({ name }) => name === 'process model.update')).toMatchObject([
+      {
+        attributes: { 'svc.code': 'timeout_exceeded', 'error.type': 'timeout_exceeded' },
+        isError: true,
+        message: 'too late',
+        events: [],
+      },
+    ]);
+  });
+
+  it('has at most 256 characters of each text, none of them half', async () => {
+    const { traces, collector } = await startRecording();
+    const long = `${'x'.repeat(255)}😀${'y'.repeat(100_000)}`;
+    const root = traces.begin(rootOf({ attributes: { long, broken: 'a\ud800b' } }));
+    root.event('attempt failed', { long });
+    root.end({ later: long }, { type: 'x', message: long });
+    const [span] = await collector.spansNamed('process model.update');
+    const cut = `${'x'.repeat(255)}\ufffd`;
+    expect(span).toMatchObject({
+      attributes: { long: cut, later: cut, broken: 'a\ufffdb' },
+      events: [{ attributes: { long: cut } }],
+      message: cut,
+    });
+  });
+});
+
+describe('sampling', () => {
+  const ratio = { OTEL_TRACES_SAMPLER: 'traceidratio', OTEL_TRACES_SAMPLER_ARG: '0.5' };
+
+  it('follows an id that nobody can choose, not the trace that a device has chosen', async () => {
+    const { traces, collector } = await startRecording(ratio);
+    const lowest = '00000000000000000000000000000001';
+    const highest = 'ffffffff000000000000000000000001';
+    const roots = [keyAt(0.2), keyAt(0.8)].flatMap((samplingKey) =>
+      [lowest, highest].map((chosen) => traces.begin(rootOf({ samplingKey, traceId: chosen, name: samplingKey }))),
+    );
+    expect(roots.map(({ traceparent }) => [traceparent.slice(3, 35), traceparent.slice(-2)])).toEqual([
+      [lowest, '01'],
+      [highest, '01'],
+      [lowest, '00'],
+      [highest, '00'],
+    ]);
+    for (const root of roots) root.end();
+    await collector.spansNamed(keyAt(0.2), 2);
+    expect(collector.spans).toHaveLength(2);
+  });
+
+  it('leaves out all spans of a message: requests tell the backends', async () => {
+    const { traces, collector } = await startRecording(ratio);
+    const root = traces.begin(rootOf({ samplingKey: keyAt(0.9) }));
+    const child = root.child('replace object model', 'client', {});
+    expect(child.traceparent).toMatch(new RegExp(`^00-${traceId}-[\\da-f]{16}-00$`));
+    child.event('attempt failed', {});
+    child.end();
+    root.end();
+    traces.begin(rootOf({ name: 'another', samplingKey: keyAt(0.1) })).end();
+    await collector.spansNamed('another');
+    expect(collector.spans).toHaveLength(1);
+  });
+});
+
+describe('without a wish for traces', () => {
+  it('there are none, and nothing is logged', async () => {
+    const silent = () => expect.unreachable('a line in the log');
+    const log = { level: 'info', debug: silent, info: silent, warn: silent, error: silent, fatal: silent };
+    const program = { name: 'test', version: '1', instance: 'here', log };
+    expect(await openTraces({}, program)).toBeUndefined();
+  });
+});
