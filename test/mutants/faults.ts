@@ -10,6 +10,7 @@ import { quarantineFaults } from './quarantineFaults.ts';
 import { readingFaults } from './readingFaults.ts';
 import { settingFaults } from './settingFaults.ts';
 import { stateFaults } from './stateFaults.ts';
+import { traceFaults } from './traceFaults.ts';
 import { waitingFaults } from './waitingFaults.ts';
 import { workaroundFaults } from './workaroundFaults.ts';
 
@@ -569,4 +570,5 @@ export const faults: readonly Fault[] = [
   ...answerFaults,
   ...metricFaults,
   ...stateFaults,
+  ...traceFaults,
 ];

@@ -1,0 +1,112 @@
+import type { Fault } from './faults.ts';
+import { inFile } from './inFile.ts';
+
+const dispatching = ['test/dispatch/traces.test.ts'];
+const spans = ['test/tracing/spans.test.ts'];
+
+/** In what records spans, and in the traces of messages and invocations. */
+export const traceFaults: readonly Fault[] = [
+  ...inFile(
+    'src/dispatch/messageSpan.ts',
+    dispatching,
+    {
+      fault: 'lets a device choose by its trace id what is recorded',
+      find: '    samplingKey,\n    link: sent,',
+      replace: '    samplingKey: traceId,\n    link: sent,',
+      caughtBy: 'does not follow the trace that a device has chosen',
+    },
+    {
+      fault: 'takes faults of devices for errors of the service',
+      find: "resultCodes[failure.code].fault !== 'device'",
+      replace: "resultCodes[failure.code].fault !== 'nobody'",
+      caughtBy: 'is no error when the device is at fault',
+    },
+    {
+      fault: 'ends no span of a message that another instance handles',
+      find: "    span.end({}, isHandled ? undefined : { type: 'released' });\n",
+      replace: '',
+      caughtBy: 'ends also when the partition is taken away',
+    },
+    {
+      fault: 'names spans as devices like',
+      find: 'findCard(generation, envelope.name)?.name',
+      replace: 'envelope.name',
+      caughtBy: 'does not have the name of a message that there is not',
+    },
+  ),
+  ...inFile('src/backends/sending.ts', dispatching, {
+    fault: 'tells the backends nothing of the span of their call',
+    find: '          ...(span && { traceparent: span.traceparent }),\n',
+    replace: '',
+    caughtBy: 'are one for its handling, and below it one for each backend call and each reply',
+  }),
+  ...inFile(
+    'src/backends/callSpan.ts',
+    dispatching,
+    {
+      fault: 'takes an expected refusal for an error',
+      find: '(thrown !== undefined || !expect.includes(status))',
+      replace: 'true',
+      caughtBy: 'none when that was expected',
+    },
+    {
+      fault: 'counts the first attempt as a repeat',
+      find: 'attempts > 1 ? attempts - 1 : undefined',
+      replace: 'attempts > 1 ? attempts : undefined',
+      caughtBy: 'has all its attempts',
+    },
+  ),
+  ...inFile(
+    'src/tracing/recording.ts',
+    spans,
+    {
+      fault: 'makes the span of a message a child of its device’s',
+      find: 'tracer.startSpan(name, options, ROOT_CONTEXT)',
+      replace:
+        'tracer.startSpan(name, options, link ? trace.setSpanContext(ROOT_CONTEXT, { ...link, traceFlags: 0 }) : ROOT_CONTEXT)',
+      caughtBy: 'has no parent, and a link to what its sender did',
+    },
+    {
+      fault: 'keeps texts of any length',
+      find: 'text.slice(0, longestText).toWellFormed()',
+      replace: 'text.toWellFormed()',
+      caughtBy: 'has at most 256 characters of each text',
+    },
+    {
+      fault: 'cuts characters in half',
+      find: '.slice(0, longestText).toWellFormed()',
+      replace: '.slice(0, longestText)',
+      caughtBy: 'none of them half',
+    },
+  ),
+  ...inFile('src/tracing/recording.ts', ['test/tracing/delivery.test.ts'], {
+    fault: 'waits at a stop for a collector that hangs',
+    find: 'within(provider.shutdown(), flushMs)',
+    replace: 'within(provider.shutdown(), 1e9)',
+    caughtBy: 'a stop takes a short time',
+  }),
+  ...inFile('src/tracing/delivery.ts', ['test/tracing/delivery.test.ts'], {
+    fault: 'drops spans in silence',
+    find: 'if (queued < mostQueued) queued += 1;',
+    replace: 'if (queued < 1e9) queued += 1;',
+    caughtBy: 'spans beyond the queue are dropped and counted',
+  }),
+  ...inFile('src/tracing/settings.ts', ['test/tracing/settings.test.ts'], {
+    fault: 'sends spans to the collector of the metrics unasked',
+    find: "given('OTEL_EXPORTER_OTLP_TRACES_ENDPOINT') !== undefined;",
+    replace: "(given('OTEL_EXPORTER_OTLP_TRACES_ENDPOINT') ?? given('OTEL_EXPORTER_OTLP_ENDPOINT')) !== undefined;",
+    caughtBy: 'with the general address alone',
+  }),
+  ...inFile('src/methods/requestSpan.ts', ['test/methods/traces.test.ts'], {
+    fault: 'hands the sampling flag of callers on',
+    find: 'span?.traceparent ?? newTraceparent(traceId)',
+    replace: "span?.traceparent ?? (sent && typeof header === 'string' ? header : newTraceparent(traceId))",
+    caughtBy: 'whose span and sampling flag 00 go no further',
+  }),
+  ...inFile('src/hub/replies/sender.ts', ['test/hub/sender.test.ts'], {
+    fault: 'tells of no attempt but the first',
+    find: 'refusal = await attempt(reply, onRefusal);\n      if',
+    replace: 'refusal = await attempt(reply, undefined);\n      if',
+    caughtBy: 'tells of each attempt that the hub did not accept',
+  }),
+];
