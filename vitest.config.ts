@@ -12,13 +12,23 @@ const replacingModules = readdirSync(join(import.meta.dirname, 'test'), { recurs
   .map((file) => join('test', file))
   .filter((file) => /\bvi\.(do)?mock\(/i.test(readFileSync(join(import.meta.dirname, file), 'utf8')));
 
+/** A worker that goes on when its runner was killed would keep ports and processes. */
+const endWithRunner = "data:text/javascript,process.once('disconnect',()=>process.kill(process.pid,'SIGKILL'))";
+
+/** For `npm run mutants`, too. */
+export const common = {
+  // Generous: a busy machine is slow, and what hangs is ended all the same.
+  testTimeout: 480_000,
+  hookTimeout: 480_000,
+  pool: 'forks' as const,
+  execArgv: ['--import', endWithRunner],
+  // What is waited for comes at once, or on a busy machine late.
+  expect: { poll: { timeout: 120_000, interval: 25 } },
+};
+
 export default defineConfig({
   test: {
-    testTimeout: 240_000,
-    hookTimeout: 240_000,
-    pool: 'forks',
-    // What is waited for comes at once, or on a busy machine late.
-    expect: { poll: { timeout: 60_000, interval: 25 } },
+    ...common,
     // Most of the longer tests wait for processes of their own: fewer files at a time would leave a small machine idle.
     maxWorkers: Math.max(3, availableParallelism() - 1),
     projects: [

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createRequire } from 'node:module';
 import { createInterface } from 'node:readline';
-import { onExit } from '../service/onExit.ts';
+import { endWithUs } from '../service/endWithUs.ts';
 
 /** A storage account on this machine, in memory. */
 export interface Azurite {
@@ -27,7 +27,7 @@ export async function startAzurite(): Promise<Azurite> {
   const server = spawn(process.execPath, [program, '--blobPort', '0', '--silent', ...options], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  const cancel = onExit(() => server.kill('SIGKILL'));
+  endWithUs(server);
   for await (const line of createInterface(server.stdout)) {
     const port = Number(/successfully listens on http:\/\/127\.0\.0\.1:(\d+)/.exec(line)?.[1]);
     if (port > 0) {
@@ -36,7 +36,6 @@ export async function startAzurite(): Promise<Azurite> {
         port,
         connectionString: connectionStringTo(port),
         async close() {
-          cancel();
           const exit = once(server, 'exit');
           server.kill('SIGKILL');
           await exit;

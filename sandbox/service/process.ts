@@ -3,6 +3,7 @@ import { open, readFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { projectDirectory } from '../state/directories.ts';
+import { endWithUs } from './endWithUs.ts';
 
 /** How a process ended; `reason` says it in words. */
 export interface Ending {
@@ -62,6 +63,7 @@ export async function startService(options: ServiceProcessOptions): Promise<Serv
     stdio: ['ignore', log.fd, log.fd],
     ...options.user,
   });
+  endWithUs(child);
   let ending: Ending | undefined;
   const exited = new Promise<Ending>((resolve) => {
     child.once('error', (error) => resolve({ code: null, signal: null, reason: error.message }));

@@ -39,9 +39,9 @@ describe('the program', () => {
     const changes = () => edge.lines.flatMap(({ logLevel }) => logLevel ?? []);
     const own = edge.configuration.log.level;
     edge.process?.child.kill('SIGUSR2');
-    await expect.poll(changes, { timeout: 10_000 }).toHaveLength(1);
+    await expect.poll(changes).toHaveLength(1);
     edge.process?.child.kill('SIGUSR2');
-    await expect.poll(changes, { timeout: 10_000 }).toHaveLength(2);
+    await expect.poll(changes).toHaveLength(2);
     expect(new Set(changes())).toEqual(new Set(['debug', own]));
     const key = /SharedAccessKey=([^;]+)/.exec(hub.connectionString)?.[1] ?? '';
     expect(key.length).toBeGreaterThan(10);

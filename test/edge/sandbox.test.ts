@@ -9,6 +9,7 @@ import type { Invoked } from '../../sandbox/demonstration/invocation.ts';
 import { callFrontDoor } from '../../sandbox/invoke/call.ts';
 import { findObject } from '../../sandbox/invoke/find.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
+import { endWithUs } from '../../sandbox/service/endWithUs.ts';
 import { startTestSandbox } from '../e2e/testSandbox.ts';
 import { breachesOfModule } from '../support/modulesContract.ts';
 
@@ -84,6 +85,7 @@ describe('the example of a module', () => {
       env: { ...process.env, STATE: join(sandbox.directory, 'state.json') },
       stdio: ['ignore', 'pipe', 'inherit'],
     });
+    endWithUs(example);
     if (example.stdout) await Promise.race([once(example.stdout, 'data'), once(example, 'exit')]);
   });
   afterAll(async () => {

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { endWithUs } from '../../sandbox/service/endWithUs.ts';
 import { freshHub } from '../sandbox/hub/support/hub.ts';
 import { plainService, send, transportOf } from './support/plain.ts';
 
@@ -24,7 +25,9 @@ const receivedBodies = () => received().map((entry) => ('body' in entry ? entry.
 const start = () => {
   const args = ['--import', 'tsx', program, hub.serviceConnectionString, 'pump-1'];
   const env = { ...process.env, NODE_EXTRA_CA_CERTS: hub.caFile, DEBUG: 'azure-iot-amqp-base:Amqp:Errors' };
-  return spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  endWithUs(child);
+  return child;
 };
 /** Run it to its end. */
 const run = async (): Promise<{ code: number; out: string; error: string }> => {
@@ -47,7 +50,7 @@ describe('trap 1: a connection that ends with a send unsettled', () => {
     let [out, error] = ['', ''];
     child.stdout.on('data', (chunk) => (out += chunk));
     child.stderr.on('data', (chunk) => (error += chunk));
-    await expect.poll(() => error, { timeout: 60_000 }).toContain('RangeError: Maximum call stack size exceeded');
+    await expect.poll(() => error, { timeout: 120_000 }).toContain('RangeError: Maximum call stack size exceeded');
     await new Promise((resolve) => setTimeout(resolve, 1000)); // it would have tried again after 0.1 s
     expect(hub.counters().connections.service).toBe(0);
     expect({ out, exitCode: child.exitCode }).toEqual({ out: 'sent\n', exitCode: null });
@@ -120,7 +123,7 @@ describe('trap 5: open() keeps trying in silence', () => {
     });
     const attempts = hub.faults.add({ kind: 'refuse-connection', answer: 'reset', port: 'amqps' });
     await expect
-      .poll(() => hub.faults.list().find(({ id }) => id === attempts)?.struck, { timeout: 60_000 })
+      .poll(() => hub.faults.list().find(({ id }) => id === attempts)?.struck, { timeout: 120_000 })
       .toBeGreaterThan(2);
     expect(over).toBe(false);
     stopTrying(client);

@@ -4,7 +4,7 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: ['test/traps/**/*.test.ts', 'test/traps/**/*.long.ts'],
-    testTimeout: 180_000,
+    testTimeout: 480_000,
     hookTimeout: 60_000,
     maxConcurrency: 16,
     pool: 'forks',

@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import type { Counters } from '../../../sandbox/hub/core/counters.ts';
 import type { FaultRequest } from '../../../sandbox/hub/faults/schema.ts';
 import type { HubPorts } from '../../../sandbox/hub/network/hubPorts.ts';
+import { endWithUs } from '../../../sandbox/service/endWithUs.ts';
 
 /** What the hub has used: CPU in microseconds, memory in bytes. */
 export interface Usage {
@@ -36,6 +37,7 @@ export async function startUnderLoad(devices: number, persist = false): Promise<
   const child = fork(program, [directory, String(devices), persist ? 'persist' : 'memory'], {
     execArgv: ['--import', 'tsx', '--expose-gc'],
   });
+  endWithUs(child);
   const [described] = await once(child, 'message');
   return {
     ...described,

@@ -4,7 +4,7 @@ import { closeSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { onExit } from '../../../sandbox/service/onExit.ts';
+import { endWithUs } from '../../../sandbox/service/endWithUs.ts';
 import { answers, freePort } from '../../../sandbox/service/process.ts';
 import type { Environment } from '../programs/environment.ts';
 import { cpuOf } from './usage.ts';
@@ -58,8 +58,8 @@ export async function startProgram(
   });
   closeSync(log);
   const pid = child.pid ?? 0;
-  const cancel = onExit(() => child.kill('SIGKILL')); // it would outlive a bench that is stopped with Ctrl-C
-  const exited = once(child, 'exit').finally(cancel);
+  endWithUs(child);
+  const exited = once(child, 'exit');
   const hasEnded = () => child.exitCode !== null || child.signalCode !== null;
   let isReady = false;
   child.once('message', () => {

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { help as invokeHelp } from '../../../sandbox/invoke/options.ts';
 import type { Sandbox } from '../../../sandbox/sandbox.ts';
+import { endWithUs } from '../../../sandbox/service/endWithUs.ts';
 import { projectDirectory } from '../../../sandbox/state/directories.ts';
 import { startTestSandbox } from '../testSandbox.ts';
 import { run } from './run.ts';
@@ -34,6 +35,7 @@ describe('npm run invoke', () => {
       cwd: projectDirectory,
       stdio: ['ignore', 'pipe', 'inherit'],
     });
+    endWithUs(device);
     let shown = '';
     const listens = new Promise<void>((resolve) => {
       device.stdout.on('data', (chunk) => {

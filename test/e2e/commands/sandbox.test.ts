@@ -6,8 +6,10 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Sandbox } from '../../../sandbox/sandbox.ts';
+import { endWithUs } from '../../../sandbox/service/endWithUs.ts';
 import { projectDirectory } from '../../../sandbox/state/directories.ts';
 import { type MethodsState, readState, type SandboxState } from '../../../sandbox/state/state.ts';
+import { descendants, running } from '../../support/processes.ts';
 import { startTestSandbox } from '../testSandbox.ts';
 import { run } from './run.ts';
 
@@ -71,7 +73,7 @@ describe('npm run sandbox', () => {
     await mkdir(directory);
     await writeFile(join(directory, 'state.json'), JSON.stringify({ ...sandbox.state, pid: 2 ** 22 + 1 }));
     const { pid, stop } = start(['--directory', directory, '--no-service', '--no-methods']);
-    await expect.poll(async () => (await readState(directory))?.pid, { timeout: 100_000 }).toBe(pid);
+    await expect.poll(async () => (await readState(directory))?.pid, { timeout: 200_000 }).toBe(pid);
     expect((await readState(directory))?.methods).toMatchObject({ environment: { NODE_ENV: 'production' } });
     expect((await readState(directory))?.methods?.pid).toBeUndefined();
     for (const file of ['state.json', 'service.env', 'methods.env']) {
@@ -85,6 +87,7 @@ describe('npm run sandbox', () => {
     const directory = join(folder, 'unread');
     const args = ['--import', 'tsx', 'sandbox/main.ts', '--directory', directory];
     const child = spawn(process.execPath, args, { cwd: projectDirectory, stdio: ['ignore', 'pipe', 'ignore'] });
+    endWithUs(child);
     const ended = once(child, 'exit');
     await once(child.stdout, 'data');
     child.stdout.destroy();
@@ -98,11 +101,21 @@ describe('npm run sandbox', () => {
   ] as const)('ends with 1 and the last words when the process of the %s dies', async (part, name) => {
     const directory = join(folder, `died-${part}`);
     const { ended } = start(['--directory', directory]);
-    await expect.poll(() => readState(directory), { timeout: 100_000 }).toBeDefined();
+    await expect.poll(() => readState(directory), { timeout: 200_000 }).toBeDefined();
     process.kill((await readState(directory))?.[part]?.pid ?? 2 ** 30, 'SIGKILL');
     const { code, stderr } = await ended;
     expect(stderr).toContain(`${name} ended: SIGKILL`);
     expect(code).toBe(1);
+  });
+
+  it('leaves no process behind when it is killed', async () => {
+    const directory = join(folder, 'killed');
+    const { pid = 0, stop } = start(['--directory', directory]);
+    await expect.poll(() => readState(directory), { timeout: 200_000 }).toBeDefined();
+    const others = await descendants(pid);
+    expect(others.length).toBeGreaterThan(3); // service, front door, storage account, and what watches over them
+    await stop('SIGKILL');
+    await expect.poll(() => running(others)).toEqual([]);
   });
 });
 
@@ -112,6 +125,7 @@ function start(args: string[]) {
     cwd: projectDirectory,
     stdio: ['ignore', 'ignore', 'pipe'],
   });
+  endWithUs(child);
   const stderr = text(child.stderr);
   const ended = new Promise<number | null>((resolve) => child.once('exit', resolve)).then(async (code) => ({
     code,

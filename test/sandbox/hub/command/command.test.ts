@@ -8,6 +8,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { HubState } from '../../../../sandbox/hub/command/stateFile.ts';
+import { endWithUs } from '../../../../sandbox/service/endWithUs.ts';
 
 const program = fileURLToPath(new URL('../../../../sandbox/hub/command/main.ts', import.meta.url));
 
@@ -33,6 +34,7 @@ beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'hub-'));
   const started = start([...options, '--persist', join(directory, 'kept')]);
   child = started;
+  endWithUs(child);
   const lines = createInterface({ input: started.stdout });
   let text = '';
   for await (const line of lines) {

@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { message } from 'rhea';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type Hub, startHub } from '../../../../sandbox/hub/hub.ts';
+import { endWithUs } from '../../../../sandbox/service/endWithUs.ts';
 import { serviceLink, toDevice } from '../support/bare.ts';
 import { connectedDevice, publishPacket } from '../support/device.ts';
 
@@ -33,6 +34,7 @@ async function startChild(): Promise<Hub> {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   child = started;
+  endWithUs(child);
   const [line] = (await once(createInterface({ input: started.stdout }), 'line')) as [string];
   const { service, ...described } = JSON.parse(line);
   const identity = { primaryKey };
@@ -83,7 +85,7 @@ test('a hub that is killed under load has every event and message that it accept
   ];
   const { status } = await fetch(`${hub.adminUrl}/devices`, { method: 'POST', body: '{"deviceId":"late"}' });
   expect(status).toBe(201);
-  await expect.poll(() => acknowledged.length, { timeout: 60_000 }).toBeGreaterThan(2000);
+  await expect.poll(() => acknowledged.length, { timeout: 120_000 }).toBeGreaterThan(2000);
   await expect.poll(() => accepted.length).toBeGreaterThan(20);
   child?.kill('SIGKILL');
   await Promise.all(load);
