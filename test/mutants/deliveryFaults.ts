@@ -1,5 +1,5 @@
 import type { Fault } from './faults.ts';
-import { inFile, only } from './inFile.ts';
+import { inFile } from './inFile.ts';
 import { replyFaults } from './replyFaults.ts';
 
 /** In what carries messages between hub and backends. */
@@ -75,19 +75,19 @@ export const deliveryFaults: readonly Fault[] = [
     replace: 'maxSize: maxEntries * 1_000,',
     caughtBy: 'never holds more than its bound',
   }),
-  ...inFile('src/hub/stores/memoryStore.ts', only('crashOwnership', 'the first one is held up'), {
+  ...inFile('src/hub/stores/memoryStore.ts', ['test/hub/crashOwnership.test.ts'], {
     fault: 'takes a checkpoint from who has lost the partition',
     find: 'if (record?.owner !== owner || record.epoch !== epoch) return false;',
     replace: 'if (record === undefined || (owner === "" && epoch === 0)) return false;',
     caughtBy: 'let only one write, at whichever step the first one is held up',
   }),
-  ...inFile('src/hub/partition/redeliveryHorizon.ts', only('crashOwnership', 'the first one dies'), {
+  ...inFile('src/hub/partition/redeliveryHorizon.ts', ['test/hub/crashOwnership.test.ts'], {
     fault: 'forgets that a message may be a repeat',
     find: 'redeliveryHorizon = await newest();',
     replace: 'redeliveryHorizon = Math.min(-1, await newest());',
     caughtBy: 'at whichever step the first one dies',
   }),
-  ...inFile('src/hub/reading/ownerships.ts', only('crashOwnership', 'while nobody dies'), {
+  ...inFile('src/hub/reading/ownerships.ts', ['test/hub/crashOwnership.test.ts'], {
     fault: 'takes a partition over without raising its epoch',
     find: 'epoch: (seen?.epoch ?? 0) + 1',
     replace: 'epoch: seen?.epoch ?? 1',

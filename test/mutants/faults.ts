@@ -21,7 +21,7 @@ export interface Fault {
   /** Occurs exactly once in the file. */
   readonly find: string;
   readonly replace: string;
-  /** Test files to run, and what else the test runner is to be told. */
+  /** Test files, or folders of them. */
   readonly tests: readonly string[];
   /** Part of the title of the test that names the rule. */
   readonly caughtBy: string;

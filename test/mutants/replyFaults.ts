@@ -1,5 +1,5 @@
 import type { Fault } from './faults.ts';
-import { inFile, only } from './inFile.ts';
+import { inFile } from './inFile.ts';
 
 /** In the way of replies to the hub (C4). */
 export const replyFaults: readonly Fault[] = [
@@ -115,13 +115,13 @@ export const replyFaults: readonly Fault[] = [
     replace: 'closedUntil = now() + 1_000;',
     caughtBy: 'tries one reply each minute, and drops none',
   }),
-  ...inFile('src/hub/replies/sendFailure.ts', only('serviceConnection', 'tells the quota'), {
+  ...inFile('src/hub/replies/sendFailure.ts', ['test/hub/serviceConnection.test.ts'], {
     fault: 'takes the quota of the hub for a full queue',
     find: '  if (isQuota(error)) return quota;\n',
     replace: '',
     caughtBy: 'tells the quota of the hub from the queue of a device',
   }),
-  ...inFile('src/hub/replies/serviceConnection.ts', only('replyRate', 'one link in ten seconds'), {
+  ...inFile('src/hub/replies/serviceConnection.ts', ['test/hub/replyRate.test.ts'], {
     fault: 'opens one link after the other though the hub refuses them',
     find: 'refused: 10_000',
     replace: 'refused: 0',

@@ -1,27 +1,27 @@
 import type { Fault } from './faults.ts';
-import { inFile, only } from './inFile.ts';
+import { inFile } from './inFile.ts';
 
 /** Each removes the workaround for a trap of the hub's client libraries. */
 export const workaroundFaults: readonly Fault[] = [
-  ...inFile('src/hub/sdkCures.ts', only('serviceConnection', 'survives a drop'), {
+  ...inFile('src/hub/sdkCures.ts', ['test/hub/serviceConnection.test.ts'], {
     fault: 'trap 1: lets an error be its own cause',
     find: '  breakErrorCycles();\n',
     replace: '',
     caughtBy: 'survives a drop while a reply is open',
   }),
-  ...inFile('src/hub/sdkCures.ts', only('consumer', 'never grants'), {
+  ...inFile('src/hub/sdkCures.ts', ['test/hub/consumer.test.ts'], {
     fault: 'trap 8: grants credit on top of what is outstanding',
     find: '  boundPrefetch();\n',
     replace: '',
     caughtBy: 'never grants the hub more credit than the prefetch',
   }),
-  ...inFile('src/hub/sdkCures.ts', only('workaroundsOfReading', 'trap 18'), {
+  ...inFile('src/hub/sdkCures.ts', ['test/hub/workaroundsOfReading.test.ts'], {
     fault: 'trap 18: opens a connection again with the links of the one that the hub closed',
     find: '  reportClosedConnections();\n',
     replace: '',
     caughtBy: 'goes on after the hub closed the connection with its links attached',
   }),
-  ...inFile('src/hub/sdkCures.ts', only('workaroundsOfReplying', 'trap 2'), {
+  ...inFile('src/hub/sdkCures.ts', ['test/hub/workaroundsOfReplying.test.ts'], {
     fault: 'trap 2: lets sends wait until the client has closed its connection',
     find: '  failSendsOfClosedConnections();\n',
     replace: '',
@@ -33,43 +33,43 @@ export const workaroundFaults: readonly Fault[] = [
     replace: 'await opened;',
     caughtBy: 'a message ends although the connection never answers it',
   }),
-  ...inFile('src/hub/replies/serviceClient.ts', only('serviceConnection', 'does not take'), {
+  ...inFile('src/hub/replies/serviceClient.ts', ['test/hub/serviceConnection.test.ts'], {
     fault: 'trap 3: takes a send without a result for success',
     find: 'return answer.result ? undefined :',
     replace: 'return answer ? undefined :',
     caughtBy: 'does not take release for success',
   }),
-  ...inFile('src/hub/replies/serviceClient.ts', only('serviceConnection', 'replaces a connection'), {
+  ...inFile('src/hub/replies/serviceClient.ts', ['test/hub/serviceConnection.test.ts'], {
     fault: 'trap 3: stays on a connection that leaves replies unanswered',
     find: '      onEnd();\n      pendingSends.expire();',
     replace: '      pendingSends.expire();',
     caughtBy: 'on which nothing is settled any more',
   }),
-  ...inFile('src/hub/replies/serviceClient.ts', only('serviceConnection', 'trap 3'), {
+  ...inFile('src/hub/replies/serviceClient.ts', ['test/hub/serviceConnection.test.ts'], {
     fault: 'trap 3: stays on a link that one lost answer stops',
     find: ' || pendingSends.span() >= longestSpan',
     replace: '',
     caughtBy: 'replaces a connection before one lost answer stops it',
   }),
-  ...inFile('src/hub/replies/pendingSends.ts', only('serviceConnection', 'never settled'), {
+  ...inFile('src/hub/replies/pendingSends.ts', ['test/hub/serviceConnection.test.ts'], {
     fault: 'trap 3: waits for a lost answer as long as it takes',
     find: 'if (pending.looks > looksInTime) pending.expire();',
     replace: '',
     caughtBy: 'gives up on a reply that is never settled, alone',
   }),
-  ...inFile('src/hub/replies/serviceClient.ts', only('serviceConnection', 'attaches one link'), {
+  ...inFile('src/hub/replies/serviceClient.ts', ['test/hub/serviceConnection.test.ts'], {
     fault: 'trap 4: sends many replies before there is a link',
     find: '      attached ??= within(sent, linkWithinMs).catch(() => undefined);\n',
     replace: '',
     caughtBy: 'attaches one link however many replies come first',
   }),
-  ...inFile('src/hub/replies/serviceClient.ts', only('serviceConnection', 'internal-error'), {
+  ...inFile('src/hub/replies/serviceClient.ts', ['test/hub/serviceConnection.test.ts'], {
     fault: 'trap 6: lets the client try again by itself',
     find: 'client.setRetryPolicy(noRetry);',
     replace: 'void noRetry;',
     caughtBy: 'understands a rejection with amqp:internal-error',
   }),
-  ...inFile('src/hub/replies/serviceClient.ts', only('workaroundsOfReplying', 'trap 7'), {
+  ...inFile('src/hub/replies/serviceClient.ts', ['test/hub/workaroundsOfReplying.test.ts'], {
     fault: 'trap 7: keeps a connection for ever',
     find: 'Date.now() >= wornAt || ',
     replace: '',
@@ -103,103 +103,103 @@ export const workaroundFaults: readonly Fault[] = [
     replace: '      throw error;',
     caughtBy: 'with one message does not stop its device',
   }),
-  ...inFile('src/hub/partition/partition.ts', only('workaroundsOfReading', 'trap 17'), {
+  ...inFile('src/hub/partition/partition.ts', ['test/hub/workaroundsOfReading.test.ts'], {
     fault: 'trap 17: handles again what a restarted partition gives again',
     find: '      if (seen && event.sequenceNumber <= seen.sequenceNumber) continue;\n',
     replace: '',
     caughtBy: 'goes on when the client has used up its retries',
   }),
-  ...inFile('src/hub/reading/session.ts', only('workaroundsOfReading', 'trap 10'), {
+  ...inFile('src/hub/reading/session.ts', ['test/hub/workaroundsOfReading.test.ts'], {
     fault: 'trap 10: closes a subscription over running work',
     find: 'const [unfinished] = await Promise.all([partition.drain(limitMs), reader.close()]);',
     replace: 'const [unfinished] = await Promise.all([partition.drain(0), reader.close()]);',
     caughtBy: 'stops when what it has begun is done',
   }),
-  ...inFile('src/hub/reading/eventHubConnection.ts', only('workaroundsOfReading', 'trap 17'), {
+  ...inFile('src/hub/reading/eventHubConnection.ts', ['test/hub/workaroundsOfReading.test.ts'], {
     fault: 'trap 17: leaves a stopped partition to the client for ten seconds',
     find: 'loadBalancingOptions: { updateIntervalInMs: 1_000 },',
     replace: '',
     caughtBy: 'goes on when the client has used up its retries',
   }),
-  ...inFile('src/hub/reading/eventHubConnection.ts', only('workaroundsOfReading', 'trap 11'), {
+  ...inFile('src/hub/reading/eventHubConnection.ts', ['test/hub/workaroundsOfReading.test.ts'], {
     fault: 'trap 11: leaves the client its half minute between attempts',
     find: '      retryOptions: { retryDelayInMs: 500, maxRetryDelayInMs: 5_000 },\n',
     replace: '',
     caughtBy: 'goes on after the hub has been away',
   }),
-  ...inFile('src/hub/reading/consumer.ts', only('workaroundsOfReading', 'replaces a client'), {
+  ...inFile('src/hub/reading/consumer.ts', ['test/hub/workaroundsOfReading.test.ts'], {
     fault: 'trap 11: has no watchdog',
     find: '    connection.revive(reading());\n',
     replace: '',
     caughtBy: 'replaces a client that waits for a hub which does not answer',
   }),
-  ...inFile('src/hub/reading/reader.ts', only('workaroundsOfReading', 'trap 12'), {
+  ...inFile('src/hub/reading/reader.ts', ['test/hub/workaroundsOfReading.test.ts'], {
     fault: 'trap 12: leaves the client its minute of waiting',
     find: '        maxWaitTimeInSeconds: options.maxWaitSeconds,\n',
     replace: '',
     caughtBy: 'goes on after a connection that broke while nothing came',
   }),
-  ...inFile('src/hub/reading/consumer.ts', only('workaroundsOfReading', 'silent without an error'), {
+  ...inFile('src/hub/reading/consumer.ts', ['test/hub/workaroundsOfReading.test.ts'], {
     fault: 'believes in a connection on which nothing comes',
     find: '    void stallWatch.look(reading());\n',
     replace: '',
     caughtBy: 'connects again on a connection that is silent without an error',
   }),
-  ...inFile('src/hub/reading/startPosition.ts', only('consumer', 'starts at the earliest'), {
+  ...inFile('src/hub/reading/startPosition.ts', ['test/hub/consumer.test.ts'], {
     fault: 'trap 14: starts at the latest event',
     find: "if (startPosition === 'earliest') {",
     replace: "if (startPosition !== 'earliest') {",
     caughtBy: 'starts at the earliest event when there is no checkpoint',
   }),
-  ...inFile('src/hub/reading/startPosition.ts', ['test/hub/startPosition.test.ts', '-t', 'by all readers'], {
+  ...inFile('src/hub/reading/startPosition.ts', ['test/hub/startPosition.test.ts'], {
     fault: 'does not write down where the latest event was',
     find: '(await store.writeProgress(record, latest)) ? latest : undefined',
     replace: 'latest',
     caughtBy: 'is read from there by all readers to come',
   }),
-  ...inFile('src/hub/reading/foreignCheckpoint.ts', ['test/hub/startPosition.test.ts', '-t', 'a partition of ours'], {
+  ...inFile('src/hub/reading/foreignCheckpoint.ts', ['test/hub/startPosition.test.ts'], {
     fault: 'calls a checkpoint foreign at the first look',
     find: 'if (seen.readings < foreignAfterReadings || now - seen.since < foreignAfterMs) throw',
     replace: 'if (seen.readings < 1) throw',
     caughtBy: 'is read as soon as the hub has caught up, without an alarm',
   }),
-  ...inFile('src/hub/reading/startPosition.ts', ['test/hub/startPosition.test.ts', '-t', 'a partition of ours'], {
+  ...inFile('src/hub/reading/startPosition.ts', ['test/hub/startPosition.test.ts'], {
     fault: 'takes a latest event without an offset',
     find: 'if (offset === null) throw',
     replace: 'if (sequenceNumber < -1) throw',
     caughtBy: 'because the hub does not say where its latest event is',
   }),
-  ...inFile('src/hub/reading/sessions.ts', only('startPosition', 'nothing at the offset'), {
+  ...inFile('src/hub/reading/sessions.ts', ['test/hub/startPosition.test.ts'], {
     fault: 'stays at a position that the hub refuses',
     find: "if (diagnosis.refusesPosition) revoke(partition, 'refused');",
     replace: '',
     caughtBy: 'makes an alarm until the checkpoint is removed',
   }),
-  ...inFile('src/hub/reading/consumer.ts', only('startPosition', 'of an older hub'), {
+  ...inFile('src/hub/reading/consumer.ts', ['test/hub/startPosition.test.ts'], {
     fault: 'asks for a restart because of a checkpoint that is not of this hub',
     find: '&& !isRefused(record.partition)',
     replace: '',
     caughtBy: 'asks for no restart',
   }),
-  ...inFile('src/hub/reading/consumer.ts', only('wrongSettings', ''), {
+  ...inFile('src/hub/reading/consumer.ts', ['test/hub/wrongSettings.test.ts'], {
     fault: 'is ready before the hub has agreed',
     find: 'return reader?.isHeard() === true &&',
     replace: 'return reader !== undefined &&',
     caughtBy: 'is ready as soon as the hub has agreed for every partition',
   }),
-  ...inFile('src/hub/reading/diagnosis.ts', only('wrongSettings', 'told in one line'), {
+  ...inFile('src/hub/reading/diagnosis.ts', ['test/hub/wrongSettings.test.ts'], {
     fault: 'looks at the outside of an error that says nothing',
     find: 'if (error instanceof AggregateError && error.errors.length > 0) return',
     replace: 'if (error instanceof AggregateError && error.errors.length > 99) return',
     caughtBy: 'a wrong key is told in one line',
   }),
-  ...inFile('src/hub/reading/readingTroubles.ts', only('wrongSettings', 'consumer group'), {
+  ...inFile('src/hub/reading/readingTroubles.ts', ['test/hub/wrongSettings.test.ts'], {
     fault: 'tells a cause once for each partition',
     find: '      troubles.met(sourceOf(diagnosis), {',
     replace: '      troubles.met(place + sourceOf(diagnosis), {',
     caughtBy: 'a consumer group that is not there is told in one line',
   }),
-  ...inFile('src/hub/reading/reader.ts', only('consumer', 'starts at the earliest'), {
+  ...inFile('src/hub/reading/reader.ts', ['test/hub/consumer.test.ts'], {
     fault: 'trap 14: lets the client parse bodies',
     find: 'skipParsingBodyAsJson: true',
     replace: 'skipParsingBodyAsJson: false',
@@ -219,7 +219,7 @@ export const workaroundFaults: readonly Fault[] = [
   }),
   ...inFile(
     'src/hub/stores/labelledBlobs.ts',
-    only('stores', 'the blob store'),
+    ['test/hub/stores.test.ts'],
     {
       fault: 'trap 15: changes a record whatever its state',
       find: ': { ifMatch: etag };',
@@ -233,7 +233,7 @@ export const workaroundFaults: readonly Fault[] = [
       caughtBy: 'lets one of many that claim a new partition at once have it',
     },
   ),
-  ...inFile('src/hub/stores/blobRecords.ts', ['test/hub/blobStore.test.ts', '-t', 'without'], {
+  ...inFile('src/hub/stores/blobRecords.ts', ['test/hub/blobStore.test.ts'], {
     fault: 'trap 15: stumbles over a blob without metadata',
     find: "owner: labels['ownerid'] ?? '',",
     replace: "owner: (labels['ownerid'] as string).trim(),",

@@ -1,0 +1,39 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { afterEach, expect, it } from 'vitest';
+import { endWithUs } from '../../sandbox/service/endWithUs.ts';
+import { descendants, running } from '../support/processes.ts';
+
+const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(VITEST|npm_)/.test(name)));
+const started: ChildProcess[] = [];
+afterEach(() => {
+  for (const child of started.splice(0)) child.kill('SIGKILL');
+});
+
+/** A program of ours with at least so many processes that it has started. */
+async function start(args: readonly string[], count: number) {
+  const child = spawn(process.execPath, args, { env, stdio: 'ignore' });
+  endWithUs(child);
+  started.push(child);
+  const { pid = 0 } = child;
+  await expect.poll(async () => (await descendants(pid)).length).toBeGreaterThanOrEqual(count);
+  return { child, descendants: () => descendants(pid) };
+}
+
+it.each([
+  ['a test run', ['node_modules/vitest/vitest.mjs', 'run', 'test/e2e/start.test.ts', '--maxWorkers=1'], 1],
+  ['deliberate faults', ['--import', 'tsx', 'scripts/mutants.ts', 'walks in circles'], 3],
+] as const)('%s: when the process is killed, none is left that it has started', async (_, args, count) => {
+  const { child, descendants } = await start(args, count);
+  const pids = await descendants();
+  child.kill('SIGKILL');
+  await expect.poll(() => running(pids)).toEqual([]);
+});
+
+it('deliberate faults: Ctrl-C ends all processes', async () => {
+  const { child, descendants } = await start(['--import', 'tsx', 'scripts/mutants.ts', 'walks in circles'], 3);
+  const pids = await descendants();
+  child.kill('SIGINT');
+  expect(await once(child, 'exit')).toEqual([130, null]);
+  await expect.poll(() => running(pids)).toEqual([]);
+});
