@@ -1,0 +1,52 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { runStep } from './ci/step.ts';
+
+/**
+ * The steps of `.ci/run`, one after the other, each with a limit several times as long as it takes. A step that fails does
+ * not hide what the later ones find: the names of those that failed come before the counts of the tests.
+ */
+
+const directory = mkdtempSync(join(tmpdir(), 'ci-'));
+const report = join(directory, 'tests.json');
+
+const steps: readonly (readonly [minutes: number, command: string])[] = [
+  [5, 'npm run lint'],
+  [5, 'npm run types'],
+  [5, 'npm run unused'],
+  [15, 'npm run prove-image'],
+  [25, `npm test -- --reporter=default --reporter=json --outputFile.json=${report}`],
+  [5, 'npm run sandbox -- --exit'],
+  [25, 'npm run mutants'],
+  [10, 'npm run bench -- --quick --rounds 1 http'],
+  [15, 'npm run chaos -- --seeds 5 --at-once 3'],
+  [15, 'npm run chaos -- --sabotage --at-once 3'],
+];
+
+const interrupt = new AbortController();
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => interrupt.abort());
+
+const failed: string[] = [];
+for (const [minutes, command] of steps) {
+  if (interrupt.signal.aborted) break;
+  console.log(`\n== ${command}`);
+  const began = performance.now();
+  const why = await runStep(command.split(' '), { limitMs: minutes * 60_000, signal: interrupt.signal });
+  console.log(`-- ${((performance.now() - began) / 1000).toFixed(0)} s`);
+  if (why !== undefined) failed.push(`${command} (${why})`);
+}
+
+if (failed.length > 0) console.log(`\n${failed.map((step) => `failed: ${step}`).join('\n')}`);
+console.log(`\n${counts()}`);
+rmSync(directory, { recursive: true, force: true });
+process.exitCode = failed.length === 0 && !interrupt.signal.aborted ? 0 : 1;
+
+function counts(): string {
+  try {
+    const { numPassedTests, numFailedTests } = JSON.parse(readFileSync(report, 'utf8'));
+    return `${numPassedTests} passed, ${numFailedTests} failed`;
+  } catch {
+    return 'the tests have left no report';
+  }
+}
