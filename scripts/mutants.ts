@@ -1,4 +1,4 @@
-import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { availableParallelism, constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { faults } from '../test/mutants/faults.ts';
@@ -14,6 +14,7 @@ import { tryFaults, type Verdict } from './mutants/trial.ts';
 const word = process.argv[2] ?? '';
 const chosen = faults.filter(({ fault, file }) => `${fault} ${file}`.includes(word));
 const directory = realpathSync(mkdtempSync(join(tmpdir(), 'mutants-')));
+chmodSync(directory, 0o711); // some tests give their rights away
 // Some wait for what never comes, and need no processor.
 const atOnce = Math.min(2 * availableParallelism(), 8, chosen.length);
 const runners = Array.from({ length: atOnce }, () => createRunner(process.cwd(), directory));
