@@ -15,10 +15,12 @@ export const sabotages: readonly Sabotage[] = [
   {
     name: 'a checkpoint before the work is done',
     file: 'src/hub/partition/partition.ts',
-    find: 'return checkpoints.begin(seen);',
-    replace: `const begun = checkpoints.begin(seen);
+    find: 'begin: (event) => checkpoints.begin(see(event)),',
+    replace: `begin: (event) => {
+      const begun = checkpoints.begin(see(event));
       checkpoints.end(begun);
-      return begun;`,
+      return begun;
+    },`,
     reportedAs: ['lost'],
   },
   {
