@@ -12,5 +12,5 @@ await runProgram({
     readCertificate(settings.methods);
     return settings;
   },
-  start: (settings, log, _, traces) => startFrontDoor(settings, log, undefined, traces),
+  start: (settings, log, instance, traces) => startFrontDoor(settings, log, undefined, traces, instance),
 });

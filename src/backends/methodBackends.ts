@@ -1,5 +1,6 @@
 import type { LogLines } from '../log/log.ts';
 import { createTroubles } from '../log/troubles.ts';
+import { type Meter, noMeter } from '../metrics/meter.ts';
 import type { TypeRef } from '../protocol/fields.ts';
 import { createCache } from './cache.ts';
 import type { Call } from './call.ts';
@@ -34,13 +35,15 @@ export function createMethodBackends(
   log: LogLines,
   secrets: readonly string[],
   amounts: () => object,
+  meter: Meter = noMeter,
 ): MethodBackends {
   const troubles = createTroubles(log, amounts);
   const tokens = tokenSource(settings, troubles);
   const redact = createRedaction([...secrets, settings.token, settings.clientSecret]);
-  const types = createCache<TypeMethods>(cacheEntries);
+  const countLookUp = meter.counter('device_messaging.cache.lookups');
+  const types = createCache<TypeMethods>(cacheEntries, (result) => countLookUp('types', result));
   const shared = backendSettings(settings);
-  const common = { settings: shared, tokens, log, troubles, redact };
+  const common = { settings: shared, tokens, log, troubles, redact, meter };
   // Only for its circuit and its probe; the requests use the callers' tokens.
   const informationModel = createBackend({
     ...common,

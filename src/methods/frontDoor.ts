@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { createMethodBackends } from '../backends/methodBackends.ts';
 import { within } from '../concurrency/within.ts';
@@ -6,6 +7,9 @@ import type { FileStorage } from '../hub/methods/fileStorage.ts';
 import { createHubAccess } from '../hub/methods/hubAccess.ts';
 import { type Log, withFields } from '../log/log.ts';
 import { createTroubles } from '../log/troubles.ts';
+import { openMetrics } from '../metrics/exposition.ts';
+import { namesIn } from '../metrics/metrics.ts';
+import { thisBuild } from '../operations/build.ts';
 import { startOperationsServer } from '../operations/http.ts';
 import type { MethodsSettings } from '../settings/config.ts';
 import { mostInvocations } from '../settings/groups/constants.ts';
@@ -41,12 +45,18 @@ export async function startFrontDoor(
   log: Log,
   directMethods = createDirectMethods(settings.hub.serviceConnectionString),
   traces?: Traces,
+  instance: string = randomUUID(),
 ): Promise<FrontDoor> {
   const { methods, http } = settings;
+  const metrics = openMetrics({
+    ...{ service: 'device-messaging-methods', version: thisBuild(process.env).version, instance },
+    ...{ names: namesIn.methods, env: process.env, log },
+  });
+  const { meter } = metrics;
   const amounts = () => ({ inProgress: handler.inProgress() });
   const troubles = createTroubles(log, amounts);
   const backendLog = withFields(log, { part: 'backends' });
-  const backends = createMethodBackends(settings.backends, backendLog, secretsOf(settings), amounts);
+  const backends = createMethodBackends(settings.backends, backendLog, secretsOf(settings), amounts, meter);
   const access = createHubAccess(directMethods, log, troubles);
   const fileInputs = createFileInputs({
     storage: await openStorage(settings.files),
@@ -63,7 +73,14 @@ export async function startFrontDoor(
     hubHost: /(?:^|;)\s*HostName=([^;:]+)/.exec(settings.hub.serviceConnectionString)?.[1] ?? '',
   });
   const limits = { inFlight: mostInvocations, inFlightPerDevice: methods.inFlightPerDevice };
-  const handler = createRequestHandler({ backends, invoke, concurrency: createConcurrencyLimits(limits), log, traces });
+  const handler = createRequestHandler({
+    backends,
+    invoke,
+    concurrency: createConcurrencyLimits(limits),
+    log,
+    traces,
+    meter,
+  });
   const server = createServer({ handler, contract: contract(), tls: readCertificate(methods), log });
 
   const health = await startOperationsServer(http.host, http.port, {
@@ -72,7 +89,9 @@ export async function startFrontDoor(
       ...(access.isGranted() ? [] : ['access to methods of the hub']),
     ],
     stuck: () => [],
+    metrics: metrics.answer,
   });
+  meter.observe('http.server.active_requests', () => [[handler.inProgress()]]);
   await server.listen({ host: http.host, port: methods.port });
   const { port } = server.server.address() as AddressInfo;
   log.info({ port, healthPort: health.port }, 'methods can be invoked; health is served at /livez and /readyz');

@@ -3,6 +3,7 @@ import { Cancelled, createDeadline, type Deadline } from '../backends/deadline.t
 import type { MethodBackends } from '../backends/methodBackends.ts';
 import type { InvocableObject } from '../backends/objectForCaller.ts';
 import type { Log } from '../log/log.ts';
+import { type Meter, noMeter, statusValue } from '../metrics/meter.ts';
 import { Rejection } from '../protocol/rejection.ts';
 import type { Traces } from '../tracing/span.ts';
 import { bearerToken, callerOf, claimsOf } from './bearer.ts';
@@ -51,6 +52,7 @@ interface RequestHandlerOptions {
   readonly log: Log;
   /** Undefined: no spans are recorded. */
   readonly traces: Traces | undefined;
+  readonly meter?: Meter;
 }
 
 /** Time-out of all look-ups before the call to the hub (M6). */
@@ -63,7 +65,9 @@ export function createRequestHandler({
   concurrency,
   log,
   traces,
+  meter = noMeter,
 }: RequestHandlerOptions): RequestHandler {
+  const record = meter.histogram('http.server.request.duration');
   const aborted = new AbortController();
   let isStopping = false;
   let open = 0;
@@ -108,6 +112,7 @@ export function createRequestHandler({
       let release = () => {};
       open += 1;
       let trace: RequestTrace | undefined;
+      const beganAt = performance.now();
       const requestLog = createRequestLog(
         fields,
         log,
@@ -116,7 +121,11 @@ export function createRequestHandler({
           open -= 1;
           if (open === 0) onIdle();
         },
-        (status, failure) => trace && endRequest(trace, fields, status, failure),
+        (status, failure) => {
+          const reason = failure?.reason ?? (status === undefined ? 'caller_gone' : '');
+          record((performance.now() - beganAt) / 1000, status === undefined ? '' : statusValue(status), reason);
+          if (trace) endRequest(trace, fields, status, failure);
+        },
       );
       const deadline = createDeadline(lookUpSeconds, aborted.signal);
       let authorized: AuthorizedRequest | undefined;

@@ -2,6 +2,7 @@ import type { RequestListener } from 'node:http';
 import type { LogLines } from '../log/log.ts';
 import { createTroubles } from '../log/troubles.ts';
 import { createMeter, type Meter, noMeter } from './meter.ts';
+import type { MetricName } from './metrics.ts';
 import { observeProcess } from './processGauges.ts';
 import { startSending } from './sending.ts';
 import type { Report } from './source.ts';
@@ -20,15 +21,17 @@ export interface Metrics {
 }
 
 interface MetricsOptions extends Omit<Report, 'meter' | 'since'> {
+  /** The metrics of the program; those of the service when omitted. */
+  readonly names?: readonly MetricName[];
   /** For the standard variables of OpenTelemetry. */
   readonly env: NodeJS.ProcessEnv;
   readonly log: LogLines;
 }
 
-export function openMetrics({ env, log, ...whose }: MetricsOptions): Metrics {
+export function openMetrics({ env, log, names, ...whose }: MetricsOptions): Metrics {
   const wanted = metricsWanted(env);
   if (!wanted.isOn) return { meter: noMeter, answer: undefined, summary: () => ({}), close: async () => {} };
-  const meter = createMeter();
+  const meter = createMeter(names);
   const report = { ...whose, meter, since: Date.now() };
   const stopObserving = observeProcess(meter);
   const troubles = createTroubles(log);

@@ -1,5 +1,5 @@
 import { type Declaration, other } from './declared/declaration.ts';
-import { declarationOf, type MetricName, metrics, type NameOf, type ValuesOf } from './metrics.ts';
+import { declarationOf, type MetricName, type NameOf, namesIn, type ValuesOf } from './metrics.ts';
 import { createSeries, type Series, type SeriesSet } from './series.ts';
 
 type Observable = NameOf<'counter' | 'gauge' | 'updowncounter'>;
@@ -30,10 +30,10 @@ export interface MeterWithReadings extends Meter {
   total(name: NameOf<'counter'>, ...first: readonly string[]): number;
 }
 
-export function createMeter(): MeterWithReadings {
+/** @param names the metrics of the program */
+export function createMeter(names: readonly MetricName[] = namesIn.service): MeterWithReadings {
   const recorded = new Map<MetricName, SeriesSet>();
   const observed = new Map<MetricName, () => Iterable<readonly [number, ...string[]]>>();
-  const names = Object.keys(metrics) as MetricName[];
 
   function seriesOf(name: MetricName): SeriesSet {
     const series = recorded.get(name) ?? createSeries(declarationOf(name));

@@ -1,6 +1,7 @@
 import { backendMetrics } from './declared/backends.ts';
 import type { Attribute, Declaration } from './declared/declaration.ts';
 import { messageMetrics } from './declared/messages.ts';
+import { methodMetrics } from './declared/methods.ts';
 import { partitionMetrics } from './declared/partitions.ts';
 import { processMetrics } from './declared/process.ts';
 import { readingMetrics } from './declared/reading.ts';
@@ -12,6 +13,7 @@ export const chapters = {
   Replies: replyMetrics,
   Partitions: { ...partitionMetrics, ...readingMetrics },
   Backends: backendMetrics,
+  'Remote methods, at the front door': methodMetrics,
   Process: processMetrics,
 } as const;
 
@@ -22,6 +24,7 @@ export const metrics = {
   ...partitionMetrics,
   ...readingMetrics,
   ...backendMetrics,
+  ...methodMetrics,
   ...processMetrics,
 } as const;
 
@@ -39,5 +42,13 @@ type Values<A extends readonly Attribute[]> = Extract<
 
 /** The values of a metric's attributes, in the order of their declaration. */
 export type ValuesOf<N extends MetricName> = Values<Metric<N>['attributes']>;
+
+const namesOf = <M extends object>(own: M) => Object.keys(own) as MetricName[];
+
+/** Which program has which metrics. */
+export const namesIn = {
+  service: namesOf(metrics).filter((name) => !Object.hasOwn(methodMetrics, name)),
+  methods: [...namesOf(backendMetrics), ...namesOf(methodMetrics), ...namesOf(processMetrics)],
+};
 
 export const declarationOf = (name: MetricName): Declaration => metrics[name];

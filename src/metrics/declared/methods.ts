@@ -1,0 +1,62 @@
+import { requestBuckets } from './buckets.ts';
+import { closed, histogram, open, updowncounter } from './declaration.ts';
+
+/** Why an invocation failed, as in the log; `caller_gone`: the caller disconnected before the response. */
+const reasons = [
+  'invalid_request',
+  'file_not_found',
+  'file_too_large',
+  'refused_by_device',
+  'unauthorized',
+  'forbidden',
+  'object_not_found',
+  'method_not_found',
+  'route_not_found',
+  'unknown_to_device',
+  'no_owner',
+  'too_large',
+  'unsupported_media_type',
+  'throttled',
+  'internal_error',
+  'bad_reply',
+  'failed_at_device',
+  'device_offline',
+  'device_unknown',
+  'unavailable_at_device',
+  'hub_unavailable',
+  'hub_refuses_us',
+  'backend_unavailable',
+  'storage_unavailable',
+  'overloaded',
+  'stopping',
+  'no_reply',
+  'no_reply_at_device',
+  'outcome_unknown',
+  'caller_gone',
+] as const;
+
+const constants = {
+  'http.request.method': 'POST',
+  'http.route': '/objects/{objectId}/models/{model}/methods/{method}',
+};
+
+/** Invocations of remote methods at the front door. */
+export const methodMetrics = {
+  'http.server.request.duration': histogram(
+    {
+      unit: 's',
+      what: 'Duration of an invocation of a remote method, from the request until the end of the response',
+      use: 'Results by status and reason. Alert when `hub_refuses_us`, `backend_unavailable` or `storage_unavailable` increases.',
+      constants,
+      buckets: [...requestBuckets, 60, 300],
+    },
+    open('http.response.status_code', 'status of the response; absent when there was none'),
+    closed('error.type', 'reason of the failure, as in the log; absent after a success', ['', ...reasons]),
+  ),
+  'http.server.active_requests': updowncounter({
+    unit: '{request}',
+    what: 'Invocations in progress',
+    use: 'At 1,000 the front door refuses others: add an instance.',
+    constants,
+  }),
+} as const;
