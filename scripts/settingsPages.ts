@@ -76,9 +76,7 @@ Settings come from the environment, or from \`config/<NODE_ENV>.json\` (or the f
 overrides the file. Secrets come from the environment only. An empty variable counts as not set. Wrong settings stop the start, with one line for each.
 
 Everything else is a constant, or derived from these settings ([D66](decisions.md#d66--what-is-a-setting)). The service reports removed settings at its start, with what to do instead.
-The standard variables of OpenTelemetry (\`OTEL_…\`) are read, too: [metrics.md](metrics.md#sending-them-to-a-collector) has those for metrics.
-
-Traces have no settings of our own: the standard variables of OpenTelemetry, \`OTEL_…\`, control them ([operations.md](operations.md#traces)).
+The standard variables of OpenTelemetry (\`OTEL_…\`) are read, too: [metrics.md](metrics.md#sending-them-to-a-collector) has those for metrics, [operations.md](operations.md#traces) those for traces.
 
 *Read by*: the service (\`npm start\`, and \`npm run dead-letters\`), the front door of remote methods (\`npm run methods\`), or both.
 
