@@ -122,11 +122,11 @@ describe.each(Object.entries(stores))('npm run dead-letters, with dead letters i
 
   it('stops at Ctrl-C after the dead letters in work, and says what is left', async () => {
     sandbox.backends.faults.clear();
-    sandbox.backends.faults.add({ backend: 'principalManager', method: 'PUT', delayMs: 1_500 });
+    sandbox.backends.faults.add({ backend: 'principalManager', method: 'PUT', delayMs: 4_000 });
     const mark = sandbox.backends.journal.last;
     const { child, ended } = start('replay', '--device', 'pump-2');
     const calls = () => sandbox.backends.calls({ since: mark }).length;
-    await expect.poll(calls, { timeout: 60_000, interval: 10 }).toBeGreaterThan(0);
+    await expect.poll(calls, { timeout: 120_000, interval: 10 }).toBeGreaterThan(0);
     child.kill('SIGINT');
     const { code, stderr } = await ended;
     expect(stderr).toContain('stopping after the dead letters in work');

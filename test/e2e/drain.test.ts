@@ -27,7 +27,7 @@ const key = (id: string) => Buffer.from(JSON.stringify({ publicKey: id }));
 async function hear(device: Device, count: number): Promise<string[]> {
   const heard: string[] = [];
   while (heard.length < count) {
-    const reply = await device.next(20_000);
+    const reply = await device.next(120_000);
     if (reply === undefined) break;
     heard.push(reply.properties['correlationId'] ?? '');
   }
@@ -69,7 +69,7 @@ describe('A service that is told to stop while it works', () => {
     await devices[0]?.send(envelope('identity.update', 'hangs'), key('hangs'));
     await expect
       .poll(() => sandbox.backends.calls({ since: mark }).some(({ method }) => method === 'PUT'), {
-        timeout: 60_000,
+        timeout: 120_000,
       })
       .toBe(true);
     const service = sandbox.service;

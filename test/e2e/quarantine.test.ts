@@ -75,7 +75,7 @@ interface Heard {
 async function hear(device: Device, count: number): Promise<Heard[]> {
   const heard = new Map<string, Heard>();
   while (heard.size < count) {
-    const reply = await device.next(80_000);
+    const reply = await device.next(200_000);
     if (reply === undefined) break;
     const { code, details } = bodyOf(reply) as AckBody;
     const id = reply.properties['correlationId'] ?? '';

@@ -47,7 +47,7 @@ afterAll(async () => {
 
 const counts = async (...instances: Instance[]) =>
   Promise.all(instances.map(async (one) => (await partitionsReadBy(one, Date.now())).size));
-const soon = { timeout: 100_000, interval: 100 };
+const soon = { timeout: 200_000, interval: 100 };
 
 /** Each device its next messages, a fifth of them. */
 async function sendFifth(number: number): Promise<void> {

@@ -51,7 +51,7 @@ function breaches(calls: readonly BackendCall[]): string[] {
 
 /** The next reply; fails the test when there is none. */
 async function nextReply(device: Device): Promise<Reply> {
-  const reply = await device.next(15_000);
+  const reply = await device.next(120_000);
   expect(reply, 'a reply').toBeDefined();
   return reply as Reply;
 }

@@ -60,14 +60,14 @@ it('thousands of messages that wait for the information model do not hold up tho
   for (const device of others) identityUpdate(device);
   await expect
     .poll(() => new Set(changesOf('principalManager', others).map(({ deviceId }) => deviceId)).size, {
-      timeout: 60_000,
+      timeout: 120_000,
     })
     .toBe(others.length);
   expect(changesOf('informationModel', waiting)).toEqual([]);
 
   backends.faults.clear();
   const handled = () => changesOf('informationModel', waiting);
-  await expect.poll(() => handled().length, { timeout: 90_000 }).toBe(waiting.length * perDevice);
+  await expect.poll(() => handled().length, { timeout: 200_000 }).toBe(waiting.length * perDevice);
   for (const device of waiting) {
     const versions = handled()
       .filter(({ deviceId }) => deviceId === device)

@@ -9,6 +9,7 @@ import { createMemoryStore } from '../../src/hub/stores/memoryStore.ts';
 import type { Store } from '../../src/hub/stores/store.ts';
 import type { HubEvent } from '../../src/protocol/event.ts';
 import { freshHub } from '../sandbox/hub/support/hub.ts';
+import { soon } from '../support/soon.ts';
 import { usualOpened, usualReading } from './support/reading.ts';
 
 cureHubSdks();
@@ -69,7 +70,7 @@ const ask = (store: Store) =>
     const [record] = await store.ownerships();
     const asked = record && (await store.change(record, { ...record, wantedBy: 'ghost', wantedSince: Date.now() }));
     expect(asked).toBeDefined();
-  }, 5_000);
+  }, soon);
 
 /** `backlog 7` comes of a device of its own; everything else of one. */
 const deviceOf = (event: HubEvent) => (textOf(event).startsWith('backlog') ? textOf(event) : 'd1');
@@ -193,7 +194,7 @@ describe('the consumer, with the official client against the sandbox hub', () =>
     await expect.poll(() => started).toEqual(['in work']);
     expect(receivers()).toHaveLength(1);
     await ask(store);
-    await expect.poll(() => receivers(), { timeout: 1_500 }).toEqual([]);
+    await expect.poll(() => receivers()).toEqual([]);
     const stopped = reading.stop();
     await new Promise((resolve) => setTimeout(resolve, 300));
     finish();

@@ -2,6 +2,7 @@ import { describe, expect, it, vi } from 'vitest';
 import type { HubEvent } from '../../src/protocol/event.ts';
 import { hubEvent } from '../support/events.ts';
 import { withFakeTimers } from '../support/fakeTimers.ts';
+import { soon } from '../support/soon.ts';
 import { budgetOf, events, limits, partitionByHand } from './support/partitions.ts';
 import { diskSpool } from './support/spools.ts';
 
@@ -33,7 +34,7 @@ describe('a device that floods', () => {
       hubEvent({ sequenceNumber: index, properties: { n: index }, body: { index } }),
     );
     await partition.admit(sent);
-    await vi.waitFor(() => expect(seen).toHaveLength(50));
+    await vi.waitFor(() => expect(seen).toHaveLength(50), soon);
     const told = ({ sequenceNumber, body, properties, systemProperties }: HubEvent) => [
       sequenceNumber,
       Buffer.from(body as Uint8Array).toString(),
@@ -62,7 +63,7 @@ describe('a device that floods', () => {
     await partition.admit(events('a10 b11 c12'));
     vi.useRealTimers();
     release();
-    await vi.waitFor(() => expect([...started].sort((a, b) => a - b)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9]), 2_000);
+    await vi.waitFor(() => expect([...started].sort((a, b) => a - b)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9]), soon);
   });
 
   it('holds up its partition when the spool is full, and only then', async () => {

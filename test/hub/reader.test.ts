@@ -5,6 +5,7 @@ import { createReader, type Reader } from '../../src/hub/reading/reader.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
 import { createLog } from '../../src/log/log.ts';
 import { freshHub } from '../sandbox/hub/support/hub.ts';
+import { soon } from '../support/soon.ts';
 
 cureHubSdks();
 
@@ -107,8 +108,8 @@ it.each([
       const epoch = epochs[index] ?? 0;
       const reader = createReader(client, { ...reading, epoch, lost: () => lost.push(index) });
       readers.push(reader);
-      if (index === 0) await vi.waitFor(() => expect(reader.isHeard()).toBe(true), 20_000);
+      if (index === 0) await vi.waitFor(() => expect(reader.isHeard()).toBe(true), soon);
     }
-    await vi.waitFor(() => expect(new Set(lost)).toEqual(new Set([loser])), 20_000);
+    await vi.waitFor(() => expect(new Set(lost)).toEqual(new Set([loser])), soon);
   },
 );

@@ -113,7 +113,7 @@ async function ownersOf(store: Store): Promise<number[]> {
   return [...counts.values()].sort();
 }
 
-const soon = { timeout: 60_000, interval: 25 };
+const soon = { timeout: 120_000, interval: 25 };
 const briefly = () => new Promise<boolean>((resolve) => setTimeout(resolve, 1, true));
 
 describe('several instances', () => {

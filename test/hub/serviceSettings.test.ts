@@ -62,7 +62,7 @@ async function start(changed: Partial<typeof settings>) {
   return { hub, service, handled, checkpoint };
 }
 
-const soon = { timeout: 60_000, interval: 5 };
+const soon = { timeout: 120_000, interval: 5 };
 
 it('A checkpoint is written CHECKPOINTS_EVERY_SECONDS after a message, when no others follow', async () => {
   const { hub, service, handled, checkpoint } = await start({

@@ -7,6 +7,7 @@ import type { Store } from '../../src/hub/stores/store.ts';
 import { createLog } from '../../src/log/log.ts';
 import type { HubEvent } from '../../src/protocol/event.ts';
 import { freshHub } from '../sandbox/hub/support/hub.ts';
+import { soon } from '../support/soon.ts';
 import { usualOpened, usualReading } from './support/reading.ts';
 
 cureHubSdks();
@@ -64,7 +65,7 @@ function read(
 }
 
 const receiving = (count: number) =>
-  vi.waitFor(() => expect(hub.counters().receivers).toHaveLength(count), { timeout: 60_000, interval: 10 });
+  vi.waitFor(() => expect(hub.counters().receivers).toHaveLength(count), { timeout: 120_000, interval: 10 });
 
 describe('a partition without a checkpoint that is read from the latest event', () => {
   it('is read from there by all readers to come: nothing that comes between two of them is lost', async () => {
@@ -75,7 +76,7 @@ describe('a partition without a checkpoint that is read from the latest event', 
     await first.stop();
     await send('0', 'while nobody read');
     read(store, 'latest');
-    await vi.waitFor(() => expect(seen).toEqual(['while nobody read']), 5_000);
+    await vi.waitFor(() => expect(seen).toEqual(['while nobody read']), soon);
   });
 
   it('keeps what nobody could finish', async () => {
@@ -83,10 +84,10 @@ describe('a partition without a checkpoint that is read from the latest event', 
     const first = read(store, 'latest', () => new Promise(() => {}));
     await receiving(2);
     await send('0', 'slow');
-    await vi.waitFor(() => expect(seen).toEqual(['slow']), 5_000);
+    await vi.waitFor(() => expect(seen).toEqual(['slow']), soon);
     await first.stop();
     read(store, 'latest');
-    await vi.waitFor(() => expect(seen).toEqual(['slow', 'slow']), 5_000);
+    await vi.waitFor(() => expect(seen).toEqual(['slow', 'slow']), soon);
   });
 });
 
@@ -95,12 +96,12 @@ it('a clean stop repeats nothing that was finished, though the very first messag
   await send('0', 'slow');
   await send('0', 'done');
   const first = read(store, 'earliest', (text) => (text === 'slow' ? new Promise(() => {}) : Promise.resolve(true)));
-  await vi.waitFor(() => expect(seen).toEqual(['slow', 'done']), 5_000);
+  await vi.waitFor(() => expect(seen).toEqual(['slow', 'done']), soon);
   await first.stop();
   read(store);
-  await vi.waitFor(() => expect(seen.slice(2)).toContain('slow'), 5_000);
+  await vi.waitFor(() => expect(seen.slice(2)).toContain('slow'), soon);
   await send('0', 'last');
-  await vi.waitFor(() => expect(seen).toEqual(['slow', 'done', 'slow', 'last']), 5_000);
+  await vi.waitFor(() => expect(seen).toEqual(['slow', 'done', 'slow', 'last']), soon);
 });
 
 describe('a partition of ours that cannot be read', () => {
@@ -113,17 +114,17 @@ describe('a partition of ours that cannot be read', () => {
     const consumer = read(createMemoryStore({ ownerships: [], progress: foreign }));
     await send('0', 'of the other partition');
     await send('1', 'new');
-    await vi.waitFor(() => expect(seen).toEqual(['of the other partition']), 5_000);
+    await vi.waitFor(() => expect(seen).toEqual(['of the other partition']), soon);
     // What the hub says may be older than the checkpoint: no alarm before it has said so for a minute.
-    await vi.waitFor(() => expect(consumer.missing().join()).toMatch(/^partition 1 .*has come to 0 only/), 5_000);
+    await vi.waitFor(() => expect(consumer.missing().join()).toMatch(/^partition 1 .*has come to 0 only/), soon);
     expect(alarms()).toEqual([]);
     vi.advanceTimersByTime(61_000);
-    await vi.waitFor(() => expect(alarms()).toMatchObject([{ fields: { cause: 'ForeignCheckpoint' } }]), 5_000);
+    await vi.waitFor(() => expect(alarms()).toMatchObject([{ fields: { cause: 'ForeignCheckpoint' } }]), soon);
     expect(alarms()[0]?.fields).toMatchObject({ todo: expect.stringContaining('remove the partition’s checkpoint') });
     const foreignOnly = [expect.stringMatching(/^partition 1 .*not of this hub/)];
-    await vi.waitFor(() => expect(consumer.missing()).toEqual(foreignOnly), 5_000);
+    await vi.waitFor(() => expect(consumer.missing()).toEqual(foreignOnly), soon);
     vi.advanceTimersByTime(10 * 60_000);
-    await vi.waitFor(() => expect(consumer.silentForMs()).toBeLessThan(5_000), 5_000);
+    await vi.waitFor(() => expect(consumer.silentForMs()).toBeLessThan(5_000), soon);
     expect(seen).toEqual(['of the other partition']);
   });
 
@@ -131,15 +132,15 @@ describe('a partition of ours that cannot be read', () => {
     const store = createMemoryStore();
     await send('0', 'before');
     const first = read(store);
-    await vi.waitFor(() => expect(seen).toEqual(['before']), 5_000);
+    await vi.waitFor(() => expect(seen).toEqual(['before']), soon);
     await first.stop();
     const stale = hub.faults.add({ kind: 'partition-info', answer: 'stale', partition: '0', events: 1 });
     const consumer = read(store);
-    await vi.waitFor(() => expect(consumer.missing().join()).toContain('has come to -1 only'), 5_000);
+    await vi.waitFor(() => expect(consumer.missing().join()).toContain('has come to -1 only'), soon);
     hub.faults.clear(stale);
     await send('0', 'after');
-    await vi.waitFor(() => expect(seen).toEqual(['before', 'after']), 5_000);
-    await vi.waitFor(() => expect(consumer.missing()).toEqual([]), 5_000);
+    await vi.waitFor(() => expect(seen).toEqual(['before', 'after']), soon);
+    await vi.waitFor(() => expect(consumer.missing()).toEqual([]), soon);
     expect(alarms()).toEqual([]);
   });
 
@@ -148,10 +149,10 @@ describe('a partition of ours that cannot be read', () => {
     hub.faults.add({ kind: 'partition-info', answer: 'no-offset', partition: '0', times: 2 });
     const store = createMemoryStore();
     const consumer = read(store, 'latest');
-    await vi.waitFor(() => expect(consumer.missing()).toEqual([]), 5_000);
+    await vi.waitFor(() => expect(consumer.missing()).toEqual([]), soon);
     expect(await store.progress('0')).toMatchObject({ sequenceNumber: 0, offset: '0' });
     await send('0', 'after');
-    await vi.waitFor(() => expect(seen).toEqual(['after']), 5_000);
+    await vi.waitFor(() => expect(seen).toEqual(['after']), soon);
   });
 
   it('because the hub has nothing at the offset of its checkpoint, makes an alarm until the checkpoint is removed', async () => {
@@ -161,16 +162,16 @@ describe('a partition of ours that cannot be read', () => {
     let store = createMemoryStore({ ownerships: [], progress });
     const through: Store = { ...store, progress: (partition) => store.progress(partition) };
     const consumer = read(through);
-    await vi.waitFor(() => expect(alarms()).toHaveLength(1), 5_000);
+    await vi.waitFor(() => expect(alarms()).toHaveLength(1), soon);
     expect(alarms()[0]?.fields).toMatchObject({
       cause: 'ArgumentError while reading',
       hubSaid: expect.stringContaining('The supplied offset'),
     });
     const refused = [expect.stringMatching(/^partition 0 .*The supplied offset/)];
-    await vi.waitFor(() => expect(consumer.missing()).toEqual(refused), 5_000);
+    await vi.waitFor(() => expect(consumer.missing()).toEqual(refused), soon);
     store = createMemoryStore();
-    await vi.waitFor(() => expect(seen).toEqual(['first', 'second']), 5_000);
-    await vi.waitFor(() => expect(consumer.missing()).toEqual([]), 5_000);
+    await vi.waitFor(() => expect(seen).toEqual(['first', 'second']), soon);
+    await vi.waitFor(() => expect(consumer.missing()).toEqual([]), soon);
     expect(alarms()).toHaveLength(1);
   });
 
@@ -184,9 +185,9 @@ describe('a partition of ours that cannot be read', () => {
     const consumer = read(store);
     const beating = setInterval(() => void send('0', 'beat'), 50);
     try {
-      await vi.waitFor(() => expect(consumer.silentForMs()).toBeGreaterThan(1_500), 5_000);
+      await vi.waitFor(() => expect(consumer.silentForMs()).toBeGreaterThan(1_500), soon);
       isBroken = false;
-      await vi.waitFor(() => expect(consumer.silentForMs()).toBeLessThan(1_500), 5_000);
+      await vi.waitFor(() => expect(consumer.silentForMs()).toBeLessThan(1_500), soon);
     } finally {
       clearInterval(beating);
     }
@@ -220,5 +221,5 @@ it('partitions that the hub is given later are found', async () => {
   read(createMemoryStore());
   await receiving(1);
   vi.advanceTimersByTime(6 * 60_000);
-  await vi.waitFor(() => expect(seen).toEqual(['in the new one']), 5_000);
+  await vi.waitFor(() => expect(seen).toEqual(['in the new one']), soon);
 });

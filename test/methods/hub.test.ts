@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest
 import type { StandingFault } from '../../sandbox/hub/faults/schema.ts';
 import type { Reason } from '../../src/methods/failure.ts';
 import { moduleClient } from '../sandbox/hub/support/clients.ts';
+import { soon } from '../support/soon.ts';
 import { expectFailure } from './support/expectFailure.ts';
 import { type MethodDevice, methodDevice } from './support/methodDevice.ts';
 import { conveyor, startTestFrontDoor, type TestFrontDoor } from './support/testFrontDoor.ts';
@@ -14,7 +15,10 @@ let motor: MethodDevice;
 beforeAll(async () => {
   setup = await startTestFrontDoor({});
   motor = await methodDevice(setup.hub, 'motor-1', (call) => call.respond(200, { status: 0 }));
-  await vi.waitFor(() => expect(setup.lines.some(({ msg }) => msg === 'the hub grants access to methods')).toBe(true));
+  await vi.waitFor(
+    () => expect(setup.lines.some(({ msg }) => msg === 'the hub grants access to methods')).toBe(true),
+    soon,
+  );
 });
 afterEach(() => setup.hub.faults.clear());
 afterAll(async () => {
@@ -116,7 +120,7 @@ describe('a hub that does not respond', () => {
     const early = await startTestFrontDoor({ hub: setup.hub });
     try {
       const isMet = () => expect(early.lines.map(({ msg }) => msg)).toContain('the hub does not accept methods');
-      await vi.waitFor(isMet, { timeout: 20_000 });
+      await vi.waitFor(isMet, soon);
       expect((await fetch(`http://127.0.0.1:${early.instance.healthPort}/readyz`)).status).toBe(503);
     } finally {
       await early.close();
@@ -132,7 +136,7 @@ describe('a wrong key at the start', () => {
     };
     const locked = await startTestFrontDoor({ settings, hub: setup.hub });
     try {
-      await vi.waitFor(() => expect(locked.lines.filter(({ level }) => level === 'error')).toHaveLength(1));
+      await vi.waitFor(() => expect(locked.lines.filter(({ level }) => level === 'error')).toHaveLength(1), soon);
       const answer = await fetch(`http://127.0.0.1:${locked.instance.healthPort}/readyz`);
       expect([answer.status, await answer.json()]).toEqual([
         503,

@@ -1,5 +1,6 @@
 import { beforeEach, expect, it, vi } from 'vitest';
 import type { FaultRequest } from '../../../sandbox/backends/calls/faults.ts';
+import { soon } from '../../support/soon.ts';
 import { fetchToken, guid, startTestBackends, useTestBackends } from './client.ts';
 
 const test = useTestBackends();
@@ -19,7 +20,7 @@ async function callInVain(): Promise<void> {
   const mark = backends.journal.last;
   const outcome = vi.fn();
   create().then(outcome, outcome);
-  await vi.waitFor(() => expect(backends.calls({ since: mark })).toHaveLength(1));
+  await vi.waitFor(() => expect(backends.calls({ since: mark })).toHaveLength(1), soon);
   expect(outcome).not.toHaveBeenCalled();
 }
 
@@ -135,7 +136,7 @@ it('ends hanging calls when the backends close', async () => {
   const pm = other.as('pump-1').pm('GET', '/devices?device=pump-1', undefined, undescribed);
   const im = other.as('pump-1').im('POST', '/object', sensor, undescribed);
   const outcomes = Promise.allSettled([pm, im]);
-  await vi.waitFor(() => expect(other.backends.calls()).toHaveLength(3));
+  await vi.waitFor(() => expect(other.backends.calls()).toHaveLength(3), soon);
   await other.close();
   expect((await outcomes).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
 });

@@ -6,6 +6,7 @@ import { afterEach, describe, expect, test, vi } from 'vitest';
 import { readBody } from '../../../sandbox/hub/http/body.ts';
 import { createRouter, splitUrl } from '../../../sandbox/hub/http/routes.ts';
 import { createHttpServer, isLocal, type Serving } from '../../../sandbox/hub/http/server.ts';
+import { soon } from '../../support/soon.ts';
 
 describe('routes', () => {
   const routes = [
@@ -115,7 +116,7 @@ describe('a server', () => {
     const { port } = new URL(url);
     const socket = connect(Number(port), '127.0.0.1');
     socket.write('POST / HTTP/1.1\r\nhost: localhost\r\ncontent-length: 5\r\n\r\n12');
-    await vi.waitFor(() => expect(outcome).toHaveBeenCalledWith(expect.objectContaining({ name: 'CallerGone' })));
+    await vi.waitFor(() => expect(outcome).toHaveBeenCalledWith(expect.objectContaining({ name: 'CallerGone' })), soon);
   });
   test.each([
     ['localhost', {}, true],

@@ -7,6 +7,7 @@ import { createHttpServer } from '../../../sandbox/hub/http/server.ts';
 import { createJournal } from '../../../sandbox/hub/journal/journal.ts';
 import { parseQuery } from '../../../sandbox/hub/journal/read.ts';
 import { streamJournal } from '../../../sandbox/hub/journal/stream.ts';
+import { soon } from '../../support/soon.ts';
 
 const ends: (() => unknown)[] = [];
 afterEach(async () => {
@@ -71,7 +72,7 @@ test('entries come as events with their position as id, from now on', async () =
   const { response, seen, ids } = await reader(port, '/');
   expect(response.headers.get('content-type')).toBe('text/event-stream');
   const position = add('a', 'line\nbreak');
-  await vi.waitFor(() => expect(ids()).toEqual([position]));
+  await vi.waitFor(() => expect(ids()).toEqual([position]), soon);
   const [, data = ''] = /^data: (.*)\n\n$/m.exec(seen.text) ?? [];
   expect(JSON.parse(data)).toEqual({
     kind: 'disconnected',
@@ -87,10 +88,10 @@ test('it begins after the position that is asked for; a client that comes back g
   const { add, port } = await streaming();
   for (const device of ['a', 'b', 'c']) add(device);
   const first = await reader(port, '/?since=1');
-  await vi.waitFor(() => expect(first.ids()).toEqual([2, 3]));
+  await vi.waitFor(() => expect(first.ids()).toEqual([2, 3]), soon);
   const again = await reader(port, '/?since=1', { 'last-event-id': '2' });
   add('d');
-  await vi.waitFor(() => expect(again.ids()).toEqual([3, 4]));
+  await vi.waitFor(() => expect(again.ids()).toEqual([3, 4]), soon);
 });
 
 test('it is of one device, correlation id or kind', async () => {
@@ -102,7 +103,7 @@ test('it is of one device, correlation id or kind', async () => {
   add('b');
   journal.add({ kind: 'receiver-closed', address: 'x', reason: 'y' });
   journal.add({ kind: 'method', deviceId: 'a', correlationId: 'c1', methodName: 'm', payload: '1' });
-  await vi.waitFor(() => expect([ofDevice.ids(), ofKind.ids(), ofMessage.ids()]).toEqual([[2], [3], [4]]));
+  await vi.waitFor(() => expect([ofDevice.ids(), ofKind.ids(), ofMessage.ids()]).toEqual([[2], [3], [4]]), soon);
 });
 
 test('who asks for entries that are gone is told of the gap', async () => {
@@ -111,7 +112,7 @@ test('who asks for entries that are gone is told of the gap', async () => {
   const { first } = journal;
   expect(first).toBeGreaterThan(2);
   const { seen, ids } = await reader(port, '/?since=1');
-  await vi.waitFor(() => expect(ids().at(-1)).toBe(20));
+  await vi.waitFor(() => expect(ids().at(-1)).toBe(20), soon);
   expect(seen.text).toMatch(new RegExp(`^event: gap\ndata: {"after":1,"next":${first}}\n\nid: ${first}\n`));
 });
 
@@ -119,7 +120,7 @@ test('who comes from another journal, with a position that this one has not reac
   const { add, port } = await streaming();
   add('a');
   const { seen, ids } = await reader(port, '/', { 'last-event-id': '99' });
-  await vi.waitFor(() => expect(ids()).toEqual([1]));
+  await vi.waitFor(() => expect(ids()).toEqual([1]), soon);
   expect(seen.text).toContain('event: gap\ndata: {"after":99,"next":1}');
 });
 
@@ -128,7 +129,7 @@ test('a client that does not read costs little memory, and is told of the gap wh
   const socket: Socket = connect(port, '127.0.0.1');
   ends.push(() => socket.destroy());
   socket.write('GET /?since=0 HTTP/1.1\r\nhost: localhost\r\n\r\n');
-  await vi.waitFor(() => expect(responses).toHaveLength(1));
+  await vi.waitFor(() => expect(responses).toHaveLength(1), soon);
   let most = 0;
   for (let i = 0; i < 1500; i += 1) {
     add('a', 'x'.repeat(50_000));
@@ -152,22 +153,22 @@ test('a client that leaves is forgotten', async () => {
   const { away } = await reader(port, '/');
   expect(watchers()).toBe(1);
   away.abort();
-  await vi.waitFor(() => expect(watchers()).toBe(0));
+  await vi.waitFor(() => expect(watchers()).toBe(0), soon);
 });
 
 test('the stream ends, and is whole, when the server stops', async () => {
   const { add, port, closing, watchers } = await streaming();
   const { reading, seen, ids } = await reader(port, '/');
   add('a');
-  await vi.waitFor(() => expect(ids()).toHaveLength(1));
+  await vi.waitFor(() => expect(ids()).toHaveLength(1), soon);
   closing.abort();
   await reading;
   expect(seen.isEnded).toBe(true);
-  await vi.waitFor(() => expect(watchers()).toBe(0));
+  await vi.waitFor(() => expect(watchers()).toBe(0), soon);
 });
 
 test('a silent journal is heard to be alive', async () => {
   const { port } = await streaming({ heartbeatMs: 5 });
   const { seen } = await reader(port, '/');
-  await vi.waitFor(() => expect(seen.text).toContain(': heartbeat\n\n'));
+  await vi.waitFor(() => expect(seen.text).toContain(': heartbeat\n\n'), soon);
 });
