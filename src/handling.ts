@@ -13,6 +13,7 @@ import { type Meter, noMeter } from './metrics/meter.ts';
 import type { Settings } from './settings/config.ts';
 import { messageLimits } from './settings/groups/constants.ts';
 import { secretsOf } from './settings/secrets.ts';
+import type { Taps } from './tap/taps.ts';
 import type { Traces } from './tracing/span.ts';
 
 /** All parts that handle a message from the hub or from the dead letters. */
@@ -31,6 +32,7 @@ const tidyEveryMs = 60 * 60_000;
 /**
  * @param amounts for the log while something is wrong: how much waits
  * @param traces closed with the rest
+ * @param taps who follows which devices; nobody when omitted
  */
 export function createHandling(
   settings: Settings,
@@ -39,6 +41,7 @@ export function createHandling(
   amounts?: () => object,
   meter: Meter = noMeter,
   traces?: Traces,
+  taps?: Taps,
 ): Handling {
   const { hub, replies, backends: urls } = settings;
   cureHubSdks();
@@ -55,7 +58,7 @@ export function createHandling(
   }, tidyEveryMs).unref();
   const now = () => new Date();
   const limits = messageLimits;
-  const dispatch = createDispatch({ backends, sender, meter, deadLetters, log, limits, now, traces });
+  const dispatch = createDispatch({ backends, sender, meter, deadLetters, log, limits, now, traces, taps });
   return {
     dispatch,
     requirementOf: createRequirements(backends, messageLimits),

@@ -17,6 +17,7 @@ const rooms = [
   'concurrency',
   'log',
   'metrics',
+  'tap',
   'protocol',
   'settings',
   'tracing',

@@ -1,5 +1,6 @@
 import type { Operation } from '../metrics/declared/backends.ts';
 import type { Json } from '../protocol/json.ts';
+import type { Steps } from '../tap/steps.ts';
 import type { Span } from '../tracing/span.ts';
 import type { Deadline } from './deadline.ts';
 import type { Refusal } from './refusal.ts';
@@ -19,6 +20,8 @@ export interface Call {
   readonly idempotencySeed: string;
   /** What the calls of the message took so far; each call adds to it. */
   readonly times?: CallTimes;
+  /** What the message does; for operators. */
+  readonly steps?: Steps | undefined;
 }
 
 /** By backend: `informationModel`, `typeRegistry`, `principalManager`. Absent while there was no call. */

@@ -1,5 +1,6 @@
 import { derivedId } from '../protocol/event.ts';
 import { Rejection } from '../protocol/rejection.ts';
+import { beginStep } from '../tap/steps.ts';
 import type { Attempt, HttpResponse, Outgoing } from './attempt.ts';
 import type { AttemptMetrics } from './attemptMetrics.ts';
 import type { RecordOutcome } from './attemptOutcome.ts';
@@ -11,6 +12,7 @@ import { deviceHeader, headerValue } from './headers.ts';
 import type { CallResults } from './response.ts';
 import { createRetries, type Retries, type RetriesOptions } from './retries.ts';
 import { hidesEffect, isPassing } from './status.ts';
+import { tellAttempt } from './tellAttempt.ts';
 import { TransportFailure } from './transport.ts';
 
 interface SendingOptions {
@@ -38,7 +40,9 @@ export function createSending(options: SendingOptions): (call: Call) => Send {
 
   const key = name.replace(/ (\w)/g, (_, letter: string) => letter.toUpperCase());
 
-  return ({ deviceId, correlationId, traceparent, span: parent, deadline, idempotencySeed, onOutage, times = {} }) => {
+  return (call) => {
+    const { deviceId, correlationId, traceparent, span: parent, deadline, idempotencySeed, onOutage } = call;
+    const { times = {}, steps } = call;
     let headers: Readonly<Record<string, string>> | undefined;
     const answered = new Map<string, number>();
 
@@ -76,9 +80,16 @@ export function createSending(options: SendingOptions): (call: Call) => Send {
       times[key] ??= { calls: 0, attempts: 0, ms: 0 };
       const own = times[key];
       own.calls += 1;
+      const step = beginStep(steps, 'call', operation, name);
+      const waitsForCircuit = () => {
+        step.waitsFor = 'circuit';
+        onOutage?.();
+      };
+      let attempts = 0;
       try {
         for (let isRepeat = false; ; isRepeat = true) {
-          const waiting = bulkhead.enter(deadline, waitingFor, onOutage);
+          step.waitsFor = 'connection';
+          const waiting = bulkhead.enter(deadline, waitingFor, waitsForCircuit);
           if (waiting !== undefined) await waiting;
           let response: HttpResponse | TransportFailure;
           try {
@@ -87,9 +98,15 @@ export function createSending(options: SendingOptions): (call: Call) => Send {
             if (timeoutMs === 0) throw timeoutExceeded(waitingFor());
             own.attempts += 1;
             if (isRepeat) metrics.repeated();
+            attempts += 1;
+            step.waitsFor = 'answer';
             const sentAt = performance.now();
             response = await attempt(outgoing, timeoutMs, deadline);
             metrics.attempted(operation, method, response, sentAt);
+            if (steps?.tell) {
+              const told = { backend: name, operation, attempt: attempts, ms: performance.now() - sentAt };
+              tellAttempt(steps.tell, told, outgoing, response);
+            }
             recordOutcome(response, deviceId, timeoutMs);
             span?.attempted(response);
           } catch (error) {
@@ -98,6 +115,7 @@ export function createSending(options: SendingOptions): (call: Call) => Send {
             bulkhead.leave();
           }
 
+          step.waitsFor = 'retry';
           if (response instanceof TransportFailure) {
             const { fault, sent } = response;
             if (fault === 'answer too large') throw tooLarge(operation);
@@ -121,6 +139,7 @@ export function createSending(options: SendingOptions): (call: Call) => Send {
       } finally {
         own.ms += performance.now() - began;
         span?.end();
+        steps?.open.delete(step);
       }
     };
   };

@@ -20,11 +20,14 @@ import type { Json } from '../protocol/json.ts';
 import { textProperties } from '../protocol/properties.ts';
 import { Rejection } from '../protocol/rejection.ts';
 import { derivedTraceId, newTraceparent } from '../protocol/trace.ts';
+import { createSteps, type Steps } from '../tap/steps.ts';
+import type { Taps } from '../tap/taps.ts';
 import type { Traces } from '../tracing/span.ts';
 import { writeHandled } from './handledLine.ts';
 import { createHandledRecorder } from './handledMetrics.ts';
 import { beginTrace, endHandled, type MessageTrace, untilHandled } from './messageSpan.ts';
 import { answer, type Handled } from './respond.ts';
+import { tellBegun, tellHandled } from './told.ts';
 import { unknownName } from './unknownName.ts';
 
 /** A message of ours, attributed to the device that sent it. */
@@ -39,6 +42,12 @@ export interface Arrival {
   readonly attempts?: number;
 }
 
+/** What is recorded of a message while it is handled. */
+interface Followed {
+  readonly times: CallTimes;
+  readonly steps: Steps;
+}
+
 interface DispatchOptions {
   readonly backends: Backends;
   readonly sender: Pick<Sender, 'send'>;
@@ -49,6 +58,8 @@ interface DispatchOptions {
   readonly now: () => Date;
   /** Undefined: no spans are recorded. */
   readonly traces?: Traces | undefined;
+  /** Who follows which devices; nobody when omitted. */
+  readonly taps?: Taps | undefined;
 }
 
 /**
@@ -58,7 +69,7 @@ interface DispatchOptions {
 export type Dispatch = (arrival: Arrival, context: MessageContext) => Promise<boolean>;
 
 export function createDispatch(options: DispatchOptions): Dispatch {
-  const { backends, sender, meter, log, limits, now, traces } = options;
+  const { backends, sender, meter, log, limits, now, traces, taps } = options;
   const recordHandled = createHandledRecorder(meter);
   const countHandled = meter.counter('device_messaging.handled.messages');
   const letters = createParking(options);
@@ -81,27 +92,38 @@ export function createDispatch(options: DispatchOptions): Dispatch {
   ): Promise<boolean> {
     const { traceId, traceparent, span } = trace;
     const card = envelope.name === undefined ? undefined : findCard(arrival.generation, envelope.name);
-    const begunAt = Date.now();
+    const tell = taps?.of(arrival.deviceId, arrival.origin.partition, arrival.event.sequenceNumber);
+    const steps = createSteps(tell);
+    context.begins?.(steps);
+    const { begunAt } = steps;
+    const { readAt } = context;
+    if (tell) tellBegun(tell, arrival, envelope, { traceId, readAt, begunAt });
     const began = performance.now();
     const times: CallTimes = {};
     const handled = context.parkUnexecuted
       ? { envelope, card, body: undefined, json: undefined, outcome: undefined, failure: notExecuted(arrival) }
-      : await handle({ envelope, card, refusal }, arrival, context, trace, times);
-    if (handled === undefined) return false;
+      : await handle({ envelope, card, refusal }, arrival, context, trace, { times, steps });
+    const leave = () => {
+      tell?.('left', { why: 'this instance no longer reads the partition' });
+      return false;
+    };
+    if (handled === undefined) return leave();
     const isOurFault = handled.failure !== undefined && resultCodes[handled.failure.code].fault === 'service';
-    if (isOurFault && context.ended.aborted) return false;
+    if (isOurFault && context.ended.aborted) return leave();
     const ended = performance.now();
     context.answering(replyBytes(handled));
-    const answered = await answer(handled, sender, context.ended, now(), span);
-    if (answered === undefined) return false;
+    const answered = await answer(handled, sender, context.ended, now(), { span, steps });
+    if (answered === undefined) return leave();
     const repliesMs = performance.now() - ended;
     // Only now: another instance may handle a message of a released partition, and a replay would then undo later messages.
-    if (handled.failure && isOurFault) await letters.park(arrival, handled.failure, traceparent);
-    else if (arrival.redelivered) await letters.release(arrival); // C1
+    if (handled.failure && isOurFault) {
+      await letters.park(arrival, handled.failure, traceparent);
+      tell?.('parked', { code: handled.failure.code });
+    } else if (arrival.redelivered) await letters.release(arrival); // C1
     const ms = ended - began;
-    const { readAt } = context;
     const course = { traceId, readAt, begunAt, ms, repliesMs, backends: times };
     recordHandled(arrival, handled, answered, course);
+    if (tell) tellHandled(tell, handled, answered, course);
     writeHandled(log, arrival, handled, answered, course);
     if (span !== undefined) endHandled(span, answered);
     return true;
@@ -113,7 +135,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     { event, redelivered }: Arrival,
     { releaseBytes, waiting, ended }: MessageContext,
     trace: MessageTrace,
-    times: CallTimes,
+    followed: Followed,
   ): Promise<Handled | undefined> {
     let json: Json | undefined;
     let known: ReturnType<typeof knownMembers>;
@@ -127,11 +149,13 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       if (card === undefined) throw unknownName(envelope.generation, envelope.name ?? '');
       const headers = checkedHeaders(card, envelope);
       json = await jsonBody(card, envelope, event.body, limits.maxInflatedBytes);
+      followed.steps.tell?.('decoded', { characters: json?.text.length }, { body: json?.text });
       keep(bytesHeld(event, json));
       known = knownMembers(card, json);
       const body = checkedBody(card, envelope, json, known);
       const request = { envelope, headers, json, body, redelivered };
-      const outcome = await card.handle(request, bind(envelope, trace, times, ended, waiting), limits);
+      const bound = bind(envelope, trace, followed, ended, waiting);
+      const outcome = await card.handle(request, bound, limits);
       return { envelope, card, body: known, json, outcome, failure: outcome.failure };
     } catch (error) {
       if (error instanceof Cancelled) return undefined;
@@ -145,7 +169,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
   const bind = (
     { deviceId, correlationId, eventId, timeoutSeconds }: Envelope,
     { traceparent, span }: MessageTrace,
-    times: CallTimes,
+    followed: Followed,
     ended: AbortSignal,
     onOutage: () => void,
   ): BoundBackends =>
@@ -156,7 +180,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       span,
       idempotencySeed: eventId,
       deadline: createDeadline(timeoutSeconds, ended),
-      times,
+      ...followed,
       onOutage,
     });
 

@@ -1,17 +1,20 @@
 import type { Log } from '../log/log.ts';
 import type { Meter } from '../metrics/meter.ts';
-import { classify, type HubEvent, senderOf } from '../protocol/event.ts';
+import { classify, type HubEvent, senderOf, whyNotOurs } from '../protocol/event.ts';
 import { misspellingIn } from '../protocol/misspellings.ts';
+import type { Taps } from '../tap/taps.ts';
 import type { Arrival } from './dispatch.ts';
 
 interface ArrivalsOptions {
   readonly hub: string;
   readonly meter: Meter;
   readonly log: Log;
+  /** Who follows which devices; nobody when omitted. */
+  readonly taps?: Taps;
 }
 
 /** Recognises our messages among the events of a partition, with their device; counts the others (R1, R3). */
-export function createArrivals({ hub, meter, log }: ArrivalsOptions) {
+export function createArrivals({ hub, meter, log, taps }: ArrivalsOptions) {
   const countPassedOver = meter.counter('messaging.client.consumed.messages');
   const countMisspelling = meter.counter('device_messaging.misspellings');
 
@@ -27,6 +30,8 @@ export function createArrivals({ hub, meter, log }: ArrivalsOptions) {
       }
       if (generation === undefined) {
         countPassedOver('skipped');
+        const tell = taps?.of(deviceId ?? '', partition, event.sequenceNumber);
+        tell?.('skipped', { why: whyNotOurs(event), hint: misspelling });
         return undefined;
       }
       if (deviceId === undefined) {

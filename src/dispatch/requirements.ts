@@ -25,6 +25,7 @@ export function createRequirements(backends: Pick<Backends, 'ready' | 'isUp'>, l
 
   function requirementFor(needs: readonly BackendName[]): Requirement {
     return {
+      needs,
       isMet: () => needs.every(backends.isUp),
       met: async (pointless) => (await backends.ready(needs, pointless)) ?? true,
     };

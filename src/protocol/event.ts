@@ -42,6 +42,16 @@ function isTelemetry(event: HubEvent): boolean {
   return source === undefined || source === 'Telemetry';
 }
 
+/** Why an event is none of our messages, for operators. */
+export function whyNotOurs(event: HubEvent): string {
+  if (!isTelemetry(event)) return 'iothub-message-source is not Telemetry';
+  if (own(event.properties, 'msgType') !== undefined) return 'msgType is not action';
+  if (own(event.properties, 'svc-messagetype') !== 'platformEvent') {
+    return 'neither msgType is action, nor svc-messagetype is platformEvent';
+  }
+  return 'eventType begins with Svc.InformationModel.';
+}
+
 /** The device that the hub has authenticated; undefined without the hub's stamp (R1). */
 export function senderOf(event: HubEvent): string | undefined {
   const value = own(event.systemProperties, 'iothub-connection-device-id');

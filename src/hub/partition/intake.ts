@@ -1,4 +1,6 @@
 import type { HubEvent } from '../../protocol/event.ts';
+import { textProperties } from '../../protocol/properties.ts';
+import type { Tell } from '../../tap/taps.ts';
 import type { Backlog, Kept } from './backlog.ts';
 import type { Budget } from './budget.ts';
 import type { Condition } from './condition.ts';
@@ -21,6 +23,8 @@ interface IntakeOptions<A> {
   readonly draining: AbortSignal;
   costOf(event: HubEvent): number;
   requirementOf?(arrival: A): Requirement | undefined;
+  /** Undefined while nobody follows the device. */
+  tellOf?(arrival: A): Tell | undefined;
   /** Suspects go to their lanes and wait there for their trial. */
   readonly screening?: Pick<Screening<Message<A>>, 'isSuspect'> | undefined;
   /** Registers an accepted message. */
@@ -43,12 +47,15 @@ export function createIntake<A extends Arriving>(options: IntakeOptions<A>): Int
 
   return async (arrival, readAt) => {
     const { event, deviceId } = arrival;
+    const tell = options.tellOf?.(arrival);
+    tell?.('read', readFields(event, readAt));
     const requirement = options.requirementOf?.(arrival) ?? nothing;
     const cost = costOf(event);
     const canBegin = () =>
       lanes.length(deviceId) === 0 && requirement.isMet() && !screening?.isSuspect(event.sequenceNumber);
     const messageOf = (kept: A | Kept<A>): Message<A> => ({
       next: undefined,
+      steps: undefined,
       kept,
       sequenceNumber: event.sequenceNumber,
       cost,
@@ -57,10 +64,19 @@ export function createIntake<A extends Arriving>(options: IntakeOptions<A>): Int
       readAt,
     });
 
+    function tellWaits(where: 'memory' | 'disk' | 'hub') {
+      const earlier = lanes.length(deviceId);
+      const why = earlier > 0 ? 'earlier messages of the device' : requirement.isMet() ? 'its turn' : 'a backend';
+      tell?.('waits', { where, for: why, earlier, needs: requirement.needs });
+    }
+
     /** Returns whether the message has begun. */
     async function beginInTurn(): Promise<boolean> {
       const taking = budget.take(cost, draining);
-      if (taking !== undefined && !(await taking)) return false;
+      if (taking !== undefined) {
+        tell?.('waits', { where: 'memory', for: 'room', earlier: 0 });
+        if (!(await taking)) return false;
+      }
       if (canBegin() && !draining.aborted) {
         lanes.begin(deviceId, messageOf(arrival));
         return true;
@@ -69,15 +85,17 @@ export function createIntake<A extends Arriving>(options: IntakeOptions<A>): Int
       return false;
     }
 
-    function keep(where: Backlog<A>['inMemory']): boolean {
+    function keep(where: Backlog<A>['inMemory'], place: 'memory' | 'disk'): boolean {
       const kept = where(arrival);
       if (kept === undefined) return false;
+      tellWaits(place);
       lanes.add(deviceId, messageOf(kept));
       return true;
     }
 
-    const keepInMemory = () => lanes.length(deviceId) < deviceMessages && keep(backlog.inMemory);
+    const keepInMemory = () => lanes.length(deviceId) < deviceMessages && keep(backlog.inMemory, 'memory');
     let isWatched = false;
+    let isTold = false;
 
     /** The requirement can be met before the spool has room again. */
     function watch() {
@@ -93,11 +111,20 @@ export function createIntake<A extends Arriving>(options: IntakeOptions<A>): Int
       if (canBegin()) {
         if (await beginInTurn()) return;
       } else if (keepInMemory()) return;
-      else if (keep(backlog.onDisk)) return;
+      else if (keep(backlog.onDisk, 'disk')) return;
       else {
         watch();
+        if (!isTold) tellWaits('hub');
+        isTold = true;
         await condition.change();
       }
     }
   };
 }
+
+/** For those who follow the device. */
+const readFields = ({ body, properties = {}, enqueuedTimeUtc }: HubEvent, readAt: number) => ({
+  hubWaitMs: Math.max(0, readAt - enqueuedTimeUtc.getTime()),
+  bytes: body instanceof Uint8Array ? body.byteLength : undefined,
+  properties: textProperties(properties),
+});

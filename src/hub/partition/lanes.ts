@@ -5,6 +5,8 @@ import type { Screening } from './screening.ts';
 /** A condition for a message to begin: the backends that it needs are up (B5). */
 export interface Requirement {
   isMet(): boolean;
+  /** The backends, for operators. */
+  readonly needs?: readonly string[];
   /** Resolves with true when it is met, with false when `signal` is aborted. */
   met(signal: AbortSignal): Promise<boolean>;
 }
@@ -30,6 +32,8 @@ export interface Lanes<M extends Queued> {
   begin(deviceId: string, message: M): void;
   /** For operators: each lane with its first message. */
   all(): Iterable<LaneView<M>>;
+  /** For operators: what the first messages of lanes wait for; without those that are in flight. */
+  waits(): ReadonlyMap<LaneView<M>, Wait>;
   /** Messages in the lane, the one in flight included. */
   length(deviceId: string): number;
 }
@@ -45,6 +49,9 @@ interface LanesOptions<M> {
   /** When omitted, no message is a suspect. */
   readonly screening?: Pick<Screening<M>, 'isSuspect' | 'try'> | undefined;
 }
+
+/** Room in the budget, its trial, or backends. */
+export type Wait = 'room' | 'trial' | Requirement;
 
 /** A lane as others see it. */
 export interface LaneView<M> {
@@ -69,7 +76,9 @@ export function createLanes<M extends Queued>(options: LanesOptions<M>): Lanes<M
   const readyInOrder = ready.values();
   /** Lanes whose first message waits for a requirement. */
   const held = new Map<Requirement, Lane<M>[]>();
-  let isTaking = false;
+  /** The lane that waits for the budget, and those whose first message is on trial or waits for that. */
+  let taking: Lane<M> | undefined;
+  const onTrial = new Set<Lane<M>>();
 
   async function run(lane: Lane<M>) {
     await work(lane.first);
@@ -88,7 +97,9 @@ export function createLanes<M extends Queued>(options: LanesOptions<M>): Lanes<M
   }
 
   async function tryFirst(lane: Lane<M>, trial: Promise<Verdict>) {
+    onTrial.add(lane);
     const verdict = await trial;
+    onTrial.delete(lane);
     if (verdict === 'handled') removeFirst(lane);
     if (verdict === 'cleared') ready.add(lane);
     beginReady();
@@ -96,7 +107,7 @@ export function createLanes<M extends Queued>(options: LanesOptions<M>): Lanes<M
 
   /** Only one lane at a time waits for the budget, so that a new message waits behind one lane, not behind all. */
   function beginReady() {
-    while (ready.size > 0 && !isTaking && !draining.aborted) {
+    while (ready.size > 0 && taking === undefined && !draining.aborted) {
       const lane = readyInOrder.next().value as Lane<M>;
       ready.delete(lane);
       const { cost, requirement } = lane.first;
@@ -108,16 +119,16 @@ export function createLanes<M extends Queued>(options: LanesOptions<M>): Lanes<M
         void tryFirst(lane, screening.try(lane.deviceId, lane.first));
         continue;
       }
-      const taking = budget.take(cost, draining);
-      if (taking === undefined) void run(lane);
-      else void beginWhenTaken(taking, lane);
+      const room = budget.take(cost, draining);
+      if (room === undefined) void run(lane);
+      else void beginWhenTaken(room, lane);
     }
   }
 
-  async function beginWhenTaken(taking: Promise<boolean>, lane: Lane<M>) {
-    isTaking = true;
-    const isTaken = await taking;
-    isTaking = false;
+  async function beginWhenTaken(room: Promise<boolean>, lane: Lane<M>) {
+    taking = lane;
+    const isTaken = await room;
+    taking = undefined;
     if (!isTaken) return;
     const { cost, requirement } = lane.first;
     if (requirement.isMet() && !draining.aborted) void run(lane);
@@ -167,6 +178,14 @@ export function createLanes<M extends Queued>(options: LanesOptions<M>): Lanes<M
       void run(laneOf(deviceId, message));
     },
     all: () => lanes.values(),
+    waits() {
+      const found = new Map<LaneView<M>, Wait>();
+      for (const lane of ready) found.set(lane, 'room');
+      if (taking) found.set(taking, 'room');
+      for (const lane of onTrial) found.set(lane, 'trial');
+      for (const [requirement, waiting] of held) for (const lane of waiting) found.set(lane, requirement);
+      return found;
+    },
     length: (deviceId) => lanes.get(deviceId)?.length ?? 0,
   };
 }

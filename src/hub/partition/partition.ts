@@ -1,11 +1,13 @@
 import type { Message as LogMessage } from '../../log/events.ts';
 import type { HubEvent } from '../../protocol/event.ts';
+import type { Tell } from '../../tap/taps.ts';
 import type { QuarantineOptions } from '../quarantine/quarantine.ts';
 import { createBacklog } from './backlog.ts';
 import type { Budget } from './budget.ts';
 import { type CheckpointLimits, type CheckpointOptions, createCheckpoints } from './checkpoints.ts';
 import { createCondition } from './condition.ts';
 import { contentsOf, type PartitionContents } from './contents.ts';
+import { type DeviceWork, deviceWorkIn } from './deviceWork.ts';
 import { type Arriving, createIntake } from './intake.ts';
 import { createLanes, type Requirement } from './lanes.ts';
 import { createLifecycle } from './lifecycle.ts';
@@ -25,6 +27,8 @@ export interface PartitionOptions<A extends Arriving> extends Omit<CheckpointOpt
   arrivalOf(event: HubEvent, redelivered: boolean): A | undefined;
   /** Bytes to reserve for a message before its handling begins (R6). */
   costOf(event: HubEvent): number;
+  /** Undefined while nobody follows the device; nobody does when omitted. */
+  tellOf?(arrival: A): Tell | undefined;
   /** What a message requires to begin (B5); nothing when omitted. */
   requirementOf?(arrival: A): Requirement | undefined;
   /** Handles one message and returns whether it was handled to its end. */
@@ -60,6 +64,8 @@ export interface Partition {
   enqueuedAt(): Date | undefined;
   /** For operators; walks over all lanes. */
   contents(): PartitionContents;
+  /** The devices with messages here, or one of them. */
+  devices(device: string | undefined): readonly DeviceWork[];
   /** Messages read and not handled to their end. */
   pending(): number;
   /**
@@ -177,6 +183,7 @@ export function createPartition<A extends Arriving>(options: PartitionOptions<A>
     position: () => seen,
     enqueuedAt: () => enqueuedAt,
     contents: () => contentsOf({ checkpoints, work, spool, lanes, screening }),
+    devices: (device) => deviceWorkIn(lanes, device),
     pending: checkpoints.pending,
     async drain(limitMs) {
       life.drain();

@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import type { Message as LogMessage } from '../../log/events.ts';
 import type { HubEvent } from '../../protocol/event.ts';
+import type { Steps } from '../../tap/steps.ts';
 import type { Backlog, Kept } from './backlog.ts';
 import type { Budget } from './budget.ts';
 import type { Queued } from './lanes.ts';
@@ -11,6 +12,8 @@ export interface Message<A> extends Queued {
   /** After the fetch the message itself, which may have to be handled again. */
   kept: A | Kept<A>;
   readonly begun: Begun;
+  /** Since its handling has begun. */
+  steps?: Steps | undefined;
   /** When it was read from the hub, in ms since 1970. */
   readonly readAt: number;
 }
@@ -25,6 +28,8 @@ export interface MessageContext {
    * Only replies of so many bytes are left: moves the charge from the budget to `answering`, if it fits (D28).
    */
   answering(bytes: number): void;
+  /** Its handling begins: `steps` is what it does from now on. */
+  begins?(steps: Steps): void;
   /** When aborted, the message makes no more calls and sends no more replies. */
   readonly ended: AbortSignal;
   /** When the message was read from the hub, in ms since 1970; absent when it comes from the dead letters. */
@@ -132,6 +137,9 @@ export function createWork<A extends { readonly event: HubEvent }>(options: Work
           if (!isAside) moveAside(0);
         },
         answering: moveAside,
+        begins(steps) {
+          message.steps = steps;
+        },
         ended,
         readAt,
       };
@@ -143,7 +151,16 @@ export function createWork<A extends { readonly event: HubEvent }>(options: Work
       const either = AbortSignal.any([ended, tooLong]);
       setMaxListeners(0, either);
       const { readAt } = message;
-      const context = { releaseBytes() {}, waiting() {}, answering() {}, ended: either, readAt };
+      const context: MessageContext = {
+        releaseBytes() {},
+        waiting() {},
+        answering() {},
+        begins(steps) {
+          message.steps = steps;
+        },
+        ended: either,
+        readAt,
+      };
       const isHandled = await carriedOut(message, context);
       if (isHandled) end(message.begun);
       else if ('event' in message.kept) message.kept = repeatOf(message.kept); // D10

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { within } from '../../concurrency/within.ts';
 import { createTroubles } from '../../log/troubles.ts';
+import type { DeviceWork } from '../partition/deviceWork.ts';
 import type { Arriving } from '../partition/intake.ts';
 import type { Ownership } from '../stores/store.ts';
 import { type BalanceLimits, decide } from './balance.ts';
@@ -32,6 +33,11 @@ export interface Consumer {
   waiting(): { readonly messages: number; readonly partitions: readonly string[] };
   /** What is read, for operators; walks over everything that waits. */
   partitions(): readonly PartitionState[];
+  /**
+   * The devices with messages that are read and not handled to their end.
+   * @param device only this one; undefined for all
+   */
+  devices(device: string | undefined): readonly (DeviceWork & { readonly partition: string })[];
   /** Drains all partitions, writes their checkpoints and releases them (G3). */
   stop(): Promise<void>;
 }
@@ -217,6 +223,11 @@ export function createConsumer<A extends Arriving>(options: ConsumerOptions<A>):
     },
     waiting,
     partitions: () => sessions.all().map(stateOf),
+    devices: (device) =>
+      sessions.all().flatMap((session) => {
+        const { partition } = session.record;
+        return session.devices(device).map((work) => ({ partition, ...work }));
+      }),
     async stop() {
       stopping = true;
       clearTimeout(timer);

@@ -1,5 +1,6 @@
 import type { EventHubConsumerClient } from '@azure/event-hubs';
 import type { PartitionContents } from '../partition/contents.ts';
+import type { DeviceWork } from '../partition/deviceWork.ts';
 import type { Arriving } from '../partition/intake.ts';
 import { createPartition, type PartitionOptions } from '../partition/partition.ts';
 import type { Ownership } from '../stores/store.ts';
@@ -18,6 +19,7 @@ export interface PartitionSession {
   enqueuedAt(): Date | undefined;
   /** For operators. */
   contents(): PartitionContents;
+  devices(device: string | undefined): readonly DeviceWork[];
   /** Messages read and not handled to their end. */
   pending(): number;
   /** Drains and stops reading. */
@@ -57,6 +59,7 @@ export function beginPartitionSession<A extends Arriving>(
     since: Date.now(),
     enqueuedAt: partition.enqueuedAt,
     contents: partition.contents,
+    devices: partition.devices,
     pending: partition.pending,
     async drain(limitMs) {
       const [unfinished] = await Promise.all([partition.drain(limitMs), reader.close()]);

@@ -14,8 +14,9 @@ export interface Sender {
    * Never rejects.
    * @param ended when aborted, the reply waits for no further attempt
    * @param onRefusal called with the reason each time the hub does not accept it
+   * @param waits called whenever the reply begins to wait: for its `turn`, for the `hub`, or after a refusal, with its reason
    */
-  send(reply: Reply, ended?: AbortSignal, onRefusal?: OnRefusal): Promise<Delivery>;
+  send(reply: Reply, ended?: AbortSignal, onRefusal?: OnRefusal, waits?: (what: string) => void): Promise<Delivery>;
   state(): SenderState;
   /** Devices whose replies are tried only once (D19). */
   notFetching(): Iterable<string>;
@@ -98,6 +99,7 @@ export function createSender(options: SenderOptions): Sender {
     over: AbortSignal,
     settledLate: () => void,
     onRefusal: OnRefusal | undefined,
+    waits: (what: string) => void,
   ): Promise<Delivery> {
     let refusal: Refusal | undefined = first;
     let remainingMs = maxWaitMs;
@@ -106,6 +108,7 @@ export function createSender(options: SenderOptions): Sender {
       const isFull = refusal.reason === 'queue_full';
       const lasts = isFull && notFetching.has(reply.deviceId);
       if (refusal.kind === 'never' || lasts) return { dropped: refusal.reason as DropReason };
+      waits(refusal.reason);
       if (refusal.kind !== 'hub') {
         const paused = now();
         await pause(pauseMs * (0.5 + random() / 2), over);
@@ -119,16 +122,21 @@ export function createSender(options: SenderOptions): Sender {
         return { dropped: refusal.reason as DropReason };
       }
       if (!(await sendQueue.turn(reply.deviceId, reply.isFailure ?? false, over))) return 'stopped';
+      waits('hub');
       refusal = await attempt(reply, onRefusal);
       if (refusal === undefined) return 'delivered';
     }
   }
 
   return {
-    async send(reply, ended, onRefusal) {
+    async send(reply, ended, onRefusal, waits = () => {}) {
       if (!fits(reply)) return { dropped: 'too_large' };
       const turn = sendQueue.turn(reply.deviceId, reply.isFailure ?? false, ended);
-      if (turn !== true && !(await turn)) return 'stopped';
+      if (turn !== true) {
+        waits('turn');
+        if (!(await turn)) return 'stopped';
+      }
+      waits('hub');
       const refusal = await attempt(reply, onRefusal);
       let delivery: Delivery = 'delivered';
       if (refusal !== undefined) {
@@ -142,7 +150,7 @@ export function createSender(options: SenderOptions): Sender {
           isSettledLate = true;
           stopWaiting();
         };
-        delivery = await resend(reply, refusal, over.signal, settledLate, onRefusal);
+        delivery = await resend(reply, refusal, over.signal, settledLate, onRefusal, waits);
         ended?.removeEventListener('abort', stopWaiting);
         if (isSettledLate) delivery = 'delivered';
       }

@@ -1,0 +1,53 @@
+import type { Delivery } from '../hub/replies/sender.ts';
+import type { Reply } from '../protocol/c2d.ts';
+import type { Envelope } from '../protocol/envelope.ts';
+import type { Tell } from '../tap/taps.ts';
+import type { Arrival } from './dispatch.ts';
+import type { Course } from './handledLine.ts';
+import type { Answered, Handled } from './respond.ts';
+
+/** What those who follow a device are told about the handling of a message. */
+
+export function tellBegun(
+  tell: Tell,
+  { redelivered, attempts = 0, generation }: Arrival,
+  { name, correlationId, ack }: Envelope,
+  { traceId, readAt, begunAt }: Pick<Course, 'traceId' | 'readAt' | 'begunAt'>,
+): void {
+  const laneWaitMs = readAt === undefined ? undefined : Math.max(0, begunAt - readAt);
+  tell('begun', {
+    message: name,
+    generation,
+    correlationId,
+    traceId,
+    ack,
+    laneWaitMs,
+    redelivered,
+    parkedBefore: attempts,
+  });
+}
+
+export function tellReply(tell: Tell, reply: Reply, delivery: Delivery, ms: number): void {
+  const { kind, deviceId: to, messageId, correlationId, properties, body } = reply;
+  const outcome = typeof delivery === 'string' ? delivery : `dropped: ${delivery.dropped}`;
+  const bytes = Buffer.byteLength(body);
+  tell('reply', { kind, to, outcome, ms, messageId, correlationId, properties, bytes }, { body });
+}
+
+export function tellHandled(
+  tell: Tell,
+  { envelope, outcome }: Handled,
+  { failure, sent, dropped }: Answered,
+  { ms, repliesMs, backends }: Pick<Course, 'ms' | 'repliesMs' | 'backends'>,
+): void {
+  const result = { code: failure?.code ?? 'ok', details: failure?.details, ack: envelope.ack };
+  tell('handled', {
+    ...result,
+    ms: Math.round(ms),
+    repliesMs: Math.round(repliesMs),
+    replies: sent,
+    dropped,
+    backends,
+    remarks: outcome?.remarks,
+  });
+}

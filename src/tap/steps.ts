@@ -1,0 +1,32 @@
+import type { Tell } from './taps.ts';
+
+/** What a message in flight does at this moment; changed in place, and read only when an operator asks. */
+export interface Steps {
+  /** Backend calls and replies in progress, in the order of their beginning. */
+  readonly open: Set<Step>;
+  /** In ms since 1970. */
+  readonly begunAt: number;
+  /** Undefined while nobody follows the device. */
+  readonly tell: Tell | undefined;
+}
+
+export interface Step {
+  readonly kind: 'call' | 'reply';
+  /** Of a call: the backend and the operation. Of a reply: its kind. */
+  readonly what: string;
+  /** The backend of a call; the receiving device of a reply. */
+  readonly of: string;
+  /** In ms since 1970. */
+  readonly since: number;
+  /** For calls `connection`, `circuit`, `answer` or `retry`; for replies `turn`, `hub`, or why the hub did not take it. */
+  waitsFor: string;
+}
+
+export const createSteps = (tell: Tell | undefined): Steps => ({ open: new Set(), begunAt: Date.now(), tell });
+
+/** @param steps undefined when nobody could ask */
+export function beginStep(steps: Steps | undefined, kind: Step['kind'], what: string, of: string): Step {
+  const step = { kind, what, of, since: Date.now(), waitsFor: kind === 'call' ? 'connection' : 'turn' };
+  steps?.open.add(step);
+  return step;
+}

@@ -1,0 +1,77 @@
+/** The stages of a message, in the order in which they usually come. */
+export type Stage =
+  | 'read'
+  | 'skipped'
+  | 'waits'
+  | 'begun'
+  | 'decoded'
+  | 'attempt'
+  | 'reply waits'
+  | 'reply'
+  | 'parked'
+  | 'handled'
+  | 'left';
+
+/** One stage of one message. Values are texts, numbers and plain objects. */
+export interface TapEvent extends Readonly<Record<string, unknown>> {
+  /** In ISO 8601. */
+  readonly time: string;
+  readonly stage: Stage;
+  readonly device: string;
+  readonly partition: string;
+  readonly sequenceNumber: number;
+}
+
+/** Reports a stage of one message to everybody who follows its device. `bodies` are kept from those who did not ask for them. */
+export type Tell = (stage: Stage, fields: object, bodies?: Bodies) => void;
+
+/** Texts or bytes, as they were received or sent. */
+export type Bodies = Readonly<Record<string, string | Uint8Array | undefined>>;
+
+/** One who follows a device. */
+export interface Follower {
+  readonly device: string;
+  follow(event: TapEvent, bodies: Bodies | undefined): void;
+}
+
+/** Who follows which devices. */
+export interface Taps {
+  /** Undefined while nobody follows the device, which costs next to nothing. */
+  of(device: string, partition: string, sequenceNumber: number): Tell | undefined;
+  /** @returns undefined when too many follow already; else a function that ends it */
+  open(follower: Follower): (() => void) | undefined;
+}
+
+/** Each follower costs the followed device time. */
+const most = 4;
+
+export function createTaps(): Taps {
+  const followers = new Set<Follower>();
+
+  /** A defect here ends the following, not the message. */
+  function followWith(one: Follower, event: TapEvent, bodies: Bodies | undefined) {
+    try {
+      one.follow(event, bodies);
+    } catch {
+      followers.delete(one);
+    }
+  }
+
+  return {
+    of(device, partition, sequenceNumber) {
+      if (followers.size === 0) return undefined;
+      const own = [...followers].filter((one) => one.device === device);
+      if (own.length === 0) return undefined;
+      return (stage, fields, bodies) => {
+        const time = new Date().toISOString();
+        const event = { time, stage, device, partition, sequenceNumber, ...fields };
+        for (const one of own) if (followers.has(one)) followWith(one, event, bodies);
+      };
+    },
+    open(follower) {
+      if (followers.size >= most) return undefined;
+      followers.add(follower);
+      return () => followers.delete(follower);
+    },
+  };
+}

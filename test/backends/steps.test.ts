@@ -1,0 +1,98 @@
+import { describe, expect, it, vi } from 'vitest';
+import { createDeadline } from '../../src/backends/deadline.ts';
+import { createSteps } from '../../src/tap/steps.ts';
+import type { Stage } from '../../src/tap/taps.ts';
+import { withFakeTimers } from '../support/fakeTimers.ts';
+import { callOf, scripted } from './harness.ts';
+
+withFakeTimers();
+
+const model = 'GET /objects/o1/models/m';
+const probe = 'GET /objects/00000000-0000-0000-0000-000000000000/models/svc.device';
+const ok = [200, { objectId: 'o1', model: 'm', version: 1 }] as const;
+
+/** Reads an object for a message whose steps the test looks at. */
+function setUp(...[script, changes]: Parameters<typeof scripted>) {
+  const { backends } = scripted(script, changes);
+  return (deviceId: string, seconds: number, told: unknown[] = []) => {
+    const steps = createSteps((stage: Stage, fields: object, bodies) => told.push([stage, fields, bodies]));
+    const call = callOf({ deviceId, deadline: createDeadline(seconds), steps });
+    const work = backends.bind(call).informationModel.getModel('o1', 'm');
+    return { work: work.catch(() => undefined), waitsFor: () => [...steps.open].map((step) => step.waitsFor), steps };
+  };
+}
+
+describe('a call in progress', () => {
+  it('says which operation of which backend it is, and that it waits for the answer', async () => {
+    const read = setUp([{ call: model, reply: 'hang' }]);
+    const { work, steps } = read('d1', 5);
+    await vi.advanceTimersByTimeAsync(0);
+    expect([...steps.open]).toEqual([
+      { kind: 'call', what: 'read object model', of: 'information model', since: Date.now(), waitsFor: 'answer' },
+    ]);
+    await vi.advanceTimersByTimeAsync(10_000);
+    await work;
+    expect(steps.open.size).toBe(0);
+  });
+
+  it('says that it waits for a connection', async () => {
+    const read = setUp([{ call: model, reply: 'hang' }], { connections: 1 });
+    const first = read('d1', 5);
+    const second = read('d1', 2);
+    await vi.advanceTimersByTimeAsync(0);
+    expect([first.waitsFor(), second.waitsFor()]).toEqual([['answer'], ['connection']]);
+    await vi.advanceTimersByTimeAsync(10_000);
+    await Promise.all([first.work, second.work]);
+  });
+
+  it('says that it waits for the next attempt, and tells of each attempt', async () => {
+    const read = setUp([
+      { call: model, reply: [503] },
+      { call: model, reply: ok },
+    ]);
+    const told: unknown[] = [];
+    const { work, waitsFor } = read('d1', 60, told);
+    await vi.advanceTimersByTimeAsync(0);
+    expect(waitsFor()).toEqual(['retry']);
+    await vi.advanceTimersByTimeAsync(1_000);
+    await work;
+    const request = {
+      backend: 'information model',
+      operation: 'read object model',
+      method: 'GET',
+      path: '/objects/o1/models/m',
+    };
+    expect(told).toEqual([
+      ['attempt', { ...request, attempt: 1, ms: 0, status: 503 }, expect.anything()],
+      ['attempt', { ...request, attempt: 2, ms: 0, status: 200 }, { request: undefined, response: expect.any(Buffer) }],
+    ]);
+  });
+
+  it('says that it waits for the end of an outage', async () => {
+    const read = setUp(
+      [
+        { call: model, reply: 'refused' },
+        { call: probe, reply: [404] },
+        { call: model, reply: ok },
+      ],
+      { circuitFailures: 1 },
+    );
+    const { work, waitsFor } = read('d1', 60);
+    await vi.advanceTimersByTimeAsync(500);
+    expect(waitsFor()).toEqual(['circuit']);
+    await vi.advanceTimersByTimeAsync(5_000);
+    await work;
+  });
+
+  it('tells nobody the token, though the backend repeats it', async () => {
+    const read = setUp([{ call: model, reply: [200, { ...ok[1], echo: 'Bearer static-token' }] }]);
+    const told: unknown[] = [];
+    const { work } = read('d1', 60, told);
+    await vi.advanceTimersByTimeAsync(0);
+    await work;
+    expect(told).toHaveLength(1);
+    const [, , { response }] = told[0] as [string, object, { response: Buffer }];
+    expect(response.toString()).toContain('echo');
+    expect(response.toString()).not.toContain('static-token');
+  });
+});

@@ -1,0 +1,87 @@
+import { describe, expect, it } from 'vitest';
+import { createTapLines } from '../../src/tap/lines.ts';
+import { createTaps, type TapEvent } from '../../src/tap/taps.ts';
+
+describe('those who follow a device', () => {
+  it('are told about its messages, and about no other device’s', () => {
+    const taps = createTaps();
+    const told: TapEvent[] = [];
+    expect(taps.of('pump-1', '0', 7)).toBeUndefined();
+    const stop = taps.open({ device: 'pump-1', follow: (event) => told.push(event) });
+    expect(taps.of('pump-2', '0', 8)).toBeUndefined();
+    const tell = taps.of('pump-1', '0', 7);
+    tell?.('read', { bytes: 2 });
+    expect(told).toEqual([
+      {
+        time: expect.stringMatching(/^\d{4}-.*Z$/),
+        stage: 'read',
+        device: 'pump-1',
+        partition: '0',
+        sequenceNumber: 7,
+        bytes: 2,
+      },
+    ]);
+    stop?.();
+    tell?.('handled', {});
+    expect(told).toHaveLength(1);
+    expect(taps.of('pump-1', '0', 9)).toBeUndefined();
+  });
+
+  it('are four at most', () => {
+    const taps = createTaps();
+    const ends = [1, 2, 3, 4].map((number) => taps.open({ device: `d${number}`, follow() {} }));
+    expect(ends.every((end) => end !== undefined)).toBe(true);
+    expect(taps.open({ device: 'd5', follow() {} })).toBeUndefined();
+    ends[0]?.();
+    expect(taps.open({ device: 'd5', follow() {} })).toBeDefined();
+  });
+
+  it('are told no more when that fails: the message goes on', () => {
+    const taps = createTaps();
+    let calls = 0;
+    taps.open({
+      device: 'd1',
+      follow() {
+        calls += 1;
+        throw new Error('a defect of the tap');
+      },
+    });
+    const tell = taps.of('d1', '0', 1);
+    tell?.('read', {});
+    tell?.('begun', {});
+    expect(calls).toBe(1);
+  });
+});
+
+describe('a line of the tap', () => {
+  const canary = 'Y2FuYXJ5IHNpbmdz';
+  const lineOf = createTapLines([canary]);
+
+  it('has no secret: not a known one, nor what looks like one or has such a name', () => {
+    const line = lineOf(
+      {
+        stage: 'read',
+        details: `the key ${canary} is refused; Bearer abc.def.ghi`,
+        path: 'https://b.example/c?sig=signature%3D',
+        properties: { context: `SharedAccessKey=${canary}`, publicKey: 'open', token: 'sesame' },
+      },
+      { body: `{"publicKey":"open","note":"${canary}"}`, request: undefined },
+    );
+    for (const secret of [canary, 'abc.def.ghi', 'signature%3D', 'open', 'sesame']) expect(line).not.toContain(secret);
+    expect(JSON.parse(line)).toMatchObject({ body: '{"publicKey":"…","note":"…"}', properties: { publicKey: '…' } });
+  });
+
+  it('stays one short line, and cannot steer a terminal', () => {
+    const line = lineOf({ stage: 'read', properties: { a: `\u001b[2J\n\u202e${'x'.repeat(10_000)}` } });
+    expect(line.length).toBeLessThan(3_000);
+    expect(line.slice(0, -1)).toMatch(/^[\x20-\x7e…]+$/);
+    expect(line.endsWith('\n')).toBe(true);
+  });
+
+  it('has so many members and no deeper ones', () => {
+    const many = Object.fromEntries(Array.from({ length: 500 }, (_, index) => [`p${index}`, 'x']));
+    const event = JSON.parse(lineOf({ stage: 'read', properties: many, a: { b: { c: { d: { e: 1 } } } } }));
+    expect(Object.keys(event.properties)).toHaveLength(100);
+    expect(event.a).toEqual({ b: { c: { d: '…' } } });
+  });
+});
