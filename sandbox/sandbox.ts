@@ -76,9 +76,15 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     printer.progress('The backends listen: information model, type registry, principal manager');
 
     const url = `http://127.0.0.1:${ports.service || (await freePort())}`;
+    const adminPort = await freePort();
     const service = await prepareProcess(join(directory, 'service'), url, url, {
       ...{ command: options.serviceCommand, directory: buildDirectory, signal },
-      environment: { ...serviceEnvironment(hub, backends, url, directory), ...logging, ...options.environment },
+      environment: {
+        ...serviceEnvironment(hub, backends, url, directory),
+        ADMIN_PORT: String(adminPort),
+        ...logging,
+        ...options.environment,
+      },
     });
     closers.push(() => service.close());
     const state: SandboxState = {
@@ -86,7 +92,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
       startedAt: new Date().toISOString(),
       hub: describeHub(hub, initialDevices),
       backends: describeBackends(backends),
-      service: service.state,
+      service: Object.assign(service.state, { adminUrl: `http://127.0.0.1:${adminPort}` }),
     };
     if (!buildDirectory && (options.service !== false || options.methods === 'running')) {
       const took = await buildService();

@@ -59,9 +59,9 @@ const sections: readonly Section[] = [
     groups: ['deadLetters'],
   },
   {
-    title: 'Health and log',
-    about: '[operations.md](operations.md#health) describes both.',
-    groups: ['http', 'log'],
+    title: 'Health, administration and log',
+    about: '[operations.md](operations.md#health) describes them.',
+    groups: ['http', 'admin', 'log'],
   },
   {
     title: 'Remote methods',

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { Arrival } from './dispatch/dispatch.ts';
 import { createArrivals } from './dispatch/recognition.ts';
 import { createHandling } from './handling.ts';
 import { createBudget } from './hub/partition/budget.ts';
@@ -11,6 +12,9 @@ import { openMetrics } from './metrics/exposition.ts';
 import { thisBuild } from './operations/build.ts';
 import { observeService } from './operations/gauges.ts';
 import { startOperationsServer } from './operations/http.ts';
+import { openAdmin } from './operations/openAdmin.ts';
+import { serviceRoutes } from './operations/serviceRoutes.ts';
+import { tapRoute } from './operations/tapRoute.ts';
 import { bytesToReserve } from './protocol/body.ts';
 import type { Settings } from './settings/config.ts';
 import { partitionShare, roundMs } from './settings/derived.ts';
@@ -22,6 +26,8 @@ import {
   reading,
   spoolMessages,
 } from './settings/groups/constants.ts';
+import { secretsOf } from './settings/secrets.ts';
+import { createTaps } from './tap/taps.ts';
 import type { Traces } from './tracing/span.ts';
 
 /** Without success for this time, `/livez` asks for a restart. */
@@ -39,6 +45,7 @@ export interface Service {
  */
 export async function startService(settings: Settings, log: Log, instance?: string, traces?: Traces): Promise<Service> {
   const { hub, delivery, scaling, checkpoints, http } = settings;
+  const taps = createTaps();
   const hubName = /EntityPath=([^;]+)/.exec(hub.eventsConnectionString)?.[1] ?? '';
   const metrics = openMetrics({
     service: 'device-messaging',
@@ -49,9 +56,10 @@ export async function startService(settings: Settings, log: Log, instance?: stri
   });
   const { meter } = metrics;
   const countRead = meter.counter('messaging.client.consumed.messages');
-  const handling = createHandling(settings, log, undefined, () => ({ waiting: consumer.waiting() }), meter, traces);
+  const amounts = () => ({ waiting: consumer.waiting() });
+  const handling = createHandling(settings, log, undefined, amounts, meter, traces, taps);
   const { connection, backends, sender, dispatch, requirementOf } = handling;
-  const arrivalsOf = createArrivals({ hub: hubName, meter, log });
+  const arrivalsOf = createArrivals({ hub: hubName, meter, log, taps });
   const overall = createBudget(delivery);
   const share = partitionShare(delivery);
 
@@ -90,6 +98,7 @@ export async function startService(settings: Settings, log: Log, instance?: stri
       onRead: () => countRead('message'),
       costOf: (event) => bytesToReserve(event, messageLimits.maxInflatedBytes),
       requirementOf,
+      tellOf: ({ deviceId, event, origin }: Arrival) => taps.of(deviceId, origin.partition, event.sequenceNumber),
       dispatch,
     }),
   });
@@ -101,13 +110,25 @@ export async function startService(settings: Settings, log: Log, instance?: stri
   });
   observeService(meter, { budget: overall, consumer, backends, sender });
   log.info({ port: server.port }, 'health is served at /livez and /readyz');
+  const admin = await openAdmin(
+    settings,
+    log,
+    { program: 'service', instance, ...thisBuild(process.env) },
+    {
+      ...serviceRoutes({ ...handling, consumer }),
+      '/tap': tapRoute(taps, secretsOf(settings), () => ({
+        instance,
+        partitions: consumer.partitions().map(({ partition }) => partition),
+      })),
+    },
+  );
   consumer.start();
   void connection.open();
 
   return {
     async stop() {
       await consumer.stop();
-      await Promise.all([handling.close(), server.close(), metrics.close()]);
+      await Promise.all([handling.close(), server.close(), metrics.close(), admin.close()]);
       log.info(metrics.summary(), 'stopped');
     },
   };

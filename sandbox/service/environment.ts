@@ -27,6 +27,7 @@ export function serviceEnvironment(
     DATA_DIRECTORY: dataDirectory(directory),
     HTTP_HOST: '127.0.0.1',
     HTTP_PORT: new URL(url).port,
+    ADMIN_PORT: '0',
     LOG_LEVEL: 'info',
     NODE_EXTRA_CA_CERTS: hub.caFile,
   };
@@ -49,6 +50,7 @@ export function frontDoorEnvironment(
     METHODS_FILES_TENANT_CLAIM: 'tenant',
     HTTP_HOST: '127.0.0.1',
     HTTP_PORT: String(at.healthPort),
+    ADMIN_PORT: '0',
     LOG_LEVEL: 'info',
     NODE_EXTRA_CA_CERTS: hub.caFile,
   };

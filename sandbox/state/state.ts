@@ -29,7 +29,8 @@ export interface SandboxState {
     adminUrl: string;
     token: { url: string; clientId: string; clientSecret: string };
   };
-  service: ProcessState;
+  /** `adminUrl` is where an operator asks it what it does. */
+  service: ProcessState & { adminUrl: string };
   /** Absent in a sandbox without remote methods. */
   methods?: MethodsState;
   /** Absent in a sandbox without an edge device. */

@@ -14,6 +14,8 @@ export const events = {
   'log.level_changed': info('log level changed'),
   'setting.unknown': warn('environment variable is no setting'),
   'health.served': info('health is served at /livez and /readyz'),
+  'admin.served': info('the admin port is open'),
+  'admin.not_served': warn('the admin port cannot be opened'),
   'trouble.over': info('trouble is over'),
 
   'hub.unreadable': warnOrError('the hub cannot be read'),

@@ -11,10 +11,12 @@ import { openMetrics } from '../metrics/exposition.ts';
 import { namesIn } from '../metrics/metrics.ts';
 import { thisBuild } from '../operations/build.ts';
 import { startOperationsServer } from '../operations/http.ts';
+import { openAdmin } from '../operations/openAdmin.ts';
 import type { MethodsSettings } from '../settings/config.ts';
 import { mostInvocations } from '../settings/groups/constants.ts';
 import { secretsOf } from '../settings/secrets.ts';
 import type { Traces } from '../tracing/span.ts';
+import { frontDoorRoutes } from './adminRoutes.ts';
 import { readCertificate } from './certificate.ts';
 import { createConcurrencyLimits } from './concurrencyLimits.ts';
 import { createFileInputs } from './fileInputs.ts';
@@ -95,6 +97,8 @@ export async function startFrontDoor(
   await server.listen({ host: http.host, port: methods.port });
   const { port } = server.server.address() as AddressInfo;
   log.info({ port, healthPort: health.port }, 'methods can be invoked; health is served at /livez and /readyz');
+  const about = { program: 'front door', instance, ...thisBuild(process.env) };
+  const admin = await openAdmin(settings, log, about, frontDoorRoutes(handler));
   access.start();
 
   return {
@@ -113,7 +117,7 @@ export async function startFrontDoor(
       access.close();
       directMethods.close();
       troubles.close();
-      await Promise.all([backends.close(), health.close(), traces?.close()]);
+      await Promise.all([backends.close(), health.close(), admin.close(), traces?.close()]);
       log.info({}, 'stopped');
     },
   };

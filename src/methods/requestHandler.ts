@@ -35,6 +35,8 @@ export interface InvocationRequest {
 export interface RequestHandler {
   begin(fields: RequestFields): InvocationRequest;
   isStopping(): boolean;
+  /** For operators: the requests without a log line yet, the oldest first. */
+  requests(): Iterable<RequestInProgress>;
   /** Requests without a log line yet. */
   inProgress(): number;
   /** Refuses new requests. */
@@ -43,6 +45,12 @@ export interface RequestHandler {
   idle(): Promise<void>;
   /** Ends look-ups in progress; their callers learn that nothing was invoked. */
   abort(): void;
+}
+
+export interface RequestInProgress {
+  readonly fields: Readonly<RequestFields>;
+  /** In ms since 1970. */
+  readonly since: number;
 }
 
 interface RequestHandlerOptions {
@@ -70,7 +78,7 @@ export function createRequestHandler({
   const record = meter.histogram('http.server.request.duration');
   const aborted = new AbortController();
   let isStopping = false;
-  let open = 0;
+  const open = new Set<RequestInProgress>();
   let onIdle = () => {};
 
   async function objectFor(
@@ -97,20 +105,22 @@ export function createRequestHandler({
 
   return {
     isStopping: () => isStopping,
-    inProgress: () => open,
+    requests: () => open,
+    inProgress: () => open.size,
     stop() {
       isStopping = true;
     },
     idle: () =>
       new Promise((resolve) => {
         onIdle = resolve;
-        if (open === 0) resolve();
+        if (open.size === 0) resolve();
       }),
     abort: () => aborted.abort(),
 
     begin(fields) {
       let release = () => {};
-      open += 1;
+      const request = { fields, since: Date.now() };
+      open.add(request);
       let trace: RequestTrace | undefined;
       const beganAt = performance.now();
       const requestLog = createRequestLog(
@@ -118,8 +128,8 @@ export function createRequestHandler({
         log,
         () => {
           release();
-          open -= 1;
-          if (open === 0) onIdle();
+          open.delete(request);
+          if (open.size === 0) onIdle();
         },
         (status, failure) => {
           const reason = failure?.reason ?? (status === undefined ? 'caller_gone' : '');

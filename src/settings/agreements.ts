@@ -1,12 +1,13 @@
+import { isLoopback } from './formats.ts';
 import type { MethodsSettings, Settings } from './schema.ts';
 
 /** Checks across settings. One sentence for each fault, without values of secrets. */
 export const disagreements = (settings: Settings): string[] =>
-  [token(settings), checkpoints(settings), deadLetters(settings)].flat();
+  [token(settings), checkpoints(settings), deadLetters(settings), admin(settings)].flat();
 
 /** The same for the front door. */
 export const methodsDisagreements = (settings: MethodsSettings): string[] =>
-  [token(settings), ports(settings), certificate(settings), files(settings)].flat();
+  [token(settings), ports(settings), certificate(settings), files(settings), admin(settings)].flat();
 
 function token({ backends: { token, tokenUrl, clientId, clientSecret } }: Pick<MethodsSettings, 'backends'>): string[] {
   if (token === '' && tokenUrl === '') {
@@ -44,10 +45,22 @@ function deadLetters(settings: Settings): string[] {
 const lendsToDeadLetters = ({ deadLetters: { store, connectionString } }: Settings): boolean =>
   store === 'blob' && connectionString === '';
 
-function ports({ methods, http }: MethodsSettings): string[] {
-  return methods.port !== 0 && methods.port === http.port
-    ? ['methods.port: METHODS_PORT and HTTP_PORT must differ: health has a port of its own']
-    : [];
+function ports({ methods, http, admin }: MethodsSettings): string[] {
+  const taken = (port: number) => methods.port !== 0 && methods.port === port;
+  return [
+    ...(taken(http.port) ? ['methods.port: METHODS_PORT and HTTP_PORT must differ: health has a port of its own'] : []),
+    ...(taken(admin.port) ? ['methods.port: METHODS_PORT and ADMIN_PORT must differ'] : []),
+  ];
+}
+
+/** Without a token only programs on this machine may reach the admin port (D100). */
+function admin({ admin: { host, port, token }, http }: Pick<Settings, 'admin' | 'http'>): string[] {
+  return [
+    ...(token === '' && !isLoopback(host)
+      ? ['admin.token: ADMIN_HOST is an address that other machines can reach, which needs ADMIN_TOKEN beside it']
+      : []),
+    ...(port !== 0 && port === http.port ? ['admin.port: ADMIN_PORT and HTTP_PORT must differ'] : []),
+  ];
 }
 
 function certificate({ methods: { tlsCertificateFile, tlsKeyFile } }: MethodsSettings): string[] {

@@ -36,6 +36,13 @@ export function readMethodsSettings(env: NodeJS.ProcessEnv, directory: string): 
   return loaded(config, methodsSchema, given, directory, methodsDisagreements);
 }
 
+/** Only the settings of the admin port, for commands that ask it. */
+export function readAdminSettings(env: NodeJS.ProcessEnv, directory: string): Settings['admin'] {
+  const given = notEmpty(env);
+  const own = { admin: schema.admin };
+  return loaded(convict(own, { env: given, args: [] }), own, given, directory, () => []).admin;
+}
+
 const notEmpty = (env: NodeJS.ProcessEnv) =>
   Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
 

@@ -29,7 +29,8 @@ function requireParts(value: unknown, names: readonly string[], what: string): M
 
 const hasControlCharacters = (text: string): boolean => /\p{Cc}/u.test(text);
 
-const isLoopback = (host: string): boolean => /^(localhost|127(\.\d{1,3}){3}|::1|\[::1\])$/.test(host);
+/** Whether only this machine can reach the address. */
+export const isLoopback = (host: string): boolean => /^(localhost|127(\.\d{1,3}){3}|::1|\[::1\])$/.test(host);
 
 const isHttpUrl = (value: unknown): boolean => {
   const url = typeof value === 'string' && URL.canParse(value) ? new URL(value) : undefined;
@@ -94,6 +95,12 @@ export const settingFormats: Record<string, convict.Format> = {
     validate: (value) =>
       require(typeof value === 'string' &&
         !hasControlCharacters(value), 'must be without control characters, line ends included'),
+  },
+  'admin-token': {
+    validate: (value) =>
+      require(value === '' ||
+        (typeof value === 'string' &&
+          /^[\x21-\x7e]{16,}$/.test(value)), 'must be at least 16 printable ASCII characters without spaces'),
   },
   // The characters that a header can carry. RFC 6750 allows fewer.
   'bearer-token': {

@@ -5,7 +5,7 @@ import { deadLetters } from './groups/deadLetters.ts';
 import { delivery, replies } from './groups/delivery.ts';
 import { hub } from './groups/hub.ts';
 import { files, methods } from './groups/methods.ts';
-import { http, log } from './groups/operations.ts';
+import { admin, http, log } from './groups/operations.ts';
 import { checkpoints, data, scaling } from './groups/progress.ts';
 
 convict.addFormats(settingFormats);
@@ -24,6 +24,7 @@ export const schema = {
   scaling,
   deadLetters,
   http,
+  admin,
   log,
 } satisfies convict.Schema<unknown>;
 
@@ -38,6 +39,7 @@ export const methodsSchema = {
   checkpoints: { container: checkpoints.container },
   deadLetters: { container: deadLetters.container },
   http,
+  admin,
   log,
 } satisfies convict.Schema<unknown>;
 

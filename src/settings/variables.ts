@@ -21,6 +21,7 @@ export const prefixes = [
   'CHECKPOINTS_',
   'DEAD_LETTERS_',
   'HTTP_',
+  'ADMIN_',
   'LOG_',
   'METHODS_',
 ] as const;

@@ -31,6 +31,7 @@ const settings = {
   BACKENDS_TOKEN: 't0ken',
   HTTP_HOST: '127.0.0.1',
   HTTP_PORT: '0',
+  ADMIN_PORT: '0',
 };
 
 const scripts: Record<string, string> = JSON.parse(

@@ -35,6 +35,7 @@ async function start(settings: Record<string, string> = {}) {
       ...environment(setup.hub, setup.backends),
       METHODS_PORT: String(port),
       HTTP_PORT: String(healthPort),
+      ADMIN_PORT: '0',
       NODE_EXTRA_CA_CERTS: setup.hub.caFile,
       ...settings,
     },

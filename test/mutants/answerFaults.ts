@@ -44,7 +44,7 @@ export const answerFaults: readonly Fault[] = [
   }),
   ...inFile('src/dispatch/dispatch.ts', dispatch, {
     fault: 'parks a message that another instance handles by now',
-    find: 'if (isOurFault && context.ended.aborted) return false;',
+    find: 'if (isOurFault && context.ended.aborted) return leave();',
     replace: '',
     caughtBy: 'was taken from us, with ack none',
   }),

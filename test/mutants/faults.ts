@@ -1,3 +1,4 @@
+import { adminFaults } from './adminFaults.ts';
 import { answerFaults } from './answerFaults.ts';
 import { backendFaults } from './backendFaults.ts';
 import { deliveryFaults } from './deliveryFaults.ts';
@@ -571,4 +572,5 @@ export const faults: readonly Fault[] = [
   ...metricFaults,
   ...stateFaults,
   ...traceFaults,
+  ...adminFaults,
 ];

@@ -69,6 +69,10 @@ describe('settings', () => {
   it.each([
     ['HTTP_PORT', '8080x', 'HTTP_PORT: must be a port from 0 to 65535'],
     ['HTTP_PORT', '70000', 'HTTP_PORT: must be a port from 0 to 65535'],
+    ['ADMIN_HOST', '0.0.0.0', 'an address that other machines can reach, which needs ADMIN_TOKEN'],
+    ['ADMIN_HOST', 'localhost.example', 'an address that other machines can reach, which needs ADMIN_TOKEN'],
+    ['ADMIN_TOKEN', 'short', 'ADMIN_TOKEN: must be at least 16 printable ASCII characters'],
+    ['ADMIN_PORT', '8080', 'ADMIN_PORT and HTTP_PORT must differ'],
     ['DELIVERY_MAX_MESSAGES', '0', 'DELIVERY_MAX_MESSAGES: must be a whole number from 1 to 100000'],
     ['DELIVERY_MAX_MESSAGES', '1e3', 'DELIVERY_MAX_MESSAGES: must be a whole number from 1 to 100000'],
     ['REPLIES_MAX_WAIT_SECONDS', '3000000', 'REPLIES_MAX_WAIT_SECONDS: must be a whole number from 1 to 3600'],
@@ -89,6 +93,12 @@ describe('settings', () => {
     const problems = problemsOf({ ...enough, [name]: value });
     expect(problems).toHaveLength(1);
     expect(problems[0]).toContain(problem);
+  });
+
+  it('allow another address for the admin port with a token', () => {
+    expect(problemsOf({ ...enough, ADMIN_HOST: '0.0.0.0', ADMIN_TOKEN: 'x'.repeat(16) })).toEqual([]);
+    for (const host of ['127.0.0.1', '::1', 'localhost'])
+      expect(problemsOf({ ...enough, ADMIN_HOST: host })).toEqual([]);
   });
 
   it('never repeat a secret', () => {

@@ -10,9 +10,10 @@ const elsewhere = {
   INFORMATION_MODEL_URL: 'http://im.example',
   TYPE_REGISTRY_URL: 'http://tr.example',
   PRINCIPAL_MANAGER_URL: 'http://pm.example',
+  ADMIN_PORT: '0',
 };
 
-/** The defaults of all settings but these. */
+/** The defaults of all settings but these; the admin port is a free one. */
 export const settingsWith = (environment: Readonly<Record<string, string>>) =>
   readSettings({ ...elsewhere, ...environment }, 'no-such-directory');
 export const settings = settingsWith({ BACKENDS_TOKEN: bearerToken });

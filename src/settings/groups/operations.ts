@@ -15,6 +15,29 @@ export const http = {
   },
 } satisfies convict.Schema<unknown>;
 
+/** The other ports are for others: probes, scrapers, callers of methods. This one is for people who operate the service. */
+export const admin = {
+  host: {
+    doc: 'Address of the admin port. One that other machines can reach needs `ADMIN_TOKEN` (D100).',
+    format: 'text',
+    default: '127.0.0.1',
+    env: 'ADMIN_HOST',
+  },
+  port: {
+    doc: 'Port of the admin interface and of the tap; 0 selects a free one.',
+    format: 'tcp-port',
+    default: 8082,
+    env: 'ADMIN_PORT',
+  },
+  token: {
+    doc: 'Bearer token for the admin port, at least 16 characters. When empty, every program on this machine can use the port.',
+    format: 'admin-token',
+    default: '',
+    env: 'ADMIN_TOKEN',
+    sensitive: true,
+  },
+} satisfies convict.Schema<unknown>;
+
 export const log = {
   level: {
     doc: 'Lowest level that is logged.',

@@ -53,6 +53,7 @@ export async function startDoorTo(
       METHODS_IN_FLIGHT_PER_DEVICE: String(inFlight),
       HTTP_HOST: '127.0.0.1',
       HTTP_PORT: String(healthPort),
+      ADMIN_PORT: '0',
     },
     command: ['node', 'dist/methods.js'],
     directory: root,

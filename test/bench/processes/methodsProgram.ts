@@ -35,6 +35,7 @@ export async function startMethodsProgram(
       METHODS_PORT: String(port),
       HTTP_HOST: '127.0.0.1',
       HTTP_PORT: String(healthPort),
+      ADMIN_PORT: '0',
     },
     command: isBare ? ['node', '--import', 'tsx', 'test/bench/programs/bareMethods.ts'] : ['node', 'dist/methods.js'],
     directory: root,

@@ -96,4 +96,5 @@ const serviceEnvironment = (place: Environment, port: number): Record<string, st
   BACKENDS_TOKEN: 'bench',
   HTTP_HOST: '127.0.0.1',
   HTTP_PORT: String(port),
+  ADMIN_PORT: '0',
 });

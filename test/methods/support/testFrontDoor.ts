@@ -171,5 +171,6 @@ export const environment = (
   METHODS_PORT: '0',
   HTTP_HOST: '127.0.0.1',
   HTTP_PORT: '0',
+  ADMIN_PORT: '0',
   ...more,
 });

@@ -1,0 +1,36 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+
+/** Why a request to the admin port is refused. */
+interface Refused {
+  readonly status: 401 | 403;
+  readonly error: string;
+}
+
+/** Undefined when the request may be answered. */
+export type Access = (request: Pick<IncomingMessage, 'headers'>) => Refused | undefined;
+
+const here = ['localhost', '127.0.0.1', '[::1]'];
+
+const noWebPage: Refused = { status: 403, error: 'web pages may not use the admin port' };
+const noToken: Refused = { status: 401, error: 'a bearer token is needed: that of ADMIN_TOKEN' };
+
+/**
+ * Without a token only programs on this machine can reach the port, and so can the web pages in a browser here: a page
+ * has an origin, or sends the name of its own host (DNS rebinding).
+ * @param token empty when none is needed
+ */
+export function createAccess(token: string): Access {
+  const expected = digestOf(`Bearer ${token}`);
+
+  return ({ headers }) => {
+    const isOfPage = headers.origin !== undefined || /^(cross|same)-site$/.test(String(headers['sec-fetch-site']));
+    if (isOfPage) return noWebPage;
+    if (token !== '') return timingSafeEqual(digestOf(headers.authorization ?? ''), expected) ? undefined : noToken;
+    const host = (headers.host ?? '').replace(/:\d+$/, '').toLowerCase();
+    return here.includes(host) || /^127(\.\d{1,3}){3}$/.test(host) ? undefined : noWebPage;
+  };
+}
+
+/** Digests have one length, so that the comparison takes the same time for every text. */
+const digestOf = (text: string): Buffer => createHash('sha256').update(text).digest();

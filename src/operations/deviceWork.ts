@@ -1,0 +1,62 @@
+import type { BackendName, Backends } from '../backends/backends.ts';
+import type { DeviceWork } from '../hub/partition/deviceWork.ts';
+import type { Step } from '../tap/steps.ts';
+
+type Work = DeviceWork & { readonly partition: string };
+
+/** What a device waits for, in words and with the times since when. */
+export function shownWork(
+  { device, partition, messages, sequenceNumber, readAt, begunAt, needs, state, steps }: Work,
+  backends: ReturnType<Backends['states']>,
+  notFetching: ReadonlySet<string>,
+) {
+  const out = needs.filter((name) => backends[name as BackendName]?.circuit === 'open');
+  const doing = steps.map((step) => ({ waitsFor: inWords(step), ...ageOf(step.since) }));
+  return {
+    device,
+    partition,
+    messages,
+    oldest: { sequenceNumber, readAt: new Date(readAt).toISOString(), seconds: secondsSince(readAt) },
+    state,
+    waitsFor: doing.length > 0 ? doing.map(({ waitsFor }) => waitsFor).join('; ') : waits(state, out),
+    ...(begunAt !== undefined && { begun: ageOf(begunAt) }),
+    ...(doing.length > 0 && { steps: doing }),
+    ...(notFetching.has(device) && { doesNotFetch: true }),
+  };
+}
+
+function waits(state: Work['state'], out: readonly string[]): string {
+  switch (state) {
+    case 'in flight':
+      return 'nothing: it is being handled';
+    case 'waits for room':
+      return 'room: too many messages are in flight (DELIVERY_MAX_MESSAGES, DELIVERY_MAX_BYTES)';
+    case 'waits for backends':
+      return `a backend that is out: ${out.join(', ')}`;
+    case 'waits for its trial':
+      return 'its trial: it may have ended the process before (G4)';
+  }
+}
+
+function inWords({ kind, what, of, waitsFor }: Step): string {
+  if (kind === 'reply')
+    return `${replyWaits[waitsFor] ?? `another attempt to send, after ${waitsFor}`} (${what} to ${of})`;
+  return `${callWaits[waitsFor] ?? waitsFor} ${of} (${what})`;
+}
+
+const replyWaits: Readonly<Record<string, string>> = {
+  turn: 'its turn to be sent, at the rate of the hub',
+  hub: 'the hub to take a reply',
+  queue_full: 'room in the queue of the device, which does not fetch its messages',
+};
+
+const callWaits: Readonly<Record<string, string>> = {
+  connection: 'a free connection to the',
+  circuit: 'the end of the outage of the',
+  answer: 'an answer of the',
+  retry: 'the next attempt at the',
+};
+
+const secondsSince = (ms: number): number => Math.max(0, Math.round((Date.now() - ms) / 100) / 10);
+
+const ageOf = (ms: number) => ({ since: new Date(ms).toISOString(), seconds: secondsSince(ms) });

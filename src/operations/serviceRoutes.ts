@@ -1,0 +1,72 @@
+import { z } from 'zod';
+import type { Backends } from '../backends/backends.ts';
+import type { Consumer } from '../hub/reading/consumer.ts';
+import type { PartitionState } from '../hub/reading/partitionState.ts';
+import type { Sender } from '../hub/replies/sender.ts';
+import type { ServiceConnection } from '../hub/replies/serviceConnection.ts';
+import type { AdminRoute } from './admin.ts';
+import { shownWork } from './deviceWork.ts';
+
+interface Sources {
+  readonly consumer: Pick<Consumer, 'partitions' | 'devices'>;
+  readonly backends: Pick<Backends, 'states'>;
+  readonly connection: Pick<ServiceConnection, 'isOpen'>;
+  readonly sender: Pick<Sender, 'state' | 'notFetching'>;
+}
+
+const mostDevices = 1_000;
+
+const devicesQuery = z.strictObject({
+  device: z.string().min(1).optional(),
+  limit: z.coerce.number().int().min(1).max(mostDevices).default(100),
+});
+
+/** What the service says about itself on the admin port. */
+export function serviceRoutes(sources: Sources): Readonly<Record<string, AdminRoute>> {
+  const { consumer, backends, connection, sender } = sources;
+
+  function devices(query: URLSearchParams) {
+    const { device, limit } = devicesQuery.parse(Object.fromEntries(query));
+    const all = consumer.devices(device).toSorted((one, other) => one.readAt - other.readAt);
+    const notFetching = new Set(sender.notFetching());
+    const isAsked = (one: string) => device === undefined || one === device;
+    const deaf = [...notFetching].filter(isAsked);
+    return {
+      devices: all.slice(0, limit).map((work) => shownWork(work, backends.states(), notFetching)),
+      further: Math.max(0, all.length - limit),
+      notFetching: { devices: deaf.slice(0, limit), further: Math.max(0, deaf.length - limit) },
+    };
+  }
+
+  return {
+    '/partitions': {
+      about: 'the partitions that this instance reads: position, lag, what waits, the oldest message, the checkpoint',
+      get: () => ({ partitions: consumer.partitions().map(shownPartition) }),
+    },
+    '/backends': { about: 'circuits, connections and caches', get: () => shownBackends(backends.states()) },
+    '/replies': {
+      about: 'what waits for the hub, and its rate',
+      get: () => ({ connected: connection.isOpen(), ...sender.state() }),
+    },
+    '/devices': {
+      about: 'devices with messages, the oldest message first, and what each waits for; ?device=D, ?limit=100',
+      get: devices,
+    },
+  };
+}
+
+const shownTime = (ms: number): string => new Date(ms).toISOString();
+
+const shownPartition = ({ since, oldest, ...rest }: PartitionState) => ({
+  ...rest,
+  since: shownTime(since),
+  oldest: oldest && { ...oldest, readAt: shownTime(oldest.readAt), seconds: (Date.now() - oldest.readAt) / 1000 },
+});
+
+const shownBackends = (states: ReturnType<Backends['states']>) =>
+  Object.fromEntries(
+    Object.entries(states).map(([name, { outage, ...state }]) => [
+      name,
+      { ...state, ...(outage && { outage: { ...outage, since: shownTime(outage.since) } }) },
+    ]),
+  );

@@ -1,0 +1,82 @@
+import type { Fault } from './faults.ts';
+import { inFile } from './inFile.ts';
+
+/** In the admin port and the tap. */
+export const adminFaults: readonly Fault[] = [
+  ...inFile(
+    'src/operations/adminAccess.ts',
+    ['test/operations/admin.test.ts'],
+    {
+      fault: 'answers by whatever host name',
+      find: ' ? undefined : noWebPage;',
+      replace: ' ? undefined : undefined;',
+      caughtBy: 'a host name that leads here (DNS rebinding)',
+    },
+    {
+      fault: 'answers web pages',
+      find: '    if (isOfPage) return noWebPage;\n',
+      replace: '',
+      caughtBy: 'refuses a web page',
+    },
+    {
+      fault: 'takes any token',
+      find: ' ? undefined : noToken;',
+      replace: ' ? undefined : undefined;',
+      caughtBy: 'with a token answers only who has it',
+    },
+  ),
+  ...inFile('src/settings/agreements.ts', ['test/settings/config.test.ts'], {
+    fault: 'opens the admin port to other machines without a token',
+    find: "token === '' && !isLoopback(host)",
+    replace: "token === '' && host === ''",
+    caughtBy: 'ADMIN_HOST=0.0.0.0 is refused',
+  }),
+  ...inFile('src/operations/openAdmin.ts', ['test/operations/admin.test.ts'], {
+    fault: 'shows the settings with their secrets',
+    find: 'get: () => redactedSettings(settings)',
+    replace: 'get: () => settings',
+    caughtBy: 'shows the settings without their secrets',
+  }),
+  ...inFile('src/operations/tapRoute.ts', ['test/operations/tapRoute.test.ts'], {
+    fault: 'keeps everything for a slow reader',
+    find: 'if (dropped > 0 || response.writableLength > mostBuffered) dropped += 1;',
+    replace: 'if (dropped > 0) dropped += 1;',
+    caughtBy: 'A slow reader holds nothing up',
+  }),
+  ...inFile('src/tap/redactedJson.ts', ['test/tap/redactedJson.test.ts'], {
+    fault: 'hides only the first word of a secret',
+    find: '      hiddenAt = depth;\n',
+    replace: '',
+    caughtBy: 'hides what has the name of a secret',
+  }),
+  ...inFile('src/tap/lines.ts', ['test/tap/taps.test.ts'], {
+    fault: 'shows known secrets in texts',
+    find: 'scrub(text.slice(0, 2 * longestText)).slice',
+    replace: 'text.slice(0, 2 * longestText).slice',
+    caughtBy: 'has no secret',
+  }),
+  ...inFile('src/tap/taps.ts', ['test/tap/taps.test.ts'], {
+    fault: 'tells about all devices',
+    find: 'one.device === device',
+    replace: "one.device !== ''",
+    caughtBy: 'and about no other device’s',
+  }),
+  ...inFile('src/backends/tellAttempt.ts', ['test/backends/steps.test.ts'], {
+    fault: 'tells the token that a backend repeats',
+    find: "token !== '' && data.includes(token)",
+    replace: "token === ''",
+    caughtBy: 'tells nobody the token',
+  }),
+  ...inFile('src/backends/sending.ts', ['test/backends/steps.test.ts'], {
+    fault: 'never forgets a call',
+    find: '        steps?.open.delete(step);\n',
+    replace: '',
+    caughtBy: 'says which operation of which backend it is',
+  }),
+  ...inFile('src/hub/partition/lanes.ts', ['test/hub/deviceWork.test.ts'], {
+    fault: 'does not say who waits for room',
+    find: "      if (taking) found.set(taking, 'room');\n",
+    replace: '',
+    caughtBy: 'is that it waits for room in the budget',
+  }),
+];

@@ -1,0 +1,137 @@
+import { type IncomingHttpHeaders, request } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createLog } from '../../src/log/log.ts';
+import { startAdminServer } from '../../src/operations/admin.ts';
+import { openAdmin } from '../../src/operations/openAdmin.ts';
+import { bearerToken, settings } from '../support/environment.ts';
+
+const token = 'the-token-of-the-operators';
+
+interface Answered {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+}
+
+/** A request with these headers exactly: `fetch` sets some by itself. */
+const ask = (port: number, path: string, headers: Record<string, string> = {}, method = 'GET', body = '') =>
+  new Promise<Answered>((resolve, reject) => {
+    const asked = request({ host: '127.0.0.1', port, path, method, headers }, async (response) => {
+      const { statusCode: status = 0, headers: answered } = response;
+      resolve({ status, headers: answered, body: await text(response) });
+    });
+    asked.on('error', reject);
+    asked.end(body);
+  });
+
+async function serverWith(own: string) {
+  const routes = {
+    '/state': { about: 'what it does', get: (query: URLSearchParams) => ({ asked: query.get('q') }) },
+  };
+  const server = await startAdminServer({ host: '127.0.0.1', port: 0, token: own, about: { program: 'test' }, routes });
+  onTestFinished(() => server.close());
+  return server.port;
+}
+
+/** The admin port as both programs open it. */
+async function opened() {
+  const lines: Record<string, unknown>[] = [];
+  const log = createLog('info', { write: (line) => void lines.push(JSON.parse(line)) });
+  const admin = await openAdmin(settings, log, { program: 'service' }, {});
+  log.level = 'warn';
+  onTestFinished(() => admin.close());
+  return { port: Number(lines.find(({ adminPort }) => adminPort)?.['adminPort']), lines, log };
+}
+
+const json = { 'content-type': 'application/json' };
+
+describe('the admin port', () => {
+  it('lists what can be asked, and answers with JSON that is not kept anywhere', async () => {
+    const port = await serverWith('');
+    const { status, headers, body } = await ask(port, '/');
+    expect([status, JSON.parse(body)]).toEqual([200, { program: 'test', paths: { 'GET /state': 'what it does' } }]);
+    expect(headers).toMatchObject({ 'content-type': 'application/json', 'cache-control': 'no-store' });
+    expect(JSON.parse((await ask(port, '/state?q=1')).body)).toEqual({ asked: '1' });
+    expect((await ask(port, '/other')).status).toBe(404);
+    expect((await ask(port, '/constructor')).status).toBe(404);
+    expect((await ask(port, '/state', {}, 'PUT')).status).toBe(405);
+  });
+
+  it.each([
+    ['a web page', { origin: 'https://evil.example' }],
+    ['a web page of this machine', { origin: 'http://localhost:3000' }],
+    ['an image in a web page', { 'sec-fetch-site': 'cross-site' }],
+    ['a host name that leads here (DNS rebinding)', { host: 'evil.example' }],
+    ['such a host name with a port', { host: 'evil.example:8082' }],
+    ['a host name that begins like this machine', { host: '127.0.0.1.evil.example' }],
+  ])('refuses %s', async (_, headers) => {
+    const port = await serverWith('');
+    expect(await ask(port, '/state', headers)).toMatchObject({ status: 403 });
+  });
+
+  it.each(['localhost:8082', '127.0.0.1', '[::1]:8082', '127.0.0.2:1'])('answers to %s', async (host) => {
+    expect((await ask(await serverWith(''), '/state', { host })).status).toBe(200);
+  });
+
+  it('with a token answers only who has it, by whatever host name, and still no web page', async () => {
+    const port = await serverWith(token);
+    const host = 'pod-1.example:8082';
+    for (const authorization of [
+      '',
+      'Bearer ',
+      `Bearer ${token}x`,
+      `Bearer ${token.slice(1)}`,
+      `Basic ${token}`,
+      token,
+    ]) {
+      const refused = await ask(port, '/state', authorization === '' ? { host } : { host, authorization });
+      expect([refused.status, refused.headers['www-authenticate']]).toEqual([401, 'Bearer']);
+      expect(refused.body).not.toContain(token);
+    }
+    const authorization = `Bearer ${token}`;
+    expect((await ask(port, '/state', { host, authorization })).status).toBe(200);
+    expect((await ask(port, '/state', { host, authorization, origin: 'https://evil.example' })).status).toBe(403);
+  });
+
+  it('shows the settings without their secrets', async () => {
+    const { port } = await opened();
+    const { body } = await ask(port, '/settings');
+    expect(JSON.parse(body)).toMatchObject({ admin: { host: '127.0.0.1', token: '' }, backends: { token: '[set]' } });
+    expect(body).not.toContain(bearerToken);
+  });
+
+  it('changes the level of the log, which the log says at any level', async () => {
+    const { port, lines, log } = await opened();
+    expect(JSON.parse((await ask(port, '/level')).body)).toEqual({ level: 'warn', atStart: 'info' });
+    for (const level of ['error', 'debug']) {
+      const changed = await ask(port, '/level', json, 'PUT', JSON.stringify({ level }));
+      expect([changed.status, log.level]).toEqual([200, level]);
+      expect(lines.at(-1)).toMatchObject({ event: 'log.level_changed', logLevel: level });
+    }
+  });
+
+  it.each([
+    ['a level that does not exist', json, '{"level":"loud"}', 400],
+    ['more than a level', json, '{"level":"info","for":1}', 400],
+    ['no JSON', json, 'debug', 400],
+    ['a form, which a web page can send', { 'content-type': 'text/plain' }, '{"level":"debug"}', 415],
+    ['a large body', json, `{"level":"debug"${' '.repeat(2_000)}}`, 413],
+  ])('refuses %s as the level', async (_, headers, body, status) => {
+    const { port, log } = await opened();
+    const answered = await ask(port, '/level', headers, 'PUT', body);
+    expect([answered.status, log.level]).toEqual([status, 'warn']);
+    expect(JSON.parse(answered.body)).toEqual({ error: expect.any(String) });
+  });
+
+  it('is missing, and the program goes on, when its port is taken', async () => {
+    const port = await serverWith('');
+    const lines: Record<string, unknown>[] = [];
+    const log = createLog('info', { write: (line) => void lines.push(JSON.parse(line)) });
+    const admin = await openAdmin({ ...settings, admin: { ...settings.admin, port } }, log, {}, {});
+    await admin.close();
+    expect(lines).toMatchObject([
+      { level: 'warn', event: 'admin.not_served', adminPort: port, err: { code: 'EADDRINUSE' } },
+    ]);
+  });
+});

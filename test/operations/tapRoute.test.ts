@@ -1,0 +1,85 @@
+import { get, type IncomingMessage } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { expect, it, onTestFinished } from 'vitest';
+import { startAdminServer } from '../../src/operations/admin.ts';
+import { tapRoute } from '../../src/operations/tapRoute.ts';
+import { createTaps } from '../../src/tap/taps.ts';
+
+async function setUp() {
+  const taps = createTaps();
+  const routes = { '/tap': tapRoute(taps, [], () => ({ instance: 'one' })) };
+  const server = await startAdminServer({ host: '127.0.0.1', port: 0, token: '', about: {}, routes });
+  onTestFinished(() => server.close());
+  /** Resolves when the answer begins; nothing of it is read yet. */
+  const follow = (query: string) =>
+    new Promise<IncomingMessage>((resolve) => {
+      get({ host: '127.0.0.1', port: server.port, path: `/tap?${query}` }, resolve).on('error', () => {});
+    });
+  return { taps, follow };
+}
+
+const linesIn = (body: string) =>
+  body
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+
+it('A tap begins with who follows what, has each event on a line, and ends when its time is over', async () => {
+  const { taps, follow } = await setUp();
+  const response = await follow('device=d1&seconds=1');
+  taps.of('d1', '0', 7)?.('read', { bytes: 2 }, { body: '{"a":1}' });
+  const lines = linesIn(await text(response));
+  expect(lines).toMatchObject([
+    { stage: 'following', device: 'd1', seconds: 1, instance: 'one' },
+    { stage: 'read', partition: '0', sequenceNumber: 7, bytes: 2 },
+    { stage: 'ended' },
+  ]);
+  expect(JSON.stringify(lines)).not.toContain('"a"');
+  expect(taps.of('d1', '0', 8)).toBeUndefined();
+});
+
+it('A tap has bodies when they are asked for', async () => {
+  const { taps, follow } = await setUp();
+  const response = await follow('device=d1&seconds=1&bodies=true');
+  taps.of('d1', '0', 7)?.('decoded', {}, { body: '{"a":1}' });
+  expect(linesIn(await text(response))).toContainEqual(expect.objectContaining({ stage: 'decoded', body: '{"a":1}' }));
+});
+
+it('A slow reader holds nothing up: what is too much is dropped, counted and said', async () => {
+  const { taps, follow } = await setUp();
+  const response = await follow('device=d1&seconds=2');
+  const count = 20_000;
+  const began = performance.now();
+  for (let number = 0; number < count; number += 1) taps.of('d1', '0', number)?.('read', { text: 'x'.repeat(1_000) });
+  expect(performance.now() - began).toBeLessThan(2_000);
+  const lines = linesIn(await text(response));
+  const read = lines.filter(({ stage }) => stage === 'read').length;
+  const dropped = lines.filter(({ stage }) => stage === 'dropped').map(({ events }) => events);
+  expect(dropped.length).toBeGreaterThan(0);
+  expect(read + dropped.reduce((sum, one) => sum + one, 0)).toBe(count);
+  expect(read).toBeLessThan(count);
+});
+
+it('The end of the connection ends the tap', async () => {
+  const { taps, follow } = await setUp();
+  const response = await follow('device=d1');
+  expect(taps.of('d1', '0', 1)).toBeDefined();
+  response.destroy();
+  await expect.poll(() => taps.of('d1', '0', 1)).toBeUndefined();
+});
+
+it.each([
+  ['no device', '', 400],
+  ['an unknown option', 'device=d1&body=true', 400],
+  ['a day', 'device=d1&seconds=86400', 400],
+])('A tap of %s is refused', async (_, query, status) => {
+  const { follow } = await setUp();
+  const response = await follow(query);
+  expect([response.statusCode, JSON.parse(await text(response))]).toEqual([status, { error: expect.any(String) }]);
+});
+
+it('A fifth tap is refused', async () => {
+  const { follow } = await setUp();
+  for (let number = 0; number < 4; number += 1) expect((await follow(`device=d${number}`)).statusCode).toBe(200);
+  expect((await follow('device=d5')).statusCode).toBe(429);
+});
