@@ -12,7 +12,7 @@ export interface AttemptMetrics {
   attempted(
     operation: Operation | 'probe',
     method: Method,
-    response: HttpResponse | TransportFailure,
+    response: Pick<HttpResponse, 'status'> | TransportFailure,
     beganAt: number,
   ): void;
   /** An attempt repeats a failed one. */

@@ -2,22 +2,26 @@ import type { LogLines } from '../log/log.ts';
 import { createTroubles } from '../log/troubles.ts';
 import { type Meter, noMeter } from '../metrics/meter.ts';
 import type { TypeRef } from '../protocol/fields.ts';
+import { createAttemptMetrics } from './attemptMetrics.ts';
+import type { BackendState } from './backends.ts';
 import { createCache } from './cache.ts';
 import type { Call } from './call.ts';
 import { serverOf } from './callSpan.ts';
 import { backendSettings, type CommonSettings, probes, tokenSource } from './common.ts';
-import { createBackend } from './http.ts';
+import { type Backend, createBackend } from './http.ts';
 import { type MethodDeclaration, methodDeclarations, type TypeMethods } from './methodDeclarations.ts';
-import { createObjectReader, type ReadObjectForCaller } from './objectForCaller.ts';
+import { createObjectReader, type ObjectReader } from './objectForCaller.ts';
 import { createRedaction } from './redaction.ts';
 import { createTransport } from './transport.ts';
 
 /** The backend calls of the front door (M2). */
 export interface MethodBackends {
   /** With the caller's token. */
-  readonly readObject: ReadObjectForCaller;
+  readonly readObject: ObjectReader['readObject'];
   /** With the service's token, for the object's device; cached. */
   declarationOf(call: Call, model: string, type: TypeRef, method: string): Promise<MethodDeclaration | undefined>;
+  /** For operators. */
+  states(): Readonly<Record<'informationModel' | 'typeRegistry', BackendState>>;
   close(): Promise<void>;
 }
 
@@ -59,16 +63,30 @@ export function createMethodBackends(
   });
   const transport = createTransport(settings.informationModelUrl, shared);
 
+  const objects = createObjectReader({
+    ...shared,
+    server: serverOf(settings.informationModelUrl),
+    adapter: transport.adapter,
+    circuit: informationModel.circuit,
+    redact,
+    metrics: createAttemptMetrics(meter, 'informationModel'),
+  });
+  const stateOf = ({ circuit }: Pick<Backend, 'circuit'>) => ({ circuit: circuit.state(), outage: circuit.outage() });
+
   return {
-    readObject: createObjectReader({
-      ...shared,
-      server: serverOf(settings.informationModelUrl),
-      adapter: transport.adapter,
-      circuit: informationModel.circuit,
-      redact,
-    }),
+    readObject: objects.readObject,
     declarationOf: (call, model, type, method) =>
       methodDeclarations(typeRegistry.bind(call), call, types, settings.cacheSeconds * 1000)(model, type, method),
+    states: () => ({
+      informationModel: {
+        ...stateOf(informationModel),
+        ...{ connections: objects.connections(), cacheEntries: undefined },
+      },
+      typeRegistry: {
+        ...stateOf(typeRegistry),
+        ...{ connections: typeRegistry.connections(), cacheEntries: types.entries() },
+      },
+    }),
     async close() {
       await Promise.all([informationModel, typeRegistry, tokens, transport].map((one) => one.close()));
       troubles.close();

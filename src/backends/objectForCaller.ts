@@ -4,6 +4,8 @@ import { isGuid } from '../protocol/fields.ts';
 import { answerLimits, pick, readJson } from '../protocol/json.ts';
 import { allKeys } from '../protocol/jsonKeys.ts';
 import type { Span } from '../tracing/span.ts';
+import type { AttemptMetrics } from './attemptMetrics.ts';
+import type { Connections } from './bulkhead.ts';
 import { beginCallSpan, type CallSpan, type Server } from './callSpan.ts';
 import type { Circuit } from './circuit.ts';
 import type { Deadline } from './deadline.ts';
@@ -37,14 +39,18 @@ interface CallerContext {
   readonly deadline: Deadline;
 }
 
-/** Reads an object model with the caller's token. */
-export type ReadObjectForCaller = (objectId: string, model: string, caller: CallerContext) => Promise<ObjectResult>;
+export interface ObjectReader {
+  /** Reads an object model with the caller's token. */
+  readObject(objectId: string, model: string, caller: CallerContext): Promise<ObjectResult>;
+  connections(): Connections;
+}
 
 interface ObjectReaderOptions {
   readonly adapter: AxiosAdapter;
   readonly server: Server;
   readonly circuit: Circuit;
   readonly redact: Redact;
+  readonly metrics: Pick<AttemptMetrics, 'attempted'>;
   readonly maxAnswerBytes: number;
   readonly attemptTimeoutMs: number;
   readonly connections: number;
@@ -63,8 +69,8 @@ const objectModel = z.object({
  * Reads once, without retries or cache (M2). Error responses do not count for the circuit, because callers could open it
  * with them. Failed connections count; a time-out starts a probe (D45).
  */
-export function createObjectReader(options: ObjectReaderOptions): ReadObjectForCaller {
-  const { adapter, server, circuit, redact, maxAnswerBytes, attemptTimeoutMs } = options;
+export function createObjectReader(options: ObjectReaderOptions): ObjectReader {
+  const { adapter, server, circuit, redact, metrics, maxAnswerBytes, attemptTimeoutMs } = options;
   const axios = new Axios({ maxContentLength: maxAnswerBytes, adapter });
   const semaphore = createSemaphore(options.connections);
 
@@ -75,8 +81,13 @@ export function createObjectReader(options: ObjectReaderOptions): ReadObjectForC
     span: CallSpan | undefined,
   ): Promise<ObjectResult> {
     const timeoutMs = Math.min(attemptTimeoutMs, caller.deadline.remaining());
-    const { status, data } = await axios.request<Buffer>({
-      method: 'GET',
+    const sentAt = performance.now();
+    const attempted = (response: { readonly status: number } | TransportFailure) => {
+      metrics.attempted(lookUp.operation, lookUp.method, response, sentAt);
+      span?.attempted(response);
+    };
+    const sent = axios.request<Buffer>({
+      method: lookUp.method,
       url: path`/objects/${objectId}/models/${model}`,
       timeout: Math.max(1, timeoutMs),
       headers: {
@@ -86,7 +97,11 @@ export function createObjectReader(options: ObjectReaderOptions): ReadObjectForC
         traceparent: span?.traceparent ?? caller.traceparent,
       },
     });
-    span?.attempted({ status });
+    const { status, data } = await sent.catch((error: unknown) => {
+      if (error instanceof TransportFailure) attempted(error);
+      throw error;
+    });
+    attempted({ status });
     if (status === 200) {
       circuit.succeeded();
       return readObject(data, objectId, model);
@@ -112,7 +127,7 @@ export function createObjectReader(options: ObjectReaderOptions): ReadObjectForC
     }
   }
 
-  return async (objectId, model, caller) => {
+  async function readObjectForCaller(objectId: string, model: string, caller: CallerContext): Promise<ObjectResult> {
     if (circuit.state() === 'open') return unavailable('is unavailable');
     if (!semaphore.tryAcquire()) await semaphore.acquire(caller.deadline, `a free connection to the ${name}`);
     const span = caller.span && beginCallSpan(caller.span, name, server, lookUp);
@@ -120,9 +135,10 @@ export function createObjectReader(options: ObjectReaderOptions): ReadObjectForC
       // The circuit may have opened while this request waited for a connection.
       return circuit.state() === 'open' ? unavailable('is unavailable') : await request(objectId, model, caller, span);
     } catch (error) {
-      if (error instanceof TransportFailure) span?.attempted(error);
-      else span?.failed(error);
-      if (!(error instanceof TransportFailure)) throw error;
+      if (!(error instanceof TransportFailure)) {
+        span?.failed(error);
+        throw error;
+      }
       if (error.fault === 'no answer in time') circuit.doubt(error.fault);
       else if (error.fault !== 'answer too large') circuit.failed(objectId, error.fault);
       return unavailable(
@@ -132,6 +148,11 @@ export function createObjectReader(options: ObjectReaderOptions): ReadObjectForC
       span?.end();
       semaphore.release();
     }
+  }
+
+  return {
+    readObject: readObjectForCaller,
+    connections: () => ({ inUse: semaphore.inUse(), waiting: semaphore.waiting() }),
   };
 }
 

@@ -9,6 +9,7 @@ import { type Log, withFields } from '../log/log.ts';
 import { createTroubles } from '../log/troubles.ts';
 import { openMetrics } from '../metrics/exposition.ts';
 import { namesIn } from '../metrics/metrics.ts';
+import { observeBackends } from '../operations/backendGauges.ts';
 import { thisBuild } from '../operations/build.ts';
 import { startOperationsServer } from '../operations/http.ts';
 import { openAdmin } from '../operations/openAdmin.ts';
@@ -72,6 +73,7 @@ export async function startFrontDoor(
     recordOutcome: access.recordOutcome,
     fileInputs,
     edgeModule: methods.edgeModule,
+    meter,
     hubHost: /(?:^|;)\s*HostName=([^;:]+)/.exec(settings.hub.serviceConnectionString)?.[1] ?? '',
   });
   const limits = { inFlight: mostInvocations, inFlightPerDevice: methods.inFlightPerDevice };
@@ -94,6 +96,7 @@ export async function startFrontDoor(
     metrics: metrics.answer,
   });
   meter.observe('http.server.active_requests', () => [[handler.inProgress()]]);
+  observeBackends(meter, backends.states);
   await server.listen({ host: http.host, port: methods.port });
   const { port } = server.server.address() as AddressInfo;
   log.info({ port, healthPort: health.port }, 'methods can be invoked; health is served at /livez and /readyz');
@@ -117,7 +120,7 @@ export async function startFrontDoor(
       access.close();
       directMethods.close();
       troubles.close();
-      await Promise.all([backends.close(), health.close(), admin.close(), traces?.close()]);
+      await Promise.all([backends.close(), health.close(), admin.close(), traces?.close(), metrics.close()]);
       log.info({}, 'stopped');
     },
   };

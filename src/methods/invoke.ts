@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Cancelled, createDeadline, type Deadline } from '../backends/deadline.ts';
 import type { MethodBackends } from '../backends/methodBackends.ts';
 import type { DirectMethodResult, DirectMethods } from '../hub/methods/directMethods.ts';
+import { type Meter, noMeter, statusValue } from '../metrics/meter.ts';
 import { parseTypeRef } from '../protocol/fields.ts';
 import { Failure } from './failure.ts';
 import type { FileInputs } from './fileInputs.ts';
@@ -36,13 +37,15 @@ interface InvokeOptions {
   readonly fileInputs: FileInputs;
   /** Module identity of the edge proxy; empty: the device itself. */
   readonly edgeModule: string;
+  readonly meter?: Meter;
   /** For spans. */
   readonly hubHost: string;
 }
 
 /** From an authorized request to the method's result: declaration, inputs, files, payload, hub (M4 to M7). */
 export function createInvoke(options: InvokeOptions): Invoke {
-  const { backends, directMethods, recordOutcome, fileInputs, edgeModule, hubHost } = options;
+  const { backends, directMethods, recordOutcome, fileInputs, edgeModule, hubHost, meter = noMeter } = options;
+  const record = meter.histogram('rpc.client.call.duration');
 
   async function declarationFor({ fields, route, type, trace, deadline }: AuthorizedRequest) {
     const { correlationId, model, method } = fields;
@@ -97,8 +100,11 @@ export function createInvoke(options: InvokeOptions): Invoke {
     const sentAt = performance.now();
     const span = beginMethod(trace, hubHost, device);
     const result = await directMethods.invoke({ device, module: edgeModule, payload, timeoutSeconds: timeout });
+    const ms = performance.now() - sentAt;
     endMethod(span, result);
-    fields.hubMs = Math.round(performance.now() - sentAt);
+    if (result.kind === 'response') record(ms / 1000, '200', '');
+    else record(ms / 1000, result.status === undefined ? '' : statusValue(result.status), result.failure);
+    fields.hubMs = Math.round(ms);
     recordOutcome(result);
     if (result.kind === 'failure') {
       if (result.status !== undefined) fields.hubStatus = result.status;

@@ -3,6 +3,7 @@ import type { Budget } from '../hub/partition/budget.ts';
 import type { Consumer } from '../hub/reading/consumer.ts';
 import type { Sender } from '../hub/replies/sender.ts';
 import type { Meter } from '../metrics/meter.ts';
+import { observeBackends } from './backendGauges.ts';
 import { observePartitions } from './partitionGauges.ts';
 
 interface Observed {
@@ -12,8 +13,6 @@ interface Observed {
   readonly backends: Pick<Backends, 'states'>;
   readonly sender: Pick<Sender, 'state'>;
 }
-
-const backendNames = ['informationModel', 'typeRegistry', 'principalManager'] as const;
 
 /** Registers the metrics that are read from the state of the service whenever somebody collects them. */
 export function observeService(meter: Meter, { budget, consumer, backends, sender }: Observed): void {
@@ -28,24 +27,7 @@ export function observeService(meter: Meter, { budget, consumer, backends, sende
   meter.observe('device_messaging.unfinished.messages', () => [[consumer.waiting().messages]]);
   observePartitions(meter, consumer);
 
-  meter.observe('device_messaging.backend.out', () => {
-    const states = backends.states();
-    return backendNames.map((name) => [states[name].circuit === 'open' ? 1 : 0, name] as const);
-  });
-  meter.observe('device_messaging.backend.connections', () => {
-    const states = backends.states();
-    return backendNames.flatMap((name) => {
-      const { inUse, waiting } = states[name].connections;
-      return [[inUse, name, 'used'] as const, [waiting, name, 'waiting'] as const];
-    });
-  });
-  meter.observe('device_messaging.cache.entries', () => {
-    const { typeRegistry, principalManager } = backends.states();
-    return [
-      [typeRegistry.cacheEntries ?? 0, 'types'],
-      [principalManager.cacheEntries ?? 0, 'identities'],
-    ];
-  });
+  observeBackends(meter, backends.states);
 
   meter.observe('device_messaging.replies.unsettled', () => {
     const { waiting, inFlight } = sender.state();

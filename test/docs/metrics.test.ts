@@ -18,7 +18,7 @@ it('docs/metrics.md has every metric as it is: run `npm run docs`', () => {
 
 describe('the declarations', () => {
   it.each(all)('%s has a name as the standard wants it, a help text and a use', (name, { what, use }) => {
-    expect(name).toMatch(/^(device_messaging|messaging|http|nodejs|process|v8js)(\.[a-z]+\d*(_[a-z]+)*)+$/);
+    expect(name).toMatch(/^(device_messaging|messaging|http|rpc|nodejs|process|v8js)(\.[a-z]+\d*(_[a-z]+)*)+$/);
     expect(what).toMatch(/^[A-Z1].*[^.]$/);
     expect(use).toMatch(/\w[.:]?.*\.$/);
   });

@@ -12,7 +12,7 @@ import { conveyor, idle, startTestFrontDoor, type TestFrontDoor } from './suppor
 let setup: TestFrontDoor;
 let motor: MethodDevice;
 beforeAll(async () => {
-  setup = await startTestFrontDoor();
+  setup = await startTestFrontDoor({ settings: { BACKENDS_ATTEMPT_TIMEOUT_SECONDS: '2' } });
   motor = await methodDevice(setup.hub, 'motor-1');
 });
 afterAll(async () => {
@@ -47,6 +47,71 @@ it('has the requests to the type registry', async () => {
   expect(sampleOf(await samples(), 'http_client_request_duration_count', types)).toBeGreaterThan(0);
   const looked = { device_messaging_cache: 'types' };
   expect(sampleOf(await samples(), 'device_messaging_cache_lookups_total', looked)).toBeGreaterThan(0);
+});
+
+const reads = { device_messaging_operation: 'read object model', device_messaging_backend: 'informationModel' };
+const requests = 'http_client_request_duration_count';
+const calls = 'rpc_client_call_duration_count';
+const read = async (name: string, labels = {}) => sampleOf(await samples(), name, labels) ?? 0;
+
+it('has the reads of objects with the tokens of callers, by their outcome', async () => {
+  const read200 = { ...reads, http_response_status_code: '200' };
+  const refused = { ...reads, http_response_status_code: '404' };
+  const [before, refusedBefore] = [await read(requests, read200), await read(requests, refused)];
+  expect((await setup.call(conveyor, 'stop', {}, { token: setup.tokens.stranger })).status).toBe(404);
+  expect(await read(requests, refused)).toBe(refusedBefore + 1);
+  expect((await setup.call(idle, 'stop')).status).toBe(503);
+  expect(await read(requests, read200)).toBe(before + 1);
+  setup.backends.faults.add({ backend: 'informationModel', times: 1, reset: 'before' });
+  expect((await setup.call(idle, 'stop')).status).toBe(503);
+  expect(await read(requests, { ...reads, error_type: 'connection lost' })).toBe(1);
+  expect(await read(requests, read200)).toBe(before + 1);
+});
+
+it('has the calls to the hub, by what became of them', async () => {
+  const responded = { rpc_response_status_code: '200' };
+  const offline = { error_type: 'device_offline', rpc_response_status_code: '404' };
+  const [before, offlineBefore] = [await read(calls, responded), await read(calls, offline)];
+  const calling = setup.call(conveyor, 'stop');
+  (await motor.next()).respond(200, { status: 7 });
+  expect((await calling).status).toBe(200);
+  const refusing = setup.call(conveyor, 'stop');
+  (await motor.next()).respond(503, { detail: 'not now' }); // a status that the device chooses
+  expect((await refusing).status).toBe(503);
+  expect(await read(calls, responded)).toBe(before + 2);
+  expect((await setup.call(idle, 'stop')).status).toBe(503);
+  expect(await read(calls, offline)).toBe(offlineBefore + 1);
+  setup.hub.faults.add({ kind: 'method', answer: 'refuse', errorCode: 429001 });
+  expect((await setup.call(conveyor, 'stop')).status).toBe(429);
+  setup.hub.faults.clear();
+  expect(await read(calls, { error_type: 'throttled', rpc_response_status_code: '429' })).toBe(1);
+  const after = await samples();
+  const well = after.filter(({ name, labels }) => name === calls && !('error_type' in labels));
+  expect(well).toMatchObject([{ labels: responded, value: before + 2 }]);
+});
+
+it('has the connections, the circuits and the cache of its backends', async () => {
+  expect((await setup.call(idle, 'stop')).status).toBe(503); // looks up the type
+  setup.backends.faults.add({ backend: 'informationModel', times: 1, hang: true });
+  const hanging = setup.call(conveyor, 'stop');
+  const used = { device_messaging_backend: 'informationModel', device_messaging_state: 'used' };
+  await expect.poll(() => read('device_messaging_backend_connections', used)).toBe(1);
+  const after = await samples();
+  const out = after.filter(({ name }) => name === 'device_messaging_backend_out');
+  expect(out).toMatchObject([
+    { labels: { device_messaging_backend: 'informationModel' }, value: 0 },
+    { labels: { device_messaging_backend: 'typeRegistry' }, value: 0 },
+  ]);
+  expect(await read('device_messaging_cache_entries', { device_messaging_cache: 'types' })).toBeGreaterThan(0);
+  expect((await hanging).status).toBe(503);
+  expect(await read('device_messaging_backend_connections', used)).toBe(0);
+  expect(await read(requests, { ...reads, error_type: 'no answer in time' })).toBe(1);
+});
+
+it('has every metric of its own', async () => {
+  const served = new Set((await samples()).map(({ name }) => name.replace(/_(bucket|count|sum)$/, '')));
+  const printed = namesIn.methods.map((name) => prometheusNameOf(name, declarationOf(name)));
+  expect(printed.filter((name) => !served.has(name))).toEqual([]);
 });
 
 it('has no other metrics than its own, and nothing that callers or devices are called', async () => {

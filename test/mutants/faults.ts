@@ -5,6 +5,7 @@ import { deliveryFaults } from './deliveryFaults.ts';
 import { detailFaults } from './detailFaults.ts';
 import { edgeFaults } from './edgeFaults.ts';
 import { methodFaults } from './methodFaults.ts';
+import { methodMetricFaults } from './methodMetricFaults.ts';
 import { metricFaults } from './metricFaults.ts';
 import { outageFaults } from './outageFaults.ts';
 import { quarantineFaults } from './quarantineFaults.ts';
@@ -569,6 +570,7 @@ export const faults: readonly Fault[] = [
   ...readingFaults,
   ...backendFaults,
   ...answerFaults,
+  ...methodMetricFaults,
   ...metricFaults,
   ...stateFaults,
   ...traceFaults,

@@ -40,6 +40,22 @@ const constants = {
   'http.route': '/objects/{objectId}/models/{model}/methods/{method}',
 };
 
+/** Why there is no response of the device. */
+const hubFailures = [
+  'device_offline',
+  'device_gone',
+  'device_unknown',
+  'throttled',
+  'quota',
+  'refused',
+  'unavailable',
+  'too_large',
+  'bad_reply',
+  'no_reply',
+  'outcome_unknown',
+  'invalid',
+] as const;
+
 /** Invocations of remote methods at the front door. */
 export const methodMetrics = {
   'http.server.request.duration': histogram(
@@ -59,4 +75,15 @@ export const methodMetrics = {
     use: 'At 1,000 the front door refuses others: add an instance.',
     constants,
   }),
+  'rpc.client.call.duration': histogram(
+    {
+      unit: 's',
+      what: 'Duration of one call of a direct method through the hub, until the response of the device',
+      use: 'How much of an invocation is the time of the hub and the device. Alert when `refused`, `unavailable` or `quota` increases; `throttled`: more calls than the tier of the hub takes. The probes of the access to the hub are not in it.',
+      constants: { 'rpc.system.name': 'iothub', 'rpc.method': 'invokeMethod' },
+      buckets: [...requestBuckets, 60, 300],
+    },
+    open('rpc.response.status_code', 'HTTP status of the hub; absent when there was no response'),
+    closed('error.type', 'why the device has not responded; absent when it has', ['', ...hubFailures]),
+  ),
 } as const;

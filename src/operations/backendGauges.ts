@@ -1,0 +1,27 @@
+import type { BackendName, BackendState } from '../backends/backends.ts';
+import type { Meter } from '../metrics/meter.ts';
+
+type States = Readonly<Partial<Record<BackendName, BackendState>>>;
+
+const cacheOf = { informationModel: undefined, typeRegistry: 'types', principalManager: 'identities' } as const;
+
+/** Registers the metrics that are read from the state of the backends that a program has. */
+export function observeBackends(meter: Meter, states: () => States): void {
+  const each = () => Object.entries(states()) as [BackendName, BackendState][];
+
+  meter.observe('device_messaging.backend.out', () =>
+    each().map(([name, { circuit }]) => [circuit === 'open' ? 1 : 0, name] as const),
+  );
+  meter.observe('device_messaging.backend.connections', () =>
+    each().flatMap(([name, { connections }]) => {
+      const { inUse, waiting } = connections;
+      return [[inUse, name, 'used'] as const, [waiting, name, 'waiting'] as const];
+    }),
+  );
+  meter.observe('device_messaging.cache.entries', () =>
+    each().flatMap(([name, { cacheEntries }]) => {
+      const cache = cacheOf[name];
+      return cache === undefined || cacheEntries === undefined ? [] : [[cacheEntries, cache] as const];
+    }),
+  );
+}

@@ -1,0 +1,52 @@
+import type { Fault } from './faults.ts';
+import { inFile } from './inFile.ts';
+
+const metrics = ['test/methods/metrics.test.ts'];
+
+/** In what the front door of remote methods counts. */
+export const methodMetricFaults: readonly Fault[] = [
+  ...inFile(
+    'src/backends/objectForCaller.ts',
+    metrics,
+    {
+      fault: 'does not record reads of objects that get no response',
+      find: 'if (error instanceof TransportFailure) attempted(error);',
+      replace: '',
+      caughtBy: 'has the reads of objects with the tokens of callers, by their outcome',
+    },
+    {
+      fault: 'does not record reads of objects that get a response',
+      find: '    attempted({ status });\n',
+      replace: '',
+      caughtBy: 'has the reads of objects with the tokens of callers, by their outcome',
+    },
+    {
+      fault: 'reports no connection for callers in use',
+      find: 'inUse: semaphore.inUse(), waiting',
+      replace: 'inUse: 0, waiting',
+      caughtBy: 'has the connections, the circuits and the cache of its backends',
+    },
+  ),
+  ...inFile(
+    'src/methods/invoke.ts',
+    metrics,
+    {
+      fault: 'takes each call to the hub for answered',
+      find: "if (result.kind === 'response') record(",
+      replace: 'if (result.kind !== undefined) record(',
+      caughtBy: 'has the calls to the hub, by what became of them',
+    },
+    {
+      fault: 'takes the status of the device for that of the hub',
+      find: "record(ms / 1000, '200', '')",
+      replace: "record(ms / 1000, String(result.status), '')",
+      caughtBy: 'has the calls to the hub, by what became of them',
+    },
+  ),
+  ...inFile('src/methods/requestHandler.ts', metrics, {
+    fault: 'counts no reason of failed invocations',
+    find: "failure?.reason ?? (status === undefined ? 'caller_gone' : '')",
+    replace: "status === undefined ? 'caller_gone' : ''",
+    caughtBy: 'has the invocations by status and reason, and those in progress',
+  }),
+];
