@@ -5,7 +5,7 @@ import type { Table } from '../persistence/table.ts';
 import { type Message, messageSize } from '../values/message.ts';
 import { Refusal } from '../values/refusal.ts';
 import type { Feedback, FeedbackStatus } from './feedback.ts';
-import { createLockedQueue, type LockedQueue, type QueueRules, type Settlement } from './queue.ts';
+import { createLockedQueue, type LockedQueue, type Past, type QueueRules, type Settlement } from './queue.ts';
 import { fromStored, type Queued, type StoredMessage, toStored } from './queued.ts';
 import { strictlyValid } from './strictProperties.ts';
 
@@ -31,8 +31,10 @@ export interface Delivery {
   message: Message;
   /** When it was queued, in milliseconds since 1970. */
   enqueuedTime: number;
-  /** 1 the first time. */
+  /** 1 until the device abandons it, then one more each time. */
   deliveryCount: number;
+  /** It was delivered before. */
+  again: boolean;
   /** Say what becomes of it; nothing when the lock is lost. */
   settle(how: Settlement): void;
   /** The same as to settle it as complete: it leaves the queue. */
@@ -89,8 +91,8 @@ export function createDevicebound(options: {
   let last = 0;
   let kept = 0;
 
-  const keep = (deviceId: string, queued: Queued, deliveryCount: number): void =>
-    table?.put(queued.id, toStored(queued, deviceId, deliveryCount));
+  const keep = (deviceId: string, queued: Queued, past: Past): void =>
+    table?.put(queued.id, toStored(queued, deviceId, past));
 
   const settled = (deviceId: string, { id, message, messageId, bytes }: Queued, outcome: C2dOutcome): void => {
     kept -= bytes;
@@ -108,12 +110,11 @@ export function createDevicebound(options: {
     const queue = createLockedQueue<Queued>({
       rules,
       now,
-      onDelivery(queued, deliveryCount) {
-        keep(deviceId, queued, deliveryCount);
-        const { messageId, message } = queued;
+      onDelivery({ messageId, message }, deliveryCount) {
         const correlationId = correlationOf(message);
         journal.add({ kind: 'c2d-delivered', deviceId, correlationId, messageId, deliveryCount });
       },
+      onChange: (queued, past) => keep(deviceId, queued, past),
       onOutcome: (queued, outcome) => settled(deviceId, queued, outcome),
     });
     const made = { queue, stop: undefined };
@@ -142,7 +143,10 @@ export function createDevicebound(options: {
     const queued = fromStored(id, stored);
     last = Math.max(last, Number(id));
     kept += queued.bytes;
-    queueOf(stored.deviceId).queue.add(queued, queued.expiresAt, stored.deliveryCount);
+    queueOf(stored.deviceId).queue.add(queued, queued.expiresAt, {
+      abandoned: stored.abandoned ?? 0,
+      handed: stored.handed ?? false,
+    });
   }
 
   registry.watch((change, { clientId }) => {
@@ -167,7 +171,7 @@ export function createDevicebound(options: {
         const messageId = message.system.messageId ?? '';
         const bytes = messageSize(message);
         const queued = { id: String(last), message, messageId, enqueuedTime: now(), expiresAt, bytes };
-        keep(deviceId, queued, 0);
+        keep(deviceId, queued, { abandoned: 0, handed: false });
         kept += bytes;
         journal.add({ ...arrived, ...message });
         queue.add(queued, expiresAt);
@@ -185,8 +189,8 @@ export function createDevicebound(options: {
       own.stop?.();
       const stop = own.queue.open({
         hasRoom,
-        take({ item: { message, enqueuedTime }, deliveryCount, settle }) {
-          deliver({ message, enqueuedTime, deliveryCount, settle, complete: () => settle('complete') });
+        take({ item: { message, enqueuedTime }, deliveryCount, again, settle }) {
+          deliver({ message, enqueuedTime, deliveryCount, again, settle, complete: () => settle('complete') });
         },
       });
       own.stop = stop;

@@ -4,7 +4,7 @@ export interface QueueRules {
   timeToLiveMs: number;
   /** How long a receiver has to settle a message before it is available again, in milliseconds. */
   lockMs: number;
-  /** How often a message is delivered at most. */
+  /** How many deliveries are counted before a message leaves the queue; what counts is an abandoned one. */
   deliveries: number;
 }
 
@@ -14,8 +14,10 @@ export type Settlement = 'complete' | 'reject' | 'abandon';
 /** A message as it is handed to a receiver. */
 export interface Handed<T> {
   item: T;
-  /** 1 the first time. */
+  /** 1 until it is abandoned, then one more each time: a lost lock or connection does not count. */
   deliveryCount: number;
+  /** It was handed out before. */
+  again: boolean;
   settle(how: Settlement): void;
 }
 
@@ -28,10 +30,18 @@ export interface Taker<T> {
   hasRoom?(): boolean;
 }
 
+/** What became of a message while it was in the queue. */
+export interface Past {
+  /** How often it was abandoned. */
+  abandoned: number;
+  /** It was handed out. */
+  handed: boolean;
+}
+
 /** A queue whose messages are locked while a receiver has them and leave it when they are settled. */
 export interface LockedQueue<T> {
-  /** `expiresAt` in milliseconds since 1970; absent: the time to live from now. `deliveryCount`: deliveries so far. */
-  add(item: T, expiresAt?: number, deliveryCount?: number): void;
+  /** `expiresAt` in milliseconds since 1970; absent: the time to live from now. `past`: what it has behind it. */
+  add(item: T, expiresAt?: number, past?: Past): void;
   /**
    * A receiver gets what is available, in order, then each message as it comes. Several take turns. The answer ends it;
    * what it had and did not settle is available again.
@@ -47,26 +57,28 @@ export interface LockedQueue<T> {
   close(): void;
 }
 
-interface Entry<T> {
+interface Entry<T> extends Past {
   item: T;
   expiresAt: number;
-  deliveryCount: number;
   /** Who has it, until when. */
   lock: { taker: Taker<T>; until: number } | undefined;
 }
 
 const maxTimerMs = 2 ** 31 - 1;
+const fresh: Past = { abandoned: 0, handed: false };
 
 /** A queue in memory. `onOutcome` is told of each message that leaves it, but for `clear`. */
 export function createLockedQueue<T>(options: {
   rules: QueueRules;
   now: () => number;
   onDelivery?: (item: T, deliveryCount: number) => void;
+  /** Called with what must be known of a message to go on with it later, whenever that changes. */
+  onChange?: (item: T, past: Past) => void;
   onOutcome: (item: T, outcome: QueueOutcome) => void;
   /** Most bytes in the queue, and what an item counts: the oldest expire to make room. Any number when absent. */
   bound?: { bytes: number; of: (item: T) => number };
 }): LockedQueue<T> {
-  const { rules, now, onDelivery, onOutcome, bound } = options;
+  const { rules, now, onDelivery, onChange, onOutcome, bound } = options;
   const entries: Entry<T>[] = [];
   const takers: Taker<T>[] = [];
   let timer: NodeJS.Timeout | undefined;
@@ -78,13 +90,13 @@ export function createLockedQueue<T>(options: {
     onOutcome(entry.item, outcome);
   };
 
-  /** Take back what is locked for too long, drop what is too old or was delivered too often. */
+  /** Take back what is locked for too long, drop what is too old or was abandoned too often. */
   const sweep = (): void => {
     for (const entry of [...entries]) {
       if (entry.lock && entry.lock.until <= now()) entry.lock = undefined;
       if (entry.lock) continue;
       if (entry.expiresAt <= now()) remove(entry, 'expired');
-      else if (entry.deliveryCount >= rules.deliveries) remove(entry, 'undeliverable');
+      else if (entry.abandoned >= rules.deliveries) remove(entry, 'undeliverable');
     }
   };
 
@@ -108,18 +120,23 @@ export function createLockedQueue<T>(options: {
   const hand = (entry: Entry<T>, taker: Taker<T>): void => {
     const lock = { taker, until: now() + rules.lockMs };
     entry.lock = lock;
-    entry.deliveryCount += 1;
-    const { item, deliveryCount } = entry;
+    const { item, handed: again } = entry;
+    const deliveryCount = entry.abandoned + 1;
+    entry.handed = true;
+    if (!again) onChange?.(item, entry);
     onDelivery?.(item, deliveryCount);
     taker.take({
       item,
       deliveryCount,
+      again,
       settle(how) {
         if (entry.lock !== lock || lock.until <= now()) return;
         if (how === 'complete') remove(entry, 'completed');
         else if (how === 'reject') remove(entry, 'rejected');
         else {
           entry.lock = undefined;
+          entry.abandoned += 1;
+          onChange?.(item, entry);
           flush();
         }
       },
@@ -144,8 +161,8 @@ export function createLockedQueue<T>(options: {
   };
 
   return {
-    add(item, expiresAt = now() + rules.timeToLiveMs, deliveryCount = 0) {
-      entries.push({ item, expiresAt, deliveryCount, lock: undefined });
+    add(item, expiresAt = now() + rules.timeToLiveMs, { abandoned, handed } = fresh) {
+      entries.push({ item, expiresAt, abandoned, handed, lock: undefined });
       makeRoom();
       flush();
     },

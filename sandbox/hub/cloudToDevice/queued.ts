@@ -1,4 +1,5 @@
 import { type Message, messageSize, type SystemProperties } from '../values/message.ts';
+import type { Past } from './queue.ts';
 
 /** A message in the queue of a device. */
 export interface Queued {
@@ -19,13 +20,16 @@ export interface StoredMessage {
   body: string;
   enqueuedTime: number;
   expiresAt: number;
-  deliveryCount: number;
+  /** How often it was abandoned. */
+  abandoned?: number;
+  handed?: boolean;
 }
 
-export function toStored(queued: Queued, deviceId: string, deliveryCount: number): StoredMessage {
+export function toStored(queued: Queued, deviceId: string, { abandoned, handed }: Past): StoredMessage {
   const { message, enqueuedTime, expiresAt } = queued;
   const { system, properties, body } = message;
-  return { deviceId, system, properties, body: body.toString('base64'), enqueuedTime, expiresAt, deliveryCount };
+  const text = body.toString('base64');
+  return { deviceId, system, properties, body: text, enqueuedTime, expiresAt, abandoned, handed };
 }
 
 export function fromStored(id: string, stored: StoredMessage): Queued {

@@ -17,7 +17,7 @@ export interface MqttConnection {
 
 const connectTimeoutMs = 30_000;
 const lingerMs = 1000;
-const maxKeepAliveSeconds = 1767;
+const longestSilenceSeconds = 1767;
 const maxPacketSize = maxEventSize + 65_535 + 16;
 const maxTimerMs = 2 ** 31 - 1;
 const returnCodes: Readonly<Record<string, number>> = {
@@ -84,8 +84,8 @@ export function serve(socket: Duplex, hub: MqttHub): MqttConnection {
     session = createSession({ login, clean: packet.clean === true, will: packet.will, hub, connection: entry, send });
     send({ cmd: 'connack', returnCode: 0, sessionPresent: session.present });
     clearTimeout(silence);
-    const keepAliveMs = Math.min(packet.keepalive || maxKeepAliveSeconds, maxKeepAliveSeconds) * 1000;
-    silence = setTimeout(() => end('nothing came within one and a half times the keep-alive'), keepAliveMs * 1.5);
+    const seconds = Math.min(1.5 * (packet.keepalive || longestSilenceSeconds), longestSilenceSeconds);
+    silence = setTimeout(() => end('nothing came within one and a half times the keep-alive'), seconds * 1000);
     endWhenExpired(expiresAt);
     session.start();
   };

@@ -63,14 +63,15 @@ describe('the queue of a device', () => {
     expect(pending()).toEqual(['b']);
     expect(settled()).toEqual([['a', 'completed']]);
   });
-  test('gives again, in order and counted, what was not completed when the device went away', () => {
+  test('gives again, in order and not counted, what was not completed when the device went away', () => {
     send('a', 'b', 'c');
     const first = listen();
     first.got[1]?.complete();
     first.stop();
     const second = listen();
     expect(second.ids()).toEqual(['a', 'c']);
-    expect(second.got.map(({ deliveryCount }) => deliveryCount)).toEqual([2, 2]);
+    expect(second.got.map(({ deliveryCount }) => deliveryCount)).toEqual([1, 1]);
+    expect(second.got.map(({ again }) => again)).toEqual([true, true]);
   });
   test('has one listener: the second gets what the first had', () => {
     send('a');
@@ -81,10 +82,17 @@ describe('the queue of a device', () => {
     expect(first.ids()).toEqual(['a']);
     expect(second.ids()).toEqual(['a', 'b']);
   });
-  test('gives a message up after ten deliveries', () => {
+  test('keeps a message however often the device goes away without saying what becomes of it', () => {
     send('a');
-    for (let i = 0; i < limits.deliveries; i++) listen().stop();
-    expect(listen().ids()).toEqual([]);
+    for (let i = 0; i < 3 * limits.deliveries; i++) listen().stop();
+    expect(listen().ids()).toEqual(['a']);
+    expect(settled()).toEqual([]);
+  });
+  test('gives a message up that was abandoned ten times', () => {
+    send('a');
+    const { got, ids } = listen();
+    for (let i = 0; i < limits.deliveries; i++) got[i]?.settle('abandon');
+    expect(ids()).toHaveLength(limits.deliveries);
     expect(settled()).toEqual([['a', 'undeliverable']]);
   });
   test('drops a message after an hour, or at the time that it says itself', () => {

@@ -115,6 +115,22 @@ describe('connecting', () => {
     await device.closed;
     expect(hub.journal.list({ kind: 'disconnected' })).toMatchObject([{ deviceId: 'pump-1' }]);
   });
+  test.each([0, 1178, 65_535])('nobody may be silent for longer than 1,767 seconds: %s', async (keepalive) => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const device = await connectedDevice(hub, 'pump-1', { keepalive });
+    vi.advanceTimersByTime(1_766_999);
+    expect(hub.isConnected('pump-1')).toBe(true);
+    pass(0.001);
+    await device.closed;
+  });
+  test('one and a half times a keep-alive of 1,177 seconds is just within that', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const device = await connectedDevice(hub, 'pump-1', { keepalive: 1177 });
+    vi.advanceTimersByTime(1_765_499);
+    expect(hub.isConnected('pump-1')).toBe(true);
+    pass(0.001);
+    await device.closed;
+  });
   test('a device that pings in time stays connected', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const device = await connectedDevice(hub, 'pump-1', { keepalive: 20 });
