@@ -11,10 +11,10 @@ import { deviceboundNode } from './serviceSender.ts';
 
 /** The AMQP nodes of a hub, the same on every port. */
 export function createDirectory(hub: HubCore): Directory {
-  const { name, consumerGroups, access, events, journal, faults, tally, now } = hub;
+  const { name, createdAt, consumerGroups, access, events, journal, faults, tally, now } = hub;
   const { partitions } = events;
   const cbs = cbsNode(access, faults, now);
-  const management = managementNode({ name, createdAt: new Date(now()), partitions, faults });
+  const management = managementNode({ name, createdAt: new Date(createdAt), partitions, faults });
   const consumer = consumerNode({
     hubName: name,
     consumerGroups,

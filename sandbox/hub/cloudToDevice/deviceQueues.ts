@@ -4,17 +4,15 @@ import type { Journal } from '../journal/journal.ts';
 import type { Table } from '../persistence/table.ts';
 import { type Message, messageSize } from '../values/message.ts';
 import { Refusal } from '../values/refusal.ts';
+import { admit, type MessageRules } from './admission.ts';
 import type { Feedback, FeedbackStatus } from './feedback.ts';
 import { createLockedQueue, type LockedQueue, type Past, type QueueRules, type Settlement } from './queue.ts';
 import { fromStored, type Queued, type StoredMessage, toStored } from './queued.ts';
-import { strictlyValid } from './strictProperties.ts';
 
 /** The rules of the cloud-to-device queues. */
-export interface DeviceboundRules extends QueueRules {
+export interface DeviceboundRules extends QueueRules, MessageRules {
   /** Messages a device may have in its queue. */
   pending: number;
-  /** Largest message, in bytes as `messageSize` counts. */
-  bytes: number;
 }
 
 /** What IoT Hub has unless changed. */
@@ -23,6 +21,7 @@ export const limits: DeviceboundRules = {
   bytes: 65_536,
   deliveries: 10,
   timeToLiveMs: 3600 * 1000,
+  longestLifeMs: 2 * 24 * 3600 * 1000,
   lockMs: 60_000,
 };
 
@@ -45,7 +44,7 @@ export interface Delivery {
 export interface Devicebound {
   /**
    * Queue a message that a service sent under `policy`. Refuses with the condition that IoT Hub gives: unknown device,
-   * too large, queue or hub full, or (strict) property characters.
+   * too large, expires too late, queue or hub full, or (strict) property characters.
    */
   enqueue(deviceId: string, message: Message, policy: string): void;
   /**
@@ -56,6 +55,8 @@ export interface Devicebound {
   listen(deviceId: string, deliver: (delivery: Delivery) => void, hasRoom?: () => boolean): () => void;
   /** Deliver what is pending: the device has room again. */
   flush(deviceId: string): void;
+  /** Remove all messages not yet settled, delivered ones included. The answer is how many. */
+  purge(deviceId: string): number;
   /** Messages not yet settled, delivered ones included, oldest first. */
   pending(deviceId: string): Message[];
   /** Nothing expires by itself any more. */
@@ -72,6 +73,7 @@ const statuses: { [K in C2dOutcome]?: FeedbackStatus } = {
   rejected: 'Rejected',
   expired: 'Expired',
   undeliverable: 'DeliveryCountExceeded',
+  purged: 'Purged',
 };
 
 /** Queues in memory, and in `table` if there is one. `strict` refuses property characters that IoT Hub does not document as allowed. */
@@ -123,10 +125,7 @@ export function createDevicebound(options: {
   };
 
   const check = (queue: LockedQueue<Queued>, message: Message): void => {
-    if (messageSize(message) > rules.bytes)
-      throw new Refusal('amqp:link:message-size-exceeded', 'A cloud-to-device message may have 65,536 bytes.');
-    if (strict && !strictlyValid(message))
-      throw new Refusal('com.microsoft:argument-error', 'A property has characters that IoT Hub does not allow.');
+    admit(message, rules, strict, now());
     if (queue.items().length >= rules.pending)
       throw new Refusal(
         'amqp:resource-limit-exceeded',
@@ -195,6 +194,12 @@ export function createDevicebound(options: {
       });
       own.stop = stop;
       return stop;
+    },
+
+    purge(deviceId) {
+      const purged = queues.get(deviceId)?.queue.clear() ?? [];
+      for (const queued of purged) settled(deviceId, queued, 'purged');
+      return purged.length;
     },
 
     close() {

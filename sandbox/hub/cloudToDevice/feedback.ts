@@ -1,4 +1,5 @@
-import { createLockedQueue, type LockedQueue, type QueueRules } from './queue.ts';
+import type { Table } from '../persistence/table.ts';
+import { createLockedQueue, type LockedQueue, type Past, type QueueRules } from './queue.ts';
 
 /** What became of a cloud-to-device message, in the words in which services get it. */
 export interface FeedbackRecord {
@@ -11,10 +12,12 @@ export interface FeedbackRecord {
   enqueuedTimeUtc: string;
 }
 
-export type FeedbackStatus = 'Success' | 'Rejected' | 'Expired' | 'DeliveryCountExceeded';
+export type FeedbackStatus = 'Success' | 'Rejected' | 'Expired' | 'DeliveryCountExceeded' | 'Purged';
 
 /** Some records that travel in one message. */
 export interface FeedbackBatch {
+  /** The order in which it was put together. */
+  id: number;
   records: FeedbackRecord[];
   /** Milliseconds since 1970. */
   enqueuedTime: number;
@@ -22,15 +25,18 @@ export interface FeedbackBatch {
   bytes: number;
 }
 
+/** Feedback as it is kept on disk: a record that waits for others, or a message of them. */
+export type KeptFeedback = FeedbackRecord | (FeedbackBatch & Past);
+
 /** How feedback is put together. */
 export interface FeedbackRules extends QueueRules {
   /** Records in a message at most. */
   batch: number;
-  /** How long the first record of a message waits for others, in milliseconds. */
+  /** How long after the last message the next one leaves, if it is not full before, in milliseconds. */
   everyMs: number;
 }
 
-/** What IoT Hub has: a message every 15 seconds, or with 64 records; its queue is like that of a device. */
+/** What IoT Hub has: a message 15 seconds after the last, or with 64 records; its queue is like that of a device. */
 export const feedbackRules: FeedbackRules = {
   batch: 64,
   everyMs: 15_000,
@@ -47,29 +53,68 @@ export interface Feedback {
   close(): void;
 }
 
-/** Feedback in memory, of at most so many bytes: the oldest goes. */
-export function createFeedback(rules: FeedbackRules, bytes: number, now: () => number): Feedback {
-  const bound = { bytes, of: (batch: FeedbackBatch) => batch.bytes };
-  const queue = createLockedQueue<FeedbackBatch>({ rules, now, onOutcome: () => undefined, bound });
-  let records: FeedbackRecord[] = [];
+/** Feedback in memory, and in `table` if there is one, of at most so many bytes: the oldest goes. */
+export function createFeedback(options: {
+  rules: FeedbackRules;
+  bytes: number;
+  now: () => number;
+  table?: Table<KeptFeedback> | undefined;
+}): Feedback {
+  const { rules, bytes: most, now, table } = options;
+  let records: { id: number; record: FeedbackRecord }[] = [];
   let timer: NodeJS.Timeout | undefined;
+  let lastSent = Number.NEGATIVE_INFINITY;
+  let last = 0;
+  let closed = false;
+
+  const queue = createLockedQueue<FeedbackBatch>({
+    rules,
+    now,
+    bound: { bytes: most, of: ({ bytes }) => bytes },
+    onChange: (batch, { abandoned, handed }) => table?.put(String(batch.id), { ...batch, abandoned, handed }),
+    onOutcome: ({ id }) => table?.delete(String(id)),
+  });
 
   const send = (): void => {
     clearTimeout(timer);
     timer = undefined;
-    queue.add({ records, enqueuedTime: now(), bytes: Buffer.byteLength(JSON.stringify(records)) });
+    lastSent = now();
+    last += 1;
+    const listed = records.map(({ record }) => record);
+    const bytes = Buffer.byteLength(JSON.stringify(listed));
+    const batch = { id: last, records: listed, enqueuedTime: lastSent, bytes };
+    table?.put(String(last), { ...batch, abandoned: 0, handed: false });
+    for (const { id } of records) table?.delete(String(id));
     records = [];
+    queue.add(batch);
+  };
+  const sendInTime = (): void => {
+    if (records.length >= rules.batch && !closed) send();
+    else if (!closed) timer ??= setTimeout(send, Math.max(0, lastSent + rules.everyMs - now())).unref();
   };
 
+  for (const [key, kept] of table?.entries() ?? []) {
+    const id = Number(key);
+    last = Math.max(last, id);
+    if ('records' in kept) {
+      const { abandoned, handed, ...batch } = kept;
+      queue.add(batch, batch.enqueuedTime + rules.timeToLiveMs, { abandoned, handed });
+    } else records.push({ id, record: kept });
+  }
+  if (records.length > 0) sendInTime();
+
   return {
-    add(record) {
+    add(given) {
       const enqueuedTimeUtc = new Date(now()).toISOString();
-      records.push({ ...record, description: record.statusCode, enqueuedTimeUtc });
-      if (records.length >= rules.batch) send();
-      else timer ??= setTimeout(send, rules.everyMs).unref();
+      const record = { ...given, description: given.statusCode, enqueuedTimeUtc };
+      last += 1;
+      table?.put(String(last), record);
+      records.push({ id: last, record });
+      sendInTime();
     },
     queue,
     close() {
+      closed = true;
       clearTimeout(timer);
       queue.clear();
     },

@@ -1,5 +1,11 @@
 import { createDevicebound, type Devicebound, type DeviceboundRules, limits } from '../cloudToDevice/deviceQueues.ts';
-import { createFeedback, type Feedback, type FeedbackRules, feedbackRules } from '../cloudToDevice/feedback.ts';
+import {
+  createFeedback,
+  type Feedback,
+  type FeedbackRules,
+  feedbackRules,
+  type KeptFeedback,
+} from '../cloudToDevice/feedback.ts';
 import type { StoredMessage } from '../cloudToDevice/queued.ts';
 import { createEvents, type Events } from '../events/events.ts';
 import { createTally, type Tally } from '../events/tally.ts';
@@ -14,11 +20,13 @@ import { createThrottle, type Rates, type Throttle, type Tier, tierRates } from 
 import { createMethods, type Methods } from '../methods/methods.ts';
 import { type Connections, createConnections } from '../network/connections.ts';
 import type { Store } from '../persistence/store.ts';
-import { createTwins, type Twins } from '../twins/twins.ts';
+import { createTwins, type KeptTwin, type Twins } from '../twins/twins.ts';
 
 /** What a hub knows and does, whatever protocol it is asked in. */
 export interface HubCore {
   name: string;
+  /** In milliseconds since 1970; with a store, of the first hub that had it. */
+  createdAt: number;
   consumerGroups: readonly string[];
   registry: Registry;
   access: Access;
@@ -80,9 +88,15 @@ export function createCore(options: {
   const bounded = { ...bounds, ...rules.bounds };
   const registry = createRegistry(now);
   if (store) keepRegistry(registry, store);
-  const feedback = createFeedback({ ...feedbackRules, ...rules.feedback }, bounded.feedback, now);
+  const feedback = createFeedback({
+    rules: { ...feedbackRules, ...rules.feedback },
+    bytes: bounded.feedback,
+    now,
+    table: store?.table<KeptFeedback>('feedback'),
+  });
   return {
     name,
+    createdAt: store ? bornWith(store, now()) : now(),
     consumerGroups: options.consumerGroups,
     registry,
     access: createAccess({ hubName: name, policies, registry, now }),
@@ -100,7 +114,7 @@ export function createCore(options: {
     }),
     feedback,
     methods: createMethods(registry, journal, rules.methodsAtOnce),
-    twins: createTwins(registry, now),
+    twins: createTwins(registry, now, store?.table<KeptTwin>('twins')),
     throttle: createThrottle({ ...(tier ? tierRates(tier, units) : {}), ...rates }, now, shapingMs),
     journal,
     tally: createTally(),
@@ -109,6 +123,15 @@ export function createCore(options: {
     bounds: bounded,
     now,
   };
+}
+
+/** When the first hub with this store was created. */
+function bornWith(store: Store, at: number): number {
+  const table = store.table<number>('hub');
+  const [known] = table.entries();
+  if (known) return known[1];
+  table.put('createdAt', at);
+  return at;
 }
 
 /** Bring back the identities that were stored, and store what becomes of them from now on. */

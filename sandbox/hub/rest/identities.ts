@@ -66,16 +66,4 @@ export const identityRoutes: readonly Route[] = [
       return { status: 200, body: hub.registry.modules(deviceId).map((module) => identityShape(hub, module)) };
     },
   },
-  {
-    method: 'GET',
-    path: '/statistics/devices',
-    ...read,
-    handle: ({ hub }) => {
-      const devices = hub.registry.list();
-      const enabledDeviceCount = devices.filter(({ status }) => status === 'enabled').length;
-      const totalDeviceCount = devices.length;
-      const disabledDeviceCount = totalDeviceCount - enabledDeviceCount;
-      return { status: 200, body: { totalDeviceCount, enabledDeviceCount, disabledDeviceCount } };
-    },
-  },
 ];

@@ -7,16 +7,19 @@ import { type Answer, createHttpServer, type Unanswered } from '../http/server.t
 import { type Json, parseJson } from '../values/json.ts';
 import { Refusal } from '../values/refusal.ts';
 import { bulkRoute } from './bulk.ts';
+import { commandRoutes } from './commands.ts';
 import { codeOf, errorAnswer } from './errors.ts';
 import { identityRoutes } from './identities.ts';
 import { methodRoutes } from './methods.ts';
 import type { RestAnswer } from './request.ts';
+import { statisticsRoutes } from './statistics.ts';
 import { twinRoutes } from './twins.ts';
 
-const find = createRouter([...identityRoutes, bulkRoute, ...twinRoutes, ...methodRoutes], { ignoreCase: true });
+const routes = [...identityRoutes, bulkRoute, ...twinRoutes, ...methodRoutes, ...commandRoutes, ...statisticsRoutes];
+const find = createRouter(routes, { ignoreCase: true });
 const maxBody = 1024 * 1024;
 
-/** What services ask over HTTPS: registry, twins, methods. Not listening: give it connections. */
+/** What services ask over HTTPS: registry, twins, methods, queues. Not listening: give it connections. */
 export function createRestServer(hub: HubCore): Server {
   return createHttpServer({
     keepAliveMs: 120_000,

@@ -8,23 +8,39 @@ export type SectionView = JsonObject & { $version: number; $metadata: JsonObject
 export interface Section {
   /** Merge a patch in: objects deep, `null` removes. With `replace`, only what the patch says is left. All or nothing. */
   apply(patch: Json, replace?: boolean): void;
+  /** Remove all there is. The answer is the names that it had. */
+  clear(): string[];
   /** The values alone. */
   values(): JsonObject;
   view(): SectionView;
   version(): number;
+  /** All of it, to make the same section from later. */
+  kept(): KeptSection;
+}
+
+/** A section as it is kept on disk. */
+export interface KeptSection {
+  values: JsonObject;
+  metadata: JsonObject;
+  version: number;
 }
 
 const maxDepth = 10;
 const maxValueBytes = 4096;
 
+/** A section in which nothing was ever said; its twin was created then. */
+export function freshSection(createdAt: string): KeptSection {
+  return { values: {}, metadata: { $lastUpdated: createdAt }, version: 1 };
+}
+
 /**
- * An empty section that holds `bytes` as JSON at most. `path` is how error messages call it. A name has no dots,
+ * A section that begins as `from` and holds `bytes` as JSON at most. `path` is how error messages call it. A name has no dots,
  * dollar signs, spaces or control characters; what begins with a dollar sign on the top level of a patch is passed over.
  */
-export function createSection(path: string, bytes: number, now: () => number): Section {
-  let values = bare();
-  let metadata = bare();
-  let version = 1;
+export function createSection(path: string, bytes: number, from: KeptSection, now: () => number): Section {
+  let values = copy(from.values);
+  let metadata = copy(from.metadata);
+  let { version } = from;
 
   const stamp = () => ({ $lastUpdated: new Date(now()).toISOString(), $lastUpdatedVersion: version + 1 });
 
@@ -59,9 +75,17 @@ export function createSection(path: string, bytes: number, now: () => number): S
       metadata = nextMetadata;
       version += 1;
     },
+    clear() {
+      const names = Object.keys(values);
+      values = bare();
+      metadata = Object.assign(bare(), stamp());
+      version += 1;
+      return names;
+    },
     values: () => copy(values),
     view: () => ({ ...copy(values), $metadata: copy(metadata), $version: version }),
     version: () => version,
+    kept: () => ({ values, metadata, version }),
   };
 }
 

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import type { Registry } from '../identity/registry.ts';
+import type { Identity, Registry } from '../identity/registry.ts';
+import type { Table } from '../persistence/table.ts';
 import { isObject, type Json, type JsonObject } from '../values/json.ts';
 import { Refusal } from '../values/refusal.ts';
-import { createSection, type Section, type SectionView } from './twinSection.ts';
+import { createSection, freshSection, type KeptSection, type Section, type SectionView } from './twinSection.ts';
 
 /** A twin as it is now; sections have `$version` and, seen by services, `$metadata`. */
 export interface Twin {
@@ -14,7 +15,7 @@ export interface Twin {
   reported: SectionView;
 }
 
-/** What a service may change of a twin. `null` for a value removes it. */
+/** What a service may change of a twin. `null` for a value removes it, for tags or desired properties all of them. */
 export interface TwinPatch {
   tags?: Json | undefined;
   properties?: Json | undefined;
@@ -32,42 +33,47 @@ export interface Twins {
   watch(clientId: string, listener: (patch: JsonObject) => void): () => void;
 }
 
-interface Stored {
+type Part = 'tags' | 'desired' | 'reported';
+
+/** A twin as it is kept on disk. */
+export interface KeptTwin extends Record<Part, KeptSection> {
   generationId: string;
   etag: string;
   version: number;
-  tags: Section;
-  desired: Section;
-  reported: Section;
+}
+
+interface Stored extends Record<Part, Section> {
+  generationId: string;
+  etag: string;
+  version: number;
 }
 
 const bytes = { tags: 8 * 1024, properties: 32 * 1024 };
 
-/** Twins in memory, empty at first. `now` gives milliseconds since 1970. */
-export function createTwins(registry: Registry, now: () => number): Twins {
+/** Twins in memory, and in `table` if there is one; empty at first. `now` gives milliseconds since 1970. */
+export function createTwins(registry: Registry, now: () => number, table?: Table<KeptTwin>): Twins {
   const twins = new Map<string, Stored>();
   const watchers = new Map<string, Set<(patch: JsonObject) => void>>();
+
+  const open = ({ tags, desired, reported, ...rest }: KeptTwin): Stored => ({
+    ...rest,
+    tags: createSection('tags', bytes.tags, tags, now),
+    desired: createSection('properties.desired', bytes.properties, desired, now),
+    reported: createSection('properties.reported', bytes.properties, reported, now),
+  });
+
+  const keep = (clientId: string, { tags, desired, reported, ...rest }: Stored): void =>
+    table?.put(clientId, { ...rest, tags: tags.kept(), desired: desired.kept(), reported: reported.kept() });
 
   const find = (clientId: string): Stored => {
     const identity = registry.get(clientId);
     if (!identity) throw new Refusal('amqp:not-found', 'There is no device of this id.');
     const stored = twins.get(clientId);
     if (stored?.generationId === identity.generationId) return stored;
-    const made = {
-      generationId: identity.generationId,
-      etag: newTag(),
-      version: 2,
-      tags: createSection('tags', bytes.tags, now),
-      desired: createSection('properties.desired', bytes.properties, now),
-      reported: createSection('properties.reported', bytes.properties, now),
-    };
+    const made = open(freshTwin(identity));
     twins.set(clientId, made);
+    keep(clientId, made);
     return made;
-  };
-
-  const touch = (stored: Stored): void => {
-    stored.version += 1;
-    stored.etag = newTag();
   };
 
   const view = ({ etag, version, tags, desired, reported }: Stored): Twin => ({
@@ -78,8 +84,12 @@ export function createTwins(registry: Registry, now: () => number): Twins {
     reported: reported.view(),
   });
 
+  for (const [clientId, kept] of table?.entries() ?? []) twins.set(clientId, open(kept));
+
   registry.watch((change, { clientId }) => {
-    if (change === 'deleted') twins.delete(clientId);
+    if (change !== 'deleted') return;
+    twins.delete(clientId);
+    table?.delete(clientId);
   });
 
   return {
@@ -89,6 +99,7 @@ export function createTwins(registry: Registry, now: () => number): Twins {
       const stored = find(clientId);
       stored.reported.apply(patch);
       stored.version += 1; // as in a hub, reported properties do not change the etag
+      keep(clientId, stored);
       return stored.reported.version();
     },
 
@@ -97,11 +108,13 @@ export function createTwins(registry: Registry, now: () => number): Twins {
       if (properties !== undefined && !isObject(properties))
         throw new Refusal('com.microsoft:argument-error', 'The properties of a twin are an object.');
       const desired = properties?.['desired'];
-      if (tags !== undefined) stored.tags.apply(tags, replace);
-      if (desired !== undefined) stored.desired.apply(desired, replace);
-      touch(stored);
-      if (desired !== undefined && isObject(desired)) {
-        const patch = { ...desired, $version: stored.desired.version() };
+      if (tags !== undefined) change(stored.tags, tags, replace);
+      const told = desired === undefined ? undefined : change(stored.desired, desired, replace);
+      stored.version += 1;
+      stored.etag = newTag();
+      keep(clientId, stored);
+      if (told) {
+        const patch = { ...told, $version: stored.desired.version() };
         for (const listener of watchers.get(clientId) ?? []) listener(patch);
       }
       return view(stored);
@@ -113,6 +126,18 @@ export function createTwins(registry: Registry, now: () => number): Twins {
       return () => listeners.delete(listener);
     },
   };
+}
+
+/** Change a section. The answer is what a device is told of that: `null` for each name that is no longer there. */
+function change(section: Section, patch: Json, replace: boolean): JsonObject {
+  if (patch === null) return Object.fromEntries(section.clear().map((name) => [name, null]));
+  section.apply(patch, replace);
+  return isObject(patch) ? patch : {};
+}
+
+function freshTwin({ generationId, createdAt }: Identity): KeptTwin {
+  const fresh = freshSection(createdAt);
+  return { generationId, etag: newTag(), version: 2, tags: fresh, desired: fresh, reported: fresh };
 }
 
 function newTag(): string {

@@ -131,6 +131,27 @@ describe.each([
       })
       .toMatchObject({ interval: 7 });
   });
+  test('is told when a service clears its desired properties, and then has none', async () => {
+    hub.twins.change(deviceId, { properties: { desired: { interval: 5, limits: { rpm: 9 } } } });
+    const client = await open();
+    const twin = await client.getTwin();
+    const told = new Promise((resolve) => {
+      twin.on('properties.desired', (delta) => 'interval' in delta && delta.interval === null && resolve(delta));
+    });
+    // until the device listens, nobody is told of what changes
+    const names = () => Object.keys(twin.properties.desired).filter((name) => !name.startsWith('$'));
+    await client.sendEvent(deviceMessage('ready'));
+    await expect
+      .poll(async () => {
+        await registry.updateTwin(deviceId, { properties: { desired: { ready: true } } }, '*');
+        return names();
+      })
+      .toContain('ready');
+    const { responseBody } = await registry.updateTwin(deviceId, { properties: { desired: null } }, '*');
+    expect(Object.keys(responseBody.properties.desired).sort()).toEqual(['$metadata', '$version']);
+    expect(await told).toMatchObject({ interval: null, limits: null, ready: null });
+    expect(names()).toEqual([]);
+  });
   test('gets an error for a patch that a twin cannot hold', async () => {
     const client = await open();
     const twin = await client.getTwin();

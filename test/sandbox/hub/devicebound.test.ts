@@ -19,7 +19,7 @@ beforeEach(() => {
   now = Date.UTC(2030, 0, 1);
   registry = createRegistry(() => now);
   journal = createJournal({ now: () => now });
-  feedback = createFeedback({ ...feedbackRules, batch: 1 }, 1000, () => now);
+  feedback = createFeedback({ rules: { ...feedbackRules, batch: 1 }, bytes: 1000, now: () => now });
   devicebound = createDevicebound({
     registry,
     journal,

@@ -162,6 +162,21 @@ describe('a twin', () => {
     expect(responseBody.properties.desired['a']).toBeUndefined();
     expect(responseBody.properties.desired.$metadata['b']['d'].$lastUpdatedVersion).toBe(3);
   });
+  test('says of each section when it was made, from the start', async () => {
+    const { responseBody: twin } = await owner.getTwin(deviceId);
+    const $lastUpdated = hub.registry.get(deviceId)?.createdAt;
+    for (const section of [twin.properties.desired, twin.properties.reported])
+      expect(section).toEqual({ $version: 1, $metadata: { $lastUpdated } });
+  });
+  test('loses its tags, or its desired properties, when a service says null', async () => {
+    const send = (patch: object) => owner.updateTwin(deviceId, patch, '*');
+    hub.twins.change(deviceId, { tags: { a: 1 }, properties: { desired: { b: 1 } } });
+    const { responseBody: untagged } = await send({ tags: null });
+    expect([untagged.tags, untagged.properties.desired['b']]).toEqual([{}, 1]);
+    const { responseBody: cleared } = await send({ properties: { desired: null } });
+    expect(cleared.properties.desired).toMatchObject({ $version: 3 });
+    expect(cleared.properties.desired['b']).toBeUndefined();
+  });
   test('is changed only from the version that one has seen', async () => {
     const { responseBody: twin } = await owner.getTwin(deviceId);
     await twin.update({ tags: { seen: 1 } });

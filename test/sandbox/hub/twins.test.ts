@@ -87,6 +87,20 @@ test('a watcher is told of desired properties, and of nothing else', () => {
   twins.change('d1', { properties: { desired: { b: 1 } } });
   expect(told).toEqual([{ a: null, $version: 2 }]);
 });
+test('null takes all tags or desired properties away, and a watcher is told of each', () => {
+  const told: unknown[] = [];
+  twins.change('d1', { tags: { t: 1 }, properties: { desired: { a: 1, b: { c: 2 } } } });
+  twins.watch('d1', (patch) => told.push(patch));
+  const { tags, desired } = twins.change('d1', { tags: null, properties: { desired: null } });
+  expect(JSON.parse(JSON.stringify({ tags, desired }))).toEqual({
+    tags: {},
+    desired: { $version: 3, $metadata: { $lastUpdated: new Date(now).toISOString(), $lastUpdatedVersion: 3 } },
+  });
+  expect(told).toEqual([{ a: null, b: null, $version: 3 }]);
+});
+test('a device cannot clear what it reported with null', () => {
+  expect(() => twins.report('d1', null)).toThrow('is an object');
+});
 test('a twin goes with its device; one created again has a new one', () => {
   twins.report('d1', { a: 1 });
   registry.delete('d1');
