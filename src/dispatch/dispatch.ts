@@ -123,8 +123,8 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     const ms = ended - began;
     const course = { traceId, readAt, begunAt, ms, repliesMs, backends: times };
     recordHandled(arrival, handled, answered, course);
+    writeHandled(log, arrival, handled, answered, course); // rounds the times
     if (tell) tellHandled(tell, handled, answered, course);
-    writeHandled(log, arrival, handled, answered, course);
     if (span !== undefined) endHandled(span, answered);
     return true;
   }

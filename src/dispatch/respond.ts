@@ -8,10 +8,10 @@ import { type Envelope, wantsAck } from '../protocol/envelope.ts';
 import type { Json } from '../protocol/json.ts';
 import { notify } from '../protocol/notification.ts';
 import { Rejection } from '../protocol/rejection.ts';
-import { beginStep, type Steps } from '../tap/steps.ts';
+import type { Steps } from '../tap/steps.ts';
 import type { Span } from '../tracing/span.ts';
 import { beginReplySpan } from './replySpan.ts';
-import { tellReply } from './told.ts';
+import { beginReplyStep } from './replyStep.ts';
 
 /** A message after its handling or its rejection. */
 export interface Handled {
@@ -61,7 +61,15 @@ export async function answer(
   async function send(reply: Reply): Promise<Delivery> {
     if (ended.aborted) throw new Revoked();
     const replySpan = span && beginReplySpan(span, reply);
-    const delivery = await followed(reply, steps, (waits) => sender.send(reply, ended, replySpan?.refused, waits));
+    const step = beginReplyStep(steps, reply);
+    const delivery = await sender.send(reply, ended, {
+      waits: step.waits,
+      refused(reason) {
+        step.refused(reason);
+        replySpan?.refused(reason);
+      },
+    });
+    step.end(delivery);
     replySpan?.end(delivery);
     if (delivery === 'stopped') throw new Revoked();
     if (delivery === 'delivered') sent += 1;
@@ -114,21 +122,4 @@ function resultOf({ envelope, card, body, json, outcome, failure }: Handled) {
     properties: { ...echo?.properties, ...outcome?.properties },
     detailsKey: card?.detailsKey ?? 'details',
   } as const;
-}
-
-/** Sends a reply as a step of its message, and reports it to those who follow the device. */
-async function followed(
-  reply: Reply,
-  steps: Steps | undefined,
-  send: (waits: (what: string) => void) => Promise<Delivery>,
-): Promise<Delivery> {
-  const { kind, deviceId: to } = reply;
-  const step = beginStep(steps, 'reply', kind, to);
-  const delivery = await send((what) => {
-    step.waitsFor = what;
-    if (what !== 'hub') steps?.tell?.('reply waits', { kind, to, for: what });
-  });
-  steps?.open.delete(step);
-  if (steps?.tell) tellReply(steps.tell, reply, delivery, Date.now() - step.since);
-  return delivery;
 }

@@ -1,5 +1,3 @@
-import type { Delivery } from '../hub/replies/sender.ts';
-import type { Reply } from '../protocol/c2d.ts';
 import type { Envelope } from '../protocol/envelope.ts';
 import type { Tell } from '../tap/taps.ts';
 import type { Arrival } from './dispatch.ts';
@@ -25,13 +23,6 @@ export function tellBegun(
     redelivered,
     parkedBefore: attempts,
   });
-}
-
-export function tellReply(tell: Tell, reply: Reply, delivery: Delivery, ms: number): void {
-  const { kind, deviceId: to, messageId, correlationId, properties, body } = reply;
-  const outcome = typeof delivery === 'string' ? delivery : `dropped: ${delivery.dropped}`;
-  const bytes = Buffer.byteLength(body);
-  tell('reply', { kind, to, outcome, ms, messageId, correlationId, properties, bytes }, { body });
 }
 
 export function tellHandled(

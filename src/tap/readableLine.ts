@@ -5,6 +5,7 @@ const colours: Readonly<Record<string, number>> = {
   attempt: 34,
   reply: 35,
   'reply waits': 33,
+  refused: 33,
   waits: 33,
   handled: 32,
   parked: 31,

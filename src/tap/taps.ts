@@ -7,6 +7,7 @@ export type Stage =
   | 'decoded'
   | 'attempt'
   | 'reply waits'
+  | 'refused'
   | 'reply'
   | 'parked'
   | 'handled'

@@ -42,12 +42,16 @@ describe('the sender', () => {
     expect(attempts).toHaveLength(3);
   });
 
-  it('tells of each attempt that the hub did not accept', async () => {
+  it('tells of each attempt that the hub did not accept, and what the reply waits for', async () => {
     const { sender } = setUp({ a: [later('queue_full'), later('throttled'), undefined] });
-    const reasons: string[] = [];
-    const sent = watch(sender.send(replyTo('a'), undefined, (reason) => void reasons.push(reason)));
+    const told: string[] = [];
+    const observer = {
+      waits: (what: string) => void told.push(what),
+      refused: (reason: string) => void told.push(reason),
+    };
+    const sent = watch(sender.send(replyTo('a'), undefined, observer));
     await vi.advanceTimersByTimeAsync(1_000);
-    expect([sent.delivery, reasons]).toEqual(['delivered', ['queue_full', 'throttled']]);
+    expect([sent.delivery, told]).toEqual(['delivered', ['hub', 'queue_full', 'hub', 'throttled', 'hub']]);
   });
 
   it.each(['queue_full', 'not_taken'] as const)('drops a reply after a minute of %s, and says why', async (reason) => {

@@ -105,7 +105,7 @@ export const traceFaults: readonly Fault[] = [
   }),
   ...inFile('src/hub/replies/sender.ts', ['test/hub/sender.test.ts'], {
     fault: 'tells of no attempt but the first',
-    find: 'refusal = await attempt(reply, onRefusal);\n      if',
+    find: 'refusal = await attempt(reply, observer);\n      if',
     replace: 'refusal = await attempt(reply, undefined);\n      if',
     caughtBy: 'tells of each attempt that the hub did not accept',
   }),

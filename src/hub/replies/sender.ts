@@ -13,10 +13,9 @@ export interface Sender {
   /**
    * Never rejects.
    * @param ended when aborted, the reply waits for no further attempt
-   * @param onRefusal called with the reason each time the hub does not accept it
-   * @param waits called whenever the reply begins to wait: for its `turn`, for the `hub`, or after a refusal, with its reason
+   * @param observer told what the reply waits for
    */
-  send(reply: Reply, ended?: AbortSignal, onRefusal?: OnRefusal, waits?: (what: string) => void): Promise<Delivery>;
+  send(reply: Reply, ended?: AbortSignal, observer?: ReplyObserver): Promise<Delivery>;
   state(): SenderState;
   /** Devices whose replies are tried only once (D19). */
   notFetching(): Iterable<string>;
@@ -30,7 +29,12 @@ export interface SenderState extends SendQueueState {
   readonly notFetching: number;
 }
 
-type OnRefusal = (reason: Refusal['reason']) => void;
+export interface ReplyObserver {
+  /** The reply waits for its `turn` to be sent, or for the `hub` to take it. */
+  waits(what: 'turn' | 'hub'): void;
+  /** The hub has not taken it: called each time. */
+  refused(reason: Refusal['reason']): void;
+}
 
 interface SenderOptions {
   /** Sends once and calls `onSent` when the send begins; returns why the hub did not accept the reply. */
@@ -80,7 +84,8 @@ export function createSender(options: SenderOptions): Sender {
       if (stopped || over?.aborted) wake();
     });
 
-  async function attempt(reply: Reply, onRefusal: OnRefusal | undefined): Promise<Refusal | undefined> {
+  async function attempt(reply: Reply, observer: ReplyObserver | undefined): Promise<Refusal | undefined> {
+    observer?.waits('hub');
     let began = now();
     const refusal = await sendOnce(reply, () => {
       began = now(); // the time to connect is no sign of the hub's rate
@@ -88,7 +93,7 @@ export function createSender(options: SenderOptions): Sender {
     sendQueue.settled(began, refusal);
     recordSend((now() - began) / 1000, refusal?.reason ?? '');
     tell(refusal, reply, troubles);
-    if (refusal !== undefined) onRefusal?.(refusal.reason);
+    if (refusal !== undefined) observer?.refused(refusal.reason);
     return refusal;
   }
 
@@ -98,8 +103,7 @@ export function createSender(options: SenderOptions): Sender {
     first: Refusal,
     over: AbortSignal,
     settledLate: () => void,
-    onRefusal: OnRefusal | undefined,
-    waits: (what: string) => void,
+    observer: ReplyObserver | undefined,
   ): Promise<Delivery> {
     let refusal: Refusal | undefined = first;
     let remainingMs = maxWaitMs;
@@ -108,7 +112,6 @@ export function createSender(options: SenderOptions): Sender {
       const isFull = refusal.reason === 'queue_full';
       const lasts = isFull && notFetching.has(reply.deviceId);
       if (refusal.kind === 'never' || lasts) return { dropped: refusal.reason as DropReason };
-      waits(refusal.reason);
       if (refusal.kind !== 'hub') {
         const paused = now();
         await pause(pauseMs * (0.5 + random() / 2), over);
@@ -121,23 +124,23 @@ export function createSender(options: SenderOptions): Sender {
         if (isFull) remember(reply.deviceId);
         return { dropped: refusal.reason as DropReason };
       }
-      if (!(await sendQueue.turn(reply.deviceId, reply.isFailure ?? false, over))) return 'stopped';
-      waits('hub');
-      refusal = await attempt(reply, onRefusal);
+      const turn = sendQueue.turn(reply.deviceId, reply.isFailure ?? false, over);
+      if (turn !== true) observer?.waits('turn');
+      if (!(await turn)) return 'stopped';
+      refusal = await attempt(reply, observer);
       if (refusal === undefined) return 'delivered';
     }
   }
 
   return {
-    async send(reply, ended, onRefusal, waits = () => {}) {
+    async send(reply, ended, observer) {
       if (!fits(reply)) return { dropped: 'too_large' };
       const turn = sendQueue.turn(reply.deviceId, reply.isFailure ?? false, ended);
       if (turn !== true) {
-        waits('turn');
+        observer?.waits('turn');
         if (!(await turn)) return 'stopped';
       }
-      waits('hub');
-      const refusal = await attempt(reply, onRefusal);
+      const refusal = await attempt(reply, observer);
       let delivery: Delivery = 'delivered';
       if (refusal !== undefined) {
         const over = new AbortController();
@@ -150,7 +153,7 @@ export function createSender(options: SenderOptions): Sender {
           isSettledLate = true;
           stopWaiting();
         };
-        delivery = await resend(reply, refusal, over.signal, settledLate, onRefusal, waits);
+        delivery = await resend(reply, refusal, over.signal, settledLate, observer);
         ended?.removeEventListener('abort', stopWaiting);
         if (isSettledLate) delivery = 'delivered';
       }
