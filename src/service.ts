@@ -43,14 +43,19 @@ export interface Service {
  * The only wiring: settings → backends, sender, dispatch, consumer, health.
  * @throws Error when the checkpoints cannot be read or the health port is not available
  */
-export async function startService(settings: Settings, log: Log, instance?: string, traces?: Traces): Promise<Service> {
+export async function startService(
+  settings: Settings,
+  log: Log,
+  instance: string = randomUUID(),
+  traces?: Traces,
+): Promise<Service> {
   const { hub, delivery, scaling, checkpoints, http } = settings;
   const taps = createTaps();
   const hubName = /EntityPath=([^;]+)/.exec(hub.eventsConnectionString)?.[1] ?? '';
   const metrics = openMetrics({
     service: 'device-messaging',
     version: thisBuild(process.env).version,
-    instance: instance ?? randomUUID(),
+    instance,
     env: process.env,
     log,
   });
@@ -65,7 +70,7 @@ export async function startService(settings: Settings, log: Log, instance?: stri
 
   const consumer = createConsumer({
     ...reading,
-    ...(instance !== undefined && { instance }),
+    instance,
     connectionString: hub.eventsConnectionString,
     consumerGroup: hub.consumerGroup,
     startPosition: hub.startPosition as 'earliest' | 'latest',
@@ -115,7 +120,7 @@ export async function startService(settings: Settings, log: Log, instance?: stri
     log,
     { program: 'service', instance, ...thisBuild(process.env) },
     {
-      ...serviceRoutes({ ...handling, consumer }),
+      ...serviceRoutes({ ...handling, consumer, instance }),
       '/tap': tapRoute(taps, secretsOf(settings), () => ({
         instance,
         partitions: consumer.partitions().map(({ partition }) => partition),

@@ -1,6 +1,7 @@
 import type { BackendName, Backends } from '../backends/backends.ts';
 import type { DeviceWork } from '../hub/partition/deviceWork.ts';
 import type { Step } from '../tap/steps.ts';
+import { ageOf, secondsSince } from './ages.ts';
 
 type Work = DeviceWork & { readonly partition: string };
 
@@ -56,7 +57,3 @@ const callWaits: Readonly<Record<string, string>> = {
   answer: 'an answer of the',
   retry: 'the next attempt at the',
 };
-
-const secondsSince = (ms: number): number => Math.max(0, Math.round((Date.now() - ms) / 100) / 10);
-
-const ageOf = (ms: number) => ({ since: new Date(ms).toISOString(), seconds: secondsSince(ms) });

@@ -4,11 +4,15 @@ import type { Consumer } from '../hub/reading/consumer.ts';
 import type { PartitionState } from '../hub/reading/partitionState.ts';
 import type { Sender } from '../hub/replies/sender.ts';
 import type { ServiceConnection } from '../hub/replies/serviceConnection.ts';
+import type { Ownership } from '../hub/stores/store.ts';
 import type { AdminRoute } from './admin.ts';
+import { inTenths, secondsSince } from './ages.ts';
 import { shownWork } from './deviceWork.ts';
 
 interface Sources {
-  readonly consumer: Pick<Consumer, 'partitions' | 'devices'>;
+  /** Which one this is. */
+  readonly instance: string;
+  readonly consumer: Pick<Consumer, 'partitions' | 'elsewhere' | 'devices'>;
   readonly backends: Pick<Backends, 'states'>;
   readonly connection: Pick<ServiceConnection, 'isOpen'>;
   readonly sender: Pick<Sender, 'state' | 'notFetching'>;
@@ -23,7 +27,7 @@ const devicesQuery = z.strictObject({
 
 /** What the service says about itself on the admin port. */
 export function serviceRoutes(sources: Sources): Readonly<Record<string, AdminRoute>> {
-  const { consumer, backends, connection, sender } = sources;
+  const { instance, consumer, backends, connection, sender } = sources;
 
   function devices(query: URLSearchParams) {
     const { device, limit } = devicesQuery.parse(Object.fromEntries(query));
@@ -40,8 +44,13 @@ export function serviceRoutes(sources: Sources): Readonly<Record<string, AdminRo
 
   return {
     '/partitions': {
-      about: 'the partitions that this instance reads: position, lag, what waits, the oldest message, the checkpoint',
-      get: () => ({ partitions: consumer.partitions().map(shownPartition) }),
+      about:
+        'the partitions that this instance reads: position, lag, what waits, the oldest message, the checkpoint; and who owns the others',
+      get: () => ({
+        instance,
+        partitions: consumer.partitions().map(shownPartition),
+        elsewhere: consumer.elsewhere().map(shownOwner),
+      }),
     },
     '/backends': { about: 'circuits, connections and caches', get: () => shownBackends(backends.states()) },
     '/replies': {
@@ -57,10 +66,18 @@ export function serviceRoutes(sources: Sources): Readonly<Record<string, AdminRo
 
 const shownTime = (ms: number): string => new Date(ms).toISOString();
 
-const shownPartition = ({ since, oldest, ...rest }: PartitionState) => ({
+const shownPartition = ({ since, oldest, lagSeconds, checkpoint, ...rest }: PartitionState) => ({
   ...rest,
+  lagSeconds: lagSeconds === undefined ? undefined : inTenths(lagSeconds),
   since: shownTime(since),
-  oldest: oldest && { ...oldest, readAt: shownTime(oldest.readAt), seconds: (Date.now() - oldest.readAt) / 1000 },
+  oldest: oldest && { ...oldest, readAt: shownTime(oldest.readAt), seconds: secondsSince(oldest.readAt) },
+  checkpoint: { ...checkpoint, ageSeconds: inTenths(checkpoint.ageSeconds) },
+});
+
+const shownOwner = ({ partition, owner, renewedAt }: Ownership) => ({
+  partition,
+  owner: owner === '' ? 'none' : owner,
+  renewedAt: shownTime(renewedAt),
 });
 
 const shownBackends = (states: ReturnType<Backends['states']>) =>

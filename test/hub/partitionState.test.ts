@@ -75,6 +75,7 @@ describe('the state of a partition', () => {
       inFlight: 5,
       waiting: 0,
       spooled: { messages: 0, bytes: 0 },
+      devices: 5,
       oldest: { device: 'behind0', sequenceNumber: first?.sequenceNumber },
       suspects: 0,
     });

@@ -12,6 +12,8 @@ export interface PartitionContents {
   readonly waiting: number;
   /** Those of them that are on disk. */
   readonly spooled: { readonly messages: number; readonly bytes: number };
+  /** Devices with messages here: each has a lane. */
+  readonly devices: number;
   /** The oldest message that is not handled to its end. */
   readonly oldest: OldestMessage | undefined;
   readonly checkpoint: CheckpointState;
@@ -34,7 +36,7 @@ interface Parts<M extends Kept> {
   readonly checkpoints: Pick<Checkpoints, 'pending' | 'state'>;
   readonly work: Pick<Work<never>, 'running'>;
   readonly spool: Pick<Spool, 'taken'>;
-  readonly lanes: Pick<Lanes<M>, 'all'>;
+  readonly lanes: Pick<Lanes<M>, 'all' | 'count'>;
   readonly screening: Pick<Screening<M>, 'suspects'> | undefined;
 }
 
@@ -51,6 +53,7 @@ export function contentsOf<M extends Kept>({
     inFlight,
     waiting: Math.max(0, checkpoints.pending() - inFlight),
     spooled: spool.taken(),
+    devices: lanes.count(),
     oldest: oldestIn(lanes),
     checkpoint: checkpoints.state(),
     suspects: screening?.suspects() ?? 0,

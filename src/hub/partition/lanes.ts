@@ -34,6 +34,7 @@ export interface Lanes<M extends Queued> {
   all(): Iterable<LaneView<M>>;
   /** For operators: what the first messages of lanes wait for; without those that are in flight. */
   waits(): ReadonlyMap<LaneView<M>, Wait>;
+  count(): number;
   /** Messages in the lane, the one in flight included. */
   length(deviceId: string): number;
 }
@@ -178,6 +179,7 @@ export function createLanes<M extends Queued>(options: LanesOptions<M>): Lanes<M
       void run(laneOf(deviceId, message));
     },
     all: () => lanes.values(),
+    count: () => lanes.size,
     waits() {
       const found = new Map<LaneView<M>, Wait>();
       for (const lane of ready) found.set(lane, 'room');

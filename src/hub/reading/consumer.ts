@@ -33,6 +33,8 @@ export interface Consumer {
   waiting(): { readonly messages: number; readonly partitions: readonly string[] };
   /** What is read, for operators; walks over everything that waits. */
   partitions(): readonly PartitionState[];
+  /** The partitions that are not read here, and who owns them, as of the last round; for operators. */
+  elsewhere(): readonly Ownership[];
   /**
    * The devices with messages that are read and not handled to their end.
    * @param device only this one; undefined for all
@@ -83,6 +85,8 @@ export function createConsumer<A extends Arriving>(options: ConsumerOptions<A>):
     couldNotAsk: (error) => log.debug({ err: error }, 'cannot ask the hub whether it has events that do not come'),
   });
   let partitions: readonly string[] = [];
+  /** As of the last round. */
+  let known: readonly Ownership[] = [];
   let countedAt = 0;
   /** Since when an owned partition has no session. */
   let unreadSince: number | undefined;
@@ -102,6 +106,7 @@ export function createConsumer<A extends Arriving>(options: ConsumerOptions<A>):
     if (partitions.length === 0) await countPartitions();
     else if (performance.now() - countedAt > countEveryMs) void countPartitions().catch(notCounted);
     const { records, ageOf } = await ownerships.look();
+    known = records;
     const decision = decide(me, partitions, records, Date.now(), balance, ageOf);
     sessions.revokeLost(records);
     // Before the first await: a partition that is released during it must not be opened again.
@@ -223,6 +228,7 @@ export function createConsumer<A extends Arriving>(options: ConsumerOptions<A>):
     },
     waiting,
     partitions: () => sessions.all().map(stateOf),
+    elsewhere: () => known.filter(({ partition }) => !sessions.has(partition)),
     devices: (device) =>
       sessions.all().flatMap((session) => {
         const { partition } = session.record;
