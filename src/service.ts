@@ -103,7 +103,8 @@ export async function startService(
       onRead: () => countRead('message'),
       costOf: (event) => bytesToReserve(event, messageLimits.maxInflatedBytes),
       requirementOf,
-      tellOf: ({ deviceId, event, origin }: Arrival) => taps.of(deviceId, origin.partition, event.sequenceNumber),
+      tellOf: ({ deviceId, event: { sequenceNumber }, origin }: Arrival) =>
+        taps.of(deviceId, { partition: origin.partition, sequenceNumber }),
       dispatch,
     }),
   });

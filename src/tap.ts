@@ -8,7 +8,8 @@ import { printable } from './text/printable.ts';
 const usage = `Usage: tap --device D [options]
 
 Follows the messages of one device through the service, as they happen: read from the hub, waiting, begun, each backend
-call, each reply, handled. Ask the instance that reads the device's partition; another one sees nothing.
+call, each reply, handled. Ask the instance that reads the device's partition; another one sees nothing. At the front
+door of remote methods: the invocations of the device's methods.
 
   --device D    the device that the hub knows by this id
   --seconds N   for so long, up to 3600; default 60

@@ -51,6 +51,7 @@ function issueTokens({ applications }: Backends): MethodsState['tokens'] {
 export async function openFrontDoor(options: FrontDoorOptions): Promise<FrontDoor> {
   const { hub, backends, directory, ports, buildDirectory, printer, signal } = options;
   const [port, healthPort] = [ports.methods || (await freePort()), ports.methodsHealth || (await freePort())];
+  const adminPort = await freePort();
   const storage = await startFileStorage();
   let frontDoor: Prepared | undefined;
 
@@ -60,7 +61,7 @@ export async function openFrontDoor(options: FrontDoorOptions): Promise<FrontDoo
   }
 
   try {
-    const environment = frontDoorEnvironment(hub, backends, storage, { port, healthPort });
+    const environment = frontDoorEnvironment(hub, backends, storage, { port, healthPort, adminPort });
     const urls = [`http://127.0.0.1:${port}`, `http://127.0.0.1:${healthPort}`] as const;
     frontDoor = await prepareProcess(join(directory, 'methods'), ...urls, {
       ...{ name: 'The front door', command: ['node', 'dist/methods.js'], directory: buildDirectory, signal },
@@ -68,7 +69,10 @@ export async function openFrontDoor(options: FrontDoorOptions): Promise<FrontDoo
     });
     const { connectionString, container } = storage;
     const tokens = issueTokens(backends);
-    const state: MethodsState = Object.assign(frontDoor.state, { tokens, files: { connectionString, container } });
+    const state: MethodsState = Object.assign(frontDoor.state, {
+      ...{ tokens, files: { connectionString, container } },
+      adminUrl: `http://127.0.0.1:${adminPort}`,
+    });
     if (options.isStarted) {
       const { pid } = await frontDoor.start();
       printer.progress(`Remote methods are invoked at ${state.url} (process ${pid}, log ${state.logFile})`);

@@ -38,7 +38,7 @@ export function frontDoorEnvironment(
   hub: Hub,
   backends: Backends,
   { connectionString, container }: { connectionString: string; container: string },
-  at: { port: number; healthPort: number },
+  at: { port: number; healthPort: number; adminPort: number },
 ): Record<string, string> {
   return {
     NODE_ENV: 'production',
@@ -50,7 +50,7 @@ export function frontDoorEnvironment(
     METHODS_FILES_TENANT_CLAIM: 'tenant',
     HTTP_HOST: '127.0.0.1',
     HTTP_PORT: String(at.healthPort),
-    ADMIN_PORT: '0',
+    ADMIN_PORT: String(at.adminPort),
     LOG_LEVEL: 'info',
     NODE_EXTRA_CA_CERTS: hub.caFile,
   };

@@ -56,6 +56,8 @@ export interface MethodsState extends ProcessState {
   tokens: { invoker: string; reader: string; stranger: string; expired: string };
   /** Each tenant has a folder there. */
   files: { connectionString: string; container: string };
+  /** Where an operator asks it what it does. */
+  adminUrl: string;
 }
 
 /** An edge device with modules: the edge proxy, and the broker between them. */

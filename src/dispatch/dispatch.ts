@@ -92,7 +92,8 @@ export function createDispatch(options: DispatchOptions): Dispatch {
   ): Promise<boolean> {
     const { traceId, traceparent, span } = trace;
     const card = envelope.name === undefined ? undefined : findCard(arrival.generation, envelope.name);
-    const tell = taps?.of(arrival.deviceId, arrival.origin.partition, arrival.event.sequenceNumber);
+    const { partition } = arrival.origin;
+    const tell = taps?.of(arrival.deviceId, { partition, sequenceNumber: arrival.event.sequenceNumber });
     const steps = createSteps(tell);
     context.begins?.(steps);
     const { begunAt } = steps;

@@ -30,7 +30,7 @@ export function createArrivals({ hub, meter, log, taps }: ArrivalsOptions) {
       }
       if (generation === undefined) {
         countPassedOver('skipped');
-        const tell = taps?.of(deviceId ?? '', partition, event.sequenceNumber);
+        const tell = taps?.of(deviceId ?? '', place);
         tell?.('skipped', { why: whyNotOurs(event), hint: misspelling });
         return undefined;
       }

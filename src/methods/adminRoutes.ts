@@ -1,21 +1,32 @@
+import type { MethodBackends } from '../backends/methodBackends.ts';
 import type { AdminRoute } from '../operations/admin.ts';
-import type { RequestHandler } from './requestHandler.ts';
+import { ageOf } from '../operations/ages.ts';
+import { inWords } from '../operations/deviceWork.ts';
+import { shownBackends } from '../operations/shownBackends.ts';
+import type { RequestHandler, RequestInProgress } from './requestHandler.ts';
 
 const mostRequests = 100;
 
+interface Sources {
+  readonly handler: Pick<RequestHandler, 'requests' | 'inProgress'>;
+  readonly backends: Pick<MethodBackends, 'states'>;
+}
+
 /** What the front door says about itself on the admin port. */
-export function frontDoorRoutes(handler: Pick<RequestHandler, 'requests' | 'inProgress'>): Record<string, AdminRoute> {
+export function frontDoorRoutes({ handler, backends }: Sources): Readonly<Record<string, AdminRoute>> {
   return {
     '/requests': {
-      about: 'the invocations in progress, the oldest first',
+      about: 'the invocations in progress, the oldest first, and what each waits for',
       get: () => ({
         inProgress: handler.inProgress(),
-        requests: [...handler.requests()].slice(0, mostRequests).map(({ fields, since }) => ({
-          ...fields,
-          since: new Date(since).toISOString(),
-          seconds: Math.round((Date.now() - since) / 1000),
-        })),
+        requests: [...handler.requests()].slice(0, mostRequests).map(shownRequest),
       }),
     },
+    '/backends': { about: 'circuits, connections and caches', get: () => shownBackends(backends.states()) },
   };
+}
+
+function shownRequest({ fields, steps }: RequestInProgress) {
+  const waitsFor = [...steps.open].map(inWords).join('; ');
+  return { ...fields, ...ageOf(steps.begunAt), waitsFor: waitsFor === '' ? 'its body, or nothing' : waitsFor };
 }

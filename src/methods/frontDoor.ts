@@ -13,9 +13,11 @@ import { observeBackends } from '../operations/backendGauges.ts';
 import { thisBuild } from '../operations/build.ts';
 import { startOperationsServer } from '../operations/http.ts';
 import { openAdmin } from '../operations/openAdmin.ts';
+import { tapRoute } from '../operations/tapRoute.ts';
 import type { MethodsSettings } from '../settings/config.ts';
 import { mostInvocations } from '../settings/groups/constants.ts';
 import { secretsOf } from '../settings/secrets.ts';
+import { createTaps } from '../tap/taps.ts';
 import type { Traces } from '../tracing/span.ts';
 import { frontDoorRoutes } from './adminRoutes.ts';
 import { readCertificate } from './certificate.ts';
@@ -51,6 +53,7 @@ export async function startFrontDoor(
   instance: string = randomUUID(),
 ): Promise<FrontDoor> {
   const { methods, http } = settings;
+  const taps = createTaps();
   const metrics = openMetrics({
     ...{ service: 'device-messaging-methods', version: thisBuild(process.env).version, instance },
     ...{ names: namesIn.methods, env: process.env, log },
@@ -83,6 +86,7 @@ export async function startFrontDoor(
     concurrency: createConcurrencyLimits(limits),
     log,
     traces,
+    taps,
     meter,
   });
   const server = createServer({ handler, contract: contract(), tls: readCertificate(methods), log });
@@ -101,7 +105,10 @@ export async function startFrontDoor(
   const { port } = server.server.address() as AddressInfo;
   log.info({ port, healthPort: health.port }, 'methods can be invoked; health is served at /livez and /readyz');
   const about = { program: 'front door', instance, ...thisBuild(process.env) };
-  const admin = await openAdmin(settings, log, about, frontDoorRoutes(handler));
+  const admin = await openAdmin(settings, log, about, {
+    ...frontDoorRoutes({ handler, backends }),
+    '/tap': tapRoute(taps, secretsOf(settings), () => ({ instance })),
+  });
   access.start();
 
   return {

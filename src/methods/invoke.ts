@@ -4,6 +4,7 @@ import type { MethodBackends } from '../backends/methodBackends.ts';
 import type { DirectMethodResult, DirectMethods } from '../hub/methods/directMethods.ts';
 import { type Meter, noMeter, statusValue } from '../metrics/meter.ts';
 import { parseTypeRef } from '../protocol/fields.ts';
+import { asStep, type Steps } from '../tap/steps.ts';
 import { Failure } from './failure.ts';
 import type { FileInputs } from './fileInputs.ts';
 import { failureFromHub } from './hubErrorMessages.ts';
@@ -13,6 +14,7 @@ import type { RequestFields } from './requestLog.ts';
 import { beginMethod, endMethod, type RequestTrace } from './requestSpan.ts';
 import type { Route } from './route.ts';
 import { type Invocation, timeoutRange } from './schemas.ts';
+import { invokeAsStep, tellDecoded } from './told.ts';
 
 /** A request of a caller who may invoke the method. */
 export interface AuthorizedRequest {
@@ -23,6 +25,7 @@ export interface AuthorizedRequest {
   /** Of the caller's token. */
   readonly claims: Readonly<Record<string, unknown>>;
   readonly trace: RequestTrace;
+  readonly steps: Steps;
   /** For all look-ups before the call to the hub. */
   readonly deadline: Deadline;
 }
@@ -47,7 +50,7 @@ export function createInvoke(options: InvokeOptions): Invoke {
   const { backends, directMethods, recordOutcome, fileInputs, edgeModule, hubHost, meter = noMeter } = options;
   const record = meter.histogram('rpc.client.call.duration');
 
-  async function declarationFor({ fields, route, type, trace, deadline }: AuthorizedRequest) {
+  async function declarationFor({ fields, route, type, trace, steps, deadline }: AuthorizedRequest) {
     const { correlationId, model, method } = fields;
     const outage = new AbortController();
     const call = {
@@ -58,6 +61,7 @@ export function createInvoke(options: InvokeOptions): Invoke {
       deadline: createDeadline(deadline.remaining() / 1000, outage.signal),
       onOutage: () => outage.abort(), // fail at once instead of waiting for the backend (M2)
       idempotencySeed: randomUUID(),
+      steps,
     };
     const ref = parseTypeRef(type);
     try {
@@ -73,13 +77,15 @@ export function createInvoke(options: InvokeOptions): Invoke {
   }
 
   return async (request, body) => {
-    const { fields, route, claims, trace, deadline } = request;
+    const { fields, route, claims, trace, steps, deadline } = request;
     const { correlationId, objectId, model, method } = fields;
     const { input = {}, timeout = timeoutRange.default } = body;
     fields.timeout = timeout;
+    if (steps.tell) tellDecoded(steps.tell, body);
     const { inputs } = await declarationFor(request);
     checkInputs(input, inputs);
-    const files = await fileInputs({ input, inputs, claims, timeout, deadline, span: trace.span });
+    const signed = fileInputs({ input, inputs, claims, timeout, deadline, span: trace.span });
+    const files = await asStep(steps, 'sign the files', 'file storage', signed);
     const { device, target } = route;
     const payload = {
       correlationId,
@@ -99,7 +105,8 @@ export function createInvoke(options: InvokeOptions): Invoke {
     deadline.check();
     const sentAt = performance.now();
     const span = beginMethod(trace, hubHost, device);
-    const result = await directMethods.invoke({ device, module: edgeModule, payload, timeoutSeconds: timeout });
+    const call = { device, module: edgeModule, payload, timeoutSeconds: timeout };
+    const result = await invokeAsStep(directMethods, call, method, steps);
     const ms = performance.now() - sentAt;
     endMethod(span, result);
     if (result.kind === 'response') record(ms / 1000, '200', '');

@@ -5,6 +5,8 @@ import type { InvocableObject } from '../backends/objectForCaller.ts';
 import type { Log } from '../log/log.ts';
 import { type Meter, noMeter, statusValue } from '../metrics/meter.ts';
 import { Rejection } from '../protocol/rejection.ts';
+import { asStep, createSteps, type Steps } from '../tap/steps.ts';
+import type { Taps } from '../tap/taps.ts';
 import type { Traces } from '../tracing/span.ts';
 import { bearerToken, callerOf, claimsOf } from './bearer.ts';
 import type { ConcurrencyLimits } from './concurrencyLimits.ts';
@@ -16,6 +18,7 @@ import { createRequestLog, type RequestFields } from './requestLog.ts';
 import { beginTrace, endRequest, type RequestTrace } from './requestSpan.ts';
 import { routeOf } from './route.ts';
 import type { Invocation } from './schemas.ts';
+import { tellAnswered, tellInvoked } from './told.ts';
 
 /** One request. Each function is called once, in this order. */
 export interface InvocationRequest {
@@ -49,8 +52,7 @@ export interface RequestHandler {
 
 export interface RequestInProgress {
   readonly fields: Readonly<RequestFields>;
-  /** In ms since 1970. */
-  readonly since: number;
+  readonly steps: Steps;
 }
 
 interface RequestHandlerOptions {
@@ -60,6 +62,8 @@ interface RequestHandlerOptions {
   readonly log: Log;
   /** Undefined: no spans are recorded. */
   readonly traces: Traces | undefined;
+  /** Who follows which devices; nobody when omitted. */
+  readonly taps?: Taps;
   readonly meter?: Meter;
 }
 
@@ -73,6 +77,7 @@ export function createRequestHandler({
   concurrency,
   log,
   traces,
+  taps,
   meter = noMeter,
 }: RequestHandlerOptions): RequestHandler {
   const record = meter.histogram('http.server.request.duration');
@@ -119,7 +124,8 @@ export function createRequestHandler({
 
     begin(fields) {
       let release = () => {};
-      const request = { fields, since: Date.now() };
+      const steps = createSteps(undefined);
+      const request = { fields, steps };
       open.add(request);
       let trace: RequestTrace | undefined;
       const beganAt = performance.now();
@@ -133,7 +139,9 @@ export function createRequestHandler({
         },
         (status, failure) => {
           const reason = failure?.reason ?? (status === undefined ? 'caller_gone' : '');
-          record((performance.now() - beganAt) / 1000, status === undefined ? '' : statusValue(status), reason);
+          const ms = performance.now() - beganAt;
+          record(ms / 1000, status === undefined ? '' : statusValue(status), reason);
+          if (steps.tell) tellAnswered(steps.tell, fields, status, failure, ms);
           if (trace) endRequest(trace, fields, status, failure);
         },
       );
@@ -150,16 +158,21 @@ export function createRequestHandler({
         checkPath(fields);
         checkMediaType(headers);
         release = concurrency.acquireLookUp();
-        const object = await objectFor(token, fields, deadline, trace);
+        const askedAt = performance.now();
+        const asked = objectFor(token, fields, deadline, trace);
+        const object = await asStep(steps, 'read object model', 'information model', asked);
+        const lookUpMs = performance.now() - askedAt;
         const claims = claimsOf(token);
         fields.caller = callerOf(claims);
         const route = routeOf(object.path);
         fields.device = route.device;
         if (route.target !== '') fields.target = route.target;
+        steps.tell = taps?.of(route.device, { correlationId: fields.correlationId });
+        if (steps.tell) tellInvoked(steps.tell, fields, lookUpMs);
         const releaseLookUp = release;
         release = concurrency.acquireInvocation(route.device);
         releaseLookUp();
-        authorized = { fields, route, type: object.type, claims, trace, deadline };
+        authorized = { fields, route, type: object.type, claims, trace, steps, deadline };
       }
 
       return {

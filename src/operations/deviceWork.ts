@@ -39,7 +39,8 @@ function waits(state: Work['state'], out: readonly string[]): string {
   }
 }
 
-function inWords({ kind, what, of, waitsFor }: Step): string {
+/** What a call or a reply waits for. */
+export function inWords({ kind, what, of, waitsFor }: Readonly<Step>): string {
   if (kind === 'reply')
     return `${replyWaits[waitsFor] ?? `another attempt to send, after ${waitsFor}`} (${what} to ${of})`;
   return `${callWaits[waitsFor] ?? waitsFor} ${of} (${what})`;

@@ -8,6 +8,7 @@ import type { Ownership } from '../hub/stores/store.ts';
 import type { AdminRoute } from './admin.ts';
 import { inTenths, secondsSince } from './ages.ts';
 import { shownWork } from './deviceWork.ts';
+import { shownBackends } from './shownBackends.ts';
 
 interface Sources {
   /** Which one this is. */
@@ -79,11 +80,3 @@ const shownOwner = ({ partition, owner, renewedAt }: Ownership) => ({
   owner: owner === '' ? 'none' : owner,
   renewedAt: shownTime(renewedAt),
 });
-
-const shownBackends = (states: ReturnType<Backends['states']>) =>
-  Object.fromEntries(
-    Object.entries(states).map(([name, { outage, ...state }]) => [
-      name,
-      { ...state, ...(outage && { outage: { ...outage, since: shownTime(outage.since) } }) },
-    ]),
-  );

@@ -10,6 +10,8 @@ const tapQuery = z.strictObject({
   bodies: z.enum(['true', 'false']).default('false'),
 });
 
+const nothingSeen = 'nothing of this device came here: it may be silent, or another instance has its partition';
+
 /** How long a reader may take to read the rest, when the time is over. */
 const restMs = 5_000;
 
@@ -26,16 +28,21 @@ export function tapRoute(taps: Taps, secrets: readonly string[], where: () => ob
     stream(query, response) {
       const { device, seconds, bodies } = tapQuery.parse(Object.fromEntries(query));
       const writer = createBoundedWriter(response, (events) => lineOf({ time: now(), stage: 'dropped', events }));
+      let events = 0;
       const stop = taps.open({
         device,
-        follow: (event, own) => writer.write(() => lineOf(event, bodies === 'true' ? own : undefined)),
+        follow(event, own) {
+          events += 1;
+          writer.write(() => lineOf(event, bodies === 'true' ? own : undefined));
+        },
       });
       if (stop === undefined) throw new BadRequest('too many follow a device already: end one', 429);
       response.writeHead(200, { 'content-type': 'application/x-ndjson', 'cache-control': 'no-store' });
       writer.write(() => lineOf({ time: now(), stage: 'following', device, seconds, ...where() }));
       const timer = setTimeout(() => {
         stop();
-        writer.end(lineOf({ time: now(), stage: 'ended', why: 'the time is over' }));
+        const hint = events === 0 ? nothingSeen : undefined;
+        writer.end(lineOf({ time: now(), stage: 'ended', why: 'the time is over', events, hint }));
         setTimeout(() => response.destroy(), restMs).unref();
       }, seconds * 1000);
       response.once('close', () => {

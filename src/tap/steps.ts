@@ -1,20 +1,20 @@
 import type { Tell } from './taps.ts';
 
-/** What a message in flight does at this moment; changed in place, and read only when an operator asks. */
+/** What a message in flight, or an invocation, does at this moment; changed in place, and read only when an operator asks. */
 export interface Steps {
   /** Backend calls and replies in progress, in the order of their beginning. */
   readonly open: Set<Step>;
   /** In ms since 1970. */
   readonly begunAt: number;
-  /** Undefined while nobody follows the device. */
-  readonly tell: Tell | undefined;
+  /** Undefined while nobody follows the device, and while an invocation's device is not known. */
+  tell: Tell | undefined;
 }
 
 export interface Step {
   readonly kind: 'call' | 'reply';
   /** Of a call: the backend and the operation. Of a reply: its kind. */
   readonly what: string;
-  /** The backend of a call; the receiving device of a reply. */
+  /** The backend of a call, or what else is asked; the receiving device of a reply. */
   readonly of: string;
   /** In ms since 1970. */
   readonly since: number;
@@ -29,4 +29,15 @@ export function beginStep(steps: Steps | undefined, kind: Step['kind'], what: st
   const step = { kind, what, of, since: Date.now(), waitsFor: kind === 'call' ? 'connection' : 'turn' };
   steps?.open.add(step);
   return step;
+}
+
+/** Waits for an answer as a step. */
+export async function asStep<T>(steps: Steps | undefined, what: string, of: string, answer: Promise<T>): Promise<T> {
+  const step = beginStep(steps, 'call', what, of);
+  step.waitsFor = 'answer';
+  try {
+    return await answer;
+  } finally {
+    steps?.open.delete(step);
+  }
 }

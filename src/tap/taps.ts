@@ -1,11 +1,14 @@
-/** The stages of a message, in the order in which they usually come. */
+/** The stages of a message, and of an invocation, in the order in which they usually come. */
 export type Stage =
   | 'read'
+  | 'invoked'
   | 'skipped'
   | 'waits'
   | 'begun'
   | 'decoded'
   | 'attempt'
+  | 'sent'
+  | 'answer'
   | 'reply waits'
   | 'refused'
   | 'reply'
@@ -13,17 +16,20 @@ export type Stage =
   | 'handled'
   | 'left';
 
-/** One stage of one message. Values are texts, numbers and plain objects. */
+/** Names a message of the hub, or an invocation. */
+export type Place =
+  | { readonly partition: string; readonly sequenceNumber: number }
+  | { readonly correlationId: string };
+
+/** One stage of one message or invocation. Values are texts, numbers and plain objects. */
 export interface TapEvent extends Readonly<Record<string, unknown>> {
   /** In ISO 8601. */
   readonly time: string;
   readonly stage: Stage;
   readonly device: string;
-  readonly partition: string;
-  readonly sequenceNumber: number;
 }
 
-/** Reports a stage of one message to everybody who follows its device. `bodies` are kept from those who did not ask for them. */
+/** Reports a stage of one message or invocation to everybody who follows its device. `bodies` are kept from those who did not ask for them. */
 export type Tell = (stage: Stage, fields: object, bodies?: Bodies) => void;
 
 /** Texts or bytes, as they were received or sent. */
@@ -38,7 +44,7 @@ export interface Follower {
 /** Who follows which devices. */
 export interface Taps {
   /** Undefined while nobody follows the device, which costs next to nothing. */
-  of(device: string, partition: string, sequenceNumber: number): Tell | undefined;
+  of(device: string, place: Place): Tell | undefined;
   /** @returns undefined when too many follow already; else a function that ends it */
   open(follower: Follower): (() => void) | undefined;
 }
@@ -59,13 +65,13 @@ export function createTaps(): Taps {
   }
 
   return {
-    of(device, partition, sequenceNumber) {
+    of(device, place) {
       if (followers.size === 0) return undefined;
       const own = [...followers].filter((one) => one.device === device);
       if (own.length === 0) return undefined;
       return (stage, fields, bodies) => {
         const time = new Date().toISOString();
-        const event = { time, stage, device, partition, sequenceNumber, ...fields };
+        const event = { time, stage, device, ...place, ...fields };
         for (const one of own) if (followers.has(one)) followWith(one, event, bodies);
       };
     },

@@ -79,4 +79,16 @@ export const adminFaults: readonly Fault[] = [
     replace: '',
     caughtBy: 'is that it waits for room in the budget',
   }),
+  ...inFile('src/tap/lines.ts', ['test/methods/admin.test.ts'], {
+    fault: 'shows the signatures of files in bodies',
+    find: 'redactedJson(body, scrub)',
+    replace: 'redactedJson(body, (text) => text)',
+    caughtBy: 'with bodies but without signatures',
+  }),
+  ...inFile('src/tap/steps.ts', ['test/methods/admin.test.ts'], {
+    fault: 'never forgets a step of an invocation',
+    find: '    return await answer;\n  } finally {\n    steps?.open.delete(step);',
+    replace: '    return await answer;\n  } finally {\n    steps?.begunAt;',
+    caughtBy: 'says who waits for the device',
+  }),
 ];

@@ -40,10 +40,9 @@ describe('a body that is shown', () => {
     expect(redactedJson(text, same)).toBe(shown);
   });
 
-  it('is read in linear time, however deep it is', () => {
+  it('is read however deep it is', () => {
     const deep = `${'['.repeat(30_000)}${']'.repeat(30_000)}`;
-    const began = performance.now();
-    expect([deep, `[${deep.length} bytes, not JSON]`]).toContain(redactedJson(deep, same));
-    expect(performance.now() - began).toBeLessThan(1_000);
+    expect(redactedJson(deep, same)).toBe(deep);
+    expect(redactedJson(`{"key":${deep},"a":1}`, same)).toBe('{"key":"…","a":1}');
   });
 });

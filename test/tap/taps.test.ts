@@ -6,10 +6,10 @@ describe('those who follow a device', () => {
   it('are told about its messages, and about no other device’s', () => {
     const taps = createTaps();
     const told: TapEvent[] = [];
-    expect(taps.of('pump-1', '0', 7)).toBeUndefined();
+    expect(taps.of('pump-1', { partition: '0', sequenceNumber: 7 })).toBeUndefined();
     const stop = taps.open({ device: 'pump-1', follow: (event) => told.push(event) });
-    expect(taps.of('pump-2', '0', 8)).toBeUndefined();
-    const tell = taps.of('pump-1', '0', 7);
+    expect(taps.of('pump-2', { partition: '0', sequenceNumber: 8 })).toBeUndefined();
+    const tell = taps.of('pump-1', { partition: '0', sequenceNumber: 7 });
     tell?.('read', { bytes: 2 });
     expect(told).toEqual([
       {
@@ -24,7 +24,7 @@ describe('those who follow a device', () => {
     stop?.();
     tell?.('handled', {});
     expect(told).toHaveLength(1);
-    expect(taps.of('pump-1', '0', 9)).toBeUndefined();
+    expect(taps.of('pump-1', { partition: '0', sequenceNumber: 9 })).toBeUndefined();
   });
 
   it('are four at most', () => {
@@ -46,7 +46,7 @@ describe('those who follow a device', () => {
         throw new Error('a defect of the tap');
       },
     });
-    const tell = taps.of('d1', '0', 1);
+    const tell = taps.of('d1', { partition: '0', sequenceNumber: 1 });
     tell?.('read', {});
     tell?.('begun', {});
     expect(calls).toBe(1);

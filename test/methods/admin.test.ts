@@ -1,0 +1,144 @@
+import { BlobServiceClient } from '@azure/storage-blob';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Azurite, accountKey, startAzurite } from '../../sandbox/methods/azurite.ts';
+import { linesUntil } from '../support/tapLines.ts';
+import { type MethodDevice, methodDevice } from './support/methodDevice.ts';
+import { conveyor, idle, startTestFrontDoor, type TestFrontDoor } from './support/testFrontDoor.ts';
+
+// What an operator sees of invocations in progress, and of those of one device.
+
+const operators = 'the-token-of-the-operators';
+const authorized = { authorization: `Bearer ${operators}` };
+const said: string[] = [];
+
+let azurite: Azurite;
+let setup: TestFrontDoor;
+let motor: MethodDevice;
+let adminUrl: string;
+beforeAll(async () => {
+  azurite = await startAzurite();
+  const container = BlobServiceClient.fromConnectionString(azurite.connectionString).getContainerClient('firmware');
+  await container.create();
+  await container.getBlockBlobClient('m-1.bin').upload('image', 5);
+  const settings = {
+    METHODS_FILES_CONNECTION_STRING: azurite.connectionString,
+    METHODS_FILES_CONTAINER: 'firmware',
+  };
+  setup = await startTestFrontDoor({ settings: { ...settings, ADMIN_TOKEN: operators } });
+  motor = await methodDevice(setup.hub, 'motor-1');
+  adminUrl = `http://127.0.0.1:${setup.lines.find(({ adminPort }) => adminPort)?.['adminPort']}`;
+});
+afterAll(async () => {
+  await motor?.close();
+  await setup?.close();
+  await azurite?.close();
+});
+
+async function ask(path: string) {
+  const body = await (await fetch(adminUrl + path, { headers: authorized })).text();
+  said.push(body);
+  return JSON.parse(body);
+}
+
+/** Follows a device until an invocation is handled. */
+async function follow(query: string, act: () => Promise<unknown>) {
+  const lines = await linesUntil(`${adminUrl}/tap?${query}`, authorized, 'handled', act);
+  said.push(JSON.stringify(lines));
+  return lines;
+}
+
+describe('the tap of the front door', () => {
+  it('follows an invocation through every stage, with bodies but without signatures', async () => {
+    const input = { image: 'm-1.bin' };
+    const lines = await follow('device=motor-1&bodies=true', async () => {
+      const answered = setup.call(conveyor, 'loadFirmware', { input, timeout: 5 });
+      (await motor.next()).respond(200, { status: 7, output: { bytes: 5 } });
+      expect((await answered).status).toBe(200);
+    });
+    expect(lines.map(({ stage }) => stage)).toEqual([
+      ...['following', 'invoked', 'decoded', 'attempt', 'sent', 'answer', 'handled'],
+    ]);
+    const [following, invoked, decoded, attempt, sent, answer, handled] = lines;
+    expect(following).toMatchObject({ device: 'motor-1', instance: expect.any(String) });
+    expect(invoked).toMatchObject({ method: 'loadFirmware', objectId: setup.objectIdOf(conveyor) });
+    expect(decoded).toMatchObject({ timeout: 5, body: JSON.stringify(input) });
+    expect(attempt).toMatchObject({ backend: 'type registry', attempt: 1, method: 'GET', status: 200 });
+    expect(sent).toMatchObject({
+      to: 'motor-1',
+      timeoutSeconds: 5,
+      request: expect.stringContaining('/firmware/m-1.bin'),
+    });
+    expect(answer).toMatchObject({ status: 200, response: '{"status":7,"output":{"bytes":5}}' });
+    expect(handled).toMatchObject({ status: 200, methodStatus: 7, ms: expect.any(Number) });
+    const place = invoked?.['correlationId'];
+    expect(lines.slice(1).map(({ correlationId }) => correlationId)).toEqual(lines.slice(1).map(() => place));
+    expect(motor.received.at(-1)?.text).toContain('sig=');
+  });
+
+  it('says why an invocation fails, and nothing of other devices', async () => {
+    const lines = await follow('device=motor-2', async () => {
+      const answered = setup.call(conveyor, 'stop');
+      (await motor.next()).respond(200, { status: 0 });
+      await answered;
+      expect((await setup.call(idle, 'stop')).status).toBe(503);
+    });
+    const stages = lines.map(({ stage }) => stage).filter((stage) => stage !== 'attempt'); // the type may be cached
+    expect(stages).toEqual(['following', 'invoked', 'decoded', 'sent', 'answer', 'handled']);
+    expect(new Set(lines.map(({ device }) => device))).toEqual(new Set(['motor-2']));
+    expect(lines.at(-2)).toMatchObject({ failure: 'device_offline' });
+    expect(lines.at(-1)).toMatchObject({ status: 503, reason: expect.any(String), details: expect.any(String) });
+  });
+});
+
+describe('the admin port of the front door', () => {
+  it('says which program and instance it is', async () => {
+    expect(await ask('/')).toMatchObject({ program: 'front door', instance: expect.any(String) });
+    expect((await fetch(`${adminUrl}/requests`)).status).toBe(401);
+  });
+
+  it('says who waits for the device, for which method, and since when', async () => {
+    const answered = setup.call(conveyor, 'stop');
+    const call = await motor.next();
+    const { inProgress, requests } = await ask('/requests');
+    expect([inProgress, requests]).toEqual([
+      1,
+      [
+        expect.objectContaining({
+          device: 'motor-1',
+          method: 'stop',
+          since: expect.stringMatching(/^\d{4}-.*Z$/),
+          waitsFor: 'an answer of the device (method stop)',
+        }),
+      ],
+    ]);
+    call.respond(200, { status: 0 });
+    expect((await answered).status).toBe(200);
+    await expect.poll(() => ask('/requests')).toEqual({ inProgress: 0, requests: [] });
+  });
+
+  it('says that an invocation waits for a backend, and which', async () => {
+    setup.backends.faults.add({ backend: 'informationModel', delayMs: 2_000 });
+    const answered = setup.call(conveyor, 'stop');
+    await expect
+      .poll(async () => (await ask('/requests')).requests[0]?.waitsFor)
+      .toBe('an answer of the information model (read object model)');
+    expect(await ask('/backends')).toMatchObject({
+      informationModel: { circuit: 'closed', connections: { inUse: 1, waiting: 0 } },
+      typeRegistry: { circuit: 'closed', cacheEntries: expect.any(Number) },
+    });
+    setup.backends.faults.clear();
+    (await motor.next()).respond(200, { status: 0 });
+    expect((await answered).status).toBe(200);
+  });
+});
+
+it('No secret is in anything that the admin port and the tap of the front door have said', async () => {
+  await ask('/settings');
+  const all = said.join('\n');
+  const key = /SharedAccessKey=([^;]+)/.exec(setup.hub.serviceConnectionString)?.[1] ?? '';
+  const secrets = [...Object.values(setup.tokens), setup.backends.token.clientSecret, operators, key, accountKey];
+  for (const secret of [...secrets, 'sig=']) {
+    expect(secret.length).toBeGreaterThan(3);
+    expect(all).not.toContain(secret);
+  }
+});
