@@ -91,6 +91,7 @@ export function createAmqpServer(hub: HubCore, directory: Directory): AmqpServer
         deviceId: undefined,
         socket,
         close(reason, links = 'detached') {
+          entry.unanswerable = true;
           if (links === 'detached') endLinks(entry, connection, reason);
           connection.close(reason);
           setImmediate(() => endSoon(socket));

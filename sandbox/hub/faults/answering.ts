@@ -24,10 +24,11 @@ export interface Arrival {
 
 /**
  * The one place where messages that came are answered: `take` takes the message in, or throws a `Refusal`; then it is
- * accepted or rejected, unless a `settle` fault wants something else.
+ * accepted or rejected, unless a `settle` fault wants something else. When nobody can be answered, nothing is taken.
  */
 export function answer(faults: StandingFaults, arrival: Arrival, take: () => void, answers: Answers): void {
   const { kind, deviceId } = arrival;
+  if (arrival.connection.unanswerable) return;
   const standing = faults.strike('settle', { link: kind, deviceId });
   if (!standing) {
     settle(take, answers);

@@ -54,6 +54,7 @@ const moved = { condition: 'amqp:link:detach-forced', description: 'The partitio
 
 /** End the sockets of a connection without a word of its protocol. */
 export function cut(connection: Connection, how: 'fin' | 'rst'): void {
+  connection.unanswerable = true;
   if (how === 'rst') reset(connection.socket);
   else connection.socket.end();
 }

@@ -50,6 +50,8 @@ export interface Connection {
   readonly links: Set<Link>;
   /** A fault keeps back all events on it. */
   muted?: boolean;
+  /** The hub has ended it and can answer nothing: messages that still come are not taken. */
+  unanswerable?: boolean;
   /**
    * End the connection as its protocol wants it, with a reason where it has a place for one. Over AMQP its links and
    * sessions end first, as traces of IoT Hub show; `attached` leaves that out.

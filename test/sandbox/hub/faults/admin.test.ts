@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { append, eventReceiver, nextOutcome, serviceLink, toDevice } from '../support/bare.ts';
 import { connectedDevice } from '../support/device.ts';
 import { freshHub } from '../support/hub.ts';
@@ -52,6 +52,14 @@ describe('faults over the admin port', () => {
     expect(body.error).toContain('That is no fault');
     expect(body.error).toContain(word);
   });
+});
+
+test('a burst in a hub without devices is refused with a status and a sentence', async () => {
+  const empty = await freshHub();
+  onTestFinished(() => empty.stop());
+  const response = await fetch(`${empty.adminUrl}/faults`, { method: 'POST', body: '{"kind":"burst","events":1}' });
+  expect(response.status).toBe(404);
+  expect(await response.json()).toEqual({ error: 'There is no device that could send the events.' });
 });
 
 test('the counters tell connections, links, credit, events and queues', async () => {
