@@ -2,8 +2,23 @@ import type { IdentitySettings } from '../identity/registry.ts';
 import { isObject, type Json, type JsonObject } from '../values/json.ts';
 import { Refusal } from '../values/refusal.ts';
 
-/** What a registry client says of an identity. An empty key is none: the hub makes one, or keeps what is there. */
+/** What a client can say of an identity, and this hub cannot do; null, false and nothing ask for none of it. */
+const unknownTo: Readonly<Record<string, (described: JsonObject) => Json | undefined>> = {
+  'capabilities.iotEdge': ({ capabilities }) => isObject(capabilities) && capabilities['iotEdge'],
+  deviceScope: ({ deviceScope }) => deviceScope,
+  parentScopes: ({ parentScopes }) => Array.isArray(parentScopes) && parentScopes.length > 0,
+  'authentication.x509Thumbprint': ({ authentication }) => {
+    const { x509Thumbprint } = isObject(authentication) ? authentication : {};
+    return isObject(x509Thumbprint) && Object.values(x509Thumbprint).some((thumbprint) => thumbprint);
+  },
+  tags: ({ tags }) => tags,
+  properties: ({ properties }) => properties,
+};
+
+/** What a registry client says of an identity. Refuses by its name what this hub does not imitate. An empty key is none: the hub makes one, or keeps what is there. */
 export function settingsIn(described: JsonObject): IdentitySettings {
+  for (const [name, said] of Object.entries(unknownTo))
+    if (said(described)) throw refused(`This hub does not imitate ${name} of an identity.`);
   const { authentication, status, statusReason, managedBy } = described;
   const { type, symmetricKey } = isObject(authentication) ? authentication : {};
   if (type !== undefined && type !== 'sas') throw refused('This hub authenticates devices by symmetric keys only.');

@@ -125,6 +125,28 @@ describe('the registry client', () => {
     const { responseBody } = await registry.getRegistryStatistics();
     expect(responseBody).toMatchObject({ totalDeviceCount: hub.registry.list().length });
   });
+  test.each([
+    ['capabilities.iotEdge', { capabilities: { iotEdge: true } }],
+    ['deviceScope', { deviceScope: 'ms-azure-iot-edge://parent-1' }],
+    ['parentScopes', { parentScopes: ['ms-azure-iot-edge://parent-1'] }],
+    ['authentication.x509Thumbprint', { authentication: { x509Thumbprint: { primaryThumbprint: 'A'.repeat(40) } } }],
+    ['symmetric keys only', { authentication: { type: 'certificateAuthority' } }],
+    ['tags', { tags: { site: 1 } }],
+  ])('is told by its name what the hub does not imitate: %s', async (name, asked) => {
+    const refusal = { name: 'ArgumentError', responseBody: expect.stringContaining(name) };
+    await expect(registry.create(settings(asked))).rejects.toMatchObject(refusal);
+    expect(hub.registry.get(deviceId)).toBeUndefined();
+    await registry.create(settings());
+    await expect(registry.update(settings(asked))).rejects.toMatchObject(refusal);
+    const many = registry.addDevices([{ deviceId: `${deviceId}-b`, status: 'enabled', ...asked } as iothub.Device]);
+    await expect(many).rejects.toMatchObject({ responseBody: expect.stringContaining(name) });
+    expect(hub.registry.get(`${deviceId}-b`)).toBeUndefined();
+  });
+  test('may say that it asks for none of that', async () => {
+    await registry.create(settings({ capabilities: { iotEdge: false }, deviceScope: '' }));
+    const { responseBody } = await registry.get(deviceId);
+    await registry.update(responseBody); // as it came
+  });
   test('with the right to read only cannot write', async () => {
     await registry.create(settings());
     const reader = registryClient(hub, 'registryRead');
