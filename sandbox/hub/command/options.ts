@@ -2,7 +2,8 @@ import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { HubRules } from '../core/core.ts';
 import type { HubOptions } from '../hub.ts';
-import { longestShapingMs, type Tier } from '../limits/throttle.ts';
+import { longestShapingMs } from '../limits/throttle.ts';
+import type { Tier } from '../limits/tiers.ts';
 
 export const help = `Runs an IoT hub on this machine, alone, for any project; or talks to one that runs.
 

@@ -1,4 +1,9 @@
-import { createDevicebound, type Devicebound, type DeviceboundRules, limits } from '../cloudToDevice/deviceQueues.ts';
+import {
+  createDevicebound,
+  type Devicebound,
+  type DeviceboundRules,
+  limits as queueLimits,
+} from '../cloudToDevice/deviceQueues.ts';
 import {
   createFeedback,
   type Feedback,
@@ -16,7 +21,8 @@ import { createPresence, type Presence } from '../identity/presence.ts';
 import { createRegistry, type Identity, type Registry } from '../identity/registry.ts';
 import type { Journal } from '../journal/journal.ts';
 import { type Bounds, bounds } from '../limits/bounds.ts';
-import { createThrottle, type Rates, type Throttle, type Tier, tierRates } from '../limits/throttle.ts';
+import { createThrottle, type Throttle } from '../limits/throttle.ts';
+import { limitsOfRates, type Rates, type Tier, tierLimits } from '../limits/tiers.ts';
 import { createMethods, type Methods } from '../methods/methods.ts';
 import { type Connections, createConnections } from '../network/connections.ts';
 import type { Store } from '../persistence/store.ts';
@@ -64,10 +70,12 @@ export interface HubRules {
   /** Rates of single operations, in operations a second, instead of the tier's. */
   rates?: Rates | undefined;
   /**
-   * How long cloud-to-device messages over the rate are held back, and answered late, before they are refused; refused at
-   * once when absent.
+   * How long messages to and from devices over the rate are held back, and answered late, before they are refused; refused
+   * at once when absent.
    */
   shapingMs?: number | undefined;
+  /** Most messages of either direction held back; by default as many as pass in that time. */
+  shapingBacklog?: number | undefined;
 }
 
 /** The parts of a hub, with no port open. */
@@ -84,7 +92,8 @@ export function createCore(options: {
   now: () => number;
 }): HubCore {
   const { name, partitions, policies, strictProperties, rules, journal, store, now } = options;
-  const { tier, units, rates, shapingMs } = rules;
+  const { tier, units, rates = {}, shapingMs, shapingBacklog } = rules;
+  const limits = { ...(tier ? tierLimits(tier, units) : {}), ...limitsOfRates(rates) };
   const bounded = { ...bounds, ...rules.bounds };
   const registry = createRegistry(now);
   if (store) keepRegistry(registry, store);
@@ -106,7 +115,7 @@ export function createCore(options: {
       registry,
       journal,
       feedback,
-      rules: { ...limits, ...rules.devicebound },
+      rules: { ...queueLimits, ...rules.devicebound },
       bytes: bounded.queues,
       strict: strictProperties,
       table: store?.table<StoredMessage>('devicebound'),
@@ -115,7 +124,7 @@ export function createCore(options: {
     feedback,
     methods: createMethods(registry, journal, rules.methodsAtOnce),
     twins: createTwins(registry, now, store?.table<KeptTwin>('twins')),
-    throttle: createThrottle({ ...(tier ? tierRates(tier, units) : {}), ...rates }, now, shapingMs),
+    throttle: createThrottle(limits, now, { ms: shapingMs, backlog: shapingBacklog }),
     journal,
     tally: createTally(),
     connections: createConnections(),

@@ -9,7 +9,6 @@ export function telemetryFeature({ hub, login, connection, will }: FeatureContex
   const own = eventsTopic(deviceId, moduleId);
 
   const accept = (topic: string, payload: Buffer, retain: boolean, more: Record<string, string> = {}): void => {
-    hub.throttle.take('d2c');
     const { system, properties } = parseBag(topic.slice(own.length));
     if (retain) properties['mqtt-retain'] = 'true';
     hub.events.accept(login, { system, properties: Object.assign(properties, more), body: payload });
@@ -18,15 +17,23 @@ export function telemetryFeature({ hub, login, connection, will }: FeatureContex
   return {
     take({ topic, payload, retain, acknowledge }) {
       if (!`${topic}/`.startsWith(own)) return false;
-      answer(hub.faults, { kind: 'd2c', deviceId, connection }, () => accept(topic, payload, retain), {
+      const answers = {
         accept: acknowledge,
-        reject: (condition, description) => connection.close({ condition, description }),
-      });
+        reject: (condition: string, description: string) => connection.close({ condition, description }),
+      };
+      const takeIt = (refusal: Refusal | undefined) => () => {
+        if (refusal) throw refusal;
+        accept(topic, payload, retain);
+      };
+      hub.throttle.shape('d2c', (refusal) =>
+        answer(hub.faults, { kind: 'd2c', deviceId, connection }, takeIt(refusal), answers),
+      );
       return true;
     },
     broken() {
       if (!will) return;
       try {
+        hub.throttle.take('d2c');
         accept(will.topic, Buffer.from(will.payload), will.retain === true, { 'iothub-MessageType': 'Will' });
       } catch (error) {
         if (!(error instanceof Refusal)) throw error; // nobody is there to be told

@@ -27,15 +27,15 @@ function apply(hub: HubCore, described: JsonObject): void {
   else throw new Refusal('com.microsoft:argument-error', 'The import mode is none that this hub knows.');
 }
 
-/** Changes of up to a hundred identities at once: each is made or refused by itself. */
+/** Changes of up to a hundred identities at once: each is made or refused by itself, and counts. */
 export const bulkRoute: Route = {
   method: 'POST',
   path: '/devices',
   rights: ['registryWrite'],
-  counts: 'registry',
   handle({ hub, body }) {
     if (!Array.isArray(body) || body.length === 0 || body.length > most || !body.every(isObject))
       throw new Refusal('com.microsoft:argument-error', `The body is a list of 1 to ${most} devices.`);
+    hub.throttle.take('registry', body.length);
     const errors: Json[] = [];
     for (const described of body as JsonObject[])
       try {

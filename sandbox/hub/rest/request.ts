@@ -3,7 +3,7 @@ import type { HubCore } from '../core/core.ts';
 import type { Unanswered } from '../http/server.ts';
 import type { Right } from '../identity/policies.ts';
 import { clientIdOf, type Identity } from '../identity/registry.ts';
-import type { Operation } from '../limits/throttle.ts';
+import type { Operation } from '../limits/tiers.ts';
 import { isObject, type Json, type JsonObject } from '../values/json.ts';
 import { Refusal } from '../values/refusal.ts';
 

@@ -1,8 +1,10 @@
 import amqp from 'azure-iot-device-amqp';
+import mqtt from 'azure-iot-device-mqtt';
 import type iothub from 'azure-iothub';
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { HubRules } from '../../../sandbox/hub/core/core.ts';
-import { createThrottle, tierRates } from '../../../sandbox/hub/limits/throttle.ts';
+import { createThrottle } from '../../../sandbox/hub/limits/throttle.ts';
+import { limitsOfRates, tierLimits } from '../../../sandbox/hub/limits/tiers.ts';
 import {
   deviceClient,
   deviceMessage,
@@ -16,63 +18,128 @@ import { freshHub } from './support/hub.ts';
 
 const throttled = { condition: 'com.microsoft:device-container-throttled' };
 
-describe('a rate', () => {
-  test('lets as many through in a second as it says, and goes on with time', () => {
+const refusal = (code: string) => ({ ...throttled, message: expect.stringContaining(code) });
+const perSecond = (count: number) => ({ count, perMs: 1000 });
+
+describe('a limit', () => {
+  test('lets as many through in a window as it says, and no more until the next', () => {
     let now = 0;
-    const throttle = createThrottle({ c2d: 2 }, () => now);
-    throttle.take('c2d');
-    throttle.take('c2d');
-    expect(() => throttle.take('c2d')).toThrow(expect.objectContaining(throttled));
-    now += 500;
-    throttle.take('c2d');
-    expect(() => throttle.take('c2d')).toThrow(expect.objectContaining(throttled));
+    const throttle = createThrottle({ registry: { count: 100, perMs: 60_000 } }, () => now);
+    throttle.take('registry', 50);
+    now += 30_000;
+    throttle.take('registry', 50);
+    now += 29_999;
+    expect(() => throttle.take('registry')).toThrow(expect.objectContaining(refusal('429001')));
+    now += 1;
+    throttle.take('registry', 100);
+    expect(() => throttle.take('registry')).toThrow(expect.objectContaining(throttled));
   });
   test('does not save up what is not used', () => {
     let now = 0;
-    const throttle = createThrottle({ c2d: 2 }, () => now);
-    throttle.take('c2d');
+    const throttle = createThrottle({ method: perSecond(2) }, () => now);
+    throttle.take('method');
     now += 3_600_000;
-    throttle.take('c2d', 2);
-    expect(() => throttle.take('c2d')).toThrow(expect.objectContaining(throttled));
+    throttle.take('method', 2);
+    expect(() => throttle.take('method')).toThrow(expect.objectContaining(throttled));
+  });
+  test('lets through what is larger than itself, alone', () => {
+    let now = 0;
+    const throttle = createThrottle({ method: perSecond(2) }, () => now);
+    throttle.take('method', 5);
+    expect(() => throttle.take('method')).toThrow();
+    now += 1000;
+    throttle.take('method');
+    expect(() => throttle.take('method', 5)).toThrow();
   });
   test('of less than one a second lets one through now and then', () => {
     let now = 0;
-    const throttle = createThrottle({ registry: 100 / 60 / 10 }, () => now);
+    const throttle = createThrottle(limitsOfRates({ registry: 100 / 60 / 10 }), () => now);
     throttle.take('registry');
+    now += 5999;
     expect(() => throttle.take('registry')).toThrow();
-    now += 6000;
+    now += 1;
     throttle.take('registry');
   });
   test('leaves other operations alone', () => {
-    const throttle = createThrottle({ c2d: 1 }, () => 0);
+    const throttle = createThrottle({ c2d: perSecond(1) }, () => 0);
     for (let i = 0; i < 1000; i++) throttle.take('d2c');
   });
-  test('holds back what is shaped, in order, and refuses what would wait too long', () => {
-    vi.useFakeTimers();
-    try {
-      const throttle = createThrottle({ c2d: 2 }, Date.now, 1_000);
-      const went: string[] = [];
-      const shape = (name: string) =>
-        throttle.shape('c2d', (refusal) => void went.push(`${name}${refusal ? ` ${refusal.condition}` : ''}`));
-      for (const name of ['1', '2', '3', '4', '5']) shape(name);
-      expect(went).toEqual(['1', '2', `5 ${throttled.condition}`]);
-      vi.advanceTimersByTime(500);
-      expect(went.slice(3)).toEqual(['3']);
-      vi.advanceTimersByTime(500);
-      expect(went.slice(4)).toEqual(['4']);
-      shape('6');
-      throttle.close();
-      vi.advanceTimersByTime(10_000);
-      expect(went).toHaveLength(5);
-    } finally {
-      vi.useRealTimers();
-    }
-  });
   test('grows with tier and units as Azure documents it', () => {
-    expect(tierRates('S1')).toMatchObject({ connect: 100, d2c: 100, c2d: 100 / 60, twinRead: 100, twinUpdate: 50 });
-    expect(tierRates('S1', 10)).toMatchObject({ d2c: 120, c2d: 1000 / 60 });
-    expect(tierRates('S2', 2)).toMatchObject({ connect: 240, d2c: 240, c2d: 200 / 60, method: 240 });
-    expect(tierRates('S3')).toMatchObject({ d2c: 6000, c2d: 5000 / 60, method: 6144, twinUpdate: 250 });
+    const aMinute = (count: number) => ({ count, perMs: 60_000 });
+    const [first, twinRead, twinUpdate] = [perSecond(100), perSecond(100), perSecond(50)];
+    expect(tierLimits('S1')).toMatchObject({ connect: first, d2c: first, c2d: aMinute(100), twinRead, twinUpdate });
+    expect(tierLimits('S1', 10)).toMatchObject({ d2c: perSecond(120), c2d: aMinute(1000), registry: aMinute(1000) });
+    expect(tierLimits('S2', 2)).toMatchObject({ connect: perSecond(240), d2c: perSecond(240), c2d: aMinute(200) });
+    expect(tierLimits('S3')).toMatchObject({ d2c: perSecond(6000), c2d: aMinute(5000), method: perSecond(6144) });
+  });
+});
+
+describe('shaping', () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+
+  /** Ask for operations by name; what went so far, with the code of a refusal. */
+  const shaping = (...parameters: Parameters<typeof createThrottle>) => {
+    const throttle = createThrottle(...parameters);
+    const went: string[] = [];
+    const ask = (...names: string[]) => {
+      for (const name of names)
+        throttle.shape('c2d', (refused) => {
+          went.push(refused ? `${name} ${/429\d{3}/.exec(refused.message)}` : name);
+        });
+    };
+    return { went, ask, close: throttle.close };
+  };
+
+  test('lets a burst pass, then slows down to the rate, in order, then refuses', () => {
+    const { went, ask } = shaping({ c2d: perSecond(2) }, Date.now, { ms: 1000 });
+    ask('1', '2', '3', '4', '5');
+    expect(went).toEqual(['1', '2', '5 429002']);
+    vi.advanceTimersByTime(499);
+    expect(went.slice(3)).toEqual([]);
+    vi.advanceTimersByTime(1);
+    expect(went.slice(3)).toEqual(['3']);
+    vi.advanceTimersByTime(500);
+    expect(went.slice(4)).toEqual(['4']);
+    vi.advanceTimersByTime(10_000);
+    ask('6', '7');
+    expect(went.slice(5)).toEqual(['6', '7']);
+  });
+  test('refuses late what would be held back too long, when as many may be held back', () => {
+    const { went, ask } = shaping({ c2d: perSecond(1) }, Date.now, { ms: 1500, backlog: 3 });
+    ask('1', '2', '3', '4', '5');
+    expect(went).toEqual(['1', '5 429002']);
+    vi.advanceTimersByTime(1499);
+    expect(went.slice(2)).toEqual(['2']);
+    vi.advanceTimersByTime(1);
+    expect(went.slice(3)).toEqual(['3 429003', '4 429003']);
+    ask('6');
+    vi.advanceTimersByTime(500);
+    expect(went.slice(5)).toEqual(['6']);
+  });
+  test('of a limit for a minute lets all of it pass at once', () => {
+    const { went, ask } = shaping(tierLimits('S1'), Date.now, { ms: 60_000 });
+    ask(...Array.from({ length: 201 }, (_, i) => `${i}`));
+    expect(went).toHaveLength(101);
+    expect(went.at(-1)).toBe('200 429002');
+    vi.advanceTimersByTime(599);
+    expect(went).toHaveLength(101);
+    vi.advanceTimersByTime(1);
+    expect(went.at(-1)).toBe('100');
+    vi.advanceTimersByTime(59_400);
+    expect(went.at(-1)).toBe('199');
+  });
+  test('refuses at once when there is none', () => {
+    const { went, ask } = shaping({ c2d: perSecond(1) }, Date.now);
+    ask('1', '2');
+    expect(went).toEqual(['1', '2 429001']);
+  });
+  test('keeps back what it holds when it ends', () => {
+    const { went, ask, close } = shaping({ c2d: perSecond(1) }, Date.now, { ms: 5000 });
+    ask('1', '2');
+    close();
+    vi.advanceTimersByTime(10_000);
+    expect(went).toEqual(['1']);
   });
 });
 
@@ -91,9 +158,11 @@ describe('a hub that throttles', () => {
   };
 
   test('refuses messages to devices in the words that the service client knows', async () => {
-    const service = await opened(await start({ tier: 'S1' }));
-    await service.send('pump', serviceMessage('x'));
+    const hub = await start({ tier: 'S1', devicebound: { pending: 200 } });
+    const service = await opened(hub);
+    for (let i = 0; i < 100; i++) await service.send('pump', serviceMessage('x'));
     expect(await nameOfError(service.send('pump', serviceMessage('x')))).toBe('ThrottlingError');
+    expect(hub.devicebound.pending('pump')).toHaveLength(100);
   });
   test('answers messages to devices late before it refuses them, when it shapes', async () => {
     const service = await opened(await start({ rates: { c2d: 4 }, shapingMs: 500 }));
@@ -125,8 +194,20 @@ describe('a hub that throttles', () => {
   });
   test('refuses registry requests', async () => {
     const registry = registryClient(await start({ tier: 'S1' }));
-    await registry.get('pump');
+    for (let i = 0; i < 100; i++) await registry.get('pump');
     expect(await nameOfError(registry.get('pump'))).toBe('ThrottlingError');
+  });
+  test('counts each device of a registry request about many', async () => {
+    const hub = await start({ tier: 'S1' });
+    const registry = registryClient(hub);
+    const fifty = (group: string) =>
+      registry.addDevices(
+        Array.from({ length: 50 }, (_, i) => ({ deviceId: `${group}${i}`, status: 'enabled' })) as iothub.Device[],
+      );
+    await fifty('a');
+    await fifty('b');
+    expect(await nameOfError(fifty('c'))).toBe('ThrottlingError');
+    expect(hub.registry.get('c0')).toBeUndefined();
   });
   test('rejects messages from AMQP devices', async () => {
     const hub = await start({ rates: { d2c: 1 } });
@@ -135,6 +216,23 @@ describe('a hub that throttles', () => {
     await client.open();
     await client.sendEvent(deviceMessage('x'));
     expect(await nameOfError(client.sendEvent(deviceMessage('x')))).toBe('ThrottlingError');
+  });
+  test.each([
+    ['AMQP', amqp.Amqp],
+    ['MQTT', mqtt.Mqtt],
+  ])('answers devices over %s late before it refuses them, when it shapes', async (_, transport) => {
+    const hub = await start({ rates: { d2c: 4 }, shapingMs: 500 });
+    const client = await deviceClient(hub, 'pump', undefined, transport);
+    await client.open();
+    const began = performance.now();
+    const bodies = ['1', '2', '3', '4', '5', '6'];
+    expect(await Promise.all(bodies.map((body) => nameOfError(client.sendEvent(deviceMessage(body)))))).toEqual(
+      bodies.map(() => 'none'),
+    );
+    expect(performance.now() - began).toBeGreaterThanOrEqual(490);
+    const arrived = hub.journal.list({ kind: 'd2c' }).map((entry) => 'body' in entry && String(entry.body));
+    expect(arrived).toEqual(bodies);
+    await client.close();
   });
   test('disconnects MQTT devices that send too much', async () => {
     const hub = await start({ rates: { d2c: 1 } });

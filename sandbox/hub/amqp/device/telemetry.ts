@@ -16,9 +16,9 @@ export const telemetryEndpoint: Endpoint = {
   serve: () => undefined,
   accept(receiver, { hub, peer, link, session }) {
     receiver.on('message', (context: EventContext) => {
-      const take = () => {
+      const take = (refusal: Refusal | undefined) => () => {
+        if (refusal) throw refusal;
         if (link.allowed?.() === false) throw new Refusal('amqp:unauthorized-access', 'The token has expired.');
-        hub.throttle.take('d2c');
         const messages = unpack(context).messages.map(fromDevice);
         if (messages.reduce((sum, message) => sum + messageSize(message), 0) > maxEventSize)
           throw new Refusal('amqp:link:message-size-exceeded', 'Messages and batches may have 256 KB.');
@@ -26,7 +26,10 @@ export const telemetryEndpoint: Endpoint = {
       };
       const { deviceId } = session.login.identity;
       const { connection } = peer;
-      answer(hub.faults, { kind: 'd2c', deviceId, connection, link }, take, dispositions(context.delivery));
+      const arrival = { kind: 'd2c', deviceId, connection, link } as const;
+      hub.throttle.shape('d2c', (refusal) =>
+        answer(hub.faults, arrival, take(refusal), dispositions(context.delivery)),
+      );
     });
   },
 };
