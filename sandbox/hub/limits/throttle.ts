@@ -28,7 +28,7 @@ export interface Shaping {
 
 /** Azure says neither how long a hub holds operations back nor how many; these are guesses. */
 export const longestShapingMs = 60_000;
-export const longestBacklog = 1000;
+const longestBacklog = 1000;
 
 const refusals = {
   limit: 'ErrorCode:ThrottlingException;429001: the hub allows no more such operations at the moment.',
