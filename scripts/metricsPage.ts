@@ -1,9 +1,13 @@
 import { readFileSync, writeFileSync } from 'node:fs';
+import { edgeMetrics } from '../edge/src/metrics/declared/edge.ts';
 import type { Attribute, Declaration } from '../src/metrics/declared/declaration.ts';
-import { chapters } from '../src/metrics/metrics.ts';
+import { chapters as ofServer } from '../src/metrics/metrics.ts';
 
 /** The tables of `docs/metrics.md`, from the declarations. `npm run docs` rewrites them; a test fails when they are behind. */
 export const metricsFile = 'docs/metrics.md';
+
+/** Those of the process are the same in all programs. */
+const chapters = { ...ofServer, 'Remote methods, at the edge proxy': edgeMetrics } as const;
 
 const begin = '<!-- metrics: written by `npm run docs` -->';
 const end = '<!-- /metrics -->';

@@ -117,11 +117,18 @@ describe('imports', () => {
     expect(reaching).toEqual([]);
   });
 
-  it.each(['errorFields', 'scrub', 'pretty', 'levelSwitch'])(
+  const copies = [
+    ...['errorFields', 'scrub', 'pretty', 'levelSwitch'].map((name) => [`log/${name}`, `operations/${name}`]),
+    ...['meter', 'series', 'processGauges', 'declared/declaration', 'declared/process'].map((name) => [
+      `metrics/${name}`,
+      `metrics/${name}`,
+    ]),
+  ];
+  it.each(copies)(
     'of the edge proxy have an equal copy of %s, so that what is mended in one is mended in both',
-    (name) => {
-      const code = (file: string) => readFileSync(file, 'utf8').replaceAll(/^import .*\n/gm, '');
-      expect(code(`edge/src/operations/${name}.ts`)).toBe(code(`src/log/${name}.ts`));
+    (original, copy) => {
+      const code = (name: string) => readFileSync(`${name}.ts`, 'utf8').replaceAll(/^import .*\n/gm, '');
+      expect(code(`edge/src/${copy}`)).toBe(code(`src/${original}`));
     },
   );
 

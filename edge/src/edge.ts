@@ -4,11 +4,15 @@ import { createFileInputs } from './files/fileInputs.ts';
 import { connectToHub } from './hub/hubConnection.ts';
 import { createConcurrencyLimit } from './invocations/concurrencyLimit.ts';
 import { createProxy, type EdgeProxy } from './invocations/proxy.ts';
+import { createExposition } from './metrics/exposition.ts';
+import { createMeter } from './metrics/meter.ts';
+import { observeProcess } from './metrics/processGauges.ts';
 import { connectToBroker } from './modules/brokerConnection.ts';
 import { createDroppedReplies } from './modules/droppedReplies.ts';
 import { createRouter } from './modules/routing.ts';
 import { serveHealth } from './operations/health.ts';
 import type { Log } from './operations/log.ts';
+import { version } from './operations/startLine.ts';
 
 /** The running edge proxy. */
 export interface Edge {
@@ -26,9 +30,10 @@ const flushMs = 250;
  */
 export async function startEdge(configuration: Configuration, log: Log): Promise<Edge> {
   const { modules, limits } = configuration;
+  const meter = createMeter();
   const concurrency = createConcurrencyLimit(limits);
-  const droppedReplies = createDroppedReplies(log);
-  const fileInputs = createFileInputs(configuration);
+  const droppedReplies = createDroppedReplies(log, meter);
+  const fileInputs = createFileInputs(configuration, meter);
   for (const { moduleId, cause } of await fileInputs.prepare()) {
     log.error(
       { module: moduleId, cause },
@@ -36,28 +41,37 @@ export async function startEdge(configuration: Configuration, log: Log): Promise
     );
   }
   let isStopping = false;
-  const health = await serveHealth(configuration.health.host, configuration.health.port, () =>
+  const missing = () =>
     [isStopping ? 'the end of the stop' : undefined, hub.waitingFor(), broker.waitingFor()].filter(
       (reason) => reason !== undefined,
-    ),
-  );
+    );
+  const { host, port } = configuration.health;
+  const health = await serveHealth(host, port, missing, createExposition(meter, version()));
   const broker = connectToBroker({
     broker: configuration.broker,
     modules,
     onReply: (reply) => proxy.receive(reply),
     log,
+    meter,
   });
   const proxy: EdgeProxy = createProxy({
     route: createRouter(modules),
     broker: broker.current,
-    ...{ fileInputs, concurrency, droppedReplies, log },
+    ...{ fileInputs, concurrency, droppedReplies, log, meter },
   });
   const hub = connectToHub({
     ...configuration.hub,
     onInvocation: proxy.invoke,
     isIdle: () => concurrency.inFlight === 0,
     log,
+    meter,
   });
+  meter.observe('device_messaging.edge.invocations', () => [[concurrency.inFlight]]);
+  meter.observe('device_messaging.edge.connected', () => [
+    [hub.current() ? 1 : 0, 'hub'],
+    [broker.current() ? 1 : 0, 'broker'],
+  ]);
+  const stopObserving = observeProcess(meter);
   log.info({ modules: modules.length, healthPort: health.port }, 'started; health is served at /livez and /readyz');
 
   return {
@@ -77,6 +91,7 @@ export async function startEdge(configuration: Configuration, log: Log): Promise
       await sleep(flushMs);
       await Promise.all([hub.close(), broker.close(), health.close()]);
       droppedReplies.close();
+      stopObserving();
       log.info({}, 'stopped');
     },
   };

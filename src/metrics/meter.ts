@@ -1,5 +1,5 @@
 import { type Declaration, other } from './declared/declaration.ts';
-import { declarationOf, type MetricName, type NameOf, namesIn, type ValuesOf } from './metrics.ts';
+import { declarationOf, type MetricName, mainNames, type NameOf, type ValuesOf } from './metrics.ts';
 import { createSeries, type Series, type SeriesSet } from './series.ts';
 
 type Observable = NameOf<'counter' | 'gauge' | 'updowncounter'>;
@@ -30,8 +30,8 @@ export interface MeterWithReadings extends Meter {
   total(name: NameOf<'counter'>, ...first: readonly string[]): number;
 }
 
-/** @param names the metrics of the program */
-export function createMeter(names: readonly MetricName[] = namesIn.service): MeterWithReadings {
+/** @param names the metrics of the program, if it is not the main one */
+export function createMeter(names: readonly MetricName[] = mainNames): MeterWithReadings {
   const recorded = new Map<MetricName, SeriesSet>();
   const observed = new Map<MetricName, () => Iterable<readonly [number, ...string[]]>>();
 

@@ -51,4 +51,7 @@ export const namesIn = {
   methods: [...namesOf(backendMetrics), ...namesOf(methodMetrics), ...namesOf(processMetrics)],
 };
 
+/** Of the program that has no other names. */
+export const mainNames: readonly MetricName[] = namesIn.service;
+
 export const declarationOf = (name: MetricName): Declaration => metrics[name];

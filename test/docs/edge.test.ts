@@ -25,7 +25,7 @@ describe('docs/methods.md, about the edge', () => {
       ([, name]) => name,
     );
     expect(fields.length).toBeGreaterThan(9);
-    for (const field of [...fields, 'methodStatus', 'status', 'details']) {
+    for (const field of [...fields, 'methodStatus', 'status', 'reason', 'details']) {
       expect(readPage('methods.md')).toContain(`\`${field}\``);
     }
   });

@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { edgeMetrics } from '../../edge/src/metrics/declared/edge.ts';
 import { metricsFile, withMetrics } from '../../scripts/metricsPage.ts';
 import type { Declaration } from '../../src/metrics/declared/declaration.ts';
 import { type MetricName, metrics } from '../../src/metrics/metrics.ts';
 import { resultCodes } from '../../src/protocol/codes.ts';
 
-const all: [string, Declaration][] = Object.entries(metrics);
+const all: [string, Declaration][] = [...Object.entries(metrics), ...Object.entries(edgeMetrics)];
 const valuesOf = (name: MetricName, key: string) => {
   const { attributes }: Declaration = metrics[name];
   return attributes.find((one) => one.key === key)?.values;

@@ -126,6 +126,7 @@ describe('the hub', () => {
     expect(await calling).toBeInstanceOf(Error);
     request.reply(1);
     await expect.poll(() => logged('a response did not reach the hub')).toHaveLength(1);
+    expect(await edge.metrics()).toContain('\ndevice_messaging_edge_responses_lost_total 1\n');
     await press.close();
     await expectWorking();
   });
@@ -149,7 +150,11 @@ describe('the hub', () => {
     const { connectionString, ca = '' } = edge.configuration.hub;
     const other = connectToHub({
       ...{ connectionString, ca },
-      onInvocation: async () => ({ status: 404, payload: { detail: 'this is the other program' } }),
+      onInvocation: async () => ({
+        status: 404,
+        reason: 'no_module',
+        payload: { detail: 'this is the other program' },
+      }),
       isIdle: () => true,
       log: createLog('silent'),
       backoff: { initialMs: 50, maxMs: 500, stableAfterMs: 60_000 },
@@ -173,7 +178,11 @@ describe('the hub', () => {
       connectionString: connectionString
         .replace('edge-1', 'edge-2')
         .replace(/SharedAccessKey=.*/, `SharedAccessKey=${edge.hub.registry.get('edge-2')?.primaryKey}`),
-      ...{ ca, isIdle: () => isIdle, onInvocation: async () => ({ status: 404, payload: { detail: 'no module' } }) },
+      ...{
+        ca,
+        isIdle: () => isIdle,
+        onInvocation: async () => ({ status: 404, reason: 'no_module', payload: { detail: 'no module' } }),
+      },
       log: createLog('info', { write: (line) => void lines.push(line) }),
       token: { valid: 1_000, renewWhenIdle: 0.1, renew: 3 },
     });

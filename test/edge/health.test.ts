@@ -3,7 +3,12 @@ import { serveHealth } from '../../edge/src/operations/health.ts';
 
 async function setUp() {
   let missing: string[] = [];
-  const health = await serveHealth('127.0.0.1', 0, () => missing);
+  const health = await serveHealth(
+    '127.0.0.1',
+    0,
+    () => missing,
+    () => '',
+  );
   onTestFinished(() => health.close());
   return {
     lack(...what: string[]) {

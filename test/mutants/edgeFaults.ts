@@ -90,13 +90,13 @@ export const edgeFaults: readonly Fault[] = [
     test('files'),
     {
       fault: 'accepts a file that has changed',
-      find: "  if (unquoted(headers.etag ?? '') !== unquoted(etag)) throw new DownloadError('it has changed since it was signed');\n",
+      find: "  if (unquoted(headers.etag ?? '') !== unquoted(etag)) throw changed;\n",
       replace: '',
       caughtBy: 'when its host ignores If-Match',
     },
     {
       fault: 'accepts a file that is too short',
-      find: "  if (count < bytes) throw new DownloadError('it is shorter than the signed length');\n",
+      find: "  if (count < bytes) throw new DownloadError('it is shorter than the signed length', 'changed', 200);\n",
       replace: '',
       caughtBy: 'when its host sends less than the signed length',
     },

@@ -4,6 +4,7 @@ import { backendFaults } from './backendFaults.ts';
 import { deliveryFaults } from './deliveryFaults.ts';
 import { detailFaults } from './detailFaults.ts';
 import { edgeFaults } from './edgeFaults.ts';
+import { edgeMetricFaults } from './edgeMetricFaults.ts';
 import { methodFaults } from './methodFaults.ts';
 import { methodMetricFaults } from './methodMetricFaults.ts';
 import { metricFaults } from './metricFaults.ts';
@@ -566,6 +567,7 @@ export const faults: readonly Fault[] = [
   ...outageFaults,
   ...methodFaults,
   ...edgeFaults,
+  ...edgeMetricFaults,
   ...workaroundFaults,
   ...readingFaults,
   ...backendFaults,

@@ -1,3 +1,4 @@
+import { type Meter, noMeter } from '../metrics/meter.ts';
 import type { Message } from '../operations/events.ts';
 import type { Log } from '../operations/log.ts';
 import { errorMessage } from './errorMessage.ts';
@@ -36,13 +37,16 @@ interface ReconnectingOptions<C extends Connection> {
   readonly backoff: Backoff;
   /** Logged as an error when several connections in a row are closed soon after they open. */
   readonly unstableMessage: Message<'error'>;
+  readonly meter?: Meter | undefined;
 }
 
 const unstableAfter = 3;
 const remindEveryMs = 60_000;
 
 export function createReconnecting<C extends Connection>(options: ReconnectingOptions<C>): Reconnecting<C> {
-  const { name, open, log, backoff, unstableMessage } = options;
+  const { name, open, log, backoff, unstableMessage, meter = noMeter } = options;
+  const countAttempt = meter.counter('device_messaging.edge.connections');
+  const peer = name === 'the hub' ? 'hub' : 'broker';
   const closing = new AbortController();
   const { signal } = closing;
   let current: C | undefined;
@@ -75,7 +79,10 @@ export function createReconnecting<C extends Connection>(options: ReconnectingOp
 
   /** Resolves when the connection is closed; false when this side closed it. */
   async function connectOnce(): Promise<boolean> {
-    const connection = await open(signal);
+    const connection = await open(signal).catch((error: unknown) => {
+      if (!signal.aborted) countAttempt(peer, 'failed');
+      throw error;
+    });
     const openedAt = performance.now();
     const renewal = new AbortController();
     const ended = AbortSignal.any([signal, renewal.signal]);
@@ -84,6 +91,7 @@ export function createReconnecting<C extends Connection>(options: ReconnectingOp
       renew = () => renewal.abort();
       lastReason = undefined;
       stopReminding();
+      countAttempt(peer, 'opened');
       log.info({}, `connected to ${name}`);
     }
     const reason = await unlessAborted(connection.closed, ended);

@@ -3,12 +3,23 @@ import { type IncomingMessage, request as plainRequest } from 'node:http';
 import { request as tlsRequest } from 'node:https';
 import type { SignedFile } from '../hub/invocation.ts';
 
+type Fault = 'no_connection' | 'timeout' | 'connection_lost' | 'status' | 'changed' | 'unexpected';
+
 /** A file cannot be downloaded. The message gives the reason, without the URL. */
 export class DownloadError extends Error {
   override name = 'DownloadError';
+  readonly fault: Fault;
+  /** Of the response. */
+  readonly status: number | undefined;
+
+  constructor(message: string, fault: Fault, status?: number) {
+    super(message);
+    this.fault = fault;
+    this.status = status;
+  }
 }
 
-interface DownloadOptions {
+export interface DownloadOptions {
   readonly ca?: string | undefined;
   /** File mode of the complete file. */
   readonly mode: number;
@@ -32,7 +43,9 @@ export async function download(file: SignedFile, path: string, { ca, mode, signa
     }
   } catch (error) {
     if (isFileSystemError(error) || error instanceof DownloadError) throw error;
-    throw new DownloadError(signal.aborted ? 'the download timed out' : 'its host closed the connection');
+    throw signal.aborted
+      ? new DownloadError('the download timed out', 'timeout', 200)
+      : new DownloadError('its host closed the connection', 'connection_lost', 200);
   } finally {
     response.destroy();
   }
@@ -49,8 +62,8 @@ function get({ url, etag }: SignedFile, ca: string | undefined, signal: AbortSig
   return new Promise((resolve, reject) => {
     const request = (isTls ? tlsRequest : plainRequest)(url, options, resolve);
     request.on('error', ({ code, name }: NodeJS.ErrnoException) => {
-      const reason = signal.aborted ? 'the download timed out' : `its host does not respond: ${code ?? name}`;
-      reject(new DownloadError(reason));
+      const failed = new DownloadError(`its host does not respond: ${code ?? name}`, 'no_connection');
+      reject(signal.aborted ? new DownloadError('the download timed out', 'timeout') : failed);
     });
     request.end();
   });
@@ -58,14 +71,16 @@ function get({ url, etag }: SignedFile, ca: string | undefined, signal: AbortSig
 
 /** @throws DownloadError */
 function checkHeaders({ statusCode = 0, headers }: IncomingMessage, { bytes, etag }: SignedFile): void {
-  if (statusCode >= 300 && statusCode < 400) throw new DownloadError('its host redirects');
-  if (statusCode === 412) throw new DownloadError('it has changed since it was signed');
-  if (statusCode !== 200) throw new DownloadError(`its host responds with status ${statusCode}`);
-  if (unquoted(headers.etag ?? '') !== unquoted(etag)) throw new DownloadError('it has changed since it was signed');
-  if ((headers['content-encoding'] ?? 'identity') !== 'identity') throw new DownloadError('its host compresses it');
+  const failed = (reason: string, fault: Fault) => new DownloadError(reason, fault, statusCode);
+  const changed = failed('it has changed since it was signed', 'changed');
+  if (statusCode >= 300 && statusCode < 400) throw failed('its host redirects', 'status');
+  if (statusCode === 412) throw changed;
+  if (statusCode !== 200) throw failed(`its host responds with status ${statusCode}`, 'status');
+  if (unquoted(headers.etag ?? '') !== unquoted(etag)) throw changed;
+  if ((headers['content-encoding'] ?? 'identity') !== 'identity') throw failed('its host compresses it', 'unexpected');
   const length = headers['content-length'];
   if (length !== undefined && Number(length) !== bytes)
-    throw new DownloadError('its length differs from the signed one');
+    throw failed('its length differs from the signed one', 'changed');
 }
 
 /** Storage services send the etag with or without quotes. */
@@ -81,10 +96,10 @@ async function* limited(chunks: AsyncIterable<Buffer>, bytes: number): AsyncGene
   let count = 0;
   for await (const chunk of chunks) {
     count += chunk.length;
-    if (count > bytes) throw new DownloadError('it is longer than the signed length');
+    if (count > bytes) throw new DownloadError('it is longer than the signed length', 'changed', 200);
     yield chunk;
   }
-  if (count < bytes) throw new DownloadError('it is shorter than the signed length');
+  if (count < bytes) throw new DownloadError('it is shorter than the signed length', 'changed', 200);
 }
 
 /** The socket has errors with codes, too. */

@@ -1,6 +1,7 @@
 import type { Configuration } from '../configuration/read.ts';
 import type { SignedFile } from '../hub/invocation.ts';
-import { DownloadError, download, isFileSystemError } from './download.ts';
+import { type Meter, statusValue } from '../metrics/meter.ts';
+import { DownloadError, type DownloadOptions, download, isFileSystemError } from './download.ts';
 import { urlProblem } from './fileUrl.ts';
 import { createModuleFolder, type ModuleFolder, type Reservation } from './moduleFolder.ts';
 import { createSemaphore } from './semaphore.ts';
@@ -28,11 +29,29 @@ export interface FileInputs {
   download(moduleId: string, files: ReadonlyMap<string, SignedFile>, signal: AbortSignal): Promise<DownloadResult>;
 }
 
-export function createFileInputs({ modules, files: settings }: Pick<Configuration, 'modules' | 'files'>): FileInputs {
+export function createFileInputs(
+  { modules, files: settings }: Pick<Configuration, 'modules' | 'files'>,
+  meter: Meter,
+): FileInputs {
+  const record = meter.histogram('http.client.request.duration');
   const folders = new Map(
     modules.flatMap(({ id, files }) => (files ? [[id, createModuleFolder(files)] as const] : [])),
   );
   const downloads = createSemaphore(settings.atOnce);
+
+  /** Downloads one file, and records how long it took. */
+  async function measured(file: SignedFile, path: string, options: DownloadOptions): Promise<void> {
+    const startedAt = performance.now();
+    const seconds = () => (performance.now() - startedAt) / 1000;
+    try {
+      await download(file, path, options);
+    } catch (error) {
+      if (!(error instanceof DownloadError)) record(seconds(), '200', 'folder');
+      else record(seconds(), error.status === undefined ? '' : statusValue(error.status), error.fault);
+      throw error;
+    }
+    record(seconds(), '200', '');
+  }
 
   async function downloadAll(
     { mode }: ModuleFolder,
@@ -44,7 +63,7 @@ export function createFileInputs({ modules, files: settings }: Pick<Configuratio
     // One after the other: an invocation uses one permit at a time.
     for (const [input, file] of files) {
       const path = reservation.temporaryPath();
-      await downloads.run(signal, () => download(file, path, { ca: settings.ca, mode, signal }));
+      await downloads.run(signal, () => measured(file, path, { ca: settings.ca, mode, signal }));
       paths.set(input, path);
     }
     const names: [string, string][] = [];

@@ -22,7 +22,7 @@ export function createSemaphore(permits: number): Semaphore {
       };
       const abort = () => {
         queue.splice(queue.indexOf(grant), 1);
-        reject(new DownloadError('it timed out while other downloads were in progress'));
+        reject(new DownloadError('it timed out while other downloads were in progress', 'timeout'));
       };
       queue.push(grant);
       signal.addEventListener('abort', abort, { once: true });
@@ -31,7 +31,7 @@ export function createSemaphore(permits: number): Semaphore {
 
   return {
     async run(signal, work) {
-      if (signal.aborted) throw new DownloadError('the download timed out');
+      if (signal.aborted) throw new DownloadError('the download timed out', 'timeout');
       await acquire(signal);
       try {
         return await work();

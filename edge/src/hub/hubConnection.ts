@@ -8,6 +8,7 @@ import {
   type Reconnecting,
   unlessAborted,
 } from '../connections/reconnecting.ts';
+import { type Meter, noMeter } from '../metrics/meter.ts';
 import type { Log } from '../operations/log.ts';
 import type { MethodResponse } from './methodResponse.ts';
 
@@ -22,6 +23,7 @@ interface HubOptions {
   readonly log: Log;
   readonly backoff?: Backoff;
   readonly token?: TokenLifetime;
+  readonly meter?: Meter;
 }
 
 /** In seconds. */
@@ -50,12 +52,14 @@ const noRetry = { shouldRetry: () => false, nextRetryTimeout: () => 0 };
 
 export function connectToHub(options: HubOptions): Reconnecting<Connection> {
   const { connectionString, ca, onInvocation, isIdle, log } = options;
-  const { backoff = defaultBackoff, token = defaultToken } = options;
+  const { backoff = defaultBackoff, token = defaultToken, meter = noMeter } = options;
+  const countLost = meter.counter('device_messaging.edge.responses.lost');
   const hub = createReconnecting({
     name: 'the hub',
     open,
     log,
     backoff,
+    meter,
     unstableMessage:
       'the hub closes each connection soon after it opens: does another program use the identity of this proxy?',
   });
@@ -84,7 +88,10 @@ export function connectToHub(options: HubOptions): Reconnecting<Connection> {
     const onMethod = (request?: InstanceType<typeof sdk.DeviceMethodRequest>, response?: Respond) => {
       onInvocation(request?.payload)
         .then(({ status, payload }) => response?.send(status, payload))
-        .catch((error: unknown) => log.warn({ reason: errorMessage(error) }, 'a response did not reach the hub'));
+        .catch((error: unknown) => {
+          countLost();
+          log.warn({ reason: errorMessage(error) }, 'a response did not reach the hub');
+        });
     };
 
     try {

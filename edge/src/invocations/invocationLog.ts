@@ -30,7 +30,7 @@ export function logInvocation(log: Log, response: MethodResponse, fields: Invoca
     log.info({ ...shortened, methodStatus: response.payload.status }, 'method invoked');
     return;
   }
-  const line = { ...shortened, status: response.status, details: response.payload.detail };
+  const line = { ...shortened, status: response.status, reason: response.reason, details: response.payload.detail };
   if (response.status < 500) log.info(line, 'method not invoked');
   else log.warn(line, 'method not invoked, or its outcome is unknown');
 }

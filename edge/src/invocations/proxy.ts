@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { DownloadedFiles, FileInputs } from '../files/fileInputs.ts';
 import { type Invocation, methodNameProblem, readInvocation } from '../hub/invocation.ts';
 import { failure, type MethodResponse } from '../hub/methodResponse.ts';
+import type { Meter } from '../metrics/meter.ts';
 import type { BrokerConnection } from '../modules/brokerConnection.ts';
 import type { DroppedReplies } from '../modules/droppedReplies.ts';
 import { createPendingReplies } from '../modules/pendingReplies.ts';
@@ -30,12 +31,22 @@ interface ProxyOptions {
   readonly concurrency: ConcurrencyLimit;
   readonly droppedReplies: DroppedReplies;
   readonly log: Log;
+  readonly meter: Meter;
 }
 
 /** The proxy responds before the hub's time-out expires (M6). */
 const marginSeconds = 1;
 
-export function createProxy({ route, broker, fileInputs, concurrency, droppedReplies, log }: ProxyOptions): EdgeProxy {
+export function createProxy({
+  route,
+  broker,
+  fileInputs,
+  concurrency,
+  droppedReplies,
+  log,
+  meter,
+}: ProxyOptions): EdgeProxy {
+  const record = meter.histogram('rpc.server.call.duration');
   const pending = createPendingReplies<Reply>();
   const running = new Set<AbortController>();
   let isStopping = false;
@@ -43,18 +54,18 @@ export function createProxy({ route, broker, fileInputs, concurrency, droppedRep
 
   async function invoke(payload: unknown, fields: InvocationFields): Promise<MethodResponse> {
     const invocation = readInvocation(payload);
-    if ('problem' in invocation) return failure(400, invocation.problem);
+    if ('problem' in invocation) return failure('invalid_invocation', invocation.problem);
     const { correlationId, objectId, target, method, timeout } = invocation;
     Object.assign(fields, { correlationId, objectId, target, method, timeout });
-    if (isStopping) return failure(503, 'the edge proxy is stopping');
+    if (isStopping) return failure('stopping', 'the edge proxy is stopping');
     const found = route(objectId, target);
-    if (!found) return failure(404, 'no module of this device owns or serves this object');
+    if (!found) return failure('no_module', 'no module of this device owns or serves this object');
     const { id } = found.module;
     fields.module = id;
     const problem = found.isGateway ? undefined : methodNameProblem(method);
-    if (problem !== undefined) return failure(400, problem);
+    if (problem !== undefined) return failure('invalid_invocation', problem);
     const release = concurrency.acquire(id);
-    if (!release) return failure(503, 'too many invocations are in progress, in total or for this module');
+    if (!release) return failure('overloaded', 'too many invocations are in progress, in total or for this module');
     const end = new AbortController();
     const timer = setTimeout(() => end.abort(), (timeout - marginSeconds) * 1000);
     running.add(end);
@@ -83,7 +94,7 @@ export function createProxy({ route, broker, fileInputs, concurrency, droppedRep
       if (result.kind !== 'files') {
         if (isAborted) return stopped;
         if (result.cause !== undefined) fields.cause = result.cause;
-        return failure(result.kind === 'failed' ? 502 : 503, result.detail);
+        return failure(result.kind === 'failed' ? 'file_not_downloaded' : 'folder_unavailable', result.detail);
       }
       files = result.files;
     }
@@ -99,10 +110,8 @@ export function createProxy({ route, broker, fileInputs, concurrency, droppedRep
     files?.keep();
     const received = await reply.received;
     if (received) return responseTo(received);
-    return failure(
-      504,
-      isAborted ? 'the edge proxy stopped before the module replied' : 'the module did not reply in time',
-    );
+    if (isAborted) return failure('aborted', 'the edge proxy stopped before the module replied');
+    return failure('no_reply', 'the module did not reply in time');
   }
 
   /** Publishes the request once; returns a failure when it was not sent. */
@@ -139,9 +148,12 @@ export function createProxy({ route, broker, fileInputs, concurrency, droppedRep
       const fields: InvocationFields = {};
       const response = await invoke(payload, fields).catch((error: unknown) => {
         log.error({ err: error, ...fields }, 'unforeseen failure');
-        return failure(502, 'the edge proxy failed');
+        return failure('internal_error', 'the edge proxy failed');
       });
-      logInvocation(log, response, { ...fields, durationMs: Math.round(performance.now() - startedAt) });
+      const durationMs = performance.now() - startedAt;
+      const reason = response.status === 200 ? '' : response.reason;
+      record(durationMs / 1000, fields.module ?? '', String(response.status), reason);
+      logInvocation(log, response, { ...fields, durationMs: Math.round(durationMs) });
       return response;
     },
 
@@ -163,8 +175,8 @@ export function createProxy({ route, broker, fileInputs, concurrency, droppedRep
 }
 
 const unreachable = failure(
-  503,
+  'broker_unavailable',
   'the broker is not connected, or does not let the proxy receive replies of this module',
 );
-const stopped = failure(503, 'the edge proxy stopped before it delivered the invocation');
-const timedOut = failure(503, 'the time-out expired before the invocation was delivered');
+const stopped = failure('stopping', 'the edge proxy stopped before it delivered the invocation');
+const timedOut = failure('too_late', 'the time-out expired before the invocation was delivered');

@@ -2,6 +2,7 @@ import mqtt, { type IClientOptions, type MqttClient } from 'mqtt';
 import type { Configuration } from '../configuration/read.ts';
 import { errorMessage } from '../connections/errorMessage.ts';
 import { type Backoff, type Connection, createReconnecting, type Reconnecting } from '../connections/reconnecting.ts';
+import type { Meter } from '../metrics/meter.ts';
 import type { Log } from '../operations/log.ts';
 import { watchPacketSizes } from './packetSizes.ts';
 import type { Reply } from './reply.ts';
@@ -18,6 +19,7 @@ interface BrokerOptions {
   readonly modules: Configuration['modules'];
   readonly onReply: (reply: Reply) => void;
   readonly log: Log;
+  readonly meter: Meter;
 }
 
 const backoff: Backoff = { initialMs: 500, maxMs: 5_000, stableAfterMs: 60_000 };
@@ -29,12 +31,19 @@ const maxSendBufferBytes = 33_554_432;
 const maxPacketBytes = 4_194_304;
 
 /** A connection that is subscribed to the replies of all modules. */
-export function connectToBroker({ broker, modules, onReply, log }: BrokerOptions): Reconnecting<BrokerConnection> {
+export function connectToBroker({
+  broker,
+  modules,
+  onReply,
+  log,
+  meter,
+}: BrokerOptions): Reconnecting<BrokerConnection> {
   const moduleByTopic = new Map(modules.map(({ id, topics_methods_out }) => [topics_methods_out, id]));
   return createReconnecting({
     name: 'the broker',
     open,
     log,
+    meter,
     backoff,
     unstableMessage:
       'the broker closes each connection soon after it opens: does another program use the same client id?',

@@ -1,3 +1,4 @@
+import type { Meter } from '../metrics/meter.ts';
 import type { Message } from '../operations/events.ts';
 import type { Log } from '../operations/log.ts';
 
@@ -16,7 +17,8 @@ const messages: Readonly<Record<DropReason, Message<'warn'>>> = {
   retained: 'replies dropped: retained at the broker from an earlier time',
 };
 
-export function createDroppedReplies(log: Log): DroppedReplies {
+export function createDroppedReplies(log: Log, meter: Meter): DroppedReplies {
+  const countDropped = meter.counter('device_messaging.edge.replies.dropped');
   const counts = new Map<string, { count: number; timer: NodeJS.Timeout }>();
 
   function write(moduleId: string, reason: DropReason, count: number) {
@@ -25,6 +27,7 @@ export function createDroppedReplies(log: Log): DroppedReplies {
 
   return {
     count(moduleId, reason) {
+      countDropped(moduleId, reason);
       const key = `${reason} ${moduleId}`;
       const known = counts.get(key);
       if (known) {

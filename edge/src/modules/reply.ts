@@ -28,7 +28,8 @@ export function responseTo({ status, payload }: Pick<Reply, 'status' | 'payload'
   return { status: 200, payload: response };
 }
 
-const malformed = (reason: string): MethodResponse => failure(502, `the module sent a malformed reply: ${reason}`);
+const malformed = (reason: string): MethodResponse =>
+  failure('bad_reply', `the module sent a malformed reply: ${reason}`);
 const tooLarge = malformed(`with its status it has more than ${maxResponseBytes} bytes`);
 
 function parse(payload: Buffer): object | undefined {

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 /**
- * `/livez`: the process responds. `/readyz`: hub and broker are connected; otherwise says what it waits for.
+ * `/metrics`: in the text format of Prometheus. `/livez`: the process responds. `/readyz`: hub and broker are connected; otherwise says what it waits for.
  * `/startupz`: it has been ready once.
  */
 export interface Health {
@@ -11,7 +11,12 @@ export interface Health {
 }
 
 /** @throws Error when the port cannot be opened */
-export async function serveHealth(host: string, port: number, missing: () => readonly string[]): Promise<Health> {
+export async function serveHealth(
+  host: string,
+  port: number,
+  missing: () => readonly string[],
+  metrics: () => string,
+): Promise<Health> {
   let hasBeenReady = false;
   function lacking(): readonly string[] {
     const waitingFor = missing();
@@ -31,7 +36,13 @@ export async function serveHealth(host: string, port: number, missing: () => rea
     else if (path === '/livez') respond(200, { status: 'alive' });
     else if (path === '/readyz') respondHealth('ready', lacking());
     else if (path === '/startupz') respondHealth('started', hasBeenReady ? [] : lacking());
-    else respond(404, { error: 'the paths are /startupz, /livez and /readyz' });
+    else if (path === '/metrics') {
+      response.writeHead(200, {
+        'content-type': 'text/plain; version=0.0.4; charset=utf-8',
+        'cache-control': 'no-store',
+      });
+      response.end(request.method === 'HEAD' ? undefined : metrics());
+    } else respond(404, { error: 'the paths are /startupz, /livez, /readyz and /metrics' });
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);

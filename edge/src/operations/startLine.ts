@@ -14,13 +14,16 @@ export function identityOf({ hub }: Configuration): string {
 export const secretsOf = ({ hub, broker }: Configuration): string[] =>
   [partOf(hub.connectionString, 'SharedAccessKey'), broker.password, broker.key].filter((one) => one !== undefined);
 
+/** Of the proxy. */
+export const version = (): string =>
+  JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')).version;
+
 /** Fields of the first line of the log: what runs, and its configuration without secrets (G5). */
 export function startFields(configuration: Configuration, env: NodeJS.ProcessEnv) {
-  const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
   const { hub, broker, modules, files, limits, health, log } = configuration;
   const { url, username, clientId } = broker;
   return {
-    ...{ version, build: env['BUILD_COMMIT'] || 'unknown', node: process.version },
+    ...{ version: version(), build: env['BUILD_COMMIT'] || 'unknown', node: process.version },
     configuration: {
       hub: { host: partOf(hub.connectionString, 'HostName'), identity: identityOf(configuration) },
       broker: { url, username, clientId, hasPassword: broker.password !== undefined },

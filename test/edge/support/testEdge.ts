@@ -48,6 +48,8 @@ export interface TestEdge {
   readonly lines: readonly Line[];
   readyz(): Promise<{ status: number; waitingFor: string[] }>;
   ready(): Promise<void>;
+  /** What it serves at `/metrics`. */
+  metrics(): Promise<string>;
   /** Calls `invokeMethod` of the proxy's identity through the hub. */
   call(call?: Call): Promise<CallResult>;
   module(id: 'press' | 'bus', answer?: (request: Received) => void, isSubscribed?: boolean): Promise<TestModule>;
@@ -132,8 +134,9 @@ export async function startTestEdge(options: TestEdgeOptions = {}): Promise<Test
     program ?? (await startEdge(configuration, createLog('debug', { write: (line) => onLine(JSON.parse(line)) })));
   const modules: TestModule[] = [];
 
+  const ask = (path: string) => fetch(`http://127.0.0.1:${(program ?? proxy).healthPort}${path}`);
   async function readyz() {
-    const response = await fetch(`http://127.0.0.1:${(program ?? proxy).healthPort}/readyz`);
+    const response = await ask('/readyz');
     const { waitingFor = [] } = (await response.json()) as { waitingFor?: string[] };
     return { status: response.status, waitingFor };
   }
@@ -154,6 +157,14 @@ export async function startTestEdge(options: TestEdgeOptions = {}): Promise<Test
     ...{ folder, files, configuration, lines, readyz },
     ready: () =>
       vi.waitFor(async () => expect(await readyz()).toEqual({ status: 200, waitingFor: [] }), { timeout: 30_000 }),
+    async metrics() {
+      const response = await ask('/metrics');
+      expect([response.status, response.headers.get('content-type')]).toEqual([
+        200,
+        'text/plain; version=0.0.4; charset=utf-8',
+      ]);
+      return response.text();
+    },
     async call({ objectId = pressObject, target = '', method = 'stop', timeout = 20, input, files: given } = {}) {
       const payload = {
         ...{ correlationId: 'c-1', objectId, model: 'svc.device', target, method, timeout },

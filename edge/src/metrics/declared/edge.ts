@@ -1,0 +1,94 @@
+import { closed, counter, gauge, histogram, open, updowncounter } from './declaration.ts';
+
+const module = open('device_messaging.module', 'the module, as in the configuration; absent when none was found');
+const peer = closed('device_messaging.peer', 'the hub, or the broker of the device', ['hub', 'broker']);
+
+/** Upper bounds in seconds; invocations last 300 s at most. */
+const buckets = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10, 30, 60, 300];
+
+/** Why an invocation failed, as in the log. */
+const reasons = [
+  'invalid_invocation',
+  'no_module',
+  'file_not_downloaded',
+  'bad_reply',
+  'internal_error',
+  'overloaded',
+  'stopping',
+  'broker_unavailable',
+  'folder_unavailable',
+  'too_late',
+  'no_reply',
+  'aborted',
+] as const;
+
+/** Invocations of remote methods at the edge proxy. */
+export const edgeMetrics = {
+  'rpc.server.call.duration': histogram(
+    {
+      unit: 's',
+      what: 'Duration of an invocation, from its arrival from the hub until the response',
+      use: 'Which module is slow, or fails. `no_reply`: the module is stopped, or too slow. Alert when `broker_unavailable` or `folder_unavailable` increases.',
+      constants: { 'rpc.system.name': 'iothub', 'rpc.method': 'invokeMethod' },
+      buckets,
+    },
+    module,
+    open('rpc.response.status_code', 'status of the response to the hub'),
+    closed('error.type', 'reason of the failure, as in the log; absent when the module has replied', ['', ...reasons]),
+  ),
+  'device_messaging.edge.invocations': updowncounter({
+    unit: '{call}',
+    what: 'Invocations in progress',
+    use: 'At `limits.inFlight` the proxy refuses others.',
+  }),
+  'device_messaging.edge.replies.dropped': counter(
+    {
+      unit: '{message}',
+      what: 'Replies of modules that match no request',
+      use: 'A module that is too slow, replies twice, or retains its replies.',
+    },
+    module,
+    closed('device_messaging.reason', 'late, repeated or not asked for, or kept by the broker', [
+      'unknown',
+      'retained',
+    ]),
+  ),
+  'device_messaging.edge.responses.lost': counter({
+    unit: '{call}',
+    what: 'Responses that did not reach the hub, because the connection broke',
+    use: 'The application does not know the outcome of these invocations. Often: check the network.',
+  }),
+  'device_messaging.edge.connected': gauge(
+    { unit: '1', what: '1 while the proxy is connected, else 0', use: 'Alert on 0 for five minutes.' },
+    peer,
+  ),
+  'device_messaging.edge.connections': counter(
+    {
+      unit: '{connection}',
+      what: 'Attempts to connect',
+      use: 'Many `opened` within an hour: another program uses the same identity, or the network is bad.',
+    },
+    peer,
+    closed('device_messaging.result', 'what came of it', ['opened', 'failed']),
+  ),
+  'http.client.request.duration': histogram(
+    {
+      unit: 's',
+      what: 'Duration of one download of a file for a module',
+      use: 'How much of an invocation is the time of its files, and why they cannot be downloaded.',
+      constants: { 'http.request.method': 'GET' },
+      buckets,
+    },
+    open('http.response.status_code', 'status of the response; absent when there was none'),
+    closed('error.type', 'why there is no file; absent when it is complete', [
+      '',
+      'no_connection',
+      'timeout',
+      'connection_lost',
+      'status',
+      'changed',
+      'unexpected',
+      'folder',
+    ]),
+  ),
+} as const;

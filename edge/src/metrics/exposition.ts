@@ -1,0 +1,71 @@
+import type { Declaration } from './declared/declaration.ts';
+import type { Reading } from './meter.ts';
+import type { Series } from './series.ts';
+
+interface Report {
+  readings(): readonly (Omit<Reading, 'name'> & { readonly name: string })[];
+}
+
+type Labels = readonly (readonly [key: string, value: string])[];
+
+/**
+ * Writes the metrics in the text format of Prometheus, version 0.0.4, with the names that the exporter of the service
+ * gives them. The proxy has no OpenTelemetry library (D117).
+ */
+export function createExposition({ readings }: Report, version: string): () => string {
+  const info = labelled([
+    ['service_name', 'edge-proxy'],
+    ['service_version', version],
+  ]);
+  const target = ['# HELP target_info Target metadata', '# TYPE target_info gauge', `target_info${info} 1`];
+  return () => `${[...target, ...readings().flatMap(linesOf)].join('\n')}\n`;
+}
+
+function linesOf({ name, declaration, read }: ReturnType<Report['readings']>[number]): string[] {
+  const { kind, what } = declaration;
+  const printed = kind === 'counter' ? `${plain(name)}_total` : plain(name);
+  const series = seriesFrom(read);
+  if (series.length === 0) return [];
+  return [
+    `# HELP ${printed} ${escaped(what)}`,
+    `# TYPE ${printed} ${kind === 'updowncounter' ? 'gauge' : kind}`,
+    ...series.flatMap((one) => {
+      const labels = labelsOf(declaration, one);
+      if (kind === 'histogram') return histogramLines(printed, declaration, one, labels);
+      return [`${printed}${labelled(labels)} ${one.sum}`];
+    }),
+  ];
+}
+
+/** A metric that cannot be read now, such as memory without a free file descriptor, leaves out only itself. */
+function seriesFrom(read: Reading['read']): readonly Readonly<Series>[] {
+  try {
+    return [...read()];
+  } catch {
+    return [];
+  }
+}
+
+function histogramLines(name: string, { buckets: bounds }: Declaration, one: Readonly<Series>, labels: Labels) {
+  let count = 0;
+  const buckets = [...bounds, '+Inf'].map((bound, index) => {
+    count += one.buckets[index] ?? 0;
+    return `${name}_bucket${labelled([...labels, ['le', String(bound)]])} ${count}`;
+  });
+  return [`${name}_count${labelled(labels)} ${one.count}`, `${name}_sum${labelled(labels)} ${one.sum}`, ...buckets];
+}
+
+function labelsOf({ attributes, constants }: Declaration, { values }: Readonly<Series>): Labels {
+  const own = attributes.map(({ key }, index) => [plain(key), values[index] ?? ''] as const);
+  const fixed = Object.entries(constants).map(([key, value]) => [plain(key), value] as const);
+  return [...fixed, ...own.filter(([, value]) => value !== '')];
+}
+
+const plain = (name: string): string => name.replaceAll('.', '_');
+
+const escaped = (text: string): string => text.replaceAll('\\', '\\\\').replaceAll('\n', '\\n');
+
+const labelled = (labels: Labels): string =>
+  labels.length === 0
+    ? ''
+    : `{${labels.map(([key, value]) => `${key}="${escaped(value).replaceAll('"', '\\"')}"`).join(',')}}`;
