@@ -1,10 +1,12 @@
+import { given, isHttpAddress, isSent, isSwitchedOff, protocolIn } from './signals.ts';
+
 /** What the standard variables of OpenTelemetry ask of the metrics. The exporter itself reads the others (address, headers, time-out, certificates). */
 export interface MetricsWanted {
   /** Whether metrics are recorded at all: unless OTEL_SDK_DISABLED is true. */
   readonly isOn: boolean;
   /** Whether they are sent to a collector. */
   readonly isSent: boolean;
-  /** Variables with an address that is none. */
+  /** Variables with an address that is none, or a protocol that cannot be served. */
   readonly unusable: readonly string[];
   readonly intervalMs: number;
   readonly timeoutMs: number;
@@ -13,15 +15,13 @@ export interface MetricsWanted {
 const addresses = ['OTEL_EXPORTER_OTLP_METRICS_ENDPOINT', 'OTEL_EXPORTER_OTLP_ENDPOINT'] as const;
 
 export function metricsWanted(env: NodeJS.ProcessEnv): MetricsWanted {
-  const isOn = env['OTEL_SDK_DISABLED']?.trim().toLowerCase() !== 'true';
-  const given = addresses.filter((name) => (env[name] ?? '').trim() !== '');
-  const exporters = (env['OTEL_METRICS_EXPORTER'] ?? '').split(',').map((one) => one.trim());
-  const isNamed = exporters.some((one) => one !== '');
+  const { variable, protocol } = protocolIn(env, 'METRICS') ?? {};
+  const unusable = addresses.filter((name) => !isHttpAddress(given(env, name) ?? 'http://localhost'));
   const intervalMs = millisecondsIn(env['OTEL_METRIC_EXPORT_INTERVAL'], 60_000);
   return {
-    isOn,
-    isSent: isOn && (isNamed ? exporters.includes('otlp') : given.length > 0),
-    unusable: given.filter((name) => !/^https?:\/\//i.test(env[name] ?? '') || !URL.canParse(env[name] ?? '')),
+    isOn: !isSwitchedOff(env),
+    isSent: isSent(env, 'METRICS'),
+    unusable: [...unusable, ...(variable !== undefined && protocol === 'grpc' ? [variable] : [])],
     intervalMs,
     timeoutMs: Math.min(intervalMs, millisecondsIn(env['OTEL_METRIC_EXPORT_TIMEOUT'], 30_000)),
   };

@@ -1,3 +1,5 @@
+import { exportersIn, given, isHttpAddress, isSent, isSwitchedOff, protocolIn } from '../metrics/signals.ts';
+
 /** Which traces are wanted, by the standard variables of OpenTelemetry (D107). */
 export interface TraceSettings {
   /** Undefined: no traces. */
@@ -32,29 +34,19 @@ const samplers: Readonly<Record<string, (argument: () => number) => number>> = {
   parentbased_traceidratio: (argument) => argument(),
 };
 
-/** The general address alone does not ask for traces: metrics use it, too. An empty variable counts as not set. */
 export function traceSettings(env: Environment): TraceSettings {
   const ignored: IgnoredVariable[] = [];
   const ignore = (variable: string, hint: string) => ignored.push({ variable, hint });
-  const given = (variable: string) => env[variable]?.trim() || undefined;
-
-  function isWanted(): boolean {
-    if (given('OTEL_SDK_DISABLED')?.toLowerCase() === 'true') return false;
-    const exporter = given('OTEL_TRACES_EXPORTER');
-    if (exporter === undefined) return given('OTEL_EXPORTER_OTLP_TRACES_ENDPOINT') !== undefined;
-    const names = exporter.split(',').map((name) => name.trim());
-    if (names.some((name) => name !== 'otlp' && name !== 'none')) {
-      ignore('OTEL_TRACES_EXPORTER', 'the exporters are otlp and none');
-    }
-    return names.includes('otlp');
+  if (!isSwitchedOff(env) && exportersIn(env, 'TRACES')?.some((name) => name !== 'otlp' && name !== 'none')) {
+    ignore('OTEL_TRACES_EXPORTER', 'the exporters are otlp and none');
   }
 
   /** Undefined when it is not usable. */
   function url(): string | undefined {
-    const own = given('OTEL_EXPORTER_OTLP_TRACES_ENDPOINT');
-    const general = given('OTEL_EXPORTER_OTLP_ENDPOINT') ?? defaultUrl;
+    const own = given(env, 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT');
+    const general = given(env, 'OTEL_EXPORTER_OTLP_ENDPOINT') ?? defaultUrl;
     const address = own ?? `${general.replace(/\/+$/, '')}/v1/traces`;
-    if (/^https?:\/\//i.test(address) && URL.canParse(address)) return address;
+    if (isHttpAddress(address)) return address;
     ignore(
       own === undefined ? 'OTEL_EXPORTER_OTLP_ENDPOINT' : 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT',
       'it must be an http or https address; no traces are sent',
@@ -64,17 +56,16 @@ export function traceSettings(env: Environment): TraceSettings {
 
   /** False when no collector of that protocol can be served. */
   function isHttp(): boolean {
-    const variables = ['OTEL_EXPORTER_OTLP_TRACES_PROTOCOL', 'OTEL_EXPORTER_OTLP_PROTOCOL'];
-    const variable = variables.find((name) => given(name) !== undefined);
-    if (variable === undefined) return true;
-    const protocol = given(variable);
+    const found = protocolIn(env, 'TRACES');
+    if (found === undefined) return true;
+    const { variable, protocol } = found;
     if (protocol === 'grpc') ignore(variable, 'only OTLP over HTTP is supported; no traces are sent');
     else if (protocol !== 'http/json') ignore(variable, 'spans are sent as http/json');
     return protocol !== 'grpc';
   }
 
   function argument(): number {
-    const text = given('OTEL_TRACES_SAMPLER_ARG') ?? '1';
+    const text = given(env, 'OTEL_TRACES_SAMPLER_ARG') ?? '1';
     const ratio = Number(text);
     if (ratio >= 0 && ratio <= 1) return ratio;
     ignore('OTEL_TRACES_SAMPLER_ARG', 'it must be a number from 0 to 1; all messages are recorded');
@@ -82,12 +73,12 @@ export function traceSettings(env: Environment): TraceSettings {
   }
 
   function ratio(): number {
-    const name = given('OTEL_TRACES_SAMPLER') ?? 'parentbased_always_on';
+    const name = given(env, 'OTEL_TRACES_SAMPLER') ?? 'parentbased_always_on';
     if (Object.hasOwn(samplers, name)) return samplers[name]?.(argument) ?? 1;
     ignore('OTEL_TRACES_SAMPLER', `the samplers are ${Object.keys(samplers).join(', ')}; all messages are recorded`);
     return 1;
   }
 
-  const address = isWanted() && isHttp() ? url() : undefined;
+  const address = isSent(env, 'TRACES') && isHttp() ? url() : undefined;
   return { collector: address === undefined ? undefined : { url: address, ratio: ratio() }, ignored };
 }

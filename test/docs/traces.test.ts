@@ -20,7 +20,9 @@ it('docs/operations.md has every attribute of spans, and no other', () => {
 
 it('docs/operations.md has the variables that the code reads', () => {
   const variables = tableOf(page, 'variable').flatMap((row) => codesIn(row['variable'] ?? ''));
-  const read = [...readFileSync('src/tracing/settings.ts', 'utf8').matchAll(/given\('(OTEL_\w+)'\)/g)];
-  expect(read.length).toBeGreaterThan(5);
-  for (const [, name] of read) expect(variables).toContain(name);
+  const read = ['src/tracing/settings.ts', 'src/metrics/signals.ts']
+    .flatMap((file) => readFileSync(file, 'utf8').match(/OTEL_(?:\w|\$\{signal\})+/g) ?? [])
+    .map((name) => name.replace(/\$\{signal\}/, 'TRACES'));
+  expect(new Set(read).size).toBeGreaterThan(7);
+  for (const name of read) expect(variables).toContain(name);
 });

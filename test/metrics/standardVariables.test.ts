@@ -29,6 +29,13 @@ it.each([
   expect(unusable).toEqual(isUsable ? [] : ['OTEL_EXPORTER_OTLP_ENDPOINT']);
 });
 
+it('says that gRPC cannot be served', () => {
+  const { unusable } = metricsWanted({ ...endpoint, OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' });
+  expect(unusable).toEqual(['OTEL_EXPORTER_OTLP_PROTOCOL']);
+  const own = { OTEL_EXPORTER_OTLP_METRICS_PROTOCOL: 'http/json' };
+  expect(metricsWanted({ ...endpoint, ...own, OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' }).unusable).toEqual([]);
+});
+
 it.each([
   [{}, 60_000, 30_000],
   [{ OTEL_METRIC_EXPORT_INTERVAL: '5000' }, 5_000, 5_000],

@@ -91,10 +91,10 @@ export const traceFaults: readonly Fault[] = [
     replace: 'if (queued < 1e9) queued += 1;',
     caughtBy: 'spans beyond the queue are dropped and counted',
   }),
-  ...inFile('src/tracing/settings.ts', ['test/tracing/settings.test.ts'], {
+  ...inFile('src/metrics/signals.ts', ['test/tracing/settings.test.ts'], {
     fault: 'sends spans to the collector of the metrics unasked',
-    find: "given('OTEL_EXPORTER_OTLP_TRACES_ENDPOINT') !== undefined;",
-    replace: "(given('OTEL_EXPORTER_OTLP_TRACES_ENDPOINT') ?? given('OTEL_EXPORTER_OTLP_ENDPOINT')) !== undefined;",
+    find: "if (signal === 'METRICS') addresses",
+    replace: 'addresses',
     caughtBy: 'with the general address alone',
   }),
   ...inFile('src/methods/requestSpan.ts', ['test/methods/traces.test.ts'], {

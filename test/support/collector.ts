@@ -4,6 +4,7 @@ import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
 import { expect, vi } from 'vitest';
+import { type CollectedMetrics, metricsIn } from './otlp/metrics.ts';
 import { type CollectedSpan, spansIn } from './otlp/spans.ts';
 
 /** What it does with a request: `refuse` is HTTP 400, which is final; `hang` is no answer at all. */
@@ -15,6 +16,8 @@ export interface Collector {
   readonly url: string;
   /** Of all requests that it accepted, in order of arrival. */
   readonly spans: readonly CollectedSpan[];
+  /** The requests with metrics that it accepted, in order of arrival. */
+  readonly metrics: readonly CollectedMetrics[];
   /** All requests as they came, the refused ones included. */
   readonly requests: readonly ReceivedRequest[];
   connections(): number;
@@ -36,17 +39,19 @@ interface ReceivedRequest {
 
 interface Collected {
   readonly spans: CollectedSpan[];
+  readonly metrics: CollectedMetrics[];
 }
 
 /** Each signal by its path: how what it brings is read and kept. */
 const signals: Readonly<Record<string, (body: unknown, collected: Collected) => void>> = {
   '/v1/traces': (body, { spans }) => spans.push(...spansIn(body)),
+  '/v1/metrics': (body, { metrics }) => metrics.push(metricsIn(body)),
 };
 
 const slowMs = 300;
 
 export async function startCollector(): Promise<Collector> {
-  const collected: Collected = { spans: [] };
+  const collected: Collected = { spans: [], metrics: [] };
   const requests: ReceivedRequest[] = [];
   const breaches: string[] = [];
   let behaviour: Behaviour = 'accept';
@@ -95,7 +100,7 @@ export async function startCollector(): Promise<Collector> {
 
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    spans: collected.spans,
+    ...collected,
     requests,
     connections: () => connections,
     behave(next) {
