@@ -41,6 +41,8 @@ export interface HubOptions {
   devices?: readonly { deviceId: string; primaryKey?: string }[];
   /** Refuse cloud-to-device properties with characters that IoT Hub does not document as allowed; default false. */
   strictProperties?: boolean;
+  /** The policy `iothubowner` may send to the event endpoint, which IoT Hub allows to nobody; default false. */
+  ownerMaySend?: boolean;
   /** Rules other than IoT Hub's: of queues, feedback, throttling and how much is kept. */
   rules?: HubRules;
   /**
@@ -77,6 +79,11 @@ export interface Hub extends Addresses {
   /** Misbehaviour on demand. */
   faults: Faults;
   counters(): Counters;
+  /**
+   * Give a policy another key, as somebody does who regenerates it. Links go on until the tokens expire that clients have put
+   * for them; new tokens need the new key, which new connection strings have.
+   */
+  renewKey(policy: string): Promise<void>;
   isConnected(deviceId: string): boolean;
   /** Close all ports and connections. */
   close(): Promise<void>;
@@ -85,7 +92,8 @@ export interface Hub extends Addresses {
 /** Start an IoT hub on the loopback interface. */
 export async function startHub(options: HubOptions): Promise<Hub> {
   const { name = 'sandbox-hub', directory, partitions: count = 4, now = Date.now } = options;
-  const [certificates, policies] = [await ensureCertificates(directory, now()), await ensurePolicies(directory)];
+  const certificates = await ensureCertificates(directory, now());
+  const { all: policies, renewKey } = await ensurePolicies(directory, options.ownerMaySend);
   const store = options.persist === undefined ? undefined : openStore(options.persist, count);
   const core = createCore({
     name,
@@ -175,6 +183,7 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     journal,
     faults,
     counters,
+    renewKey,
     isConnected: presence.isConnected,
     close,
   };

@@ -1,4 +1,3 @@
-import { EventHubProducerClient } from '@azure/event-hubs';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type Azurite, startAzurite } from '../../sandbox/methods/azurite.ts';
 import { type Consumer, createConsumer } from '../../src/hub/reading/consumer.ts';
@@ -6,25 +5,23 @@ import { cureHubSdks } from '../../src/hub/sdkCures.ts';
 import { createBlobStore } from '../../src/hub/stores/blobStore.ts';
 import type { HubEvent } from '../../src/protocol/event.ts';
 import { freshHub } from '../sandbox/hub/support/hub.ts';
+import { inject } from '../sandbox/hub/support/inject.ts';
 import { usualOpened, usualReading } from './support/reading.ts';
 
 cureHubSdks();
 
 let azurite: Azurite;
 let hub: Awaited<ReturnType<typeof freshHub>>;
-let producer: EventHubProducerClient;
 const running = new Set<Consumer>();
 
 beforeAll(async () => {
   [azurite, hub] = await Promise.all([startAzurite(), freshHub({ partitions: 4, consumerGroups: ['shared'] })]);
-  producer = new EventHubProducerClient(hub.eventHubConnectionString('iothubowner'));
 });
 afterEach(async () => {
   await Promise.all([...running].map((one) => one.stop()));
   running.clear();
 });
 afterAll(async () => {
-  await producer.close();
   await Promise.all([hub.stop(), azurite.close()]);
 });
 
@@ -63,17 +60,8 @@ function enter(handled: string[]): Consumer {
 }
 
 async function send(texts: readonly string[]) {
-  const partitions = ['0', '1', '2', '3'];
-  await Promise.all(
-    partitions.map((partitionId, number) =>
-      producer.sendBatch(
-        texts
-          .filter((_, index) => index % partitions.length === number)
-          .map((text) => ({ body: Buffer.from(text), properties: { device: `d${partitionId}` } })),
-        { partitionId },
-      ),
-    ),
-  );
+  for (const [index, text] of texts.entries())
+    await inject(hub, [text], { partition: index % 4, properties: { device: `d${index % 4}` } });
 }
 
 async function sharesOf(): Promise<number[]> {

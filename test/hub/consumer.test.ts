@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import { EventHubProducerClient } from '@azure/event-hubs';
 import { Receiver } from 'rhea-promise';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type Consumer, createConsumer } from '../../src/hub/reading/consumer.ts';
@@ -10,13 +9,13 @@ import type { Store } from '../../src/hub/stores/store.ts';
 import type { HubEvent } from '../../src/protocol/event.ts';
 import { freshHub } from '../sandbox/hub/support/hub.ts';
 import { soon } from '../support/soon.ts';
+import { inject } from '../sandbox/hub/support/inject.ts';
 import { usualOpened, usualReading } from './support/reading.ts';
 
 cureHubSdks();
 
 const prefetch = 50;
 let hub: Awaited<ReturnType<typeof freshHub>>;
-let producer: EventHubProducerClient;
 let consumer: Consumer | undefined;
 
 beforeAll(async () => {
@@ -24,15 +23,11 @@ beforeAll(async () => {
     partitions: 1,
     consumerGroups: ['one', 'two', 'three', 'four', 'five', 'six', 'seven'],
   });
-  producer = new EventHubProducerClient(hub.eventHubConnectionString('iothubowner'));
 });
 afterEach(() => consumer?.stop());
-afterAll(async () => {
-  await producer.close();
-  await hub.stop();
-});
+afterAll(() => hub.stop());
 
-const send = (...bodies: string[]) => producer.sendBatch(bodies.map((body) => ({ body: Buffer.from(body) })));
+const send = (...bodies: string[]) => inject(hub, bodies);
 
 /** Reads the hub as the service does; every event is handled by `handle`. */
 function read(

@@ -1,4 +1,3 @@
-import { EventHubProducerClient } from '@azure/event-hubs';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type Consumer, createConsumer } from '../../src/hub/reading/consumer.ts';
 import type { PartitionState } from '../../src/hub/reading/partitionState.ts';
@@ -7,25 +6,21 @@ import { createMemoryStore } from '../../src/hub/stores/memoryStore.ts';
 import type { Store } from '../../src/hub/stores/store.ts';
 import type { HubEvent } from '../../src/protocol/event.ts';
 import { freshHub } from '../sandbox/hub/support/hub.ts';
+import { inject } from '../sandbox/hub/support/inject.ts';
 import { usualOpened, usualReading } from './support/reading.ts';
 
 cureHubSdks();
 
 let hub: Awaited<ReturnType<typeof freshHub>>;
-let producer: EventHubProducerClient;
 let consumer: Consumer | undefined;
 beforeAll(async () => {
   hub = await freshHub({ partitions: 1, consumerGroups: ['one', 'two', 'three', 'four'] });
-  producer = new EventHubProducerClient(hub.eventHubConnectionString('iothubowner'));
 });
 afterEach(() => consumer?.stop());
-afterAll(async () => {
-  await producer.close();
-  await hub.stop();
-});
+afterAll(() => hub.stop());
 
 const textOf = ({ body }: HubEvent) => Buffer.from(body as Uint8Array).toString();
-const send = (...bodies: string[]) => producer.sendBatch(bodies.map((body) => ({ body: Buffer.from(body) })));
+const send = (...bodies: string[]) => inject(hub, bodies);
 
 /** Reads the hub; the messages that begin with `name` are held until the test lets them go. The text before `-` is the device. */
 function read(consumerGroup: string, name: string, maxMessages: number, store: Store = createMemoryStore()) {

@@ -1,4 +1,3 @@
-import { EventHubProducerClient } from '@azure/event-hubs';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type Consumer, createConsumer } from '../../src/hub/reading/consumer.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
@@ -7,24 +6,22 @@ import type { Store } from '../../src/hub/stores/store.ts';
 import { createLog } from '../../src/log/log.ts';
 import type { HubEvent } from '../../src/protocol/event.ts';
 import { freshHub } from '../sandbox/hub/support/hub.ts';
+import { inject } from '../sandbox/hub/support/inject.ts';
 import { usualOpened, usualReading } from './support/reading.ts';
 
 cureHubSdks();
 
 let hub: Awaited<ReturnType<typeof freshHub>>;
-let producer: EventHubProducerClient;
 const running = new Set<Consumer>();
 
 beforeAll(async () => {
   hub = await freshHub({ partitions: 4, consumerGroups: ['joining', 'killed', 'hindered', 'slow'] });
-  producer = new EventHubProducerClient(hub.eventHubConnectionString('iothubowner'));
 });
 afterEach(async () => {
   await Promise.all([...running].map((one) => one.stop()));
   running.clear();
 });
 afterAll(async () => {
-  await producer.close();
   await hub.stop();
 });
 
@@ -91,18 +88,8 @@ async function send(count: number): Promise<string[]> {
     sent += 1;
     return `m${sent}`;
   });
-  await Promise.all(
-    ['0', '1', '2', '3'].map((partitionId) =>
-      producer.sendBatch(
-        texts.flatMap((text, index) =>
-          index % 4 === Number(partitionId)
-            ? [{ body: Buffer.from(text), properties: { device: `d${index % 12}` } }]
-            : [],
-        ),
-        { partitionId },
-      ),
-    ),
-  );
+  for (const [index, text] of texts.entries())
+    await inject(hub, [text], { partition: index % 4, properties: { device: `d${index % 12}` } });
   return texts;
 }
 

@@ -1,4 +1,4 @@
-import { EventHubConsumerClient, EventHubProducerClient } from '@azure/event-hubs';
+import { EventHubConsumerClient } from '@azure/event-hubs';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createConsumer } from '../../src/hub/reading/consumer.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
@@ -8,12 +8,12 @@ import { createLog } from '../../src/log/log.ts';
 import type { HubEvent } from '../../src/protocol/event.ts';
 import { freshHub } from '../sandbox/hub/support/hub.ts';
 import { soon } from '../support/soon.ts';
+import { inject } from '../sandbox/hub/support/inject.ts';
 import { usualOpened, usualReading } from './support/reading.ts';
 
 cureHubSdks();
 
 let hub: Awaited<ReturnType<typeof freshHub>>;
-let producer: EventHubProducerClient;
 let seen: string[];
 let running: ReturnType<typeof createConsumer>[];
 let lines: Record<string, unknown>[];
@@ -22,18 +22,16 @@ const alarms = () => lines.filter(({ level }) => level === 'error').map((fields)
 
 beforeEach(async () => {
   hub = await freshHub({ partitions: 2 });
-  producer = new EventHubProducerClient(hub.eventHubConnectionString('iothubowner'));
   [seen, running, lines] = [[], [], []];
 });
 afterEach(async () => {
   vi.restoreAllMocks();
   vi.useRealTimers();
   await Promise.all(running.map((one) => one.stop()));
-  await producer.close();
   await hub.stop();
 });
 
-const send = (partitionId: string, text: string) => producer.sendBatch([{ body: Buffer.from(text) }], { partitionId });
+const send = (partitionId: string, text: string) => inject(hub, [text], { partition: Number(partitionId) });
 const textOf = ({ body }: HubEvent) => Buffer.from(body as Uint8Array).toString();
 
 function read(

@@ -4,7 +4,7 @@ import type { Tally } from '../events/tally.ts';
 import type { StandingFaults } from '../faults/standing.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { Link } from '../network/connections.ts';
-import { Refusal } from '../values/refusal.ts';
+import { beyondEnd, claimRequired, noSuchPartition } from './conditions.ts';
 import { parseFilter } from './filter.ts';
 import { sendUnsettled } from './link/links.ts';
 import { type Node, notFound, type Peer, refuse, transferCount, transferLimit } from './link/peer.ts';
@@ -14,6 +14,8 @@ const { wrap_long, wrap_timestamp } = rhea.types;
 const form = /^(?<hub>[^/]+)\/ConsumerGroups\/(?<group>[^/]+)\/Partitions\/(?<partition>[^/]+)$/i;
 const selectorName = 'apache.org:selector-filter:string';
 const metricName = 'com.microsoft:enable-receiver-runtime-metric';
+const epochName = 'com.microsoft:epoch';
+const receiverName = 'com.microsoft:receiver-name';
 const socketBacklog = 1024 * 1024;
 
 /** Where events are received: `HUB/ConsumerGroups/GROUP/Partitions/N`. Consumer group names have no case. */
@@ -35,13 +37,14 @@ export function consumerNode(options: {
     const { hub = '', group = '', partition } = form.exec(address)?.groups ?? {};
     if (hub.toLowerCase() !== hubName.toLowerCase() || !groups.has(group.toLowerCase())) throw notFound(address);
     const log = partitions.find(({ id }) => String(id) === partition);
-    if (!log) throw new Refusal('com.microsoft:argument-out-of-range', 'There is no such partition.');
+    if (!log) throw noSuchPartition(partitions.length);
     const claim = () => peer.claims.find('listen', address.split('/'));
-    const { policy } = claim() ?? raise(unauthorised());
+    const { policy } = claim() ?? raise(claimRequired('Listen', hubName, address));
     const start = parseFilter(filter?.[selectorName]?.value);
     refuseBeyondEnd(start, log);
-    const epoch: unknown = sender.properties?.['com.microsoft:epoch'];
+    const { [epochName]: epoch, [receiverName]: name }: Record<string, unknown> = sender.properties ?? {};
     const leave = owners.admit(`${group}/${partition}`.toLowerCase(), {
+      name: typeof name === 'string' ? name : undefined,
       epoch: typeof epoch === 'number' ? epoch : undefined,
       stolen: (refusal) => refuse(link, refusal),
     });
@@ -51,7 +54,7 @@ export function consumerNode(options: {
     const allowed = (): boolean => {
       if (blocked()) return false;
       if (claim()) return true;
-      refuse(link, unauthorised());
+      refuse(link, claimRequired('Listen', hubName, address));
       return false;
     };
     const stop = stream(sender, peer, link, log, log.find(start), allowed);
@@ -172,17 +175,9 @@ function refuseBeyondEnd(start: StartPosition, log: PartitionLog): void {
   if (start.by !== 'offset' && start.by !== 'sequenceNumber') return;
   const last = log.last()?.[start.by] ?? (start.by === 'offset' ? -1 : log.next() - 1);
   if (start.value <= last) return;
-  const what = start.by === 'offset' ? 'offset' : 'sequence number';
-  throw new Refusal(
-    'com.microsoft:argument-error',
-    `The supplied ${what} '${start.value}' is invalid. The last ${what} in the system is '${last}'`,
-  );
+  throw beyondEnd(start.by === 'offset' ? 'offset' : 'sequence number', start.value, last);
 }
 
-function unauthorised(): Refusal {
-  return new Refusal('amqp:unauthorized-access', 'No token on this connection gives the right to listen here.');
-}
-
-function raise(refusal: Refusal): never {
+function raise(refusal: Error): never {
   throw refusal;
 }

@@ -1,37 +1,62 @@
 import rhea from 'rhea';
 import type { PartitionLog } from '../events/partitionLog.ts';
 import type { StandingFaults } from '../faults/standing.ts';
+import type { Access } from '../identity/access.ts';
+import { Refusal } from '../values/refusal.ts';
+import { claimRequired, noSuchPartition } from './conditions.ts';
+import type { Claims } from './link/claims.ts';
 import { type Node, notFound } from './link/peer.ts';
 import { type Answer, requestNode } from './link/requests.ts';
 
 const { wrap_array, wrap_int, wrap_long, wrap_timestamp } = rhea.types;
 const shortString = 0xa1;
 
-// operation=READ, name=HUB, type=com.microsoft:eventhub | com.microsoft:partition, partition=N
+// operation=READ, name=HUB, type=com.microsoft:eventhub | com.microsoft:partition, partition=N, security_token=<token>
 
-/** `$management`: what the event side looks like. Needs the right to listen. */
+/**
+ * `$management`: what the event side looks like. Needs the right to listen, by the token in the request itself, or where
+ * there is none by one of the connection.
+ */
 export function managementNode(hub: {
   name: string;
   createdAt: Date;
   partitions: readonly PartitionLog[];
+  access: Access;
   faults: StandingFaults;
 }): Node {
   return requestNode('$management', ({ application_properties: asked = {} }, { claims }) => {
-    const { operation, name, type, partition } = asked;
+    const { operation, name, type, partition, security_token: token } = asked;
     if (String(name).toLowerCase() !== hub.name.toLowerCase()) {
       const { condition, message } = notFound(String(name));
       return failure(404, condition, message);
     }
-    if (!claims.find('listen', [hub.name, '$management']))
-      return failure(401, 'amqp:unauthorized-access', 'No token on this connection gives the right to listen.');
+    const refused = refusal(token, claims);
+    if (refused) return failure(401, refused.condition, refused.message);
     if (operation !== 'READ') return failure(400, 'amqp:not-implemented', 'Only READ is known.');
     if (type === 'com.microsoft:eventhub') return { status: 200, description: 'OK', body: describeHub() };
     if (type !== 'com.microsoft:partition')
       return failure(400, 'amqp:not-implemented', 'Only event hubs and partitions can be read.');
     const log = hub.partitions.find(({ id }) => String(id) === String(partition));
-    if (!log) return failure(400, 'com.microsoft:argument-out-of-range', 'There is no such partition.');
+    if (!log) {
+      const { condition, message } = noSuchPartition(hub.partitions.length);
+      return failure(400, condition, message);
+    }
     return { status: 200, description: 'OK', body: describePartition(log) };
   });
+
+  /** Why this request may not be answered. */
+  function refusal(token: unknown, claims: Claims): Refusal | undefined {
+    const path = [hub.name, '$management'];
+    const required = () => claimRequired('Listen', hub.name, path.join('/'));
+    if (token === undefined || token === null) return claims.find('listen', path) ? undefined : required();
+    try {
+      const { rights } = hub.access.claim(String(token), `sb://localhost/${path.join('/')}`);
+      return rights.has('listen') ? undefined : required();
+    } catch (error) {
+      if (error instanceof Refusal) return error;
+      throw error;
+    }
+  }
 
   function describeHub(): Record<string, unknown> {
     const ids = hub.partitions.map(({ id }) => String(id));

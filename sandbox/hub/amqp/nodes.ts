@@ -14,7 +14,7 @@ export function createDirectory(hub: HubCore): Directory {
   const { name, createdAt, consumerGroups, access, events, journal, faults, tally, now } = hub;
   const { partitions } = events;
   const cbs = cbsNode(access, faults, now);
-  const management = managementNode({ name, createdAt: new Date(createdAt), partitions, faults });
+  const management = managementNode({ name, createdAt: new Date(createdAt), partitions, access, faults });
   const consumer = consumerNode({
     hubName: name,
     consumerGroups,

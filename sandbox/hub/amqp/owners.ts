@@ -1,7 +1,10 @@
-import { Refusal } from '../values/refusal.ts';
+import type { Refusal } from '../values/refusal.ts';
+import { drivenOut, epochRequired, lowerEpoch, tooManyReceivers } from './conditions.ts';
 
 /** A receiver that wants a partition in a consumer group. */
 export interface Candidate {
+  /** What it calls itself. */
+  name: string | undefined;
   /** Owner level; undefined for a receiver that shares. */
   epoch: number | undefined;
   /** Called when somebody else takes the partition. */
@@ -27,24 +30,18 @@ export function createOwners(): Owners {
     admit(place, candidate) {
       const present = places.get(place) ?? new Set();
       places.set(place, present);
-      const highest = Math.max(...[...present].map(({ epoch = Number.NEGATIVE_INFINITY }) => epoch));
+      const owner = [...present].find(({ epoch }) => epoch !== undefined); // it is alone
       if (candidate.epoch === undefined) {
-        if (highest > Number.NEGATIVE_INFINITY)
-          throw stolen('A receiver with an owner level reads this partition; one without cannot.');
-        if (present.size >= sharing)
-          throw new Refusal('amqp:resource-limit-exceeded', 'Five receivers of the group read this partition already.');
+        if (owner) throw epochRequired(owner);
+        if (present.size >= sharing) throw tooManyReceivers([...present]);
       } else {
-        if (highest > candidate.epoch) throw stolen('A receiver with a higher owner level reads this partition.');
+        if (owner?.epoch !== undefined && owner.epoch > candidate.epoch) throw lowerEpoch(owner, candidate);
         const former = [...present];
         present.clear();
-        for (const other of former) other.stolen(stolen('A receiver with an owner level took this partition.'));
+        for (const other of former) other.stolen(drivenOut(candidate, other));
       }
       present.add(candidate);
       return () => present.delete(candidate);
     },
   };
-}
-
-function stolen(description: string): Refusal {
-  return new Refusal('amqp:link:stolen', description);
 }

@@ -4,14 +4,15 @@ import type { Events } from '../events/events.ts';
 import type { PartitionLog } from '../events/partitionLog.ts';
 import { answer } from '../faults/answering.ts';
 import type { StandingFaults } from '../faults/standing.ts';
-import { Refusal } from '../values/refusal.ts';
+import { claimRequired, noSuchPartition } from './conditions.ts';
 import { unpack } from './link/batch.ts';
 import { dispositions, type Node, notFound, refuse } from './link/peer.ts';
 
 const address = /^(?<hub>[^/]+)(\/Partitions\/(?<partition>[^/]+))?$/i;
 
 /**
- * `HUB` or `HUB/Partitions/N`: where producers send events, singly or in batches. Needs the right to send. Without a
+ * `HUB` or `HUB/Partitions/N`: where producers send events, singly or in batches. Needs the right to send, which no policy of
+ * an IoT hub has at its event endpoint unless the hub is told so. Without a
  * partition in the address the partition key decides, or else turns are taken. Such events carry no identity stamps.
  */
 export function producerNode(hubName: string, events: Events, faults: StandingFaults): Node {
@@ -21,7 +22,7 @@ export function producerNode(hubName: string, events: Events, faults: StandingFa
     const { partitions } = events;
     if (partition === undefined && typeof key === 'string') return events.partitionOf(key);
     const log = partition === undefined ? partitions[turn++ % partitions.length] : partitions[Number(partition)];
-    if (!log) throw new Refusal('com.microsoft:argument-out-of-range', 'There is no such partition.');
+    if (!log) throw noSuchPartition(partitions.length);
     return log;
   };
 
@@ -30,16 +31,16 @@ export function producerNode(hubName: string, events: Events, faults: StandingFa
       const path = receiver.target.address.split('/');
       const { hub = '', partition } = address.exec(receiver.target.address)?.groups ?? {};
       const authorised = () => claims.find('send', path) !== undefined;
-      const unauthorised = new Refusal('amqp:unauthorized-access', 'No token here gives the right to send.');
+      const unauthorised = () => claimRequired('Send', hubName, receiver.target.address);
       if (hub.toLowerCase() !== hubName.toLowerCase()) throw notFound(receiver.target.address);
-      if (!authorised()) throw unauthorised;
+      if (!authorised()) throw unauthorised();
       if (partition !== undefined && !events.partitions.some(({ id }) => String(id) === partition))
-        throw new Refusal('com.microsoft:argument-out-of-range', 'There is no such partition.');
+        throw noSuchPartition(events.partitions.length);
 
       link.allowed = authorised;
       receiver.set_target({ address: receiver.target.address });
       receiver.on('message', (context: EventContext) => {
-        if (!authorised()) return refuse(link, unauthorised);
+        if (!authorised()) return refuse(link, unauthorised());
         const take = () => {
           const parcel = unpack(context);
           const log = choose(partition, parcel.annotations['x-opt-partition-key']);

@@ -28,6 +28,7 @@ export const help = `Runs an IoT hub on this machine, alone, for any project; or
   --group G          a consumer group besides $Default; may be given again
   --device D         a device that is there from the start; may be given again
   --name N           name of the hub and of its event hub, default sandbox-hub
+  --owner-may-send   the policy iothubowner may send events, which IoT Hub allows to nobody
   --strict           refuse property characters that IoT Hub does not document as allowed
   --amqp-port N  --amqps-port N  --mqtts-port N  --https-port N  --admin-port N
                      each a free one unless given; HTTPS shares the port of AMQP over TLS
@@ -66,6 +67,7 @@ export function readArguments(args: readonly string[], from: string, defaultDire
       help: flag,
       json: flag,
       strict: flag,
+      'owner-may-send': flag,
       partitions: text,
       retention: text,
       persist: text,
@@ -112,6 +114,7 @@ export function readArguments(args: readonly string[], from: string, defaultDire
         ...(https !== undefined && { https }),
       },
       strictProperties: values.strict,
+      ownerMaySend: values['owner-may-send'],
       consumerGroups: values.group ?? [],
       devices: (values.device ?? []).map((deviceId) => ({ deviceId })),
       rules: {

@@ -131,6 +131,7 @@ export const immediateFaults = [
       kind: z.literal('burst'),
       events: z.int().positive().max(10_000_000).describe('how many'),
       bytes: z.int().min(0).max(262_144).optional().describe('size of a body; default 1024'),
+      body: z.string().max(262_144).optional().describe('the body itself, instead of one of that size'),
       deviceId: text(128).optional().describe('as if it had sent them; all devices in turn when absent'),
       properties: z.record(z.string(), z.string()).optional().describe('application properties'),
     })

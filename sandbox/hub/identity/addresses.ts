@@ -6,7 +6,7 @@ import { clientIdOf, type Registry } from './registry.ts';
 export interface Addresses {
   /** For `azure-iothub`, over TLS, with this policy: `iothubowner`, `service`, `device`, `registryRead` … */
   connectionString(policy: string): string;
-  /** For `@azure/event-hubs`, in plain TCP, with this policy: `events` may only listen, `iothubowner` also send. */
+  /** For `@azure/event-hubs`, in plain TCP, with this policy: `events` may only listen. Nobody may send. */
   eventHubConnectionString(policy: string): string;
   /** For the device clients, whatever their protocol; of a device, or a module of one. Throws when there is none. */
   deviceConnectionString(deviceId: string, moduleId?: string): string;

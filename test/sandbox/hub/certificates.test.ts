@@ -87,15 +87,27 @@ describe('certificates', () => {
 describe('policies', () => {
   test('keys are kept, differ from each other and can be read by their owner only', async () => {
     const first = await ensurePolicies(directory);
-    expect(await ensurePolicies(directory)).toEqual(first);
-    expect(new Set([...first.values()].map(({ key }) => key)).size).toBe(first.size);
+    expect((await ensurePolicies(directory)).all).toEqual(first.all);
+    expect(new Set([...first.all.values()].map(({ key }) => key)).size).toBe(first.all.size);
     expect(await modeOf('policies.json')).toBe(0o600);
   });
-  test('only the owner may send events, and only service policies may reach devices', async () => {
-    const policies = [...(await ensurePolicies(directory)).values()];
-    const having = (right: 'send' | 'serviceConnect') =>
-      policies.filter(({ rights }) => rights.has(right)).map(({ name }) => name);
-    expect(having('send')).toEqual(['iothubowner']);
-    expect(having('serviceConnect')).toEqual(['iothubowner', 'service']);
+  test('nobody may send events unless the owner is let, and only service policies may reach devices', async () => {
+    const having = async (right: 'send' | 'serviceConnect', ownerMaySend?: boolean) =>
+      [...(await ensurePolicies(directory, ownerMaySend)).all.values()]
+        .filter(({ rights }) => rights.has(right))
+        .map(({ name }) => name);
+    expect(await having('send')).toEqual([]);
+    expect(await having('send', true)).toEqual(['iothubowner']);
+    expect(await having('serviceConnect')).toEqual(['iothubowner', 'service']);
+  });
+  test('a renewed key is another one, and is kept; the others stay', async () => {
+    const { all, renewKey } = await ensurePolicies(directory);
+    const keyOf = (name: string, policies = all) => policies.get(name)?.key;
+    const before = [keyOf('events'), keyOf('service')];
+    await renewKey('events');
+    expect(keyOf('events')).not.toBe(before[0]);
+    const kept = (await ensurePolicies(directory)).all;
+    expect([keyOf('events', kept), keyOf('service', kept)]).toEqual([keyOf('events'), before[1]]);
+    await expect(renewKey('nobody')).rejects.toThrow('no policy nobody');
   });
 });

@@ -14,7 +14,7 @@ import { freshHub } from './support/hub.ts';
 let hub: Awaited<ReturnType<typeof freshHub>>;
 let producer: EventHubProducerClient;
 beforeAll(async () => {
-  hub = await freshHub({ partitions: 4, consumerGroups: ['second', 'third'] });
+  hub = await freshHub({ partitions: 4, consumerGroups: ['second', 'third'], ownerMaySend: true });
   producer = new EventHubProducerClient(hub.eventHubConnectionString('iothubowner'));
 });
 afterAll(async () => {

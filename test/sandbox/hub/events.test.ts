@@ -1,4 +1,4 @@
-import { EventHubConsumerClient, EventHubProducerClient, type EventPosition } from '@azure/event-hubs';
+import { EventHubConsumerClient, type EventPosition } from '@azure/event-hubs';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { type Listening, listenToEvents } from './support/clients.ts';
 import { connectedDevice, publishPacket } from './support/device.ts';
@@ -197,33 +197,5 @@ describe('refusals', () => {
     const listening = listen({ startPosition: { offset: '-1' }, ...options() });
     expect(await listening.failed()).toMatchObject({ code });
     expect(listening.events).toEqual([]);
-  });
-});
-
-describe('producers', () => {
-  const producer = (policy: string) => {
-    const made = new EventHubProducerClient(hub.eventHubConnectionString(policy), quick);
-    onTestFinished(() => made.close());
-    return made;
-  };
-  test('a batch lands in its partition, event by event, and cannot carry identity stamps', async () => {
-    const sender = producer('iothubowner');
-    const other = String((Number(partition) + 1) % 4);
-    const batch = await sender.createBatch({ partitionId: other });
-    batch.tryAdd({ body: { n: 1 }, properties: { kind: 'made' } });
-    batch.tryAdd({
-      body: { n: 2 },
-      bodyType: 'data',
-      messageAnnotations: { 'iothub-connection-device-id': 'pump-1' },
-    } as never);
-    await sender.sendBatch(batch);
-    const listening = listen({ startPosition: { offset: '-1' }, partition: other });
-    const [first, second] = await listening.has(2);
-    expect(bodies(listening)).toEqual(['{"n":1}', '{"n":2}']);
-    expect(first?.properties).toEqual({ kind: 'made' });
-    expect(second?.systemProperties?.['iothub-connection-device-id']).toBeUndefined();
-  });
-  test('a policy without the right to send is refused', async () => {
-    await expect(producer('service').sendBatch([{ body: 1 }])).rejects.toMatchObject({ code: 'UnauthorizedError' });
   });
 });
