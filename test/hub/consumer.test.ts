@@ -8,8 +8,8 @@ import { createMemoryStore } from '../../src/hub/stores/memoryStore.ts';
 import type { Store } from '../../src/hub/stores/store.ts';
 import type { HubEvent } from '../../src/protocol/event.ts';
 import { freshHub } from '../sandbox/hub/support/hub.ts';
-import { soon } from '../support/soon.ts';
 import { inject } from '../sandbox/hub/support/inject.ts';
+import { soon } from '../support/soon.ts';
 import { usualOpened, usualReading } from './support/reading.ts';
 
 cureHubSdks();

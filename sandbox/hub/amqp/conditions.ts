@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { Reason } from '../network/connections.ts';
 import { Refusal } from '../values/refusal.ts';
 
 // The event endpoint's refusals in the words of the real one, as docs/sandbox.md says where they were seen.
@@ -35,6 +36,37 @@ export function beyondEnd(what: 'offset' | 'sequence number', value: number, las
     `The supplied ${what} '${value}' is invalid. The last ${what} in the system is '${last}'`,
   );
 }
+
+/** A message is larger than the link takes. */
+export function messageTooLarge(deliveryId: number, size: number, most: number): Refusal {
+  return traced(
+    'amqp:link:message-size-exceeded',
+    `The received message (delivery-id:${deliveryId}, size:${size} bytes) exceeds the limit (${most} bytes) currently allowed on the link.`,
+  );
+}
+
+/** A connection has had no link for so many milliseconds. */
+export function connectionUnused(container: string, ms: number): Reason {
+  return reasonOf(
+    traced(
+      'amqp:connection:forced',
+      `The connection was closed by container '${container}' because it did not have any active links in the past ${ms} milliseconds.`,
+    ),
+  );
+}
+
+/** A link on which no events have come for so many milliseconds. */
+export function publisherIdle(link: string, ms: number): Reason {
+  const time = new Date(ms).toISOString().slice(11, 19);
+  return reasonOf(
+    traced(
+      'amqp:link:detach-forced',
+      `The link '${link}' is force detached by the broker due to errors occurred in publisher(${link}). Detach origin: AmqpEventHubPublisher.IdleTimerExpired: Idle timeout: ${time}.`,
+    ),
+  );
+}
+
+const reasonOf = ({ condition, message: description }: Refusal): Reason => ({ condition, description });
 
 /** How a receiver is called that gave itself no name. */
 const named = (name: string | undefined): string => name ?? 'nil';

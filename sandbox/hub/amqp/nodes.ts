@@ -11,7 +11,7 @@ import { deviceboundNode } from './serviceSender.ts';
 
 /** The AMQP nodes of a hub, the same on every port. */
 export function createDirectory(hub: HubCore): Directory {
-  const { name, createdAt, consumerGroups, access, events, journal, faults, tally, now } = hub;
+  const { name, createdAt, consumerGroups, access, events, journal, faults, idle, tally, now } = hub;
   const { partitions } = events;
   const cbs = cbsNode(access, faults, now);
   const management = managementNode({ name, createdAt: new Date(createdAt), partitions, access, faults });
@@ -25,7 +25,7 @@ export function createDirectory(hub: HubCore): Directory {
     tally,
     now,
   });
-  const producer = producerNode(name, events, faults);
+  const producer = producerNode({ hubName: name, events, faults, idle });
   const devices = deviceNode(hub);
   const toServices = serviceboundNode(hub);
   const toDevices = deviceboundNode(hub);

@@ -4,7 +4,8 @@ import type { Events } from '../events/events.ts';
 import type { PartitionLog } from '../events/partitionLog.ts';
 import { answer } from '../faults/answering.ts';
 import type { StandingFaults } from '../faults/standing.ts';
-import { claimRequired, noSuchPartition } from './conditions.ts';
+import type { IdleRules } from '../limits/idle.ts';
+import { claimRequired, noSuchPartition, publisherIdle } from './conditions.ts';
 import { unpack } from './link/batch.ts';
 import { dispositions, type Node, notFound, refuse } from './link/peer.ts';
 
@@ -15,7 +16,8 @@ const address = /^(?<hub>[^/]+)(\/Partitions\/(?<partition>[^/]+))?$/i;
  * an IoT hub has at its event endpoint unless the hub is told so. Without a
  * partition in the address the partition key decides, or else turns are taken. Such events carry no identity stamps.
  */
-export function producerNode(hubName: string, events: Events, faults: StandingFaults): Node {
+export function producerNode(hub: { hubName: string; events: Events; faults: StandingFaults; idle: IdleRules }): Node {
+  const { hubName, events, faults, idle } = hub;
   let turn = 0;
 
   const choose = (partition: string | undefined, key: unknown): PartitionLog => {
@@ -39,7 +41,11 @@ export function producerNode(hubName: string, events: Events, faults: StandingFa
 
       link.allowed = authorised;
       receiver.set_target({ address: receiver.target.address });
+      const detach = () => link.detach(publisherIdle(link.name, idle.publisher), true);
+      const silence = setTimeout(detach, idle.publisher).unref();
+      link.whenOver(() => clearTimeout(silence));
       receiver.on('message', (context: EventContext) => {
+        silence.refresh();
         if (!authorised()) return refuse(link, unauthorised());
         const take = () => {
           const parcel = unpack(context);

@@ -1,12 +1,15 @@
 import type { Duplex } from 'node:stream';
-import rhea, { type Connection, type EventContext, type Receiver, type Sender } from 'rhea';
+import rhea, { type Connection, type Delivery, type EventContext, type Receiver, type Sender } from 'rhea';
 import type { HubCore } from '../core/core.ts';
 import { type Connection as HubConnection, kindOfAddress, type Link, type Reason } from '../network/connections.ts';
 import { endSoon } from '../network/listener.ts';
 import { Refusal } from '../values/refusal.ts';
+import { connectionUnused, messageTooLarge } from './conditions.ts';
 import { createClaims } from './link/claims.ts';
-import { boundMessages, follow, grantCredit } from './link/links.ts';
-import { type Node, notFound, type Peer, refuse } from './link/peer.ts';
+import { watchIdleConnection } from './link/idleConnection.ts';
+import { follow, grantCredit } from './link/links.ts';
+import { boundMessages } from './link/oversize.ts';
+import { dispositions, type Node, notFound, type Peer, refuse } from './link/peer.ts';
 
 /** The AMQP 1.0 side of the hub: give it streams and it serves the clients behind them. */
 export interface AmqpServer {
@@ -18,14 +21,16 @@ export interface AmqpServer {
 /** What links find at an address; undefined when there is nothing of that name. */
 export type Directory = (address: string, direction: 'serve' | 'accept') => Node | undefined;
 
-const idleTimeoutMs = 60_000;
+// what Event Hubs announces; IoT Hub has the same, but channels to 8191 for devices and services
+const idleTimeoutMs = 240_000;
+const channelMax = 4_999;
 const maxFrameSize = 65_536;
 const partitionOf = (address: string): string | undefined => /\/Partitions\/([^/]+)$/i.exec(address)?.[1];
 const expired = { condition: 'amqp:unauthorized-access', description: 'The token of this link has expired.' };
 
 /** An AMQP server with the nodes of `directory`. SASL ANONYMOUS is accepted and so is no SASL layer at all. */
 export function createAmqpServer(hub: HubCore, directory: Directory): AmqpServer {
-  const { name: containerId, connections, throttle, faults, bounds, now } = hub;
+  const { name: containerId, connections, throttle, faults, bounds, idle, now } = hub;
   const container = rhea.create_container({ id: containerId });
   const open = new Set<Pick<HubConnection, 'close'>>();
   // whatever a peer sends, the worst that happens is the end of its own connection
@@ -61,6 +66,9 @@ export function createAmqpServer(hub: HubCore, directory: Directory): AmqpServer
 
   const attach = (link: Sender | Receiver, address: unknown, peer: Peer, direction: 'serve' | 'accept'): void => {
     const entry = follow(link, String(address), peer.connection);
+    peer.idle.attached(entry);
+    if (direction === 'accept')
+      boundMessages(link as Receiver, bounds.message, (...found) => refuseTooLarge(entry, ...found));
     try {
       if (typeof address !== 'string') throw notFound(String(address));
       admit(link, entry, peer, direction);
@@ -70,6 +78,13 @@ export function createAmqpServer(hub: HubCore, directory: Directory): AmqpServer
     }
   };
 
+  const refuseTooLarge = (entry: Link, delivery: Delivery, size: number): void => {
+    const refusal = messageTooLarge(delivery.id, size, bounds.message);
+    dispositions(delivery).reject(refusal.condition, refusal.message);
+    // IoT Hub ends the link, Event Hubs does not
+    if (kindOfAddress(entry.address) !== 'events') refuse(entry, refusal);
+  };
+
   return {
     accept(socket) {
       socket.setMaxListeners(0);
@@ -77,7 +92,7 @@ export function createAmqpServer(hub: HubCore, directory: Directory): AmqpServer
         container_id: containerId,
         idle_time_out: idleTimeoutMs,
         max_frame_size: maxFrameSize,
-        channel_max: 1023,
+        channel_max: channelMax,
         sender_options: { snd_settle_mode: 1 },
         receiver_options: { autoaccept: false, credit_window: 0, max_message_size: bounds.message },
         port: 0,
@@ -98,19 +113,19 @@ export function createAmqpServer(hub: HubCore, directory: Directory): AmqpServer
         },
         expire: claims.expire,
       });
-      const peer: Peer = { socket, connection: entry, claims, replies: new Map(), unwritten: 0 };
+      const unused = watchIdleConnection(idle, (ms) => entry.close(connectionUnused(containerId, ms)));
+      const peer: Peer = { socket, connection: entry, claims, idle: unused, replies: new Map(), unwritten: 0 };
       open.add(entry);
       connection.on('sender_open', ({ sender }: EventContext) => {
         if (sender) attach(sender, sender.source?.address, peer, 'serve');
       });
       connection.on('receiver_open', ({ receiver }: EventContext) => {
-        if (!receiver) return;
-        boundMessages(receiver, bounds.message, () => socket.destroy());
-        attach(receiver, receiver.target?.address, peer, 'accept');
+        if (receiver) attach(receiver, receiver.target?.address, peer, 'accept');
       });
       socket.on('close', () => {
         open.delete(entry);
         claims.end();
+        unused.end();
         connection['eof'](); // rhea hears of an end, not of a reset: its timers must stop all the same
       });
       connection['accept'](socket);

@@ -21,6 +21,7 @@ import { createPresence, type Presence } from '../identity/presence.ts';
 import { createRegistry, type Identity, type Registry } from '../identity/registry.ts';
 import type { Journal } from '../journal/journal.ts';
 import { type Bounds, bounds } from '../limits/bounds.ts';
+import { type IdleRules, idleRules } from '../limits/idle.ts';
 import { createThrottle, type Throttle } from '../limits/throttle.ts';
 import { limitsOfRates, type Rates, type Tier, tierLimits } from '../limits/tiers.ts';
 import { createMethods, type Methods } from '../methods/methods.ts';
@@ -50,6 +51,8 @@ export interface HubCore {
   faults: StandingFaults;
   /** How much it keeps. */
   bounds: Bounds;
+  /** When it ends what nobody uses. */
+  idle: IdleRules;
   now: () => number;
 }
 
@@ -57,6 +60,8 @@ export interface HubCore {
 export interface HubRules {
   /** How much it keeps. */
   bounds?: Partial<Bounds> | undefined;
+  /** When it ends what nobody uses. */
+  idle?: Partial<IdleRules> | undefined;
   /** Of the cloud-to-device queues. */
   devicebound?: Partial<DeviceboundRules>;
   /** Of the feedback about cloud-to-device messages. */
@@ -130,6 +135,7 @@ export function createCore(options: {
     connections: createConnections(),
     faults: createStandingFaults(),
     bounds: bounded,
+    idle: { ...idleRules, ...rules.idle },
     now,
   };
 }

@@ -12,7 +12,7 @@ export interface Bounds {
   journal: number;
   /** What was written to a client that does not read it: the connection ends. */
   unread: number;
-  /** A message over AMQP, of which clients are told, and of which no more is gathered: the connection ends. */
+  /** A message over AMQP, of which clients are told, and of which no more is gathered: it is rejected. */
   message: number;
   /** A message over a WebSocket, whatever it carries: the connection ends. */
   webSocketMessage: number;

@@ -157,16 +157,6 @@ describe('misbehaviour', () => {
     expect(await ended(connection.open_receiver('nowhere'))).toBe('amqp:not-found');
     expect(await ended(connection.open_sender('nowhere'))).toBe('amqp:not-found');
   });
-  test('a message larger than the link takes costs its connection before it has come whole', async () => {
-    const connection = await bareConnection(hub);
-    await putDeviceToken(hub, connection, 'pump-1');
-    const sender = connection.open_sender('/devices/pump-1/messages/events');
-    await once(sender, 'sendable');
-    const gone = once(connection, 'disconnected');
-    sender.send({ body: rhea.message.data_section(Buffer.alloc(8 * 1024 * 1024)) });
-    await gone;
-    expect(hub.journal.list({ kind: 'd2c' })).toEqual([]);
-  });
   test.each([
     ['text', Buffer.from('GET / HTTP/1.1\r\n\r\n')],
     ['another version of AMQP', Buffer.from('AMQP\0\0\x09\x01')],

@@ -6,8 +6,6 @@ import type { Connection, Link } from '../../network/connections.ts';
 type InboundLink = 'c2d' | 'd2c' | 'events';
 
 const window = 1000;
-// what a transfer counts, however little it carries: it is kept, too
-const leastTransfer = 64;
 
 /**
  * The entry of a link among those of its connection, until it is over: closed by either end, or gone with its session or
@@ -50,22 +48,6 @@ export function follow(link: Sender | Receiver, address: string, connection: Con
   return entry;
 }
 
-/** Call `exceeded` when a message that comes in several transfers gets larger than `most` bytes before it is whole. */
-export function boundMessages(receiver: Receiver, most: number, exceeded: () => void): void {
-  let incomplete: Incomplete | undefined;
-  let bytes = 0;
-  // rhea keeps such a message here, and sets it again with each transfer
-  Object.defineProperty(receiver, '_incomplete', {
-    get: () => incomplete,
-    set(delivery: Incomplete | undefined) {
-      if (delivery !== incomplete) bytes = 0;
-      incomplete = delivery;
-      bytes += delivery ? Math.max(leastTransfer, delivery.frames.at(-1)?.length ?? 0) : 0;
-      if (bytes > most) exceeded();
-    },
-  });
-}
-
 /** Keep a link on which a client sends in credit, as far as no fault denies it. */
 export function grantCredit(receiver: Receiver, { address, whenOver }: Link, faults: StandingFaults): void {
   const state = receiver as unknown as LinkState;
@@ -87,6 +69,7 @@ export function grantCredit(receiver: Receiver, { address, whenOver }: Link, fau
   };
 
   receiver.on('message', top);
+  receiver.on('refused' as 'message', top);
   decide();
   if (kind !== undefined) whenOver(faults.watch('no-credit', decide));
 }
@@ -96,11 +79,6 @@ function inboundLink(address: string): InboundLink | undefined {
   if (/^\/?messages\/devicebound$/i.test(address)) return 'c2d';
   if (/(^|\/)devices\/.*\/messages\/events/i.test(address)) return 'd2c';
   return /[$]|twin|methods|messages\//i.test(address) ? undefined : 'events';
-}
-
-/** A message of which a part has come. */
-interface Incomplete {
-  readonly frames: readonly (Buffer | undefined)[];
 }
 
 /** Parts of rhea's links that its typings leave out. */

@@ -4,12 +4,14 @@ import type { Answers } from '../../faults/answering.ts';
 import type { Connection, Link } from '../../network/connections.ts';
 import { Refusal } from '../../values/refusal.ts';
 import type { Claims } from './claims.ts';
+import type { IdleConnection } from './idleConnection.ts';
 
 /** One AMQP connection as the nodes see it. */
 export interface Peer {
   socket: Duplex;
   connection: Connection;
   claims: Claims;
+  idle: IdleConnection;
   /** Links on which answers of the request nodes can go back, by node, link name and target address. */
   replies: Map<string, Sender>;
   /** Bytes of events that rhea got in this turn; it writes them to the socket at the end of it. */

@@ -1,0 +1,35 @@
+import type { IdleRules } from '../../limits/idle.ts';
+import type { Link } from '../../network/connections.ts';
+
+/** Notices that a connection has no links. */
+export interface IdleConnection {
+  /** A link was attached. Those of `$cbs` do not count: over them a client only proves who it is. */
+  attached(link: Link): void;
+  /** The connection is gone. */
+  end(): void;
+}
+
+/** Calls `close` when a connection has had no links for so many milliseconds. */
+export function watchIdleConnection(
+  { unusedConnection, abandonedConnection }: IdleRules,
+  close: (idleMs: number) => void,
+): IdleConnection {
+  let links = 0;
+  let timer: NodeJS.Timeout | undefined;
+  const wait = (ms: number): void => {
+    timer = setTimeout(close, ms, ms).unref();
+  };
+  wait(unusedConnection);
+  return {
+    attached(link) {
+      if (link.address === '$cbs') return;
+      links += 1;
+      clearTimeout(timer);
+      link.whenOver(() => {
+        links -= 1;
+        if (links === 0) wait(abandonedConnection);
+      });
+    },
+    end: () => clearTimeout(timer),
+  };
+}

@@ -1,0 +1,16 @@
+/** After how long the hub ends what nobody uses, in milliseconds. */
+export interface IdleRules {
+  /** An AMQP connection on which no link was attached, but those of `$cbs`. */
+  unusedConnection: number;
+  /** An AMQP connection whose last link ended, but those of `$cbs`. */
+  abandonedConnection: number;
+  /** A link on which a producer sends no events. The connection stays. */
+  publisher: number;
+}
+
+/** As Microsoft's page "AMQP errors in Azure Event Hubs" says. */
+export const idleRules: IdleRules = {
+  unusedConnection: 60_000,
+  abandonedConnection: 300_000,
+  publisher: 1_800_000,
+};
