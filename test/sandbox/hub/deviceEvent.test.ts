@@ -1,7 +1,7 @@
 import rhea from 'rhea';
 import { describe, expect, test } from 'vitest';
 import { createAmqpWriter } from '../../../sandbox/hub/events/amqpWriter.ts';
-import { encodeDeviceEvent } from '../../../sandbox/hub/events/deviceEvent.ts';
+import { encodeDeviceEvent, takenInAt } from '../../../sandbox/hub/events/deviceEvent.ts';
 import type { DeviceLogin } from '../../../sandbox/hub/identity/access.ts';
 import { createRegistry } from '../../../sandbox/hub/identity/registry.ts';
 
@@ -15,8 +15,7 @@ const stamps = {
   'iothub-connection-auth-method': '{"scope":"device"}',
   'iothub-connection-auth-generation-id': identity.generationId,
   'iothub-message-source': 'Telemetry',
-  'x-opt-partition-key': 'pump-1',
-  'iothub-enqueuedtime': new Date(place.enqueuedTime),
+  'iothub-enqueuedtime': new Date(takenInAt(place)),
   'x-opt-sequence-number': place.sequenceNumber,
   'x-opt-offset': '123456789012',
   'x-opt-enqueued-time': new Date(place.enqueuedTime),
@@ -53,6 +52,7 @@ describe('an event as receivers get it', () => {
     });
     expect(event['body'].content).toEqual(Buffer.from([0, 255]));
     expect(event).not.toHaveProperty('subject');
+    expect(event['message_annotations']).not.toHaveProperty('x-opt-partition-key');
   });
   test('has what there is, and a time that is none is left out', () => {
     const message = { system: { expiryTime: 'tomorrow' }, properties: {}, body: Buffer.alloc(0) };
@@ -82,6 +82,12 @@ describe('an event as receivers get it', () => {
       );
     }
   });
+});
+
+test('the hub’s own time of an event is not that of its partition: up to 327 ms before it, or 11 ms after it', () => {
+  const before = (sequenceNumber: number) => 1000 - takenInAt({ ...place, sequenceNumber, enqueuedTime: 1000 });
+  const all = Array.from({ length: 339 }, (_, sequenceNumber) => before(sequenceNumber));
+  expect([Math.min(...all), Math.max(...all), new Set(all).size]).toEqual([-11, 327, 339]);
 });
 
 test.each([0, 1, -1, 2 ** 31, -(2 ** 31) - 1, 2 ** 32, 2 ** 53 - 1, -(2 ** 53) + 1])(

@@ -2,7 +2,7 @@ import { stableHash } from '../../../../sandbox/hub/events/events.ts';
 import type { Hub } from '../../../../sandbox/hub/hub.ts';
 
 /** The id of a device of this hub whose events come to this partition; it is added if need be. */
-export function deviceIn(hub: Hub, partition: number): string {
+function deviceIn(hub: Hub, partition: number): string {
   for (let number = 0; ; number++) {
     const deviceId = `sender-${number}`;
     if (stableHash(deviceId) % hub.partitions.length !== partition) continue;
