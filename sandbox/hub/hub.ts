@@ -21,6 +21,8 @@ import type { HubPorts } from './network/hubPorts.ts';
 import type { Listener } from './network/listener.ts';
 import { openPorts } from './network/ports.ts';
 import { acceptWebSockets } from './network/webSockets.ts';
+import type { NoticeSource } from './notices/notice.ts';
+import { announce } from './notices/notices.ts';
 import { openStore } from './persistence/store.ts';
 import { createRestServer } from './rest/server.ts';
 import type { Twins } from './twins/twins.ts';
@@ -43,6 +45,8 @@ export interface HubOptions {
   strictProperties?: boolean;
   /** The policy `iothubowner` may send to the event endpoint, which IoT Hub allows to nobody; default false. */
   ownerMaySend?: boolean;
+  /** Events of the hub's own that come beside those of devices, as if routes sent them to the event endpoint; default none. */
+  sources?: readonly NoticeSource[];
   /** Rules other than IoT Hub's: of queues, feedback, throttling and how much is kept. */
   rules?: HubRules;
   /**
@@ -111,6 +115,7 @@ export async function startHub(options: HubOptions): Promise<Hub> {
   const mqtt = createMqttServer(core);
   const rest = createRestServer(core);
   acceptWebSockets(rest, { amqp: amqp.accept, mqtt: mqtt.accept }, core.bounds.webSocketMessage);
+  const stopNotices = announce(core, options.sources ?? []);
   for (const device of options.devices ?? []) addDevice(registry, device, store !== undefined);
 
   const ports: HubPorts = { amqp: 0, amqps: 0, mqtts: 0, https: 0, admin: 0 };
@@ -147,6 +152,7 @@ export async function startHub(options: HubOptions): Promise<Hub> {
 
   const close = async (): Promise<void> => {
     closing.abort();
+    stopNotices();
     amqp.close();
     mqtt.close();
     rest.closeIdleConnections();

@@ -4,6 +4,7 @@ import type { HubRules } from '../core/core.ts';
 import type { HubOptions } from '../hub.ts';
 import { longestShapingMs } from '../limits/throttle.ts';
 import type { Tier } from '../limits/tiers.ts';
+import { type NoticeSource, noticeSources } from '../notices/notice.ts';
 
 export const help = `Runs an IoT hub on this machine, alone, for any project; or talks to one that runs.
 
@@ -28,6 +29,8 @@ export const help = `Runs an IoT hub on this machine, alone, for any project; or
   --group G          a consumer group besides $Default; may be given again
   --device D         a device that is there from the start; may be given again
   --name N           name of the hub and of its event hub, default sandbox-hub
+  --source S         events of the hub's own beside those of devices: deviceConnectionStateEvents, deviceLifecycleEvents or
+                     twinChangeEvents; may be given again
   --owner-may-send   the policy iothubowner may send events, which IoT Hub allows to nobody
   --strict           refuse property characters that IoT Hub does not document as allowed
   --amqp-port N  --amqps-port N  --mqtts-port N  --https-port N  --admin-port N
@@ -78,6 +81,7 @@ export function readArguments(args: readonly string[], from: string, defaultDire
       admin: text,
       group: { ...text, multiple: true },
       device: { ...text, multiple: true },
+      source: { ...text, multiple: true },
       'amqp-port': text,
       'amqps-port': text,
       'mqtts-port': text,
@@ -115,6 +119,7 @@ export function readArguments(args: readonly string[], from: string, defaultDire
       },
       strictProperties: values.strict,
       ownerMaySend: values['owner-may-send'],
+      sources: (values.source ?? []).map(sourceOf),
       consumerGroups: values.group ?? [],
       devices: (values.device ?? []).map((deviceId) => ({ deviceId })),
       rules: {
@@ -126,6 +131,12 @@ export function readArguments(args: readonly string[], from: string, defaultDire
       ...(persist !== undefined && { persist: join(persist, 'data') }),
     },
   };
+}
+
+function sourceOf(given: string): NoticeSource {
+  const source = noticeSources.find((name) => name === given);
+  if (!source) throw new UsageError(`--source takes ${noticeSources.join(', ')}.`);
+  return source;
 }
 
 const tiers: readonly Tier[] = ['S1', 'S2', 'S3'];

@@ -21,6 +21,15 @@ export interface TwinPatch {
   properties?: Json | undefined;
 }
 
+/** What has become of a twin. A replacement or deletion has no patch. */
+export interface TwinChange {
+  kind: 'updated' | 'replaced' | 'deleted';
+  identity: Identity;
+  /** As it is now; as it was last when it was deleted. */
+  twin: Twin;
+  patch: { tags?: Json; desired?: Json; reported?: Json };
+}
+
 /** The twins of all devices and modules, by client id. */
 export interface Twins {
   /** Refuses an unknown identity, as all of these do. */
@@ -31,6 +40,8 @@ export interface Twins {
   change(clientId: string, patch: TwinPatch, replace?: boolean): Twin;
   /** Call `listener` with each patch of the desired properties, `$version` included; the answer ends it. */
   watch(clientId: string, listener: (patch: JsonObject) => void): () => void;
+  /** Call `listener` after every change of any twin. */
+  onChange(listener: (change: TwinChange) => void): void;
 }
 
 type Part = 'tags' | 'desired' | 'reported';
@@ -54,6 +65,7 @@ const bytes = { tags: 8 * 1024, properties: 32 * 1024 };
 export function createTwins(registry: Registry, now: () => number, table?: Table<KeptTwin>): Twins {
   const twins = new Map<string, Stored>();
   const watchers = new Map<string, Set<(patch: JsonObject) => void>>();
+  const listeners: ((change: TwinChange) => void)[] = [];
 
   const open = ({ tags, desired, reported, ...rest }: KeptTwin): Stored => ({
     ...rest,
@@ -65,9 +77,13 @@ export function createTwins(registry: Registry, now: () => number, table?: Table
   const keep = (clientId: string, { tags, desired, reported, ...rest }: Stored): void =>
     table?.put(clientId, { ...rest, tags: tags.kept(), desired: desired.kept(), reported: reported.kept() });
 
-  const find = (clientId: string): Stored => {
+  const known = (clientId: string): Identity => {
     const identity = registry.get(clientId);
     if (!identity) throw new Refusal('amqp:not-found', 'There is no device of this id.');
+    return identity;
+  };
+  const find = (clientId: string): Stored => {
+    const identity = known(clientId);
     const stored = twins.get(clientId);
     if (stored?.generationId === identity.generationId) return stored;
     const made = open(freshTwin(identity));
@@ -84,10 +100,23 @@ export function createTwins(registry: Registry, now: () => number, table?: Table
     reported: reported.view(),
   });
 
+  const tell = (
+    kind: TwinChange['kind'],
+    identity: Identity,
+    stored: Stored,
+    patch: TwinChange['patch'] = {},
+  ): void => {
+    if (listeners.length === 0) return;
+    const twin = view(stored);
+    for (const listener of listeners) listener({ kind, identity, twin, patch });
+  };
+
   for (const [clientId, kept] of table?.entries() ?? []) twins.set(clientId, open(kept));
 
-  registry.watch((change, { clientId }) => {
+  registry.watch((change, identity) => {
     if (change !== 'deleted') return;
+    const { clientId } = identity;
+    tell('deleted', identity, twins.get(clientId) ?? open(freshTwin(identity)));
     twins.delete(clientId);
     table?.delete(clientId);
   });
@@ -100,6 +129,7 @@ export function createTwins(registry: Registry, now: () => number, table?: Table
       stored.reported.apply(patch);
       stored.version += 1; // as in a hub, reported properties do not change the etag
       keep(clientId, stored);
+      tell('updated', known(clientId), stored, { reported: patch });
       return stored.reported.version();
     },
 
@@ -117,6 +147,12 @@ export function createTwins(registry: Registry, now: () => number, table?: Table
         const patch = { ...told, $version: stored.desired.version() };
         for (const listener of watchers.get(clientId) ?? []) listener(patch);
       }
+      if (replace) tell('replaced', known(clientId), stored);
+      else
+        tell('updated', known(clientId), stored, {
+          ...(tags === undefined ? {} : { tags }),
+          ...(desired === undefined ? {} : { desired }),
+        });
       return view(stored);
     },
 
@@ -125,6 +161,8 @@ export function createTwins(registry: Registry, now: () => number, table?: Table
       watchers.set(clientId, listeners.add(listener));
       return () => listeners.delete(listener);
     },
+
+    onChange: (listener) => void listeners.push(listener),
   };
 }
 

@@ -1,0 +1,61 @@
+import { randomUUID } from 'node:crypto';
+import rhea from 'rhea';
+import { placeAnnotations, takenInAt } from '../events/deviceEvent.ts';
+import type { Events } from '../events/events.ts';
+import type { Identity } from '../identity/registry.ts';
+import type { JsonObject } from '../values/json.ts';
+
+const { wrap_timestamp } = rhea.types;
+
+/** What Azure calls the sources of events besides `Telemetry`, with the schema that their events name. */
+const schemas = {
+  deviceConnectionStateEvents: 'deviceConnectionStateNotification',
+  deviceLifecycleEvents: 'deviceLifecycleNotification',
+  twinChangeEvents: 'twinChangeNotification',
+} as const;
+
+export type NoticeSource = keyof typeof schemas;
+export const noticeSources = Object.keys(schemas) as readonly NoticeSource[];
+
+/** An event of the hub itself, about a device or module. */
+export interface Notice {
+  source: NoticeSource;
+  about: Pick<Identity, 'deviceId' | 'moduleId'>;
+  opType: string;
+  body: JsonObject;
+}
+
+/** Append a notice to the partition of its device, as Microsoft's page "IoT Hub non-telemetry event schemas" has it. */
+export function appendNotice(
+  { source, about, opType, body }: Notice,
+  hubName: string,
+  events: Events,
+  at: number,
+): void {
+  const { deviceId, moduleId } = about;
+  const stamped = moduleId !== undefined && source !== 'deviceConnectionStateEvents';
+  events.partitionOf(deviceId).append((place) =>
+    rhea.message.encode({
+      message_annotations: {
+        'iothub-connection-device-id': deviceId,
+        ...(stamped ? { 'iothub-connection-module-id': moduleId } : {}),
+        'iothub-enqueuedtime': wrap_timestamp(takenInAt(place)),
+        'iothub-message-source': source,
+        ...placeAnnotations(place),
+      },
+      content_encoding: 'utf-8',
+      content_type: 'application/json',
+      correlation_id: randomUUID(),
+      user_id: Buffer.from(hubName) as never,
+      application_properties: {
+        hubName,
+        deviceId,
+        ...(moduleId === undefined ? {} : { moduleId }),
+        opType,
+        'iothub-message-schema': schemas[source],
+        operationTimestamp: new Date(at).toISOString().replace('Z', '0000Z'),
+      },
+      body: rhea.message.data_section(Buffer.from(JSON.stringify(body))),
+    }),
+  );
+}
