@@ -75,6 +75,12 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     closers.push(() => backends.close());
     printer.progress('The backends listen: information model, type registry, principal manager');
 
+    if (!buildDirectory && (options.service !== false || options.methods === 'running')) {
+      const took = await buildService();
+      printer.progress(`The service is built (${(took / 1000).toFixed(1)} s)`);
+    }
+
+    // Chosen last: until they are taken, other programs can take them.
     const url = `http://127.0.0.1:${ports.service || (await freePort())}`;
     const adminPort = await freePort();
     const service = await prepareProcess(join(directory, 'service'), url, url, {
@@ -94,11 +100,6 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
       backends: describeBackends(backends),
       service: Object.assign(service.state, { adminUrl: `http://127.0.0.1:${adminPort}` }),
     };
-    if (!buildDirectory && (options.service !== false || options.methods === 'running')) {
-      const took = await buildService();
-      printer.progress(`The service is built (${(took / 1000).toFixed(1)} s)`);
-    }
-
     let frontDoor: FrontDoor | undefined;
     closers.push(async () => frontDoor?.close());
     let edge: EdgeDevice | undefined;

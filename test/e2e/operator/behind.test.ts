@@ -1,0 +1,38 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { startTestSandbox } from '../testSandbox.ts';
+import { createDesk, createSenders, operatorsToken, type TestSandbox } from './desk.ts';
+
+// More messages than there is room for, while a backend hangs.
+
+let sandbox: TestSandbox;
+beforeAll(async () => {
+  sandbox = await startTestSandbox({
+    environment: { ADMIN_TOKEN: operatorsToken, DELIVERY_MAX_MESSAGES: '10', DELIVERY_SPOOL_BYTES: '1' },
+  });
+  await (await sandbox.connect('pump-1')).close();
+});
+afterAll(() => sandbox?.close());
+
+it('How far behind are we? Admin port and metrics say it for each partition, in events and in seconds', async () => {
+  const desk = createDesk(sandbox.state.service);
+  const count = 100;
+  sandbox.backends.faults.add({ backend: 'principalManager', hang: true });
+  createSenders(sandbox).renewKeys('pump-1', count, 'none');
+  const first = async () => {
+    const { partitions } = await desk.ask('/partitions');
+    return partitions.find((one: { partition: string }) => one.partition === '0');
+  };
+  await expect.poll(async () => (await first())?.lagEvents).toBeGreaterThan(0);
+  const { position, lagEvents, lagSeconds, inFlight, waiting, oldest } = await first();
+  expect(position + lagEvents).toBe(Number(sandbox.hub.partitions[0]?.next()) - 1);
+  expect(inFlight + waiting).toBe(position + 1 - oldest.sequenceNumber);
+  expect(lagSeconds).toBeGreaterThan(0);
+  const partition = { messaging_destination_partition_id: '0' };
+  expect(await desk.metric('device_messaging_partition_lag_events', partition)).toBe(lagEvents);
+  expect(await desk.metric('device_messaging_partition_lag_duration', partition)).toBeGreaterThanOrEqual(lagSeconds);
+  expect(await desk.isAlive()).toBe(true);
+
+  sandbox.backends.faults.clear();
+  await expect.poll(async () => (await first())?.lagEvents).toBe(0);
+  await expect.poll(() => desk.metric('device_messaging_handled_messages_total')).toBe(count);
+});

@@ -1,0 +1,78 @@
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type Azurite, startAzurite } from '../../../sandbox/methods/azurite.ts';
+import { freePort, type ServiceProcess, startService } from '../../../sandbox/service/process.ts';
+import { startTestSandbox } from '../testSandbox.ts';
+import { createDesk, createSenders, operatorsToken, type TestSandbox } from './desk.ts';
+
+// Two instances share the partitions of one hub.
+
+let azurite: Azurite;
+let sandbox: TestSandbox;
+let second: ServiceProcess;
+let desks: readonly ReturnType<typeof createDesk>[];
+beforeAll(async () => {
+  azurite = await startAzurite();
+  sandbox = await startTestSandbox({
+    environment: {
+      ADMIN_TOKEN: operatorsToken,
+      CHECKPOINTS_STORE: 'blob',
+      CHECKPOINTS_CONNECTION_STRING: azurite.connectionString,
+      SCALING_EXPIRY_SECONDS: '6',
+    },
+  });
+  const [port, adminPort] = [await freePort(), await freePort()].map(String) as [string, string];
+  const addresses = {
+    adminUrl: `http://127.0.0.1:${adminPort}`,
+    readyzUrl: `http://127.0.0.1:${port}/readyz`,
+    logFile: join(sandbox.directory, 'second.log'),
+  };
+  const own = { HTTP_PORT: port, ADMIN_PORT: adminPort, DATA_DIRECTORY: join(sandbox.directory, 'second') };
+  second = await startService({ ...addresses, environment: { ...sandbox.state.service.environment, ...own } });
+  desks = [createDesk(sandbox.state.service), createDesk(addresses)];
+});
+afterAll(async () => {
+  await second?.stop();
+  await sandbox?.close();
+  await azurite?.close();
+});
+
+interface Shown {
+  readonly instance: string;
+  readonly partitions: readonly { readonly partition: string }[];
+  readonly elsewhere: readonly { readonly partition: string; readonly owner: string }[];
+}
+
+it('Which instance spoke? Log, metrics and admin port say it, and each admin port who owns the other partitions', async () => {
+  const all = sandbox.hub.partitions.map(({ id }) => String(id)).sort();
+  const shown = (): Promise<Shown[]> => Promise.all(desks.map((desk) => desk.ask('/partitions')));
+  const idsOf = (places: readonly { readonly partition: string }[]) => places.map(({ partition }) => partition).sort();
+  // Each reads half, and says that the other half is the other one's.
+  await expect
+    .poll(async () => {
+      const [one, other] = (await shown()) as [Shown, Shown];
+      return [one, other].map(({ partitions, elsewhere }, index) => ({
+        half: partitions.length * 2 === all.length,
+        whole: [...idsOf(partitions), ...idsOf(elsewhere)].sort(),
+        others: elsewhere.every(({ owner }) => owner === (index === 0 ? other : one).instance),
+      }));
+    })
+    .toEqual([0, 1].map(() => ({ half: true, whole: all, others: true })));
+
+  const senders = createSenders(sandbox);
+  for (const partition of all) {
+    await (await sandbox.connect(`pump-${partition}`)).close();
+    senders.renewKeys(`pump-${partition}`, 1, 'none', Number(partition));
+  }
+  for (const [index, { instance, partitions }] of (await shown()).entries()) {
+    const desk = desks[index] as ReturnType<typeof createDesk>;
+    const handled = async () => (await desk.log()).filter(({ msg }) => msg === 'handled');
+    await expect.poll(async () => (await handled()).length).toBe(partitions.length);
+    for (const line of await handled()) {
+      expect(line).toMatchObject({ instance, device: `pump-${line['partition']}` });
+      expect(idsOf(partitions)).toContain(line['partition']);
+    }
+    expect(await desk.metric('device_messaging_handled_messages_total')).toBe(partitions.length);
+    expect(await desk.metric('target_info', { service_instance_id: instance })).toBe(1);
+  }
+});

@@ -1,0 +1,100 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { startTestSandbox } from '../testSandbox.ts';
+import { createDesk, createSenders, operatorsToken, type TestSandbox } from './desk.ts';
+
+// What an operator asks while something is wrong, answered by the admin port.
+
+let sandbox: TestSandbox;
+let desk: ReturnType<typeof createDesk>;
+let senders: ReturnType<typeof createSenders>;
+beforeAll(async () => {
+  sandbox = await startTestSandbox({
+    environment: { ADMIN_TOKEN: operatorsToken, REPLIES_MAX_WAIT_SECONDS: '6', BACKENDS_ATTEMPT_TIMEOUT_SECONDS: '20' },
+  });
+  desk = createDesk(sandbox.state.service);
+  senders = createSenders(sandbox);
+  for (const device of ['stuck', 'flooder', 'deaf', 'waiter']) await (await sandbox.connect(device)).close();
+});
+afterEach(async () => {
+  sandbox.backends.faults.clear();
+  expect(await desk.isAlive()).toBe(true); // none of this troubles the process itself
+});
+afterAll(() => sandbox?.close());
+
+describe('The admin port answers:', () => {
+  it('What is stuck? A device behind a backend that hangs, since when, and how much waits behind it', async () => {
+    sandbox.backends.faults.add({ backend: 'informationModel', deviceId: 'stuck', hang: true });
+    senders.replaceModels('stuck', 3);
+    await expect
+      .poll(() => desk.deviceWork('stuck'))
+      .toMatchObject({
+        messages: 3,
+        state: 'in flight',
+        waitsFor: expect.stringMatching(/^an answer of the information model \(/),
+        oldest: { seconds: expect.any(Number) },
+      });
+    const { partition, oldest, begun } = await desk.deviceWork('stuck');
+    const { partitions } = await desk.ask('/partitions');
+    const own = partitions.find((one: { partition: string }) => one.partition === partition);
+    expect(own).toMatchObject({
+      ...{ state: 'reading', inFlight: 1, waiting: 2, devices: 1 },
+      oldest: { device: 'stuck', sequenceNumber: oldest.sequenceNumber },
+    });
+    expect(Date.parse(begun.since)).toBeGreaterThanOrEqual(Date.parse(oldest.readAt));
+    expect(await desk.ask('/backends')).toMatchObject({
+      informationModel: { circuit: 'closed', connections: { inUse: 1, waiting: 0 } },
+    });
+    await expect.poll(() => desk.metric('device_messaging_partition_oldest_duration')).toBeGreaterThan(1);
+  });
+
+  it('Who floods? The device with the most messages that wait', async () => {
+    sandbox.backends.faults.add({ backend: 'principalManager', delayMs: 300 });
+    senders.renewKeys('flooder', 40, 'none');
+    await expect.poll(async () => (await desk.deviceWork('flooder'))?.messages ?? 0).toBeGreaterThan(20);
+    const { devices } = await desk.ask('/devices?limit=1000');
+    const most = devices.toSorted((a: { messages: number }, b: { messages: number }) => b.messages - a.messages)[0];
+    expect(most.device).toBe('flooder');
+  });
+
+  it('Who does not fetch? Its replies wait for room in its queue, and later it is listed', async () => {
+    senders.renewKeys('deaf', 60);
+    await expect
+      .poll(() => desk.deviceWork('deaf'))
+      .toMatchObject({ waitsFor: expect.stringContaining('room in the queue of the device') });
+    await expect
+      .poll(async () => (await desk.ask('/devices?device=deaf')).notFetching)
+      .toEqual({ devices: ['deaf'], further: 0 });
+    expect(await desk.ask('/replies')).toMatchObject({ connected: true, notFetching: 1 });
+  });
+
+  it('Which backend is out? With those who wait for it', async () => {
+    sandbox.backends.faults.add({ backend: 'principalManager', status: 503 });
+    for (let device = 0; device < 10; device += 1) {
+      sandbox.backends.world.principals.createDevice(`finder-${device}`, 'acme');
+      senders.renewKeys(`finder-${device}`, 1, 'none');
+    }
+    await expect
+      .poll(() => desk.ask('/backends'))
+      .toMatchObject({ principalManager: { circuit: 'open', outage: { failure: 'HTTP 503' } } });
+    senders.renewKeys('waiter', 1, 'none');
+    await expect
+      .poll(() => desk.deviceWork('waiter'))
+      .toMatchObject({ state: 'waits for backends', waitsFor: 'a backend that is out: principalManager' });
+    sandbox.backends.faults.clear();
+    await expect.poll(() => desk.deviceWork('waiter')).toBeUndefined();
+  });
+
+  it('Which instance is this? With its build and its settings', async () => {
+    const { program, instance, version, paths } = await desk.ask('/');
+    expect((await desk.log()).map((line) => line['instance'])).toContain(instance);
+    expect([program, version]).toEqual(['service', expect.stringMatching(/^\d/)]);
+    expect(Object.keys(paths)).toContain('GET /devices');
+    expect((await desk.ask('/settings')).replies).toEqual({ maxWaitSeconds: 6, sendsPerMinute: 0 });
+  });
+
+  it('Nobody without the token', async () => {
+    for (const path of ['/', '/settings', '/devices', '/tap?device=stuck']) {
+      expect((await fetch(sandbox.state.service.adminUrl + path)).status).toBe(401);
+    }
+  });
+});

@@ -1,0 +1,144 @@
+import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Device } from '../../../sandbox/device/device.ts';
+import { buildService } from '../../../sandbox/service/build.ts';
+import { inherited } from '../../../sandbox/service/process.ts';
+import { projectDirectory } from '../../../sandbox/state/directories.ts';
+import { envelope } from '../../../sandbox/stories/wire.ts';
+import { nextAck, startTestSandbox } from '../testSandbox.ts';
+import { createDesk, createSenders, operatorsToken, publicKey, type TestSandbox } from './desk.ts';
+
+// One device, followed live, by the command; and no secret in anything that is said.
+
+let sandbox: TestSandbox;
+let desk: ReturnType<typeof createDesk>;
+let pump: Device;
+let backendsToken: string;
+beforeAll(async () => {
+  await buildService();
+  sandbox = await startTestSandbox({
+    service: false,
+    environment: { ADMIN_TOKEN: operatorsToken, LOG_LEVEL: 'debug' },
+  });
+  backendsToken = await tokenFrom(sandbox.backends.token);
+  const { environment } = sandbox.state.service;
+  Object.assign(environment, { BACKENDS_TOKEN: backendsToken, BACKENDS_TOKEN_URL: '' });
+  await sandbox.startService();
+  desk = createDesk(sandbox.state.service);
+  pump = await sandbox.connect('pump-1');
+  await (await sandbox.connect('other')).close();
+});
+afterAll(async () => {
+  await pump?.close();
+  await sandbox?.close();
+});
+
+const send = (name: string, id: string, properties: Record<string, string>, body: string) =>
+  pump.send({ ...envelope(name, id), ...properties }, Buffer.from(body));
+
+const port = () => new URL(sandbox.state.service.adminUrl).port;
+
+/** As the service would get one: it must know this one, so that the test can look for it. */
+async function tokenFrom({ url, clientId, clientSecret }: TestSandbox['backends']['token']): Promise<string> {
+  const form = { grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret };
+  const response = await fetch(url, { method: 'POST', body: new URLSearchParams(form) });
+  return JSON.parse(await response.text()).access_token;
+}
+
+/** Runs the command to its end. */
+const run = (options: readonly string[], environment: Readonly<Record<string, string>>) =>
+  new Promise<{ code: unknown; output: string; errors: string }>((resolve) => {
+    const env = { ...inherited(), ...environment };
+    execFile(process.execPath, ['dist/tap.js', ...options], { cwd: projectDirectory, env }, (error, output, errors) =>
+      resolve({ code: error?.code ?? 0, output, errors }),
+    );
+  });
+
+describe('What happens to the messages of a device now? The tap', () => {
+  it('follows a message of the device through every stage, and no other device’s', async () => {
+    const body = `{"publicKey":"${publicKey}","counter":9007199254740993}`;
+    sandbox.backends.faults.add({
+      backend: 'principalManager',
+      method: 'PUT',
+      deviceId: 'pump-1',
+      status: 503,
+      times: 1,
+    });
+    const output = await desk.tap(['--device', 'pump-1', '--json', '--bodies'], '"stage":"handled"', async () => {
+      createSenders(sandbox).renewKeys('other', 1);
+      await send('identity.update', 'followed', { context: 'renewal' }, body);
+      await nextAck(pump);
+    });
+    const events = output
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(events[0]).toMatchObject({ stage: 'following', device: 'pump-1', instance: expect.any(String) });
+    const stages = events.slice(1).map(({ stage }) => stage);
+    expect(stages).toEqual(['read', 'begun', 'decoded', ...stages.slice(3, -2), 'reply', 'handled']);
+    expect(new Set(events.map(({ device }) => device))).toEqual(new Set(['pump-1']));
+    const find = (stage: string) => events.find((event) => event.stage === stage);
+    expect(find('read')).toMatchObject({ properties: { action: 'identity.update', context: 'renewal' } });
+    expect(find('begun')).toMatchObject({ message: 'identity.update', correlationId: 'followed', ack: 'all' });
+    expect(find('decoded').body).toContain('9007199254740993');
+    const puts = events.filter(({ stage, method }) => stage === 'attempt' && method === 'PUT');
+    expect(puts).toMatchObject([
+      { backend: 'principal manager', attempt: 1, status: 503, ms: expect.any(Number) },
+      { backend: 'principal manager', attempt: 2, status: expect.any(Number), ms: expect.any(Number) },
+    ]);
+    expect(find('reply')).toMatchObject({ outcome: 'delivered', properties: { msgType: 'ack', context: 'renewal' } });
+    expect(find('handled')).toMatchObject({ code: 'ok', replies: 1 });
+  });
+
+  it('says that a message waits behind an earlier one of its device', async () => {
+    sandbox.backends.faults.add({ backend: 'principalManager', delayMs: 500 });
+    const output = await desk.tap(['--device', 'pump-1', '--json'], '"correlationId":"second"', async () => {
+      for (const id of ['first', 'second']) await send('identity.update', id, {}, `{"publicKey":"${publicKey}"}`);
+      await nextAck(pump);
+      await nextAck(pump);
+    });
+    sandbox.backends.faults.clear();
+    expect(output).toMatch(/"stage":"waits".*"where":"memory","for":"earlier messages of the device","earlier":1/);
+  });
+
+  it('is readable, says why an event is skipped, and shows no body unless asked', async () => {
+    const output = await desk.tap(['--device', 'pump-1'], 'skipped', async () => {
+      await pump.send({ msgType: 'telemetry' }, Buffer.from('{"temperature":21}'));
+    });
+    expect(output).toMatch(/^\d\d:\d\d:\d\d\.\d{3} {2}\d+\/\d+ +skipped +why="msgType is not action"$/m);
+    expect(output).not.toContain('temperature');
+  });
+
+  it('ends after its time, with 0, and says when it has seen nothing', async () => {
+    const ended = await run(['--device', 'silent', '--seconds', '1'], {
+      ADMIN_PORT: port(),
+      ADMIN_TOKEN: operatorsToken,
+    });
+    expect(ended).toMatchObject({ code: 0, output: expect.stringMatching(/ended.*events=0.*nothing of this device/) });
+  });
+
+  it.each([
+    ['nobody answers', '1', operatorsToken, /does not answer/],
+    ['the token is wrong', '', 'another-token-of-16', /bearer token is needed/],
+  ])('says what is wrong when %s', async (_, wrongPort, token, why) => {
+    const failed = await run(['--device', 'pump-1'], { ADMIN_PORT: wrongPort || port(), ADMIN_TOKEN: token });
+    expect(failed).toMatchObject({ code: 1, errors: expect.stringMatching(why) });
+    expect(failed.errors).not.toContain(token);
+  });
+});
+
+it('No secret is in anything that the admin port, the tap and the log have said', async () => {
+  const { environment, logFile } = sandbox.state.service;
+  for (const path of ['/', '/settings', '/partitions', '/backends', '/replies', '/devices', '/level'])
+    await desk.ask(path);
+  const keys = Object.values(environment).flatMap((value) => /SharedAccessKey=([^;]+)/.exec(value)?.[1] ?? []);
+  const secrets = [...keys, backendsToken, environment['BACKENDS_CLIENT_SECRET'] ?? '', operatorsToken, publicKey];
+  expect(keys).toHaveLength(2);
+  const all = [...desk.said, await readFile(logFile, 'utf8')].join('\n');
+  expect(all.length).toBeGreaterThan(5_000);
+  for (const secret of [...secrets, 'SharedAccessSignature sr=']) {
+    expect(secret.length).toBeGreaterThan(8);
+    expect(all).not.toContain(secret);
+  }
+});
