@@ -73,7 +73,7 @@ function nextSteps({ state, frontDoor }: Sandbox): string {
     ['The backends', state.backends.adminUrl],
     ['All of it, live', `curl -N ${state.hub.adminUrl}/journal/stream`],
     ['Log of the service', state.service.logFile],
-    ['What it does now', `curl ${state.service.adminUrl}`],
+    ['What it does now', `npm run admin -- /devices --url ${state.service.adminUrl}`],
     ['Follow a device', `npm run tap -- --device pump-1 --url ${state.service.adminUrl}`],
     ...(frontDoor?.process
       ? [

@@ -1,7 +1,8 @@
 import { parseArgs } from 'node:util';
-import { ConfigurationError, configDirectory, readAdminSettings } from './settings/config.ts';
+import { askAdmin } from './operations/adminClient.ts';
+import { runCommand } from './operations/runCommand.ts';
+import { configDirectory, readAdminSettings } from './settings/config.ts';
 import { readableLine } from './tap/readableLine.ts';
-import { printable } from './text/printable.ts';
 
 /** The operator's command to follow one device. */
 
@@ -20,18 +21,7 @@ door of remote methods: the invocations of the device's methods.
 ADMIN_TOKEN is sent if it is set.
 `;
 
-process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  process.exit(error.code === 'EPIPE' ? 0 : 1); // `tap | head` closes the pipe early
-});
-process.exitCode = await run(process.argv.slice(2)).catch((error: Error) => {
-  process.stderr.write(
-    `${printable(error instanceof ConfigurationError ? error.problems.join('\n') : error.message)}\n`,
-  );
-  return 1;
-});
-
-/** @returns exit code */
-async function run(args: string[]): Promise<number> {
+await runCommand(async (args) => {
   const { values } = parseArgs({
     args,
     options: {
@@ -43,45 +33,18 @@ async function run(args: string[]): Promise<number> {
       help: { type: 'boolean', default: false },
     },
   });
-  if (values.device === undefined || values.help) {
+  const { device, seconds, bodies, json, url, help } = values;
+  if (device === undefined || help) {
     process.stdout.write(usage);
-    return values.help ? 0 : 1;
+    return help ? 0 : 1;
   }
-  const { host, port, token } = readAdminSettings(process.env, configDirectory);
-  const url = new URL('/tap', values.url ?? `http://${reachable(host)}:${port}`);
-  url.search = new URLSearchParams({
-    device: values.device,
-    seconds: values.seconds,
-    bodies: String(values.bodies),
-  }).toString();
-  const response = await fetch(url, {
-    headers: token === '' ? {} : { authorization: `Bearer ${token}` },
-    redirect: 'error',
-  }).catch((error: Error) => {
-    const why = error.cause instanceof Error ? error.cause.message : error.message;
-    throw new Error(`the admin port at ${url.origin} does not answer: ${why}`);
-  });
-  if (!response.ok) throw new Error(await refusal(response));
+  const query = new URLSearchParams({ device, seconds, bodies: String(bodies) });
+  const response = await askAdmin(readAdminSettings(process.env, configDirectory), url, `/tap?${query}`);
   for await (const line of linesOf(response)) {
-    process.stdout.write(values.json ? `${line}\n` : readableLine(line, process.stdout.isTTY));
+    process.stdout.write(json ? `${line}\n` : readableLine(line, process.stdout.isTTY));
   }
   return 0;
-}
-
-/** An address that means every interface is reached over the loopback one. */
-function reachable(host: string): string {
-  if (host === '0.0.0.0' || host === '::') return '127.0.0.1';
-  return host.includes(':') ? `[${host}]` : host;
-}
-
-async function refusal(response: Response): Promise<string> {
-  const text = await response.text();
-  try {
-    return String(JSON.parse(text).error);
-  } catch {
-    return `the admin port answers ${response.status}: is it another program?`;
-  }
-}
+});
 
 async function* linesOf(response: Response): AsyncGenerator<string> {
   const decoder = new TextDecoder();

@@ -10,6 +10,11 @@ const source = readdirSync('src', { recursive: true, encoding: 'utf8' })
   .map((name) => readFileSync(join('src', name), 'utf8'))
   .join('\n');
 
+const directory = 'test/e2e/operator';
+const answers = readdirSync(directory)
+  .map((name) => readFileSync(join(directory, name), 'utf8'))
+  .join('\n');
+
 describe('docs/operations.md', () => {
   const sentences = tableOf(page, 'when').flatMap((row) =>
     codesIn(row['when'] ?? '').filter((code) => code.includes(' ')),
@@ -35,5 +40,21 @@ describe('docs/operations.md', () => {
   it('has a row for each store there is', () => {
     const stores = tableOf(page, '`CHECKPOINTS_STORE`').map((row) => codesIn(row['`CHECKPOINTS_STORE`'] ?? '')[0]);
     expect(stores).toEqual(['file', 'blob']);
+  });
+
+  const questions = tableOf(page, 'question').map((row) => row['question'] ?? '');
+
+  it('answers all questions that operators ask', () => {
+    expect(questions.length).toBeGreaterThan(5);
+  });
+
+  it.each(questions)('has a test for the question: %s', (question) => {
+    expect(answers).toContain(question);
+  });
+
+  it('names commands that the image has', () => {
+    const commands = [...page.matchAll(/node dist\/(\w+)\.js/g)].map(([, name = '']) => name);
+    expect(new Set(commands)).toEqual(new Set(['admin', 'deadLetters', 'tap']));
+    for (const name of commands) expect(readdirSync('src')).toContain(`${name}.ts`);
   });
 });

@@ -1,12 +1,10 @@
-import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Device } from '../../../sandbox/device/device.ts';
 import { buildService } from '../../../sandbox/service/build.ts';
-import { inherited } from '../../../sandbox/service/process.ts';
-import { projectDirectory } from '../../../sandbox/state/directories.ts';
 import { envelope } from '../../../sandbox/stories/wire.ts';
 import { nextAck, startTestSandbox } from '../testSandbox.ts';
+import { run } from './command.ts';
 import { createDesk, createSenders, operatorsToken, publicKey, type TestSandbox } from './desk.ts';
 
 // One device, followed live, by the command; and no secret in anything that is said.
@@ -39,21 +37,14 @@ const send = (name: string, id: string, properties: Record<string, string>, body
 
 const port = () => new URL(sandbox.state.service.adminUrl).port;
 
+const access = () => ({ ADMIN_PORT: port(), ADMIN_TOKEN: operatorsToken });
+
 /** As the service would get one: it must know this one, so that the test can look for it. */
 async function tokenFrom({ url, clientId, clientSecret }: TestSandbox['backends']['token']): Promise<string> {
   const form = { grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret };
   const response = await fetch(url, { method: 'POST', body: new URLSearchParams(form) });
   return JSON.parse(await response.text()).access_token;
 }
-
-/** Runs the command to its end. */
-const run = (options: readonly string[], environment: Readonly<Record<string, string>>) =>
-  new Promise<{ code: unknown; output: string; errors: string }>((resolve) => {
-    const env = { ...inherited(), ...environment };
-    execFile(process.execPath, ['dist/tap.js', ...options], { cwd: projectDirectory, env }, (error, output, errors) =>
-      resolve({ code: error?.code ?? 0, output, errors }),
-    );
-  });
 
 describe('What happens to the messages of a device now? The tap', () => {
   it('follows a message of the device through every stage, and no other device’s', async () => {
@@ -111,10 +102,7 @@ describe('What happens to the messages of a device now? The tap', () => {
   });
 
   it('ends after its time, with 0, and says when it has seen nothing', async () => {
-    const ended = await run(['--device', 'silent', '--seconds', '1'], {
-      ADMIN_PORT: port(),
-      ADMIN_TOKEN: operatorsToken,
-    });
+    const ended = await run('tap', ['--device', 'silent', '--seconds', '1'], access());
     expect(ended).toMatchObject({ code: 0, output: expect.stringMatching(/ended.*events=0.*nothing of this device/) });
   });
 
@@ -122,9 +110,36 @@ describe('What happens to the messages of a device now? The tap', () => {
     ['nobody answers', '1', operatorsToken, /does not answer/],
     ['the token is wrong', '', 'another-token-of-16', /bearer token is needed/],
   ])('says what is wrong when %s', async (_, wrongPort, token, why) => {
-    const failed = await run(['--device', 'pump-1'], { ADMIN_PORT: wrongPort || port(), ADMIN_TOKEN: token });
+    const failed = await run('tap', ['--device', 'pump-1'], { ADMIN_PORT: wrongPort || port(), ADMIN_TOKEN: token });
     expect(failed).toMatchObject({ code: 1, errors: expect.stringMatching(why) });
     expect(failed.errors).not.toContain(token);
+  });
+});
+
+describe('the command that asks the admin port', () => {
+  it('lists what can be asked, and prints an answer', async () => {
+    const { code, output } = await run('admin', [], access());
+    expect([code, JSON.parse(output)]).toEqual([0, expect.objectContaining({ program: 'service' })]);
+    const asked = await run('admin', ['/devices?device=pump-1'], access());
+    expect([asked.code, JSON.parse(asked.output)]).toEqual([0, expect.objectContaining({ devices: [] })]);
+    desk.said.push(output, asked.output);
+  });
+
+  it('changes the level of the log', async () => {
+    const changed = await run('admin', ['--level', 'trace'], access());
+    expect([changed.code, JSON.parse(changed.output)]).toEqual([0, { level: 'trace' }]);
+    expect(await desk.ask('/level')).toEqual({ level: 'trace', atStart: 'debug' });
+  });
+
+  it.each([
+    [['/nothing'], /there is no such path/],
+    [['--level', 'loud'], /level/],
+    [['//elsewhere.example/'], /one slash/],
+    [['--url', 'http://127.0.0.1:1', '/'], /does not answer/],
+  ])('says what is wrong with %j', async (options, why) => {
+    const failed = await run('admin', options, access());
+    expect([failed.code, failed.output, failed.errors]).toEqual([1, '', expect.stringMatching(why)]);
+    expect(failed.errors).not.toContain(operatorsToken);
   });
 });
 
