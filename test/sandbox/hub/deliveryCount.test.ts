@@ -22,7 +22,7 @@ const start = async (devicebound: Partial<DeviceboundRules>) => {
 /** The official device client over AMQP, which settles by hand; what it got. */
 const listening = async (hub: Awaited<ReturnType<typeof start>>['hub']) => {
   const client = await deviceClient(hub, 'pump', undefined, amqp.Amqp);
-  onTestFinished(() => void client.close());
+  onTestFinished(async () => void (await client.close().catch(() => undefined)));
   const got: device.Message[] = [];
   client.on('message', (message) => got.push(message));
   await client.open();

@@ -12,7 +12,7 @@ let hub: Awaited<ReturnType<typeof freshHub>>;
 let deviceId = '';
 let count = 0;
 beforeAll(async () => {
-  hub = await freshHub({ partitions: 1 });
+  hub = await freshHub({ partitions: 1, ownerMaySend: true });
 });
 beforeEach(() => {
   deviceId = `pump-${count++}`;
