@@ -11,6 +11,7 @@ import { burst } from './faults/burst.ts';
 import { createFaults, type Faults, interceptedByFault } from './faults/faults.ts';
 import { type Addresses, createAddresses } from './identity/addresses.ts';
 import { ensureCertificates } from './identity/certificates.ts';
+import { claimByPassword } from './identity/plain.ts';
 import { ensurePolicies } from './identity/policies.ts';
 import type { Registry } from './identity/registry.ts';
 import { createJournal, type Journal } from './journal/journal.ts';
@@ -111,14 +112,15 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     now,
   });
   const { registry, access, presence, events, devicebound, journal, connections, tally, faults: standing } = core;
-  const amqp = createAmqpServer(core, createDirectory(core));
+  const ports: HubPorts = { amqp: 0, amqps: 0, mqtts: 0, https: 0, admin: 0 };
+  const login = (username: string, password: string) => claimByPassword(username, password, { access, policies });
+  const amqp = createAmqpServer(core, createDirectory(core, ports), login);
   const mqtt = createMqttServer(core);
   const rest = createRestServer(core);
   acceptWebSockets(rest, { amqp: amqp.accept, mqtt: mqtt.accept }, core.bounds.webSocketMessage);
   const stopNotices = announce(core, options.sources ?? []);
   for (const device of options.devices ?? []) addDevice(registry, device, store !== undefined);
 
-  const ports: HubPorts = { amqp: 0, amqps: 0, mqtts: 0, https: 0, admin: 0 };
   const addresses = createAddresses({ name, ports, policies, registry });
   const describe = () => ({ name, hostName: 'localhost', ports, caFile: certificates.caFile, partitions: count });
   const open = new Map<keyof HubPorts, Listener>();

@@ -1,6 +1,7 @@
 import type { Duplex } from 'node:stream';
 import rhea, { type Connection, type Delivery, type EventContext, type Receiver, type Sender } from 'rhea';
 import type { HubCore } from '../core/core.ts';
+import type { Claim } from '../identity/access.ts';
 import { type Connection as HubConnection, kindOfAddress, type Link, type Reason } from '../network/connections.ts';
 import { endSoon } from '../network/listener.ts';
 import { Refusal } from '../values/refusal.ts';
@@ -10,6 +11,7 @@ import { watchIdleConnection } from './link/idleConnection.ts';
 import { follow, grantCredit } from './link/links.ts';
 import { boundMessages } from './link/oversize.ts';
 import { dispositions, type Node, notFound, type Peer, refuse } from './link/peer.ts';
+import { offerMechanisms } from './sasl.ts';
 
 /** The AMQP 1.0 side of the hub: give it streams and it serves the clients behind them. */
 export interface AmqpServer {
@@ -28,8 +30,15 @@ const maxFrameSize = 65_536;
 const partitionOf = (address: string): string | undefined => /\/Partitions\/([^/]+)$/i.exec(address)?.[1];
 const expired = { condition: 'amqp:unauthorized-access', description: 'The token of this link has expired.' };
 
-/** An AMQP server with the nodes of `directory`. SASL ANONYMOUS is accepted and so is no SASL layer at all. */
-export function createAmqpServer(hub: HubCore, directory: Directory): AmqpServer {
+/**
+ * An AMQP server with the nodes of `directory`. A client may put tokens after SASL ANONYMOUS or no SASL layer at all, or send
+ * a name and password of which `login` makes a claim, or which it refuses.
+ */
+export function createAmqpServer(
+  hub: HubCore,
+  directory: Directory,
+  login: (username: string, password: string) => Claim,
+): AmqpServer {
   const { name: containerId, connections, throttle, faults, bounds, idle, now } = hub;
   const container = rhea.create_container({ id: containerId });
   const open = new Set<Pick<HubConnection, 'close'>>();
@@ -97,8 +106,10 @@ export function createAmqpServer(hub: HubCore, directory: Directory): AmqpServer
         receiver_options: { autoaccept: false, credit_window: 0, max_message_size: bounds.message },
         port: 0,
       });
+      let password: Claim | undefined;
       const claims = createClaims(now, () => {
         for (const link of [...entry.links]) if (link.allowed?.() === false) link.detach(expired, true);
+        if (password && password.expiresAt <= now()) entry.close(expired);
       });
       const entry = connections.open({
         protocol: 'amqp',
@@ -128,6 +139,17 @@ export function createAmqpServer(hub: HubCore, directory: Directory): AmqpServer
         unused.end();
         connection['eof'](); // rhea hears of an end, not of a reset: its timers must stop all the same
       });
+      const believe = (name: string, text: string): boolean => {
+        try {
+          password = login(name, text);
+        } catch (error) {
+          if (error instanceof Refusal) return false;
+          throw error;
+        }
+        claims.put('SASL PLAIN', password);
+        return true;
+      };
+      offerMechanisms(connection, believe, () => endSoon(socket));
       connection['accept'](socket);
       // rhea would wait for the rest of a frame of any announced size, and keep any number of answers
       socket.on('data', () => {

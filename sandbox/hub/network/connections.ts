@@ -8,6 +8,7 @@ export type ConnectionKind = (typeof connectionKinds)[number];
 export interface Reason {
   condition: string;
   description: string;
+  info?: Readonly<Record<string, string | number>> | undefined;
 }
 
 /** What a close of the connection finds of its links: ended for the same reason, or as they were. */

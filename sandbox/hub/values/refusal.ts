@@ -3,8 +3,12 @@ export class Refusal extends Error {
   override readonly name = 'Refusal';
   readonly condition: string;
 
-  constructor(condition: string, description: string) {
+  /** More for programs. */
+  readonly info: Readonly<Record<string, string | number>> | undefined;
+
+  constructor(condition: string, description: string, info?: Refusal['info']) {
     super(description);
     this.condition = condition;
+    this.info = info;
   }
 }

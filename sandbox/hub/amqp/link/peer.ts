@@ -33,8 +33,8 @@ export interface Node {
 export type Incoming = AmqpMessage & { application_properties?: Record<string, unknown> };
 
 /** Close a link and say why. */
-export function refuse(link: Link, { condition, message }: Refusal): void {
-  link.detach({ condition, description: message }, true);
+export function refuse(link: Link, { condition, message, info }: Refusal): void {
+  link.detach({ condition, description: message, ...(info && { info }) }, true);
 }
 
 /** How the sender of this delivery is answered. */

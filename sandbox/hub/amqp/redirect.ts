@@ -1,0 +1,29 @@
+import type { HubPorts } from '../network/hubPorts.ts';
+import { Refusal } from '../values/refusal.ts';
+import type { Node, Peer } from './link/peer.ts';
+
+// with the hub's name before it, as clients write it: amqps://HOST/messages/events/$management
+const form = /^(amqps?:\/\/[^/]+)?\/?messages\/events(\/(?<rest>.*))?$/i;
+
+/** Whether an address is that of the events under the hub's own name. */
+export const isOwnEventsAddress = (address: string): boolean => form.test(address);
+
+/** The hub's own name has no events: who may listen to them is told where they are. */
+export function redirectNode(hubName: string, ports: Readonly<HubPorts>): Node {
+  const redirect = (address: string, { claims }: Peer): never => {
+    if (!claims.find('listen', ['messages', 'events']))
+      throw new Refusal('amqp:unauthorized-access', 'No token on this connection gives the right to listen here.');
+    const rest = form.exec(address)?.groups?.['rest'];
+    const place = `amqps://localhost:${ports.amqps}/${hubName}${rest === undefined ? '' : `/${rest}`}`;
+    throw new Refusal('amqp:link:redirect', 'The events of this hub are at another address.', {
+      hostname: 'localhost',
+      'network-host': 'localhost',
+      port: ports.amqps,
+      address: place,
+    });
+  };
+  return {
+    serve: (sender, peer) => redirect(sender.source.address, peer),
+    accept: (receiver, peer) => redirect(receiver.target.address, peer),
+  };
+}
