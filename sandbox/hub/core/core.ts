@@ -27,6 +27,7 @@ import { limitsOfRates, type Rates, type Tier, tierLimits } from '../limits/tier
 import { createMethods, type Methods } from '../methods/methods.ts';
 import { type Connections, createConnections } from '../network/connections.ts';
 import type { Store } from '../persistence/store.ts';
+import { createModels, type Models } from '../twins/models.ts';
 import { createTwins, type KeptTwin, type Twins } from '../twins/twins.ts';
 
 /** What a hub knows and does, whatever protocol it is asked in. */
@@ -43,6 +44,7 @@ export interface HubCore {
   feedback: Feedback;
   methods: Methods;
   twins: Twins;
+  models: Models;
   throttle: Throttle;
   journal: Journal;
   tally: Tally;
@@ -128,6 +130,7 @@ export function createCore(options: {
     }),
     feedback,
     methods: createMethods(registry, journal, rules.methodsAtOnce),
+    models: createModels(registry),
     twins: createTwins(registry, now, store?.table<KeptTwin>('twins')),
     throttle: createThrottle(limits, now, { ms: shapingMs, backlog: shapingBacklog }),
     journal,

@@ -119,7 +119,7 @@ const stamps = new WeakMap<DeviceLogin, Stamps>();
 function stampsOf(login: DeviceLogin): Stamps {
   const known = stamps.get(login);
   if (known) return known;
-  const { identity, authMethod } = login;
+  const { identity, authMethod, modelId } = login;
   const { deviceId, moduleId } = identity;
   const pairs = [
     ['iothub-connection-device-id', deviceId],
@@ -127,6 +127,7 @@ function stampsOf(login: DeviceLogin): Stamps {
     ['iothub-connection-auth-generation-id', identity.generationId],
     ['iothub-message-source', 'Telemetry'],
     ...(moduleId === undefined ? [] : [['iothub-connection-module-id', moduleId]]),
+    ...(modelId === undefined ? [] : [['dt-dataschema', modelId]]),
   ] as const;
   for (const [name = '', value = ''] of pairs) pair(name, value);
   const made = { count: pairs.length, bytes: Buffer.from(writer.take()) };

@@ -21,6 +21,8 @@ export interface DeviceLogin {
   identity: Identity;
   /** Text of the stamp `iothub-connection-auth-method`. */
   authMethod: string;
+  /** The model that it named for this connection. */
+  modelId?: string | undefined;
   expiresAt: number;
 }
 

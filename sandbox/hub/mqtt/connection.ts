@@ -70,13 +70,15 @@ export function serve(socket: Duplex, hub: MqttHub): MqttConnection {
   const admit = (packet: IConnectPacket): void => {
     if (packet.protocolVersion !== 4) throw new Refusal('amqp:not-implemented', 'Only MQTT 3.1.1 is served.');
     hub.throttle.take('connect');
-    const { deviceId, moduleId } = readIdentity(packet);
+    const { deviceId, moduleId, modelId } = readIdentity(packet);
     entry.deviceId = deviceId;
     const refused = hub.faults.strike('refuse-token', { connections: 'device', deviceId });
     if (refused?.fault.answer === 'silent') return;
     if (refused) throw new Refusal('amqp:unauthorized-access', 'A fault refuses this token.');
     const credential = { kind: 'key', token: packet.password?.toString('utf8') ?? '' } as const;
-    login = hub.access.login(deviceId, moduleId, credential);
+    const proven = hub.access.login(deviceId, moduleId, credential);
+    hub.models.named(proven.identity.clientId, modelId);
+    login = { ...proven, modelId };
     const short = hub.faults.strike('token-life', { connections: 'device', deviceId });
     const expiresAt = Math.min(login.expiresAt, hub.now() + (short?.fault.ms ?? Number.POSITIVE_INFINITY));
     leave = hub.presence.enter(login.identity.clientId, ({ description }) => end(description));

@@ -9,7 +9,12 @@ const userName = /^[^/]+\/(?<client>[^/]+(\/[^/?]+)?)\/\??(?<query>[^/]*)$/;
  * Whom a CONNECT packet speaks for. Refuses a user name that is not as IoT Hub wants it or differs from the client id, and
  * a will that is no message of this device.
  */
-export function readIdentity(packet: IConnectPacket): { deviceId: string; moduleId: string | undefined } {
+export function readIdentity(packet: IConnectPacket): {
+  deviceId: string;
+  moduleId: string | undefined;
+  /** The model that it names in `model-id`. */
+  modelId: string | undefined;
+} {
   const { client, query } = userName.exec(packet.username ?? '')?.groups ?? {};
   if (client === undefined || !/(^|&)api-version=/.test(query ?? ''))
     throw new Refusal('amqp:unauthorized-access', 'The user name is not {host}/{client id}/?api-version={version}.');
@@ -19,5 +24,5 @@ export function readIdentity(packet: IConnectPacket): { deviceId: string; module
   const { will } = packet;
   if (will && (will.qos === 2 || !`${will.topic}/`.startsWith(eventsTopic(deviceId, moduleId))))
     throw new Refusal('amqp:unauthorized-access', 'The will is no message that this device could send.');
-  return { deviceId, moduleId };
+  return { deviceId, moduleId, modelId: new URLSearchParams(query).get('model-id') ?? undefined };
 }

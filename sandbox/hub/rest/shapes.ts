@@ -54,6 +54,7 @@ export function twinShape(hub: HubCore, identity: Identity): JsonObject {
     cloudToDeviceMessageCount,
     authenticationType: 'sas',
     x509Thumbprint: { primaryThumbprint: null, secondaryThumbprint: null },
+    modelId: hub.models.of(identity.clientId) ?? '',
     version,
     tags,
     properties: { desired, reported },

@@ -34,7 +34,9 @@ export function deviceNode(hub: HubCore): Node {
     sessions.set(peer, present);
     const { clientId, deviceId } = login.identity;
     const known = present.get(clientId);
-    if (known) return Object.assign(known, { login });
+    const modelId = login.modelId ?? known?.login.modelId;
+    hub.models.named(clientId, modelId);
+    if (known) return Object.assign(known, { login: { ...login, modelId } });
     const links = new Set<Link>();
     const leave = hub.presence.enter(clientId, (reason) => {
       for (const link of [...links]) link.detach(reason, true);
@@ -59,12 +61,12 @@ export function deviceNode(hub: HubCore): Node {
     const endpoint = endpoints[path.toLowerCase()];
     const [deviceId, moduleId] = idsOf(hub, device, module);
     const login = () => peer.claims.first((claim) => hub.access.loginBy(claim, deviceId, moduleId));
-    const found = login();
-    if (!found) throw new Refusal('amqp:unauthorized-access', 'No token here lets this device connect.');
+    const claimed = login();
+    if (!claimed) throw new Refusal('amqp:unauthorized-access', 'No token here lets this device connect.');
     const way = terminus.is_receiver() ? endpoint?.accept : endpoint?.serve;
     if (!way) throw notFound(address);
     link.allowed = () => login() !== undefined;
-    const session = enter(peer, found);
+    const session = enter(peer, { ...claimed, modelId: modelOf(terminus) });
     session.links.add(link);
     link.whenOver((reason) => leave(peer, session, link, reason));
     const attached = { hub, peer, link, session };
@@ -81,6 +83,12 @@ export function deviceNode(hub: HubCore): Node {
     serve: (sender, peer, link) => attach(sender, sender.source.address, peer, link),
     accept: (receiver, peer, link) => attach(receiver, receiver.target.address, peer, link),
   };
+}
+
+/** The model that a device names when it attaches a link. */
+function modelOf({ properties }: Sender | Receiver): string | undefined {
+  const name: unknown = properties?.['com.microsoft:model-id'];
+  return name === undefined || name === null ? undefined : String(name);
 }
 
 // ids stand in the address as they are or, from other clients, percent-encoded
