@@ -57,8 +57,10 @@ test('the official service client, whose connection was closed before its first 
 });
 
 test('the official producer that was silent loses its link, and not its connection, and sends again', async () => {
-  const hub = await start({ publisher: 300 });
-  const producer = new EventHubProducerClient(hub.eventHubConnectionString('iothubowner'));
+  const hub = await start({ publisher: 2000 });
+  const producer = new EventHubProducerClient(hub.eventHubConnectionString('iothubowner'), {
+    retryOptions: { retryDelayInMs: 10 },
+  });
   onTestFinished(() => producer.close());
   await producer.sendBatch([{ body: 'first' }]);
   const before = hub.counters().links;

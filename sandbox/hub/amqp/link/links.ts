@@ -34,6 +34,7 @@ export function follow(link: Sender | Receiver, address: string, connection: Con
     whenOver: (step) => void steps.push(step),
     detach(reason, closed) {
       if (!end(reason?.description ?? 'the hub detached it')) return;
+      link.removeAllListeners('message'); // what still comes cannot be answered, and is not taken in
       if (closed) link.close(reason);
       else {
         state.local.detach.error = reason;

@@ -105,6 +105,15 @@ describe('detaching', () => {
     expect(await hub.faults.strike({ kind: 'detach', address: 'devicebound' })).toBe(1);
     expect(await gone).toBeUndefined();
   });
+  test('takes nothing in that still comes on the link', async () => {
+    const service = await serviceLink(hub);
+    const gone = ended(service);
+    await hub.faults.strike({ kind: 'detach', address: 'devicebound' });
+    service.send(toDevice('pump-1', 'too late'));
+    await gone;
+    await putToken(hub, service.connection, 'service'); // a request that comes after the message
+    expect(hub.journal.list({ kind: 'c2d' }).filter(({ body }) => String(body) === 'too late')).toEqual([]);
+  });
   test('leaves the place to the next receiver at once', async () => {
     const first = await eventReceiver(hub);
     const gone = ended(first.receiver);
