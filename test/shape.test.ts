@@ -94,6 +94,19 @@ describe('imports', () => {
     expect(reaching).toEqual([]);
   });
 
+  it('of the independent model stay clear of the service, also by way of others: it is written from the specification', () => {
+    const reached = new Set<string>();
+    const visit = (file: string) => {
+      if (reached.has(file)) return;
+      reached.add(file);
+      if (existsSync(file)) importsOf(file).forEach(visit);
+    };
+    filesBelow('test/independent').forEach(visit);
+    expect([...reached].filter((file) => file.startsWith('src/'))).toEqual([]);
+    const ofModel = filesBelow('test/independent/model').flatMap(importsOf);
+    expect(ofModel.filter((file) => !/^(node:|test\/independent\/model\/)/.test(file))).toEqual([]);
+  });
+
   it('of the sandbox’s hub stay inside it: it serves other projects, too', () => {
     const reaching = filesBelow('sandbox/hub').filter((file) =>
       importsOf(file).some((target) => /^(sandbox|test|scripts)\//.test(target) && !target.startsWith('sandbox/hub/')),

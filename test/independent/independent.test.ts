@@ -1,0 +1,56 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { follow } from './follow.ts';
+import { beginnings, messages } from './generate.ts';
+import type { Sent } from './model/steps.ts';
+import { seenBy } from './seen.ts';
+import { answered, openProof, send } from './sending.ts';
+
+/** What the built service does, compared with a model that was written from the specification and imports nothing of it. */
+
+const seed = Number(process.env['INDEPENDENT_SEED'] ?? 20_261_122);
+const perDevice = 12;
+const ids = Array.from({ length: 40 }, (_, place) => `${place % 5 === 0 ? 'odd(=%)' : 'device'}-${place}`);
+
+/** Its answer says that all before it is done. */
+const mark = (correlationId: string): Sent => ({
+  properties: { msgType: 'action', action: 'nothing', version: '2', correlationId, ack: 'all' },
+  body: Buffer.from('{}'),
+});
+
+describe(`Devices that send what they like (seed ${seed})`, () => {
+  let proof: Awaited<ReturnType<typeof openProof>>;
+  let seen: ReturnType<typeof seenBy>;
+  const sent = new Map<string, readonly Sent[]>();
+
+  beforeAll(async () => {
+    proof = await openProof(ids);
+    ids.forEach((id, place) => {
+      const [generated = []] = fc.sample(messages(place, perDevice), { seed: seed * 1000 + place, numRuns: 1 });
+      sent.set(id, [mark('first'), ...beginnings(place), ...generated, mark('last')]);
+    });
+    const sendAll = async (some: (all: readonly Sent[]) => readonly Sent[], end: string) => {
+      const done = answered(proof.sandbox, ids, end);
+      ids.forEach((id, place) => {
+        send(proof.sandbox, id, place, some(sent.get(id) ?? []));
+      });
+      await done;
+    };
+    // What a partition has when it is first read may have been handled before: other rules hold for that.
+    await sendAll((all) => all.slice(0, 1), 'first');
+    await sendAll((all) => all.slice(1), 'last');
+    seen = seenBy(proof.sandbox, ids);
+  });
+  afterAll(() => proof?.close());
+
+  it.each(ids)('%s: the service asks and answers what the specification says', (id) => {
+    follow(id, sent.get(id) ?? [], seen.courses.get(id) ?? [], seen.calls);
+  });
+
+  it('are often understood: the messages are not refused before anything is asked', () => {
+    const all = [...seen.courses.values()].flat();
+    const successes = all.filter((one) => one.kind === 'reply' && one.reply.body.includes('"success":true'));
+    expect(seen.calls.length).toBeGreaterThan(ids.length * perDevice * 1.5);
+    expect(successes.length).toBeGreaterThan(ids.length * 3);
+  });
+});

@@ -1,0 +1,87 @@
+import { gunzipSync, inflateSync } from 'node:zlib';
+import { Failure } from './steps.ts';
+
+/** R5, R6: from bytes to a text that is well-formed JSON. */
+
+const mostBytes = 512 * 1024;
+const mostLevels = 64;
+
+/** The text of a body; fails with `invalid` when it is none, and with `decompression_error` when it cannot be unpacked. */
+export function textOf(body: Buffer, encoding: string, invalid: string): string {
+  const text = utf8(unpacked(body, encoding), invalid);
+  if (levelsOf(text) > mostLevels) throw new Failure(invalid);
+  try {
+    JSON.parse(text);
+  } catch {
+    throw new Failure(invalid, ['body']);
+  }
+  return text;
+}
+
+function unpacked(body: Buffer, encoding: string): Buffer {
+  const name = encoding.toLowerCase();
+  if (['', 'utf8', 'utf-8', 'identity'].includes(name)) return body;
+  const inflate = name === 'gzip' ? gunzipSync : name === 'deflate' ? inflateSync : undefined;
+  if (inflate === undefined) throw new Failure('decompression_error', ['content-encoding']);
+  for (const packed of [body, Buffer.from(body.toString('latin1').replaceAll('"', ''), 'base64')]) {
+    try {
+      const plain = inflate(packed, { maxOutputLength: mostBytes + 1 });
+      if (plain.length <= mostBytes) return plain;
+    } catch {}
+  }
+  throw new Failure('decompression_error');
+}
+
+function utf8(bytes: Buffer, invalid: string): string {
+  const text = bytes.toString('utf8');
+  if (text === '' || text.startsWith('\ufeff') || !Buffer.from(text).equals(bytes))
+    throw new Failure(invalid, ['body']);
+  return text;
+}
+
+function levelsOf(text: string): number {
+  let level = 0;
+  let most = 0;
+  for (const [token] of text.matchAll(/"(?:\\.|[^"\\])*"|[[\]{}]/gs)) {
+    if ('[{'.includes(token)) most = Math.max(most, ++level);
+    else if (']}'.includes(token)) level--;
+  }
+  return most;
+}
+
+/** The members of an object's text; none when it is no object. */
+export function membersOf(text: string): Readonly<Record<string, unknown>> {
+  const value: unknown = JSON.parse(text);
+  return isObject(value) ? value : {};
+}
+
+export const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** R5: fails when one of these keys is written twice on the first level. */
+export function checkOnce(text: string, keys: readonly string[], invalid: string): void {
+  const twice = keys.filter((key) => topLevelKeys(text).filter((one) => one === key).length > 1);
+  if (twice.length > 0) throw new Failure(invalid, twice);
+}
+
+function topLevelKeys(text: string): string[] {
+  const keys: string[] = [];
+  let level = 0;
+  for (const [token, , colon] of text.matchAll(/("(?:\\.|[^"\\])*")(\s*:)?|[[\]{}]/gs)) {
+    if ('[{'.includes(token)) level++;
+    else if (']}'.includes(token)) level--;
+    else if (level === 1 && colon) keys.push(JSON.parse(token.slice(0, -colon.length)));
+  }
+  return keys;
+}
+
+/** Whether a text is the first one with another value of a member, and nothing else changed. */
+export function isWith(key: string, value: unknown, before: string): (after: string) => boolean {
+  const printed = JSON.stringify(value);
+  const member = new RegExp(`("${key}"\\s*:\\s*)(null|\\d[\\d.eE+-]*)`);
+  return (after) =>
+    Object.hasOwn(membersOf(before), key)
+      ? after === before.replace(member, (_, start) => `${start}${printed}`)
+      : [`"${key}":${printed},`, `"${key}":${printed}`].some((added) => after.replace(added, '') === before) &&
+        membersOf(after)[key] === value;
+}
