@@ -1,0 +1,31 @@
+import { defineConfig } from 'vitest/config';
+import { common } from '../../vitest.config.ts';
+
+/** Those of partitions that need neither hub nor process. */
+const ofPartitions = [
+  'budget',
+  'checkpoints',
+  'completionMap',
+  'fairness',
+  'hangs',
+  'lanes',
+  'partition',
+  'partitionEnd',
+  'redeliveryHorizon',
+  'spool',
+  'waiting',
+  'waitingModel',
+  'watermark',
+];
+
+/** For `npm run mutation`: the quick tests of the rules that it changes. */
+export default defineConfig({
+  test: {
+    ...common,
+    execArgv: [],
+    isolate: false,
+    include: ['test/{protocol,objectModel,messages,dispatch}/**/*.test.ts', `test/hub/{${ofPartitions}}.test.ts`],
+    // Of traces and their exporter.
+    exclude: ['test/dispatch/traces.test.ts'],
+  },
+});
