@@ -1,6 +1,6 @@
 import { deflateSync, gzipSync } from 'node:zlib';
 import fc from 'fast-check';
-import { bodies, json } from './bodies.ts';
+import { bodies, json, objectIdsOf } from './bodies.ts';
 import type { Sent } from './model/steps.ts';
 
 /** Messages that a device could send: most of them reasonable, with something odd in every third. */
@@ -68,16 +68,23 @@ const packing = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom(...packings) },
 );
 
-/** Two objects that most of what follows is about: one is the parent of the other. */
+/** Three objects that most of what follows is about: a pump, a sensor whose parent it is, and another one that it contains. */
 export function beginnings(place: number): readonly Sent[] {
-  const [pump = '', sensor = ''] = bodies(place).objectIds;
+  const [pump = '', sensor = '', other = ''] = objectIdsOf(place);
   const serial = `S-${place}-1`;
   const ofPump = { objectId: pump, model: 'svc.device', type: 'pump', properties: { serial } };
   const parent = { objectId: pump, reference: 'contains' };
   const ofSensor = { objectId: sensor, type: 'sensor', properties: { quantity: 'flow' }, parent };
+  const ofOther = { objectId: other, model: 'svc.device', type: 'sensor', properties: { quantity: 'heat' } };
+  const references = [
+    { name: 'feeds', to: { objectId: sensor, model: 'svc.device' }, attributes: { isContained: true } },
+    { name: 'contains', to: { objectId: other, model: 'svc.device' }, attributes: { isContained: false } },
+  ];
   return [
     { properties: { ...envelopeOf('model.create', 'pump'), ack: 'all' }, body: json(ofPump) },
     { properties: { ...envelopeOf('Svc.Device.Created', 'sensor'), ack: 'all', owner: 'edge' }, body: json(ofSensor) },
+    { properties: { ...envelopeOf('model.create', 'other'), ack: 'all' }, body: json(ofOther) },
+    { properties: { ...envelopeOf('reference.create', 'parts'), ack: 'all', objectId: pump }, body: json(references) },
   ];
 }
 

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { ask, Failure, type Handling, orFail } from './steps.ts';
 
 /** A9: the reference to the parent, which is made once and never changed. Answers why it failed. */
@@ -19,7 +20,10 @@ export function* connectParent(
     if (present.some(isOther)) return new Failure('http_response_error', ['parent'], fields);
     if (present.some((one) => isIt(one) && one.attributes?.isParent === true)) return undefined;
     const to = { objectId: parent['objectId'], model };
-    const body = JSON.stringify([{ name: parent['reference'], to, attributes: { isParent: true } }]);
+    // One that is there already keeps what else it says.
+    const attributes = { ...present.find(isIt)?.attributes, isParent: true };
+    const whole = [{ name: parent['reference'], to, attributes }];
+    const body = (sent: string) => isDeepStrictEqual(JSON.parse(sent), whole);
     orFail(yield* ask({ method: 'POST', path, body }), fields);
     return undefined;
   } catch (error) {
