@@ -4,6 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
+import { startAzurite } from '../../sandbox/methods/azurite.ts';
+import { openStore } from '../../src/hub/stores/openStore.ts';
 import { createLog } from '../../src/log/log.ts';
 import { startService } from '../../src/service.ts';
 import { settings } from '../support/environment.ts';
@@ -37,9 +39,9 @@ async function silentBackend() {
 /** The service with a hub in memory. */
 async function start(changed: Partial<typeof settings>) {
   const hub = createFakeHub(['0']);
-  standIns.set(settings.hub.eventsConnectionString, () => hub.client(neverCrashing()));
   const directory = mkdtempSync(join(tmpdir(), 'settings-'));
   onTestFinished(() => rmSync(directory, { recursive: true }));
+  standIns.set(settings.hub.eventsConnectionString, () => hub.client(neverCrashing()));
   const handled: number[] = [];
   const log = createLog('info', {
     write(line) {
@@ -87,4 +89,20 @@ it('A stop waits DELIVERY_DRAIN_SECONDS for a message that does not end', async 
   await service.stop();
   expect(performance.now() - began).toBeGreaterThan(950);
   expect(handled).toEqual([]);
+});
+
+it('A partition is taken over SCALING_EXPIRY_SECONDS after its owner was last seen to renew it', async () => {
+  const azurite = await startAzurite();
+  onTestFinished(azurite.close);
+  const { connectionString } = azurite;
+  const checkpoints = { ...settings.checkpoints, store: 'blob', connectionString };
+  const store = await openStore({ ...settings, checkpoints });
+  const [began, renewedAt] = [performance.now(), Date.now()];
+  await store.ownerships();
+  await store.change(undefined, { partition: '0', owner: 'gone', epoch: 1, wantedBy: '', wantedSince: 0, renewedAt });
+  const { hub, service, handled } = await start({ checkpoints, scaling: { ...settings.scaling, expirySeconds: 2 } });
+  hub.append('0', hubEvent({ ...v2('model.update', '{', { ack: 'none' }), sequenceNumber: 0 }));
+  await vi.waitFor(() => expect(handled).toHaveLength(1), soon);
+  expect((handled[0] ?? 0) - began).toBeGreaterThan(1_900);
+  await service.stop();
 });

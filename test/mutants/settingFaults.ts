@@ -90,6 +90,12 @@ export const settingFaults: readonly Fault[] = [
       replace: 'everyMs: checkpoints.everySeconds',
       caughtBy: 'is written CHECKPOINTS_EVERY_SECONDS after a message',
     },
+    {
+      fault: 'takes over after milliseconds instead of seconds',
+      find: 'balanceLimits(scaling.expirySeconds * 1000,',
+      replace: 'balanceLimits(scaling.expirySeconds,',
+      caughtBy: 'is taken over SCALING_EXPIRY_SECONDS after',
+    },
   ),
   ...inFile('src/deadLetters/open.ts', ['test/deadLetters/settings.test.ts'], {
     fault: 'keeps dead letters for hours instead of days',
