@@ -12,7 +12,7 @@ const recoveryMs = 2_000;
  */
 export async function boundsOf(
   stage: Pick<Stage, 'interruptions' | 'storeTroubles'>,
-  lines: readonly Line[],
+  lines: readonly Pick<Line, 'partition' | 'at'>[],
 ): Promise<Map<string, number>> {
   const bounds = new Map<string, number>();
   for (const interruption of stage.interruptions) {

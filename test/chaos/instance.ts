@@ -13,19 +13,33 @@ export interface Instance {
   readonly codes: readonly (number | null)[];
   /** SIGKILL. */
   kill(): Promise<void>;
+  /** SIGSTOP: its machine stands still. */
+  freeze(): void;
+  /** SIGCONT. */
+  thaw(): void;
   /** Kills what runs still. */
   end(): Promise<void>;
-  /** Runs one piece of work after the other: nobody kills what somebody else is starting. */
-  alone(work: () => Promise<void>): Promise<void>;
+  /**
+   * Runs one piece of work after the other: nobody kills what somebody else is starting.
+   * @throws what the work throws, and an error when the run is over before its turn
+   */
+  alone<T>(work: () => Promise<T>): Promise<T>;
   /** Everything it has logged, whichever process it was. */
   lines(): Promise<Record<string, unknown>[]>;
   /** Dead letters in its dead-letter store. */
   letters(): Promise<DeadLetter[]>;
 }
 
-/** As much of a dead letter as tells which message it is. */
+/** As much of a dead letter as comes from its message, and why it was parked. */
 export interface DeadLetter {
-  readonly event: { readonly properties: Readonly<Record<string, string>> };
+  readonly deviceId: string;
+  readonly code: string;
+  readonly event: {
+    readonly properties: Readonly<Record<string, string>>;
+    readonly body: string;
+    /** Else the body is base64. */
+    readonly isText: boolean;
+  };
 }
 
 export function createInstance(options: {
@@ -40,11 +54,15 @@ export function createInstance(options: {
   let running: ServiceProcess | undefined;
   const ending = new AbortController();
   const codes: (number | null)[] = [];
-  let working: Promise<void> = Promise.resolve();
+  let working: Promise<unknown> = Promise.resolve();
 
   const cancel = onExit(() => {
     if (running) process.kill(running.pid, 'SIGKILL');
   });
+
+  function signal(name: NodeJS.Signals): void {
+    if (running) process.kill(running.pid, name);
+  }
 
   async function end(): Promise<void> {
     ending.abort(new Error('the run is over'));
@@ -62,7 +80,7 @@ export function createInstance(options: {
         readyzUrl,
         logFile,
         directory: serviceDirectory,
-        readyWithinMs: 45_000,
+        readyWithinMs: 300_000, // on a machine that is busy with other things
         signal,
       });
       const started = await starting;
@@ -73,17 +91,23 @@ export function createInstance(options: {
     },
     async stop() {
       const stopped = running;
-      await stopped?.stop();
+      await stopped?.stop(300_000); // one that hangs is a finding, a slow machine is none
       codes.push((await stopped?.exited)?.code ?? null);
     },
     codes,
     async kill() {
       await running?.kill();
     },
+    freeze: () => signal('SIGSTOP'),
+    thaw: () => signal('SIGCONT'),
     end,
     alone(work) {
-      working = working.then(() => (ending.signal.aborted ? undefined : work()));
-      return working;
+      const turn = working.then(() => {
+        ending.signal.throwIfAborted();
+        return work();
+      });
+      working = turn.catch(() => undefined);
+      return turn;
     },
     async lines() {
       const text = await readFile(logFile, 'utf8').catch(() => '');

@@ -1,5 +1,5 @@
 import { rmSync } from 'node:fs';
-import { mkdtemp } from 'node:fs/promises';
+import { appendFile, mkdtemp, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Options, readOptions, usage } from './options.ts';
@@ -12,7 +12,7 @@ import { allAreCaught, allIsWell } from './trials.ts';
  * purpose, each of which must be found out.
  */
 
-const { seeds, sabotage, atOnce } = optionsOrEnd();
+const { seeds, sabotage, atOnce, resume, only } = optionsOrEnd();
 const directory = await mkdtemp(join(tmpdir(), 'chaos-'));
 process.once('SIGINT', () => endWithoutTrace(130));
 process.once('SIGTERM', () => endWithoutTrace(143));
@@ -22,7 +22,19 @@ const print = (line: string) => {
   process.stdout.write(`${line}\n`);
 };
 
-const trials = { seeds, atOnce, directory, print, onProgress: progress.say };
+const done = resume === undefined ? [] : await seedsIn(resume);
+const trials = {
+  seeds: seeds.filter((seed) => !done.includes(seed)),
+  atOnce,
+  only,
+  directory,
+  print,
+  onProgress: progress.say,
+  async onClean(seed: number) {
+    if (resume !== undefined) await appendFile(resume, `${seed}\n`);
+  },
+};
+if (done.length > 0) print(`${seeds.length - trials.seeds.length} of ${seeds.length} seeds were clean before`);
 try {
   const isGood = await (sabotage ? allAreCaught(trials) : allIsWell(trials));
   if (!isGood && !sabotage) process.exit(1); // and the logs stay
@@ -30,6 +42,12 @@ try {
 } catch (error) {
   print(String(error));
   endWithoutTrace(1);
+}
+
+/** One on each line; none while there is no such file. */
+async function seedsIn(file: string): Promise<number[]> {
+  const text = await readFile(file, 'utf8').catch(() => '');
+  return text.split('\n').flatMap((line) => (/^\d+$/.test(line) ? [Number(line)] : []));
 }
 
 /** The processes that were started end with this one; what they have written goes last. */

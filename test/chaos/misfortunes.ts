@@ -1,16 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FaultRequest as BackendFault } from '../../sandbox/backends/calls/faults.ts';
-import { partitionsReadBy } from './bounds.ts';
-import type { Instance } from './instance.ts';
+import { cutting, inStore, type Met, metBy, untilMet, untilReading } from './met.ts';
 import type { Random } from './random.ts';
-import type { Span, Stage } from './stage.ts';
+import type { Stage } from './stage.ts';
 import type { Storage } from './storage.ts';
 
 /** A kind of misfortune. */
 export interface Misfortune {
   readonly name: string;
-  /** Happens, and is over when the promise resolves. */
-  happen(stage: Stage, random: Random, storage: Storage): Promise<void>;
+  /** Happens, and is over when the promise resolves; what it left behind may strike later. */
+  happen(stage: Stage, random: Random, storage: Storage): Promise<Met>;
 }
 
 const backends = ['informationModel', 'typeRegistry', 'principalManager'] as const;
@@ -18,27 +17,26 @@ const backends = ['informationModel', 'typeRegistry', 'principalManager'] as con
 /** The next calls of each backend go wrong. */
 const backendGoesWrong =
   (calls: number, how: (random: Random) => Omit<BackendFault, 'backend' | 'times'>) =>
-  async (stage: Stage, random: Random) => {
-    for (const backend of backends) {
+  async (stage: Stage, random: Random): Promise<Met> => {
+    const faults = backends.map((backend) => {
       const fault = stage.backends.faults.add({ backend, times: random.between(1, calls), ...how(random) });
       if (fault.lostAnswer || (fault.reset !== undefined && fault.reset !== 'before')) stage.hiding.add(fault.id);
-    }
+      return fault;
+    });
+    return () => faults.reduce((sum, { struck }) => sum + struck, 0);
   };
 
 /** For a while, all calls of a backend are answered so, for every device. */
 const backendIsOut =
   (answer: Pick<BackendFault, 'status' | 'headers'>) =>
-  async ({ backends: { faults } }: Stage, random: Random) => {
-    const { id } = faults.add({ backend: random.pick(backends), ...answer });
+  async (stage: Stage, random: Random): Promise<Met> => {
+    const { faults } = stage.backends;
+    const fault = faults.add({ backend: random.pick(backends), ...answer });
+    const met = await untilMet(stage, async () => fault.struck);
     await sleep(random.between(1_000, 4_000));
-    faults.clear(id);
+    faults.clear(fault.id);
+    return met;
   };
-
-/** The death of an instance that has nothing to do is none. */
-async function untilReading(instance: Instance): Promise<void> {
-  for (let left = 30; left > 0 && (await partitionsReadBy(instance, Date.now())).size === 0; left -= 1)
-    await sleep(100);
-}
 
 /** Conditions under which the hub takes a reply a little later (C4). */
 const passing = [
@@ -48,49 +46,65 @@ const passing = [
   'com.microsoft:timeout',
 ] as const;
 
-const partitionOf = (stage: Stage, random: Random) => String(random.between(0, stage.hub.partitions.length - 1));
-
-/** Takes down from when till when something lasted. */
-async function during(spans: Span[], something: Promise<void>): Promise<void> {
-  const from = Date.now();
-  await something;
-  spans.push({ from, to: Date.now() });
-}
+const partitionOf = ({ hub }: Stage, random: Random) => String(random.between(0, hub.partitions.length - 1));
 
 /** Every kind there is; `plan` sees to it that five seeds in a row meet them all. */
 export const misfortunes: readonly Misfortune[] = [
   {
     name: 'kill',
-    async happen({ instances, backends: { faults }, interruptions }, random) {
+    async happen(stage, random) {
+      const { instances, backends, interruptions } = stage;
       const victim = random.pick(instances);
-      await victim.alone(async () => {
-        await untilReading(victim);
-        faults.add({ backend: 'informationModel', delayMs: 400, times: 100 }); // so that it dies in the middle of work
+      return victim.alone(async () => {
+        const met = await untilReading(stage, victim);
+        backends.faults.add({ backend: 'informationModel', delayMs: 400, times: 100 }); // so that it dies in the middle of work
         await sleep(random.between(100, 500));
         interruptions.push({ at: Date.now(), of: victim });
         await victim.kill();
         await sleep(random.between(0, 500));
         await victim.start();
+        return met;
+      });
+    },
+  },
+  {
+    name: 'stall',
+    async happen(stage, random) {
+      const { instances, interruptions } = stage;
+      const victim = random.pick(instances);
+      return victim.alone(async () => {
+        const met = await untilReading(stage, victim);
+        interruptions.push({ at: Date.now(), of: victim });
+        victim.freeze();
+        await sleep(random.between(500, 12_000)); // with or without losing what it reads to the others
+        interruptions.push({ at: Date.now(), of: victim });
+        victim.thaw();
+        return met;
       });
     },
   },
   {
     name: 'restart',
-    async happen({ instances }, random) {
-      const victim = random.pick(instances);
-      await victim.alone(async () => {
+    async happen(stage, random) {
+      const victim = random.pick(stage.instances);
+      return victim.alone(async () => {
+        const met = await untilReading(stage, victim);
         await victim.stop();
         await victim.start();
+        return met;
       });
     },
   },
   {
     name: 'another instance joins and leaves',
-    async happen({ guest }, random) {
-      await guest.alone(async () => {
+    async happen(stage, random) {
+      const { guest } = stage;
+      return guest.alone(async () => {
         await guest.start();
+        const met = await untilReading(stage, guest);
         await sleep(random.between(500, 4_000));
         await guest.stop();
+        return met;
       });
     },
   },
@@ -98,38 +112,44 @@ export const misfortunes: readonly Misfortune[] = [
     name: 'steal',
     async happen(stage, random) {
       const partition = partitionOf(stage, random);
-      stage.interruptions.push({ at: Date.now(), of: partition });
-      await stage.hub.faults.strike({ kind: 'steal', partition });
+      return untilMet(stage, async () => {
+        const at = Date.now();
+        const met = await stage.hub.faults.strike({ kind: 'steal', partition });
+        if (met > 0) stage.interruptions.push({ at, of: partition });
+        return met;
+      });
     },
   },
   {
     name: 'hub drop',
-    async happen({ hub }, random) {
+    async happen(stage, random) {
       const connections = random.pick(['events', 'service'] as const);
-      await hub.faults.strike({ kind: 'drop', how: random.pick(['fin', 'rst']), connections });
+      const how = random.pick(['fin', 'rst'] as const);
+      return cutting(stage, () => stage.hub.faults.strike({ kind: 'drop', how, connections }));
     },
   },
   {
     name: 'hub restart',
-    async happen({ hub }, random) {
-      await hub.faults.strike({ kind: 'restart', downMs: random.between(0, 1_500) });
+    async happen(stage, random) {
+      const downMs = random.between(0, 1_500);
+      return cutting(stage, () => stage.hub.faults.strike({ kind: 'restart', downMs }));
     },
   },
   {
     name: 'partition moves',
     async happen(stage, random) {
-      await stage.hub.faults.strike({
-        kind: 'move',
-        partition: partitionOf(stage, random),
-        ms: random.between(0, 800),
-      });
+      const partition = partitionOf(stage, random);
+      const ms = random.between(0, 800);
+      return untilMet(stage, () => stage.hub.faults.strike({ kind: 'move', partition, ms }), 2 * ms + 100);
     },
   },
   { name: 'backend error', happen: backendGoesWrong(20, (random) => ({ status: random.pick([429, 502, 503, 504]) })) },
   {
     name: 'backend error of one device',
     async happen({ backends: { faults }, devices }, random) {
-      faults.add({ backend: 'informationModel', status: 500, times: 12, deviceId: random.pick(devices) });
+      const deviceId = random.pick(devices);
+      const fault = faults.add({ backend: 'informationModel', status: 500, times: 12, deviceId });
+      return () => fault.struck;
     },
   },
   { name: 'backend refuses the token', happen: backendGoesWrong(6, () => ({ status: 401 })) },
@@ -145,35 +165,38 @@ export const misfortunes: readonly Misfortune[] = [
   },
   {
     name: 'store failing',
-    async happen({ storeTroubles }, random, storage) {
-      await during(storeTroubles, storage.fail(random.between(500, 2_500), random));
+    async happen(stage, random, storage) {
+      const ms = random.between(500, 2_500);
+      return inStore(stage, () => storage.fail(ms, random));
     },
   },
   {
     name: 'store slow',
-    async happen({ storeTroubles }, random, storage) {
-      await during(storeTroubles, storage.slow(random.between(500, 2_500), random));
+    async happen(stage, random, storage) {
+      const ms = random.between(500, 2_500);
+      return inStore(stage, () => storage.slow(ms, random));
     },
   },
   {
     name: 'reply refused for now',
-    async happen({ hub }, random) {
+    async happen(stage, random) {
       const condition = random.pick(passing);
-      hub.faults.add({ kind: 'settle', link: 'c2d', answer: 'reject', condition, times: random.between(1, 8) });
+      const times = random.between(1, 8);
+      return metBy(stage, { kind: 'settle', link: 'c2d', answer: 'reject', condition, times });
     },
   },
   {
     name: 'reply refused for good',
-    async happen({ hub, devices }, random) {
-      const [condition, deviceId] = ['amqp:not-found', random.pick(devices)];
-      hub.faults.add({ kind: 'settle', link: 'c2d', answer: 'reject', condition, deviceId, times: 2 });
+    async happen(stage, random) {
+      const [condition, deviceId] = ['amqp:not-found', random.pick(stage.devices)];
+      return metBy(stage, { kind: 'settle', link: 'c2d', answer: 'reject', condition, deviceId, times: 2 });
     },
   },
   {
     name: 'reply unanswered',
-    async happen({ hub }, random) {
+    async happen(stage, random) {
       const effect = random.next() < 0.5;
-      hub.faults.add({ kind: 'settle', link: 'c2d', answer: 'never', effect, times: random.between(1, 3) });
+      return metBy(stage, { kind: 'settle', link: 'c2d', answer: 'never', effect, times: random.between(1, 3) });
     },
   },
   { name: 'backend errs for everyone', happen: backendIsOut({ status: 500 }) },

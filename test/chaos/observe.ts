@@ -2,9 +2,10 @@ import { unpack } from '../../sandbox/terminal/showMessage.ts';
 import { boundsOf, revocationsIn } from './bounds.ts';
 import { grouped } from './grouped.ts';
 import type { Effect, Handled, History, State, Subject, Told } from './history.ts';
+import type { DeadLetter } from './instance.ts';
 import { caughtInOutages } from './outages.ts';
+import type { Message } from './sealed.ts';
 import type { Devicebound, Stage } from './stage.ts';
-import type { Message } from './workload.ts';
 
 /** Puts together what was seen of a run. */
 export async function recordOutcome(
@@ -26,7 +27,7 @@ export async function recordOutcome(
   ]);
   const revocations = logs.flatMap(revocationsIn);
   const isTaken = ({ refused }: Devicebound) => refused === undefined;
-  const letters = (await Promise.all(everybody(stage).map((instance) => instance.letters()))).flat();
+  const letters = await lettersOf(stage);
   const lines = await handledBy(stage);
   const traces = grouped(calls, ({ headers }) => headers['x-correlation-id'] ?? '');
   return {
@@ -43,7 +44,7 @@ export async function recordOutcome(
       ...stage.replies.filter((reply) => !isTaken(reply)).map((reply) => toldBy(reply).id),
       ...stage.faulted,
     ]),
-    parked: new Set(letters.map(({ event: { properties } }) => properties['correlationId'] ?? properties['id'] ?? '')),
+    parked: new Set(letters.map(({ event: { properties } }) => idOf(properties))),
     state: statesOf(stage, sent),
     mostRepeats: await boundsOf({ ...stage, interruptions: [...stage.interruptions, ...revocations] }, lines),
   };
@@ -54,16 +55,31 @@ const everybody = ({ instances, guest }: Stage) => [...instances, guest];
 /** A line of the log about a handled message, and when it was written. */
 export interface Line extends Handled {
   readonly at: number;
+  /** Why each of the dropped replies was given up. */
+  readonly reasons: readonly string[];
+  /** As it stands in the log. */
+  readonly fields: Readonly<Record<string, unknown>>;
 }
+
+/** What the instances have logged, one after the other. */
+export const linesOf = async (stage: Stage): Promise<Record<string, unknown>[]> =>
+  (await Promise.all(everybody(stage).map((instance) => instance.lines()))).flat();
+
+/** What the instances have parked. */
+export const lettersOf = async (stage: Stage): Promise<DeadLetter[]> =>
+  (await Promise.all(everybody(stage).map((instance) => instance.letters()))).flat();
 
 /** What the instances have logged as handled. */
 export async function handledBy(stage: Stage): Promise<Line[]> {
-  const lines = (await Promise.all(everybody(stage).map((instance) => instance.lines()))).flat();
-  const count = (list: unknown) => (Array.isArray(list) ? list.length : 0);
-  return lines.flatMap(({ msg, time, correlationId, partition, code, dropped, remarks }): Line[] => {
+  const lines = await linesOf(stage);
+  const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
+  return lines.flatMap((fields): Line[] => {
+    const { msg, time, correlationId, partition, code, dropped, remarks } = fields;
     if (msg !== 'handled') return [];
     const names = { id: String(correlationId), partition: String(partition), code: String(code) };
-    return [{ ...names, dropped: count(dropped), remarks: count(remarks), at: Date.parse(String(time)) }];
+    const reasons = listOf(dropped).map((one) => String((one as { reason?: unknown }).reason));
+    const counts = { dropped: reasons.length, remarks: listOf(remarks).length };
+    return [{ ...names, ...counts, reasons, fields, at: Date.parse(String(time)) }];
   });
 }
 
@@ -77,13 +93,17 @@ function isSuccess(answer: string | null, status: number | null, isHidden: boole
   }
 }
 
+/** The id of the message that properties are of, or that they answer. */
+export const idOf = (properties: Readonly<Record<string, string>>): string =>
+  properties['correlationId'] ?? properties['id'] ?? '';
+
 function toldBy({ deviceId, system, properties, body }: Devicebound): Told {
   const isAck = properties['msgType'] === 'ack' || properties['svc-messagetype'] === 'platformEventAck';
   const said = JSON.parse(unpack({ properties, body }).toString('utf8'));
   const isNew = properties['eventType'] === 'Svc.InformationModel.ObjectModelCreated';
   const { objectId: object, model, version } = said as { objectId: string; model: Subject['model']; version: number };
   return {
-    id: properties['correlationId'] ?? properties['id'] ?? '',
+    id: idOf(properties),
     deviceId,
     messageId: system.messageId ?? '',
     ...(isAck ? { code: said.code, success: said.success } : { about: { object, model, version, isNew } }),

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { readOptions } from './options.ts';
 
 it('runs five seeds from 0 on unless told otherwise', () => {
-  expect(readOptions([])).toEqual({ seeds: [0, 1, 2, 3, 4], sabotage: false, atOnce: 1 });
+  expect(readOptions([])).toEqual({ seeds: [0, 1, 2, 3, 4], sabotage: false, atOnce: 1, only: '' });
   expect(readOptions(['--seeds', '2', '--seed', '7'])?.seeds).toEqual([7, 8]);
 });
 
@@ -11,6 +11,14 @@ it('gives each sabotage ten seeds', () => {
     seeds: [3, 4, 5, 6, 7, 8, 9, 10, 11, 12],
     sabotage: true,
     atOnce: 1,
+    only: '',
+  });
+});
+
+it('goes on with what a file lists, and with some sabotages only', () => {
+  expect(readOptions(['--resume', 'clean.txt', '--only', 'spool'])).toMatchObject({
+    resume: 'clean.txt',
+    only: 'spool',
   });
 });
 

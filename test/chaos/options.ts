@@ -6,14 +6,20 @@ export interface Options {
   readonly sabotage: boolean;
   /** Runs at the same time. */
   readonly atOnce: number;
+  /** A file that lists the seeds in which nothing was found; these are passed over. */
+  readonly resume: string | undefined;
+  /** Of the sabotages, those with this text in their names. */
+  readonly only: string;
 }
 
-export const usage = `Usage: npm run chaos -- [--seeds N] [--seed S] [--sabotage] [--at-once N]
+export const usage = `Usage: npm run chaos -- [--seeds N] [--seed S] [--sabotage] [--at-once N] [--resume FILE] [--only TEXT]
 
   --seeds N     how many seeds of trouble the service has to stand, 5 unless said otherwise
   --seed S      the first of them, 0 unless said otherwise; the same seed sends the same messages into the same trouble
   --sabotage    services that are broken on purpose instead: each must be found out within ten seeds
   --at-once N   runs at the same time, 1 unless said otherwise; each spends most of its time waiting
+  --resume FILE seeds that the file lists are passed over, and those in which nothing was found are added to it
+  --only TEXT   of the sabotages, those with this text in their names
 `;
 
 /**
@@ -28,6 +34,8 @@ export function readOptions(args: readonly string[]): Options | undefined {
       seed: { type: 'string', default: '0' },
       sabotage: { type: 'boolean', default: false },
       'at-once': { type: 'string', default: '1' },
+      resume: { type: 'string' },
+      only: { type: 'string', default: '' },
       help: { type: 'boolean', short: 'h', default: false },
     },
   });
@@ -35,7 +43,13 @@ export function readOptions(args: readonly string[]): Options | undefined {
   const first = wholeNumber('--seed', values.seed, 0);
   const count = values.sabotage ? 10 : wholeNumber('--seeds', values.seeds, 1);
   const atOnce = wholeNumber('--at-once', values['at-once'], 1);
-  return { seeds: Array.from({ length: count }, (_, index) => first + index), sabotage: values.sabotage, atOnce };
+  return {
+    seeds: Array.from({ length: count }, (_, index) => first + index),
+    sabotage: values.sabotage,
+    atOnce,
+    resume: values.resume,
+    only: values.only,
+  };
 }
 
 function wholeNumber(name: string, text: string, least: number): number {

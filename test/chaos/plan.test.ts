@@ -5,6 +5,7 @@ import { createRandom } from './random.ts';
 
 const kinds = [
   'kill',
+  'stall',
   'restart',
   'another instance joins and leaves',
   'steal',

@@ -2,13 +2,15 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { check, type Finding, repeatsIn } from './checker.ts';
+import { checkForms } from './forms.ts';
 import type { History } from './history.ts';
+import type { Met } from './met.ts';
 import { handledBy, recordOutcome } from './observe.ts';
 import { plan } from './plan.ts';
 import { createRandom } from './random.ts';
 import { type Stage, setStage } from './stage.ts';
 import type { Storage } from './storage.ts';
-import { connected, createWorkload, type Message, type Sender } from './workload.ts';
+import { connected, createWorkload, type Sender } from './workload.ts';
 
 /** What came of one seed. */
 export interface Outcome {
@@ -18,6 +20,8 @@ export interface Outcome {
   /** Handled more than once. */
   readonly repeated: number;
   readonly misfortunes: readonly string[];
+  /** Those of them that met nothing: what they would have done has not been tried. */
+  readonly untried: readonly string[];
   readonly tookMs: number;
 }
 
@@ -36,10 +40,12 @@ const deviceCount = 100;
 const instanceCount = 2;
 const realDevices = 4;
 const sendingMs = 6_000;
-/** When nothing has been handled for so long, nothing more will be. */
-const patienceMs = 20_000;
-/** On a machine that is busy with other things; it takes less than half a minute otherwise. */
-const longestMs = 240_000;
+const lookEveryMs = 250;
+/**
+ * When so many looks in a row have seen nothing happen, nothing more will. On a machine that is busy with other things
+ * looks take longer, too, and as long as something happens a run may take what it takes.
+ */
+const patience = 100;
 
 /** Sends messages, lets misfortunes happen, waits until all is quiet, stops the service and looks at what is there. */
 export async function run(options: RunOptions): Promise<Outcome> {
@@ -68,21 +74,41 @@ export async function run(options: RunOptions): Promise<Outcome> {
   try {
     const strikes = planned.map(async ({ at, misfortune, random }) => {
       await sleep(at);
-      await misfortune.happen(stage, random, storage);
+      return misfortune.happen(stage, random, storage);
     });
-    await Promise.all([sendAll(stage, senders, onProgress), ...strikes]);
+    const striking = Promise.all(strikes);
+    await sendAll(stage, senders, onProgress);
+    const ours = messages.filter(({ intent }) => intent.does !== 'nothing' || intent.code !== undefined);
+    const isHandled = async () => {
+      const handled = new Set((await handledBy(stage)).map(({ id }) => id)).size;
+      onProgress(`${handled} of ${ours.length} messages handled`);
+      return handled === ours.length;
+    };
+    const met: Met[] = [];
+    void striking.then((all) => met.push(...all), stage.end);
+    const haveMet = () => met.length > 0 && met.every((count) => count() > 0);
+    await untilQuiet(stage, async () => stage.over.aborted || haveMet() || (await isHandled()));
+    stage.end();
+    await striking;
+    const untried = planned.filter((_, index) => met[index]?.() === 0).map(({ misfortune: { name } }) => name);
     stage.hub.faults.clear();
     stage.backends.faults.clear();
-    const latest = began + longestMs;
-    await untilHandled(stage, messages, latest, onProgress);
+    await untilQuiet(stage, isHandled);
     // An instance that has lost a partition reads it again from its checkpoint; a stop before that would leave it behind.
     onProgress('all handled');
-    if (stage.interruptions.length > 0) await untilCovered(stage, storage, container, latest);
+    const isCovered = async () => uncovered(stage, await storage.positions(container)).length === 0;
+    if (stage.interruptions.length > 0) await untilQuiet(stage, isCovered);
     await Promise.all(stage.instances.map((instance) => instance.stop()));
     const codes = [...stage.instances, stage.guest].flatMap((instance) => instance.codes);
 
     const history = await recordOutcome(stage, messages, connected);
-    const findings = [...check(history), ...unclean(codes), ...uncovered(stage, await storage.positions(container))];
+    const forms = await checkForms(stage, messages, history);
+    const findings = [
+      ...check(history),
+      ...forms,
+      ...unclean(codes),
+      ...uncovered(stage, await storage.positions(container)),
+    ];
     await keep(history, findings, directory);
     return {
       seed,
@@ -90,6 +116,7 @@ export async function run(options: RunOptions): Promise<Outcome> {
       messages: history.sent.length,
       repeated: repeatsIn(history.handled),
       misfortunes: planned.map(({ misfortune: { name } }) => name),
+      untried,
       tookMs: performance.now() - began,
     };
   } finally {
@@ -115,30 +142,20 @@ async function sendAll(stage: Stage, senders: readonly Sender[], onProgress: Run
   );
 }
 
-/** Until every message has been handled, or nothing happens any more. */
-async function untilHandled(
-  stage: Stage,
-  sent: readonly Message[],
-  latest: number,
-  onProgress: RunOptions['onProgress'],
-): Promise<void> {
-  const ours = sent.filter(({ intent }) => intent.does !== 'nothing' || intent.code !== undefined);
-  let last = { handled: 0, at: performance.now() };
-  for (;;) {
-    const handled = new Set((await handledBy(stage)).map(({ id }) => id)).size;
-    onProgress(`${handled} of ${ours.length} messages handled`);
-    const now = performance.now();
-    if (handled === ours.length || now > latest) return;
-    if (handled > last.handled) last = { handled, at: now };
-    else if (now - last.at > patienceMs) return;
-    await sleep(250);
+/** Until it is so, or nothing happens any more. */
+async function untilQuiet(stage: Stage, isSo: () => Promise<boolean>): Promise<void> {
+  let seen = -1;
+  for (let left = patience; left > 0 && !(await isSo()); left -= 1) {
+    const happened = happeningsIn(stage);
+    if (happened > seen) left = patience;
+    seen = happened;
+    await sleep(lookEveryMs);
   }
 }
 
-async function untilCovered(stage: Stage, storage: Storage, container: string, latest: number): Promise<void> {
-  const until = Math.min(latest, performance.now() + patienceMs);
-  while (performance.now() < until && uncovered(stage, await storage.positions(container)).length > 0) await sleep(250);
-}
+/** Counts the calls for messages and the replies to them: a message is repeated until its time has run out, and no longer. */
+const happeningsIn = ({ backends, replies }: Stage): number =>
+  backends.calls().filter(({ headers }) => headers['x-correlation-id'] !== undefined).length + replies.length;
 
 /** A drain that ends in anything but 0 has failed (G3). */
 const unclean = (codes: readonly (number | null)[]): Finding[] =>

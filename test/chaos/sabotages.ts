@@ -117,4 +117,82 @@ export const sabotages: readonly Sabotage[] = [
     replace: 'void letters;',
     reportedAs: ['lost'],
   },
+  {
+    name: 'an acknowledgement to another device',
+    file: 'src/protocol/acknowledgement.ts',
+    find: 'deviceId: envelope.deviceId,',
+    replace: `deviceId: envelope.correlationId?.endsWith('3-7') ? 'device-0' : envelope.deviceId,`,
+    reportedAs: ['wrong acknowledgement'],
+  },
+  {
+    name: 'a dead letter for a success',
+    file: 'src/dispatch/dispatch.ts',
+    find: 'else if (arrival.redelivered) await letters.release(arrival); // C1',
+    replace: `else if (envelope.correlationId?.endsWith('3-7')) {
+      await letters.park(arrival, new Rejection('internal_platform_error', 'none'), traceparent);
+    } else if (arrival.redelivered) await letters.release(arrival);`,
+    reportedAs: ['state'],
+  },
+  {
+    name: 'a wrong version of the interface in an acknowledgement',
+    file: 'src/protocol/acknowledgement.ts',
+    find: "version: '2',",
+    replace: "version: correlationId?.endsWith('7') ? '3' : '2',",
+    reportedAs: ['wrong acknowledgement'],
+  },
+  {
+    name: 'a wrong version of the object in an acknowledgement',
+    file: 'src/messages/model.update.ts',
+    find: 'version: versionOf(stored)',
+    replace: `version: json.text.includes('7"}') ? 1n : versionOf(stored)`,
+    reportedAs: ['wrong acknowledgement'],
+  },
+  {
+    name: 'an acknowledgement without its target',
+    file: 'src/protocol/acknowledgement.ts',
+    find: 'target,\n    timestamp',
+    replace: `target: '',\n    timestamp`,
+    reportedAs: ['wrong acknowledgement'],
+  },
+  {
+    name: 'an acknowledgement without the id of the object',
+    file: 'src/protocol/acknowledgement.ts',
+    find: 'fields: Readonly<Record<string, unknown>>): string {\n',
+    replace: `fields: Readonly<Record<string, unknown>>): string {
+  if (String(fields['objectId']).startsWith('7')) return jsonOf({ ...fields, objectId: undefined });
+`,
+    reportedAs: ['wrong acknowledgement'],
+  },
+  {
+    name: 'a wrong system property',
+    file: 'src/hub/replies/message.ts',
+    find: 'message.contentEncoding = contentEncoding;',
+    replace: "if (!messageId.endsWith('7')) message.contentEncoding = contentEncoding;",
+    reportedAs: ['wrong acknowledgement', 'wrong notification'],
+  },
+  {
+    name: 'replies sent once more after a reconnect',
+    file: 'src/hub/replies/serviceClient.ts',
+    find: 'onSent?.();',
+    replace: `onSent?.();
+      const all = ((globalThis as { told?: { by: Client; reply: Reply }[] }).told ??= []);
+      const again = all.filter(({ by }) => by !== client).slice(-50);
+      all.splice(0, all.length, ...all.filter(({ by }) => by === client), { by: client, reply });
+      for (const { reply: said } of again) void outcomeOf(said);`,
+    reportedAs: ['wrong acknowledgement'],
+  },
+  {
+    name: 'replies given up after milliseconds instead of seconds',
+    file: 'src/hub/replies/replies.ts',
+    find: 'maxWaitMs: maxWaitSeconds * 1000,',
+    replace: 'maxWaitMs: maxWaitSeconds,',
+    reportedAs: ['uncounted'],
+  },
+  {
+    name: 'a segment of the spool that is used again while it is written to',
+    file: 'src/hub/partition/spool.ts',
+    find: 'left === 0 && segment !== current',
+    replace: 'left === 0',
+    reportedAs: ['lost', 'inverted', 'state', 'duplicated', 'wrong acknowledgement'],
+  },
 ];

@@ -10,7 +10,7 @@ import { serviceEnvironment } from '../../sandbox/service/environment.ts';
 import { freePort } from '../../sandbox/service/process.ts';
 import { createInstance, type Instance } from './instance.ts';
 import { createRealDevice, type RealDevice } from './realDevice.ts';
-import type { Message } from './workload.ts';
+import type { Message } from './sealed.ts';
 
 /** A message towards a device, as the hub has taken or refused it. */
 export type Devicebound = EntryOf<'c2d'>;
@@ -28,19 +28,25 @@ export interface Stage {
   readonly hiding: Set<string>;
   /** After which messages may be handled again. */
   readonly interruptions: Interruption[];
+  /** When connections were cut, so that what the hub had taken may not have been confirmed (milliseconds since 1970). */
+  readonly cuts: number[];
   /** When the checkpoint store failed or was slow. */
   readonly storeTroubles: Span[];
   /** In the order of the hub, refused ones included. */
   readonly replies: readonly Devicebound[];
   /** Correlation ids of the requests whose replies a fault had answered otherwise than by taking them. */
   readonly faulted: ReadonlySet<string>;
+  /** Aborted when all messages are handled: what has met nothing by then will meet nothing. */
+  readonly over: AbortSignal;
+  /** Ends what still waits to meet something. */
+  end(): void;
   /** Has the device send a message, or puts it into the device's partition as if it had. */
   send(message: Message): Promise<void>;
   /** Kills what runs still and frees every port. */
   close(): Promise<void>;
 }
 
-/** An instance was killed, or a partition (by its id) was taken away from its reader. */
+/** An instance was killed or stood still, or a partition (by its id) was taken away from its reader. */
 export interface Interruption {
   /** Milliseconds since 1970. */
   readonly at: number;
@@ -78,6 +84,9 @@ const hurried = {
   BACKENDS_ATTEMPT_TIMEOUT_SECONDS: '2',
   REPLIES_MAX_WAIT_SECONDS: '12',
 };
+
+/** How long a reply is sent again that the hub refuses for now (C4). */
+export const patienceSeconds = Number(hurried.REPLIES_MAX_WAIT_SECONDS);
 
 /** How many messages of one partition are not covered by a checkpoint, or in work, while the store is well (docs/guarantees.md). */
 export const uncoveredMessages = 100 + Number(hurried.DELIVERY_MAX_MESSAGES) / 2;
@@ -152,8 +161,21 @@ export async function setStage(options: StageOptions): Promise<Stage> {
       partition.append((place) => encodeDeviceEvent(login, { system: {}, properties, body }, place));
     }
 
-    const seen = { replies, faulted, hiding: new Set<string>(), interruptions: [], storeTroubles: [] };
-    return { hub, backends, instances, guest, devices, ...seen, send, close };
+    const ending = new AbortController();
+    closers.push(async () => ending.abort());
+    const seen = { replies, faulted, hiding: new Set<string>(), interruptions: [], cuts: [], storeTroubles: [] };
+    return {
+      hub,
+      backends,
+      instances,
+      guest,
+      devices,
+      ...seen,
+      over: ending.signal,
+      end: () => ending.abort(),
+      send,
+      close,
+    };
   } catch (error) {
     await close();
     throw error;

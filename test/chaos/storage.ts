@@ -10,10 +10,10 @@ export interface Storage {
   readonly connectionString: string;
   /** How far the checkpoints in a container have come: partition → sequence number. */
   positions(container: string): Promise<Map<string, number>>;
-  /** For so long, requests are refused or their connections are reset, which `random` decides. */
-  fail(ms: number, random: Random): Promise<void>;
-  /** For so long, requests are kept waiting for as long as `random` decides. */
-  slow(ms: number, random: Random): Promise<void>;
+  /** For so long, requests are refused or their connections are reset, which `random` decides. Answers how many. */
+  fail(ms: number, random: Random): Promise<number>;
+  /** For so long, requests are kept waiting for as long as `random` decides. Answers how many. */
+  slow(ms: number, random: Random): Promise<number>;
   close(): Promise<void>;
 }
 
@@ -21,8 +21,10 @@ export async function openStorage(): Promise<Storage> {
   const account = await startAzurite();
   let mood: 'well' | 'failing' | 'slow' = 'well';
   let lot = createRandom(0);
+  let met = 0;
 
   async function pass(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+    if (mood !== 'well') met += 1;
     if (mood === 'failing') {
       if (lot.next() < 0.5) incoming.socket.destroy();
       else outgoing.writeHead(503).end();
@@ -42,11 +44,13 @@ export async function openStorage(): Promise<Storage> {
   await new Promise<void>((resolve) => door.listen(0, '127.0.0.1', resolve));
   const connectionString = connectionStringTo((door.address() as AddressInfo).port);
 
-  async function be(next: typeof mood, ms: number, random: Random): Promise<void> {
+  async function be(next: typeof mood, ms: number, random: Random): Promise<number> {
     mood = next;
     lot = random;
+    const before = met;
     await sleep(ms);
     mood = 'well';
+    return met - before;
   }
 
   async function positions(container: string): Promise<Map<string, number>> {

@@ -35,6 +35,13 @@ describe('The workload', () => {
     expect(senders.filter(({ atOnce }) => atOnce > 50)).toHaveLength(4);
   });
 
+  it('has floods that fill several segments of the spool, of a mebibyte each', () => {
+    const bytesOf = ({ messages }: (typeof senders)[number]) =>
+      messages.reduce((sum, { body }) => sum + body.length, 0);
+    const floods = senders.filter(({ atOnce }) => atOnce > 50).map(bytesOf);
+    expect(Math.max(...floods)).toBeGreaterThan(2 * 2 ** 20);
+  });
+
   it('is the same for the same seed', () => {
     expect(createWorkload(createRandom(1), 100)).toEqual(senders);
     expect(createWorkload(createRandom(2), 100)).not.toEqual(senders);

@@ -1,13 +1,6 @@
-import { deflateSync, gzipSync } from 'node:zlib';
 import { v5 } from 'uuid';
-import type { Intent, Sent } from './history.ts';
 import type { Random } from './random.ts';
-
-/** A message that is still to be sent. */
-export interface Message extends Sent {
-  readonly properties: Readonly<Record<string, string>>;
-  readonly body: Buffer;
-}
+import { type Draft, type Message, sealed } from './sealed.ts';
 
 /** A device, what it sends in which order, and how many of these at once. */
 export interface Sender {
@@ -31,29 +24,27 @@ export function createWorkload(random: Random, devices: number): Sender[] {
   return Array.from({ length: devices }, (_, index) => {
     const floods = index % floodingOne === floodingOne - 1;
     const deviceId = `device-${index}`;
-    const messages = messagesOf(deviceId, floods ? 3 * messagesEach : messagesEach, random);
+    const messages = messagesOf(deviceId, floods, random);
     return { deviceId, messages, atOnce: floods ? messages.length : inARound };
   });
 }
 
-/** A message but for its envelope. */
-interface Draft {
-  readonly intent: Intent;
-  /** `action` of a V2 message, or `eventType` of a V1 message; absent: not for this service. */
-  readonly action?: string;
-  readonly eventType?: string;
-  readonly properties?: Readonly<Record<string, string>>;
-  readonly body: unknown;
-}
-
-function messagesOf(deviceId: string, count: number, random: Random): Message[] {
+function messagesOf(deviceId: string, floods: boolean, random: Random): Message[] {
+  const count = floods ? 3 * messagesEach : messagesEach;
   const pump = v5(deviceId, namespace);
   const part = v5(`${deviceId} part`, namespace);
   let version = 0;
   let typeVersion = 0;
 
   const body = (id: string) => ({ model, type: 'pump@1', properties: { serial: deviceId, location: id } });
+  /** Fills several segments of the spool; not in what notifications tell, which would not fit. */
+  const longText = () => 'x'.repeat(random.between(100_000, 200_000));
+  const filler = () => (floods ? { filler: longText() } : {});
   const sensor = (id: string) => ({ model, type: 'sensor@1', properties: { quantity: id } });
+  const described = (id: string) => ({
+    ...sensor(id),
+    properties: { quantity: id, ...(floods && { unit: longText() }) },
+  });
 
   const register = (id: string): Draft => {
     version += 1;
@@ -76,7 +67,7 @@ function messagesOf(deviceId: string, count: number, random: Random): Message[] 
     [30, (id) => replace(id, version++)],
     [6, (id) => replace(id, version - 1)], // stale, and refused unless what should have come before had failed
     [5, register],
-    [8, (id) => ({ action: 'model.create', intent: { does: 'create', tells: [] }, body: sensor(id) })],
+    [8, (id) => ({ action: 'model.create', intent: { does: 'create', tells: [] }, body: described(id) })],
     [4, (id) => ({ eventType: 'Svc.Device.Created', intent: { does: 'create', tells: [model] }, body: sensor(id) })],
     [
       5,
@@ -108,7 +99,15 @@ function messagesOf(deviceId: string, count: number, random: Random): Message[] 
         };
       },
     ],
-    [8, (id) => ({ action: 'identity.update', intent: { does: 'identify' }, body: { publicKey: id } })],
+    [
+      8,
+      (id) => ({
+        action: 'identity.update',
+        intent: { does: 'identify' },
+        ...(random.next() < 0.5 && { properties: { context: `user of ${id}` } }),
+        body: { publicKey: id, ...filler() },
+      }),
+    ],
     [
       4,
       () => {
@@ -128,8 +127,11 @@ function messagesOf(deviceId: string, count: number, random: Random): Message[] 
         };
       },
     ],
-    [3, () => ({ action: 'model.update', intent: { does: 'nothing', code: 'validation_error' }, body: {} })],
-    [3, () => ({ action: 'model.query', intent: { does: 'nothing', code: 'operation_not_supported' }, body: {} })],
+    [3, () => ({ action: 'model.update', intent: { does: 'nothing', code: 'validation_error' }, body: filler() })],
+    [
+      3,
+      () => ({ action: 'model.query', intent: { does: 'nothing', code: 'operation_not_supported' }, body: filler() }),
+    ],
     [2, () => ({ intent: { does: 'nothing', code: undefined }, body: {} })],
   ];
   const lots = drafts.flatMap(([share, draft]) => Array.from({ length: share }, () => draft));
@@ -138,30 +140,3 @@ function messagesOf(deviceId: string, count: number, random: Random): Message[] 
     return sealed(id, deviceId, index === 0 ? register(id) : random.pick(lots)(id), random);
   });
 }
-
-/** With the envelope of its generation; some V2 messages are compressed (R6). */
-function sealed(id: string, deviceId: string, draft: Draft, random: Random): Message {
-  const { intent, action, eventType } = draft;
-  const ack = random.pick(['all', 'all', 'all', 'positive', 'negative', 'none'] as const);
-  const text = Buffer.from(JSON.stringify(draft.body));
-  const sent = { id, deviceId, ack, intent };
-  if (eventType !== undefined) {
-    const properties = { 'svc-messagetype': 'platformEvent', eventType, id, ack, ...draft.properties };
-    return { ...sent, properties, body: text };
-  }
-  if (action === undefined) return { ...sent, properties: {}, body: text };
-  const packing = random.next() < 0.15 ? random.pick(packings) : undefined;
-  const properties = {
-    ...{ msgType: 'action', action, version: '2', correlationId: id, ack },
-    ...(random.next() < 0.05 && { timeout: '60' }),
-    ...(packing && { 'content-encoding': packing.name }),
-    ...draft.properties,
-  };
-  return { ...sent, properties, body: packing ? packing.pack(text) : text };
-}
-
-const packings: readonly { readonly name: string; pack(text: Buffer): Buffer }[] = [
-  { name: 'gzip', pack: gzipSync },
-  { name: 'gzip', pack: (text) => Buffer.from(gzipSync(text).toString('base64')) },
-  { name: 'deflate', pack: deflateSync },
-];

@@ -1,0 +1,172 @@
+import { gzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { type Circumstances, flawsOf, type Seen } from './replyForm.ts';
+import type { Message } from './sealed.ts';
+
+const objectId = '14808a55-9bf6-568e-833e-502bd4eab4f5';
+const subject = { objectId, model: 'svc.device' };
+const settings = { model: 'svc.configuration', success: true, code: 'ok', details: '' };
+const calm: Circumstances = { answers: [], createdId: undefined, isTroubled: false };
+
+function v2(action: string, said: unknown, properties: Record<string, string> = {}): Message {
+  const common = { msgType: 'action', action, version: '2', correlationId: 'm-1', target: 'module-0' };
+  return messageOf(said, { ...common, ...properties });
+}
+const v1 = (eventType: string, said: unknown, properties: Record<string, string> = {}): Message =>
+  messageOf(said, { 'svc-messagetype': 'platformEvent', eventType, id: 'm-1', ...properties });
+
+function messageOf(said: unknown, properties: Record<string, string>): Message {
+  const intent = { does: 'identify' } as const; // of no importance to acknowledgements
+  return { id: 'm-1', deviceId: 'd-1', ack: 'all', intent, properties, said, body: Buffer.from(JSON.stringify(said)) };
+}
+
+const system = {
+  messageId: '7f9bb9cd-ebfe-5f0f-90e6-5773a58b4c8e',
+  correlationId: 'm-1',
+  to: '/devices/d-1/messages/devicebound',
+  contentType: 'application/json',
+  contentEncoding: 'utf-8',
+};
+const reply = (properties: Record<string, string>, body: unknown): Seen => ({
+  deviceId: 'd-1',
+  system,
+  properties,
+  body: Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)),
+});
+const ackV2 = (action: string, body: object, properties = {}) =>
+  reply(
+    {
+      ...{ msgType: 'ack', action, version: '2', correlationId: 'm-1', target: 'module-0' },
+      ...{ timestamp: '2026-11-22T20:41:23.718Z', ...properties },
+    },
+    body,
+  );
+const ackV1 = (eventType: string, body: object, properties = {}) =>
+  reply({ 'svc-messagetype': 'platformEventAck', eventType, id: 'm-1', target: '', ...properties }, body);
+const ok = { success: true, code: 'ok', details: '' };
+const refused = { success: false, code: 'http_response_error', details: 'information model: not found' };
+const model = { ...subject, type: 'pump@1.0.0', properties: {}, version: 3 };
+
+const cases: readonly (readonly [name: string, Message, Seen, Partial<Circumstances>?])[] = [
+  [
+    'model.create',
+    v2('model.create', { objectId, type: 'pump@1' }),
+    ackV2('model.create', { ...ok, relatedModels: [settings], objectId }),
+  ],
+  [
+    'model.create that gets an id',
+    v2('model.create', { type: 'sensor@1' }),
+    ackV2('model.create', { ...ok, relatedModels: [], objectId }),
+    { createdId: objectId },
+  ],
+  [
+    'model.create that is refused',
+    v2('model.create', { objectId, type: 'pump@1' }),
+    ackV2('model.create', { ...refused, relatedModels: [] }),
+  ],
+  [
+    'Svc.Device.Created',
+    v1('Svc.Device.Created', { objectId, type: 'pump@1' }),
+    ackV1('Svc.Device.Created', { ...ok, relatedModels: [settings] }, subject),
+  ],
+  [
+    'model.update',
+    v2('model.update', { version: 2 }, subject),
+    ackV2('model.update', { ...ok, ...subject, version: 3 }),
+  ],
+  ['model.update that is refused', v2('model.update', { version: 2 }, subject), ackV2('model.update', refused)],
+  [
+    'Svc.Device.Updated that is refused',
+    v1('Svc.Device.Updated', { version: 2 }, subject),
+    ackV1('Svc.Device.Updated', { ...refused, version: 2 }, subject),
+  ],
+  [
+    'type.create',
+    v2('type.create', { typeId: 'valve', version: '1.1.0' }),
+    ackV2('type.create', { ...ok, typeId: 'valve', model: 'svc.device', version: '1.1.0' }),
+  ],
+  ['reference.create', v2('reference.create', [], subject), ackV2('reference.create', ok)],
+  [
+    'identity.update',
+    v2('identity.update', {}, { context: 'someone' }),
+    ackV2('identity.update', { ...ok, parent: '', identity: '' }, { context: 'someone' }),
+  ],
+  [
+    'identity.delete',
+    v2('identity.delete', { identity: 'module-1' }),
+    ackV2('identity.delete', { success: true, code: 'ok', detail: '', parent: '', identity: 'module-1' }),
+  ],
+  ['Svc.Device.SyncModel', v1('Svc.Device.SyncModel', {}, subject), ackV1('Svc.Device.SyncModel', ok, subject)],
+];
+
+describe('The form of', () => {
+  it.each(cases.map(([name, message, right, circumstances]) => ({ name, message, right, circumstances })))(
+    'the acknowledgement of $name is right, and nothing in it can be another, missing or too much',
+    (one) => {
+      const { message, right, circumstances } = one;
+      const flaws = (seen: Seen) => flawsOf(seen, message, { ...calm, ...circumstances });
+      expect(flaws(right)).toEqual([]);
+      const body: Record<string, unknown> = JSON.parse(right.body.toString());
+      for (const name of Object.keys(right.properties)) {
+        expect(flaws({ ...right, properties: { ...right.properties, [name]: 'another' } })).not.toEqual([]);
+      }
+      for (const name of Object.keys(body)) {
+        if (name === 'code') continue; // which one is due is not a matter of form
+        expect(flaws({ ...right, body: Buffer.from(JSON.stringify({ ...body, [name]: 4711 })) })).not.toEqual([]);
+        expect(flaws({ ...right, body: Buffer.from(JSON.stringify({ ...body, [name]: undefined })) })).not.toEqual([]);
+      }
+      for (const name of Object.keys(system)) {
+        expect(flaws({ ...right, system: { ...system, [name]: 'another' } })).not.toEqual([]);
+      }
+      expect(flaws({ ...right, properties: { ...right.properties, more: '1' } })).not.toEqual([]);
+      expect(flaws({ ...right, deviceId: 'd-2' })).not.toEqual([]);
+    },
+  );
+
+  it('an acknowledgement is compressed where the request was, by gzip alone', () => {
+    const packed = (body: object) => gzipSync(JSON.stringify(body)).toString('base64');
+    const asked = v2('reference.create', [], { ...subject, 'content-encoding': 'gzip' });
+    const plain = ackV2('reference.create', ok);
+    const right = { ...plain, properties: { ...plain.properties, 'content-encoding': 'gzip' } };
+    expect(flawsOf({ ...right, body: Buffer.from(packed(ok)) }, asked, calm)).toEqual([]);
+    expect(flawsOf(plain, asked, calm)).not.toEqual([]);
+    expect(flawsOf(plain, v2('reference.create', [], { 'content-encoding': 'deflate' }), calm)).toEqual([]);
+  });
+
+  it('related models may be any when a fault or a repeat has come between', () => {
+    const message = v2('model.create', { objectId, type: 'pump@1' });
+    const seen = ackV2('model.create', { ...ok, relatedModels: [], objectId });
+    expect(flawsOf(seen, message, calm)).not.toEqual([]);
+    expect(flawsOf(seen, message, { ...calm, isTroubled: true })).toEqual([]);
+  });
+
+  describe('a notification', () => {
+    const created = { 'svc-messagetype': 'platformEvent', eventType: 'Svc.InformationModel.ObjectModelCreated' };
+    const message = v1('Svc.Device.Created', { objectId, type: 'pump@1' }, { target: 'module-0' });
+    const text = JSON.stringify(model);
+    const right = reply({ ...created, id: 'm-1', ...subject, target: 'module-0' }, text);
+
+    it('has the bytes of a backend, without the related models beside them', () => {
+      expect(flawsOf(right, message, { ...calm, answers: [text] })).toEqual([]);
+      expect(flawsOf(right, message, { ...calm, answers: [JSON.stringify({ ...model, relatedModels: [] })] })).toEqual(
+        [],
+      );
+      expect(flawsOf(right, message, { ...calm, answers: [text.replace('"version":3', '"version":4')] })).not.toEqual(
+        [],
+      );
+    });
+
+    it('goes with the target of the request, that of a subscription to the owner', () => {
+      const circumstances = { ...calm, answers: [text, text.replace('svc.device', 'svc.configuration')] };
+      const at = (target: string, about: string) =>
+        flawsOf(
+          reply({ ...right.properties, model: about, target }, text.replace('svc.device', about)),
+          message,
+          circumstances,
+        );
+      expect(at('', 'svc.device')).not.toEqual([]);
+      expect(at('', 'svc.configuration')).toEqual([]);
+      expect(at('module-0', 'svc.configuration')).not.toEqual([]);
+    });
+  });
+});
