@@ -25,6 +25,7 @@ describe('the program', () => {
         expect.stringMatching(/^the broker: connect ECONNREFUSED/),
       ]);
     await expect.poll(() => logged('waiting for the')).toHaveLength(2);
+    expect(await edge.metrics()).toContain('\ndevice_messaging_edge_connected{device_messaging_peer="hub"} 0\n');
     edge.process?.child.kill('SIGTERM');
     expect(await edge.process?.ended).toBe(0);
   });
