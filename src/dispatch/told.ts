@@ -37,8 +37,8 @@ export function tellHandled(
     ms: Math.round(ms),
     repliesMs: Math.round(repliesMs),
     replies: sent,
-    dropped,
+    dropped: dropped.length > 0 ? dropped : undefined,
     backends,
-    remarks: outcome?.remarks,
+    remarks: outcome?.remarks?.length ? outcome.remarks : undefined,
   });
 }

@@ -14,7 +14,7 @@ cureHubSdks();
 let hub: Awaited<ReturnType<typeof freshHub>>;
 let consumer: Consumer | undefined;
 beforeAll(async () => {
-  hub = await freshHub({ partitions: 1, consumerGroups: ['one', 'two', 'three', 'four'] });
+  hub = await freshHub({ partitions: 1, consumerGroups: ['one', 'two', 'three', 'four', 'five'] });
 });
 afterEach(() => consumer?.stop());
 afterAll(() => hub.stop());
@@ -112,6 +112,17 @@ describe('the state of a partition', () => {
       state()?.checkpoint.ageSeconds === 0 && state()?.checkpoint.sequenceNumber === state()?.position;
     isDown = false;
     await expect.poll(() => isUpToDate()).toBe(true);
+  });
+
+  it('says who owns it while another instance does', async () => {
+    const store = createMemoryStore();
+    const theirs = { partition: '0', owner: 'another', epoch: 1, wantedBy: '', wantedSince: 0, renewedAt: Date.now() };
+    await store.change(undefined, theirs);
+    read('five', 'nothing', 100, store);
+    await expect.poll(() => consumer?.elsewhere()).toMatchObject([{ partition: '0', owner: 'another' }]);
+    expect(consumer?.partitions()).toEqual([]);
+    await expect.poll(() => state()?.state).toBe('reading'); // the other one has not renewed it
+    expect(consumer?.elsewhere()).toEqual([]);
   });
 
   it('says that it drains while it is handed over', async () => {

@@ -73,6 +73,7 @@ describe('the tap of the front door', () => {
     const place = invoked?.['correlationId'];
     expect(lines.slice(1).map(({ correlationId }) => correlationId)).toEqual(lines.slice(1).map(() => place));
     expect(motor.received.at(-1)?.text).toContain('sig=');
+    expect(JSON.stringify(lines)).not.toContain('sig=');
   });
 
   it('says why an invocation fails, and nothing of other devices', async () => {

@@ -91,4 +91,22 @@ export const adminFaults: readonly Fault[] = [
     replace: '    return await answer;\n  } finally {\n    steps?.begunAt;',
     caughtBy: 'says who waits for the device',
   }),
+  ...inFile('src/hub/reading/consumer.ts', ['test/hub/partitionState.test.ts'], {
+    fault: 'names the earlier owner of what it reads itself',
+    find: 'known.filter(({ partition }) => !sessions.has(partition))',
+    replace: 'known',
+    caughtBy: 'says who owns it while another instance does',
+  }),
+  ...inFile('src/hub/replies/sender.ts', ['test/hub/sender.test.ts'], {
+    fault: 'does not say that a reply waits for its turn',
+    find: "        observer?.waits('turn');\n        if (!(await turn)) return 'stopped';",
+    replace: "        if (!(await turn)) return 'stopped';",
+    caughtBy: 'tells that a reply waits for its turn',
+  }),
+  ...inFile('src/operations/adminClient.ts', ['test/operations/adminClient.test.ts'], {
+    fault: 'sends the token to another host',
+    find: 'target.origin !== base.origin',
+    replace: "target.origin === ''",
+    caughtBy: 'sends the token to no other host',
+  }),
 ];

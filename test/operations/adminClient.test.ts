@@ -1,0 +1,46 @@
+import { expect, it, onTestFinished } from 'vitest';
+import { startAdminServer } from '../../src/operations/admin.ts';
+import { askAdmin } from '../../src/operations/adminClient.ts';
+
+const token = 'the-token-of-the-operators';
+
+async function started(own = token) {
+  const routes = {
+    '/state': { about: 'what it does', get: (query: URLSearchParams) => ({ asked: query.get('q') }) },
+    '/level': { about: 'the level', put: (body: unknown) => ({ put: body }) },
+  };
+  const server = await startAdminServer({ host: '127.0.0.1', port: 0, token: own, about: {}, routes });
+  onTestFinished(() => server.close());
+  return server.port;
+}
+
+it.each(['127.0.0.1', 'localhost', '0.0.0.0'])(
+  'An admin port that listens on %s is asked with the token',
+  async (host) => {
+    const settings = { host, port: await started(), token };
+    expect(await (await askAdmin(settings, undefined, '/state?q=1')).json()).toEqual({ asked: '1' });
+    expect(await (await askAdmin(settings, undefined, '/level', { level: 'debug' })).json()).toEqual({
+      put: { level: 'debug' },
+    });
+  },
+);
+
+it('An admin port without a token is asked without one, also at another address than that of the settings', async () => {
+  const url = `http://127.0.0.1:${await started('')}`;
+  const response = await askAdmin({ host: '127.0.0.1', port: 1, token: '' }, url, '/state');
+  expect(await response.json()).toEqual({ asked: null });
+});
+
+it.each(['//127.0.0.2:1/state', 'http://127.0.0.2:1/state'])(
+  'A command sends the token to no other host: %s',
+  async (path) => {
+    const settings = { host: '127.0.0.1', port: await started(), token };
+    await expect(askAdmin(settings, undefined, path)).rejects.toThrow('the path must begin with one slash');
+  },
+);
+
+it('A command says what the admin port refuses, and never the token', async () => {
+  const settings = { host: '127.0.0.1', port: await started(), token: 'another-token-of-16' };
+  await expect(askAdmin(settings, undefined, '/state')).rejects.toThrow(/^a bearer token is needed/);
+  await expect(askAdmin({ ...settings, token }, undefined, '/nothing')).rejects.toThrow(/^there is no such path/);
+});
