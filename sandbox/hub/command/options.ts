@@ -23,9 +23,11 @@ export const help = `Runs an IoT hub on this machine, alone, for any project; or
   Running a hub:
   --partitions N     default 4
   --retention MIB    events kept in each partition, default 64 MiB; the oldest go
-  --persist DIR      keep events, devices and queued messages in DIR: they survive kill -9
-  --tier S1|S2|S3    throttle as a hub of that tier does; --units N for its size. Messages to devices over the rate are
-                     held back and answered late, up to a minute, before they are refused
+  --persist DIR      keep events, devices, twins, queued messages and feedback in DIR: they survive kill -9
+  --tier S1|S2|S3    throttle as a hub of that tier does; --units N for its size. Messages to and from devices over the
+                     rate are held back and answered late, up to a minute, before they are refused
+  --methods-at-once N
+                     calls of methods that a device may have under way; no limit unless given
   --group G          a consumer group besides $Default; may be given again
   --device D         a device that is there from the start; may be given again
   --name N           name of the hub and of its event hub, default sandbox-hub
@@ -76,6 +78,7 @@ export function readArguments(args: readonly string[], from: string, defaultDire
       persist: text,
       tier: text,
       units: text,
+      'methods-at-once': text,
       name: text,
       directory: text,
       admin: text,
@@ -102,6 +105,7 @@ export function readArguments(args: readonly string[], from: string, defaultDire
   const persist = values.persist === undefined ? undefined : resolve(from, values.persist);
   const directory = values.directory === undefined ? (persist ?? defaultDirectory) : resolve(from, values.directory);
   const [partitions, retention] = [number('partitions', 1, 1024), number('retention', 1, 1_048_576)];
+  const methodsAtOnce = number('methods-at-once', 1, 1_000_000);
   return {
     help: values.help,
     json: values.json,
@@ -124,6 +128,7 @@ export function readArguments(args: readonly string[], from: string, defaultDire
       devices: (values.device ?? []).map((deviceId) => ({ deviceId })),
       rules: {
         ...tierRules(values.tier, number('units', 1, 200)),
+        ...(methodsAtOnce !== undefined && { methodsAtOnce }),
         ...(retention !== undefined && { bounds: { partition: retention * 2 ** 20 } }),
       },
       ...(values.name !== undefined && { name: values.name }),

@@ -21,9 +21,10 @@ describe('the options of a hub', () => {
     });
   });
   test('name tier, units, groups, devices and ports', () => {
-    const args = '--tier S2 --units 3 --group a --group b --device d1 --mqtts-port 8883 --strict'.split(' ');
+    const args =
+      '--tier S2 --units 3 --methods-at-once 9 --group a --group b --device d1 --mqtts-port 8883 --strict'.split(' ');
     expect(read(...args).hub).toMatchObject({
-      rules: { tier: 'S2', units: 3 },
+      rules: { tier: 'S2', units: 3, methodsAtOnce: 9 },
       consumerGroups: ['a', 'b'],
       devices: [{ deviceId: 'd1' }],
       ports: { mqtts: 8883, amqp: 0 },
