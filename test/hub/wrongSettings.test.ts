@@ -80,7 +80,7 @@ const cases: Record<string, Case> = {
   'a policy that may not listen': {
     connection: () => hub.eventHubConnectionString('device'),
     setting: settings,
-    hubSaid: /right to listen/,
+    hubSaid: /'Listen' claim\(s\) are required/,
     todo: /may listen/,
   },
   'a consumer group that is not there': {
@@ -110,7 +110,7 @@ const cases: Record<string, Case> = {
   'a partition that is not there': {
     partitions: ['0', '7'],
     setting: undefined,
-    hubSaid: /no such partition/,
+    hubSaid: /specified partition is invalid/,
     todo: /Restart the service/,
   },
 };
