@@ -30,6 +30,20 @@ describe('a V2 body', () => {
       expect(await decode(Buffer.from(JSON.stringify(compress(text).toString('base64'))), encoding)).toBe(text);
     });
 
+    it.each([
+      ['a character before it', (base64: string) => `!${base64}`],
+      ['a character behind it', (base64: string) => `${base64}!`],
+      ['a line break in it', (base64: string) => `${base64.slice(0, 8)}\n${base64.slice(8)}`],
+      ['a quote before it only', (base64: string) => `"${base64}`],
+      ['a quote behind it only', (base64: string) => `${base64}"`],
+    ])('is refused as base64 text with %s', async (_, spoil) => {
+      const spoilt = Buffer.from(spoil(compress(text).toString('base64')));
+      await expect(decode(spoilt, encoding)).rejects.toMatchObject({
+        code: 'decompression_error',
+        details: `body is neither ${encoding.toLowerCase()} data nor base64 text of it`,
+      });
+    });
+
     it('may be the compressed bytes themselves', async () => {
       expect(await decode(compress(text), encoding)).toBe(text);
     });

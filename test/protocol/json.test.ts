@@ -10,6 +10,7 @@ import {
   withoutMember,
 } from '../../src/protocol/json.ts';
 import { keysOf } from '../../src/protocol/jsonKeys.ts';
+import { effort } from '../../src/protocol/jsonScan.ts';
 
 const bytes = (text: string) => Buffer.from(text);
 
@@ -40,6 +41,19 @@ describe('readJson', () => {
 
   it('survives nesting far beyond the limit', () => {
     expect(() => readJson(bytes('['.repeat(100_000) + ']'.repeat(100_000)))).toThrow('nested more than 64 levels');
+  });
+
+  it.each([' ', '\n', '\r', '\t', ' \r\n\t '])('sees an object behind %j', (blank) => {
+    expect(parseJson(`${blank}{"a":1}`).isObject).toBe(true);
+    expect(parseJson(`${blank}[{"a":1}]`).isObject).toBe(false);
+  });
+
+  it('computes text and value once', () => {
+    const json = parseJson('{"a":{"b":1}}');
+    expect(json.value).toBe(json.value);
+    const before = effort.built;
+    expect(json.value).toEqual({ a: { b: 1 } });
+    expect(effort.built).toBe(before);
   });
 
   it('keeps the text as it was written', () => {
@@ -83,6 +97,7 @@ describe('editing one member', () => {
     ['{"a":1,"b":2,"c":3}', 'a', '{"b":2,"c":3}'],
     ['{"a":1, "b":2, "c":3}', 'b', '{"a":1, "c":3}'],
     ['{"a":1, "b":2 }', 'b', '{"a":1 }'],
+    ['{"a":1, "b":2,  "c":3}', 'c', '{"a":1, "b":2}'],
     ['{"b":[1,2]}', 'b', '{}'],
     ['{"a":1}', 'b', '{"a":1}'],
   ])('removes from %s the member %s', (text, key, expected) => {

@@ -198,6 +198,35 @@ describe('the members that are looked for', () => {
     expect([...parseJson('{"\\ud83d\\ude00":1}', keysOf(['😀'])).members.keys()]).toEqual(['😀']);
   });
 
+  it.each([
+    '\u007f',
+    '\u0080',
+    '\u07ff',
+    '\u0800',
+    '\uffff',
+    '\ue000',
+    '\u{10000}',
+    '\u{103ff}',
+    '\u{10fc00}',
+    '\u{10ffff}',
+  ])('are found where the length of their bytes changes: %j in escapes', (key) => {
+    const written = Array.from(
+      { length: key.length },
+      (_, at) => `\\u${key.charCodeAt(at).toString(16).padStart(4, '0')}`,
+    );
+    const text = `{"${written.join('')}":1}`;
+    const others = ['\u007e', '\u0081', '\u07fe', '\u0801', '\ufffe', '\u{10001}', '\u{10fffe}'];
+    expect([...parseJson(text, keysOf([key, ...others])).members.keys()]).toEqual([key]);
+  });
+
+  it.each(['\\ud800\\udbff', '\\ud800\\ue000', '\\ud800', '\\udc00\\udc00', '\\ud800\\n', '\\ud800xdc00'])(
+    'are not found in a key that is no Unicode text: %s',
+    (written) => {
+      const near = ['\ufffd', '\u{10000}', '\u{ffff}', '\u{10400}', '\ufffd\ufffd', '\ue000', '\udc00', ''];
+      expect([...parseJson(`{"${written}":1}`, keysOf(near)).members.keys()]).toEqual([]);
+    },
+  );
+
   it('tell how many values they hold, themselves included', () => {
     const { members } = parseJson('{"a":[1,{"b":[2,3]},[]],"c":"d","e":{}}');
     expect([...members].map(([key, { values }]) => [key, values])).toEqual([

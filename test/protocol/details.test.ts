@@ -1,0 +1,32 @@
+import { describe, expect, it } from 'vitest';
+import { firstOf, listed, shortened } from '../../src/protocol/details.ts';
+
+const faults = (count: number) => Array.from({ length: count }, (_, index) => `fault ${index}`);
+
+describe('faults', () => {
+  it('are all named when they are ten', () => {
+    expect(firstOf(faults(10))).toEqual(faults(10));
+    expect(listed(faults(2))).toBe('fault 0; fault 1');
+  });
+
+  it('beyond ten are counted', () => {
+    expect(firstOf(faults(11))).toEqual([...faults(10), '… and 1 more']);
+    expect(firstOf(faults(25)).at(-1)).toBe('… and 15 more');
+  });
+});
+
+describe('a text', () => {
+  it('of as many characters as are allowed is whole', () => {
+    expect(shortened('x'.repeat(1_000))).toBe('x'.repeat(1_000));
+    expect(shortened('12345', 5)).toBe('12345');
+  });
+
+  it('of one more ends with an ellipsis, which counts', () => {
+    expect(shortened('x'.repeat(1_001))).toBe(`${'x'.repeat(999)}…`);
+    expect(shortened('123456', 5)).toBe('1234…');
+  });
+
+  it('is never cut to half a character', () => {
+    expect(shortened('123😀6', 5)).toBe('123\ufffd…');
+  });
+});
