@@ -74,6 +74,34 @@ describe('a V2 acknowledgement', () => {
     expect(acknowledge(replayed, result, now).messageId).not.toBe(acknowledge(v2(), result, now).messageId);
   });
 
+  it.each(['internal_platform_error', 'timeout_exceeded'] as const)(
+    'of %s has another message id than that of the success that may follow',
+    (code) => {
+      const failed = acknowledge(v2(), { ...result, success: false, code }, now);
+      expect(failed.messageId).not.toBe(acknowledge(v2(), result, now).messageId);
+      expect(acknowledge(v1(), { ...result, success: false, code }, now).messageId).toBe(failed.messageId);
+    },
+  );
+
+  it('says to the sender whether it reports a failure', () => {
+    expect(acknowledge(v2(), { ...result, success: false, code: 'validation_error' }, now)).toMatchObject({
+      kind: 'acknowledgement',
+      isFailure: true,
+    });
+    expect(acknowledge(v2(), result, now)).not.toHaveProperty('isFailure');
+  });
+
+  it('leaves out the action the request did not have', () => {
+    expect(acknowledge(v2({ action: undefined }), result, now).properties).not.toHaveProperty('action');
+  });
+
+  it('has integers with all their digits, and no member without a value', () => {
+    const fields = { version: 9_007_199_254_740_993n, objectId: undefined, model: null };
+    expect(acknowledge(v2(), { ...result, fields }, now).body).toBe(
+      '{"success":true,"code":"ok","details":"","version":9007199254740993,"model":null}',
+    );
+  });
+
   it('is compressed when the request was', () => {
     const reply = acknowledge(v2({ 'content-encoding': 'GZIP' }), result, now);
     expect(reply.properties['content-encoding']).toBe('gzip');
@@ -186,6 +214,11 @@ it.each(['gzip', 'GZIP'])('the refusal of a request whose %s data is broken is n
 });
 
 describe('a V1 acknowledgement', () => {
+  it('leaves out what the event did not say', () => {
+    const unnamed = { ...v1(), name: undefined, correlationId: undefined };
+    expect(acknowledge(unnamed, result, now).properties).toEqual({ 'svc-messagetype': 'platformEventAck', target: '' });
+  });
+
   it('has no timestamp', () => {
     expect(
       acknowledge(v1(), { ...result, properties: { objectId: 'o1', model: 'svc.device' } }, now).properties,

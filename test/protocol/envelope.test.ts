@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createEnvelopeReader, wantsAck } from '../../src/protocol/envelope.ts';
+import { createEnvelopeReader, messageId, wantsAck } from '../../src/protocol/envelope.ts';
 import { textProperties } from '../../src/protocol/properties.ts';
 
 const read = createEnvelopeReader({ defaultTimeoutSeconds: 300, maxTimeoutSeconds: 900 });
@@ -104,6 +104,26 @@ describe('the header limit of 32,768 bytes', () => {
 
   it('comes before every other check', () => {
     expect(v2({ ack: 'x', version: 3, x: 'y'.repeat(32_768) }).refusal?.details).toContain('32 kB');
+  });
+});
+
+it('names the properties at fault', () => {
+  expect(v2({ version: '3', timeout: 'soon' }).refusal?.details).toMatch(/^property version .*; property timeout /);
+});
+
+describe('a message id', () => {
+  const { envelope } = v1({});
+  const ids = ['acknowledgement', 'notification'].flatMap((about) =>
+    [0, 1, 2].map((attempts) => messageId({ ...envelope, attempts }, about)),
+  );
+
+  it('is another one for each reply and each replay', () => {
+    expect(new Set(ids).size).toBe(6);
+  });
+
+  it('is the same for each delivery, and is not the generated id of the event', () => {
+    expect(messageId(v1({}).envelope, 'acknowledgement')).toBe(ids[0]);
+    expect(ids).not.toContain(envelope.correlationId);
   });
 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { classify, derivedId, eventId, senderOf } from '../../src/protocol/event.ts';
+import { classify, derivedId, eventId, senderOf, whyNotOurs } from '../../src/protocol/event.ts';
 import { hubEvent } from '../support/events.ts';
 
 describe('classification looks at two properties, in this order', () => {
@@ -46,6 +46,29 @@ describe('classification looks at two properties, in this order', () => {
 
   it('is not fooled by a polluted prototype of the property bag', () => {
     expect(classify(hubEvent({ properties: Object.create({ msgType: 'action' }) }))).toBeUndefined();
+  });
+});
+
+it('an event without property bags is not ours, and has no sender', () => {
+  const { properties: _, systemProperties: __, ...bare } = hubEvent({});
+  expect(classify(bare)).toBeUndefined();
+  expect(senderOf(bare)).toBeUndefined();
+});
+
+describe('why an event is not ours', () => {
+  const platformEvent = { 'svc-messagetype': 'platformEvent', eventType: 'Svc.InformationModel.X' };
+  it.each([
+    ['iothub-message-source is not Telemetry', { msgType: 'ack' }, 'twinChangeEvents'],
+    ['msgType is not action', { msgType: 'ack', ...platformEvent }, 'Telemetry'],
+    ['msgType is not action', { msgType: '' }, undefined],
+    ['neither msgType is action, nor svc-messagetype is platformEvent', { temperature: 21 }, undefined],
+    ['neither msgType is action, nor svc-messagetype is platformEvent', {}, undefined],
+    ['eventType begins with Svc.InformationModel.', platformEvent, undefined],
+  ])('%s: %j from %s', (why, properties, source) => {
+    const event = hubEvent({ properties });
+    const { 'iothub-message-source': _, ...others } = event.systemProperties ?? {};
+    const systemProperties = source === undefined ? others : { ...others, 'iothub-message-source': source };
+    expect(whyNotOurs({ ...event, systemProperties })).toBe(why);
   });
 });
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { guid, modelId, parseTypeRef, path, target } from '../../src/protocol/fields.ts';
+import { z } from 'zod';
+import { faultsOf, guid, modelId, parseTypeRef, path, target, typeRef } from '../../src/protocol/fields.ts';
 
 const accepts = (schema: { safeParse(value: unknown): { success: boolean } }, value: unknown) =>
   schema.safeParse(value).success;
@@ -101,4 +102,32 @@ it.each([
   ['a\u0085', false],
 ])('%j is a target: %s', (value, expected) => {
   expect(accepts(target, value)).toBe(expected);
+});
+
+describe('faults', () => {
+  const shape = z.object({ objectId: guid, model: modelId, type: typeRef, related: z.array(modelId), owner: path });
+  const faults = (value: unknown, what: 'property' | 'body') =>
+    faultsOf(shape.safeParse(value).error ?? new z.ZodError([]), what).split('; ');
+
+  it('say what is missing', () => {
+    const missing = ['objectId', 'model', 'type', 'related', 'owner'].map((name) => expect.stringContaining(name));
+    expect(faults({}, 'property')).toEqual(missing);
+    expect(faults({}, 'property')[0]).toBe('property objectId is required');
+    expect(faults({}, 'body')[2]).toBe('body.type is required');
+  });
+
+  it('say where it is, and what it must be', () => {
+    const said = faults({ objectId: 5, model: '', type: 7, related: ['a', '/'], owner: false }, 'body');
+    expect(said).toEqual([
+      'body.objectId must be a GUID',
+      expect.stringMatching(/^body\.model must be a model definition identifier/),
+      'body.type must be a type reference',
+      expect.stringMatching(/^body\.related\[1\] must be a model definition identifier/),
+      'body.owner must be text',
+    ]);
+  });
+
+  it('of the whole are said of it', () => {
+    expect(faults(5, 'body')).toEqual([expect.stringMatching(/^body [^.]/)]);
+  });
 });
