@@ -74,6 +74,7 @@ async function prove(image: Image): Promise<void> {
     const here = {
       HTTP_HOST: '127.0.0.1',
       HTTP_PORT: given['HTTP_PORT'] ?? '',
+      ADMIN_PORT: given['ADMIN_PORT'] ?? '',
       NODE_EXTRA_CA_CERTS: caFile,
       DATA_DIRECTORY: container.real(told['DATA_DIRECTORY'] ?? ''),
     };

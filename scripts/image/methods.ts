@@ -7,11 +7,12 @@ const idleMegabytes = 150;
 /** The image's other command: an invocation of a remote method, from the application to a device and back. */
 export async function proveMethods(stage: Stage): Promise<void> {
   const { image, container, sandbox, printer, signal } = stage;
-  const [port, healthPort] = [await freePort(), await freePort()].map(String);
+  const [port, healthPort, adminPort] = [await freePort(), await freePort(), await freePort()].map(String);
   const environment = {
     ...stage.environment,
     METHODS_PORT: port ?? '',
     HTTP_PORT: healthPort ?? '',
+    ADMIN_PORT: adminPort ?? '',
   };
   const front = await startService({
     name: 'The front door',

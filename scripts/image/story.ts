@@ -43,6 +43,7 @@ async function proveFirstRun(stage: Stage): Promise<void> {
     if (idle > idleMegabytes) throw new Error(`That is more than ${idleMegabytes} MB`);
     const exchanges = await demonstrate(sandbox, { waitMs: forever, signal });
     printer.progress(`${exchanges.length} messages acknowledged as expected`);
+    await proveCommands(stage);
     await withDevice(stage, 'pump-2', async (device) => {
       sandbox.backends.faults.add({ backend: 'principalManager', method: 'PUT', status: 501, deviceId: device.id });
       await exchange(device, 'fails', 'internal_platform_error');
@@ -52,6 +53,15 @@ async function proveFirstRun(stage: Stage): Promise<void> {
   } finally {
     await service.kill();
   }
+}
+
+/** As `docker exec` runs them: they ask the running service. */
+async function proveCommands({ container, environment, printer }: Stage): Promise<void> {
+  const { program } = JSON.parse(await container.run(['dist/admin.js'], environment));
+  if (program !== 'service') throw new Error(`admin.js has asked another program: ${program}`);
+  const followed = await container.run(['dist/tap.js', '--device', 'pump-1', '--seconds', '1'], environment);
+  if (!followed.includes('following')) throw new Error(`tap.js said: ${followed}`);
+  printer.progress('The commands admin and tap reach the service');
 }
 
 /** Nothing is handled again, what came meanwhile is, and the dead letter is still there. */
