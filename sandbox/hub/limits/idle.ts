@@ -1,8 +1,8 @@
 /** After how long the hub ends what nobody uses, in milliseconds. */
 export interface IdleRules {
-  /** An AMQP connection on which no link was attached, but those of `$cbs`. */
+  /** An AMQP connection on which no link was attached, but those of `$cbs` and `$management`. */
   unusedConnection: number;
-  /** An AMQP connection whose last link ended, but those of `$cbs`. */
+  /** An AMQP connection whose last link ended, but those two. */
   abandonedConnection: number;
   /** A link on which a producer sends no events. The connection stays. */
   publisher: number;

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { EventHubProducerClient } from '@azure/event-hubs';
+import { EventHubConsumerClient, EventHubProducerClient } from '@azure/event-hubs';
 import { expect, onTestFinished, test } from 'vitest';
 import type { IdleRules } from '../../../sandbox/hub/limits/idle.ts';
 import { bareConnection, eventReceiver, putToken } from './support/bare.ts';
@@ -18,6 +18,15 @@ const start = async (idle: Partial<IdleRules> = {}) => {
 test('the hub announces how long it waits for a sign of life, and how many sessions it takes', async () => {
   const { remote } = (await bareConnection(await start())) as unknown as { remote: { open: object } };
   expect(remote.open).toMatchObject({ idle_time_out: 240_000, channel_max: 4_999, max_frame_size: 65_536 });
+});
+
+test('the official event client, which asks about the hub only now and then, is closed in between, and connects again', async () => {
+  const hub = await start({ unusedConnection: 1000 });
+  const client = new EventHubConsumerClient('$Default', hub.eventsConnectionString);
+  onTestFinished(() => client.close());
+  expect(await client.getPartitionIds()).toEqual(['0']);
+  await expect.poll(() => hub.counters().connections.all).toBe(0);
+  expect(await client.getPartitionIds()).toEqual(['0']);
 });
 
 test('a connection on which nobody attaches a link but those of $cbs is closed', async () => {

@@ -3,7 +3,7 @@ import type { Link } from '../../network/connections.ts';
 
 /** Notices that a connection has no links. */
 export interface IdleConnection {
-  /** A link was attached. Those of `$cbs` do not count: over them a client only proves who it is. */
+  /** A link was attached. Those of `$cbs` and `$management` do not count. */
   attached(link: Link): void;
   /** The connection is gone. */
   end(): void;
@@ -22,7 +22,7 @@ export function watchIdleConnection(
   wait(unusedConnection);
   return {
     attached(link) {
-      if (link.address === '$cbs') return;
+      if (/\$(cbs|management)$/i.test(link.address)) return;
       links += 1;
       clearTimeout(timer);
       link.whenOver(() => {
