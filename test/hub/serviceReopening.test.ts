@@ -1,5 +1,8 @@
+import type { Client } from 'azure-iothub';
 import { expect, it, vi } from 'vitest';
 import { createServiceConnection } from '../../src/hub/replies/serviceConnection.ts';
+import { serviceClient } from '../sandbox/hub/support/clients.ts';
+import { freshHub } from '../sandbox/hub/support/hub.ts';
 import { silence, untold } from './support/replying.ts';
 
 it('opens another connection though the timer for it fires a little early', async () => {
@@ -33,5 +36,37 @@ it('opens another connection though the timer for it fires a little early', asyn
     vi.restoreAllMocks();
     vi.useRealTimers();
     await reopening.close();
+  }
+});
+
+it('opens another one at once when the hub has closed one that nobody used, but not when that goes on', async () => {
+  const hub = await freshHub({ rules: { idle: { unusedConnection: 1_000 } } });
+  let now = 0;
+  vi.spyOn(performance, 'now').mockImplementation(() => now);
+  const clients: Client[] = [];
+  const connection = createServiceConnection({
+    newClient() {
+      const client = serviceClient(hub);
+      clients.push(client);
+      return client;
+    },
+    answerWithinMs: 20_000,
+    log: silence,
+    troubles: untold,
+  });
+  const closings = () => clients.length;
+  try {
+    await connection.open();
+    // time stands still for the connection: one that would wait two seconds would wait for ever
+    await expect.poll(closings).toBe(2);
+    await expect.poll(connection.isOpen).toBe(true);
+    await expect.poll(connection.isOpen).toBe(false);
+    expect(closings()).toBe(2);
+    now = 31_000;
+    await expect.poll(closings).toBe(3);
+  } finally {
+    vi.restoreAllMocks();
+    await connection.close();
+    await hub.stop();
   }
 });

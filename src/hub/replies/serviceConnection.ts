@@ -32,6 +32,8 @@ interface ConnectionOptions {
 /** Before the next client, by the use of the last one: the hub throttles repeated connects for ten seconds. */
 const pauseMs = { good: 0, none: 2_000, refused: 10_000 };
 const openAgainMs = 2_000;
+/** The hub closes a connection on which nothing was sent for a minute. More often than that it is a failure. */
+const unusedMs = 30_000;
 const closeWithinMs = 2_000;
 
 const unreachable: Refusal = { kind: 'connection', reason: 'hub_unavailable' };
@@ -43,6 +45,7 @@ export function createServiceConnection(options: ConnectionOptions): ServiceConn
   let open = false;
   let isWanted = false;
   let notBefore = 0;
+  let unusedSince = Number.NEGATIVE_INFINITY;
   let timer: NodeJS.Timeout | undefined;
 
   /** Opens a new client if necessary; undefined while it is too early for that. */
@@ -69,10 +72,12 @@ export function createServiceConnection(options: ConnectionOptions): ServiceConn
 
   function lose(client: ServiceClient) {
     if (current !== client) return;
+    const wasUnused = open && client.use() === 'none' && performance.now() - unusedSince >= unusedMs;
     replace(client);
-    const pause = pauseMs[client.use()];
+    if (wasUnused) unusedSince = performance.now();
+    const pause = wasUnused ? 0 : pauseMs[client.use()];
     notBefore = performance.now() + pause;
-    if (isWanted) openAgainIn(Math.max(openAgainMs, pause));
+    if (isWanted) openAgainIn(wasUnused ? 0 : Math.max(openAgainMs, pause));
   }
 
   function openAgainIn(ms: number) {
