@@ -1,0 +1,58 @@
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { type Consumer, createConsumer } from '../../src/hub/reading/consumer.ts';
+import { cureHubSdks } from '../../src/hub/sdkCures.ts';
+import { createMemoryStore } from '../../src/hub/stores/memoryStore.ts';
+import { createLog } from '../../src/log/log.ts';
+import type { HubEvent } from '../../src/protocol/event.ts';
+import { freshHub } from '../sandbox/hub/support/hub.ts';
+import { inject } from '../sandbox/hub/support/inject.ts';
+import { usualOpened, usualReading } from './support/reading.ts';
+
+cureHubSdks();
+
+let hub: Awaited<ReturnType<typeof freshHub>>;
+let lines: Record<string, unknown>[];
+beforeEach(async () => {
+  lines = [];
+  hub = await freshHub({ partitions: 1, rules: { idle: { unusedConnection: 1_000, abandonedConnection: 1_000 } } });
+});
+afterEach(() => hub.stop());
+
+const store = createMemoryStore();
+function begin(seen: string[]): Consumer {
+  const consumer = createConsumer({
+    ...usualReading,
+    connectionString: hub.eventsConnectionString,
+    drainMs: 500,
+    roundMs: 100,
+    balance: { expiryMs: 20_000, forceMs: 40_000 },
+    store,
+    log: createLog('info', { write: (line) => lines.push(JSON.parse(line)) }),
+    partition: () => ({
+      ...usualOpened(),
+      async dispatch({ event }: { event: HubEvent }) {
+        seen.push(Buffer.from(event.body as Uint8Array).toString());
+        return true;
+      },
+    }),
+  });
+  consumer.start();
+  return consumer;
+}
+
+it('an instance that owns nothing bears that the hub closes its connection, and takes over what another one gives back', async () => {
+  const [first, second]: [string[], string[]] = [[], []];
+  const owner = begin(first);
+  await inject(hub, ['one']);
+  await expect.poll(() => first).toEqual(['one']);
+  const standby = begin(second);
+  const connections = () => hub.counters().connections.all;
+  await expect.poll(connections).toBeGreaterThan(1);
+  await expect.poll(connections).toBe(1); // the owner's
+  await owner.stop();
+  await inject(hub, ['two']);
+  await expect.poll(() => second).toEqual(['two']);
+  expect(standby.missing()).toEqual([]);
+  await standby.stop();
+  expect(lines.filter(({ level }) => level !== 'info')).toEqual([]);
+});
