@@ -1,5 +1,4 @@
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { createRequire } from 'node:module';
 import { createInterface } from 'node:readline';
 import { endWithUs } from '../service/endWithUs.ts';
@@ -28,6 +27,8 @@ export async function startAzurite(): Promise<Azurite> {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   endWithUs(server);
+  // It may end before us: Ctrl-C at a terminal goes to both.
+  const exit = new Promise<void>((resolve) => server.once('exit', () => resolve()));
   for await (const line of createInterface(server.stdout)) {
     const port = Number(/successfully listens on http:\/\/127\.0\.0\.1:(\d+)/.exec(line)?.[1]);
     if (port > 0) {
@@ -36,7 +37,6 @@ export async function startAzurite(): Promise<Azurite> {
         port,
         connectionString: connectionStringTo(port),
         async close() {
-          const exit = once(server, 'exit');
           server.kill('SIGKILL');
           await exit;
         },

@@ -108,6 +108,17 @@ describe('npm run sandbox', () => {
     expect(code).toBe(1);
   });
 
+  it('ends at Ctrl-C, which a terminal sends to all its processes', async () => {
+    const directory = join(folder, 'interrupted');
+    const { pid = 0, stop } = start(['--directory', directory]);
+    await expect.poll(() => readState(directory), { timeout: 200_000 }).toBeDefined();
+    const others = await descendants(pid);
+    const ended = stop('SIGINT');
+    for (const other of await running(others)) process.kill(other, 'SIGINT');
+    expect(await ended).toMatchObject({ code: 0 });
+    await expect.poll(() => running(others)).toEqual([]);
+  });
+
   it('leaves no process behind when it is killed', async () => {
     const directory = join(folder, 'killed');
     const { pid = 0, stop } = start(['--directory', directory]);
