@@ -1,7 +1,7 @@
 import { deflateSync, gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { bytesToReserve, decodeBody, maxReceivedBytes, mostToReserve } from '../../src/protocol/body.ts';
+import { bytesReceived, bytesToReserve, decodeBody, maxReceivedBytes, mostToReserve } from '../../src/protocol/body.ts';
 import { hubEvent } from '../support/events.ts';
 
 const limit = 1000;
@@ -24,6 +24,10 @@ describe('a V2 body', () => {
   ])('with content-encoding %s', (encoding, compress) => {
     it('may be base64 text', async () => {
       expect(await decode(Buffer.from(compress(text).toString('base64')), encoding)).toBe(text);
+    });
+
+    it('may be base64 text with blanks around it', async () => {
+      expect(await decode(Buffer.from(` ${compress(text).toString('base64')}\r\n`), encoding)).toBe(text);
     });
 
     it('may be base64 text in JSON quotes', async () => {
@@ -136,4 +140,23 @@ describe('the room for a message', () => {
   it('counts a body of text as well', () => {
     expect(bytesToReserve({ ...hubEvent(), body: 'é' }, 524_288)).toBe(14);
   });
+});
+
+it('a body that is text instead of bytes is read', async () => {
+  expect(await decode('{"ü":1}')).toBe('{"ü":1}');
+  expect(bytesReceived({ ...hubEvent({}), body: 'ü' })).toBe(2);
+  expect(bytesReceived({ ...hubEvent({}), body: Buffer.from('ü') })).toBe(2);
+});
+
+it.each([undefined, null, 5, { a: 1 }, ['a']])('a body that is %j is refused, and takes no room', async (body) => {
+  await expect(decode(body)).rejects.toMatchObject({
+    code: 'validation_error',
+    details: 'body must be bytes (one AMQP data section)',
+  });
+  expect(bytesReceived({ ...hubEvent({}), body })).toBe(0);
+});
+
+it('room for a body is reserved without property bags, too', () => {
+  const { properties: _, ...event } = hubEvent({});
+  expect(bytesToReserve({ ...event, body: Buffer.alloc(10) }, limit)).toBeGreaterThanOrEqual(10);
 });
