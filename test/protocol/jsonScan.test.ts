@@ -219,13 +219,30 @@ describe('the members that are looked for', () => {
     expect([...parseJson(text, keysOf([key, ...others])).members.keys()]).toEqual([key]);
   });
 
-  it.each(['\\ud800\\udbff', '\\ud800\\ue000', '\\ud800', '\\udc00\\udc00', '\\ud800\\n', '\\ud800xdc00'])(
-    'are not found in a key that is no Unicode text: %s',
-    (written) => {
-      const near = ['\ufffd', '\u{10000}', '\u{ffff}', '\u{10400}', '\ufffd\ufffd', '\ue000', '\udc00', ''];
-      expect([...parseJson(`{"${written}":1}`, keysOf(near)).members.keys()]).toEqual([]);
-    },
-  );
+  it.each([
+    '\\ud800\\udbff',
+    '\\ud800\\ue000',
+    '\\ud800',
+    '\\udc00\\udc00',
+    '\\ud800\\n',
+    '\\ud800xudc00',
+    '\\ud800\\ndc00',
+  ])('are not found in a key that is no Unicode text: %s', (written) => {
+    const near = ['\ufffd', '\u{10000}', '\u{ffff}', '\u{10400}', '\ufffd\ufffd', '\ue000', '\udc00', ''];
+    expect([...parseJson(`{"${written}":1}`, keysOf(near)).members.keys()]).toEqual([]);
+  });
+
+  it.each([
+    ['\\u0041xxdc00', 'Axxdc00'],
+    ['\\u0041\\\\dc00', 'A\\dc00'],
+    ['\\ud7ff\\ue000', '\ud7ff\ue000'],
+  ])('are found when half a surrogate pair only seems to follow: %s', (written, key) => {
+    expect([...parseJson(`{"${written}":1}`, keysOf([key, 'x'])).members.keys()]).toEqual([key]);
+  });
+
+  it('are none when what is looked for is no Unicode text', () => {
+    expect(parseJson('{"\ufffd":1,"\\ud800":2}', keysOf(['\ud800'])).members.size).toBe(0);
+  });
 
   it('tell how many values they hold, themselves included', () => {
     const { members } = parseJson('{"a":[1,{"b":[2,3]},[]],"c":"d","e":{}}');
