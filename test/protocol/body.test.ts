@@ -1,7 +1,16 @@
 import { deflateSync, gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { bytesReceived, bytesToReserve, decodeBody, maxReceivedBytes, mostToReserve } from '../../src/protocol/body.ts';
+import {
+  bytesHeld,
+  bytesReceived,
+  bytesToReserve,
+  decodeBody,
+  maxReceivedBytes,
+  mostToReserve,
+  readBody,
+} from '../../src/protocol/body.ts';
+import { allKeys } from '../../src/protocol/jsonKeys.ts';
 import { hubEvent } from '../support/events.ts';
 
 const limit = 1000;
@@ -159,4 +168,24 @@ it.each([undefined, null, 5, { a: 1 }, ['a']])('a body that is %j is refused, an
 it('room for a body is reserved without property bags, too', () => {
   const { properties: _, ...event } = hubEvent({});
   expect(bytesToReserve({ ...event, body: Buffer.alloc(10) }, limit)).toBeGreaterThanOrEqual(10);
+});
+
+it('a body that was read holds its bytes and its texts: twice as much where a character is not ASCII', () => {
+  const held = (written: string) => {
+    const bytes = Buffer.from(written);
+    return bytesHeld({ ...hubEvent({}), body: bytes }, readBody(bytes, 'V2', allKeys)) / bytes.byteLength;
+  };
+  expect(held('{"a":"u"}')).toBe(1 + 4);
+  expect(held('{"a":"ü"}')).toBe(1 + 6);
+});
+
+it.each([
+  ['V1', 'platform_event_validation_error'],
+  ['V2', 'validation_error'],
+] as const)('a %s body that is no JSON is refused with %s', (generation, code) => {
+  expect(() => readBody(Buffer.from('{'), generation, allKeys)).toThrow(
+    expect.objectContaining({ code, details: expect.stringMatching(/^body /) }),
+  );
+  const broken = { find: () => expect.fail('a defect') };
+  expect(() => readBody(Buffer.from('{"a":1}'), generation, broken)).toThrow('a defect');
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createEnvelopeReader, messageId, wantsAck } from '../../src/protocol/envelope.ts';
+import { createEnvelopeReader, messageId, nameOf, wantsAck } from '../../src/protocol/envelope.ts';
 import { textProperties } from '../../src/protocol/properties.ts';
 
 const read = createEnvelopeReader({ defaultTimeoutSeconds: 300, maxTimeoutSeconds: 900 });
@@ -107,23 +107,31 @@ describe('the header limit of 32,768 bytes', () => {
   });
 });
 
+it('the name of an unchecked message is text of its own properties, or empty', () => {
+  expect(nameOf('V2', { action: 'model.create', eventType: 'x' })).toBe('model.create');
+  expect(nameOf('V1', { action: 'x', eventType: 'Svc.Device.Created' })).toBe('Svc.Device.Created');
+  expect(nameOf('V2', { action: 5 })).toBe('');
+  expect(nameOf('V2', Object.create({ action: 'model.create' }))).toBe('');
+});
+
 it('names the properties at fault', () => {
   expect(v2({ version: '3', timeout: 'soon' }).refusal?.details).toMatch(/^property version .*; property timeout /);
 });
 
 describe('a message id', () => {
-  const { envelope } = v1({});
-  const ids = ['acknowledgement', 'notification'].flatMap((about) =>
-    [0, 1, 2].map((attempts) => messageId({ ...envelope, attempts }, about)),
-  );
+  const idsOf = (envelope: ReturnType<typeof v1>['envelope']) =>
+    ['acknowledgement', 'notification'].flatMap((about) =>
+      [0, 1, 2].map((attempts) => messageId({ ...envelope, attempts }, about)),
+    );
 
   it('is another one for each reply and each replay', () => {
-    expect(new Set(ids).size).toBe(6);
+    expect(new Set(idsOf(v1({}).envelope)).size).toBe(6);
   });
 
   it('is the same for each delivery, and is not the generated id of the event', () => {
-    expect(messageId(v1({}).envelope, 'acknowledgement')).toBe(ids[0]);
-    expect(ids).not.toContain(envelope.correlationId);
+    const { envelope } = v1({});
+    expect(idsOf(v1({}).envelope)).toEqual(idsOf(envelope));
+    expect(idsOf(envelope)).not.toContain(envelope.correlationId);
   });
 });
 

@@ -1,6 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { faultsOf, guid, modelId, parseTypeRef, path, target, typeRef } from '../../src/protocol/fields.ts';
+import {
+  absentWhenNull,
+  faultsOf,
+  guid,
+  integerIn,
+  isGuid,
+  jsonObject,
+  modelId,
+  parseTypeRef,
+  path,
+  target,
+  typeRef,
+} from '../../src/protocol/fields.ts';
 
 const accepts = (schema: { safeParse(value: unknown): { success: boolean } }, value: unknown) =>
   schema.safeParse(value).success;
@@ -102,6 +114,44 @@ it.each([
   ['a\u0085', false],
 ])('%j is a target: %s', (value, expected) => {
   expect(accepts(target, value)).toBe(expected);
+});
+
+it.each([
+  ['0', 0n],
+  ['-7', -7n],
+  ['42', 42n],
+  ['9007199254740993', 9_007_199_254_740_993n],
+  [`-${'9'.repeat(40)}`, -(10n ** 40n - 1n)],
+  ['9'.repeat(41), undefined],
+  ['4.0', 4n],
+  ['-4e2', -400n],
+  ['12.50', undefined],
+  ['1e400', undefined],
+  ['', undefined],
+  ['"5"', undefined],
+  ['x5', undefined],
+  [' 5', undefined],
+  ['null', undefined],
+  ['.5', undefined],
+])('the exact integer of %s is %s', (written, value) => {
+  expect(integerIn(written)).toBe(value);
+});
+
+it('whether a value is a GUID is known of any value', () => {
+  expect(isGuid('6f9619ff-8b86-d011-b42d-00cf4fc964ff')).toBe(true);
+  expect(isGuid('6f9619ff')).toBe(false);
+  expect(isGuid(undefined)).toBe(false);
+  expect(isGuid(['6f9619ff-8b86-d011-b42d-00cf4fc964ff'])).toBe(false);
+});
+
+it('a member that is null is absent where that is said, and others are kept', () => {
+  const schema = absentWhenNull(z.number());
+  expect([schema.parse(null), schema.parse(undefined), schema.parse(0)]).toEqual([undefined, undefined, 0]);
+});
+
+it('a body that is no object is said to be none', () => {
+  const { error } = jsonObject({ objectId: guid }).safeParse([]);
+  expect(faultsOf(error ?? new z.ZodError([]), 'body')).toBe('body must be a JSON object');
 });
 
 describe('faults', () => {
