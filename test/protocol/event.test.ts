@@ -77,6 +77,10 @@ describe('the sender', () => {
     expect(senderOf(hubEvent({ device: 'd1' }))).toBe('d1');
   });
 
+  it.each(['', 5, null])('is missing when the stamp is %j', (stamp) => {
+    expect(senderOf({ ...hubEvent({}), systemProperties: { 'iothub-connection-device-id': stamp } })).toBeUndefined();
+  });
+
   it('is never taken from application properties', () => {
     const event = hubEvent({ device: undefined, properties: { 'iothub-connection-device-id': 'forged' } });
     expect(senderOf({ ...event, systemProperties: {} })).toBeUndefined();
