@@ -38,8 +38,41 @@ describe('the values of unique properties', () => {
     ['1', '"1"', false],
     ['"A-1"', 'null', false],
     ['0', 'false', false],
+    ['"A-1"', '"B-1"', false],
+    ['"A-1"', '"A-1"', true],
+    ['"1"', '1', false],
+    ['"1"', '[1]', false],
+    ['[1]', '"1"', false],
+    ['1', '2', false],
+    ['-1', '{"value":-1.0}', true],
+    ['1.5', '1.50', false],
+    ['true', 'true', true],
+    ['true', 'false', false],
+    ['[1]', '[1]', true],
+    ['[1]', '[1.0]', false],
+    ['[1]', '1', false],
   ])('%s and %s are the same: %s', (one, other, isSame) => {
     const wanted = unique.read(modelWith(`{"serial":${one},"site":7}`)).values ?? new Map();
     expect(unique.areIn(modelWith(`{"site":7,"serial":${other}}`), wanted)).toBe(isSame);
+  });
+
+  it.each([
+    ['{"serial":1,"serial":2,"site":7}', 'serial'],
+    ['{"serial":1,"site":7,"site":7}', 'site'],
+    ['{"serial":1,"serial":2,"other":7}', 'serial'],
+    ['{"serial":1,"site":{"value":7,"value":8}}', 'site'],
+    ['{"serial":1,"serial":1,"site":{"value":7,"value":8}}', 'serial'],
+    ['{"serial":1,"site":7,"other":1,"other":2}', undefined],
+    ['{"serial":1,"other":1}', undefined],
+    ['{"serial":1}', undefined],
+  ])('are not clear when one of them occurs twice: of %s that is %s', (properties, twice) => {
+    expect(unique.read(modelWith(properties))).toMatchObject({ twice });
+  });
+
+  it('are not those of a model that lacks one', () => {
+    const wanted = unique.read(modelWith('{"serial":1,"site":7}')).values ?? new Map();
+    expect(unique.areIn(modelWith('{"serial":1,"other":7}'), wanted)).toBe(false);
+    expect(unique.areIn(modelWith('{"serial":1}'), wanted)).toBe(false);
+    expect(unique.areIn(modelWith('{"serial":1,"site":7}'), new Map())).toBe(true);
   });
 });
