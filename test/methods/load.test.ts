@@ -39,7 +39,7 @@ describe('the front door', () => {
   it('accepts a thousand invocations at once, refuses one more, and accepts new ones afterwards', async () => {
     const setup = await start({ METHODS_IN_FLIGHT_PER_DEVICE: '1000' });
     const motor = await methodDevice(setup.hub, 'motor-1');
-    const calling = Array.from({ length: 1_000 }, () => setup.call(conveyor, 'stop', { timeout: 120 }));
+    const calling = Array.from({ length: 1_000 }, () => setup.call(conveyor, 'stop', { timeout: 300 }));
     for (let count = 0; count < 1_000; count += 1) await motor.next();
     const refused = await setup.call(flap, 'stop');
     await expectFailure(setup, refused, 503, 'overloaded', /too many invocations in progress/);
