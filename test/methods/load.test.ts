@@ -39,8 +39,12 @@ describe('the front door', () => {
   it('accepts a thousand invocations at once, refuses one more, and accepts new ones afterwards', async () => {
     const setup = await start({ METHODS_IN_FLIGHT_PER_DEVICE: '1000' });
     const motor = await methodDevice(setup.hub, 'motor-1');
-    const calling = Array.from({ length: 1_000 }, () => setup.call(conveyor, 'stop', { timeout: 300 }));
-    for (let count = 0; count < 1_000; count += 1) await motor.next();
+    const calling: ReturnType<typeof setup.call>[] = [];
+    // Not all sent at once: caller and front door share this process, and what is not received in 30 s is given up.
+    while (calling.length < 1_000) {
+      for (let more = 0; more < 100; more += 1) calling.push(setup.call(conveyor, 'stop', { timeout: 300 }));
+      for (let more = 0; more < 100; more += 1) await motor.next();
+    }
     const refused = await setup.call(flap, 'stop');
     await expectFailure(setup, refused, 503, 'overloaded', /too many invocations in progress/);
     for (const [index, call] of motor.received.entries()) call.respond(200, { status: index });
