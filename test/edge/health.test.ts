@@ -33,5 +33,6 @@ it('The edge proxy has started when it was ready once, whatever is missing since
   lack('the hub: no answer');
   expect(await ask('/startupz')).toEqual([200, { status: 'started' }]);
   expect(await ask('/readyz')).toEqual([503, { status: 'not ready', waitingFor: ['the hub: no answer'] }]);
+  expect(await ask('/startupz')).toEqual([200, { status: 'started' }]);
   expect(await ask('/livez')).toEqual([200, { status: 'alive' }]);
 });

@@ -1,3 +1,4 @@
+import { EventHubConsumerClient } from '@azure/event-hubs';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type Consumer, createConsumer } from '../../src/hub/reading/consumer.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
@@ -20,12 +21,51 @@ beforeEach(async () => {
 });
 afterEach(() => hub.stop());
 
+let seen: string[];
+const arrives = async (text: string) => {
+  append(hub, text);
+  await vi.waitFor(() => expect(seen).toContain(text), soon);
+};
+
+/** Until the connection of events is gone. */
+async function closed(how: { links?: 'attached'; condition?: string | undefined }) {
+  const ended = signal();
+  const unwatch = hub.journal.watch(({ kind }) => kind === 'receiver-closed' && ended.give());
+  expect(await hub.faults.strike({ kind: 'close', connections: 'events', ...how })).toBe(1);
+  await ended.given;
+  unwatch();
+}
+
+describe('the event client with its workarounds', () => {
+  it.each([undefined, 'amqp:internal-error'])(
+    'goes on after the hub closed the connection with its links attached, though it asks the hub nothing: %s (trap 18)',
+    async (condition) => {
+      seen = [];
+      const client = new EventHubConsumerClient('$Default', hub.eventsConnectionString);
+      const processEvents = async (events: readonly { body: unknown }[]) => {
+        seen.push(...events.map(({ body }) => String(body)));
+      };
+      const startPosition = { offset: '-1' };
+      const options = { startPosition, maxWaitTimeInSeconds: 1, skipParsingBodyAsJson: true };
+      const subscription = client.subscribe('0', { processEvents, processError: async () => {} }, options);
+      try {
+        await arrives('before');
+        await closed({ links: 'attached', condition });
+        await arrives('after');
+        expect(seen).toEqual(['before', 'after']);
+      } finally {
+        await subscription.close();
+        await client.close();
+      }
+    },
+  );
+});
+
 describe('reading the hub', () => {
   const watchful = 2_500;
   /** The watchdog would help with nearly everything, in its time. */
   const noWatchdog = 600_000;
   let consumer: Consumer;
-  let seen: string[];
   let handle: () => Promise<boolean>;
 
   function read(silentMs = watchful) {
@@ -52,20 +92,6 @@ describe('reading the hub', () => {
     consumer.start();
   }
   afterEach(() => consumer.stop());
-
-  const arrives = async (text: string) => {
-    append(hub, text);
-    await vi.waitFor(() => expect(seen).toContain(text), soon);
-  };
-
-  /** Until the connection of events is gone. */
-  async function closed(how: { links?: 'attached'; condition?: string | undefined }) {
-    const ended = signal();
-    const unwatch = hub.journal.watch(({ kind }) => kind === 'receiver-closed' && ended.give());
-    expect(await hub.faults.strike({ kind: 'close', connections: 'events', ...how })).toBe(1);
-    await ended.given;
-    unwatch();
-  }
 
   it('begins although the hub says nothing at first (trap 11)', async () => {
     const mute = hub.faults.add({ kind: 'refuse-connection', answer: 'silent', port: 'amqp' });
