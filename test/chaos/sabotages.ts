@@ -188,11 +188,4 @@ export const sabotages: readonly Sabotage[] = [
     replace: 'maxWaitMs: maxWaitSeconds,',
     reportedAs: ['uncounted'],
   },
-  {
-    name: 'a segment of the spool that is used again while it is written to',
-    file: 'src/hub/partition/spool.ts',
-    find: 'left === 0 && segment !== current',
-    replace: 'left === 0',
-    reportedAs: ['lost', 'inverted', 'state', 'duplicated', 'wrong acknowledgement'],
-  },
 ];
