@@ -16,12 +16,12 @@ const steps: readonly (readonly [minutes: number, command: string])[] = [
   [5, 'npm run types'],
   [5, 'npm run unused'],
   [15, 'npm run prove-image'],
-  [25, `npm test -- --reporter=default --reporter=json --outputFile.json=${report}`],
+  [40, `npm test -- --reporter=default --reporter=json --outputFile.json=${report}`],
   [5, 'npm run sandbox -- --exit'],
-  [25, 'npm run mutants'],
+  [40, 'npm run mutants'],
   [10, 'npm run bench -- --quick --rounds 1 http'],
   [15, 'npm run chaos -- --seeds 5 --at-once 3'],
-  [15, 'npm run chaos -- --sabotage --at-once 3'],
+  [30, 'npm run chaos -- --sabotage --at-once 3'],
 ];
 
 const interrupt = new AbortController();
