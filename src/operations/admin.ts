@@ -1,14 +1,11 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { z } from 'zod';
 import { printableJson } from '../text/printable.ts';
 import { createAccess } from './adminAccess.ts';
+import { type Listening, listen } from './listening.ts';
 
 /** The admin port: JSON for people and their tools. */
-export interface AdminServer {
-  readonly port: number;
-  close(): Promise<void>;
-}
+export type AdminServer = Listening;
 
 /** What can be asked on one path. */
 export interface AdminRoute {
@@ -80,19 +77,7 @@ export async function startAdminServer({ host, port, token, about, routes }: Adm
     });
   });
   server.maxConnections = mostConnections;
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, host, resolve);
-  });
-
-  return {
-    port: (server.address() as AddressInfo).port,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  };
+  return listen(server, host, port);
 }
 
 function methodsOf({ get, put, stream }: AdminRoute, path: string): string {

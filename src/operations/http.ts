@@ -1,14 +1,11 @@
 import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type Listening, listen } from './listening.ts';
 
 /**
  * `/livez`: the process makes progress. `/readyz`: it reads the hub and can reply; otherwise lists what is missing.
  * `/startupz`: it has been ready once.
  */
-export interface OperationsServer {
-  readonly port: number;
-  close(): Promise<void>;
-}
+export type OperationsServer = Listening;
 
 /** Texts about what is wrong; empty when the service is healthy. */
 export interface Health {
@@ -48,16 +45,5 @@ export async function startOperationsServer(
     else if (pathname === '/metrics' && metrics) metrics(request, response);
     else answer(404, { error: 'only /startupz, /livez, /readyz and /metrics exist' });
   });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, host, resolve);
-  });
-  return {
-    port: (server.address() as AddressInfo).port,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  };
+  return listen(server, host, port);
 }

@@ -24,12 +24,19 @@ function unpacked(body: Buffer, encoding: string): Buffer {
   const inflate = name === 'gzip' ? gunzipSync : name === 'deflate' ? inflateSync : undefined;
   if (inflate === undefined) throw new Failure('decompression_error', ['content-encoding']);
   for (const packed of [body, Buffer.from(body.toString('latin1').replaceAll('"', ''), 'base64')]) {
-    try {
-      const plain = inflate(packed, { maxOutputLength: mostBytes + 1 });
-      if (plain.length <= mostBytes) return plain;
-    } catch {}
+    const plain = inflated(packed, inflate);
+    if (plain !== undefined && plain.length <= mostBytes) return plain;
   }
   throw new Failure('decompression_error');
+}
+
+/** Undefined when it is not compressed in this way, or is much too large. */
+function inflated(packed: Buffer, inflate: typeof gunzipSync): Buffer | undefined {
+  try {
+    return inflate(packed, { maxOutputLength: mostBytes + 1 });
+  } catch {
+    return undefined;
+  }
 }
 
 function utf8(bytes: Buffer, invalid: string): string {
