@@ -1,11 +1,13 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { summarize } from './ci/report.ts';
 import { runStep } from './ci/step.ts';
 
 /**
  * The steps of `.ci/run`, one after the other, each with a limit several times as long as it takes. A step that fails does
- * not hide what the later ones find: the names of those that failed come before the counts of the tests.
+ * not hide what the later ones find: the output ends with the names of the steps and of the tests that failed, then the counts
+ * of the tests.
  */
 
 const directory = mkdtempSync(join(tmpdir(), 'ci-'));
@@ -38,15 +40,14 @@ for (const [minutes, command] of steps) {
 }
 
 if (failed.length > 0) console.log(`\n${failed.map((step) => `failed: ${step}`).join('\n')}`);
-console.log(`\n${counts()}`);
+console.log(`\n${tests().join('\n')}`);
 rmSync(directory, { recursive: true, force: true });
 process.exitCode = failed.length === 0 && !interrupt.signal.aborted ? 0 : 1;
 
-function counts(): string {
+function tests(): string[] {
   try {
-    const { numPassedTests, numFailedTests } = JSON.parse(readFileSync(report, 'utf8'));
-    return `${numPassedTests} passed, ${numFailedTests} failed`;
+    return summarize(readFileSync(report, 'utf8'), process.cwd());
   } catch {
-    return 'the tests have left no report';
+    return ['the tests have left no report'];
   }
 }
