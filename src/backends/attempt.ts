@@ -1,4 +1,4 @@
-import type { Axios } from 'axios';
+import { type AxiosAdapter, AxiosHeaders, type AxiosResponse } from 'axios';
 import type { Deadline } from './deadline.ts';
 import type { TokenSource } from './token.ts';
 import { TransportFailure } from './transport.ts';
@@ -27,40 +27,48 @@ export type Attempt = (
   deadline: Deadline,
 ) => Promise<HttpResponse | TransportFailure>;
 
-/**
- * Sends a request once. After a 401 it renews the token and sends the request again: the token may have expired early.
- * @param name of the backend, for `details`
- */
-export function createAttempt(axios: Axios, tokens: TokenSource, name: string): Attempt {
-  async function transmit(outgoing: Outgoing, timeoutMs: number, token: string): Promise<HttpResponse> {
-    const { method, path, body, headers } = outgoing;
-    const {
-      status,
-      data,
-      headers: responseHeaders,
-    } = await axios.request<Buffer>({
+interface AttemptOptions {
+  readonly adapter: AxiosAdapter;
+  readonly maxAnswerBytes: number;
+  readonly tokens: TokenSource;
+  /** Of the backend, for `details`. */
+  readonly name: string;
+}
+
+/** Sends a request once. After a 401 it renews the token and sends the request again: the token may have expired early. */
+export function createAttempt({ adapter, maxAnswerBytes, tokens, name }: AttemptOptions): Attempt {
+  // Without `Axios.request`: it would merge defaults, normalise headers and apply transforms, of which there are none (D142).
+  const transmit = ({ method, path, body, headers }: Outgoing, timeoutMs: number, token: string) =>
+    adapter({
       method,
       url: path,
       data: body,
       timeout: timeoutMs,
-      headers: { authorization: `Bearer ${token}`, ...headers },
+      maxContentLength: maxAnswerBytes,
+      headers: Object.assign(new AxiosHeaders(), { authorization: `Bearer ${token}` }, headers),
     });
-    return { status, data, retryAfter: responseHeaders['retry-after'] as string | undefined, token };
-  }
+
+  const waitingFor = `an access token for the ${name}`;
 
   return async (outgoing, timeoutMs, deadline) => {
-    const waitingFor = `an access token for the ${name}`;
     try {
       const known = tokens.token();
       const token = typeof known === 'string' ? known : await deadline.race(known, waitingFor);
-      const response = await transmit(outgoing, timeoutMs, token);
+      const response = responseOf(await transmit(outgoing, timeoutMs, token), token);
       if (response.status !== 401) return response;
       const renewed = await deadline.race(tokens.renew(token), waitingFor);
       const left = Math.max(1, Math.min(timeoutMs, deadline.remaining()));
-      return renewed === token ? response : await transmit(outgoing, left, renewed);
+      return renewed === token ? response : responseOf(await transmit(outgoing, left, renewed), renewed);
     } catch (error) {
       if (error instanceof TransportFailure) return error;
       throw error;
     }
   };
 }
+
+const responseOf = ({ status, data, headers }: AxiosResponse<Buffer>, token: string): HttpResponse => ({
+  status,
+  data,
+  retryAfter: headers['retry-after'] as string | undefined,
+  token,
+});

@@ -1,4 +1,4 @@
-import { Axios, type AxiosAdapter } from 'axios';
+import type { AxiosAdapter } from 'axios';
 import type { LogLines } from '../log/log.ts';
 import type { Troubles } from '../log/troubles.ts';
 import { type Meter, noMeter } from '../metrics/meter.ts';
@@ -70,8 +70,7 @@ export function createBackend(options: BackendOptions): Backend {
   const { name, url, probe, tokens, settings, log, troubles, redact, adapter, random, meter = noMeter } = options;
   const { attemptTimeoutMs, maxAnswerBytes } = settings;
   const transport = adapter ? { adapter, close: async () => {} } : createTransport(url, settings);
-  const axios = new Axios({ maxContentLength: maxAnswerBytes, adapter: transport.adapter });
-  const attempt = createAttempt(axios, tokens, name);
+  const attempt = createAttempt({ adapter: transport.adapter, maxAnswerBytes, tokens, name });
   const access = createAccess(name, troubles);
   const metrics = createAttemptMetrics(meter, keys[name]);
   const circuit = createCircuit({

@@ -1,4 +1,4 @@
-import { v5 as uuidv5 } from 'uuid';
+import { uuidv5 } from './uuidv5.ts';
 
 /** A device-to-cloud message from the hub's event endpoint. */
 export interface HubEvent {

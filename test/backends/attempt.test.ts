@@ -1,4 +1,4 @@
-import { Axios } from 'axios';
+import type { AxiosAdapter } from 'axios';
 import { describe, expect, it, vi } from 'vitest';
 import { createAttempt } from '../../src/backends/attempt.ts';
 import { createDeadline } from '../../src/backends/deadline.ts';
@@ -12,14 +12,12 @@ const pass = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 /** A backend that refuses the first token, each answer and each new token taking its time. */
 function setUp({ answerMs, renewMs }: { answerMs: number; renewMs: number }) {
   const limits: (number | undefined)[] = [];
-  const axios = new Axios({
-    async adapter(config) {
-      limits.push(config.timeout);
-      await pass(answerMs);
-      const status = config.headers['authorization'] === 'Bearer new' ? 200 : 401;
-      return { status, statusText: '', headers: {}, data: Buffer.alloc(0), config };
-    },
-  });
+  const adapter: AxiosAdapter = async (config) => {
+    limits.push(config.timeout);
+    await pass(answerMs);
+    const status = config.headers.authorization === 'Bearer new' ? 200 : 401;
+    return { status, statusText: '', headers: {}, data: Buffer.alloc(0), config };
+  };
   const tokens = {
     token: () => 'old',
     async renew() {
@@ -28,7 +26,7 @@ function setUp({ answerMs, renewMs }: { answerMs: number; renewMs: number }) {
     },
     close: async () => {},
   };
-  return { limits, attempt: createAttempt(axios, tokens, 'type registry') };
+  return { limits, attempt: createAttempt({ adapter, maxAnswerBytes: 1000, tokens, name: 'type registry' }) };
 }
 
 const outgoing = { method: 'GET', path: '/', headers: {} };
