@@ -165,9 +165,9 @@ export const sabotages: readonly Sabotage[] = [
   },
   {
     name: 'a wrong system property',
-    file: 'src/hub/replies/message.ts',
-    find: 'message.contentEncoding = contentEncoding;',
-    replace: "if (!messageId.endsWith('7')) message.contentEncoding = contentEncoding;",
+    file: 'src/hub/replies/encoding.ts',
+    find: '  at += ending.length;',
+    replace: "  at += ending.length;\n  if (messageId.endsWith('7')) bytes[at - 1] = 57; // utf-9",
     reportedAs: ['wrong acknowledgement', 'wrong notification'],
   },
   {

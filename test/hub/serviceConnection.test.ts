@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
+import { setImmediate as turn } from 'node:timers/promises';
 import type { Client } from 'azure-iothub';
 import { afterEach, describe, expect, it } from 'vitest';
 import {
@@ -27,8 +28,8 @@ const reply = (body: string): Reply => ({
 
 let endpoint: ServiceEndpoint;
 let connection: ServiceConnection;
-async function setUp(next: (body: string) => Disposition, answerWithinMs = 5_000) {
-  endpoint = await startServiceEndpoint(next);
+async function setUp(next: (body: string) => Disposition, answerWithinMs = 5_000, credit?: number) {
+  endpoint = await startServiceEndpoint(next, credit);
   connection = connectionWith(endpoint.newClient, answerWithinMs);
 }
 afterEach(async () => {
@@ -49,16 +50,17 @@ describe('the connection to the service endpoint, with the official client', () 
 
   it('hands over the system properties of a reply and its application properties, and no others (C1, C2)', async () => {
     await setUp(() => 'accept');
-    await connection.send(reply('{}'));
+    for (const _ of ['first', 'later']) await connection.send(reply('{}'));
     await connection.send({ ...reply('{}'), correlationId: undefined });
-    const [first, second] = endpoint.messages;
+    const [first, later, last] = endpoint.messages;
     expect(first).toMatchObject({
       to: '/devices/d1/messages/devicebound',
       message_id: Buffer.from('6f9619ff8b865011b42d00cf4fc964ff', 'hex'),
       ...{ correlation_id: 'c-1', content_type: 'application/json', content_encoding: 'utf-8' },
     });
     expect(first?.application_properties).toEqual({ msgType: 'ack' });
-    expect(second?.correlation_id).toBeUndefined();
+    expect(later).toEqual(first);
+    expect(last?.correlation_id).toBeUndefined();
   });
 
   it('attaches one link however many replies come first', async () => {
@@ -68,9 +70,22 @@ describe('the connection to the service endpoint, with the official client', () 
     expect([endpoint.connections(), endpoint.links()]).toEqual([1, 1]);
   });
 
+  it('sends replies in order when the hub gives credit for one at a time', async () => {
+    await setUp(() => 'accept', 5_000, 1);
+    const sent: Promise<unknown>[] = [];
+    const bodies = Array.from({ length: 50 }, (_, index) => String(index));
+    for (const body of bodies) {
+      sent.push(connection.send(reply(body)));
+      if (sent.length % 3 === 1) await turn();
+    }
+    expect(new Set(await Promise.all(sent))).toEqual(new Set([undefined]));
+    expect(endpoint.received).toEqual(bodies);
+  });
+
   it.each(['release', 'modify'] as const)('does not take %s for success', async (disposition) => {
-    await setUp(() => disposition, 300);
-    expect(await connection.send(reply('x'))).toMatchObject({ kind: 'later' });
+    await setUp(() => disposition);
+    const refusal = { kind: 'later', reason: 'not_taken' };
+    for (const _ of ['first', 'later']) expect(await connection.send(reply('x'))).toEqual(refusal);
   });
 
   it.each([
@@ -89,8 +104,13 @@ describe('the connection to the service endpoint, with the official client', () 
     ['amqp:connection:forced', { kind: 'connection', reason: 'hub_unavailable' }],
     ['amqp:link:stolen', { kind: 'connection', reason: 'hub_unavailable' }],
     ['amqp:session:window-violation', { kind: 'connection', reason: 'hub_unavailable' }],
-  ])('understands a rejection with %s', async (condition, refusal) => {
+  ])('understands a rejection with %s, of the first reply and of a later one', async (condition, refusal) => {
     await setUp(() => ({ reject: condition }));
+    expect(await connection.send(reply('x'))).toEqual(refusal);
+    await connection.close();
+    await endpoint.close();
+    await setUp((body) => (body === 'first' ? 'accept' : { reject: condition }));
+    await connection.send(reply('first'));
     expect(await connection.send(reply('x'))).toEqual(refusal);
   });
 
@@ -100,7 +120,7 @@ describe('the connection to the service endpoint, with the official client', () 
     ['Total number of messages on IotHub exceeded the allocated quota.', { kind: 'hub', reason: 'quota' }],
   ])('tells the quota of the hub from the queue of a device by the description %s', async (description, refusal) => {
     await setUp(() => ({ reject: 'amqp:resource-limit-exceeded', description }));
-    expect(await connection.send(reply('x'))).toEqual(refusal);
+    for (const _ of ['first', 'later']) expect(await connection.send(reply('x'))).toEqual(refusal);
   });
 
   it.each([

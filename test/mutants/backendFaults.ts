@@ -117,6 +117,12 @@ export const backendFaults: readonly Fault[] = [
     replace: 'random: () => 1',
     caughtBy: 'with chance 0 a reply is sent again after 50 ms',
   }),
+  ...inFile('src/hub/replies/encoding.ts', ['test/hub/encoding.test.ts'], {
+    fault: 'encodes an id that is a UUID as text',
+    find: '  if (!uuidText.test(id)) return writeText(bytes, at, string, id);\n',
+    replace: '  if (id) return writeText(bytes, at, string, id);\n',
+    caughtBy: 'the bytes of replies are those of the service client',
+  }),
   ...inFile(
     'src/hub/replies/message.ts',
     ['test/hub/serviceConnection.test.ts'],

@@ -3,6 +3,12 @@ import { inFile } from './inFile.ts';
 
 /** In the way of replies to the hub (C4). */
 export const replyFaults: readonly Fault[] = [
+  ...inFile('src/hub/replies/handOver.ts', ['test/hub/serviceConnection.test.ts'], {
+    fault: 'takes what the link says about a later reply as it is',
+    find: "reject(translateError('the hub has not taken the reply', error))",
+    replace: 'void translateError, reject(error)',
+    caughtBy: 'understands a rejection with amqp:resource-limit-exceeded',
+  }),
   ...inFile(
     'src/hub/replies/pendingSends.ts',
     ['test/hub/serviceConnection.test.ts'],

@@ -33,10 +33,10 @@ export const workaroundFaults: readonly Fault[] = [
     replace: 'await opened;',
     caughtBy: 'a message ends although the connection never answers it',
   }),
-  ...inFile('src/hub/replies/serviceClient.ts', ['test/hub/serviceConnection.test.ts'], {
+  ...inFile('src/hub/replies/handOver.ts', ['test/hub/serviceConnection.test.ts'], {
     fault: 'trap 3: takes a send without a result for success',
-    find: 'return answer.result ? undefined :',
-    replace: 'return answer ? undefined :',
+    find: 'Boolean(result)',
+    replace: 'result !== null',
     caughtBy: 'does not take release for success',
   }),
   ...inFile('src/hub/replies/serviceClient.ts', ['test/hub/serviceConnection.test.ts'], {

@@ -32,8 +32,12 @@ export interface ServiceEndpoint {
 /**
  * The hub's service endpoint as a script: an AMQP peer that misbehaves on demand.
  * @param next what to do with each message
+ * @param credit so many messages may come before it grants more
  */
-export async function startServiceEndpoint(next: (body: string) => Disposition): Promise<ServiceEndpoint> {
+export async function startServiceEndpoint(
+  next: (body: string) => Disposition,
+  credit = 1_000,
+): Promise<ServiceEndpoint> {
   const container = rhea.create_container();
   const sockets = new Set<Socket>();
   const received: string[] = [];
@@ -74,7 +78,7 @@ export async function startServiceEndpoint(next: (body: string) => Disposition):
   const server = container.listen({
     port: 0,
     host: '127.0.0.1',
-    receiver_options: { autoaccept: false },
+    receiver_options: { autoaccept: false, credit_window: credit },
     sender_options: {},
   });
   server.on('connection', (socket) => {

@@ -1,7 +1,7 @@
 import type { Client } from 'azure-iothub';
 import { within } from '../../concurrency/within.ts';
 import type { Reply } from '../../protocol/c2d.ts';
-import { toMessage } from './message.ts';
+import { createHandOver } from './handOver.ts';
 import { createPendingSends } from './pendingSends.ts';
 import { type Refusal, refusalOf } from './sendFailure.ts';
 
@@ -68,6 +68,7 @@ export function openServiceClient({ client, answerWithinMs, onEnd, onLateFailure
   client.setRetryPolicy(noRetry);
   client.on('disconnect', onEnd);
   const opened = client.open();
+  const handOver = createHandOver(client);
 
   async function close() {
     if (isClosed) return;
@@ -77,10 +78,9 @@ export function openServiceClient({ client, answerWithinMs, onEnd, onLateFailure
 
   async function outcomeOf(reply: Reply): Promise<Refusal | undefined> {
     try {
-      const answer = await client.send(reply.deviceId, toMessage(reply));
+      const isAccepted = await handOver(reply);
       use = 'good';
-      // Released and modified deliveries resolve too, without a result (SDK trap).
-      return answer.result ? undefined : { kind: 'later', reason: 'not_taken' };
+      return isAccepted ? undefined : { kind: 'later', reason: 'not_taken' };
     } catch (error) {
       const refusal = refusalOf(error as Error);
       if (isBusy(refusal)) use = use === 'none' ? 'refused' : use;

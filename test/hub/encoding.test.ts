@@ -1,0 +1,58 @@
+import { createRequire } from 'node:module';
+import { expect, it } from 'vitest';
+import { encode } from '../../src/hub/replies/encoding.ts';
+import { toMessage } from '../../src/hub/replies/message.ts';
+import type { Reply } from '../../src/protocol/c2d.ts';
+import { createRandom } from '../chaos/random.ts';
+
+// What goes to the link as bytes is what the service client would have sent, byte for byte: its own conversion and the AMQP
+// library that it brings along are the measure.
+
+const ofClient = createRequire(createRequire(import.meta.url).resolve('azure-iothub'));
+const { AmqpMessage } = ofClient('./dist/common-amqp/amqp_message.js');
+const { message } = ofClient('rhea');
+
+function encodedByClient(reply: Reply): Buffer {
+  const converted = AmqpMessage.fromMessage(toMessage(reply));
+  converted.to = `/devices/${encodeURIComponent(reply.deviceId)}/messages/devicebound`;
+  return message.encode(converted);
+}
+
+const lengths = [0, 1, 2, 84, 127, 128, 254, 255, 256, 257, 300, 65_536];
+const characters = ['x', 'é', '€', '😀', ' ', '\u0000', '"', '\ud800'];
+const ids = [
+  '6f9619ff-8b86-5011-b42d-00cf4fc964ff',
+  '6F9619FF-8B86-5011-B42D-00CF4FC964FF',
+  '6f9619ff-8b86-6011-b42d-00cf4fc964ff',
+  '6f9619ff-8b86-4011-c42d-00cf4fc964ff',
+  '6f9619ff-8b86-4011-b42d-00cf4fc964ff ',
+  'c-1',
+];
+
+it.each(Array.from({ length: 8 }, (_, seed) => seed))(
+  'the bytes of replies are those of the service client, for texts of every length and kind (seed %d)',
+  (seed) => {
+    const random = createRandom(seed);
+    const text = (least = 0) =>
+      Array.from({ length: Math.max(least, random.pick(lengths)) }, () =>
+        random.next() < 0.9 ? 'x' : random.pick(characters),
+      ).join('');
+    for (let n = 0; n < 25; n += 1) {
+      const names = Array.from({ length: random.between(0, 8) }, (_, index) => `${index}${text().slice(0, 400)}`);
+      const reply: Reply = {
+        kind: 'acknowledgement',
+        deviceId: [...text(1).replaceAll('\ud800', '%')].slice(0, 128).join(''),
+        messageId: random.pick(ids),
+        correlationId: random.next() < 0.2 ? undefined : random.pick([...ids, text(1).slice(0, 300)]),
+        properties: Object.fromEntries(names.map((name) => [name, text()])),
+        body: text(),
+      };
+      expect(encode(reply).equals(encodedByClient(reply))).toBe(true);
+    }
+  },
+);
+
+it('a device whose name is no text is refused, as the service client does', () => {
+  const reply = { kind: 'acknowledgement', deviceId: '\ud800', messageId: 'm', properties: {}, body: '' } as const;
+  expect(() => encode({ ...reply, correlationId: undefined })).toThrow(URIError);
+});
