@@ -116,3 +116,70 @@ describe('a checkpoint', () => {
     expect(written).toEqual([]);
   });
 });
+
+describe('what an operator sees of checkpoints', () => {
+  const start = { ...at(10), completed: '' };
+  const upToDate = { sequenceNumber: 10, ageSeconds: 0, failures: 0 };
+
+  it('is that of the start of the session until one is written', () => {
+    expect(setUp().checkpoints.state()).toEqual({ ...upToDate, sequenceNumber: undefined });
+    const { checkpoints } = setUp(start);
+    checkpoints.begin(at(11));
+    expect(checkpoints.state()).toEqual(upToDate);
+  });
+
+  it('is how many seconds ago the first thing was done that no checkpoint contains', async () => {
+    const { checkpoints } = setUp(start);
+    await vi.advanceTimersByTimeAsync(60_000);
+    checkpoints.pass(at(11));
+    await vi.advanceTimersByTimeAsync(2_000);
+    checkpoints.end(checkpoints.begin(at(12)));
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(checkpoints.state()).toEqual({ ...upToDate, ageSeconds: 3 });
+    await vi.advanceTimersByTimeAsync(everyMs - 3_000);
+    expect(checkpoints.state()).toEqual({ ...upToDate, sequenceNumber: 12 });
+  });
+
+  it('counts from what was done while the last one was being written', async () => {
+    const { checkpoints, answer } = setUpByHand();
+    checkpoints.pass(at(11));
+    await vi.advanceTimersByTimeAsync(everyMs + 2_000);
+    checkpoints.pass(at(12));
+    await vi.advanceTimersByTimeAsync(1_000);
+    checkpoints.pass(at(13));
+    answer(true);
+    await vi.advanceTimersByTimeAsync(2_000);
+    expect(checkpoints.state()).toEqual({ ...upToDate, sequenceNumber: 11, ageSeconds: 3 });
+  });
+
+  it('goes on to count when one cannot be written, and says how often that was', async () => {
+    const { checkpoints, answer } = setUpByHand();
+    checkpoints.pass(at(11));
+    for (const failures of [1, 2]) {
+      await vi.advanceTimersByTimeAsync(everyMs);
+      answer(new Error('disk full'));
+      await vi.advanceTimersByTimeAsync(0);
+      expect(checkpoints.state()).toEqual({ ...upToDate, ageSeconds: (failures * everyMs) / 1_000, failures });
+    }
+    await vi.advanceTimersByTimeAsync(everyMs);
+    answer(true);
+    await vi.advanceTimersByTimeAsync(0);
+    expect(checkpoints.state()).toEqual({ sequenceNumber: 11, ageSeconds: 0, failures: 2 });
+  });
+
+  /** Each write ends when the test says so. */
+  function setUpByHand() {
+    let settle: (result: boolean | Error) => void = () => {};
+    const checkpoints = createCheckpoints({
+      progress: start,
+      checkpoint: () =>
+        new Promise((resolve, reject) => {
+          settle = (result) => (typeof result === 'boolean' ? resolve(result) : reject(result));
+        }),
+      limits: { everyMessages: 10, everyMs },
+      onTrouble() {},
+      onRevoked() {},
+    });
+    return { checkpoints, answer: (result: boolean | Error) => settle(result) };
+  }
+});

@@ -207,6 +207,16 @@ messageTable('V2', 'model.create', sample, createOrUpdateRows(v2), {
         withMembers({ ...body, type }, isNew),
       ),
     ),
+    {
+      it: 'reports a conflict of a request whose type is no type reference',
+      body: { objectId: pumpId, ...body, type: 'pump@x' },
+      backend: [
+        device,
+        absent,
+        { call: create, reply: problem(409, 'Exists', { objectId: pumpId, type: 'pump@1.0.0' }) },
+      ],
+      ...refused('create', 'HTTP 409: Exists'),
+    },
     ...['objectId', 'model', 'type', 'version', 'properties'].map((key) => ({
       it: `refuses a body in which ${key} occurs twice`,
       body: `{"${key}":1,"${key}":2}`,

@@ -21,6 +21,13 @@ export function createdRows({ named, unnamed, created, updated, refused, header 
   const nameless = unnamed();
   const owned = named(pumpBody, ofSensor);
   const two = [related('svc.history'), related('svc.location', { created: false })];
+  const climbing = {
+    model: 'svc.device',
+    typeId: 'pump',
+    version: '1.0.0',
+    unique: ['serial'],
+    baseTypes: ['../device'],
+  };
   const failing = [unrelated('svc.history', 'validation_error', 'no serial')];
   return [
     {
@@ -63,6 +70,17 @@ export function createdRows({ named, unnamed, created, updated, refused, header 
         noConfiguration(pumpId),
       ],
       ...updated(),
+    },
+    {
+      it: 'leaves a model whose type has a base type that is no type reference to the information model',
+      ...nameless.sent,
+      backend: [
+        device,
+        { ...pumpType, reply: [200, ` ${JSON.stringify(climbing)}`] },
+        nameless.creates,
+        noConfiguration(derivedObjectId),
+      ],
+      ...created(pump(isNew)),
     },
     {
       it: 'creates a new model when neither the type nor its base types declare anything unique',

@@ -5,13 +5,17 @@ import {
   otherPumpId,
   problem,
   pump,
+  pumpAnswer,
   pumpId,
   pumpType,
+  sensorPrincipal,
 } from '../../support/world.ts';
 import type { Row } from '../table/row.ts';
 import { absent, claims, isNew, lookUp, type Registration, stored, unowned } from './registration.ts';
 
 const exists = (objectId: string, type: string) => problem(409, 'Exists', { objectId, type });
+const readDerived = `GET /objects/${derivedObjectId}/models/svc.device`;
+const others = { ...isNew, ownerId: sensorPrincipal };
 const mismatch = problem(409, 'Version mismatch', { version: 2 });
 
 /** The message is handled again: another process may have handled it to its end. */
@@ -127,10 +131,27 @@ export function raceRows({ named, unnamed, created, updated, refused }: Registra
         device,
         pumpType,
         { ...bare.creates, reply: exists(derivedObjectId, 'pump@1.0.0') },
-        { call: `GET /objects/${derivedObjectId}/models/svc.device`, reply: [200, pump(isNew)] },
+        { call: readDerived, reply: [200, pump(isNew)] },
         noConfiguration(derivedObjectId),
       ],
       ...created(pump(isNew)),
+    },
+    {
+      it: 'updates its own earlier creation when another owns it by now',
+      ...bare.sent,
+      backend: [
+        device,
+        pumpType,
+        { ...bare.creates, reply: exists(derivedObjectId, 'pump@1.0.0') },
+        { call: readDerived, reply: [200, pump(others)] },
+        {
+          ...bare.updates(1),
+          call: readDerived.replace('GET', 'PUT'),
+          reply: [200, pumpAnswer({ ...others, version: 2 })],
+        },
+        noConfiguration(derivedObjectId),
+      ],
+      ...updated(pump({ ...others, version: 2 })),
     },
     {
       it: 'creates again, and updates nothing, when the model it finds is its own of an earlier delivery',

@@ -94,6 +94,18 @@ export function updatedRows({ named, unnamed, updated, header }: Registration): 
       ...updated(),
     },
     {
+      it: 'asks for no base types when the registry resolves what is unique',
+      ...nameless.sent,
+      backend: [
+        device,
+        type('pump', { version: '1.0.0', uniqueProperties: ['serial'], unique: ['tag'], baseTypes: ['device@2.1.0'] }),
+        lookUp(pump()),
+        nameless.updates(1),
+        noConfiguration(pumpId),
+      ],
+      ...updated(),
+    },
+    {
       it: 'updates again when the identical request is repeated',
       ...pumped.sent,
       backend: [device, stored({ version: 2 }), pumped.updates(2), noConfiguration(pumpId)],
@@ -141,6 +153,18 @@ export function updatedRows({ named, unnamed, updated, header }: Registration): 
       backend: [device, unowned, claims(), pumped.updates(1), noConfiguration(pumpId)],
       ...updated(),
     },
+    ...[null, ''].map((ownerId) => ({
+      it: `claims a model whose ownerId is ${ownerId === null ? 'null' : 'empty'}, which breaks the contract`,
+      ...pumped.sent,
+      backend: [
+        device,
+        { call: readPump, reply: [200, ` ${JSON.stringify(pump({ ownerId }))}`] as const },
+        claims(),
+        pumped.updates(1),
+        noConfiguration(pumpId),
+      ],
+      ...updated(),
+    })),
     {
       it: `claims an unowned model for the owner of the ${header}`,
       ...owned.sent,

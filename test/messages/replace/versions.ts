@@ -105,6 +105,19 @@ export function raceRows({ done, failed, refused }: Replacement): Readonly<Recor
         ...done(),
       },
       {
+        it: 'asks for each of them with the request as it was, not with the version that was answered',
+        redelivered: true,
+        ...sent,
+        backend: [
+          misses(4),
+          stored(5),
+          { ...updates(4), reply: [200, pumpAnswer({ version: 3 })] },
+          { ...updates(4), reply: [200, pumpAnswer({ version: 4 })] },
+          { ...updates(4), reply: [200, pumpAnswer({ version: 5 })] },
+        ],
+        ...done(),
+      },
+      {
         it: 'is rejected when it is behind and was not the one that made it so',
         redelivered: true,
         ...sent,

@@ -78,7 +78,7 @@ async function check(generation: Generation, name: string, row: Row) {
     properties: present({ ...acknowledgementProperties[generation](name), ...row.ackProperties }),
     body: row.ack,
   };
-  expect(received).toEqual(acknowledgement ? [...expected, acknowledgement] : expected);
+  expect(received).toStrictEqual(acknowledgement ? [...expected, acknowledgement] : expected);
   const last = replies.at(-1);
   if (row.ackText) expect(last && decompressed(last.properties, last.body)).toContain(row.ackText);
   if (row.log) expect(logged.at(-1)).toMatchObject({ msg: 'handled', ...row.log });

@@ -1,0 +1,40 @@
+import { describe, expect, it, vi } from 'vitest';
+import { withFakeTimers } from '../support/fakeTimers.ts';
+import { events, limits, partitionByHand } from './support/partitions.ts';
+
+withFakeTimers();
+
+const nothing = { messages: 0, bytes: 0 };
+
+describe('what an operator sees of a partition', () => {
+  it('is nothing before the first message and after the last', async () => {
+    const { partition, end } = partitionByHand();
+    const empty = { inFlight: 0, waiting: 0, spooled: nothing, devices: 0, oldest: undefined, suspects: 0 };
+    const state = { sequenceNumber: undefined, ageSeconds: 0, failures: 0 };
+    expect(partition.contents()).toEqual({ ...empty, checkpoint: state });
+    await partition.admit(events('a1'));
+    await end(1);
+    await partition.drain(0);
+    expect(partition.contents()).toEqual({ ...empty, checkpoint: { ...state, sequenceNumber: 1 } });
+  });
+
+  it('is what is in flight, what waits in memory and on disk, and for how many devices', async () => {
+    const { partition, spool } = partitionByHand({ limits: { ...limits, deviceMessages: 2 } });
+    await partition.admit(events('a1 a2 a3 b4'));
+    expect(spool.taken()).toEqual({ messages: 1, bytes: expect.any(Number) });
+    expect(partition.contents()).toMatchObject({ inFlight: 2, waiting: 2, spooled: spool.taken(), devices: 2 });
+  });
+
+  it('is the oldest message that is not handled to its end, whichever device it is of', async () => {
+    const { partition, end } = partitionByHand();
+    await partition.admit(events('b1'));
+    const readAt = Date.now();
+    await vi.advanceTimersByTimeAsync(1_000);
+    await partition.admit(events('a2 b3'));
+    expect(partition.contents().oldest).toEqual({ device: 'b', sequenceNumber: 1, readAt });
+    await end(1);
+    expect(partition.contents().oldest).toEqual({ device: 'a', sequenceNumber: 2, readAt: readAt + 1_000 });
+    await end(2);
+    expect(partition.contents().oldest).toMatchObject({ device: 'b', sequenceNumber: 3 });
+  });
+});
