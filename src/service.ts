@@ -3,6 +3,7 @@ import type { Arrival } from './dispatch/dispatch.ts';
 import { createArrivals } from './dispatch/recognition.ts';
 import { createHandling } from './handling.ts';
 import { createBudget } from './hub/partition/budget.ts';
+import { createPace } from './hub/partition/pace.ts';
 import { openSpool } from './hub/partition/spool.ts';
 import { balanceLimits } from './hub/reading/balance.ts';
 import { createConsumer } from './hub/reading/consumer.ts';
@@ -22,6 +23,7 @@ import { directoriesOf } from './settings/directories.ts';
 import {
   checkpointEveryMessages,
   deviceMessages,
+  leastMessages,
   messageLimits,
   reading,
   spoolMessages,
@@ -65,7 +67,8 @@ export async function startService(
   const handling = createHandling(settings, log, undefined, amounts, meter, traces, taps);
   const { connection, backends, sender, dispatch, requirementOf } = handling;
   const arrivalsOf = createArrivals({ hub: hubName, meter, log, taps });
-  const overall = createBudget(delivery);
+  const pace = createPace({ least: leastMessages, most: delivery.maxMessages });
+  const overall = createBudget(delivery, undefined, pace);
   const share = partitionShare(delivery);
 
   const consumer = createConsumer({
@@ -114,7 +117,7 @@ export async function startService(
     stuck: () => (consumer.silentForMs() < stuckAfterMs ? [] : ['an answer of the hub or the checkpoint store']),
     metrics: metrics.answer,
   });
-  observeService(meter, { budget: overall, consumer, backends, sender });
+  observeService(meter, { budget: overall, pace, consumer, backends, sender });
   log.info({ port: server.port }, 'health is served at /livez and /readyz');
   const admin = await openAdmin(
     settings,

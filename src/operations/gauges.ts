@@ -1,5 +1,6 @@
 import type { Backends } from '../backends/backends.ts';
 import type { Budget } from '../hub/partition/budget.ts';
+import type { Pace } from '../hub/partition/pace.ts';
 import type { Consumer } from '../hub/reading/consumer.ts';
 import type { Sender } from '../hub/replies/sender.ts';
 import type { Meter } from '../metrics/meter.ts';
@@ -9,13 +10,14 @@ import { observePartitions } from './partitionGauges.ts';
 interface Observed {
   /** Of all partitions. */
   readonly budget: Pick<Budget, 'inFlight' | 'waiting' | 'answering'>;
+  readonly pace: Pick<Pace, 'messages'>;
   readonly consumer: Pick<Consumer, 'partitions' | 'waiting'>;
   readonly backends: Pick<Backends, 'states'>;
   readonly sender: Pick<Sender, 'state'>;
 }
 
 /** Registers the metrics that are read from the state of the service whenever somebody collects them. */
-export function observeService(meter: Meter, { budget, consumer, backends, sender }: Observed): void {
+export function observeService(meter: Meter, { budget, pace, consumer, backends, sender }: Observed): void {
   const held = (what: 'messages' | 'bytes') =>
     [
       [budget.inFlight()[what], 'work'],
@@ -24,6 +26,7 @@ export function observeService(meter: Meter, { budget, consumer, backends, sende
     ] as const;
   meter.observe('device_messaging.held.messages', () => held('messages'));
   meter.observe('device_messaging.held.bytes', () => held('bytes'));
+  meter.observe('device_messaging.work.limit', () => [[pace.messages()]]);
   meter.observe('device_messaging.unfinished.messages', () => [[consumer.waiting().messages]]);
   observePartitions(meter, consumer);
 

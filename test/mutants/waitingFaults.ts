@@ -99,6 +99,28 @@ export const waitingFaults: readonly Fault[] = [
       caughtBy: 'can leave the line, and nothing is charged then',
     },
   ),
+  ...inFile(
+    'src/hub/partition/pace.ts',
+    ['test/hub/pace.test.ts'],
+    {
+      fault: 'lets more begin while the event loop is full',
+      find: 'busy < shares.spare',
+      replace: 'busy >= 0',
+      caughtBy: 'are few while these keep the event loop busy',
+    },
+    {
+      fault: 'stays at the most that there ever were',
+      find: 'else if (busy > shares.busy)',
+      replace: 'else if (busy > 1)',
+      caughtBy: 'become fewer again when they keep the event loop busy',
+    },
+  ),
+  ...inFile('src/hub/partition/budget.ts', ['test/hub/pace.test.ts'], {
+    fault: 'asks only once for more messages in flight',
+    find: '    if (queue.length > 0 && messages >= mostNow()) pace?.reached(admitNext);\n',
+    replace: '',
+    caughtBy: 'become more, up to the limit',
+  }),
   ...inFile('src/dispatch/requirements.ts', ['test/dispatch/requirements.test.ts'], {
     fault: 'lets what is refused wait for a backend',
     find: 'return refusal ? undefined : requirement;',

@@ -1,4 +1,5 @@
 import { createRoom, type Room } from './capacity.ts';
+import type { Pace } from './pace.ts';
 
 /**
  * A fair semaphore over messages and bytes in flight: beyond its limits, messages that could begin wait in order of
@@ -41,17 +42,21 @@ interface Turn {
   admitted(): void;
 }
 
-/** @param overall is charged too, after this one */
-export function createBudget({ maxMessages, maxBytes }: BudgetLimits, overall?: Budget): Budget {
+/**
+ * @param overall is charged too, after this one
+ * @param pace how many of the messages may be in flight at the moment; all of them when omitted
+ */
+export function createBudget({ maxMessages, maxBytes }: BudgetLimits, overall?: Budget, pace?: Pace): Budget {
   const roomLimits = { maxMessages, maxBytes: maxBytes * roomShare };
   let messages = 0;
   let bytes = 0;
   let isTakenAlone = false;
   const queue: Turn[] = [];
 
+  const mostNow = () => Math.min(maxMessages, pace?.messages() ?? maxMessages);
   const isEmpty = () => messages === 0 && !isTakenAlone;
   const fits = (more: number) =>
-    !isTakenAlone && (messages === 0 || (messages < maxMessages && bytes + more <= maxBytes));
+    !isTakenAlone && (messages === 0 || (messages < mostNow() && bytes + more <= maxBytes));
 
   function enter(more: number) {
     messages += 1;
@@ -70,6 +75,7 @@ export function createBudget({ maxMessages, maxBytes }: BudgetLimits, overall?: 
       first.enter();
       first.admitted();
     }
+    if (queue.length > 0 && messages >= mostNow()) pace?.reached(admitNext);
   }
 
   /** Returns false when `signal` was aborted before its turn. */
@@ -90,6 +96,7 @@ export function createBudget({ maxMessages, maxBytes }: BudgetLimits, overall?: 
       };
       signal?.addEventListener('abort', leaveQueue, { once: true });
       queue.push(queued);
+      if (messages >= mostNow()) pace?.reached(admitNext);
     });
   }
 

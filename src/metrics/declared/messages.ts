@@ -97,6 +97,11 @@ export const messageMetrics = {
     },
     place,
   ),
+  'device_messaging.work.limit': updowncounter({
+    unit: '{message}',
+    what: 'Messages that may be in flight at the moment (D163)',
+    use: 'It rises, up to `DELIVERY_MAX_MESSAGES`, while messages wait and the event loop has time to spare: then backends or the hub are slow. At 48 with messages that wait, CPU is the limit.',
+  }),
   'device_messaging.held.bytes': updowncounter(
     {
       unit: 'By',

@@ -15,6 +15,9 @@ export const messageLimits = {
   maxSyncBytes: 8 * mebibyte,
 };
 
+/** So many messages may always be in flight, of DELIVERY_MAX_MESSAGES (D163). */
+export const leastMessages = 48;
+
 /** Most messages of one device in memory; the others wait on disk (D16). */
 export const deviceMessages = 16;
 

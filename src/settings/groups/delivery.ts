@@ -5,7 +5,7 @@ import { gibibyte, hour, mebibyte } from './measures.ts';
 
 export const delivery = {
   maxMessages: {
-    doc: 'Most messages in flight (G2), half of them in one partition. As many again may wait in memory, and as many again for their replies to be sent (D27, D28).',
+    doc: 'Most messages in flight (G2), half of them in one partition; the service uses no more of them than keep it busy (D163). As many again may wait in memory, and as many again for their replies to be sent (D27, D28).',
     format: 'count',
     maximum: 100_000,
     default: 1000,

@@ -1,0 +1,56 @@
+import { performance } from 'node:perf_hooks';
+
+/**
+ * How many messages may be in flight at the moment: few while they keep the event loop busy, because more would only grow
+ * old in memory; up to the limit while it has time to spare, because then they wait for somebody else (D163).
+ */
+export interface Pace {
+  messages(): number;
+  /**
+   * A message waits because so many are in flight.
+   * @param changed called a little later, once, when the number may have changed
+   */
+  reached(changed: () => void): void;
+}
+
+interface PaceOptions {
+  readonly least: number;
+  readonly most: number;
+  /** Starts a measurement; the returned function says which share of the time since then the event loop was busy. */
+  measure?(): () => number;
+}
+
+const windowMs = 100;
+
+/** Below the first share of the time there are more messages, above the second fewer. */
+const shares = { spare: 0.95, busy: 0.98 };
+const factors = { more: 1.5, fewer: 0.9 };
+
+function measureLoop(): () => number {
+  const before = performance.eventLoopUtilization();
+  return () => performance.eventLoopUtilization(before).utilization;
+}
+
+export function createPace({ least, most, measure = measureLoop }: PaceOptions): Pace {
+  let messages = Math.min(least, most);
+  let isMeasuring = false;
+
+  function adjust(busy: number) {
+    if (busy < shares.spare) messages = Math.min(most, Math.ceil(messages * factors.more));
+    else if (busy > shares.busy) messages = Math.max(Math.min(least, most), Math.floor(messages * factors.fewer));
+  }
+
+  return {
+    messages: () => messages,
+    reached(changed) {
+      if (isMeasuring) return;
+      isMeasuring = true;
+      const busy = measure();
+      setTimeout(() => {
+        isMeasuring = false;
+        adjust(busy());
+        changed();
+      }, windowMs).unref();
+    },
+  };
+}
