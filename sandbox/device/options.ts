@@ -67,9 +67,9 @@ export interface Sending extends Common {
 }
 
 /** The options of `npm run device`; `undefined` when help is asked for. Throws `UsageError`, or what `parseArgs` throws. */
-export function readArguments(args = process.argv.slice(2)): Options | undefined {
+export function readArguments(args: readonly string[]): Options | undefined {
   const { values, positionals } = parseArgs({
-    args,
+    args: [...args],
     allowPositionals: true,
     options: {
       id: { type: 'string' },

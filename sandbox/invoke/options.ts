@@ -45,9 +45,9 @@ export interface Options {
 }
 
 /** The options of `npm run invoke`; `undefined` when help is asked for. Throws `UsageError`, or what `parseArgs` throws. */
-export function readArguments(args = process.argv.slice(2)): Options | undefined {
+export function readArguments(args: readonly string[]): Options | undefined {
   const { values, positionals } = parseArgs({
-    args,
+    args: [...args],
     allowPositionals: true,
     options: {
       token: { type: 'string', default: 'invoker' },

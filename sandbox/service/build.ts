@@ -1,15 +1,17 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { projectDirectory } from '../state/directories.ts';
+import { isUpToDate } from './upToDate.ts';
 
 /** The service does not compile; the message has the compiler's words. */
 export class BuildFailed extends Error {
   override name = 'BuildFailed';
 }
 
-/** Runs `npm run build`, which does nothing when nothing has changed. Resolves with the milliseconds it took. */
+/** Runs `npm run build`, unless nothing has changed since. Resolves with the milliseconds it took. */
 export async function buildService(): Promise<number> {
   const start = performance.now();
+  if (await isUpToDate()) return performance.now() - start;
   const shell = process.platform === 'win32';
   try {
     await promisify(execFile)('npm', ['run', '--silent', 'build'], { cwd: projectDirectory, shell });

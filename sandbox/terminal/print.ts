@@ -1,4 +1,5 @@
 import { styleText } from 'node:util';
+import type { Output } from './streams.ts';
 
 type Style = Parameters<typeof styleText>[0];
 
@@ -10,7 +11,7 @@ export interface Printer {
   paint(style: Style, text: string): string;
 }
 
-export function createPrinter(stream: NodeJS.WriteStream = process.stdout): Printer {
+export function createPrinter(stream: Output = process.stdout): Printer {
   const start = performance.now();
   const colours = stream.isTTY && !process.env['NO_COLOR'];
   const paint = (style: Style, text: string) => (colours ? styleText(style, text, { validateStream: false }) : text);

@@ -2,11 +2,13 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { sendOrAnswer } from '../../../sandbox/device/command.ts';
 import { help } from '../../../sandbox/device/options.ts';
 import type { Sandbox } from '../../../sandbox/sandbox.ts';
 import { modelCreate } from '../../../sandbox/stories/model.create.ts';
 import { catalogue } from '../../../src/messages/index.ts';
 import { startTestSandbox } from '../testSandbox.ts';
+import { begin } from './here.ts';
 import { run } from './run.ts';
 
 const bytes = '{ "model": "svc.device","type":"pump", "properties": {"serial":"B-1","maximumPressure":10.0} }\n';
@@ -22,11 +24,16 @@ afterAll(async () => {
 });
 
 describe('npm run device', () => {
-  const device = (args: string[], input?: string) =>
-    run('sandbox/device/main.ts', ['--directory', sandbox.directory, ...args], input);
+  const inSandbox = (args: readonly string[]) => ['--directory', sandbox.directory, ...args];
+  const never = () => new AbortController().signal;
+  const device = (args: readonly string[], input?: string) =>
+    begin((streams) => sendOrAnswer(inSandbox(args), streams, never), input).ended;
+  /** As a person does: in a process of its own. */
+  const deviceByHand = (args: readonly string[], input?: string) =>
+    run('sandbox/device/main.ts', inSandbox(args), input);
 
   it('ends with 0 after a successful acknowledgement, and shows what was sent and what came back', async () => {
-    const { code, stdout } = await device(['model.create']);
+    const { code, stdout } = await deviceByHand(['model.create']);
     expect(stdout).toContain('pump-1 sends');
     expect(stdout).toContain('Svc.InformationModel.ObjectModelCreated');
     expect(stdout).toMatch(/"success": true/);
@@ -45,7 +52,7 @@ describe('npm run device', () => {
   });
 
   it('ends with 1 after a failed acknowledgement', async () => {
-    const { code, stdout } = await device(['model.create', '-'], '{"objectId":"not a guid"}');
+    const { code, stdout } = await deviceByHand(['model.create', '-'], '{"objectId":"not a guid"}');
     expect(stdout).toMatch(/"success": false/);
     expect(code).toBe(1);
   });
@@ -94,7 +101,7 @@ describe('npm run device', () => {
   });
 
   it('says what to do when no sandbox runs', async () => {
-    const { code, stderr } = await run('sandbox/device/main.ts', ['--directory', folder, 'model.create']);
+    const { code, stderr } = await device(['--directory', folder, 'model.create']);
     expect(stderr).toContain('npm run sandbox');
     expect(code).toBe(3);
   });

@@ -1,14 +1,13 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { sendOrAnswer } from '../../../sandbox/device/command.ts';
+import { invoke as invokeHere } from '../../../sandbox/invoke/invoke.ts';
 import { help as invokeHelp } from '../../../sandbox/invoke/options.ts';
 import type { Sandbox } from '../../../sandbox/sandbox.ts';
-import { endWithUs } from '../../../sandbox/service/endWithUs.ts';
-import { projectDirectory } from '../../../sandbox/state/directories.ts';
 import { startTestSandbox } from '../testSandbox.ts';
+import { begin } from './here.ts';
 import { run } from './run.ts';
 
 let sandbox: Sandbox & { directory: string };
@@ -25,38 +24,31 @@ afterAll(async () => {
 });
 
 describe('npm run invoke', () => {
-  const invoke = (args: string[], input?: string) =>
-    run('sandbox/invoke/main.ts', ['--directory', sandbox.directory, ...args], input);
+  const inSandbox = (args: readonly string[]) => ['--directory', sandbox.directory, ...args];
+  const invoke = (args: readonly string[], input?: string) =>
+    begin((streams) => invokeHere(inSandbox(args), streams), input).ended;
+  /** As a person does: in a process of its own. */
+  const invokeByHand = (args: readonly string[], input?: string) =>
+    run('sandbox/invoke/main.ts', inSandbox(args), input);
 
   /** Runs `work` while the device answers methods, and gives what the device has shown. */
   async function whileAnswering(id: string, args: string[], work: () => Promise<void>): Promise<string> {
-    const all = ['--directory', sandbox.directory, '--methods', '--id', id, ...args];
-    const device = spawn(process.execPath, ['--import', 'tsx', 'sandbox/device/main.ts', ...all], {
-      cwd: projectDirectory,
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    endWithUs(device);
-    let shown = '';
-    const listens = new Promise<void>((resolve) => {
-      device.stdout.on('data', (chunk) => {
-        shown += chunk;
-        if (shown.includes('answers methods')) resolve();
-      });
-    });
+    const interrupt = new AbortController();
+    const all = inSandbox(['--methods', '--id', id, ...args]);
+    const device = begin((streams) => sendOrAnswer(all, streams, () => interrupt.signal));
     try {
-      await listens;
+      await expect.poll(device.shown).toContain('answers methods');
       await work();
     } finally {
-      const ended = once(device, 'exit');
-      device.kill('SIGTERM');
-      expect(await ended).toEqual([0, null]);
+      interrupt.abort();
+      expect(await device.ended).toMatchObject({ code: 0 });
     }
-    return shown;
+    return device.shown();
   }
 
   it('shows request, route and answer, and ends with 0', async () => {
     await whileAnswering('motor-1', [], async () => {
-      const { code, stdout } = await invoke(['motor-1', 'stop']);
+      const { code, stdout } = await invokeByHand(['motor-1', 'stop']);
       expect(stdout).toMatch(/POST http:\S+\/methods\/stop\n/);
       expect(stdout).toMatch(/Conveyor motor, motor@1.0.0\n.*motor-1\n/);
       expect(stdout).toMatch(/information model +GET .* 200/);
@@ -80,7 +72,7 @@ describe('npm run invoke', () => {
 
   it('sends the input byte for byte, from the command line or from stdin', async () => {
     for (const [args, input] of [[['{"rpm":9007199254740993}']], [['-'], '{"rpm":9007199254740993}']] as const) {
-      const { code, stdout } = await invoke(['motor-1', 'configure', ...args], input);
+      const { code, stdout } = await invokeByHand(['motor-1', 'configure', ...args], input);
       expect(stdout).toContain('"rpm": 9007199254740993');
       expect(code).toBe(1);
     }

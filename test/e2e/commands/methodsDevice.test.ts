@@ -1,7 +1,12 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { sendOrAnswer } from '../../../sandbox/device/command.ts';
 import type { Sandbox } from '../../../sandbox/sandbox.ts';
+import { endWithUs } from '../../../sandbox/service/endWithUs.ts';
+import { projectDirectory } from '../../../sandbox/state/directories.ts';
 import { startTestSandbox } from '../testSandbox.ts';
-import { run } from './run.ts';
+import { begin } from './here.ts';
 
 let sandbox: Sandbox & { directory: string };
 beforeAll(async () => {
@@ -21,8 +26,24 @@ describe('npm run device -- --methods', () => {
   const call = { methodName: 'invokeMethod', responseTimeoutMs: 30_000, connectTimeoutMs: 30_000 };
   const invoke = (more: object = {}, id = 'motor-1') =>
     sandbox.hub.methods.invoke(id, { ...call, payload: { ...payload, ...more } });
-  const answering = (...args: string[]) => run('sandbox/device/main.ts', [...inSandbox(), '--methods', ...args]);
-  const inSandbox = () => ['--directory', sandbox.directory];
+  const withMethods = (args: readonly string[]) => ['--directory', sandbox.directory, '--methods', ...args];
+  const never = () => new AbortController().signal;
+  const answering = (...args: string[]) => begin((streams) => sendOrAnswer(withMethods(args), streams, never)).ended;
+
+  it.each(['SIGINT', 'SIGTERM'] as const)('answers until %s, and then ends with 0', async (signal) => {
+    const program = ['--import', 'tsx', 'sandbox/device/main.ts', ...withMethods(['--id', 'motor-1'])];
+    const device = spawn(process.execPath, program, { cwd: projectDirectory, stdio: ['ignore', 'pipe', 'inherit'] });
+    endWithUs(device);
+    const ended = once(device, 'exit');
+    let shown = '';
+    device.stdout.on('data', (chunk) => {
+      shown += chunk;
+    });
+    await expect.poll(() => shown).toContain('answers methods');
+    for (const _ of [1, 2]) expect(await invoke()).toEqual({ status: 200, payload: { status: 200 } });
+    device.kill(signal);
+    expect(await ended).toEqual([0, null]);
+  });
 
   it('answers with the inputs as they came, or with nothing, and shows what it was asked and what it said', async () => {
     const ended = answering('--id', 'motor-1', '--times', '2');
