@@ -1,7 +1,9 @@
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { availableParallelism, cpus } from 'node:os';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { buildService } from '../../sandbox/service/build.ts';
+import { chartsOf } from './charts.ts';
 import { profileUpdate } from './profile.ts';
 import { type Measured, tableOf } from './table.ts';
 import { workloads } from './workloads/index.ts';
@@ -15,6 +17,9 @@ Linux only: CPU and memory are read from /proc. Nothing else should run on the m
   --quick       small sizes and two rounds: under three minutes for all
   --rounds N    paired rounds (20); what takes long and what needs few makes fewer
   --json FILE   write every figure and round there
+  --charts DIR  draw the ratios there, as bench.svg and growth.svg
+  --before FILE draw those of an earlier --json FILE beside them
+  --from FILE   measure nothing: show and draw what an earlier --json FILE has
   --profile     say where the CPU of the update workload goes, by package and by file
   --help
 
@@ -38,6 +43,9 @@ async function main(): Promise<number> {
       quick: { type: 'boolean', default: false },
       rounds: { type: 'string' },
       json: { type: 'string' },
+      charts: { type: 'string' },
+      before: { type: 'string' },
+      from: { type: 'string' },
       profile: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
@@ -51,6 +59,19 @@ async function main(): Promise<number> {
   const rounds = Number(values.rounds ?? (values.quick ? 2 : 20));
   if (!Number.isInteger(rounds) || rounds < 1) throw new UsageError('--rounds must be a whole number above 0.');
   for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(130)); // the programs are killed, other children end with their channel
+
+  const before = values.before === undefined ? undefined : await readRun(values.before);
+  const draw = async (measured: readonly Measured[]) => {
+    if (values.charts === undefined) return;
+    const runs = [...(before ? [{ name: 'before', measured: before }] : []), { name: 'now', measured }];
+    for (const [file, svg] of Object.entries(chartsOf(runs))) await writeFile(join(values.charts, file), svg);
+  };
+  if (values.from !== undefined) {
+    const measured = await readRun(values.from);
+    say(tableOf(measured));
+    await draw(measured);
+    return 0;
+  }
 
   await buildService();
   const machine = `${availableParallelism()} × ${cpus()[0]?.model ?? 'unknown processor'}, Node ${process.version}`;
@@ -72,7 +93,19 @@ async function main(): Promise<number> {
   say(`\n${tableOf(measured)}`);
   if (values.json)
     await writeFile(values.json, `${JSON.stringify({ machine, rounds, quick: values.quick, measured }, null, 2)}\n`);
+  await draw(measured);
   return 0;
+}
+
+/** @throws UsageError when no run was written there */
+async function readRun(file: string): Promise<readonly Measured[]> {
+  const { measured } = await readFile(file, 'utf8')
+    .then((text) => JSON.parse(text))
+    .catch((error) => {
+      throw new UsageError(`${file} cannot be read: ${error.message}`);
+    });
+  if (!Array.isArray(measured)) throw new UsageError(`${file} was not written by --json.`);
+  return measured;
 }
 
 /** One line that is written over on a terminal, and a line each elsewhere. */

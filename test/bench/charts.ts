@@ -1,0 +1,42 @@
+import { drawBarChart } from '../../scripts/svg/barChart.ts';
+import type { Measured } from './table.ts';
+
+/** What a run has measured, and what to call it. */
+export interface Run {
+  readonly name: string;
+  readonly measured: readonly Measured[];
+}
+
+/** The charts of the ratios, by file name: what the service costs beside others, and how that grows. */
+export function chartsOf(runs: readonly Run[]): Readonly<Record<string, string>> {
+  return {
+    'bench.svg': ratiosOf(runs, 'The service beside others', (workload) => workload !== 'growth'),
+    'growth.svg': ratiosOf(
+      runs,
+      'CPU of an update, as devices and partitions grow',
+      (workload) => workload === 'growth',
+    ),
+  };
+}
+
+function ratiosOf(runs: readonly Run[], title: string, isShown: (workload: string) => boolean): string {
+  const found = runs.map(({ measured }) => {
+    const rows = measured.flatMap(({ workload, rows }) =>
+      rows.filter(({ unit }) => unit === '×' && isShown(workload.name)).map((row) => ({ workload, ...row })),
+    );
+    return new Map(rows.map(({ workload, measure, figure }) => [`${workload.name}: ${measure}`, figure]));
+  });
+  const labels = [...new Set(found.flatMap((one) => [...one.keys()]))];
+  return drawBarChart({
+    title,
+    unit: 'ratio: median, and range of the rounds',
+    series: runs.map(({ name }) => name),
+    rows: labels.map((label) => ({
+      label,
+      bars: found.map((one) => {
+        const figure = one.get(label);
+        return figure && { value: figure.median, low: figure.low, high: figure.high };
+      }),
+    })),
+  });
+}
