@@ -24,6 +24,29 @@ function setUp(progress?: Progress, everyMessages = 10) {
   return { checkpoints, written, troubles };
 }
 
+/** After position 10; each write ends when the test says so. */
+function setUpByHand() {
+  const written: Progress[] = [];
+  let settle: (result: boolean | Error) => void = () => {};
+  const checkpoints = createCheckpoints({
+    progress: { ...at(10), completed: '' },
+    checkpoint(next) {
+      written.push(next);
+      return new Promise((resolve, reject) => {
+        settle = (result) => (typeof result === 'boolean' ? resolve(result) : reject(result));
+      });
+    },
+    limits: { everyMessages: 10, everyMs },
+    onTrouble() {},
+    onRevoked() {},
+  });
+  async function answer(result: boolean | Error) {
+    settle(result);
+    await vi.advanceTimersByTimeAsync(0);
+  }
+  return { checkpoints, written, answer };
+}
+
 /** What is done, from 1 to 60, by position and map. */
 const doneIn = ({ sequenceNumber, completed }: Progress) => {
   const above = decodeCompletion(sequenceNumber, completed);
@@ -117,6 +140,47 @@ describe('a checkpoint', () => {
   });
 });
 
+describe('a checkpoint that is asked for while another one is being written', () => {
+  const note = { ends: 2, upTo: 13, alone: 11, trials: new Map() };
+  const text = '1 2 13 11 -';
+
+  it('follows that one at once', async () => {
+    const { checkpoints, written, answer } = setUpByHand();
+    checkpoints.pass(at(11));
+    await vi.advanceTimersByTimeAsync(everyMs);
+    checkpoints.pass(at(12));
+    const flushing = checkpoints.flush();
+    await answer(true);
+    expect(written).toMatchObject([{ sequenceNumber: 11 }, { sequenceNumber: 12 }]);
+    await answer(true);
+    await flushing;
+  });
+
+  it('has the note that it was asked for with, and those after it have it until its messages are done', async () => {
+    const { checkpoints, written, answer } = setUpByHand();
+    checkpoints.pass(at(11));
+    await vi.advanceTimersByTimeAsync(everyMs);
+    const isNoted = checkpoints.annotate(note);
+    await answer(true);
+    await answer(true);
+    expect(await isNoted).toBe(true);
+    for (const one of [12, 13]) {
+      checkpoints.pass(at(one));
+      await vi.advanceTimersByTimeAsync(everyMs);
+      await answer(true);
+    }
+    expect(written.map(({ note }) => note)).toEqual([undefined, text, text, undefined]);
+    expect(written.at(-1)).not.toHaveProperty('note');
+  });
+
+  it('says that the note is not written when the store fails', async () => {
+    const { checkpoints, answer } = setUpByHand();
+    const isNoted = checkpoints.annotate(note);
+    await answer(new Error('disk full'));
+    expect(await isNoted).toBe(false);
+  });
+});
+
 describe('what an operator sees of checkpoints', () => {
   const start = { ...at(10), completed: '' };
   const upToDate = { sequenceNumber: 10, ageSeconds: 0, failures: 0 };
@@ -147,7 +211,7 @@ describe('what an operator sees of checkpoints', () => {
     checkpoints.pass(at(12));
     await vi.advanceTimersByTimeAsync(1_000);
     checkpoints.pass(at(13));
-    answer(true);
+    await answer(true);
     await vi.advanceTimersByTimeAsync(2_000);
     expect(checkpoints.state()).toEqual({ ...upToDate, sequenceNumber: 11, ageSeconds: 3 });
   });
@@ -157,29 +221,11 @@ describe('what an operator sees of checkpoints', () => {
     checkpoints.pass(at(11));
     for (const failures of [1, 2]) {
       await vi.advanceTimersByTimeAsync(everyMs);
-      answer(new Error('disk full'));
-      await vi.advanceTimersByTimeAsync(0);
+      await answer(new Error('disk full'));
       expect(checkpoints.state()).toEqual({ ...upToDate, ageSeconds: (failures * everyMs) / 1_000, failures });
     }
     await vi.advanceTimersByTimeAsync(everyMs);
-    answer(true);
-    await vi.advanceTimersByTimeAsync(0);
+    await answer(true);
     expect(checkpoints.state()).toEqual({ sequenceNumber: 11, ageSeconds: 0, failures: 2 });
   });
-
-  /** Each write ends when the test says so. */
-  function setUpByHand() {
-    let settle: (result: boolean | Error) => void = () => {};
-    const checkpoints = createCheckpoints({
-      progress: start,
-      checkpoint: () =>
-        new Promise((resolve, reject) => {
-          settle = (result) => (typeof result === 'boolean' ? resolve(result) : reject(result));
-        }),
-      limits: { everyMessages: 10, everyMs },
-      onTrouble() {},
-      onRevoked() {},
-    });
-    return { checkpoints, answer: (result: boolean | Error) => settle(result) };
-  }
 });

@@ -18,6 +18,20 @@ describe('a device that floods', () => {
     expect([budget.inFlight().messages, budget.waiting.taken().messages]).toEqual([2, 2]);
   });
 
+  it('is charged for what waits in memory: each message, its body, and names and values of its properties', async () => {
+    async function charged(properties: object, body: unknown) {
+      const { partition, budget } = partitionByHand({ costOf: () => 1 });
+      const sent = { ...hubEvent({ properties: { device: 'a', ...properties } }), body };
+      await partition.admit([1, 2, 3].map((sequenceNumber) => ({ ...sent, sequenceNumber })));
+      return budget.waiting.taken();
+    }
+    const bare = await charged({}, { parsed: true });
+    expect(bare.messages).toBe(2);
+    expect(bare.bytes).toBeGreaterThan(2 * 'devicea'.length);
+    const more = await charged({ name: 'text', n: 7 }, Buffer.alloc(500));
+    expect(more.bytes - bare.bytes).toBe(2 * ('nametextn'.length + 500));
+  });
+
   it('keeps its order through the spool, bodies and properties intact', async () => {
     vi.useRealTimers();
     const seen: HubEvent[] = [];

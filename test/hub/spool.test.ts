@@ -130,6 +130,20 @@ describe('the spool', () => {
     open(1);
   });
 
+  it('takes a message that fills a mebibyte to its last byte, and two that do so together, but none that is larger', async () => {
+    open(4 * mebibyte);
+    const most = 1_000_000 + mebibyte - put(1, 1_000_000).length;
+    const half = mebibyte / 2 - (mebibyte - most);
+    spool.close();
+    open(2 * mebibyte);
+    const tickets = [put(1, most), put(2, half), put(3, half)];
+    expect(tickets.map(({ length }) => length)).toEqual([mebibyte, mebibyte / 2, mebibyte / 2]);
+    for (const [index, ticket] of tickets.entries()) {
+      expect(await spool.take(ticket)).toMatchObject({ sequenceNumber: index + 1 });
+    }
+    expect(spool.put(message(4, most + 1))).toBeUndefined();
+  });
+
   it('is full when it holds its number of messages, however small', async () => {
     open(mebibyte, 2);
     const first = put(1, 1);

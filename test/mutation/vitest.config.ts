@@ -13,6 +13,7 @@ const ofPartitions = [
   'followed',
   'hangs',
   'lanes',
+  'ownFaults',
   'partition',
   'partitionEnd',
   'quarantine/*',

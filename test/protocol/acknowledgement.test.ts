@@ -143,6 +143,22 @@ describe('a V2 acknowledgement', () => {
   });
 });
 
+describe('an acknowledgement that fits', () => {
+  const relatedModels = [{ model: 'm', success: false, code: 'x', details: 'r'.repeat(300) }];
+  const read = ({ body }: { body: string }) => JSON.parse(body);
+
+  it('has all its details, however long', () => {
+    const details = 'd'.repeat(1_000);
+    const whole = acknowledge(v1(), { ...result, details, fields: { relatedModels } }, now);
+    expect(read(whole)).toEqual({ success: true, code: 'ok', details, relatedModels });
+  });
+
+  it('has all details of related models when it is enough to cut its own', () => {
+    const cut = acknowledge(v1(), { ...result, details: 'd'.repeat(70_000), fields: { relatedModels } }, now);
+    expect(read(cut)).toMatchObject({ details: `${'d'.repeat(255)}…`, relatedModels });
+  });
+});
+
 describe('an acknowledgement with more related models than fit', () => {
   const many = (count: number, details: string) =>
     Array.from({ length: count }, (_, n) => ({
@@ -163,13 +179,19 @@ describe('an acknowledgement with more related models than fit', () => {
     expect(fits(reply)).toBe(true);
     expect(sizeOf(reply)).toBeGreaterThan(maxReplyBytes - 400);
     const { relatedModels: kept, details } = read(reply);
-    expect(details).toMatch(
-      new RegExp(`^${3000 - kept.length} of 3000 related models are left out here, \\d+ of them failed$`),
+    expect(details).toBe(
+      `${3000 - kept.length} of 3000 related models are left out here, ${1500 - kept.length} of them failed`,
     );
     const failedFirst = [1, 0].flatMap((rest) => relatedModels.filter((_, n) => n % 2 === rest));
     expect(kept.map(({ model }: { model: string }) => model)).toEqual(
       failedFirst.slice(0, kept.length).map(({ model }) => model),
     );
+  });
+
+  it('says so when none of those that it left out failed', () => {
+    const relatedModels = many(1000, '').map((one) => ({ ...one, success: true }));
+    const { details } = read(acknowledge(v1(), { ...result, fields: { relatedModels } }, now));
+    expect(details).toMatch(/^\d+ of 1000 related models are left out here, all of them successful$/);
   });
 
   it('says it behind the reason of a failure', () => {
@@ -203,6 +225,8 @@ describe('an acknowledgement with more related models than fit', () => {
   it('cannot be delivered when even without related models it does not fit', () => {
     const fields = { identity: noise(100_000), relatedModels: many(10, '') };
     expect(fits(acknowledge(v2(), { ...result, fields }, now))).toBe(false);
+    const unrelated = acknowledge(v1(), { ...result, fields: { identity: fields.identity } }, now);
+    expect(JSON.parse(unrelated.body)).toEqual({ success: true, code: 'ok', details: '', identity: fields.identity });
   });
 });
 

@@ -32,6 +32,7 @@ describe('a slip in the names of properties', () => {
     [{ msgtype: 'telemetry' }],
     [{ msgtype: 7 }],
     [{ messagetype: 'action' }],
+    [{ battery: 'action', 'indoor-humidity': 'platformEvent' }],
     [{ 'svc-messagetype': 'platformEventAck' }],
     [{ 'svc-messagetype': 'platformEvent', eventType: 'Svc.InformationModel.ObjectModelUpdated' }],
   ])('is not %j', (properties) => {

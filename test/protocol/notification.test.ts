@@ -22,6 +22,11 @@ describe('a notification', () => {
     });
   });
 
+  it('has no id when the request has none', () => {
+    const reply = notify({ ...envelopeOf('i1'), correlationId: undefined }, about);
+    expect(reply.properties).not.toHaveProperty('id');
+  });
+
   it('has a message id of the event and of the model that it is about (C1)', () => {
     const idOf = (more: Partial<Parameters<typeof notify>[1]>, envelope = envelopeOf('i1')) =>
       notify(envelope, { ...about, ...more }).messageId;
