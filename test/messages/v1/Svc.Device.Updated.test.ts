@@ -138,6 +138,11 @@ messageTable('V1', 'Svc.Device.Updated', sample, replaceRows(v1), {
       ...failed(invalid, 'body.type is required', Number('9007199254740993')),
       ackText: '"version":9007199254740993}',
     },
+    {
+      ...rejects('acknowledges a version as the integer that it is also when it refuses the body', '', {}),
+      body: '{"version":1e30}',
+      ...failed(invalid, 'body.type is required', 1e30),
+    },
     ...[undefined, null, 7, '', 'a/b', '..', 'pump@1.0', 'pump@x', 'pump@1.2.3-beta', '..pump'].map((type) =>
       rejectsBody(`must have a type that is a type reference: ${JSON.stringify(type)}`, typeFault(type), { type }),
     ),
