@@ -70,6 +70,18 @@ describe('the connection to the service endpoint, with the official client', () 
     expect([endpoint.connections(), endpoint.links()]).toEqual([1, 1]);
   });
 
+  it('writes the replies of one turn of the event loop at once, in order (D148)', async () => {
+    await setUp(() => 'accept');
+    await connection.send(reply('first'));
+    const before = endpoint.arrivals();
+    const bodies = Array.from({ length: 20 }, (_, index) => String(index));
+    expect(new Set(await Promise.all(bodies.map((body) => connection.send(reply(body)))))).toEqual(
+      new Set([undefined]),
+    );
+    expect(endpoint.received).toEqual(['first', ...bodies]);
+    expect(endpoint.arrivals() - before).toBe(1);
+  });
+
   it('sends replies in order when the hub gives credit for one at a time', async () => {
     await setUp(() => 'accept', 5_000, 1);
     const sent: Promise<unknown>[] = [];

@@ -22,6 +22,8 @@ export interface ServiceEndpoint {
   /** The messages that arrived, in order. */
   readonly messages: readonly Message[];
   connections(): number;
+  /** How often bytes arrived. */
+  arrivals(): number;
   /** Links to `/messages/devicebound` that were attached. */
   links(): number;
   /** The official service client, connected to this endpoint; everything but its address is as shipped. */
@@ -43,6 +45,7 @@ export async function startServiceEndpoint(
   const received: string[] = [];
   const messages: Message[] = [];
   let connections = 0;
+  let arrivals = 0;
   let links = 0;
 
   for (const event of ['error', 'connection_error', 'session_error', 'disconnected', 'protocol_error'])
@@ -83,6 +86,9 @@ export async function startServiceEndpoint(
   });
   server.on('connection', (socket) => {
     sockets.add(socket);
+    socket.on('data', () => {
+      arrivals += 1;
+    });
     socket.on('close', () => sockets.delete(socket));
   });
   await once(server, 'listening');
@@ -92,6 +98,7 @@ export async function startServiceEndpoint(
     received,
     messages,
     connections: () => connections,
+    arrivals: () => arrivals,
     links: () => links,
     newClient: () => plainClient(port),
     async close() {
