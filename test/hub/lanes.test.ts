@@ -105,6 +105,28 @@ it('what needs a backend that is out waits without a place, and begins in the or
   expect(log).toEqual(['c1', 'e1', 'a1', 'b1', 'c2', 'd1']);
 });
 
+it('what arrived earlier begins first when the backend is back, though it began to wait for it later', async () => {
+  const { log, add, end } = setUp({ maxMessages: 1 });
+  const model = backend();
+  model.goes();
+  add('a1');
+  add('a2', model);
+  add('b3', model);
+  await end('a1');
+  await model.comesBack();
+  expect(log).toEqual(['a1', 'a2']);
+});
+
+it('begins nothing that is given its place in the moment in which all closes, and gives the place back', async () => {
+  const { budget, log, draining, add } = setUp({ maxMessages: 1 });
+  void budget.take(1);
+  add('a1');
+  budget.give(1);
+  draining.abort();
+  await settle();
+  expect([log, budget.inFlight().messages]).toEqual([[], 0]);
+});
+
 it('gives its place back when the backend goes while it waits for the place', async () => {
   const { budget, log, add, end } = setUp({ maxMessages: 1 });
   const model = backend();

@@ -104,6 +104,24 @@ describe('a partition', () => {
     expect([started, admitted]).toEqual([[1, 2, 3], true]);
   });
 
+  it('counts the messages that it reads, tells them when that was, and knows when the hub received the last event', async () => {
+    let read = 0;
+    const { partition, stays } = partitionByHand({
+      onRead() {
+        read += 1;
+      },
+    });
+    expect(partition.enqueuedAt()).toBeUndefined();
+    const [first, ...others] = events('a1 b2 t3');
+    const enqueuedTimeUtc = new Date('2026-02-03T04:05:06.789Z');
+    await partition.admit(first ? [first] : []);
+    const readAt = Date.now();
+    await vi.advanceTimersByTimeAsync(1_000);
+    await partition.admit(others.map((event) => ({ ...event, enqueuedTimeUtc })));
+    expect([read, stays.map((context) => context.readAt)]).toEqual([2, [readAt, readAt + 1_000]]);
+    expect(partition.enqueuedAt()).toEqual(enqueuedTimeUtc);
+  });
+
   it('never checkpoints a message that was not handled to its end', async () => {
     const { partition, checkpoints, end } = partitionByHand();
     await partition.admit(events('t1 a2 t3'));

@@ -4,6 +4,7 @@ import { common } from '../../vitest.config.ts';
 /** Those of partitions that need neither hub nor process. */
 const ofPartitions = [
   'budget',
+  'charges',
   'checkpoints',
   'completionMap',
   'contents',
