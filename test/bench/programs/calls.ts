@@ -1,13 +1,15 @@
 import { Pool } from 'undici';
-import { backendSettings } from '../../../src/backends/common.ts';
-import { createDeadline } from '../../../src/backends/deadline.ts';
-import { createBackend } from '../../../src/backends/http.ts';
-import { createRedaction } from '../../../src/backends/redaction.ts';
-import { staticToken } from '../../../src/backends/token.ts';
-import { createTroubles } from '../../../src/log/troubles.ts';
 import { answerParent } from '../processes/answerParent.ts';
 
-/** Calls a backend, by the service's client or by undici alone. argv: `ours` or `undici`. */
+/** Calls a backend, by the service's client, as it is built, or by undici alone. argv: `ours` or `undici`. */
+
+const built = (file: string) => import(new URL(`../../../dist/${file}.js`, import.meta.url).href);
+const { backendSettings }: typeof import('../../../src/backends/common.ts') = await built('backends/common');
+const { createDeadline }: typeof import('../../../src/backends/deadline.ts') = await built('backends/deadline');
+const { createBackend }: typeof import('../../../src/backends/http.ts') = await built('backends/http');
+const { createRedaction }: typeof import('../../../src/backends/redaction.ts') = await built('backends/redaction');
+const { staticToken }: typeof import('../../../src/backends/token.ts') = await built('backends/token');
+const { createTroubles }: typeof import('../../../src/log/troubles.ts') = await built('log/troubles');
 
 interface Calls {
   readonly port: number;
