@@ -98,11 +98,21 @@ describe('who waits for room', () => {
     });
     budget.give(1);
     expect(await first).toBe(true);
-    expect(getEventListeners(signal.signal, 'abort')).toEqual([]);
     signal.abort();
     budget.give(1);
     await settle();
     expect(isSecondAdmitted).toBe(true);
+  });
+
+  it('adds one listener to its signal, however many wait with it, and all of them leave', async () => {
+    const budget = createBudget({ maxMessages: 1, maxBytes: 100 });
+    const signal = new AbortController();
+    expect(budget.take(1)).toBeUndefined();
+    const waiting = [1, 2, 3].map(() => budget.take(1, signal.signal));
+    expect(getEventListeners(signal.signal, 'abort')).toHaveLength(1);
+    signal.abort();
+    expect(await Promise.all(waiting)).toEqual([false, false, false]);
+    expect(budget.inFlight().messages).toBe(1);
   });
 
   it('keeps what it was given, though it would leave in the same moment', async () => {

@@ -45,8 +45,8 @@ export const readingFaults: readonly Fault[] = [
     budget,
     {
       fault: 'takes somebody else out of the line when one ends that was admitted',
-      find: "          signal?.removeEventListener('abort', leaveQueue);\n",
-      replace: '',
+      find: 'queue = queue.filter((one) => one.signal !== signal);',
+      replace: 'queue = [];',
       caughtBy: 'those behind keep their places',
     },
     {

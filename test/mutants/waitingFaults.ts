@@ -38,14 +38,14 @@ export const waitingFaults: readonly Fault[] = [
     },
     {
       fault: 'waits for others though its own backend is back',
-      find: '        watch();\n',
-      replace: '        void watch;\n',
+      find: '    watch(one);\n',
+      replace: '    void watch;\n',
       caughtBy: 'do not hold up one whose own backend comes back',
     },
     {
       fault: 'keeps the place of a message that must wait after all',
-      find: '      budget.give(cost);\n      return false;',
-      replace: '      return false;',
+      find: '      budget.give(one.cost);\n',
+      replace: '',
       caughtBy: 'take no place, though their backend went while they waited for one',
     },
   ),
@@ -88,8 +88,8 @@ export const waitingFaults: readonly Fault[] = [
     },
     {
       fault: 'forgets those behind one who leaves the line',
-      find: '        resolve(false);\n        admitNext();',
-      replace: '        resolve(false);',
+      find: 'resolve(false);\n    admitNext();',
+      replace: 'resolve(false);',
       caughtBy: 'does not hold up those behind when it leaves',
     },
     {

@@ -36,10 +36,11 @@ export interface BudgetLimits {
 /** The rooms `waiting` and `answering` each have this share of the bytes, and the same number of messages. */
 const roomShare = 1 / 8;
 
+/** A place in the line, for a message of so many bytes or for somebody who wants to be alone. */
 interface Turn {
-  fits(): boolean;
-  enter(): void;
-  admitted(): void;
+  readonly bytes: number | 'alone';
+  readonly signal: AbortSignal | undefined;
+  readonly resolve: (isAdmitted: boolean | Promise<boolean>) => void;
 }
 
 /**
@@ -51,7 +52,9 @@ export function createBudget({ maxMessages, maxBytes }: BudgetLimits, overall?: 
   let messages = 0;
   let bytes = 0;
   let isTakenAlone = false;
-  const queue: Turn[] = [];
+  let queue: Turn[] = [];
+  /** One listener for each signal: one for each message in the line would cost more than the rest of its turn. */
+  const watched = new WeakSet<AbortSignal>();
 
   const mostNow = () => Math.min(maxMessages, pace?.messages() ?? maxMessages);
   const isEmpty = () => messages === 0 && !isTakenAlone;
@@ -70,53 +73,61 @@ export function createBudget({ maxMessages, maxBytes }: BudgetLimits, overall?: 
   }
 
   function admitNext() {
-    for (let first = queue[0]; first?.fits(); first = queue[0]) {
+    for (let first = queue[0]; first !== undefined && isTurnOf(first); first = queue[0]) {
       queue.shift();
-      first.enter();
-      first.admitted();
+      admit(first);
     }
     if (queue.length > 0 && messages >= mostNow()) pace?.reached(admitNext);
   }
 
-  /** Returns false when `signal` was aborted before its turn. */
-  function turn(one: Pick<Turn, 'fits' | 'enter'>, signal: AbortSignal | undefined): Promise<boolean> {
-    if (signal?.aborted) return Promise.resolve(false);
-    return new Promise((resolve) => {
-      const queued = {
-        ...one,
-        admitted() {
-          signal?.removeEventListener('abort', leaveQueue);
-          resolve(true);
-        },
-      };
-      const leaveQueue = () => {
-        queue.splice(queue.indexOf(queued), 1);
-        resolve(false);
-        admitNext();
-      };
-      signal?.addEventListener('abort', leaveQueue, { once: true });
-      queue.push(queued);
-      if (messages >= mostNow()) pace?.reached(admitNext);
-    });
+  const isTurnOf = (one: Turn): boolean => (one.bytes === 'alone' ? isEmpty() : fits(one.bytes));
+
+  function admit({ bytes, signal, resolve }: Turn) {
+    if (bytes === 'alone') {
+      isTakenAlone = true;
+      resolve(true);
+    } else resolve(enterBoth(bytes, signal) ?? true);
   }
 
-  async function takeInTurn(more: number, signal: AbortSignal | undefined): Promise<boolean> {
-    if (!(await turn({ fits: () => fits(more), enter: () => enter(more) }, signal))) return false;
-    return alsoOverall(overall?.take(more, signal), more);
+  /** Undefined when there is room at once in the overall budget as well. */
+  function enterBoth(more: number, signal: AbortSignal | undefined): Promise<boolean> | undefined {
+    enter(more);
+    const taking = overall?.take(more, signal);
+    return taking && alsoOverall(taking, more);
   }
 
-  async function alsoOverall(taking: Promise<boolean> | undefined, more: number): Promise<boolean> {
-    if (taking === undefined || (await taking)) return true;
+  async function alsoOverall(taking: Promise<boolean>, more: number): Promise<boolean> {
+    if (await taking) return true;
     leave(more);
     return false;
   }
 
+  /** Returns false when `signal` was aborted before its turn. */
+  function turn(bytes: Turn['bytes'], signal: AbortSignal | undefined): Promise<boolean> {
+    if (signal?.aborted) return Promise.resolve(false);
+    if (signal !== undefined) watch(signal);
+    return new Promise((resolve) => {
+      queue.push({ bytes, signal, resolve });
+      if (messages >= mostNow()) pace?.reached(admitNext);
+    });
+  }
+
+  function watch(signal: AbortSignal) {
+    if (watched.has(signal)) return;
+    watched.add(signal);
+    signal.addEventListener('abort', () => leaveQueue(signal), { once: true });
+  }
+
+  function leaveQueue(signal: AbortSignal) {
+    const leaving = queue.filter((one) => one.signal === signal);
+    queue = queue.filter((one) => one.signal !== signal);
+    for (const { resolve } of leaving) resolve(false);
+    admitNext();
+  }
+
   return {
     take(more, signal) {
-      if (queue.length > 0 || !fits(more)) return takeInTurn(more, signal);
-      enter(more);
-      const taking = overall?.take(more, signal);
-      return taking && alsoOverall(taking, more);
+      return queue.length > 0 || !fits(more) ? turn(more, signal) : enterBoth(more, signal);
     },
     shrink(less) {
       bytes -= less;
@@ -129,11 +140,8 @@ export function createBudget({ maxMessages, maxBytes }: BudgetLimits, overall?: 
     },
     async alone(signal) {
       if (overall) return overall.alone(signal);
-      const enterAlone = () => {
-        isTakenAlone = true;
-      };
-      if (queue.length === 0 && isEmpty()) enterAlone();
-      else if (!(await turn({ fits: isEmpty, enter: enterAlone }, signal))) return undefined;
+      if (queue.length === 0 && isEmpty()) isTakenAlone = true;
+      else if (!(await turn('alone', signal))) return undefined;
       let isReleased = false;
       return () => {
         if (isReleased) return;

@@ -35,8 +35,21 @@ interface IntakeOptions<A> {
 
 const nothing: Requirement = { isMet: () => true, met: async () => true };
 
-/** @param readAt when the message was read from the hub, in ms since 1970 */
-type Intake<A> = (arrival: A, readAt: number) => Promise<void>;
+/** @param readAt when the message was read from the hub, in ms since 1970. @returns undefined when it need not wait */
+type Intake<A> = (arrival: A, readAt: number) => Promise<void> | undefined;
+
+/** A message on its way in. */
+interface Incoming<A> {
+  readonly arrival: A;
+  /** Its lane. */
+  readonly deviceId: string;
+  readonly readAt: number;
+  readonly tell: Tell | undefined;
+  readonly requirement: Requirement;
+  readonly cost: number;
+  isWatched: boolean;
+  isTold: boolean;
+}
 
 /**
  * Accepts one message. A message that can begin waits for the budget: that is the back-pressure. One whose device is
@@ -45,80 +58,87 @@ type Intake<A> = (arrival: A, readAt: number) => Promise<void>;
 export function createIntake<A extends Arriving>(options: IntakeOptions<A>): Intake<A> {
   const { budget, lanes, backlog, condition, draining, costOf, begin, deviceMessages, screening } = options;
 
-  return async (arrival, readAt) => {
+  const canBegin = ({ arrival: { event }, deviceId, requirement }: Incoming<A>): boolean =>
+    lanes.length(deviceId) === 0 && requirement.isMet() && !screening?.isSuspect(event.sequenceNumber);
+
+  const messageOf = (
+    { arrival: { event }, cost, requirement, readAt }: Incoming<A>,
+    kept: A | Kept<A>,
+  ): Message<A> => ({
+    next: undefined,
+    steps: undefined,
+    kept,
+    sequenceNumber: event.sequenceNumber,
+    cost,
+    requirement,
+    begun: begin(event),
+    readAt,
+  });
+
+  function tellWaits({ deviceId, requirement, tell }: Incoming<A>, where: 'memory' | 'disk' | 'hub') {
+    if (tell === undefined) return;
+    const earlier = lanes.length(deviceId);
+    const why = earlier > 0 ? 'earlier messages of the device' : requirement.isMet() ? 'its turn' : 'a backend';
+    tell('waits', { where, for: why, earlier, needs: requirement.needs });
+  }
+
+  function beginIt(one: Incoming<A>) {
+    lanes.begin(one.deviceId, messageOf(one, one.arrival));
+  }
+
+  function keepIt(one: Incoming<A>, where: 'memory' | 'disk'): boolean {
+    const kept = where === 'memory' ? backlog.inMemory(one.arrival) : backlog.onDisk(one.arrival);
+    if (kept === undefined) return false;
+    tellWaits(one, where);
+    lanes.add(one.deviceId, messageOf(one, kept));
+    return true;
+  }
+
+  const keepInMemory = (one: Incoming<A>): boolean =>
+    lanes.length(one.deviceId) < deviceMessages && keepIt(one, 'memory');
+
+  /** The requirement can be met before the spool has room again. */
+  function watch(one: Incoming<A>) {
+    if (one.isWatched || one.requirement.isMet()) return;
+    one.isWatched = true;
+    void one.requirement.met(draining).then(() => {
+      one.isWatched = false;
+      condition.changed();
+    });
+  }
+
+  /** Begins or keeps the message, and returns undefined; else what it waits for, with true when it is charged then. */
+  function place(one: Incoming<A>): Promise<boolean> | undefined {
+    if (draining.aborted) return undefined;
+    if (canBegin(one)) {
+      const taking = budget.take(one.cost, draining);
+      if (taking === undefined) beginIt(one);
+      else one.tell?.('waits', { where: 'memory', for: 'room', earlier: 0 });
+      return taking;
+    }
+    if (keepInMemory(one) || keepIt(one, 'disk')) return undefined;
+    watch(one);
+    if (!one.isTold) tellWaits(one, 'hub');
+    one.isTold = true;
+    return condition.change().then(() => false);
+  }
+
+  async function placeWhen(first: Promise<boolean>, one: Incoming<A>): Promise<void> {
+    for (let waiting: Promise<boolean> | undefined = first; waiting !== undefined; waiting = place(one)) {
+      if (!(await waiting)) continue;
+      if (canBegin(one) && !draining.aborted) return beginIt(one);
+      budget.give(one.cost);
+    }
+  }
+
+  return (arrival, readAt) => {
     const { event, deviceId } = arrival;
     const tell = options.tellOf?.(arrival);
     tell?.('read', readFields(event, readAt));
     const requirement = options.requirementOf?.(arrival) ?? nothing;
-    const cost = costOf(event);
-    const canBegin = () =>
-      lanes.length(deviceId) === 0 && requirement.isMet() && !screening?.isSuspect(event.sequenceNumber);
-    const messageOf = (kept: A | Kept<A>): Message<A> => ({
-      next: undefined,
-      steps: undefined,
-      kept,
-      sequenceNumber: event.sequenceNumber,
-      cost,
-      requirement,
-      begun: begin(event),
-      readAt,
-    });
-
-    function tellWaits(where: 'memory' | 'disk' | 'hub') {
-      const earlier = lanes.length(deviceId);
-      const why = earlier > 0 ? 'earlier messages of the device' : requirement.isMet() ? 'its turn' : 'a backend';
-      tell?.('waits', { where, for: why, earlier, needs: requirement.needs });
-    }
-
-    /** Returns whether the message has begun. */
-    async function beginInTurn(): Promise<boolean> {
-      const taking = budget.take(cost, draining);
-      if (taking !== undefined) {
-        tell?.('waits', { where: 'memory', for: 'room', earlier: 0 });
-        if (!(await taking)) return false;
-      }
-      if (canBegin() && !draining.aborted) {
-        lanes.begin(deviceId, messageOf(arrival));
-        return true;
-      }
-      budget.give(cost);
-      return false;
-    }
-
-    function keep(where: Backlog<A>['inMemory'], place: 'memory' | 'disk'): boolean {
-      const kept = where(arrival);
-      if (kept === undefined) return false;
-      tellWaits(place);
-      lanes.add(deviceId, messageOf(kept));
-      return true;
-    }
-
-    const keepInMemory = () => lanes.length(deviceId) < deviceMessages && keep(backlog.inMemory, 'memory');
-    let isWatched = false;
-    let isTold = false;
-
-    /** The requirement can be met before the spool has room again. */
-    function watch() {
-      if (isWatched || requirement.isMet()) return;
-      isWatched = true;
-      void requirement.met(draining).then(() => {
-        isWatched = false;
-        condition.changed();
-      });
-    }
-
-    while (!draining.aborted) {
-      if (canBegin()) {
-        if (await beginInTurn()) return;
-      } else if (keepInMemory()) return;
-      else if (keep(backlog.onDisk, 'disk')) return;
-      else {
-        watch();
-        if (!isTold) tellWaits('hub');
-        isTold = true;
-        await condition.change();
-      }
-    }
+    const one = { arrival, deviceId, readAt, tell, requirement, cost: costOf(event), isWatched: false, isTold: false };
+    const waiting = place(one);
+    return waiting && placeWhen(waiting, one);
   };
 }
 

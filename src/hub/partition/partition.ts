@@ -169,7 +169,8 @@ export function createPartition<A extends Arriving>(options: PartitionOptions<A>
       const arrival = checkpoints.isDone(event.sequenceNumber) ? undefined : arrivalIn(event);
       if (arrival) {
         options.onRead?.();
-        await takeIn(arrival, readAt);
+        const waiting = takeIn(arrival, readAt);
+        if (waiting !== undefined) await waiting;
       } else checkpoints.pass(see(event));
     }
   }

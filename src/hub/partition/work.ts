@@ -86,8 +86,14 @@ export function createWork<A extends { readonly event: HubEvent }>(options: Work
     }
   }
 
-  /** Returns whether the message was handled to its end. */
-  async function dispatched(arrival: A, context: MessageContext): Promise<boolean> {
+  /** Fetches and dispatches the message. Returns whether it was handled to its end; false when the partition drains. */
+  async function carriedOut(message: Message<A>, context: MessageContext): Promise<boolean> {
+    const { kept } = message;
+    const arrival = 'event' in kept ? kept : await fetched(kept);
+    changed();
+    if (draining.aborted) return false;
+    if (arrival === undefined) return true;
+    message.kept = arrival;
     running += 1;
     try {
       return await dispatch(arrival, context);
@@ -99,20 +105,9 @@ export function createWork<A extends { readonly event: HubEvent }>(options: Work
     }
   }
 
-  /** Fetches and dispatches the message; false when the partition drains. */
-  async function carriedOut(message: Message<A>, context: MessageContext): Promise<boolean> {
-    const { kept, sequenceNumber } = message;
-    const arrival = 'event' in kept ? kept : await fetched(kept);
-    changed();
-    if (draining.aborted) return false;
-    if (arrival === undefined) return true;
-    message.kept = arrival;
-    return dispatched(arrival, { ...context, parkUnexecuted: options.mustBeParked(sequenceNumber) });
-  }
-
   return {
     async handle(message) {
-      const { cost, begun, readAt } = message;
+      const { cost, begun, readAt, sequenceNumber } = message;
       let held = cost;
       let isAside = false;
       const giveBack = () => (isAside ? budget.answering : budget).give(held);
@@ -142,6 +137,7 @@ export function createWork<A extends { readonly event: HubEvent }>(options: Work
         },
         ended,
         readAt,
+        parkUnexecuted: options.mustBeParked(sequenceNumber),
       };
       const isHandled = await carriedOut(message, context);
       giveBack();
@@ -150,7 +146,7 @@ export function createWork<A extends { readonly event: HubEvent }>(options: Work
     async handleAlone(message, tooLong) {
       const either = AbortSignal.any([ended, tooLong]);
       setMaxListeners(0, either);
-      const { readAt } = message;
+      const { readAt, sequenceNumber } = message;
       const context: MessageContext = {
         releaseBytes() {},
         waiting() {},
@@ -160,6 +156,7 @@ export function createWork<A extends { readonly event: HubEvent }>(options: Work
         },
         ended: either,
         readAt,
+        parkUnexecuted: options.mustBeParked(sequenceNumber),
       };
       const isHandled = await carriedOut(message, context);
       if (isHandled) end(message.begun);

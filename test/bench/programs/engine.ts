@@ -1,13 +1,21 @@
 import { tmpdir } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createBudget } from '../../../src/hub/partition/budget.ts';
-import { createPartition } from '../../../src/hub/partition/partition.ts';
-import { knownRedeliveryHorizon } from '../../../src/hub/partition/redeliveryHorizon.ts';
-import { openSpool } from '../../../src/hub/partition/spool.ts';
 import type { HubEvent } from '../../../src/protocol/event.ts';
 import { answerParent } from '../processes/answerParent.ts';
 
 /** Handlers that only wait, run by the service's engine and by the least that keeps the order of each key. */
+
+type Budgets = typeof import('../../../src/hub/partition/budget.ts');
+type Partitions = typeof import('../../../src/hub/partition/partition.ts');
+type RedeliveryHorizons = typeof import('../../../src/hub/partition/redeliveryHorizon.ts');
+type Spools = typeof import('../../../src/hub/partition/spool.ts');
+
+/** As built: tsx names each closure when it is made, which takes as long as the engine itself. */
+const built = (name: string) => import(new URL(`../../../dist/hub/partition/${name}.js`, import.meta.url).href);
+const { createBudget }: Budgets = await built('budget');
+const { createPartition }: Partitions = await built('partition');
+const { knownRedeliveryHorizon }: RedeliveryHorizons = await built('redeliveryHorizon');
+const { openSpool }: Spools = await built('spool');
 
 interface Work {
   readonly messages: number;
