@@ -2,6 +2,7 @@ import { type DestinationStream, type LevelWithSilent, pino } from 'pino';
 import { printableJson } from '../text/printable.ts';
 import { createErrorFields } from './errorFields.ts';
 import { eventOf, type Message } from './events.ts';
+import { createOutput, type Output } from './output.ts';
 import { prettyLine } from './pretty.ts';
 
 /** The part of the log that most modules need. Each text is in the list of events. */
@@ -21,6 +22,8 @@ export interface Log extends LogLines {
   info(fields: object, message: Message<'info'> | Handled): void;
   warn(fields: object, message: Message<'warn'> | Handled): void;
   fatal(fields: object, message: Message<'fatal'>): void;
+  /** Writes at once the lines that wait for the end of the turn; absent when none ever does. */
+  flush?(): void;
 }
 
 interface LogOptions {
@@ -33,7 +36,10 @@ interface LogOptions {
   readonly hasColours?: boolean;
 }
 
-/** Structured log lines on standard output, one JSON object each (G5). */
+/**
+ * Structured log lines, one JSON object each (G5).
+ * @param destination standard output when omitted: there the lines of a turn are written together (D151)
+ */
 export function createLog(
   level: LevelWithSilent,
   destination?: DestinationStream,
@@ -48,11 +54,13 @@ export function createLog(
     serializers: { err: createErrorFields(secrets) },
     hooks: { streamWrite },
   };
-  const logger = destination ? pino(options, destination) : pino(options);
+  const output = destination === undefined ? standardOutput() : undefined;
+  const logger = pino(options, destination ?? output);
 
   const at = (own: 'info' | 'warn' | 'error' | 'fatal') => (fields: object, message: string) => {
     const event = eventOf(message);
     logger[own](event === undefined ? fields : { event, ...fields }, message);
+    if (own !== 'info') output?.flush();
   };
 
   return {
@@ -67,7 +75,15 @@ export function createLog(
     warn: at('warn'),
     error: at('error'),
     fatal: at('fatal'),
+    ...(output && { flush: output.flush }),
   };
+}
+
+/** What waits is written when the process exits, also because of an error. */
+function standardOutput(): Output {
+  const output = createOutput(pino.destination({ dest: 1, sync: true }));
+  process.on('exit', output.flush);
+  return output;
 }
 
 /** The same log, with these fields on each line. */

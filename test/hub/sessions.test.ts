@@ -3,6 +3,7 @@ import { createReadingTroubles } from '../../src/hub/reading/readingTroubles.ts'
 import { createPartitionSessions } from '../../src/hub/reading/sessions.ts';
 import { createMemoryStore } from '../../src/hub/stores/memoryStore.ts';
 import type { Ownership } from '../../src/hub/stores/store.ts';
+import { hubEvent } from '../support/events.ts';
 import { withFakeTimers } from '../support/fakeTimers.ts';
 import { neverCrashing } from '../support/processLife.ts';
 import { createFakeHub } from './support/fakeHub.ts';
@@ -12,10 +13,20 @@ import { memorySpool } from './support/spools.ts';
 
 withFakeTimers();
 
-/** The sessions of an instance that owns partition 0, whose session reads. */
+/** The sessions of an instance that owns partition 0, whose session reads. `course` tells what comes first, log or store. */
 async function setUp() {
-  const client = createFakeHub(['0']).client(neverCrashing());
-  const store = createMemoryStore();
+  const hub = createFakeHub(['0']);
+  const client = hub.client(neverCrashing());
+  const course: string[] = [];
+  const memory = createMemoryStore();
+  const store: typeof memory = {
+    ...memory,
+    writeProgress(reader, progress) {
+      course.push('checkpoint');
+      return memory.writeProgress(reader, progress);
+    },
+  };
+  const log = { ...silence, flush: () => void course.push('log') };
   const owned = { partition: '0', owner: 'me', wantedBy: '', wantedSince: 0, renewedAt: Date.now() };
   const record = await store.change(undefined, { ...owned, epoch: 5 });
   if (record === undefined) throw new Error('somebody else was faster');
@@ -26,7 +37,7 @@ async function setUp() {
     {
       ...{ batchSize: 10, prefetch: 10, maxWaitSeconds: 1, drainMs: 1_000 },
       startPosition: 'earliest',
-      ...{ answerMs: 20_000, store, log: silence, troubles: createReadingTroubles(untold), allTroubles: untold },
+      ...{ answerMs: 20_000, store, log, troubles: createReadingTroubles(untold), allTroubles: untold },
       partition: () => ({
         ...{ budget: budgetOf(10), spool: memorySpool(), costOf: usual.costOf, limits, arrivalOf },
         dispatch: async () => true,
@@ -34,7 +45,7 @@ async function setUp() {
     },
   );
   await sessions.open(record, 41);
-  return { sessions, record, released };
+  return { hub, sessions, record, released, course };
 }
 
 it.each<[string, Partial<Ownership>]>([
@@ -48,6 +59,14 @@ it.each<[string, Partial<Ownership>]>([
   expect([sessions.all(), sessions.isEnding('0')]).toEqual([[], true]);
   await vi.advanceTimersByTimeAsync(2_000);
   expect(sessions.has('0')).toBe(false);
+});
+
+it('A checkpoint is written after the lines that wait, so that each message that is not handled again has its line', async () => {
+  const { hub, sessions, course } = await setUp();
+  hub.append('0', hubEvent({ sequenceNumber: 1 }));
+  await vi.advanceTimersByTimeAsync(2_000);
+  await sessions.release('0');
+  expect(course).toEqual(['log', 'checkpoint']);
 });
 
 it('A session goes on when its record was renewed, or another instance asks for the partition', async () => {

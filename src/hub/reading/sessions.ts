@@ -117,6 +117,7 @@ export function createPartitionSessions<A extends Arriving>(
           ? openRedeliveryHorizon(() => newestOf(partition), onTrouble)
           : knownRedeliveryHorizon(begun),
       async checkpoint(next) {
+        log.flush?.(); // a message that is not handled again must have its line (G5)
         isOurs = await store.writeProgress(record, next).catch((error) => {
           countCheckpoint('failed');
           throw error;

@@ -1,0 +1,85 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { createOutput } from '../../src/log/output.ts';
+
+function setUp() {
+  const written: string[] = [];
+  const output = createOutput({ write: (lines) => void written.push(lines) });
+  return { written, output };
+}
+
+describe('log lines', () => {
+  it('of one turn of the event loop are written together at its end, in their order', async () => {
+    const { written, output } = setUp();
+    output.write('a\n');
+    await Promise.resolve();
+    output.write('b\n');
+    expect(written).toEqual([]);
+    await nextTurn();
+    expect(written).toEqual(['a\nb\n']);
+  });
+
+  it('of several turns are written in each', async () => {
+    const { written, output } = setUp();
+    for (const line of ['a\n', 'b\n']) {
+      output.write(line);
+      await nextTurn();
+    }
+    expect(written).toEqual(['a\n', 'b\n']);
+  });
+
+  it('are written at once when that is asked for, and once', async () => {
+    const { written, output } = setUp();
+    output.write('a\n');
+    output.flush();
+    output.flush();
+    expect(written).toEqual(['a\n']);
+    output.write('b\n');
+    await nextTurn();
+    expect(written).toEqual(['a\n', 'b\n']);
+  });
+
+  it('do not pile up in a turn that takes long', () => {
+    const { written, output } = setUp();
+    const line = `${'x'.repeat(999)}\n`;
+    for (let number = 0; number < 1_000; number += 1) output.write(line);
+    output.flush();
+    expect(written.join('')).toBe(line.repeat(1_000));
+    expect(Math.max(...written.map(({ length }) => length))).toBeLessThan(70_000);
+  });
+});
+
+/** What a process has written that ends like this right after two lines. */
+async function writtenBy(end: string): Promise<string[]> {
+  const program = `
+    import { createLog } from './src/log/log.ts';
+    const log = createLog('info');
+    log.info({ number: 1 }, 'handled');
+    log.info({ number: 2 }, 'handled');
+    ${end}`;
+  const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', program], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  const [output] = await Promise.all([text(child.stdout), once(child, 'exit')]);
+  const lines = output.split('\n').filter((line) => line !== '');
+  return lines.map((line) => `${JSON.parse(line).msg} ${JSON.parse(line).number ?? ''}`.trim());
+}
+
+describe('a process leaves all its lines', () => {
+  it.each([
+    ['by itself', ''],
+    ['when it exits', 'process.exit(1);'],
+    ['when an error is not caught', "throw new Error('not caught');"],
+  ])('that ends %s', async (_, end) => {
+    expect(await writtenBy(end)).toEqual(['handled 1', 'handled 2']);
+  });
+
+  it('up to a warning, though it is killed right after it', async () => {
+    const end = "log.warn({}, 'backend is out, calls to it wait'); process.kill(process.pid, 'SIGKILL');";
+    const [first, second, ...warning] = await writtenBy(end);
+    expect([first, second, warning.length]).toEqual(['handled 1', 'handled 2', 1]);
+  });
+});
