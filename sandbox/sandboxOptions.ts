@@ -24,7 +24,7 @@ export interface SandboxOptions {
   edge?: boolean;
   /** A folder with a built service (`dist/main.js`, `node_modules`); default the project, which is built first. */
   serviceDirectory?: string;
-  /** Default `node dist/main.js`. */
+  /** Default: as the image starts it. */
   serviceCommand?: readonly string[];
   /** The programs log lines for people instead of JSON. */
   prettyLog?: boolean;

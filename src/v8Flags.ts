@@ -1,6 +1,9 @@
 import { setFlagsFromString } from 'node:v8';
 
-/** How V8 manages the memory of the service. The first import of its entry point: V8 decides early where objects are allocated. */
+/**
+ * How V8 manages the memory of the service. The first import of its entry point: V8 decides early where objects are
+ * allocated. One more flag, for the size of the young generation, has to be there before: see the Dockerfile (D164).
+ */
 
 // Messages live as long as their backend calls, so that V8 moves them to the old generation. By default V8 collects it only
 // at four times its live size; with this setting a backlog takes a third less memory, at no measurable cost.

@@ -35,7 +35,7 @@ export interface ServiceProcessOptions {
   logFile: string;
   /** The folder to start it in, default the project. */
   directory?: string | undefined;
-  /** Default `node dist/main.js`. */
+  /** Default `serviceCommand`. */
   command?: readonly string[] | undefined;
   /** Who it runs as, which only root can choose; default: as this process. */
   user?: { readonly uid: number; readonly gid: number };
@@ -44,6 +44,9 @@ export interface ServiceProcessOptions {
   /** Gives up waiting, and ends the process again. */
   signal?: AbortSignal | undefined;
 }
+
+/** How the image starts the service (D164). */
+export const serviceCommand = ['node', '--max-semi-space-size=32', 'dist/main.js'] as const;
 
 /** What went wrong and the last lines the service wrote. */
 export class ServiceFailed extends Error {
@@ -54,7 +57,7 @@ export class ServiceFailed extends Error {
 export async function startService(options: ServiceProcessOptions): Promise<ServiceProcess> {
   const { name = 'The service', environment, readyzUrl, logFile } = options;
   const { directory = projectDirectory, readyWithinMs = 60_000 } = options;
-  const [program = 'node', ...args] = options.command ?? ['node', 'dist/main.js'];
+  const [program = 'node', ...args] = options.command ?? serviceCommand;
   const start = performance.now();
   const log = await open(logFile, 'a', 0o600);
   const child = spawn(program === 'node' ? process.execPath : program, args, {

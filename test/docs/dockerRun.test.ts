@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { serviceCommand } from '../../sandbox/service/process.ts';
 import { readDockerfile } from '../../scripts/image/dockerfile.ts';
 import { readDockerRun, readEnvFile } from '../../scripts/image/dockerRun.ts';
 import { settingDocs } from '../../src/settings/config.ts';
@@ -25,6 +26,12 @@ describe('README’s docker run line', () => {
     expect(envFile).toBe('.env');
     expect(Object.keys(readEnvFile(readFileSync('.env.example', 'utf8')))).toContain('HUB_EVENTS_CONNECTION_STRING');
   });
+});
+
+it('starts the service as the sandbox and the bench do, with the flags that V8 reads at its start (D164)', () => {
+  expect(argumentsOf('CMD').map((argument) => JSON.parse(argument))).toEqual([serviceCommand]);
+  const [, ...parts] = serviceCommand;
+  for (const part of parts) expect(JSON.parse(readFileSync('package.json', 'utf8')).scripts.start).toContain(part);
 });
 
 describe('a docker run line', () => {

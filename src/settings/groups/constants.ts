@@ -3,7 +3,7 @@ import { mebibyte } from './measures.ts';
 /** Values that no operator would choose. They are passed to the factories as settings are (D66). */
 
 /** Options for reading from the hub. An idle partition reports every `maxWaitSeconds`. */
-export const reading = { batchSize: 100, prefetch: 300, maxWaitSeconds: 2 };
+export const reading = { batchSize: 50, prefetch: 100, maxWaitSeconds: 2 };
 
 /** Limits for one message (P2, R6, A4, A10). */
 export const messageLimits = {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { endWithUs } from '../../../sandbox/service/endWithUs.ts';
-import { answers, freePort } from '../../../sandbox/service/process.ts';
+import { answers, freePort, serviceCommand } from '../../../sandbox/service/process.ts';
 import type { Environment } from '../programs/environment.ts';
 import { cpuOf } from './usage.ts';
 
@@ -31,7 +31,10 @@ export interface ProgramOptions {
   readonly nodeOptions?: readonly string[];
 }
 
-const service = fileURLToPath(new URL('../../../dist/main.js', import.meta.url));
+const root = new URL('../../../', import.meta.url);
+const service = serviceCommand
+  .slice(1)
+  .map((part) => (part.startsWith('-') ? part : fileURLToPath(new URL(part, root))));
 const programFile = (name: Program) => fileURLToPath(new URL(`../programs/${name}.ts`, import.meta.url));
 
 /** @throws Error when it ends before it is ready */
@@ -46,7 +49,7 @@ export async function startProgram(
   const logFile = join(directory, 'program.log');
   const log = openSync(logFile, 'w');
   const began = performance.now();
-  const code = isService ? [service] : ['--import', import.meta.resolve('tsx'), programFile(program)];
+  const code = isService ? service : ['--import', import.meta.resolve('tsx'), programFile(program)];
   const child = spawn(process.execPath, ['--trace-gc-nvp', ...nodeOptions, ...code], {
     cwd: directory,
     stdio: isService ? ['ignore', log, log] : ['ignore', log, log, 'ipc'],
