@@ -1,3 +1,4 @@
+import { createRequire } from 'node:module';
 import { Connection, ConnectionEvents, Receiver } from 'rhea-promise';
 import { AmqpConnection, errors } from './replies/serviceSdk.ts';
 
@@ -10,6 +11,7 @@ export function cureHubSdks(): void {
   reportClosedConnections();
   breakErrorCycles();
   failSendsOfClosedConnections();
+  poolFrameBuffers();
 }
 
 /**
@@ -95,4 +97,21 @@ function failSendsOfClosedConnections(): void {
 /** The state machine of the client's connection. */
 interface ConnectionStates {
   on(event: 'transition', listener: (change: { fromState: string; toState: string }) => void): void;
+}
+
+/**
+ * The AMQP library of each client allocates and clears a kilobyte for each frame that it writes, outside of the heap, which was
+ * a sixth of the CPU of a reply. It writes every byte of a frame, so that a piece of Node's pool does as well. Smaller buffers
+ * stay cleared.
+ */
+function poolFrameBuffers(): void {
+  const require = createRequire(import.meta.url);
+  for (const client of ['azure-iothub', 'rhea-promise']) {
+    const library: Allocating = createRequire(require.resolve(client))('rhea/lib/util.js');
+    library.allocate_buffer = (size) => (size < 1_024 ? Buffer.alloc(size) : Buffer.allocUnsafe(size));
+  }
+}
+
+interface Allocating {
+  allocate_buffer(size: number): Buffer;
 }

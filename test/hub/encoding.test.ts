@@ -1,16 +1,34 @@
 import { createRequire } from 'node:module';
-import { expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { encode } from '../../src/hub/replies/encoding.ts';
 import { toMessage } from '../../src/hub/replies/message.ts';
+import { cureHubSdks } from '../../src/hub/sdkCures.ts';
 import type { Reply } from '../../src/protocol/c2d.ts';
 import { createRandom } from '../chaos/random.ts';
 
 // What goes to the link as bytes is what the service client would have sent, byte for byte: its own conversion and the AMQP
 // library that it brings along are the measure.
 
+const lengths = [0, 1, 2, 84, 127, 128, 254, 255, 256, 257, 300, 65_536];
+
 const ofClient = createRequire(createRequire(import.meta.url).resolve('azure-iothub'));
 const { AmqpMessage } = ofClient('./dist/common-amqp/amqp_message.js');
 const { message } = ofClient('rhea');
+const frames = ofClient('rhea/lib/frames.js');
+
+const frameOf = (payload: Buffer): Buffer => {
+  const transfer = { handle: 0, delivery_id: 7, delivery_tag: Buffer.from('7'), message_format: 0, settled: false };
+  return frames.write_frame(frames.amqp_frame(0, frames.transfer(transfer), payload));
+};
+const payloads = lengths.map((length) => Buffer.alloc(length, 'x'));
+const framesOfShippedClient = payloads.map(frameOf);
+cureHubSdks();
+
+beforeEach(() => {
+  // What is not written keeps what was there.
+  vi.spyOn(Buffer, 'allocUnsafe').mockImplementation((size) => Buffer.alloc(size, 0xa5));
+});
+afterEach(() => vi.restoreAllMocks());
 
 function encodedByClient(reply: Reply): Buffer {
   const converted = AmqpMessage.fromMessage(toMessage(reply));
@@ -18,7 +36,6 @@ function encodedByClient(reply: Reply): Buffer {
   return message.encode(converted);
 }
 
-const lengths = [0, 1, 2, 84, 127, 128, 254, 255, 256, 257, 300, 65_536];
 const characters = ['x', 'é', '€', '😀', ' ', '\u0000', '"', '\ud800'];
 const ids = [
   '6f9619ff-8b86-5011-b42d-00cf4fc964ff',
@@ -55,4 +72,10 @@ it.each(Array.from({ length: 8 }, (_, seed) => seed))(
 it('a device whose name is no text is refused, as the service client does', () => {
   const reply = { kind: 'acknowledgement', deviceId: '\ud800', messageId: 'm', properties: {}, body: '' } as const;
   expect(() => encode({ ...reply, correlationId: undefined })).toThrow(URIError);
+});
+
+it('frames are those of the client as shipped, though their buffers are not cleared first', () => {
+  expect(payloads.map((payload, index) => framesOfShippedClient[index]?.equals(frameOf(payload)))).toEqual(
+    payloads.map(() => true),
+  );
 });
