@@ -1,5 +1,5 @@
 import type { Card, Outcome } from '../card/card.ts';
-import type { Delivery, Sender } from '../hub/replies/sender.ts';
+import type { Delivery, ReplyObserver, Sender } from '../hub/replies/sender.ts';
 import type { DropReason } from '../hub/replies/sendFailure.ts';
 import { acknowledge } from '../protocol/acknowledgement.ts';
 import { maxReplyBytes, type Reply } from '../protocol/c2d.ts';
@@ -62,13 +62,7 @@ export async function answer(
     if (ended.aborted) throw new Revoked();
     const replySpan = span && beginReplySpan(span, reply);
     const step = beginReplyStep(steps, reply);
-    const delivery = await sender.send(reply, ended, {
-      waits: step.waits,
-      refused(reason) {
-        step.refused(reason);
-        replySpan?.refused(reason);
-      },
-    });
+    const delivery = await sender.send(reply, ended, replySpan === undefined ? step : both(step, replySpan));
     step.end(delivery);
     replySpan?.end(delivery);
     if (delivery === 'stopped') throw new Revoked();
@@ -104,6 +98,14 @@ export async function answer(
     throw error;
   }
 }
+
+const both = ({ waits, refused }: ReplyObserver, span: Pick<ReplyObserver, 'refused'>): ReplyObserver => ({
+  waits,
+  refused(reason) {
+    refused(reason);
+    span.refused(reason);
+  },
+});
 
 /** The other notifications have been sent (A10). */
 const notSent = (models: readonly string[]): Rejection =>

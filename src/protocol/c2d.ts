@@ -28,7 +28,15 @@ export function sizeOf({ body, deviceId, messageId, correlationId, properties }:
   return bytes;
 }
 
-export const fits = (reply: Reply): boolean => sizeOf(reply) <= maxReplyBytes;
+/** Most replies fit by far: for these nothing is encoded to count it. */
+export const fits = (reply: Reply): boolean => mostBytes(reply) <= maxReplyBytes || sizeOf(reply) <= maxReplyBytes;
+
+/** UTF-8 has at most three bytes for a unit of text, and a URI nine characters. */
+function mostBytes({ body, deviceId, messageId, correlationId, properties }: Reply): number {
+  let units = body.length + messageId.length + (correlationId?.length ?? 0) + 3 * deviceId.length + 64;
+  for (const name in properties) units += name.length + (properties[name] as string).length;
+  return 3 * units;
+}
 
 /** The system property holds at most 128 printable ASCII characters; other ids are only in the application property (C1). */
 export const systemCorrelationId = (id: string | undefined): string | undefined =>

@@ -119,7 +119,7 @@ export const backendFaults: readonly Fault[] = [
   }),
   ...inFile('src/hub/replies/encoding.ts', ['test/hub/encoding.test.ts'], {
     fault: 'encodes an id that is a UUID as text',
-    find: '  if (!uuidText.test(id)) return writeText(bytes, at, string, id);\n',
+    find: '  if (!isUuid(id)) return writeText(bytes, at, string, id);\n',
     replace: '  if (id) return writeText(bytes, at, string, id);\n',
     caughtBy: 'the bytes of replies are those of the service client',
   }),

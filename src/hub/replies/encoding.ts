@@ -22,6 +22,9 @@ const symbol = 0xa3;
 /** Forms of ids that the hub gets as 16 bytes. */
 const uuidText = /^[0-9a-f]{8}-[0-9a-f]{4}-[1-5][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 const uuidBytes = 17;
+const hyphen = 0x2d;
+const digit0 = 0x30;
+const letterA = 0x61;
 
 const ending = Buffer.concat(
   [contentType, contentEncoding].map((text) => Buffer.concat([Buffer.from([symbol, text.length]), Buffer.from(text)])),
@@ -74,7 +77,9 @@ function sizeOf(text: string): number {
   return bytes > 255 ? 5 + bytes : 2 + bytes;
 }
 
-const sizeOfId = (id: string | undefined): number => (!id ? 1 : uuidText.test(id) ? uuidBytes : sizeOf(id));
+const isUuid = (id: string): boolean => id.length === 36 && uuidText.test(id);
+
+const sizeOfId = (id: string | undefined): number => (!id ? 1 : isUuid(id) ? uuidBytes : sizeOf(id));
 
 function writeSizes(bytes: Buffer, at: number, size: number, count: number): number {
   bytes.writeUInt32BE(size, at);
@@ -98,8 +103,16 @@ function writeId(bytes: Buffer, at: number, id: string | undefined): number {
     bytes[at] = absent;
     return at + 1;
   }
-  if (!uuidText.test(id)) return writeText(bytes, at, string, id);
+  if (!isUuid(id)) return writeText(bytes, at, string, id);
   bytes[at] = uuid;
-  bytes.write(id.replaceAll('-', ''), at + 1, 'hex');
+  let digits = 0;
+  for (let index = 0; index < id.length; index += 1) {
+    const code = id.charCodeAt(index);
+    if (code === hyphen) continue;
+    const digit = code >= letterA ? code - letterA + 10 : code - digit0;
+    const place = at + 1 + (digits >> 1);
+    bytes[place] = digits % 2 === 0 ? digit << 4 : (bytes[place] as number) | digit;
+    digits += 1;
+  }
   return at + uuidBytes;
 }

@@ -87,8 +87,7 @@ export function createPendingSends({ answerWithinMs, onSilence, onIdle }: Pendin
       });
     },
     span() {
-      const oldest = [first(late)?.number ?? sent, first(awaited)?.number ?? sent];
-      return sent - Math.min(...oldest);
+      return sent - Math.min(first(late)?.number ?? sent, first(awaited)?.number ?? sent);
     },
     areAwaited: () => awaited.size > 0,
     expire() {

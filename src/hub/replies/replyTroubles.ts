@@ -18,13 +18,14 @@ const remarks: { readonly [Reason in Refusal['reason']]?: Trouble } = {
   unanswered: { level: 'warn', message: 'the hub did not settle a reply in time' },
 };
 
-const lasting = ['quota', 'suspended'] as const;
+const sourceOf = (reason: Refusal['reason']) => `replies ${reason}`;
+const lasting = [sourceOf('quota'), sourceOf('suspended')];
 
 /** Logs what the result of a send shows about the hub. */
 export function tell(refusal: Refusal | undefined, { deviceId }: Reply, troubles: Troubles): void {
   if (refusal?.kind !== 'hub' && refusal?.kind !== 'connection') {
-    for (const reason of lasting) troubles.over(`replies ${reason}`, 'the hub takes replies again');
+    for (const source of lasting) troubles.over(source, 'the hub takes replies again');
   }
   const remark = refusal && remarks[refusal.reason];
-  if (remark) troubles.met(`replies ${refusal.reason}`, { ...remark, fields: { device: deviceId } });
+  if (remark) troubles.met(sourceOf(refusal.reason), { ...remark, fields: { device: deviceId } });
 }

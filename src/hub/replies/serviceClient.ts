@@ -53,6 +53,7 @@ const noRetry = { shouldRetry: () => false, nextRetryTimeout: () => -1 };
 export function openServiceClient({ client, answerWithinMs, onEnd, onLateFailure }: Options): ServiceClient {
   let use: ReturnType<ServiceClient['use']> = 'none';
   let attached: Promise<unknown> | undefined;
+  let isAttached = false;
   let isOpen = false;
   let isRetired = false;
   let isClosed = false;
@@ -96,7 +97,10 @@ export function openServiceClient({ client, answerWithinMs, onEnd, onLateFailure
       isOpen = true;
     },
     async send(reply, onSent) {
-      if (attached !== undefined) await attached;
+      if (attached !== undefined && !isAttached) {
+        await attached;
+        isAttached = true;
+      }
       onSent?.();
       const sent = pendingSends.follow(outcomeOf(reply));
       attached ??= within(sent, linkWithinMs).catch(() => undefined);

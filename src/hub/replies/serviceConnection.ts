@@ -109,7 +109,8 @@ export function createServiceConnection(options: ConnectionOptions): ServiceConn
   return {
     async send(reply, onSent) {
       const used = usable();
-      return used && (await connected(used)) ? used.send(reply, onSent) : unreachable;
+      const isUsable = used !== undefined && ((open && used === current) || (await connected(used)));
+      return isUsable ? used.send(reply, onSent) : unreachable;
     },
     async open() {
       isWanted = true;
