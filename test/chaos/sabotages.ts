@@ -8,6 +8,10 @@ export interface Sabotage {
   readonly find: string;
   readonly replace: string;
   readonly reportedAs: readonly Finding['what'][];
+  /** Shows without any misfortune, so that none has to happen first. */
+  readonly showsInCalm?: boolean;
+  /** Tried first: its misfortunes let it show; default 0. */
+  readonly seed?: number;
 }
 
 /** What goes wrong by chance in life goes wrong here with the messages whose ids end so. */
@@ -36,6 +40,7 @@ export const sabotages: readonly Sabotage[] = [
     find: '      await checkpoints.flush();\n',
     replace: '',
     reportedAs: ['state', 'duplicated'],
+    seed: 1,
   },
   {
     name: 'two messages of a device swapped',
@@ -45,6 +50,7 @@ export const sabotages: readonly Sabotage[] = [
     replace: `      if (lane.length === 1) lane.last = message;
       lane.first.next = Object.assign(message, { next: lane.first.next });`,
     reportedAs: ['inverted'],
+    showsInCalm: true,
   },
   {
     name: 'two messages of a device at the same time',
@@ -53,6 +59,7 @@ export const sabotages: readonly Sabotage[] = [
     replace: `const { event } = arrival;
     const deviceId = \`\${arrival.deviceId} \${event.sequenceNumber % 2}\`;`,
     reportedAs: ['inverted'],
+    showsInCalm: true,
   },
   {
     name: 'the messages of a flooding device in another order',
@@ -63,6 +70,7 @@ export const sabotages: readonly Sabotage[] = [
       if (before === lane.last) lane.last = message;
       before.next = Object.assign(message, { next: before.next });`,
     reportedAs: ['inverted'],
+    showsInCalm: true,
   },
   {
     name: 'an acknowledgement dropped',
@@ -70,6 +78,7 @@ export const sabotages: readonly Sabotage[] = [
     find: 'if (wantsAck(envelope.ack, failure === undefined)) {',
     replace: `if (wantsAck(envelope.ack, failure === undefined) && !envelope.correlationId?.endsWith('3-7')) {`,
     reportedAs: ['wrong acknowledgement'],
+    showsInCalm: true,
   },
   {
     name: 'an acknowledgement twice, under two message ids',
@@ -79,6 +88,7 @@ export const sabotages: readonly Sabotage[] = [
       await send(acknowledge(envelope, result, now));
       if (envelope.correlationId?.endsWith('3-7')) await send(acknowledge({ ...envelope, attempts: 9 }, result, now));`,
     reportedAs: ['wrong acknowledgement'],
+    showsInCalm: true,
   },
   {
     name: 'a wrong code',
@@ -86,6 +96,7 @@ export const sabotages: readonly Sabotage[] = [
     find: `    code: failure?.code ?? 'ok',`,
     replace: `    code: failure && envelope.correlationId?.endsWith('7') ? 'not_authorized' : (failure?.code ?? 'ok'),`,
     reportedAs: ['wrong acknowledgement'],
+    showsInCalm: true,
   },
   {
     name: 'a notification left out',
@@ -94,6 +105,7 @@ export const sabotages: readonly Sabotage[] = [
     replace: `const told = (outcome?.notifications ?? []).slice(envelope.correlationId?.endsWith('7') ? 1 : 0);
     const notifications = told.map(`,
     reportedAs: ['uncounted'],
+    showsInCalm: true,
   },
   {
     name: 'an effect done twice',
@@ -102,6 +114,7 @@ export const sabotages: readonly Sabotage[] = [
     replace: `await principalManager.updateIdentity(principal.id, json.text);
     if (json.text.endsWith('7"}')) await principalManager.updateIdentity(principal.id, json.text);`,
     reportedAs: ['duplicated'],
+    showsInCalm: true,
   },
   {
     name: 'a repeat taken for a new message',
@@ -116,6 +129,7 @@ export const sabotages: readonly Sabotage[] = [
     find: 'await letters.park(arrival, handled.failure, traceparent);',
     replace: 'void letters;',
     reportedAs: ['lost'],
+    seed: 4,
   },
   {
     name: 'an acknowledgement to another device',
@@ -123,6 +137,7 @@ export const sabotages: readonly Sabotage[] = [
     find: 'deviceId: envelope.deviceId,',
     replace: `deviceId: envelope.correlationId?.endsWith('3-7') ? 'device-0' : envelope.deviceId,`,
     reportedAs: ['wrong acknowledgement'],
+    showsInCalm: true,
   },
   {
     name: 'a dead letter for a success',
@@ -132,6 +147,7 @@ export const sabotages: readonly Sabotage[] = [
       await letters.park(arrival, new Rejection('internal_platform_error', 'none'), traceparent);
     } else if (arrival.redelivered) await letters.release(arrival);`,
     reportedAs: ['state'],
+    showsInCalm: true,
   },
   {
     name: 'a wrong version of the interface in an acknowledgement',
@@ -139,6 +155,7 @@ export const sabotages: readonly Sabotage[] = [
     find: "version: '2',",
     replace: "version: correlationId?.endsWith('7') ? '3' : '2',",
     reportedAs: ['wrong acknowledgement'],
+    showsInCalm: true,
   },
   {
     name: 'a wrong version of the object in an acknowledgement',
@@ -146,6 +163,7 @@ export const sabotages: readonly Sabotage[] = [
     find: 'version: versionOf(stored)',
     replace: `version: json.text.includes('7"}') ? 1n : versionOf(stored)`,
     reportedAs: ['wrong acknowledgement'],
+    showsInCalm: true,
   },
   {
     name: 'an acknowledgement without its target',
@@ -153,6 +171,7 @@ export const sabotages: readonly Sabotage[] = [
     find: 'target,\n    timestamp',
     replace: `target: '',\n    timestamp`,
     reportedAs: ['wrong acknowledgement'],
+    showsInCalm: true,
   },
   {
     name: 'an acknowledgement without the id of the object',
@@ -162,6 +181,7 @@ export const sabotages: readonly Sabotage[] = [
   if (String(fields['objectId']).startsWith('7')) return jsonOf({ ...fields, objectId: undefined });
 `,
     reportedAs: ['wrong acknowledgement'],
+    showsInCalm: true,
   },
   {
     name: 'a wrong system property',
@@ -169,6 +189,7 @@ export const sabotages: readonly Sabotage[] = [
     find: '  at += ending.length;',
     replace: "  at += ending.length;\n  if (messageId.endsWith('7')) bytes[at - 1] = 57; // utf-9",
     reportedAs: ['wrong acknowledgement', 'wrong notification'],
+    showsInCalm: true,
   },
   {
     name: 'replies sent once more after a reconnect',
@@ -187,5 +208,6 @@ export const sabotages: readonly Sabotage[] = [
     find: 'maxWaitMs: maxWaitSeconds * 1000,',
     replace: 'maxWaitMs: maxWaitSeconds,',
     reportedAs: ['uncounted'],
+    seed: 2,
   },
 ];

@@ -1,5 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { attemptsAt } from './attempts.ts';
 import { buildApart } from './build.ts';
 import type { Finding } from './checker.ts';
 import { type Outcome, run } from './run.ts';
@@ -96,11 +97,11 @@ export async function allAreCaught(trials: Trials): Promise<boolean> {
 async function caughtAt(trials: Trials, sabotage: Sabotage, ground: Ground): Promise<string | undefined> {
   const build = await buildApart(sabotage);
   try {
-    for (const seed of trials.seeds) {
-      const { findings } = await runIn(trials, sabotage.name, seed, build.directory, ground);
+    for (const { seed, isCalm } of attemptsAt(sabotage, trials.seeds)) {
+      const { findings } = await runIn(trials, sabotage.name, seed, build.directory, ground, isCalm);
       await rm(join(trials.directory, sabotage.name), { recursive: true, force: true });
       const found = findings.find(({ what }) => sabotage.reportedAs.includes(what));
-      if (found) return `seed ${seed}, ${found.what}: ${found.id} ${found.why}`;
+      if (found) return `seed ${seed}${isCalm ? ' in calm' : ''}, ${found.what}: ${found.id} ${found.why}`;
     }
     return undefined;
   } finally {
@@ -115,6 +116,7 @@ async function runIn(
   seed: number,
   serviceDirectory: string,
   ground: Ground,
+  isCalm = false,
 ): Promise<Outcome> {
   const began = performance.now();
   const seconds = () => Math.round((performance.now() - began) / 1000);
@@ -123,6 +125,7 @@ async function runIn(
       seed,
       directory: join(directory, name),
       serviceDirectory,
+      isCalm,
       ...ground,
       onProgress: (what) => onProgress(`${name}, seed ${seed}, ${seconds()} s: ${what}`),
     });
