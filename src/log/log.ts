@@ -79,11 +79,15 @@ export function createLog(
   };
 }
 
+let standard: Output | undefined;
+
 /** What waits is written when the process exits, also because of an error. */
 function standardOutput(): Output {
-  const output = createOutput(pino.destination({ dest: 1, sync: true }));
-  process.on('exit', output.flush);
-  return output;
+  if (standard === undefined) {
+    standard = createOutput(pino.destination({ dest: 1, sync: true }));
+    process.on('exit', standard.flush);
+  }
+  return standard;
 }
 
 /** The same log, with these fields on each line. */
