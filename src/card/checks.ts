@@ -1,6 +1,7 @@
 import { decodeBody, readBody } from '../protocol/body.ts';
 import { listed } from '../protocol/details.ts';
 import { type Envelope, invalid } from '../protocol/envelope.ts';
+import type { Generation } from '../protocol/event.ts';
 import { faultsOf } from '../protocol/fields.ts';
 import { excessOf, type Json, memberOf, pickSmall } from '../protocol/json.ts';
 import { Rejection } from '../protocol/rejection.ts';
@@ -14,14 +15,23 @@ export function checkedHeaders({ headers }: Card, { generation, properties }: En
   throw new Rejection(invalid(generation), faultsOf(checked.error, 'property'));
 }
 
-/** The body as JSON text within the limits, with the offsets of the card's keys. Its values are not checked yet. */
-export async function jsonBody(
-  { maxBodyBytes, keys }: Card,
+/**
+ * The body as JSON text within the limits, with the offsets of the card's keys. Its values are not checked yet. A promise
+ * only when the body is compressed.
+ */
+export function jsonBody(
+  card: Card,
   { generation, properties }: Envelope,
   body: unknown,
   maxInflatedBytes: number,
-): Promise<Json> {
-  const bytes = await decodeBody(body, generation, properties['content-encoding'], maxInflatedBytes);
+): Json | Promise<Json> {
+  const bytes = decodeBody(body, generation, properties['content-encoding'], maxInflatedBytes);
+  return bytes instanceof Promise
+    ? bytes.then((inflated) => readWithin(card, generation, inflated))
+    : readWithin(card, generation, bytes);
+}
+
+function readWithin({ maxBodyBytes, keys }: Card, generation: Generation, bytes: Uint8Array): Json {
   if (bytes.byteLength > maxBodyBytes) {
     throw new Rejection(
       invalid(generation),

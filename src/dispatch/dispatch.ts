@@ -75,7 +75,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
   const letters = createParking(options);
   const readEnvelope = createEnvelopeReader(limits);
 
-  async function dispatch(arrival: Arrival, context: MessageContext): Promise<boolean> {
+  function dispatch(arrival: Arrival, context: MessageContext): Promise<boolean> {
     const { event, generation, deviceId, origin } = arrival;
     const id = eventId(event, origin, deviceId);
     const read = readEnvelope(generation, textProperties(event.properties ?? {}), deviceId, id, arrival.attempts);
@@ -149,7 +149,8 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       if (refusal) throw refusal;
       if (card === undefined) throw unknownName(envelope.generation, envelope.name ?? '');
       const headers = checkedHeaders(card, envelope);
-      json = await jsonBody(card, envelope, event.body, limits.maxInflatedBytes);
+      const reading = jsonBody(card, envelope, event.body, limits.maxInflatedBytes);
+      json = reading instanceof Promise ? await reading : reading;
       followed.steps.tell?.('decoded', { characters: json?.text.length }, { body: json?.text });
       keep(bytesHeld(event, json));
       known = knownMembers(card, json);
@@ -204,12 +205,15 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     return new Rejection('internal_platform_error', `the message is not executed again, incident ${incident}`);
   }
 
-  return (arrival, context) =>
-    dispatch(arrival, context).catch(async (error) => {
+  return async (arrival, context) => {
+    try {
+      return await dispatch(arrival, context);
+    } catch (error) {
       await letters.park(arrival, rejectionOf(error, arrival.deviceId), newTraceparent(derivedTraceId(randomUUID())));
       countHandled('internal_platform_error', other, arrival.generation);
       return true;
-    });
+    }
+  };
 }
 
 /** Estimated memory until the replies are sent: notifications hold whole models, acknowledgements repeat parts of the body. */

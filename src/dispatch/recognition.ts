@@ -22,21 +22,21 @@ export function createArrivals({ hub, meter, log, taps }: ArrivalsOptions) {
     (event: HubEvent, redelivered: boolean): Arrival | undefined => {
       const generation = classify(event);
       const deviceId = senderOf(event);
-      const place = { partition, sequenceNumber: event.sequenceNumber };
+      const place = () => ({ partition, sequenceNumber: event.sequenceNumber });
       const misspelling = misspellingIn(event, generation !== undefined);
       if (misspelling !== undefined) {
         countMisspelling();
-        log.debug({ ...place, device: deviceId, hint: misspelling }, 'message with a misspelt property');
+        log.debug({ ...place(), device: deviceId, hint: misspelling }, 'message with a misspelt property');
       }
       if (generation === undefined) {
         countPassedOver('skipped');
-        const tell = taps?.of(deviceId ?? '', place);
+        const tell = taps?.of(deviceId ?? '', place());
         tell?.('skipped', { why: whyNotOurs(event), hint: misspelling });
         return undefined;
       }
       if (deviceId === undefined) {
         countPassedOver('unattributed');
-        log.warn(place, 'message without the hub’s device stamp passed over');
+        log.warn(place(), 'message without the hub’s device stamp passed over');
         return undefined;
       }
       return { event, generation, deviceId, origin: { hub, partition }, redelivered };

@@ -88,7 +88,8 @@ export async function answer(
 
   try {
     const notifications = (outcome?.notifications ?? []).map((one) => notify(envelope, one));
-    const failure = (await sendNotifications(notifications)) ?? handled.failure;
+    const undelivered = notifications.length === 0 ? undefined : await sendNotifications(notifications);
+    const failure = undelivered ?? handled.failure;
     if (wantsAck(envelope.ack, failure === undefined)) {
       await send(acknowledge(envelope, resultOf({ ...handled, failure }), now));
     }

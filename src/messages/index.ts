@@ -23,6 +23,9 @@ export const catalogue: readonly Card[] = [
   deviceSyncModel,
 ];
 
-const cards = new Map(catalogue.map((card) => [`${card.generation} ${card.name}`, card]));
+const cardsOf = (generation: Generation): ReadonlyMap<string, Card> =>
+  new Map(catalogue.filter((card) => card.generation === generation).map((card) => [card.name, card]));
 
-export const findCard = (generation: Generation, name: string): Card | undefined => cards.get(`${generation} ${name}`);
+const cards: Readonly<Record<Generation, ReadonlyMap<string, Card>>> = { V2: cardsOf('V2'), V1: cardsOf('V1') };
+
+export const findCard = (generation: Generation, name: string): Card | undefined => cards[generation].get(name);

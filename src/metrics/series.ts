@@ -26,6 +26,8 @@ const mostAtOnce = 20;
 export function createSeries({ kind, attributes, buckets }: Declaration): SeriesSet {
   const series = new Map<string, Series>();
   const rest = attributes.map(() => other);
+  /** The one that was asked for last, which is often asked for again. */
+  let latest: Series | undefined;
 
   function added(key: string, values: readonly string[]): Series {
     if (series.size >= mostSeries && values !== rest) return found(rest);
@@ -47,5 +49,16 @@ export function createSeries({ kind, attributes, buckets }: Declaration): Series
     if (combinations.length <= mostAtOnce) for (const values of combinations) found(values);
   }
 
-  return { of: found, all: () => series.values() };
+  return {
+    of(values) {
+      if (latest === undefined || !isFor(latest, values)) latest = found(values);
+      return latest;
+    },
+    all: () => series.values(),
+  };
+}
+
+function isFor({ values: own }: Series, values: readonly string[]): boolean {
+  for (let index = 0; index < own.length; index += 1) if (own[index] !== values[index]) return false;
+  return true;
 }

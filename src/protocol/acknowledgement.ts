@@ -84,10 +84,11 @@ function bodyOf({ success, code, details, detailsKey, fields }: Result): string 
 
 /** An object as JSON text. bigint members keep all digits (A5). */
 function jsonOf(fields: Readonly<Record<string, unknown>>): string {
-  if (!Object.values(fields).some((value) => typeof value === 'bigint')) return JSON.stringify(fields);
-  const members = Object.entries(fields).flatMap(([name, value]) => {
+  let members = '';
+  for (const name of Object.keys(fields)) {
+    const value = fields[name];
     const text = typeof value === 'bigint' ? String(value) : JSON.stringify(value);
-    return text === undefined ? [] : [`${JSON.stringify(name)}:${text}`];
-  });
-  return `{${members.join()}}`;
+    if (text !== undefined) members += `${members === '' ? '' : ','}${JSON.stringify(name)}:${text}`;
+  }
+  return `{${members}}`;
 }

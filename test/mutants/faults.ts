@@ -401,8 +401,8 @@ export const faults: readonly Fault[] = [
   notification('forgets the correlation id', '...(id === undefined ? {} : { id }),', '', 'generated id'),
   answer(
     'acknowledges before it notifies',
-    'const failure = (await sendNotifications(notifications)) ?? handled.failure;',
-    'const failure = handled.failure; setImmediate(() => void sendNotifications(notifications));',
+    'const undelivered = notifications.length === 0 ? undefined : await sendNotifications(notifications);',
+    'const undelivered = undefined; setImmediate(() => void sendNotifications(notifications));',
     'then the acknowledgement',
   ),
   answer(
