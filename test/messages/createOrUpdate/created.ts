@@ -112,6 +112,18 @@ export function createdRows({ named, unnamed, created, updated, refused, header 
       ...created(pump(isNew)),
     },
     {
+      it: 'leaves alone a hit whose type is no type reference, which breaks the contract',
+      ...nameless.sent,
+      backend: [
+        device,
+        pumpType,
+        { ...lookUp(), reply: [200, ` ${JSON.stringify({ data: [pump({ type: 'pump@x' })] })}`] },
+        nameless.creates,
+        noConfiguration(derivedObjectId),
+      ],
+      ...created(pump(isNew)),
+    },
+    {
       it: `makes the owner of the ${header} the owner of the model`,
       ...owned.sent,
       backend: [edgeIdentity, absent, owned.creates, noConfiguration(pumpId)],

@@ -187,6 +187,12 @@ export function raceRows({ named, unnamed, created, updated, refused }: Registra
       ...updated(pump({ version: 3 })),
     },
     {
+      it: 'reports the lost race when the model is gone before it could be read again',
+      ...sent,
+      backend: [device, stored(), { ...updates(1), reply: mismatch }, absent],
+      ...refused('replace', 'HTTP 409: Version mismatch'),
+    },
+    {
       it: 'gives up after five lost races',
       ...sent,
       backend: [

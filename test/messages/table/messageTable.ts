@@ -82,6 +82,7 @@ async function check(generation: Generation, name: string, row: Row) {
   const last = replies.at(-1);
   if (row.ackText) expect(last && decompressed(last.properties, last.body)).toContain(row.ackText);
   if (row.log) expect(logged.at(-1)).toMatchObject({ msg: 'handled', ...row.log });
+  expect(logged.at(-1)?.remarks).toEqual(row.log?.['remarks']);
 }
 
 /** C3: base64 text of the compressed body, without quotes. */

@@ -202,6 +202,11 @@ messageTable('V1', 'Svc.Device.Created', sample, createOrUpdateRows(v1), {
       '{ "model":"svc.device" ,"type":"pump","properties":{"serial":"FP-1","big":12345678901234567890} }',
     ),
     generating(
+      'hands over a body that names its model in escapes as it is',
+      '{"model":"svc\\u002edevice","type":"pump","properties":{"serial":"FP-1"}}',
+      '{"model":"svc\\u002edevice","type":"pump","properties":{"serial":"FP-1"}}',
+    ),
+    generating(
       'counts an objectId and a parent that are null as absent',
       '{"objectId": null ,"type":"pump","properties":{"serial":"FP-1"},"parent":null}',
       '{"model":"svc.device","objectId": null ,"type":"pump","properties":{"serial":"FP-1"},"parent":null}',
@@ -403,6 +408,14 @@ messageTable('V1', 'Svc.Device.Created', sample, createOrUpdateRows(v1), {
           `information model: create references failed with HTTP ${status}: ${title}: as it is`,
         ),
       ),
+    ),
+    orphan(
+      'fails when the model was deleted before its parent could be set',
+      [
+        { ...references(), reply: problem(404, 'Not found') },
+        { ...links, reply: problem(404, 'Not found') },
+      ],
+      failure('http_response_error', 'information model: create references failed with HTTP 404: Not found: as it is'),
     ),
     orphan(
       'is not authorized when the parent is another’s',
