@@ -94,6 +94,18 @@ export function updatedRows({ named, unnamed, updated, header }: Registration): 
       ...updated(),
     },
     {
+      it: 'finds an existing model by what is unique in a type without base types',
+      ...nameless.sent,
+      backend: [
+        device,
+        type('pump', { version: '1.0.0', unique: ['serial'] }),
+        lookUp(pump()),
+        nameless.updates(1),
+        noConfiguration(pumpId),
+      ],
+      ...updated(),
+    },
+    {
       it: 'asks for no base types when the registry resolves what is unique',
       ...nameless.sent,
       backend: [
