@@ -27,6 +27,8 @@ const v1 = () =>
 const result = { success: true, code: 'ok', details: '', fields: {}, properties: {}, detailsKey: 'details' } as const;
 const noise = (bytes: number) => randomBytes(bytes).toString('base64');
 
+const limits = (integer: bigint) => [integer - 1n, integer, integer + 1n, integer + 2n];
+
 describe('a V2 acknowledgement', () => {
   it('has these properties and no others', () => {
     const reply = acknowledge(v2({ target: 'edge' }), { ...result, fields: { objectId: 'o1' } }, now);
@@ -95,12 +97,15 @@ describe('a V2 acknowledgement', () => {
     expect(acknowledge(v2({ action: undefined }), result, now).properties).not.toHaveProperty('action');
   });
 
-  it('has integers with all their digits, and no member without a value', () => {
-    const fields = { version: 9_007_199_254_740_993n, objectId: undefined, model: null };
-    expect(acknowledge(v2(), { ...result, fields }, now).body).toBe(
-      '{"success":true,"code":"ok","details":"","version":9007199254740993,"model":null}',
-    );
-  });
+  it.each([0n, 3n, -3n, ...limits(9_007_199_254_740_991n), ...limits(-9_007_199_254_740_991n), 10n ** 40n])(
+    'has integers such as %d with all their digits, and no member without a value',
+    (version) => {
+      const fields = { version, objectId: undefined, model: null };
+      expect(acknowledge(v2(), { ...result, fields }, now).body).toBe(
+        `{"success":true,"code":"ok","details":"","version":${version},"model":null}`,
+      );
+    },
+  );
 
   it('is compressed when the request was', () => {
     const reply = acknowledge(v2({ 'content-encoding': 'GZIP' }), result, now);
