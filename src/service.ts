@@ -80,7 +80,6 @@ export async function startService(
     drainMs: delivery.drainSeconds * 1000,
     roundMs: roundMs(scaling.expirySeconds),
     answerMs: 20_000,
-    silentMs: reading.maxWaitSeconds * 3_000 + 5_000,
     balance: balanceLimits(scaling.expirySeconds * 1000, delivery.drainSeconds * 1000),
     store: await openStore(settings),
     log,

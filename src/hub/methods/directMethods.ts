@@ -1,4 +1,4 @@
-import { Client } from 'azure-iothub';
+import { Client } from '../replies/serviceSdk.ts';
 import { createHttpsRequests } from './httpsRequests.ts';
 import { type HubError, readHubError } from './hubError.ts';
 
