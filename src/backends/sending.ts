@@ -44,7 +44,7 @@ export function createSending(options: SendingOptions): (call: Call) => Send {
     const { deviceId, correlationId, traceparent, span: parent, deadline, idempotencySeed, onOutage } = call;
     const { times = {}, steps } = call;
     let headers: Readonly<Record<string, string>> | undefined;
-    const answered = new Map<string, number>();
+    let answered: Map<string, number> | undefined;
 
     return async (request) => {
       const { operation, method, path, body, mutates = method !== 'GET' } = request;
@@ -54,7 +54,7 @@ export function createSending(options: SendingOptions): (call: Call) => Send {
         traceparent: headerValue(traceparent),
       };
       const route = `${method} ${path}`;
-      const ordinal = answered.get(route) ?? 0;
+      const ordinal = answered?.get(route) ?? 0;
       const span = parent && beginCallSpan(parent, name, server, request);
       const outgoing: Outgoing = {
         method,
@@ -126,7 +126,10 @@ export function createSending(options: SendingOptions): (call: Call) => Send {
           }
           const { status, retryAfter } = response;
           if (!isPassing(status) || (status === 500 && retries().givesUp())) {
-            if (mutates) answered.set(route, ordinal + 1);
+            if (mutates) {
+              answered ??= new Map();
+              answered.set(route, ordinal + 1);
+            }
             return results.resultOf(request, response, lost);
           }
           failure = `HTTP ${status}`;

@@ -52,10 +52,10 @@ export function checkedBody(
   json: Json,
   known: Readonly<Record<string, unknown>> | undefined,
 ): unknown {
-  const nested = [...keys.nested].flatMap(([key, inner]) =>
-    [...(memberOf(json, key, inner)?.twice ?? [])].map((name) => `${key}.${name}`),
-  );
-  const twice = [...json.twice, ...nested].map((path) => `body.${path} occurs twice`);
+  const twice = Array.from(json.twice, (name) => `body.${name} occurs twice`);
+  for (const [key, inner] of keys.nested) {
+    for (const name of memberOf(json, key, inner)?.twice ?? []) twice.push(`body.${key}.${name} occurs twice`);
+  }
   if (twice.length > 0) throw new Rejection(invalid(generation), listed(twice));
   if (body === undefined) return undefined;
   const excesses = Object.keys(body.shape).flatMap((key) => {

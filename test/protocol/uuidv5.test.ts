@@ -25,10 +25,15 @@ describe('a derived UUID', () => {
     expect(uuidv5('a', namespace.toUpperCase())).toBe(uuidv5('a', namespace));
   });
 
-  it.each(['', 'nobody', 'd3f3b7c6-52a1-5c0e-9c39', 'd3f3b7c6-52a1-5c0e-9c39-6f6f4f2e7a1x'])(
-    'has no namespace that is not a UUID, such as %j: the bytes after it would be chance',
-    (namespace) => {
-      expect(() => uuidv5('a', namespace)).toThrow('the namespace is not a UUID');
-    },
-  );
+  it.each([
+    '',
+    'nobody',
+    'd3f3b7c6-52a1-5c0e-9c39',
+    'd3f3b7c6-52a1-5c0e-9c39-6f6f4f2e7a1x',
+    'd3f3b7c6-52a1-5c0e-9c39-6f6f4f2e7a111',
+    'd3f3b7c6-52a1-5c0e-9c39-6f6f4f2e7a/:',
+    'd3f3b7c6-52a1-5c0e-9c39-6f6f4f2e7a@`',
+  ])('has no namespace that is not a UUID, such as %j: the bytes after it would be chance', (namespace) => {
+    expect(() => uuidv5('a', namespace)).toThrow('the namespace is not a UUID');
+  });
 });
