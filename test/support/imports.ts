@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 export const filesBelow = (folder: string): string[] =>
@@ -11,6 +11,17 @@ export const importsOf = (file: string): string[] =>
   [...readFileSync(file, 'utf8').matchAll(/(?:from |import |import\()'([^']+)'/g)].map(([, specifier = '']) =>
     specifier.startsWith('.') ? join(dirname(file), specifier) : specifier,
   );
+
+/** Whether a file imports a package, itself or through others. */
+export function reaches(file: string, name: string): boolean {
+  const found = new Set([file]);
+  for (const one of found) {
+    const targets = importsOf(one);
+    if (targets.includes(name)) return true;
+    for (const target of targets) if (target.endsWith('.ts') && existsSync(target)) found.add(target);
+  }
+  return false;
+}
 
 /** Cycles between folders, `root` and all folders below it, as `a → b → a`. At least one when there is any. */
 export const folderCycles = (root: string): string[] => cyclesBelow(root, dirname);
