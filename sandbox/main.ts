@@ -41,6 +41,7 @@ async function main(): Promise<number> {
     process.stderr.write(`\n${describe(error)}\n`);
     return 1;
   } finally {
+    interrupt.abort(); // what still waits, for a service for example, ends as well
     if (sandbox) printer.progress('The sandbox ends');
     await sandbox?.close();
   }

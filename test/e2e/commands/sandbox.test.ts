@@ -54,6 +54,7 @@ describe('npm run sandbox', () => {
       '--directory',
       join(folder, 'none'),
       '--no-service',
+      '--no-methods',
       '--exit',
     ]);
     expect(stderr).toContain('started without a service');
@@ -62,7 +63,7 @@ describe('npm run sandbox', () => {
 
   it('ends with 1 and the words of the service when the service does not start', async () => {
     const occupied = new URL(sandbox.state.service.url).port;
-    const args = ['--directory', join(folder, 'occupied'), '--exit', '--service-port', occupied];
+    const args = ['--directory', join(folder, 'occupied'), '--exit', '--no-methods', '--service-port', occupied];
     const { code, stderr } = await run('sandbox/main.ts', args);
     expect(stderr).toContain('EADDRINUSE');
     expect(code).toBe(1);
@@ -85,7 +86,8 @@ describe('npm run sandbox', () => {
 
   it('ends in order when nobody reads what it prints any more', async () => {
     const directory = join(folder, 'unread');
-    const args = ['--import', 'tsx', 'sandbox/main.ts', '--directory', directory];
+    const options = ['--directory', directory, '--no-methods'];
+    const args = ['--import', 'tsx', 'sandbox/main.ts', ...options];
     const child = spawn(process.execPath, args, { cwd: projectDirectory, stdio: ['ignore', 'pipe', 'ignore'] });
     endWithUs(child);
     const ended = once(child, 'exit');
@@ -96,11 +98,11 @@ describe('npm run sandbox', () => {
   });
 
   it.each([
-    ['service', 'The service'],
-    ['methods', 'The front door'],
-  ] as const)('ends with 1 and the last words when the process of the %s dies', async (part, name) => {
+    ['service', 'The service', '--no-methods'],
+    ['methods', 'The front door', '--no-service'],
+  ] as const)('ends with 1 and the last words when the process of the %s dies', async (part, name, without) => {
     const directory = join(folder, `died-${part}`);
-    const { ended } = start(['--directory', directory]);
+    const { ended } = start(['--directory', directory, without]);
     await expect.poll(() => readState(directory), { timeout: 200_000 }).toBeDefined();
     process.kill((await readState(directory))?.[part]?.pid ?? 2 ** 30, 'SIGKILL');
     const { code, stderr } = await ended;
