@@ -31,6 +31,7 @@ it('counts bytes as well as messages', async () => {
   budget.give(60);
   await waiting;
   expect(budget.inFlight()).toEqual({ messages: 1, bytes: 60 });
+  expect(budget.take(40)).toBeUndefined();
 });
 
 it('lets one message larger than the whole budget through when nothing else is in work', () => {

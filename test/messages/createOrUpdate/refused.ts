@@ -7,6 +7,7 @@ import {
   otherPumpId,
   problem,
   pump,
+  pumpAnswer,
   pumpId,
   pumpType,
   sensorPrincipal,
@@ -66,6 +67,16 @@ export function refusedRows(registration: Registration): readonly Row[] {
       it: 'is our trouble, not the device’s, when a model that is found has an id that is no segment of a path',
       ...pumped.sent,
       backend: [device, { call: readPump, reply: [200, pump({ model: '..' })] }],
+      ...failed('internal_platform_error', incident),
+    },
+    {
+      it: 'is our trouble, not the device’s, when a model that was created has an id that is no GUID',
+      ...pumped.sent,
+      backend: [
+        device,
+        absent,
+        { ...pumped.creates, reply: [201, ` ${JSON.stringify(pumpAnswer({ objectId: 'pump-1' }))}`] },
+      ],
       ...failed('internal_platform_error', incident),
     },
     ...changes.map(([what, more]) => {

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { device, problem, pump, pumpAnswer } from '../../support/world.ts';
-import { related } from '../table/answers.ts';
+import { related, toldOf } from '../table/answers.ts';
 import type { Row } from '../table/row.ts';
 import { createdRows } from './created.ts';
 import { lostAnswerRows } from './lostAnswers.ts';
@@ -37,6 +37,17 @@ function configurationRows({ named, created, updated }: Registration): readonly 
       ...sent,
       backend: [device, stored(), { ...updates(1), reply: [200, pumpAnswer({ version: 2, relatedModels })] }, reads],
       ...updated(pump({ version: 2 }), further),
+    },
+    {
+      it: 'says ObjectModelUpdated when the answer does not say that it created the svc.configuration model, which breaks the contract',
+      ...sent,
+      backend: [
+        device,
+        absent,
+        { ...creates, reply: [201, ` ${JSON.stringify(pumpAnswer({ relatedModels: toldOf(relatedModels) }))}`] },
+        reads,
+      ],
+      ...created(pump(), { relatedModels, configuration: configurationNews('Updated') }),
     },
     {
       it: 'counts as success when the svc.configuration model must not be read: it is only remarked upon',

@@ -118,6 +118,13 @@ export function raceRows({ done, failed, refused }: Replacement): Readonly<Recor
         ...done(),
       },
       {
+        it: 'closes the gap when it had not begun to',
+        redelivered: true,
+        ...sent,
+        backend: [misses(4), stored(3), updates(3), updates(4)],
+        ...done(),
+      },
+      {
         it: 'is rejected when it is behind and was not the one that made it so',
         redelivered: true,
         ...sent,
