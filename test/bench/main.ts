@@ -18,7 +18,7 @@ Linux only: CPU and memory are read from /proc. Nothing else should run on the m
   --rounds N    paired rounds (20); what takes long and what needs few makes fewer
   --json FILE   write every figure and round there
   --charts DIR  draw the ratios there, as bench.svg and growth.svg
-  --before FILE draw those of an earlier --json FILE beside them
+  --before FILE show and draw those of an earlier --json FILE beside them
   --from FILE   measure nothing: show and draw what an earlier --json FILE has
   --profile     say where the CPU of the update workload goes, by package and by file
   --help
@@ -68,7 +68,7 @@ async function main(): Promise<number> {
   };
   if (values.from !== undefined) {
     const measured = await readRun(values.from);
-    say(tableOf(measured));
+    say(tableOf(measured, before));
     await draw(measured);
     return 0;
   }
@@ -90,7 +90,7 @@ async function main(): Promise<number> {
     say(`${workload.name}: ${workload.about} (${((performance.now() - began) / 1000).toFixed(0)} s)`);
     for (const note of result.notes) say(`  ${note}`);
   }
-  say(`\n${tableOf(measured)}`);
+  say(`\n${tableOf(measured, before)}`);
   if (values.json)
     await writeFile(values.json, `${JSON.stringify({ machine, rounds, quick: values.quick, measured }, null, 2)}\n`);
   await draw(measured);

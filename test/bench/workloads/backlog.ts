@@ -27,12 +27,13 @@ export const backlog: Workload = {
       if (cost.faults.length > 0) throw new Error(cost.faults.join('\n'));
       return {
         rows: [
-          { measure: 'most resident memory', figure: figure([residentOf(arena.program.pid, 'VmHWM')]), unit: 'MB' },
+          { measure: 'most resident memory', figure: figure([residentOf(arena.program.pid, 'VmHWM')]), unit: 'MB', aim: '≤ 200' },
           // The first third is start and warm-up.
           {
             measure: 'slope of it, later two thirds',
             figure: figure([slope(memory.slice(memory.length / 3))]),
             unit: 'MB/min',
+            aim: 'flat',
           },
         ],
         notes: [`${((messages / cost.wallMs) * 1000).toFixed(0)} events a second, ${cost.cpu.toFixed(0)} µs each`],

@@ -22,7 +22,7 @@ export const create: Workload = {
       { ...context, rounds },
     );
     return {
-      rows: [{ measure: 'CPU, service / floor', figure: cpuRatio(costs, 'service', 'floor'), unit: '×' }],
+      rows: [{ measure: 'CPU, service / floor', figure: cpuRatio(costs, 'service', 'floor'), unit: '×', aim: '≤ 2.8' }],
       notes: usage(costs),
     };
   },

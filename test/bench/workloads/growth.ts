@@ -38,6 +38,7 @@ export const growth: Workload = {
       measure: `CPU, ${nameOf(size)} / ${nameOf(base)}`,
       figure: cpuRatio(costs, nameOf(size), nameOf(base)),
       unit: '×' as const,
+      aim: '0.85–1.15',
     }));
     return { rows, notes: usage(costs) };
   },

@@ -34,6 +34,7 @@ export const keys: Workload = {
           measure: `wall, engine / promise pool, ${inFlight} in flight`,
           figure: ratios(engine, pool),
           unit: '×',
+          aim: '≤ 1.1',
         });
         const list = (all: readonly number[]) => all.map((ms) => ms.toFixed(0)).join(', ');
         notes.push(`${inFlight} in flight: engine ${list(engine)} ms, pool ${list(pool)} ms`);

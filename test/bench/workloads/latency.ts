@@ -34,8 +34,8 @@ export const latency: Workload = {
     const median = (costs: readonly Cost[], share: number) => figure(at(costs, share)).median.toFixed(1);
     return {
       rows: [
-        { measure: 'p50 above a consumer that answers at once', figure: above(0.5), unit: 'ms' },
-        { measure: 'p99 above a consumer that answers at once', figure: above(0.99), unit: 'ms' },
+        { measure: 'p50 above a consumer that answers at once', figure: above(0.5), unit: 'ms', aim: '≤ 3' },
+        { measure: 'p99 above a consumer that answers at once', figure: above(0.99), unit: 'ms', aim: '≤ 10' },
       ],
       notes: (['service', 'echo'] as const).map(
         (program) => `${program}: p50 ${median(costs[program], 0.5)} ms, p99 ${median(costs[program], 0.99)} ms`,

@@ -23,7 +23,14 @@ export const skip: Workload = {
       context,
     );
     return {
-      rows: [{ measure: 'CPU, service / no-op consumer', figure: cpuRatio(costs, 'service', 'no-op'), unit: '×' }],
+      rows: [
+        {
+          measure: 'CPU, service / no-op consumer',
+          figure: cpuRatio(costs, 'service', 'no-op'),
+          unit: '×',
+          aim: '≤ 1.10',
+        },
+      ],
       notes: usage(costs),
     };
   },

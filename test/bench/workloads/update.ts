@@ -24,9 +24,9 @@ export const update: Workload = {
     const speed = ratios(throughputOf(costs.service), throughputOf(costs.usual));
     return {
       rows: [
-        { measure: 'CPU, service / floor', figure: cpuRatio(costs, 'service', 'floor'), unit: '×' },
-        { measure: 'CPU, usual / service', figure: cpuRatio(costs, 'usual', 'service'), unit: '×' },
-        { measure: 'throughput, service / usual', figure: speed, unit: '×' },
+        { measure: 'CPU, service / floor', figure: cpuRatio(costs, 'service', 'floor'), unit: '×', aim: '≤ 2.5' },
+        { measure: 'CPU, usual / service', figure: cpuRatio(costs, 'usual', 'service'), unit: '×', aim: '≥ 2.5' },
+        { measure: 'throughput, service / usual', figure: speed, unit: '×', aim: '≥ 2.5' },
       ],
       notes: usage(costs),
     };

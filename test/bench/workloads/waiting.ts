@@ -32,11 +32,17 @@ export const waiting: Workload = {
     const possible = throughputOf(costs['service without delay']).map((fast) => Math.min(fast, allowed));
     return {
       rows: [
-        { measure: 'throughput, service / usual', figure: ratios(speed, throughputOf(costs.usual)), unit: '×' },
+        {
+          measure: 'throughput, service / usual',
+          figure: ratios(speed, throughputOf(costs.usual)),
+          unit: '×',
+          aim: '≥ 20',
+        },
         {
           measure: `throughput / what is possible: ${allowed}/s by ${connections} connections, or that without delay`,
           figure: ratios(speed, possible),
           unit: '×',
+          aim: '≥ 0.9',
         },
       ],
       notes: usage(costs),

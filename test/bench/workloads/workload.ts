@@ -12,6 +12,8 @@ export interface Context {
 export interface Row {
   readonly measure: string;
   readonly figure: Figure;
+  /** What we want it to be. */
+  readonly aim?: string;
   /** `×` for a ratio. */
   readonly unit: '×' | 'ms' | 'MB' | 'MB/min' | 's' | '/s' | 'µs';
 }

@@ -1,0 +1,25 @@
+import { readFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import { chartsOf } from '../bench/charts.ts';
+import { type Measured, tableOf } from '../bench/table.ts';
+import { readPage } from './markdown.ts';
+
+const measured = (name: string): readonly Measured[] =>
+  JSON.parse(readFileSync(`docs/measurements/${name}.json`, 'utf8')).measured;
+const [before, now] = [measured('before'), measured('now')];
+
+it('has the figures that the bench has written', () => {
+  expect(readPage('performance.md')).toContain(tableOf(now, before));
+});
+
+it.each(
+  Object.entries(
+    chartsOf([
+      { name: 'before', measured: before },
+      { name: 'now', measured: now },
+    ]),
+  ),
+)('shows %s as the bench draws it', (file, svg) => {
+  expect(readFileSync(`docs/charts/${file}`, 'utf8')).toBe(svg);
+  expect(readPage('performance.md')).toContain(`](charts/${file})`);
+});
