@@ -8,7 +8,7 @@ import { AmqpConnection, errors } from './replies/serviceSdk.ts';
  */
 export function cureHubSdks(): void {
   boundPrefetch();
-  reportClosedConnections();
+  reportLostConnections();
   breakErrorCycles();
   failSendsOfClosedConnections();
   poolFrameBuffers();
@@ -31,14 +31,18 @@ function boundPrefetch(): void {
  * The library does not report a connection that the hub closes as disconnected, unless the reason is
  * `amqp:connection:forced`. The event client then opens the same connection again and considers the old links open:
  * it receives nothing for a minute, then a TypeError in a timer ends the process. This reports the connection as lost.
+ *
+ * A frame that the library does not expect, such as a second detach of a link, becomes an `error` of the connection. Nobody
+ * listens, so that ended the process. The library closes the socket after it, which the event client notices by itself.
  */
-function reportClosedConnections(): void {
+function reportLostConnections(): void {
   const open = Connection.prototype.open;
   if (open.name === 'openWatched') return;
   const watched = new WeakSet<Connection>();
   Connection.prototype.open = function openWatched(this: Connection, options) {
     if (!watched.has(this)) {
       watched.add(this);
+      this.on(ConnectionEvents.error, () => undefined);
       const inner: ClosingConnection = Reflect.get(this, '_connection');
       this.on(ConnectionEvents.connectionClose, () => {
         if (!inner.is_closed()) inner.closed_with_non_fatal_error = true;

@@ -1,5 +1,8 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import { EventHubConsumerClient } from '@azure/event-hubs';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { Connection, ConnectionEvents } from 'rhea-promise';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type Consumer, createConsumer } from '../../src/hub/reading/consumer.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
 import { createMemoryStore } from '../../src/hub/stores/memoryStore.ts';
@@ -35,6 +38,40 @@ async function closed(how: { links?: 'attached'; condition?: string | undefined 
   await ended.given;
   unwatch();
 }
+
+/** A detach of a link that is not there. */
+const wrongFrame = Buffer.from('0000001402000000005316c0070270000000ff41', 'hex');
+
+/** Stands between a client and the hub, and can say something to the client. */
+async function interposed(frame: Buffer) {
+  const server = createServer((client) => {
+    const toHub = connect(hub.ports.amqp, '127.0.0.1');
+    client.pipe(toHub).pipe(client);
+    for (const socket of [client, toHub]) socket.on('error', () => undefined);
+    client.once('close', () => toHub.destroy());
+    toSay = () => client.write(frame);
+  }).listen(0, '127.0.0.1');
+  let toSay = () => false;
+  await once(server, 'listening');
+  onTestFinished(() => void server.close());
+  return { port: (server.address() as AddressInfo).port, say: () => toSay() };
+}
+
+it('a connection on which nobody listens any more survives a frame that it does not expect', async () => {
+  const uncaught: string[] = [];
+  const catches = ({ message }: Error) => void uncaught.push(message);
+  process.on('uncaughtExceptionMonitor', catches);
+  onTestFinished(() => void process.off('uncaughtExceptionMonitor', catches));
+  const { port, say } = await interposed(wrongFrame);
+  const connection = new Connection({ host: '127.0.0.1', port, transport: 'tcp', reconnect: false });
+  await connection.open();
+  await connection.createSession();
+  const ended = signal();
+  connection.once(ConnectionEvents.disconnected, () => ended.give());
+  say();
+  await ended.given;
+  expect(uncaught).toEqual([]);
+});
 
 describe('the event client with its workarounds', () => {
   it.each([undefined, 'amqp:internal-error'])(
