@@ -20,6 +20,6 @@ it.each(
     ]),
   ),
 )('shows %s as the bench draws it', (file, svg) => {
-  expect(readFileSync(`docs/charts/${file}`, 'utf8')).toBe(svg);
-  expect(readPage('performance.md')).toContain(`](charts/${file})`);
+  expect(readFileSync(`docs/measurements/${file}`, 'utf8')).toBe(svg);
+  expect(readPage('performance.md')).toContain(`](measurements/${file})`);
 });
