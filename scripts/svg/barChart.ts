@@ -1,6 +1,6 @@
 import { linearAxis } from './axis.ts';
-import { element, escaped, rounded } from './element.ts';
-import { style } from './style.ts';
+import { drawing, label } from './drawing.ts';
+import { element, rounded } from './element.ts';
 import { legendOf, wrapped } from './text.ts';
 
 /** A value and, around it, what was measured at least and at most. */
@@ -36,25 +36,25 @@ export function drawBarChart({ title, unit, series, rows }: BarChart): string {
   const bottom = top + heights.reduce((sum, one) => sum + one, 0);
   const height = bottom + 40;
   const highest = Math.max(0, ...rows.flatMap(({ bars }) => bars.map((bar) => bar?.high ?? 0)));
-  const { at, ticks, label } = linearAxis(highest, [left, right], 8);
+  const { at, ticks, label: tickLabel } = linearAxis(highest, [left, right], 8);
 
   const grid = ticks.flatMap((tick) => [
     element('path', { class: 'grid', d: `M${rounded(at(tick))} ${top}V${bottom}` }),
-    text(label(tick), at(tick), bottom + 16, 'middle'),
+    label(tickLabel(tick), at(tick), bottom + 16, 'middle'),
   ]);
   let y = top;
   const drawn = rows.flatMap(({ bars }, index) => {
     const rowTop = y + gap / 2;
     y += heights[index] ?? 0;
     return [
-      ...(labels[index] ?? []).map((line, row) => text(line, left - 10, rowTop + 10 + row * lineHeight, 'end')),
+      ...(labels[index] ?? []).map((line, row) => label(line, left - 10, rowTop + 10 + row * lineHeight, 'end')),
       ...bars.flatMap((bar, which) => (bar === undefined ? [] : barOf(bar, which, rowTop + which * barHeight))),
     ];
   });
   const marks = legend.entries.map(({ x, row }, index) => {
     const baseline = 46 + row * lineHeight;
     const mark = element('rect', { class: `f${index}`, x: left + x, y: baseline - 9, width: 18, height: 9 });
-    return mark + text(series[index] ?? '', left + x + 24, baseline, 'start');
+    return mark + label(series[index] ?? '', left + x + 24, baseline, 'start');
   });
 
   function barOf({ value, low, high }: Bar, which: number, barTop: number): readonly string[] {
@@ -65,20 +65,12 @@ export function drawBarChart({ title, unit, series, rows }: BarChart): string {
     ];
   }
 
-  const head = { xmlns: 'http://www.w3.org/2000/svg', viewBox: `0 0 ${width} ${height}`, role: 'img' };
   const parts = [
-    `<title>${escaped(title)}</title>`,
-    `<style>${style}</style>`,
-    element('rect', { class: 'paper', width, height }),
-    element('text', { class: 'title', x: 20, y: 24 }, escaped(title)),
     ...grid,
     ...drawn,
     element('path', { class: 'axis', d: `M${left} ${top}V${bottom}` }),
     ...marks,
-    text(unit, right, bottom + 32, 'end', 'small'),
+    label(unit, right, bottom + 32, 'end', 'small'),
   ];
-  return `${element('svg', { ...head, 'font-family': 'system-ui, sans-serif' }, `\n${parts.join('\n')}\n`)}\n`;
+  return drawing({ title, titleAt: 20, width, height }, parts);
 }
-
-const text = (content: string, x: number, y: number, anchor: 'start' | 'middle' | 'end', size = ''): string =>
-  element('text', { class: `text ${size}`.trim(), x, y, 'text-anchor': anchor }, escaped(content));

@@ -1,6 +1,6 @@
 import { type Axis, linearAxis, logarithmicAxis, timeAxis } from './axis.ts';
-import { element, escaped, rounded } from './element.ts';
-import { style } from './style.ts';
+import { drawing, label } from './drawing.ts';
+import { element, rounded } from './element.ts';
 import { legendOf, wrapped } from './text.ts';
 
 /** A value at a time; undefined where there is none: the line has a gap. */
@@ -89,19 +89,14 @@ export function drawLineChart(chart: LineChart): string {
     element('path', { class: `line c${index}`, d: pathOf(points, times, values) }),
   );
 
-  const head = { xmlns: 'http://www.w3.org/2000/svg', viewBox: `0 0 ${width} ${height}`, role: 'img' };
   const parts = [
-    `<title>${escaped(title)}</title>`,
-    `<style>${style}</style>`,
-    element('rect', { class: 'paper', width, height }),
-    element('text', { class: 'title', x: left, y: 24 }, escaped(title)),
     ...[...shaded, ...grid],
     label(unit, 10, top - 8, 'start', 'small'),
     element('path', { class: 'axis', d: `M${left} ${top}V${bottom}H${right}` }),
     ...[...time, ...rows, ...marks, ...drawn],
     label(timeTitle, right, height - 8, 'end', 'small'),
   ];
-  return `${element('svg', { ...head, 'font-family': 'system-ui, sans-serif' }, `\n${parts.join('\n')}\n`)}\n`;
+  return drawing({ title, titleAt: left, width, height }, parts);
 }
 
 function valueAxis({ lines, isLogarithmic = false }: LineChart, pixels: readonly [number, number]): Axis {
@@ -126,6 +121,3 @@ function pathOf(points: readonly Point[], times: Axis, values: Axis): string {
     })
     .join('');
 }
-
-const label = (text: string, x: number, y: number, anchor: string, kind = ''): string =>
-  element('text', { class: `text ${kind}`.trim(), x, y, 'text-anchor': anchor }, escaped(text));
