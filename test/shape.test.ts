@@ -135,6 +135,7 @@ describe('imports', () => {
   });
 
   const copies = [
+    ['operations/listening', 'operations/listening'],
     ...['errorFields', 'scrub', 'pretty', 'levelSwitch'].map((name) => [`log/${name}`, `operations/${name}`]),
     ...['meter', 'series', 'processGauges', 'declared/declaration', 'declared/process'].map((name) => [
       `metrics/${name}`,

@@ -1,14 +1,11 @@
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type Listening, listen } from './listening.ts';
 
 /**
  * `/metrics`: in the text format of Prometheus. `/livez`: the process responds. `/readyz`: hub and broker are connected; otherwise says what it waits for.
  * `/startupz`: it has been ready once.
  */
-export interface Health {
-  readonly port: number;
-  close(): Promise<void>;
-}
+export type Health = Listening;
 
 /** @throws Error when the port cannot be opened */
 export async function serveHealth(
@@ -44,16 +41,5 @@ export async function serveHealth(
       response.end(request.method === 'HEAD' ? undefined : metrics());
     } else respond(404, { error: 'the paths are /startupz, /livez, /readyz and /metrics' });
   });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, host, resolve);
-  });
-  return {
-    port: (server.address() as AddressInfo).port,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  };
+  return listen(server, host, port);
 }
