@@ -27,7 +27,12 @@ export const backlog: Workload = {
       if (cost.faults.length > 0) throw new Error(cost.faults.join('\n'));
       return {
         rows: [
-          { measure: 'most resident memory', figure: figure([residentOf(arena.program.pid, 'VmHWM')]), unit: 'MB', aim: '≤ 200' },
+          {
+            measure: 'most resident memory',
+            figure: figure([residentOf(arena.program.pid, 'VmHWM')]),
+            unit: 'MB',
+            aim: '≤ 200',
+          },
           // The first third is start and warm-up.
           {
             measure: 'slope of it, later two thirds',
