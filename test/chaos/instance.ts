@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { dataDirectory } from '../../sandbox/service/environment.ts';
 import { onExit } from '../../sandbox/service/onExit.ts';
 import { type ServiceProcess, startService } from '../../sandbox/service/process.ts';
+import { createLogReader } from './logLines.ts';
 
 /** A process of the service that is started, stopped and killed, again and again. */
 export interface Instance {
@@ -50,6 +51,7 @@ export function createInstance(options: {
 }): Instance {
   const { directory, serviceDirectory, url, environment } = options;
   const logFile = join(directory, 'service.log');
+  const lines = createLogReader(logFile);
   let starting: Promise<ServiceProcess> | undefined;
   let running: ServiceProcess | undefined;
   const ending = new AbortController();
@@ -109,10 +111,7 @@ export function createInstance(options: {
       working = turn.catch(() => undefined);
       return turn;
     },
-    async lines() {
-      const text = await readFile(logFile, 'utf8').catch(() => '');
-      return text.split('\n').flatMap((line) => parsed(line));
-    },
+    lines,
     async letters() {
       const folder = join(dataDirectory(directory), 'dead-letters');
       const names = await readdir(folder, { recursive: true }).catch(() => []);
@@ -120,13 +119,4 @@ export function createInstance(options: {
       return Promise.all(files.map(async (name) => JSON.parse(await readFile(join(folder, name), 'utf8'))));
     },
   };
-}
-
-/** A line that a kill has cut in two is no line. */
-function parsed(line: string): Record<string, unknown>[] {
-  try {
-    return [JSON.parse(line)];
-  } catch {
-    return [];
-  }
 }

@@ -13,7 +13,19 @@ export interface Planned {
 export function plan(seed: number, random: Random, lastsMs: number): Planned[] {
   const certain = misfortunes.filter((_, index) => index % 5 === seed % 5);
   const more = Array.from({ length: 4 }, () => random.pick(misfortunes));
-  return [...certain, ...more]
+  return atTimes([...certain, ...more], random, lastsMs);
+}
+
+/** Those with these names, each as often as it is named, and early, while there is most to meet. */
+export const planOnly = (names: readonly string[], random: Random, lastsMs: number): Planned[] =>
+  atTimes(
+    names.flatMap((wanted) => misfortunes.filter(({ name }) => name === wanted)),
+    random,
+    lastsMs / 4,
+  );
+
+function atTimes(chosen: readonly Misfortune[], random: Random, lastsMs: number): Planned[] {
+  return chosen
     .map((misfortune) => {
       const at = random.between(300, lastsMs);
       return { at, misfortune, random: createRandom(random.between(0, 2 ** 31)) };

@@ -6,7 +6,7 @@ import { checkForms } from './forms.ts';
 import type { History } from './history.ts';
 import type { Met } from './met.ts';
 import { handledBy, recordOutcome } from './observe.ts';
-import { plan } from './plan.ts';
+import { plan, planOnly } from './plan.ts';
 import { createRandom } from './random.ts';
 import { type Stage, setStage } from './stage.ts';
 import type { Storage } from './storage.ts';
@@ -32,8 +32,8 @@ export interface RunOptions {
   readonly hubDirectory: string;
   readonly serviceDirectory: string;
   readonly storage: Storage;
-  /** Without the misfortunes of the seed, and with half as many devices. */
-  readonly isCalm: boolean;
+  /** Names of misfortunes that happen instead of those of the seed; then fewer devices are enough. */
+  readonly only: readonly string[] | undefined;
   /** Told again and again how far it has come. */
   readonly onProgress: (what: string) => void;
 }
@@ -42,6 +42,8 @@ const deviceCount = 100;
 const instanceCount = 2;
 const realDevices = 4;
 const sendingMs = 6_000;
+/** What shows without misfortunes shows with each device. */
+const devicesFor = (only: RunOptions['only']) => deviceCount / (only === undefined ? 1 : only.length > 0 ? 2 : 4);
 const lookEveryMs = 250;
 /**
  * When so many looks in a row have seen nothing happen, nothing more will. On a machine that is busy with other things
@@ -51,12 +53,12 @@ const patience = 100;
 
 /** Sends messages, lets misfortunes happen, waits until all is quiet, stops the service and looks at what is there. */
 export async function run(options: RunOptions): Promise<Outcome> {
-  const { seed, directory, hubDirectory, serviceDirectory, storage, isCalm, onProgress } = options;
+  const { seed, directory, hubDirectory, serviceDirectory, storage, only, onProgress } = options;
   const began = performance.now();
   const random = createRandom(seed);
-  const senders = createWorkload(random, isCalm ? deviceCount / 2 : deviceCount);
+  const senders = createWorkload(random, devicesFor(only));
   const messages = senders.flatMap((sender) => sender.messages);
-  const planned = isCalm ? [] : plan(seed, random, sendingMs);
+  const planned = only ? planOnly(only, random, sendingMs) : plan(seed, random, sendingMs);
   const container = `seed-${seed}-${Date.now()}`;
   onProgress('starting');
   const stage = await setStage({

@@ -8,11 +8,11 @@ export interface Sabotage {
   readonly find: string;
   readonly replace: string;
   readonly reportedAs: readonly Finding['what'][];
-  /** Shows without any misfortune, so that none has to happen first. */
-  readonly showsInCalm?: boolean;
-  /** Tried first: its misfortunes let it show; default 0. */
-  readonly seed?: number;
+  /** Names of the misfortunes in which it shows, with no others beside them. */
+  readonly showsIn: readonly string[];
 }
+
+const calm: readonly string[] = [];
 
 /** What goes wrong by chance in life goes wrong here with the messages whose ids end so. */
 export const sabotages: readonly Sabotage[] = [
@@ -26,6 +26,7 @@ export const sabotages: readonly Sabotage[] = [
       return begun;
     },`,
     reportedAs: ['lost'],
+    showsIn: ['kill', 'kill'],
   },
   {
     name: 'one message too many remembered as done',
@@ -33,6 +34,7 @@ export const sabotages: readonly Sabotage[] = [
     find: 'before !== undefined && isDone(before, sequenceNumber)',
     replace: 'before !== undefined && (isDone(before, sequenceNumber) || isDone(before, sequenceNumber - 1))',
     reportedAs: ['lost'],
+    showsIn: ['kill', 'kill'],
   },
   {
     name: 'no last checkpoint',
@@ -40,7 +42,7 @@ export const sabotages: readonly Sabotage[] = [
     find: '      await checkpoints.flush();\n',
     replace: '',
     reportedAs: ['state', 'duplicated'],
-    seed: 1,
+    showsIn: ['restart'],
   },
   {
     name: 'two messages of a device swapped',
@@ -50,7 +52,7 @@ export const sabotages: readonly Sabotage[] = [
     replace: `      if (lane.length === 1) lane.last = message;
       lane.first.next = Object.assign(message, { next: lane.first.next });`,
     reportedAs: ['inverted'],
-    showsInCalm: true,
+    showsIn: calm,
   },
   {
     name: 'two messages of a device at the same time',
@@ -59,7 +61,7 @@ export const sabotages: readonly Sabotage[] = [
     replace: `const { event } = arrival;
     const deviceId = \`\${arrival.deviceId} \${event.sequenceNumber % 2}\`;`,
     reportedAs: ['inverted'],
-    showsInCalm: true,
+    showsIn: calm,
   },
   {
     name: 'the messages of a flooding device in another order',
@@ -70,15 +72,15 @@ export const sabotages: readonly Sabotage[] = [
       if (before === lane.last) lane.last = message;
       before.next = Object.assign(message, { next: before.next });`,
     reportedAs: ['inverted'],
-    showsInCalm: true,
+    showsIn: calm,
   },
   {
     name: 'an acknowledgement dropped',
     file: 'src/dispatch/respond.ts',
     find: 'if (wantsAck(envelope.ack, failure === undefined)) {',
-    replace: `if (wantsAck(envelope.ack, failure === undefined) && !envelope.correlationId?.endsWith('3-7')) {`,
+    replace: `if (wantsAck(envelope.ack, failure === undefined) && !envelope.correlationId?.endsWith('-7')) {`,
     reportedAs: ['wrong acknowledgement'],
-    showsInCalm: true,
+    showsIn: calm,
   },
   {
     name: 'an acknowledgement twice, under two message ids',
@@ -86,9 +88,9 @@ export const sabotages: readonly Sabotage[] = [
     find: 'await send(acknowledge(envelope, resultOf({ ...handled, failure }), now));',
     replace: `const result = resultOf({ ...handled, failure });
       await send(acknowledge(envelope, result, now));
-      if (envelope.correlationId?.endsWith('3-7')) await send(acknowledge({ ...envelope, attempts: 9 }, result, now));`,
+      if (envelope.correlationId?.endsWith('-7')) await send(acknowledge({ ...envelope, attempts: 9 }, result, now));`,
     reportedAs: ['wrong acknowledgement'],
-    showsInCalm: true,
+    showsIn: calm,
   },
   {
     name: 'a wrong code',
@@ -96,7 +98,7 @@ export const sabotages: readonly Sabotage[] = [
     find: `    code: failure?.code ?? 'ok',`,
     replace: `    code: failure && envelope.correlationId?.endsWith('7') ? 'not_authorized' : (failure?.code ?? 'ok'),`,
     reportedAs: ['wrong acknowledgement'],
-    showsInCalm: true,
+    showsIn: calm,
   },
   {
     name: 'a notification left out',
@@ -105,7 +107,7 @@ export const sabotages: readonly Sabotage[] = [
     replace: `const told = (outcome?.notifications ?? []).slice(envelope.correlationId?.endsWith('7') ? 1 : 0);
     const notifications = told.map(`,
     reportedAs: ['uncounted'],
-    showsInCalm: true,
+    showsIn: calm,
   },
   {
     name: 'an effect done twice',
@@ -114,7 +116,7 @@ export const sabotages: readonly Sabotage[] = [
     replace: `await principalManager.updateIdentity(principal.id, json.text);
     if (json.text.endsWith('7"}')) await principalManager.updateIdentity(principal.id, json.text);`,
     reportedAs: ['duplicated'],
-    showsInCalm: true,
+    showsIn: calm,
   },
   {
     name: 'a repeat taken for a new message',
@@ -122,6 +124,7 @@ export const sabotages: readonly Sabotage[] = [
     find: 'arrivalOf(event, redeliveryHorizon.redelivered(event.sequenceNumber))',
     replace: 'arrivalOf(event, event.sequenceNumber < 0)',
     reportedAs: ['duplicated', 'state'],
+    showsIn: ['kill', 'kill'],
   },
   {
     name: 'a failed message that is not among the dead letters',
@@ -129,25 +132,25 @@ export const sabotages: readonly Sabotage[] = [
     find: 'await letters.park(arrival, handled.failure, traceparent);',
     replace: 'void letters;',
     reportedAs: ['lost'],
-    seed: 4,
+    showsIn: ['backend error of one device'],
   },
   {
     name: 'an acknowledgement to another device',
     file: 'src/protocol/acknowledgement.ts',
     find: 'deviceId: envelope.deviceId,',
-    replace: `deviceId: envelope.correlationId?.endsWith('3-7') ? 'device-0' : envelope.deviceId,`,
+    replace: `deviceId: envelope.correlationId?.endsWith('-7') ? 'device-0' : envelope.deviceId,`,
     reportedAs: ['wrong acknowledgement'],
-    showsInCalm: true,
+    showsIn: calm,
   },
   {
     name: 'a dead letter for a success',
     file: 'src/dispatch/dispatch.ts',
     find: 'else if (arrival.redelivered) await letters.release(arrival); // C1',
-    replace: `else if (envelope.correlationId?.endsWith('3-7')) {
+    replace: `else if (envelope.correlationId?.endsWith('-7')) {
       await letters.park(arrival, new Rejection('internal_platform_error', 'none'), traceparent);
     } else if (arrival.redelivered) await letters.release(arrival);`,
     reportedAs: ['state'],
-    showsInCalm: true,
+    showsIn: calm,
   },
   {
     name: 'a wrong version of the interface in an acknowledgement',
@@ -155,7 +158,7 @@ export const sabotages: readonly Sabotage[] = [
     find: "version: '2',",
     replace: "version: correlationId?.endsWith('7') ? '3' : '2',",
     reportedAs: ['wrong acknowledgement'],
-    showsInCalm: true,
+    showsIn: calm,
   },
   {
     name: 'a wrong version of the object in an acknowledgement',
@@ -163,7 +166,7 @@ export const sabotages: readonly Sabotage[] = [
     find: 'version: versionOf(stored)',
     replace: `version: json.text.includes('7"}') ? 1n : versionOf(stored)`,
     reportedAs: ['wrong acknowledgement'],
-    showsInCalm: true,
+    showsIn: calm,
   },
   {
     name: 'an acknowledgement without its target',
@@ -171,7 +174,7 @@ export const sabotages: readonly Sabotage[] = [
     find: 'target,\n    timestamp',
     replace: `target: '',\n    timestamp`,
     reportedAs: ['wrong acknowledgement'],
-    showsInCalm: true,
+    showsIn: calm,
   },
   {
     name: 'an acknowledgement without the id of the object',
@@ -181,7 +184,7 @@ export const sabotages: readonly Sabotage[] = [
   if (String(fields['objectId']).startsWith('7')) return jsonOf({ ...fields, objectId: undefined });
 `,
     reportedAs: ['wrong acknowledgement'],
-    showsInCalm: true,
+    showsIn: calm,
   },
   {
     name: 'a wrong system property',
@@ -189,7 +192,7 @@ export const sabotages: readonly Sabotage[] = [
     find: '  at += ending.length;',
     replace: "  at += ending.length;\n  if (messageId.endsWith('7')) bytes[at - 1] = 57; // utf-9",
     reportedAs: ['wrong acknowledgement', 'wrong notification'],
-    showsInCalm: true,
+    showsIn: calm,
   },
   {
     name: 'replies sent once more after a reconnect',
@@ -201,6 +204,7 @@ export const sabotages: readonly Sabotage[] = [
       all.splice(0, all.length, ...all.filter(({ by }) => by === client), { by: client, reply });
       for (const { reply: said } of again) void outcomeOf(said);`,
     reportedAs: ['wrong acknowledgement'],
+    showsIn: ['hub restart'],
   },
   {
     name: 'replies given up after milliseconds instead of seconds',
@@ -208,6 +212,6 @@ export const sabotages: readonly Sabotage[] = [
     find: 'maxWaitMs: maxWaitSeconds * 1000,',
     replace: 'maxWaitMs: maxWaitSeconds,',
     reportedAs: ['uncounted'],
-    seed: 2,
+    showsIn: ['reply refused for now'],
   },
 ];

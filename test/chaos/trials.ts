@@ -97,11 +97,12 @@ export async function allAreCaught(trials: Trials): Promise<boolean> {
 async function caughtAt(trials: Trials, sabotage: Sabotage, ground: Ground): Promise<string | undefined> {
   const build = await buildApart(sabotage);
   try {
-    for (const { seed, isCalm } of attemptsAt(sabotage, trials.seeds)) {
-      const { findings } = await runIn(trials, sabotage.name, seed, build.directory, ground, isCalm);
+    for (const { seed, only } of attemptsAt(sabotage, trials.seeds)) {
+      const { findings } = await runIn(trials, sabotage.name, seed, build.directory, ground, only);
       await rm(join(trials.directory, sabotage.name), { recursive: true, force: true });
       const found = findings.find(({ what }) => sabotage.reportedAs.includes(what));
-      if (found) return `seed ${seed}${isCalm ? ' in calm' : ''}, ${found.what}: ${found.id} ${found.why}`;
+      if (found)
+        return `seed ${seed}${only ? ` with ${only.join(', ') || 'nothing'} beside it` : ''}, ${found.what}: ${found.id} ${found.why}`;
     }
     return undefined;
   } finally {
@@ -116,7 +117,7 @@ async function runIn(
   seed: number,
   serviceDirectory: string,
   ground: Ground,
-  isCalm = false,
+  only?: readonly string[],
 ): Promise<Outcome> {
   const began = performance.now();
   const seconds = () => Math.round((performance.now() - began) / 1000);
@@ -125,7 +126,7 @@ async function runIn(
       seed,
       directory: join(directory, name),
       serviceDirectory,
-      isCalm,
+      only,
       ...ground,
       onProgress: (what) => onProgress(`${name}, seed ${seed}, ${seconds()} s: ${what}`),
     });
