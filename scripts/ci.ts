@@ -1,13 +1,14 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createLastWords } from './ci/lastWords.ts';
 import { summarize } from './ci/report.ts';
 import { runStep } from './ci/step.ts';
 
 /**
  * The steps of `.ci/run`, one after the other, each with a limit several times as long as it takes. A step that fails does
- * not hide what the later ones find: the output ends with the names of the steps and of the tests that failed, then the counts
- * of the tests.
+ * not hide what the later ones find: the output ends with the names of the steps that failed, each with the lines that tell
+ * why, and of the tests that failed, then the counts of the tests.
  */
 
 const directory = mkdtempSync(join(tmpdir(), 'ci-'));
@@ -34,12 +35,22 @@ for (const [minutes, command] of steps) {
   if (interrupt.signal.aborted) break;
   console.log(`\n== ${command}`);
   const began = performance.now();
-  const why = await runStep(command.split(' '), { limitMs: minutes * 60_000, signal: interrupt.signal });
+  const words = createLastWords();
+  const listener = () => {
+    const hear = words.listener();
+    return (chunk: Uint8Array) => {
+      process.stdout.write(chunk);
+      hear(chunk);
+    };
+  };
+  const why = await runStep(command.split(' '), { limitMs: minutes * 60_000, signal: interrupt.signal, listener });
   console.log(`-- ${((performance.now() - began) / 1000).toFixed(0)} s`);
-  if (why !== undefined) failed.push(`${command} (${why})`);
+  if (why === undefined) continue;
+  const reasons = command.startsWith('npm test') ? [] : words.lines(); // its report says more
+  failed.push(`failed: ${command} (${why})`, ...reasons.map((line) => `  ${line}`));
 }
 
-if (failed.length > 0) console.log(`\n${failed.map((step) => `failed: ${step}`).join('\n')}`);
+if (failed.length > 0) console.log(`\n${failed.join('\n')}`);
 console.log(`\n${tests().join('\n')}`);
 rmSync(directory, { recursive: true, force: true });
 process.exitCode = failed.length === 0 && !interrupt.signal.aborted ? 0 : 1;

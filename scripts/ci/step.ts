@@ -1,4 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { endWithUs } from '../../sandbox/service/endWithUs.ts';
 
 export interface StepOptions {
@@ -7,7 +9,11 @@ export interface StepOptions {
   readonly graceMs?: number;
   /** Ends it early. */
   readonly signal?: AbortSignal;
+  /** Given what it writes, one for each stream; default: it goes where ours goes. */
+  readonly listener?: () => (chunk: Uint8Array) => void;
 }
+
+const heardWithinMs = 5_000;
 
 /**
  * Runs a command with all that it starts in a process group of its own. The whole group ends with it, or when it takes too
@@ -15,10 +21,13 @@ export interface StepOptions {
  * @returns what is wrong; `undefined` when it has ended with 0
  */
 export function runStep(command: readonly string[], options: StepOptions): Promise<string | undefined> {
-  const { limitMs, graceMs = 15_000, signal } = options;
+  const { limitMs, graceMs = 15_000, signal, listener } = options;
   const [program = '', ...args] = command;
   return new Promise((resolve) => {
-    const child = spawn(program, args, { stdio: ['ignore', 'inherit', 'inherit'], detached: true });
+    const output = listener ? 'pipe' : 'inherit';
+    const child = spawn(program, args, { stdio: ['ignore', output, output], detached: true });
+    for (const stream of [child.stdout, child.stderr]) if (listener) stream?.on('data', listener());
+    const heard = listener ? once(child, 'close') : undefined;
     endWithUs(child, true);
     let why: string | undefined;
     let force: NodeJS.Timeout | undefined;
@@ -35,7 +44,8 @@ export function runStep(command: readonly string[], options: StepOptions): Promi
       clearTimeout(force);
       signal?.removeEventListener('abort', onAbort);
       signalGroup(child, 'SIGKILL'); // what it has left behind
-      resolve(why ?? result);
+      // Something outside the group may keep the streams open.
+      void Promise.race([heard, sleep(heardWithinMs, undefined, { ref: false })]).finally(() => resolve(why ?? result));
     };
     child.once('error', ({ message }) => settle(message));
     child.once('exit', (code, by) => settle(code === 0 ? undefined : (by ?? `exit code ${code}`)));
