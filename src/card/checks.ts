@@ -1,7 +1,6 @@
 import { decodeBody, readBody } from '../protocol/body.ts';
 import { listed } from '../protocol/details.ts';
 import { type Envelope, invalid } from '../protocol/envelope.ts';
-import type { Generation } from '../protocol/event.ts';
 import { faultsOf } from '../protocol/fields.ts';
 import { excessOf, type Json, memberOf, pickSmall } from '../protocol/json.ts';
 import { Rejection } from '../protocol/rejection.ts';
@@ -15,30 +14,19 @@ export function checkedHeaders({ headers }: Card, { generation, properties }: En
   throw new Rejection(invalid(generation), faultsOf(checked.error, 'property'));
 }
 
-/**
- * The body as JSON text within the limits, with the offsets of the card's keys. Its values are not checked yet. A promise
- * only when the body is compressed.
- */
+/** The body as JSON text within the limits, with the offsets of the card's keys. Its values are not checked yet. */
 export function jsonBody(
-  card: Card,
+  { maxBodyBytes, keys }: Card,
   { generation, properties }: Envelope,
   body: unknown,
   maxInflatedBytes: number,
-): Json | Promise<Json> {
-  const bytes = decodeBody(body, generation, properties['content-encoding'], maxInflatedBytes);
-  return bytes instanceof Promise
-    ? bytes.then((inflated) => readWithin(card, generation, inflated))
-    : readWithin(card, generation, bytes);
-}
-
-function readWithin({ maxBodyBytes, keys }: Card, generation: Generation, bytes: Uint8Array): Json {
-  if (bytes.byteLength > maxBodyBytes) {
-    throw new Rejection(
-      invalid(generation),
-      `body has ${bytes.byteLength} bytes, more than the limit of ${maxBodyBytes}`,
-    );
+): Json {
+  const text = decodeBody(body, generation, properties['content-encoding'], maxInflatedBytes);
+  const length = text.byteLength - 1;
+  if (length > maxBodyBytes) {
+    throw new Rejection(invalid(generation), `body has ${length} bytes, more than the limit of ${maxBodyBytes}`);
   }
-  return readBody(bytes, generation, keys.outermost);
+  return readBody(text, generation, keys.outermost);
 }
 
 /** The members of the card's schema that can be read; undefined when the body is no object. */

@@ -149,8 +149,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       if (refusal) throw refusal;
       if (card === undefined) throw unknownName(envelope.generation, envelope.name ?? '');
       const headers = checkedHeaders(card, envelope);
-      const reading = jsonBody(card, envelope, event.body, limits.maxInflatedBytes);
-      json = reading instanceof Promise ? await reading : reading;
+      json = jsonBody(card, envelope, event.body, limits.maxInflatedBytes);
       followed.steps.tell?.('decoded', { characters: json?.text.length }, { body: json?.text });
       keep(bytesHeld(event, json));
       known = knownMembers(card, json);
@@ -218,7 +217,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
 
 /** Estimated memory until the replies are sent: notifications hold whole models, acknowledgements repeat parts of the body. */
 const replyBytes = ({ outcome, json }: Handled): number =>
-  (outcome?.notifications ?? []).reduce((bytes, { body }) => bytes + body.length, 1_000 + (json?.text.length ?? 0));
+  (outcome?.notifications ?? []).reduce((bytes, { body }) => bytes + body.length, 1_000 + (json?.place.end ?? 0));
 
 /** The backend clients throw `validation_error`; the code for the device depends on the generation (result codes). */
 const inGeneration = (rejection: Rejection, generation: Generation): Rejection =>

@@ -1,13 +1,13 @@
 import { isAscii } from 'node:buffer';
-import { gunzip, inflate, type Zlib } from 'node:zlib';
+import { gunzipSync, inflateSync, type Zlib } from 'node:zlib';
 import { invalid } from './envelope.ts';
 import type { Generation, HubEvent } from './event.ts';
-import { bodyLimits, type Json, MalformedJson, readJson } from './json.ts';
+import { bodyLimits, type Json, MalformedJson, readTerminated, terminated } from './json.ts';
 import type { Keys } from './jsonKeys.ts';
 import { Rejection } from './rejection.ts';
 
 interface Compression {
-  readonly inflate: typeof gunzip;
+  readonly inflate: typeof gunzipSync;
   /** Whether the bytes are compressed data, not base64 text. */
   readonly isRaw: (bytes: Uint8Array) => boolean;
 }
@@ -17,8 +17,8 @@ const encodings = new Map<string, Compression | 'none'>([
   ['utf8', 'none'],
   ['utf-8', 'none'],
   ['identity', 'none'],
-  ['gzip', { inflate: gunzip, isRaw: isGzip }],
-  ['deflate', { inflate, isRaw: isZlib }],
+  ['gzip', { inflate: gunzipSync, isRaw: isGzip }],
+  ['deflate', { inflate: inflateSync, isRaw: isZlib }],
 ]);
 
 /** The values of `content-encoding`, case-insensitive (R6). */
@@ -69,7 +69,8 @@ const isCompressed = (contentEncoding: unknown): boolean =>
   typeof contentEncoding === 'string' && typeof encodings.get(contentEncoding.toLowerCase()) === 'object';
 
 /**
- * The body of a message as bytes of JSON text. V2 bodies may be compressed: raw, or as base64 text with or without quotes (R6).
+ * The body of a message as bytes of JSON text, with a zero byte behind them. V2 bodies may be compressed: raw, or as base64
+ * text with or without quotes (R6).
  * @param maxInflated most bytes a compressed body may become
  * @throws Rejection decompression_error
  */
@@ -78,7 +79,7 @@ export function decodeBody(
   generation: Generation,
   contentEncoding: string | undefined,
   maxInflated: number,
-): Uint8Array | Promise<Uint8Array> {
+): Buffer {
   const bytes = typeof body === 'string' ? Buffer.from(body) : body;
   if (!(bytes instanceof Uint8Array)) {
     throw new Rejection(invalid(generation), 'body must be bytes (one AMQP data section)');
@@ -89,13 +90,13 @@ export function decodeBody(
       `body has ${bytes.byteLength} bytes, more than the limit of ${maxReceivedBytes}`,
     );
   }
-  if (generation === 'V1' || contentEncoding === undefined) return bytes;
+  if (generation === 'V1' || contentEncoding === undefined) return terminated(bytes);
   const name = contentEncoding.toLowerCase();
   const encoding = encodings.get(name);
   if (encoding === undefined) {
     throw new Rejection('decompression_error', 'property content-encoding must be utf8, gzip or deflate');
   }
-  if (encoding === 'none') return bytes;
+  if (encoding === 'none') return terminated(bytes);
 
   const compressed = encoding.isRaw(bytes) ? bytes : fromBase64(bytes);
   if (compressed === undefined) {
@@ -110,29 +111,33 @@ interface Inflated {
   readonly engine: Zlib;
 }
 
-async function inflated({ inflate }: Compression, name: string, data: Uint8Array, most: number): Promise<Buffer> {
-  // One chunk: each costs a round trip to another thread, and several would be copied into one. zlib needs at least 64 bytes.
-  const chunkSize = Math.max(64, Math.min(most, mostInflated * data.byteLength));
-  const options = { maxOutputLength: most, chunkSize, info: true };
-  return new Promise((resolve, reject) => {
-    inflate(data, options, (error: NodeJS.ErrnoException | null, result) => {
-      const { buffer, engine } = Object(result) as Inflated;
-      if (error === null && engine.bytesWritten === data.byteLength) resolve(buffer);
-      else {
-        const isTooLarge = error?.code === 'ERR_BUFFER_TOO_LARGE';
-        const why = isTooLarge ? `is larger than ${most} bytes when decompressed` : `is not valid ${name} data`;
-        reject(new Rejection('decompression_error', `body ${why}`));
-      }
-    });
-  });
+/** In this thread: to hand a body to another one and back takes more time than to inflate a usual body. */
+function inflated({ inflate }: Compression, name: string, data: Uint8Array, most: number): Buffer {
+  // One chunk, because several would be copied into one; and room for the zero byte. zlib needs at least 64 bytes.
+  const chunkSize = Math.max(64, Math.min(most, mostInflated * data.byteLength) + 1);
+  const isNot = (why: string) => new Rejection('decompression_error', `body ${why}`);
+  let result: Inflated;
+  try {
+    result = Object(inflate(data, { maxOutputLength: most, chunkSize, info: true }));
+  } catch (error) {
+    const isTooLarge = Object(error).code === 'ERR_BUFFER_TOO_LARGE';
+    throw isNot(isTooLarge ? `is larger than ${most} bytes when decompressed` : `is not valid ${name} data`);
+  }
+  const { buffer, engine } = result;
+  if (engine.bytesWritten !== data.byteLength) throw isNot(`is not valid ${name} data`);
+  if (buffer.byteLength === 0 || buffer.byteLength >= chunkSize) return terminated(buffer);
+  const text = Buffer.from(buffer.buffer, buffer.byteOffset, buffer.byteLength + 1);
+  text[buffer.byteLength] = 0;
+  return text;
 }
 
 /**
+ * @param text the result of `decodeBody`
  * @throws Rejection the generation's validation failure
  */
-export function readBody(bytes: Uint8Array, generation: Generation, keys: Keys): Json {
+export function readBody(text: Buffer, generation: Generation, keys: Keys): Json {
   try {
-    return readJson(bytes, keys, bodyLimits);
+    return readTerminated(text, keys, bodyLimits);
   } catch (error) {
     if (error instanceof MalformedJson) throw new Rejection(invalid(generation), `body ${error.message}`);
     throw error;

@@ -1,8 +1,9 @@
 import { isUtf8 } from 'node:buffer';
 import { allKeys, type Keys, maxKeyLength } from './jsonKeys.ts';
-import { effort, type JsonLimits, MalformedJson, type Member, type Scanned, scan, trusted } from './jsonScan.ts';
+import { type JsonLimits, MalformedJson, trusted } from './jsonLimits.ts';
+import { effort, type Member, type Scanned, scan } from './jsonScan.ts';
 
-export { MalformedJson } from './jsonScan.ts';
+export { MalformedJson } from './jsonLimits.ts';
 
 /**
  * A JSON text as it arrived. The text itself is passed on: `JSON.stringify` would lose 64-bit integers, `1.0`, `1e400` and
@@ -40,23 +41,32 @@ export const bodyLimits: JsonLimits = {
   numberLength: 1_024,
 };
 
+/** A copy with a zero byte behind it: V8 deoptimises `scan` when it reads past the end of a buffer. */
+export function terminated(bytes: Uint8Array): Buffer {
+  const copy = Buffer.allocUnsafe(bytes.byteLength + 1);
+  copy.set(bytes);
+  copy[bytes.byteLength] = 0;
+  return copy;
+}
+
 /**
  * Reads a JSON text: strict UTF-8, no byte order mark, within the limits (R5, R6).
+ * @param text the bytes, and a zero byte behind them
  * @param keys the keys of the outermost object to find
  * @throws MalformedJson
  */
-export function readJson(bytes: Uint8Array, keys: Keys = allKeys, limits: JsonLimits = usual): Json {
-  if (bytes.byteLength === 0) throw new MalformedJson('is empty, expected JSON');
-  if (!isUtf8(bytes)) throw new MalformedJson('is not valid UTF-8');
-  if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) {
+export function readTerminated(text: Buffer, keys: Keys = allKeys, limits: JsonLimits = usual): Json {
+  const end = text.byteLength - 1;
+  if (end === 0) throw new MalformedJson('is empty, expected JSON');
+  if (!isUtf8(text)) throw new MalformedJson('is not valid UTF-8');
+  if (text[0] === 0xef && text[1] === 0xbb && text[2] === 0xbf)
     throw new MalformedJson('begins with a byte order mark');
-  }
-  // V8 deoptimises `scan` when it reads past the end of a buffer, so that a copy gets a terminating byte.
-  const terminated = Buffer.allocUnsafe(bytes.byteLength + 1);
-  terminated.set(bytes);
-  terminated[bytes.byteLength] = 0;
-  return jsonAt(terminated, 0, bytes.byteLength, keys, limits);
+  return jsonAt(text, 0, end, keys, limits);
 }
+
+/** The same for bytes without a zero byte. */
+export const readJson = (bytes: Uint8Array, keys?: Keys, limits?: JsonLimits): Json =>
+  readTerminated(terminated(bytes), keys, limits);
 
 /**
  * The same for a decoded text.

@@ -1,18 +1,5 @@
 import type { Keys } from './jsonKeys.ts';
-
-/** Bounds on a JSON text (R5, R6). */
-export interface JsonLimits {
-  /** Deepest nesting of arrays and objects, at most 128. */
-  readonly depth: number;
-  /** Number of values: members, elements and the outermost value. */
-  readonly values: number;
-  /** Number of members of the outermost object. */
-  readonly members: number;
-  /** Characters of a key, including escapes. */
-  readonly keyLength: number;
-  /** Characters of a number. */
-  readonly numberLength: number;
-}
+import { type JsonLimits, MalformedJson } from './jsonLimits.ts';
 
 /** Offsets into the text: of the key's opening quote, of the value's start, and of the end after the value. */
 export interface Member {
@@ -39,11 +26,6 @@ export interface Scanned {
  */
 export const effort = { characters: 0, values: 0, built: 0 };
 
-/** The bytes are not a JSON text within the limits; the message is for developers of devices. */
-export class MalformedJson extends Error {
-  override readonly name = 'MalformedJson';
-}
-
 const tab = 0x09;
 const newline = 0x0a;
 const carriageReturn = 0x0d;
@@ -59,23 +41,24 @@ const colon = 0x3a;
 const openBracket = 0x5b;
 const backslash = 0x5c;
 const closeBracket = 0x5d;
+const letterU = 0x75;
 const openBrace = 0x7b;
 const closeBrace = 0x7d;
 
+/** How far a pass over a text has come, also when it ends with an error. */
+interface Progress {
+  /** Offset of the next byte. */
+  at: number;
+  /** Number of values so far. */
+  values: number;
+}
+
 /** For each open array or object, whether it is an object. It is shared because passes do not nest. */
-const isObject = new Uint8Array(128);
+const isObject = new Uint8Array(129);
 
 const none: ReadonlyMap<string, Member> = new Map();
 const never: ReadonlySet<string> = new Set();
-
-/** Limits only the nesting: for backend responses, whose size is limited elsewhere. */
-export const trusted = (depth: number): JsonLimits => ({
-  depth,
-  values: Number.POSITIVE_INFINITY,
-  members: Number.POSITIVE_INFINITY,
-  keyLength: Number.POSITIVE_INFINITY,
-  numberLength: Number.POSITIVE_INFINITY,
-});
+const noMembers: Scanned = { members: none, twice: never, size: 0 };
 
 /**
  * Checks the grammar of a JSON text (RFC 8259) and its limits, and finds the wanted members of the outermost object, in one
@@ -89,105 +72,136 @@ export const trusted = (depth: number): JsonLimits => ({
  * @throws MalformedJson
  */
 export function scan(bytes: Buffer, start: number, end: number, keys: Keys | undefined, limits: JsonLimits): Scanned {
-  const { depth: maxDepth, values: maxValues, members: maxMembers, keyLength, numberLength } = limits;
-  let members: Map<string, { -readonly [Key in keyof Member]: Member[Key] }> | undefined;
-  let twice: Set<string> | undefined;
-  let size = 0;
-  let values = 0;
-  let depth = 0;
-  let at = start;
-  /** The outermost member that is being read: its name if it is wanted, and the offsets of its key and value. */
-  let name: string | undefined;
-  let keyAt = 0;
-  let valueAt = 0;
-  let valuesBefore = 0;
-
+  const progress: Progress = { at: pastBlanks(bytes, start), values: 0 };
   try {
-    for (;;) {
-      at = pastBlanks(bytes, at);
-      if (depth === 1) {
-        valueAt = at;
-        valuesBefore = values;
-      }
-      values += 1;
-      if (values > maxValues) throw new MalformedJson(`has more than ${maxValues} values`);
-      const first = bytes[at] as number;
-      let isOpen = false;
-      if (first === quote) at = pastString(bytes, at);
-      else if (first === openBrace || first === openBracket) {
-        if (depth === maxDepth) throw new MalformedJson(`is nested more than ${maxDepth} levels deep`);
-        isObject[depth] = first === openBrace ? 1 : 0;
-        depth += 1;
-        at = pastBlanks(bytes, at + 1);
-        isOpen = (bytes[at] as number) !== first + 2; // the closing bracket is the opening one + 2 for both kinds
-        if (!isOpen) {
-          at += 1;
-          depth -= 1;
-        } else if (first === openBracket) continue;
-      } else if (first === minus || (first >= digit0 && first <= digit9)) at = pastNumber(bytes, at, numberLength);
-      else at = pastWord(bytes, at, first);
-
-      while (!isOpen) {
-        if (depth === 1 && name !== undefined) {
-          const count = values - valuesBefore;
-          const known = members?.get(name);
-          if (known === undefined) {
-            members ??= new Map();
-            members.set(name, { key: keyAt, start: valueAt, end: at, values: count });
-          } else {
-            if (!twice?.has(name)) {
-              twice ??= new Set();
-              twice.add(name);
-            }
-            known.key = keyAt; // changed in place, so that a repeated key allocates nothing
-            known.start = valueAt;
-            known.end = at;
-            known.values = count;
-          }
-          name = undefined;
-        }
-        at = pastBlanks(bytes, at);
-        if (depth === 0) {
-          if (at < end) throw broken(bytes, at);
-          return { members: members ?? none, twice: twice ?? never, size };
-        }
-        const next = bytes[at] as number;
-        const inObject = isObject[depth - 1] === 1;
-        if (next === comma) {
-          at += 1;
-          isOpen = true;
-          if (inObject) at = pastBlanks(bytes, at);
-        } else if (next === (inObject ? closeBrace : closeBracket)) {
-          at += 1;
-          depth -= 1;
-        } else throw broken(bytes, at);
-      }
-
-      if (isObject[depth - 1] === 1) {
-        if ((bytes[at] as number) !== quote) throw broken(bytes, at);
-        const start = at;
-        at = pastString(bytes, at);
-        if (at - start - 2 > keyLength) {
-          throw new MalformedJson(`has a key of more than ${keyLength} characters, see character ${start + 1}`);
-        }
-        if (depth === 1) {
-          size += 1;
-          if (size > maxMembers) throw new MalformedJson(`has more than ${maxMembers} members`);
-          keyAt = start;
-          name = keys?.find(bytes, start + 1, at - 1);
-        }
-        at = pastBlanks(bytes, at);
-        if ((bytes[at] as number) !== colon) throw broken(bytes, at);
-        at += 1;
-      }
-    }
+    let scanned = noMembers;
+    if (bytes[progress.at] === openBrace) scanned = passObject(bytes, progress, keys, limits);
+    else passValue(bytes, progress, 0, limits);
+    progress.at = pastBlanks(bytes, progress.at);
+    if (progress.at < end) throw broken(bytes, progress.at);
+    return scanned;
   } finally {
-    effort.characters += at - start;
-    effort.values += values;
+    effort.characters += progress.at - start;
+    effort.values += progress.values;
   }
 }
 
-function pastBlanks(bytes: Buffer, from: number): number {
+type Members = Map<string, { -readonly [Key in keyof Member]: Member[Key] }>;
+
+function passObject(bytes: Buffer, progress: Progress, keys: Keys | undefined, limits: JsonLimits): Scanned {
+  const { members: maxMembers, keyLength } = limits;
+  let members: Members | undefined;
+  let twice: Set<string> | undefined;
+  let size = 0;
+  progress.values += 1;
+  progress.at = pastBlanks(bytes, progress.at + 1);
+  let next = bytes[progress.at] === closeBrace ? closeBrace : comma;
+  while (next === comma) {
+    const key = progress.at;
+    const keyEnd = pastKey(bytes, key, keyLength);
+    size += 1;
+    if (size > maxMembers) throw new MalformedJson(`has more than ${maxMembers} members`);
+    const name = keys?.find(bytes, key + 1, keyEnd - 1);
+    const start = pastColon(bytes, keyEnd);
+    const before = progress.values;
+    progress.at = start;
+    passValue(bytes, progress, 1, limits);
+    const { at: end } = progress;
+    if (name !== undefined) {
+      const values = progress.values - before;
+      const known = members?.get(name);
+      if (known === undefined) {
+        members ??= new Map();
+        members.set(name, { key, start, end, values });
+      } else {
+        twice ??= new Set();
+        twice.add(name);
+        known.key = key; // changed in place, so that a repeated key allocates nothing
+        known.start = start;
+        known.end = end;
+        known.values = values;
+      }
+    }
+    const at = pastBlanks(bytes, end);
+    next = bytes[at] as number;
+    progress.at = next === comma ? pastBlanks(bytes, at + 1) : at;
+  }
+  if (next !== closeBrace) throw broken(bytes, progress.at);
+  progress.at += 1;
+  return { members: members ?? none, twice: twice ?? never, size };
+}
+
+/**
+ * Passes a value, and everything in it. This loop reads most of the bytes of a device's body, so that it knows nothing of
+ * the members that somebody looks for.
+ * @param outer the number of arrays and objects around the value
+ * @throws MalformedJson
+ */
+function passValue(bytes: Buffer, progress: Progress, outer: number, limits: JsonLimits): void {
+  const { depth: maxDepth, values: maxValues, keyLength, numberLength } = limits;
+  let { at, values } = progress;
+  let depth = outer;
+  let inObject = false;
+  try {
+    for (;;) {
+      if (inObject) at = pastColon(bytes, pastKey(bytes, at, keyLength));
+      values += 1;
+      if (values > maxValues) throw new MalformedJson(`has more than ${maxValues} values`);
+      const first = bytes[at] as number;
+      if (first === quote) at = pastString(bytes, at);
+      else if (first <= digit9) at = pastNumber(bytes, at, numberLength);
+      else if (first === openBrace || first === openBracket) {
+        if (depth === maxDepth) throw new MalformedJson(`is nested more than ${maxDepth} levels deep`);
+        at = pastBlanks(bytes, at + 1);
+        // the closing bracket is the opening one + 2 for both kinds
+        if (bytes[at] === first + 2) at += 1;
+        else {
+          depth += 1;
+          inObject = first === openBrace;
+          isObject[depth] = inObject ? 1 : 0;
+          continue;
+        }
+      } else at = pastWord(bytes, at, first);
+
+      while (depth > outer) {
+        at = pastBlanks(bytes, at);
+        const next = bytes[at] as number;
+        if (next === comma) break;
+        if (next !== (inObject ? closeBrace : closeBracket)) throw broken(bytes, at);
+        at += 1;
+        depth -= 1;
+        inObject = isObject[depth] === 1;
+      }
+      if (depth === outer) return;
+      at = pastBlanks(bytes, at + 1);
+    }
+  } finally {
+    progress.at = at;
+    progress.values = values;
+  }
+}
+
+function pastKey(bytes: Buffer, from: number, maxLength: number): number {
+  if (bytes[from] !== quote) throw broken(bytes, from);
+  const at = pastString(bytes, from);
+  if (at - from - 2 > maxLength) {
+    throw new MalformedJson(`has a key of more than ${maxLength} characters, see character ${from + 1}`);
+  }
+  return at;
+}
+
+/** @returns the offset of the member's value */
+function pastColon(bytes: Buffer, from: number): number {
+  const at = pastBlanks(bytes, from);
+  if (bytes[at] !== colon) throw broken(bytes, at);
+  return pastBlanks(bytes, at + 1);
+}
+
+/** Small, so that V8 inlines it: most often there are no blanks. */
+const pastBlanks = (bytes: Buffer, at: number): number =>
+  (bytes[at] as number) > space ? at : pastSomeBlanks(bytes, at);
+
+function pastSomeBlanks(bytes: Buffer, from: number): number {
   let at = from;
   for (let code = bytes[at] as number; code <= space; code = bytes[at] as number) {
     if (code !== space && code !== newline && code !== carriageReturn && code !== tab) break;
@@ -196,22 +210,31 @@ function pastBlanks(bytes: Buffer, from: number): number {
   return at;
 }
 
+/** For each byte, whether it stands for itself inside a string. */
+const isPlain = Uint8Array.from({ length: 256 }, (_, code) =>
+  code >= space && code !== quote && code !== backslash ? 1 : 0,
+);
+
 /** @param opening offset of the opening quote */
 function pastString(bytes: Buffer, opening: number): number {
-  for (let at = opening + 1; ; at += 1) {
-    const code = bytes[at] as number;
-    if (code === quote) return at + 1;
-    if (code === backslash) {
-      at += 1;
-      const letter = bytes[at] as number;
-      if (letter === 0x75) {
-        for (let last = at + 4; at < last; ) {
-          at += 1;
-          if (!isHexDigit(bytes[at] as number)) throw broken(bytes, at);
-        }
-      } else if (!isEscape(letter)) throw broken(bytes, at);
-    } else if (!(code >= space)) throw broken(bytes, at); // a control character, or past the end
+  for (let at = opening + 1; ; ) {
+    while (isPlain[bytes[at] as number] === 1) at += 1;
+    if (bytes[at] === quote) return at + 1;
+    at = pastEscape(bytes, at);
   }
+}
+
+function pastEscape(bytes: Buffer, from: number): number {
+  if (bytes[from] !== backslash) throw broken(bytes, from); // a control character, or past the end
+  let at = from + 1;
+  const letter = bytes[at] as number;
+  if (letter === letterU) {
+    for (let last = at + 4; at < last; ) {
+      at += 1;
+      if (!isHexDigit(bytes[at] as number)) throw broken(bytes, at);
+    }
+  } else if (!isEscape(letter)) throw broken(bytes, at);
+  return at + 1;
 }
 
 /** `"` `/` `\` `b` `f` `n` `r` `t` */

@@ -469,13 +469,13 @@ export const faults: readonly Fault[] = [
     'is compressed when the request was',
   ),
   acknowledgement('forgets the timestamp', 'timestamp: now.toISOString(),', '', 'has these properties and no others'),
-  jsonScan('lets the first of two members win', 'known.start = valueAt;', '', 'the last of two members counts'),
+  jsonScan('lets the first of two members win', 'known.start = start;', '', 'the last of two members counts'),
   jsonScan('counts no values', 'if (values > maxValues) throw', 'if (values > 1e9) throw', 'on values are met exactly'),
   jsonScan('nests without limit', 'if (depth === maxDepth) throw', 'if (depth === 1e9) throw', 'refuses one more'),
   jsonScan(
     'takes keys of any length',
-    'if (at - start - 2 > keyLength) {',
-    'if (at - start - 2 > 1e9) {',
+    'if (at - from - 2 > maxLength) {',
+    'if (at - from - 2 > 1e9) {',
     'on keys are met exactly',
   ),
   jsonScan('takes numbers of any length', 'if (at > most) {', 'if (at > 1e9) {', 'on numbers are met exactly'),
@@ -487,14 +487,14 @@ export const faults: readonly Fault[] = [
   ),
   jsonScan(
     'takes control characters in strings',
-    '!(code >= space)) throw',
-    'code === 0) throw',
+    'code >= space && code !== quote',
+    'code !== quote',
     'accepts what JSON.parse accepts',
   ),
   jsonScan(
     'closes an array like an object',
-    'next === (inObject ? closeBrace : closeBracket)',
-    'next === closeBrace || next === closeBracket',
+    'if (next !== (inObject ? closeBrace : closeBracket)) throw',
+    'if (next !== closeBrace && next !== closeBracket) throw',
     'accepts what JSON.parse accepts',
   ),
   jsonKeys(
@@ -543,8 +543,8 @@ export const faults: readonly Fault[] = [
   ),
   body(
     'ignores what comes after the compressed data',
-    'error === null && engine.bytesWritten === data.byteLength',
-    'error === null',
+    'if (engine.bytesWritten !== data.byteLength) throw',
+    'if (engine.bytesWritten === -1) throw',
     'is refused when anything comes after it',
   ),
   body(

@@ -10,13 +10,17 @@ import {
   mostToReserve,
   readBody,
 } from '../../src/protocol/body.ts';
+import { terminated } from '../../src/protocol/json.ts';
 import { allKeys } from '../../src/protocol/jsonKeys.ts';
 import { hubEvent } from '../support/events.ts';
 
 const limit = 1000;
 const text = '{"model":"svc.device"}';
-const decode = async (body: unknown, encoding?: string, generation: 'V1' | 'V2' = 'V2') =>
-  Buffer.from(await decodeBody(body, generation, encoding, limit)).toString();
+const decode = async (body: unknown, encoding?: string, generation: 'V1' | 'V2' = 'V2') => {
+  const bytes = decodeBody(body, generation, encoding, limit);
+  expect(bytes.at(-1)).toBe(0);
+  return bytes.subarray(0, -1).toString();
+};
 
 describe('a V2 body', () => {
   it.each([undefined, '', 'utf8', 'UTF-8', 'utf-8', 'identity'])(
@@ -173,7 +177,7 @@ it('room for a body is reserved without property bags, too', () => {
 it('a body that was read holds its bytes and its texts: twice as much where a character is not ASCII', () => {
   const held = (written: string) => {
     const bytes = Buffer.from(written);
-    return bytesHeld({ ...hubEvent({}), body: bytes }, readBody(bytes, 'V2', allKeys)) / bytes.byteLength;
+    return bytesHeld({ ...hubEvent({}), body: bytes }, readBody(terminated(bytes), 'V2', allKeys)) / bytes.byteLength;
   };
   expect(held('{"a":"u"}')).toBe(1 + 4);
   expect(held('{"a":"ü"}')).toBe(1 + 6);
@@ -183,11 +187,11 @@ it.each([
   ['V1', 'platform_event_validation_error'],
   ['V2', 'validation_error'],
 ] as const)('a %s body that is no JSON is refused with %s', (generation, code) => {
-  expect(() => readBody(Buffer.from('{'), generation, allKeys)).toThrow(
+  expect(() => readBody(Buffer.from('{\0'), generation, allKeys)).toThrow(
     expect.objectContaining({ code, details: expect.stringMatching(/^body /) }),
   );
   const find = () => {
     throw new TypeError('a defect');
   };
-  expect(() => readBody(Buffer.from('{"a":1}'), generation, { find })).toThrow(TypeError);
+  expect(() => readBody(Buffer.from('{"a":1}\0'), generation, { find })).toThrow(TypeError);
 });

@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { memberOf, parseJson, readJson, textIn } from '../../src/protocol/json.ts';
 import { keysOf } from '../../src/protocol/jsonKeys.ts';
-import { effort, trusted } from '../../src/protocol/jsonScan.ts';
+import { trusted } from '../../src/protocol/jsonLimits.ts';
+import { effort } from '../../src/protocol/jsonScan.ts';
 
 /** Printed by fast-check when a property fails. */
 const runs = { numRuns: 2_000 };

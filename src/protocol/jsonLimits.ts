@@ -1,0 +1,27 @@
+/** Bounds on a JSON text (R5, R6). */
+export interface JsonLimits {
+  /** Deepest nesting of arrays and objects, at most 128. */
+  readonly depth: number;
+  /** Number of values: members, elements and the outermost value. */
+  readonly values: number;
+  /** Number of members of the outermost object. */
+  readonly members: number;
+  /** Characters of a key, including escapes. */
+  readonly keyLength: number;
+  /** Characters of a number. */
+  readonly numberLength: number;
+}
+
+/** Limits only the nesting: for backend responses, whose size is limited elsewhere. */
+export const trusted = (depth: number): JsonLimits => ({
+  depth,
+  values: Number.POSITIVE_INFINITY,
+  members: Number.POSITIVE_INFINITY,
+  keyLength: Number.POSITIVE_INFINITY,
+  numberLength: Number.POSITIVE_INFINITY,
+});
+
+/** The bytes are not a JSON text within the limits; the message is for developers of devices. */
+export class MalformedJson extends Error {
+  override readonly name = 'MalformedJson';
+}
