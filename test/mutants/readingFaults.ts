@@ -41,6 +41,22 @@ export const readingFaults: readonly Fault[] = [
     },
   ),
   ...inFile(
+    'src/hub/partition/blockReader.ts',
+    ['test/hub/blockReader.test.ts'],
+    {
+      fault: 'gives bytes of a block that were overwritten since',
+      find: 'end = Math.max(at, begin);',
+      replace: 'end = Math.max(end, begin);',
+      caughtBy: 'never gives bytes that were there earlier',
+    },
+    {
+      fault: 'keeps a block in memory for each message',
+      find: 'Buffer.from(from.subarray(at, at + length))',
+      replace: 'from.subarray(at, at + length)',
+      caughtBy: 'gives copies',
+    },
+  ),
+  ...inFile(
     'src/hub/partition/budget.ts',
     budget,
     {

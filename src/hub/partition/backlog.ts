@@ -17,7 +17,7 @@ export interface Backlog<A> {
    * Returns a message and frees its room. To be called once for each.
    * @throws when the spool cannot be read
    */
-  fetch(kept: Kept<A>): A | Promise<HubEvent>;
+  fetch(kept: Kept<A>): A | HubEvent | Promise<HubEvent>;
   /** Frees the room of all messages in memory. */
   clear(): void;
 }
@@ -54,7 +54,10 @@ export function createBacklog<A extends { readonly event: HubEvent }>({
       }
     },
     fetch(kept) {
-      if ('segment' in kept) return within(spool.take(kept), spoolAnswersMs);
+      if ('segment' in kept) {
+        const taken = spool.take(kept);
+        return taken instanceof Promise ? within(taken, spoolAnswersMs) : taken;
+      }
       room.give(kept.bytes);
       return kept.arrival;
     },

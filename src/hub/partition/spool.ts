@@ -1,8 +1,8 @@
-import { closeSync, ftruncateSync, mkdirSync, openSync, read, unlinkSync, writeSync } from 'node:fs';
+import { closeSync, ftruncateSync, mkdirSync, openSync, unlinkSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { deserialize, serialize } from 'node:v8';
 import type { HubEvent } from '../../protocol/event.ts';
+import { createBlockReader } from './blockReader.ts';
 
 /**
  * Stores on disk the messages of devices that send faster than they are served, so that these take no memory and do not
@@ -11,8 +11,11 @@ import type { HubEvent } from '../../protocol/event.ts';
 export interface Spool {
   /** Undefined when there is no room. */
   put(event: HubEvent): Ticket | undefined;
-  /** Reads a message and frees its room. To be called once for each ticket. */
-  take(ticket: Ticket): Promise<HubEvent>;
+  /**
+   * Reads a message and frees its room. To be called once for each ticket.
+   * @throws Error when it cannot be read, and when the spool is closed
+   */
+  take(ticket: Ticket): HubEvent | Promise<HubEvent>;
   /** Messages that wait, and their bytes on disk. */
   taken(): { readonly messages: number; readonly bytes: number };
   close(): void;
@@ -36,8 +39,6 @@ export interface SpoolLimits {
 /** Room is allocated and freed in segments, so that some can be used again while other messages still wait. */
 const segmentBytes = 1024 * 1024;
 
-const readAt = promisify(read);
-
 /**
  * @param directory of the spools; created when missing
  * @param name of the file, which is unlinked as soon as it is open
@@ -47,6 +48,7 @@ export function openSpool(directory: string, name: string, { maxBytes, maxMessag
   const path = join(directory, name);
   const file = openSync(path, 'w+', 0o600);
   unlinkSync(path); // it exists while it is open, so a crash leaves no bodies behind
+  const blocks = createBlockReader(file);
   const size = Math.min(segmentBytes, maxBytes);
   const most = Math.floor(maxBytes / size);
   /** Messages that wait in each segment. */
@@ -71,6 +73,12 @@ export function openSpool(directory: string, name: string, { maxBytes, maxMessag
     } else if (left === 0 && segment !== current) free.push(segment);
   }
 
+  function taken(ticket: Ticket, bytes: Buffer): HubEvent {
+    if (!isOpen) throw new Error('the spool is closed');
+    leave(ticket);
+    return deserialize(bytes) as HubEvent;
+  }
+
   return {
     put({ body, properties, systemProperties, sequenceNumber, offset, enqueuedTimeUtc }) {
       const bytes = serialize({ body, properties, systemProperties, sequenceNumber, offset, enqueuedTimeUtc });
@@ -83,20 +91,19 @@ export function openSpool(directory: string, name: string, { maxBytes, maxMessag
         current = next;
         end = 0;
       }
-      writeSync(file, bytes, 0, length, current * size + end);
       const ticket = { segment: current, at: current * size + end, length };
+      blocks.writing(ticket.at, length);
+      writeSync(file, bytes, 0, length, ticket.at);
       end += length;
       inside[current] = (inside[current] ?? 0) + 1;
       waiting += 1;
       waitingBytes += length;
       return ticket;
     },
-    async take(ticket) {
-      const { at, length } = ticket;
-      const { buffer } = await readAt(file, Buffer.allocUnsafe(length), 0, length, at);
+    take(ticket) {
       if (!isOpen) throw new Error('the spool is closed');
-      leave(ticket);
-      return deserialize(buffer) as HubEvent;
+      const bytes = blocks.read(ticket.at, ticket.length);
+      return bytes instanceof Promise ? bytes.then((read) => taken(ticket, read)) : taken(ticket, bytes);
     },
     taken: () => ({ messages: waiting, bytes: waitingBytes }),
     close() {

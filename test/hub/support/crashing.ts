@@ -99,7 +99,7 @@ export async function startCrashing() {
       budget: createBudget({ maxMessages: 10, maxBytes: 1e6 }),
       spool: {
         put: (event) => life.touch(() => spool.put(event)),
-        take: (ticket) => life.step(() => spool.take(ticket)),
+        take: (ticket) => life.step(async () => spool.take(ticket)),
         taken: spool.taken,
         close: spool.close,
       },

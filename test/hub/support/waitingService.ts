@@ -66,9 +66,11 @@ export function waitingService({ maxMessages = 500, spoolMessages = 100_000, ove
         inMemory += 1;
         mostInMemory = Math.max(mostInMemory, inMemory);
         reads += 1;
-        return spool.take(ticket).finally(() => {
+        try {
+          return await spool.take(ticket);
+        } finally {
           reads -= 1;
-        });
+        }
       },
     },
     arrivalOf: (event) => arrivalOf(event),
