@@ -67,7 +67,8 @@ export async function startService(
   const handling = createHandling(settings, log, undefined, amounts, meter, traces, taps);
   const { connection, backends, sender, dispatch, requirementOf } = handling;
   const arrivalsOf = createArrivals({ hub: hubName, meter, log, taps });
-  const pace = createPace({ least: leastMessages, most: delivery.maxMessages });
+  const inLine = () => Object.values(backends.states()).reduce((sum, { connections }) => sum + connections.waiting, 0);
+  const pace = createPace({ least: leastMessages, most: delivery.maxMessages, inLine });
   const overall = createBudget(delivery, undefined, pace);
   const share = partitionShare(delivery);
 

@@ -8,8 +8,8 @@ beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
 /** @param busy share of each window in which the event loop is busy */
-function setUp(busy: { share: number }, { least = 4, most = 20 } = {}) {
-  const pace = createPace({ least, most, measure: () => () => busy.share });
+function setUp(busy: { share: number }, { least = 4, most = 20, inLine = (): number => 0 } = {}) {
+  const pace = createPace({ least, most, inLine, measure: () => () => busy.share });
   const budget = createBudget({ maxMessages: most, maxBytes: 1e6 }, undefined, pace);
   let begun = 0;
   const want = (messages: number) => {
@@ -54,6 +54,17 @@ describe('messages in flight', () => {
     expect(begun()).toBe(4);
   });
 
+  it('stay as many as they are while more than half of them wait for connections to backends', async () => {
+    const line = { length: 3 };
+    const { want, begun } = setUp({ share: 0.5 }, { inLine: () => line.length });
+    want(30);
+    await windows(50);
+    expect(begun()).toBe(4);
+    line.length = 2; // a half
+    await windows(1);
+    expect(begun()).toBe(6);
+  });
+
   it('become fewer again when they keep the event loop busy, and never fewer than the least', async () => {
     const busy = { share: 0 };
     const { pace, budget, want, begun } = setUp(busy);
@@ -88,7 +99,7 @@ describe('messages in flight', () => {
 
 it('is measured on the event loop of the process', async () => {
   vi.useRealTimers();
-  const pace = createPace({ least: 2, most: 10 });
+  const pace = createPace({ least: 2, most: 10, inLine: () => 0 });
   await new Promise<void>((resolve) => pace.reached(resolve));
   expect(pace.messages()).toBe(3); // it had nothing to do
 });

@@ -114,6 +114,12 @@ export const waitingFaults: readonly Fault[] = [
       replace: 'else if (busy > 1)',
       caughtBy: 'become fewer again when they keep the event loop busy',
     },
+    {
+      fault: 'begins more messages though most of them wait for connections',
+      find: 'if (busy < shares.spare && !isInLine)',
+      replace: 'if (busy < shares.spare)',
+      caughtBy: 'while more than half of them wait for connections',
+    },
   ),
   ...inFile('src/hub/partition/budget.ts', ['test/hub/pace.test.ts'], {
     fault: 'asks only once for more messages in flight',

@@ -16,6 +16,8 @@ export interface Pace {
 interface PaceOptions {
   readonly least: number;
   readonly most: number;
+  /** How many of those in flight wait for others of them to end: further ones would only join them. */
+  inLine(): number;
   /** Starts a measurement; the returned function says which share of the time since then the event loop was busy. */
   measure?(): () => number;
 }
@@ -25,18 +27,21 @@ const windowMs = 100;
 /** Below the first share of the time there are more messages, above the second fewer. */
 const shares = { spare: 0.95, busy: 0.98 };
 const factors = { more: 1.5, fewer: 0.9 };
+/** Beyond this share in line there are no more messages. */
+const lineShare = 0.5;
 
 function measureLoop(): () => number {
   const before = performance.eventLoopUtilization();
   return () => performance.eventLoopUtilization(before).utilization;
 }
 
-export function createPace({ least, most, measure = measureLoop }: PaceOptions): Pace {
+export function createPace({ least, most, inLine, measure = measureLoop }: PaceOptions): Pace {
   let messages = Math.min(least, most);
   let isMeasuring = false;
 
   function adjust(busy: number) {
-    if (busy < shares.spare) messages = Math.min(most, Math.ceil(messages * factors.more));
+    const isInLine = inLine() > messages * lineShare;
+    if (busy < shares.spare && !isInLine) messages = Math.min(most, Math.ceil(messages * factors.more));
     else if (busy > shares.busy) messages = Math.max(Math.min(least, most), Math.floor(messages * factors.fewer));
   }
 

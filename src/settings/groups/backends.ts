@@ -67,7 +67,7 @@ export const backends = {
     doc: 'Most connections to each backend.',
     format: 'count',
     maximum: 10_000,
-    default: 64,
+    default: 128,
     env: 'BACKENDS_CONNECTIONS',
   },
   cacheSeconds: {

@@ -6,7 +6,7 @@ import type { Workload } from './workload.ts';
 const devices = 1_000;
 const delayMs = 20;
 /** `BACKENDS_CONNECTIONS`: what the service may have under way at one backend. */
-const connections = 64;
+const connections = 128;
 /** Messages a second that these connections allow. */
 const allowed = connections / (delayMs / 1000);
 
