@@ -9,7 +9,7 @@ import { balanceLimits } from './hub/reading/balance.ts';
 import { createConsumer } from './hub/reading/consumer.ts';
 import { openStore } from './hub/stores/openStore.ts';
 import { type Log, withFields } from './log/log.ts';
-import { openMetrics } from './metrics/exposition.ts';
+import { type Metrics, openMetrics } from './metrics/exposition.ts';
 import { thisBuild } from './operations/build.ts';
 import { observeService } from './operations/gauges.ts';
 import { startOperationsServer } from './operations/http.ts';
@@ -50,17 +50,11 @@ export async function startService(
   log: Log,
   instance: string = randomUUID(),
   traces?: Traces,
+  metrics: Metrics = metricsOf(instance, log),
 ): Promise<Service> {
   const { hub, delivery, scaling, checkpoints, http } = settings;
   const taps = createTaps();
   const hubName = /EntityPath=([^;]+)/.exec(hub.eventsConnectionString)?.[1] ?? '';
-  const metrics = openMetrics({
-    service: 'device-messaging',
-    version: thisBuild(process.env).version,
-    instance,
-    env: process.env,
-    log,
-  });
   const { meter } = metrics;
   const countRead = meter.counter('messaging.client.consumed.messages');
   const amounts = () => ({ waiting: consumer.waiting() });
@@ -141,4 +135,9 @@ export async function startService(
       log.info(metrics.summary(), 'stopped');
     },
   };
+}
+
+function metricsOf(instance: string, log: Log): Metrics {
+  const { version } = thisBuild(process.env);
+  return openMetrics({ service: 'device-messaging', version, instance, env: process.env, log });
 }

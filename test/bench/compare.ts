@@ -57,14 +57,16 @@ export async function compare<Name extends string>(
   }
 }
 
-function requireRight(name: string, { faults }: Cost): void {
+/** @throws Error when a reply is missing, wrong, or there twice */
+export function requireRight(name: string, { faults }: Cost): void {
   if (faults.length > 0) throw new Error(`${name} did the work wrong:\n  ${faults.join('\n  ')}`);
 }
 
-async function checkEffects(
+/** @throws Error when the backends have not had every effect of all rounds once */
+export async function checkEffects(
   name: string,
   arena: Arena,
-  { load, answersOnly = false }: Contestant,
+  { load, answersOnly = false }: Pick<Contestant, 'load' | 'answersOnly'>,
   rounds: number,
 ): Promise<void> {
   if (answersOnly) return;

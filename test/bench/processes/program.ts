@@ -18,11 +18,13 @@ export interface RunningProgram {
   readonly start: { readonly readyMs: number; readonly cpu: number };
   /** @throws Error with the end of its log when it has ended */
   requireAlive(): void;
+  /** Tells a program whose metrics can be switched whether it records them; settles when it does so. */
+  recordMetrics(isOn: boolean): Promise<void>;
   end(signal: 'SIGTERM' | 'SIGKILL'): Promise<void>;
 }
 
-/** The built service, and the programs that it is compared with. */
-export type Program = 'service' | 'floor' | 'usual' | 'idle' | 'echo';
+/** The built service, the same with a switch for its metrics, and the programs that it is compared with. */
+export type Program = 'service' | 'switchedMetrics' | 'floor' | 'usual' | 'idle' | 'echo';
 
 export interface ProgramOptions {
   readonly program: Program;
@@ -44,15 +46,17 @@ export async function startProgram(
   caFile: string,
   directory: string,
 ): Promise<RunningProgram> {
-  const isService = program === 'service';
+  const hasParent = program !== 'service';
+  const isService = !hasParent || program === 'switchedMetrics';
   const port = isService ? await freePort() : 0;
   const logFile = join(directory, 'program.log');
   const log = openSync(logFile, 'w');
   const began = performance.now();
-  const code = isService ? service : ['--import', import.meta.resolve('tsx'), programFile(program)];
+  const ofBench = ['--import', import.meta.resolve('tsx'), programFile(program)];
+  const code = hasParent ? [...(isService ? service.slice(0, -1) : []), ...ofBench] : service;
   const child = spawn(process.execPath, ['--trace-gc-nvp', ...nodeOptions, ...code], {
     cwd: directory,
-    stdio: isService ? ['ignore', log, log] : ['ignore', log, log, 'ipc'],
+    stdio: hasParent ? ['ignore', log, log, 'ipc'] : ['ignore', log, log],
     env: {
       PATH: process.env['PATH'],
       NODE_EXTRA_CA_CERTS: caFile,
@@ -81,6 +85,11 @@ export async function startProgram(
     logFile,
     start: { readyMs: performance.now() - began, cpu: cpuOf(pid) },
     requireAlive,
+    async recordMetrics(isOn) {
+      const done = once(child, 'message');
+      child.send({ isOn });
+      await done;
+    },
     async end(signal) {
       child.kill(signal);
       if (!hasEnded()) await exited;
