@@ -56,8 +56,12 @@ describe('every card', () => {
 });
 
 describe('imports', () => {
-  it('of the service begin with V8’s flags, which come too late when the SDKs are loaded', () => {
+  it('of the service begin with V8’s flags, which come too late when the SDKs are loaded: a bundle loads those first', () => {
     expect(importsOf('src/main.ts')[0]).toBe('src/v8Flags.ts');
+    expect(readFileSync('src/main.ts', 'utf8').match(/^(import|await import).*/gm)).toEqual([
+      "import './v8Flags.ts';",
+      "await import('./serviceProgram.ts');",
+    ]);
   });
 
   it('go from a room to those before it', () => {

@@ -2,9 +2,12 @@ import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { projectDirectory } from '../state/directories.ts';
 
-/** What the compiler writes at the end of a build, and what it makes it from: files, and folders with all in them. */
+/** What is written at the end of a build, and what it makes it from: files, and folders with all in them. */
 const builds = [
-  { mark: 'dist/.tsbuildinfo', sources: ['src', 'tsconfig.json', 'tsconfig.build.json'] },
+  {
+    mark: 'dist/main.js',
+    sources: ['src', 'scripts/build.ts', 'tsconfig.json', 'tsconfig.build.json'],
+  },
   { mark: 'edge/dist/.tsbuildinfo', sources: ['edge/src', 'edge/tsconfig.json', 'tsconfig.json'] },
 ];
 

@@ -44,8 +44,8 @@ export async function proveMethods(stage: Stage): Promise<void> {
   }
   const { packages, packageBytes, ownBytes } = await growthBy(container.directory, 'fastify', [
     'methods.js',
-    'methods',
-    'hub/methods',
+    'programs/methods.js',
+    'packages/fastify.js',
   ]);
   printer.progress(
     `The front door adds ${packageBytes + ownBytes} bytes to the image: ${packageBytes} in ${packages.length} packages that nothing else needs, ${ownBytes} of its own`,

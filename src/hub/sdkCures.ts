@@ -1,4 +1,5 @@
-import { createRequire } from 'node:module';
+import ofReplies from 'azure-iothub/node_modules/rhea/lib/util.js';
+import ofReading from 'rhea/lib/util.js';
 import { Connection, ConnectionEvents, Receiver } from 'rhea-promise';
 import { AmqpConnection, errors } from './replies/serviceSdk.ts';
 
@@ -109,13 +110,7 @@ interface ConnectionStates {
  * stay cleared.
  */
 function poolFrameBuffers(): void {
-  const require = createRequire(import.meta.url);
-  for (const client of ['azure-iothub', 'rhea-promise']) {
-    const library: Allocating = createRequire(require.resolve(client))('rhea/lib/util.js');
+  for (const library of [ofReading, ofReplies]) {
     library.allocate_buffer = (size) => (size < 1_024 ? Buffer.alloc(size) : Buffer.allocUnsafe(size));
   }
-}
-
-interface Allocating {
-  allocate_buffer(size: number): Buffer;
 }

@@ -1,4 +1,6 @@
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { home } from '../settings/home.ts';
 
 /** Which build runs, for the first line of the log. */
 interface Build {
@@ -9,6 +11,6 @@ interface Build {
 }
 
 export function thisBuild(env: NodeJS.ProcessEnv): Build {
-  const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
+  const { version } = JSON.parse(readFileSync(join(home, 'package.json'), 'utf8'));
   return { version, build: env['BUILD_COMMIT'] || 'unknown', node: process.version };
 }

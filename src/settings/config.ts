@@ -1,7 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
 import convict from 'convict';
 import { disagreements, methodsDisagreements } from './agreements.ts';
+import { home } from './home.ts';
 import { retiredSettings, vitalRetired } from './retired.ts';
 import { everySetting, type MethodsSettings, methodsSchema, type Settings, schema } from './schema.ts';
 
@@ -92,7 +93,7 @@ function withoutOthers(values: Record<string, unknown>, own: Groups): object {
 }
 
 /** The directory of the environments' files. */
-export const configDirectory = fileURLToPath(new URL('../../config', import.meta.url));
+export const configDirectory = join(home, 'config');
 
 /** One setting for the documentation. */
 export interface SettingDoc {

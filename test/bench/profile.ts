@@ -1,17 +1,26 @@
+import { readFileSync } from 'node:fs';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { openArena } from './processes/arena.ts';
 
 /** V8's .cpuprofile, as much of it as is read. */
 interface Profile {
   readonly nodes: readonly {
     readonly id: number;
-    readonly callFrame: { readonly functionName: string; readonly url: string };
+    readonly callFrame: Frame;
   }[];
   readonly samples: readonly number[];
   /** In µs. */
   readonly timeDeltas: readonly number[];
+}
+
+interface Frame {
+  readonly functionName: string;
+  readonly url: string;
+  /** From 0. */
+  readonly lineNumber: number;
 }
 
 const shownFiles = 25;
@@ -42,7 +51,8 @@ export async function profileUpdate(quick: boolean, progress: (what: string) => 
 }
 
 function summaryOf({ nodes, samples, timeDeltas }: Profile): string {
-  const frames = new Map(nodes.map(({ id, callFrame }) => [id, callFrame]));
+  const sourceOf = readSources();
+  const frames = new Map(nodes.map(({ id, callFrame }) => [id, { ...callFrame, source: sourceOf(callFrame) }]));
   const packages = new Map<string, number>();
   const files = new Map<string, number>();
   let busy = 0;
@@ -52,8 +62,8 @@ function summaryOf({ nodes, samples, timeDeltas }: Profile): string {
     if (frame === undefined || frame.functionName === '(idle)') continue;
     busy += time;
     add(packages, packageOf(frame), time);
-    const own = /\/dist\/(.+)$/.exec(frame.url)?.[1];
-    if (own !== undefined && !frame.url.includes('/node_modules/')) add(files, own, time);
+    const own = /^src\/(.+)$/.exec(frame.source)?.[1];
+    if (own !== undefined) add(files, own, time);
   }
   const lines = (shares: Map<string, number>, most: number) =>
     [...shares]
@@ -66,11 +76,23 @@ function summaryOf({ nodes, samples, timeDeltas }: Profile): string {
 const add = (shares: Map<string, number>, name: string, time: number) =>
   shares.set(name, (shares.get(name) ?? 0) + time);
 
-function packageOf({ functionName, url }: { functionName: string; url: string }): string {
+/** From which file the code of a frame comes: bundles say it in a line before the code of each file. */
+function readSources(): (frame: Frame) => string {
+  const bundles = new Map<string, readonly string[]>();
+  return ({ url, lineNumber }) => {
+    if (!/^file:.*\/dist\//.test(url)) return url;
+    const lines = bundles.get(url) ?? readFileSync(fileURLToPath(url), 'utf8').split('\n');
+    bundles.set(url, lines);
+    const heading = lines.slice(0, lineNumber + 1).findLast((line) => /^\/\/ \S+\.[cm]?[jt]s$/.test(line));
+    return heading?.slice('// '.length) ?? url;
+  };
+}
+
+function packageOf({ functionName, source }: { functionName: string; source: string }): string {
   if (functionName === '(garbage collector)') return 'garbage collection';
   if (functionName === '(program)') return 'native code';
-  const inner = url.lastIndexOf('/node_modules/');
-  if (inner >= 0) return /^((?:@[^/]+\/)?[^/]+)/.exec(url.slice(inner + '/node_modules/'.length))?.[1] ?? 'unknown';
-  if (url.startsWith('node:')) return 'node';
-  return url === '' ? 'V8 built-ins' : 'ours';
+  const inner = source.lastIndexOf('node_modules/');
+  if (inner >= 0) return /^((?:@[^/]+\/)?[^/]+)/.exec(source.slice(inner + 'node_modules/'.length))?.[1] ?? 'unknown';
+  if (source.startsWith('node:')) return 'node';
+  return source === '' ? 'V8 built-ins' : 'ours';
 }

@@ -16,7 +16,7 @@ export interface Build {
 
 const compile = promisify(execFile);
 const project = resolve(import.meta.dirname, '../..');
-const copied = ['src', 'config', 'package.json', 'tsconfig.json', 'tsconfig.build.json'];
+const copied = ['src', 'config', 'package.json', 'tsconfig.json', 'tsconfig.build.json', 'scripts/build.ts'];
 
 /**
  * Builds the service as it stands in the checkout, with a sabotage if one is given.
@@ -37,6 +37,7 @@ export async function buildApart(sabotage?: Sabotage): Promise<Build> {
     await compile(process.execPath, [compiler, '-p', 'tsconfig.build.json'], { cwd: directory }).catch(({ stdout }) => {
       throw new Error(`The service does not compile${sabotage ? ` with ${sabotage.name}` : ''}:\n${stdout}`);
     });
+    await compile(process.execPath, ['--import', 'tsx', 'scripts/build.ts'], { cwd: directory });
     return { directory, remove };
   } catch (error) {
     await remove();

@@ -5,10 +5,10 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { isUpToDate } from '../../sandbox/service/upToDate.ts';
 
 const files = [
-  ...['src/main.ts', 'src/hub/reader.ts', 'edge/src/main.ts'],
+  ...['src/main.ts', 'src/hub/reader.ts', 'scripts/build.ts', 'edge/src/main.ts'],
   ...['tsconfig.json', 'tsconfig.build.json', 'edge/tsconfig.json'],
 ];
-const marks = ['dist/.tsbuildinfo', 'edge/dist/.tsbuildinfo'];
+const marks = ['dist/main.js', 'edge/dist/.tsbuildinfo'];
 
 let directory: string;
 /** All was written at second 1,000 and built at second 2,000. */

@@ -5,5 +5,5 @@
 export { translateError } from 'azure-iothub/dist/amqp_service_errors.js';
 export { Client } from 'azure-iothub/dist/client.js';
 export { Amqp as AmqpConnection } from 'azure-iothub/dist/common-amqp/amqp.js';
-export * as errors from 'azure-iothub/dist/common-core/errors.js';
+export { default as errors } from 'azure-iothub/dist/common-core/errors.js';
 export { Message } from 'azure-iothub/dist/common-core/message.js';

@@ -1,15 +1,25 @@
 import { Pool } from 'undici';
 import { answerParent } from '../processes/answerParent.ts';
+import { builtModules } from './built.ts';
 
 /** Calls a backend, by the service's client, as it is built, or by undici alone. argv: `ours` or `undici`. */
 
-const built = (file: string) => import(new URL(`../../../dist/${file}.js`, import.meta.url).href);
-const { backendSettings }: typeof import('../../../src/backends/common.ts') = await built('backends/common');
-const { createDeadline }: typeof import('../../../src/backends/deadline.ts') = await built('backends/deadline');
-const { createBackend }: typeof import('../../../src/backends/http.ts') = await built('backends/http');
-const { createRedaction }: typeof import('../../../src/backends/redaction.ts') = await built('backends/redaction');
-const { staticToken }: typeof import('../../../src/backends/token.ts') = await built('backends/token');
-const { createTroubles }: typeof import('../../../src/log/troubles.ts') = await built('log/troubles');
+const modules = ['common', 'deadline', 'http', 'redaction', 'token'].map((name) => `backends/${name}`);
+const [
+  { backendSettings },
+  { createDeadline },
+  { createBackend },
+  { createRedaction },
+  { staticToken },
+  { createTroubles },
+] = (await builtModules([...modules, 'log/troubles'])) as [
+  typeof import('../../../src/backends/common.ts'),
+  typeof import('../../../src/backends/deadline.ts'),
+  typeof import('../../../src/backends/http.ts'),
+  typeof import('../../../src/backends/redaction.ts'),
+  typeof import('../../../src/backends/token.ts'),
+  typeof import('../../../src/log/troubles.ts'),
+];
 
 interface Calls {
   readonly port: number;

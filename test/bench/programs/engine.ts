@@ -2,6 +2,7 @@ import { tmpdir } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { HubEvent } from '../../../src/protocol/event.ts';
 import { answerParent } from '../processes/answerParent.ts';
+import { builtModules } from './built.ts';
 
 /** Handlers that only wait, run by the service's engine and by the least that keeps the order of each key. */
 
@@ -10,12 +11,10 @@ type Partitions = typeof import('../../../src/hub/partition/partition.ts');
 type RedeliveryHorizons = typeof import('../../../src/hub/partition/redeliveryHorizon.ts');
 type Spools = typeof import('../../../src/hub/partition/spool.ts');
 
-/** As built: tsx names each closure when it is made, which takes as long as the engine itself. */
-const built = (name: string) => import(new URL(`../../../dist/hub/partition/${name}.js`, import.meta.url).href);
-const { createBudget }: Budgets = await built('budget');
-const { createPartition }: Partitions = await built('partition');
-const { knownRedeliveryHorizon }: RedeliveryHorizons = await built('redeliveryHorizon');
-const { openSpool }: Spools = await built('spool');
+const modules = ['budget', 'partition', 'redeliveryHorizon', 'spool'].map((name) => `hub/partition/${name}`);
+const [{ createBudget }, { createPartition }, { knownRedeliveryHorizon }, { openSpool }] = (await builtModules(
+  modules,
+)) as [Budgets, Partitions, RedeliveryHorizons, Spools];
 
 interface Work {
   readonly messages: number;

@@ -1,0 +1,113 @@
+import { execFile } from 'node:child_process';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { inherited } from '../../sandbox/service/process.ts';
+import { projectDirectory } from '../../sandbox/state/directories.ts';
+
+/** Of what is built, alone: without sources and packages around it. */
+let directory: string;
+beforeAll(() => {
+  directory = realpathSync(mkdtempSync(join(tmpdir(), 'built-')));
+  for (const name of ['dist', 'config', 'package.json'])
+    cpSync(join(projectDirectory, name), join(directory, name), { recursive: true });
+});
+afterAll(() => rmSync(directory, { recursive: true }));
+
+interface Result {
+  readonly code: unknown;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+const run = (args: readonly string[], environment: Readonly<Record<string, string>> = {}) =>
+  new Promise<Result>((resolve) => {
+    execFile(
+      process.execPath,
+      args,
+      { cwd: directory, env: { ...inherited(), ...environment } },
+      (error, stdout, stderr) => resolve({ code: error?.code ?? 0, stdout, stderr }),
+    );
+  });
+
+/** Paths below `dist`, and their text. */
+const filesIn = (folder: string): (readonly [file: string, text: string])[] =>
+  readdirSync(join(projectDirectory, 'dist', folder), { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.js'))
+    .map((file) => [join(folder, file), readFileSync(join(projectDirectory, 'dist', folder, file), 'utf8')]);
+
+describe('a program that is built needs no packages beside it:', () => {
+  it.each(['main', 'methods'])('%s', async (name) => {
+    const { code, stderr } = await run([`dist/${name}.js`]);
+    expect([code, stderr]).toEqual([1, expect.stringContaining('cannot start with these settings:\n  - HUB_')]);
+  });
+
+  it.each(['deadLetters', 'admin', 'tap'])('%s', async (name) => {
+    const { code, stdout } = await run([`dist/${name}.js`, '--help']);
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/^Usage: /)]);
+  });
+
+  it('every package, also those that only some settings load', async () => {
+    const files = filesIn('packages').map(([file]) => `./dist/${file}`);
+    const imports = files.map((file) => `await import('${file}');`).join('\n');
+    writeFileSync(join(directory, 'all.mjs'), imports);
+    expect(await run(['all.mjs'])).toEqual({ code: 0, stdout: '', stderr: '' });
+  });
+});
+
+describe('packages that are built', () => {
+  it('have each of their files once, so that what the service corrects in one is corrected for all', () => {
+    const sources = filesIn('').flatMap(([, text]) => text.match(/^\/\/ \S*node_modules\/\S+\.[cm]?js$/gm) ?? []);
+    expect(sources).toContainEqual(expect.stringMatching(/\/azure-iothub\/node_modules\/rhea\/lib\/util\.js$/));
+    expect(sources).toEqual([...new Set(sources)]);
+  });
+
+  it('are apart from our own code', () => {
+    const ours = filesIn('programs').filter(([, text]) => /^\/\/ (?!\S*node_modules\/)src\//m.test(text));
+    expect(ours.map(([file]) => file)).toContain('programs/main.js');
+    expect(ours.filter(([, text]) => /^\/\/ \S*node_modules\//m.test(text))).toEqual([]);
+  });
+
+  it('of the hub have classes with their own names, by which failures are told apart', () => {
+    const ofHub = filesIn('packages').filter(([file]) => /\/(azure-|event-hubs|core-amqp|rhea)/.test(file));
+    const text = ofHub.map(([, code]) => code).join('\n');
+    const named = [...text.matchAll(/\b(\w+) = class (?!extends\b)([\w$]+)/g)].map(([, name, own]) => [name, own]);
+    expect(named).toContainEqual(['NotConnectedError', 'NotConnectedError']);
+    expect(named.filter(([name, own]) => name !== own)).toEqual([]);
+    expect(text.match(/\bclass \w+\$\d/g)).toBeNull();
+  });
+});
+
+describe('an error in the log', () => {
+  it('names file and line of the source', async () => {
+    const checkpoints = join(directory, 'data/checkpoints');
+    mkdirSync(checkpoints, { recursive: true });
+    writeFileSync(join(checkpoints, `${encodeURIComponent('127.0.0.1:1 h $Default')}.json`), '{}');
+    const { code, stdout } = await run(['dist/main.js'], {
+      HUB_EVENTS_CONNECTION_STRING:
+        'Endpoint=sb://127.0.0.1:1/;SharedAccessKeyName=n;SharedAccessKey=a2V5;EntityPath=h;UseDevelopmentEmulator=true',
+      HUB_SERVICE_CONNECTION_STRING: 'HostName=127.0.0.1;SharedAccessKeyName=n;SharedAccessKey=a2V5',
+      INFORMATION_MODEL_URL: 'http://127.0.0.1:1',
+      TYPE_REGISTRY_URL: 'http://127.0.0.1:1',
+      PRINCIPAL_MANAGER_URL: 'http://127.0.0.1:1',
+      BACKENDS_TOKEN: 't0ken',
+      DATA_DIRECTORY: join(directory, 'data'),
+    });
+    const last = stdout.trimEnd().split('\n').at(-1) ?? '';
+    expect([code, JSON.parse(last).event]).toEqual([1, 'program.not_started']);
+    const frame = /\/(src\/hub\/stores\/fileStore\.ts):(\d+)/.exec(JSON.parse(last).err.stack);
+    expect(frame?.[1]).toBe('src/hub/stores/fileStore.ts');
+    const line = readFileSync(join(projectDirectory, frame?.[1] ?? ''), 'utf8').split('\n')[Number(frame?.[2]) - 1];
+    expect(line).toContain('new Error(');
+  });
+});
