@@ -1,5 +1,6 @@
 import type { AxiosAdapter, AxiosResponse } from 'axios';
-import { type Dispatcher, Pool } from 'undici';
+import type { Dispatcher } from 'undici';
+import Pool from 'undici/lib/dispatcher/pool.js';
 import { createTimeouts } from './timeouts.ts';
 
 /** The reasons for which an attempt ends without a response, as texts for `details`. */
