@@ -24,8 +24,8 @@ export const deviceMessages = 16;
 /** Most messages on disk for each partition, at about 400 bytes of memory each; at this limit the partition waits (D16). */
 export const spoolMessages = 100_000;
 
-/** A partition's checkpoint is written after this many messages, or after CHECKPOINTS_EVERY_SECONDS (G1). */
-export const checkpointEveryMessages = 100;
+/** A partition's checkpoint is written after this many messages, or after CHECKPOINTS_EVERY_SECONDS (G1, D149). */
+export const checkpointEveryMessages = 500;
 
 /** Renewals within an expiry: an instance that misses a few of them keeps its partitions. */
 export const roundsInExpiry = 6;

@@ -32,7 +32,7 @@ export const checkpoints = {
     env: 'CHECKPOINTS_CONTAINER',
   },
   everySeconds: {
-    doc: 'A partition’s checkpoint is written after this many seconds or after 100 messages, whichever comes first.',
+    doc: 'A partition’s checkpoint is written after this many seconds or after 500 messages, whichever comes first (D149).',
     format: 'count',
     maximum: hour,
     default: 5,
