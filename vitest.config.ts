@@ -6,10 +6,14 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { reaches } from './test/support/imports.ts';
 
 /** Files of one of these share a process with the others of it. What the service cures in the hub's SDKs, the sandbox's tests have not. */
-const rooms = { service: 'test/{hub,methods}/**/*.test.ts', sandbox: 'test/{edge,sandbox}/**/*.test.ts' };
+const rooms = {
+  processes: 'test/e2e/**/*.test.ts',
+  service: 'test/{hub,methods}/**/*.test.ts',
+  sandbox: 'test/{edge,sandbox}/**/*.test.ts',
+};
 
-/** Tests with processes of their own, which take long. */
-const withProcesses = 'test/{e2e,traps}/**/*.test.ts';
+/** Tests of the hub's clients as they are, without the cures of the service. */
+const ofClients = 'test/traps/**/*.test.ts';
 
 const files = readdirSync(join(import.meta.dirname, 'test'), { recursive: true, encoding: 'utf8' })
   .filter((file) => file.endsWith('.test.ts'))
@@ -25,7 +29,7 @@ const withLateFailures = files.filter((file) => reaches(fullPath(file), 'azure-i
 /** Tests that leave requests hanging, in the connections that a client keeps for all of a process. */
 const withHangingRequests = 'test/hub/crashBlobStore.test.ts';
 
-const isolated = [withProcesses, ...replacingModules, ...withLateFailures, withHangingRequests];
+const isolated = [ofClients, ...replacingModules, ...withLateFailures, withHangingRequests];
 
 /** Begun last, one of these would be left to run alone. In a fresh clone the runner knows only the sizes of files. */
 const long =
@@ -36,7 +40,8 @@ class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]) {
     const sorted = await super.sort(files);
     const rank = ({ project, moduleId }: TestSpecification) =>
-      2 * ['isolated', 'shared', 'service', 'sandbox'].indexOf(project.name) + (long.test(moduleId) ? 0 : 1);
+      2 * ['processes', 'isolated', 'shared', 'service', 'sandbox'].indexOf(project.name) +
+      (long.test(moduleId) ? 0 : 1);
     return sorted.toSorted((one, other) => rank(one) - rank(other));
   }
 }
