@@ -5,6 +5,8 @@ import { endWithUs } from '../../sandbox/service/endWithUs.ts';
 
 export interface StepOptions {
   readonly limitMs: number;
+  /** Default: ours. */
+  readonly cwd?: string;
   /** Between the request to end and the end by force; default 15 s. */
   readonly graceMs?: number;
   /** Ends it early. */
@@ -21,11 +23,11 @@ const heardWithinMs = 5_000;
  * @returns what is wrong; `undefined` when it has ended with 0
  */
 export function runStep(command: readonly string[], options: StepOptions): Promise<string | undefined> {
-  const { limitMs, graceMs = 15_000, signal, listener } = options;
+  const { limitMs, cwd, graceMs = 15_000, signal, listener } = options;
   const [program = '', ...args] = command;
   return new Promise((resolve) => {
     const output = listener ? 'pipe' : 'inherit';
-    const child = spawn(program, args, { stdio: ['ignore', output, output], detached: true });
+    const child = spawn(program, args, { stdio: ['ignore', output, output], detached: true, cwd });
     for (const stream of [child.stdout, child.stderr]) if (listener) stream?.on('data', listener());
     const heard = listener ? once(child, 'close') : undefined;
     endWithUs(child, true);

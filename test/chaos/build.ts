@@ -1,10 +1,9 @@
-import { execFile } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { promisify } from 'node:util';
 import { onExit } from '../../sandbox/service/onExit.ts';
+import { runStep } from '../../scripts/ci/step.ts';
 import type { Sabotage } from './sabotages.ts';
 
 /** A service that was built apart from the checkout, which may change meanwhile. */
@@ -14,7 +13,9 @@ export interface Build {
   remove(): Promise<void>;
 }
 
-const compile = promisify(execFile);
+/** Several times as long as it takes on a busy machine. */
+const limitMs = 5 * 60_000;
+
 const project = resolve(import.meta.dirname, '../..');
 const copied = ['src', 'config', 'package.json', 'tsconfig.json', 'tsconfig.build.json', 'scripts/build.ts'];
 
@@ -24,7 +25,11 @@ const copied = ['src', 'config', 'package.json', 'tsconfig.json', 'tsconfig.buil
  */
 export async function buildApart(sabotage?: Sabotage): Promise<Build> {
   const directory = await mkdtemp(join(tmpdir(), 'chaos-build-'));
-  const cancel = onExit(() => rmSync(directory, { recursive: true, force: true }));
+  const building = new AbortController();
+  const cancel = onExit(() => {
+    building.abort();
+    rmSync(directory, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 }); // the compiler takes a moment to end
+  });
   const remove = async () => {
     cancel();
     await rm(directory, { recursive: true, force: true });
@@ -33,16 +38,24 @@ export async function buildApart(sabotage?: Sabotage): Promise<Build> {
     for (const name of copied) await cp(join(project, name), join(directory, name), { recursive: true });
     await symlink(join(project, 'node_modules'), join(directory, 'node_modules'));
     if (sabotage) await apply(sabotage, directory);
-    const compiler = join(project, 'node_modules/typescript/bin/tsc');
-    await compile(process.execPath, [compiler, '-p', 'tsconfig.build.json'], { cwd: directory }).catch(({ stdout }) => {
-      throw new Error(`The service does not compile${sabotage ? ` with ${sabotage.name}` : ''}:\n${stdout}`);
+    const run = (script: string, ...options: string[]) => runScript(directory, building.signal, script, ...options);
+    await run('node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json').catch(({ message }) => {
+      throw new Error(`The service does not compile${sabotage ? ` with ${sabotage.name}` : ''}:\n${message}`);
     });
-    await compile(process.execPath, ['--import', 'tsx', 'scripts/build.ts'], { cwd: directory });
+    await run('scripts/build.ts');
     return { directory, remove };
   } catch (error) {
     await remove();
     throw error;
   }
+}
+
+/** @throws Error with what it says, when it fails */
+async function runScript(cwd: string, signal: AbortSignal, ...script: readonly string[]): Promise<void> {
+  const said: Uint8Array[] = [];
+  const listener = () => (chunk: Uint8Array) => void said.push(chunk);
+  const why = await runStep([process.execPath, '--import', 'tsx', ...script], { cwd, signal, limitMs, listener });
+  if (why !== undefined) throw new Error(`${Buffer.concat(said)}\n${why}`);
 }
 
 async function apply({ file, find, replace }: Sabotage, directory: string): Promise<void> {

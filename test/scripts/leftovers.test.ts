@@ -1,5 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
 import { endWithUs } from '../../sandbox/service/endWithUs.ts';
 import { descendants, running } from '../support/processes.ts';
@@ -11,8 +14,8 @@ afterEach(() => {
 });
 
 /** A program of ours with at least so many processes that it has started. */
-async function start(args: readonly string[], count: number) {
-  const child = spawn(process.execPath, args, { env, stdio: 'ignore' });
+async function start(args: readonly string[], count: number, added = {}) {
+  const child = spawn(process.execPath, args, { env: { ...env, ...added }, stdio: 'ignore' });
   endWithUs(child);
   started.push(child);
   const { pid = 0 } = child;
@@ -36,4 +39,30 @@ it('deliberate faults: Ctrl-C ends all processes', async () => {
   child.kill('SIGINT');
   expect(await once(child, 'exit')).toEqual([130, null]);
   await expect.poll(() => running(pids)).toEqual([]);
+});
+
+/** Its words; nothing when it has ended. */
+function commandOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
+  } catch {
+    return '';
+  }
+}
+
+it('trouble with seeds: Ctrl-C while the service is built leaves no process and no file', async () => {
+  const temporary = mkdtempSync(join(tmpdir(), 'leftovers-'));
+  try {
+    const args = ['--import', 'tsx', 'test/chaos/main.ts', '--seeds', '1'];
+    const { child, descendants } = await start(args, 0, { TMPDIR: temporary });
+    const commands = async () => (await descendants()).map(commandOf);
+    await expect.poll(commands, { interval: 5 }).toContainEqual(expect.stringMatching(/lib\/tsc .*tsconfig.build/));
+    const pids = await descendants();
+    child.kill('SIGINT');
+    expect(await once(child, 'exit')).toEqual([130, null]);
+    await expect.poll(() => running(pids)).toEqual([]);
+    expect(readdirSync(temporary).filter((name) => name.startsWith('chaos-'))).toEqual([]);
+  } finally {
+    rmSync(temporary, { recursive: true });
+  }
 });
