@@ -47,11 +47,14 @@ describe('messages in flight', () => {
     expect(begun()).toBe(20);
   });
 
-  it('stay as many as they are between the two', async () => {
-    const { want, begun } = setUp({ share: 0.97 });
+  it.each([0.95, 0.97, 0.98])('stay as many as they are between the two, both included: %d', async (share) => {
+    const busy = { share: 0.5 };
+    const { want, pace } = setUp(busy);
     want(30);
+    await windows(2);
+    busy.share = share;
     await windows(50);
-    expect(begun()).toBe(4);
+    expect(pace.messages()).toBe(9);
   });
 
   it('stay as many as they are while more than half of them wait for connections to backends', async () => {
@@ -84,6 +87,26 @@ describe('messages in flight', () => {
   it('are not counted while none waits', async () => {
     const { pace, want } = setUp({ share: 0 });
     want(4);
+    await windows(50);
+    expect(pace.messages()).toBe(4);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it('are not counted when one ends, or needs less, while none waits', async () => {
+    const { pace, budget, want } = setUp({ share: 0 });
+    want(4);
+    budget.shrink(0);
+    budget.give(1);
+    await windows(50);
+    expect(pace.messages()).toBe(4);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it('are not counted while one waits for bytes: more messages would not help it', async () => {
+    const { pace, budget } = setUp({ share: 0 });
+    expect(budget.take(900_000)).toBeUndefined();
+    expect(budget.take(200_000)).toBeInstanceOf(Promise);
+    budget.shrink(1);
     await windows(50);
     expect(pace.messages()).toBe(4);
     expect(vi.getTimerCount()).toBe(0);

@@ -15,6 +15,7 @@ const ofPartitions = [
   'hangs',
   'lanes',
   'ownFaults',
+  'pace',
   'partition',
   'partitionEnd',
   'quarantine/*',
