@@ -23,6 +23,24 @@ describe('a fault of our own', () => {
     expect([started, failures, positions(checkpoints)]).toEqual([[1, 3], ['event passed over'], [3]]);
   });
 
+  it('with an event that comes back from the spool does not stop its device: the event is passed over', async () => {
+    let readings = 0;
+    const { partition, started, checkpoints, failures, budget, end } = partitionByHand({
+      ...oneInMemory,
+      spool: memorySpool(),
+      arrivalOf(event) {
+        if (event.sequenceNumber === 2) readings += 1;
+        if (readings > 1) throw new Error('cannot be looked at');
+        return arrivalOf(event);
+      },
+    });
+    await partition.admit(events('a1 a2'));
+    await end(1);
+    await partition.drain(0);
+    expect([started, failures, positions(checkpoints)]).toEqual([[1], ['event passed over'], [2]]);
+    expect(budget.inFlight()).toEqual({ messages: 0, bytes: 0 });
+  });
+
   it('with one message does not stop its device, the partition or the process', async () => {
     const started: number[] = [];
     const { partition, checkpoints, failures, budget } = partitionByHand({
