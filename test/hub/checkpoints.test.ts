@@ -181,6 +181,48 @@ describe('a checkpoint that is asked for while another one is being written', ()
   });
 });
 
+describe('after a checkpoint', () => {
+  async function tenHandled() {
+    const set = setUpByHand();
+    for (const one of from(11, 20)) set.checkpoints.end(set.checkpoints.begin(at(one)));
+    expect(set.written).toMatchObject([{ sequenceNumber: 20 }]);
+    return set;
+  }
+
+  it('that another owner has refused, nothing is written, though more is done and asked for', async () => {
+    const { checkpoints, written, answer } = await tenHandled();
+    await answer(false);
+    checkpoints.pass(at(21));
+    await checkpoints.flush();
+    await vi.advanceTimersByTimeAsync(2 * everyMs);
+    expect(written).toHaveLength(1);
+  });
+
+  it('that has failed, the next is due as soon as one more message is handled', async () => {
+    const { checkpoints, written, answer } = await tenHandled();
+    await answer(new Error('disk full'));
+    checkpoints.end(checkpoints.begin(at(21)));
+    expect(written).toMatchObject([{ sequenceNumber: 20 }, { sequenceNumber: 21 }]);
+  });
+
+  it('that contains all, no timer is left and nothing is written that is asked for', async () => {
+    const { checkpoints, written, answer } = await tenHandled();
+    await answer(true);
+    await checkpoints.flush();
+    expect([written.length, vi.getTimerCount()]).toEqual([1, 0]);
+  });
+});
+
+it('after the writing at intervals has ended, a checkpoint is written on demand alone', async () => {
+  const { checkpoints, written } = setUp({ ...at(10), completed: '' });
+  checkpoints.stop(false);
+  checkpoints.pass(at(11));
+  await vi.advanceTimersByTimeAsync(2 * everyMs);
+  expect(written).toEqual([]);
+  await checkpoints.flush();
+  expect(written).toMatchObject([{ sequenceNumber: 11 }]);
+});
+
 describe('what an operator sees of checkpoints', () => {
   const start = { ...at(10), completed: '' };
   const upToDate = { sequenceNumber: 10, ageSeconds: 0, failures: 0 };
