@@ -60,6 +60,7 @@ describe('who follows a device is told where a message waits, and for what', () 
     const { partition, told, started, end } = followed('waits', given);
     void partition.admit(events('a1 b2 a3'));
     await vi.advanceTimersByTimeAsync(0);
+    expect(told).toHaveLength(1);
     await end(2);
     expect(told).toEqual([[3, { where: 'hub', ...behind(1) }]]);
     await end(1);

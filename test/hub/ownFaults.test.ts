@@ -71,7 +71,7 @@ describe('a fault of our own', () => {
 
   it('with a spool that cannot be read gives the partition up, so that it is read again from its checkpoint', async () => {
     const take = () => Promise.reject(new Error('disk gone'));
-    const { partition, started, checkpoints, end, givenUp } = partitionByHand({
+    const { partition, started, checkpoints, failures, end, givenUp } = partitionByHand({
       ...oneInMemory,
       spool: { ...memorySpool(), take },
     });
@@ -80,7 +80,24 @@ describe('a fault of our own', () => {
     await end(3);
     await vi.advanceTimersByTimeAsync(10_000);
     expect([started, givenUp()]).toEqual([[1, 3], 1]);
+    expect(failures).toEqual(['spool cannot be read: reading the partition again from its checkpoint']);
     expect(positions(checkpoints)).toEqual([]);
+  });
+
+  it('is not reported of a spool that fails when the partition is taken away', async () => {
+    let fail = (_: Error) => {};
+    const take = () =>
+      new Promise<never>((_, reject) => {
+        fail = reject;
+      });
+    const spool = { ...memorySpool(), take };
+    const { partition, failures, givenUp, end } = partitionByHand({ ...oneInMemory, spool });
+    await partition.admit(events('a1 a2'));
+    await end(1);
+    partition.revoke();
+    fail(new Error('closed'));
+    await vi.advanceTimersByTimeAsync(0);
+    expect([failures, givenUp()]).toEqual([[], 0]);
   });
 
   it('does not come of a spool that is closed under what still reads from it', async () => {

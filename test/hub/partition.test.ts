@@ -56,6 +56,32 @@ describe('a partition', () => {
     expect(repeats).toEqual([1, 2]);
   });
 
+  it('asks how far others may have come before it begins a message, and not for a batch without events', async () => {
+    let answer = () => {};
+    let looks = 0;
+    const look = () => {
+      looks += 1;
+      return new Promise<void>((resolve) => {
+        answer = resolve;
+      });
+    };
+    const { partition, started } = partitionByHand({ redeliveryHorizon: { ...knownRedeliveryHorizon(-1), look } });
+    await partition.admit([]);
+    expect(looks).toBe(0);
+    const admitting = partition.admit(events('a1 b2'));
+    await vi.advanceTimersByTimeAsync(0);
+    expect([looks, started]).toEqual([1, []]);
+    answer();
+    await admitting;
+    expect(started).toEqual([1, 2]);
+  });
+
+  it('parks no message unexecuted when nothing is under suspicion', async () => {
+    const { partition, stays } = partitionByHand();
+    await partition.admit(events('a1'));
+    expect(stays.map(({ parkUnexecuted }) => parkUnexecuted)).toEqual([false]);
+  });
+
   it('writes a checkpoint after so many messages, without waiting for the clock', async () => {
     const { partition, checkpoints, end } = partitionByHand({ limits: { ...limits, everyMessages: 3 } });
     await partition.admit(events('a1 b2 c3 d4'));

@@ -8,6 +8,19 @@ import { diskSpool, memorySpool } from './support/spools.ts';
 
 withFakeTimers();
 
+/** Its disk answers when the test says so. */
+function slowSpool() {
+  let read = () => {};
+  const spool = memorySpool();
+  async function take(ticket: Ticket) {
+    await new Promise<void>((resolve) => {
+      read = resolve;
+    });
+    return spool.take(ticket);
+  }
+  return { spool: { ...spool, take }, read: () => read() };
+}
+
 const none = { messages: 0, bytes: 0 };
 const eachMessage = { limits: { ...limits, everyMessages: 1 } };
 
@@ -67,6 +80,19 @@ describe('the end of a partition', () => {
     expect(stays.map(({ ended }) => ended.aborted)).toEqual([true]);
   });
 
+  it('looks at nothing that the hub delivers afterwards', async () => {
+    const { partition, started, checkpoints } = partitionByHand(eachMessage);
+    await partition.drain(0);
+    await partition.admit(events('t1 a2'));
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect([partition.position(), partition.enqueuedAt(), started, checkpoints]).toEqual([
+      undefined,
+      undefined,
+      [],
+      [],
+    ]);
+  });
+
   it('writes down nothing that ends after the last checkpoint', async () => {
     const { partition, checkpoints, end } = partitionByHand(eachMessage);
     await partition.admit(events('t1 a2'));
@@ -124,20 +150,10 @@ describe('the end of a partition', () => {
   });
 
   it('leaves nothing charged of what was not handled to its end, nor of what came from the spool too late', async () => {
-    let read = () => {};
-    const spool = memorySpool();
-    const slow = {
-      ...spool,
-      async take(ticket: Ticket) {
-        await new Promise<void>((resolve) => {
-          read = resolve;
-        });
-        return spool.take(ticket);
-      },
-    };
+    const { spool, read } = slowSpool();
     const overall = budgetOf(10);
     const budget = createBudget({ maxMessages: 10, maxBytes: 1e6 }, overall);
-    const given = { budget, spool: slow, limits: { ...limits, deviceMessages: 1 } };
+    const given = { budget, spool, limits: { ...limits, deviceMessages: 1 } };
     const { partition, started, end } = partitionByHand(given);
     await partition.admit(events('a1 a2 b3'));
     await end(1);
@@ -145,6 +161,21 @@ describe('the end of a partition', () => {
     read();
     await end(3, false);
     expect([started, budget.inFlight(), overall.inFlight()]).toEqual([[1, 3], none, none]);
+  });
+
+  it('does not take what came from the spool too late for done', async () => {
+    const { spool, read } = slowSpool();
+    const { partition, started, checkpoints, end } = partitionByHand({
+      spool,
+      limits: { ...limits, deviceMessages: 1 },
+    });
+    await partition.admit(events('a1 a2 b3'));
+    await end(1);
+    const draining = partition.drain(25_000);
+    read();
+    await vi.advanceTimersByTimeAsync(0);
+    await end(3);
+    expect([await draining, started, positions(checkpoints)]).toEqual([1, [1, 3], [1]]);
   });
 
   it('writes no checkpoint after ownership is lost, though work goes on', async () => {
