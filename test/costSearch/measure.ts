@@ -2,20 +2,19 @@ import type { InternalAxiosRequestConfig } from 'axios';
 import { createLog } from '../../src/log/log.ts';
 import { fits } from '../../src/protocol/c2d.ts';
 import { classify, type HubEvent } from '../../src/protocol/event.ts';
-import { hubEvent } from '../support/events.ts';
-import { requestProperties } from '../support/requestProperties.ts';
 import { forever, wire } from '../support/wiring.ts';
 import { devicePrincipal, pump, pumpId } from '../support/world.ts';
 import { fillingOf, type Recipe, receivedBytes } from './recipe.ts';
+import { leastUpdates, spentSince } from './unit.ts';
 
 /**
- * What messages cost in processor time, with backends and a hub that answer at once. Each answer of a backend has an
- * allowance of its own, that of an update of as many bytes: calls have bounds of their own (A4, A10).
+ * What messages cost in processor time, with backends and a hub that answer at once, in least updates (D170). Each answer of
+ * a backend has an allowance of its own, that of an update of as many bytes: calls have bounds of their own (A4, A10).
  */
 export interface Costs {
   /** Handles the message once; says how many bytes the backends answered with. */
   handle(recipe: Recipe, event: HubEvent): Promise<number>;
-  /** How often the cost of a well-behaved update of as many bytes. */
+  /** How often the cost of a least update of as many bytes. */
   factorOf(recipe: Recipe, event: HubEvent, patience: Patience): Promise<number>;
   close(): Promise<void>;
 }
@@ -26,8 +25,8 @@ export interface Patience {
   readonly microseconds: number;
 }
 
-export const quick: Patience = { rounds: 2, microseconds: 2_000 };
-export const sure: Patience = { rounds: 12, microseconds: 15_000 };
+export const quick: Patience = { rounds: 3, microseconds: 2_000 };
+export const sure: Patience = { rounds: 15, microseconds: 15_000 };
 
 export function createCosts(): Costs {
   let recipe: Recipe | undefined;
@@ -43,8 +42,6 @@ export function createCosts(): Costs {
     send: async (reply) => (fits(reply) ? 'delivered' : { dropped: 'too_large' }),
     deadLetters: { park: async () => {}, remove: async () => {} },
   });
-  const baselines = new Map<number, Promise<number>>();
-
   async function once(event: HubEvent): Promise<void> {
     const generation = classify(event);
     if (generation === undefined) return;
@@ -53,70 +50,40 @@ export function createCosts(): Costs {
     await dispatch({ event, generation, deviceId, origin, redelivered: false }, forever);
   }
 
-  /** The least of some rounds: everything else on the machine only adds to it. In microseconds. */
-  async function cost(event: HubEvent, { rounds, microseconds }: Patience): Promise<number> {
-    let least = Number.POSITIVE_INFINITY;
-    for (let round = 0; round < rounds; round += 1) {
-      const began = process.cpuUsage();
-      let spent = 0;
-      let times = 0;
-      while (spent < microseconds) {
-        await once(event);
-        times += 1;
-        const { user, system } = process.cpuUsage(began);
-        spent = user + system;
-      }
-      least = Math.min(least, spent / times);
+  /** Of the message alone, in microseconds. */
+  async function costOf(event: HubEvent, microseconds: number): Promise<number> {
+    const began = process.cpuUsage();
+    for (let times = 1; ; times += 1) {
+      await once(event);
+      const spent = spentSince(began);
+      if (spent >= microseconds) return spent / times;
     }
-    return least;
   }
 
-  /** Of a well-behaved update of as many bytes; answers may have more than a message. */
-  async function baseline(bytes: number): Promise<number> {
-    if (bytes > largest) return ((await baseline(largest)) * bytes) / largest;
-    const step = Math.round(2 ** (Math.floor(Math.log2(Math.max(256, bytes)) * 4) / 4));
-    const known = baselines.get(step) ?? cost(honestUpdate(step), sure);
-    baselines.set(step, known);
-    return known;
+  async function answersOf(which: Recipe, event: HubEvent): Promise<readonly number[]> {
+    recipe = which;
+    answers = [];
+    await once(event);
+    return answers;
   }
 
   return {
     async handle(which, event) {
-      recipe = which;
-      answers = [];
-      await once(event);
-      return answers.reduce((sum, bytes) => sum + bytes, 0);
+      return (await answersOf(which, event)).reduce((sum, bytes) => sum + bytes, 0);
     },
 
-    async factorOf(which, event, patience) {
-      recipe = undefined;
-      let allowance = await baseline(receivedBytes(event));
-      recipe = which;
-      answers = [];
-      await once(event);
-      const sizes = answers;
-      recipe = undefined;
-      for (const bytes of sizes) allowance += await baseline(bytes);
-      recipe = which;
-      return (await cost(event, patience)) / allowance;
+    /** The middle of some rounds, in each of which message and unit take turns: both find the machine equally busy. */
+    async factorOf(which, event, { rounds, microseconds }) {
+      const sizes = [receivedBytes(event), ...(await answersOf(which, event))];
+      const factors: number[] = [];
+      for (let round = 0; round < rounds; round += 1) {
+        const allowed = leastUpdates(sizes, microseconds / 2);
+        factors.push((await costOf(event, microseconds)) / allowed);
+      }
+      return factors.sort((a, b) => a - b)[rounds >> 1] ?? 0;
     },
     close: () => backends.close(),
   };
-}
-
-/** Bytes of a message that is measured; one beyond it would be refused. */
-const largest = 250_000;
-
-/** An update as devices send it: measured values with units. */
-function honestUpdate(bytes: number): HubEvent {
-  const properties = { ...requestProperties.V2('model.update'), objectId: pumpId };
-  const empty = receivedBytes(
-    hubEvent({ properties, body: '{"type":"pump","version":1,"properties":{"serial":"FP-1"}}' }),
-  );
-  const values: string[] = [];
-  for (let left = bytes - empty; left > 44; left -= 44)
-    values.push(`,"value${values.length % 90}":{"value":21.75,"unit":"°C"}`);
-  return hubEvent({ properties, body: `{"type":"pump","version":1,"properties":{"serial":"FP-1"${values.join('')}}}` });
 }
 
 function answerTo({ method, url = '' }: InternalAxiosRequestConfig, recipe: Recipe | undefined): [number, string] {

@@ -8,7 +8,7 @@ export interface Options {
 
 export const usage = `Usage: npm run cost-search -- [--minutes N] [--seed S]
 
-Looks for messages that cost more than 25 times the processor time of a well-behaved model.update of as many bytes.
+Looks for messages that cost more than 25 times the least processor time of a model.update of as many bytes.
 
   --minutes N   how long to look, 5 unless said otherwise
   --seed S      of the generated messages; by default another one each time, which is printed

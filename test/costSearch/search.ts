@@ -3,7 +3,7 @@ import { finds } from './finds.ts';
 import { createCosts, quick, sure } from './measure.ts';
 import { changed, eventOf, newRecipe, type Recipe, wordsFor } from './recipe.ts';
 
-/** What no message may cost, in well-behaved updates of as many bytes (R6). */
+/** What no message may cost, in least updates of as many bytes (R6, D170). */
 const mostAllowed = 25;
 
 interface SearchOptions {
