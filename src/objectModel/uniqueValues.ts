@@ -1,5 +1,6 @@
-import { type Json, memberOf } from '../protocol/json.ts';
+import { type Json, memberOf, untilRepeated } from '../protocol/json.ts';
 import { keysOf } from '../protocol/jsonKeys.ts';
+import type { JsonLimits } from '../protocol/jsonLimits.ts';
 
 /** Values of unique properties, as JSON text. */
 export type UniqueValues = ReadonlyMap<string, Json>;
@@ -8,11 +9,10 @@ export type UniqueValues = ReadonlyMap<string, Json>;
 export function createUniqueValues(names: readonly string[]) {
   const keys = keysOf(names);
 
-  /** The values of an object model, undefined unless all are present; and a property that occurs twice, if any. */
-  function read(model: Json): { values: UniqueValues | undefined; twice: string | undefined } {
+  function read(model: Json, limits?: JsonLimits): { values: UniqueValues | undefined; twice: string | undefined } {
     const properties = model.members.get('properties');
     const isThere = properties !== undefined && names.length > 0 && names.length < properties.values;
-    const found = isThere ? memberOf(model, 'properties', keys) : undefined;
+    const found = isThere ? memberOf(model, 'properties', keys, limits) : undefined;
     if (found === undefined) return { values: undefined, twice: undefined };
     let [twice] = found.twice;
     if (found.members.size < names.length) return { values: undefined, twice };
@@ -27,7 +27,8 @@ export function createUniqueValues(names: readonly string[]) {
   }
 
   return {
-    read,
+    /** The values of a device's object model, undefined unless all are present; and a property that occurs twice, if any. */
+    read: (model: Json) => read(model, untilRepeated),
     /** Whether an object model has these values. */
     areIn(model: Json, wanted: UniqueValues): boolean {
       const { values } = read(model);

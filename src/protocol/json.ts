@@ -32,6 +32,9 @@ const usual = trusted(maxJsonDepth);
 /** For backend responses: only their size is limited, and a list holds its models two levels deeper. */
 export const answerLimits = trusted(maxJsonDepth + 2);
 
+/** For an object in a text that is refused when a wanted key occurs twice there. */
+export const untilRepeated: JsonLimits = { ...answerLimits, untilRepeated: true };
+
 /** For bodies of devices (R6). */
 export const bodyLimits: JsonLimits = {
   depth: maxJsonDepth,
@@ -76,9 +79,9 @@ export const parseJson = (text: string, keys?: Keys, limits?: JsonLimits): Json 
   readJson(Buffer.from(text), keys, limits);
 
 /** One outermost member; undefined when it is missing. */
-export function memberOf(json: Json, key: string, keys: Keys = allKeys): Json | undefined {
+export function memberOf(json: Json, key: string, keys: Keys = allKeys, limits?: JsonLimits): Json | undefined {
   const member = json.members.get(key);
-  return member && jsonAt(json.place.bytes, member.start, member.end, keys);
+  return member && jsonAt(json.place.bytes, member.start, member.end, keys, limits);
 }
 
 /** The text of one outermost member; undefined when it is missing. */

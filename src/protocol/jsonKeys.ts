@@ -1,3 +1,5 @@
+import { randomInt } from 'node:crypto';
+
 /** The keys that a reader looks for, prepared once so that `find` allocates nothing. */
 export interface Keys {
   /**
@@ -11,115 +13,123 @@ export interface Keys {
 /** Longer keys are never found: bodies with such keys are rejected (R6). */
 export const maxKeyLength = 1_024;
 
-/** One remaining name, or several that differ in the next byte or end there. */
-type Branch = Leaf | Map<number, Twig>;
-/** A list of names becomes a branch when a key first begins like them. */
-type Twig = Branch | Leaf[];
 interface Leaf {
   readonly name: string;
   readonly bytes: Buffer;
 }
 
-const end = -1;
+/** Unknown to those who choose names and keys. */
+const seed = randomInt(2 ** 31);
 
+/** A key without its escapes. It is shared because no two keys are decoded at the same time. */
+const plain = Buffer.alloc(maxKeyLength + 4);
+
+/** Names are found by their hash, so that a key costs as much among hundreds of names as among two. */
 export function keysOf(names: Iterable<string>): Keys {
   const leaves = Array.from(new Set(names), (name): Leaf => ({ name, bytes: Buffer.from(name) }));
-  const known = leaves.filter(({ name, bytes }) => bytes.length <= maxKeyLength && name.isWellFormed());
-  const root = mapOf(known, 0);
-  /** The branches of the root by first byte, which is enough to exclude most keys. */
-  const first = Array.from({ length: 256 }, (_, code) => root.get(code));
+  const byHash = new Map<number, Leaf[]>();
+  /** By first byte, which is enough to exclude most keys: the names that begin with it. */
+  const byFirst = new Array<Leaf[] | undefined>(256).fill(undefined);
+  for (const leaf of leaves) {
+    const { name, bytes } = leaf;
+    if (bytes.length > maxKeyLength || !name.isWellFormed()) continue;
+    const hash = hashOf(bytes, 0, bytes.length);
+    const same = byHash.get(hash);
+    if (same) same.push(leaf);
+    else byHash.set(hash, [leaf]);
+    const first = bytes[0] ?? 0;
+    const beginning = byFirst[first];
+    if (beginning) beginning.push(leaf);
+    else byFirst[first] = [leaf];
+  }
 
-  function firstBranch(code: number): Branch | undefined {
-    const twig = first[code];
-    if (!Array.isArray(twig)) return twig;
-    const branch = mapOf(twig, 1);
-    first[code] = branch;
-    return branch;
+  function named(bytes: Buffer, from: number, to: number): string | undefined {
+    const same = byHash.get(hashOf(bytes, from, to));
+    if (same === undefined) return undefined;
+    for (const leaf of same) if (isAt(leaf.bytes, bytes, from, to)) return leaf.name;
+    return undefined;
+  }
+
+  function escaped(bytes: Buffer, from: number, to: number): string | undefined {
+    const length = decode(bytes, from, to);
+    return length > maxKeyLength ? undefined : named(plain, 0, length);
   }
 
   return {
     find(bytes, from, to) {
       const code = bytes[from] as number;
-      if (from === to || code === backslash) return walk(bytes, from, to, root, 0);
-      const branch = firstBranch(code);
-      if (branch === undefined || branch instanceof Map) return branch && walk(bytes, from + 1, to, branch, 1);
-      // This comparison excludes most keys that begin like one of ours.
-      const name = branch.bytes;
-      let depth = 1;
-      while (from + depth < to && bytes[from + depth] === name[depth]) depth += 1;
-      if (from + depth === to) return depth === name.length ? branch.name : undefined;
-      return bytes[from + depth] === backslash ? walk(bytes, from + depth, to, branch, depth) : undefined;
+      if (from === to) return named(bytes, from, to);
+      if (code === backslash) return escaped(bytes, from, to);
+      const candidates = byFirst[code];
+      const only = candidates?.[0];
+      if (only === undefined) return undefined;
+      let at = from + 1;
+      if (candidates?.length === 1) {
+        // This comparison excludes most keys that begin like one of ours.
+        const name = only.bytes;
+        while (at < to && bytes[at] === name[at - from]) at += 1;
+        if (at === to) return to - from === name.length ? only.name : undefined;
+        return bytes[at] === backslash ? escaped(bytes, from, to) : undefined;
+      }
+      while (at < to && bytes[at] !== backslash) at += 1;
+      return at < to ? escaped(bytes, from, to) : named(bytes, from, to);
     },
   };
+}
 
-  /**
-   * Reads a key byte by byte and decodes escapes.
-   * @param start offset of the next byte
-   * @param begun number of bytes that have been read
-   * @param from the branch that they lead to
-   */
-  function walk(bytes: Buffer, start: number, to: number, from: Branch, begun: number): string | undefined {
-    let branch: Branch | undefined = from;
-    let at = start;
-    /** Code point of an escaped non-ASCII character, and the number of its UTF-8 bytes that remain. */
-    let character = 0;
-    let left = 0;
-    for (let depth = begun; ; depth += 1) {
-      let code: number;
-      if (left > 0) {
-        left -= 1;
-        code = 0x80 | ((character >> (6 * left)) & 0x3f);
-      } else if (at === to) code = end;
-      else {
-        code = bytes[at] as number;
-        at += 1;
-        if (code === backslash) {
-          const letter = bytes[at] as number;
-          at += 1;
-          if (letter !== letterU) code = escaped[letter] as number;
-          else {
-            character = hexOf(bytes, at);
-            at += 4;
-            if (isHighSurrogate(character) && bytes[at] === backslash && bytes[at + 1] === letterU) {
-              const low = hexOf(bytes, at + 2) - 0xdc00;
-              if (low >= 0 && low < 0x400) {
-                character = 0x10000 + ((character - 0xd800) << 10) + low;
-                at += 6;
-              }
-            }
-            left = character < 0x80 ? 0 : character < 0x800 ? 1 : character < 0x10000 ? 2 : 3;
-            code = left === 0 ? character : (leads[left] as number) | (character >> (6 * left));
-          }
-        }
-      }
-      if (depth === 0 && code !== end) branch = firstBranch(code);
-      else if (branch instanceof Map) branch = branchAt(branch, code, depth);
-      else if (code !== (depth < branch.bytes.length ? branch.bytes[depth] : end)) return undefined;
-      if (branch === undefined) return undefined;
-      if (code === end) return (branch as Leaf).name;
+/** Faster than `Buffer.compare` for what is as short as a name. */
+function isAt(name: Buffer, bytes: Buffer, from: number, to: number): boolean {
+  let length = 0;
+  while (from + length < to && bytes[from + length] === name[length]) length += 1;
+  return from + length === to && length === name.length;
+}
+
+function hashOf(bytes: Buffer, from: number, to: number): number {
+  let hash = seed;
+  for (let at = from; at < to; at += 1) hash = Math.imul(hash ^ (bytes[at] as number), 0x01000193);
+  return hash >> 2; // so that V8 needs no memory for it
+}
+
+/**
+ * Writes a key without its escapes to `plain`.
+ * @returns the number of bytes, one more than the longest name has when there are more
+ */
+function decode(bytes: Buffer, from: number, to: number): number {
+  let length = 0;
+  for (let at = from; at < to && length <= maxKeyLength; ) {
+    const code = bytes[at] as number;
+    at += 1;
+    if (code !== backslash) {
+      plain[length++] = code;
+      continue;
     }
+    const letter = bytes[at] as number;
+    at += 1;
+    if (letter !== letterU) {
+      plain[length++] = meaningOf[letter] as number;
+      continue;
+    }
+    let character = hexOf(bytes, at);
+    at += 4;
+    if (isHighSurrogate(character) && bytes[at] === backslash && bytes[at + 1] === letterU) {
+      const low = hexOf(bytes, at + 2) - 0xdc00;
+      if (low >= 0 && low < 0x400) {
+        character = 0x10000 + ((character - 0xd800) << 10) + low;
+        at += 6;
+      }
+    }
+    length = writeCharacter(character, length);
   }
+  return length;
 }
 
-/** @param depth number of bytes that all names have in common */
-function mapOf(leaves: readonly Leaf[], depth: number): Map<number, Twig> {
-  const groups = new Map<number, Leaf[]>();
-  for (const leaf of leaves) {
-    const code = leaf.bytes[depth] ?? end;
-    const group = groups.get(code);
-    if (group) group.push(leaf);
-    else groups.set(code, [leaf]);
-  }
-  return new Map(Array.from(groups, ([code, group]) => [code, group.length === 1 ? (group[0] as Leaf) : group]));
-}
-
-/** @param depth number of bytes before the code */
-function branchAt(map: Map<number, Twig>, code: number, depth: number): Branch | undefined {
-  const twig = map.get(code);
-  if (!Array.isArray(twig)) return twig;
-  const branch = mapOf(twig, depth + 1);
-  map.set(code, branch);
-  return branch;
+/** As UTF-8; half a surrogate pair becomes bytes that are in no name. @returns the length behind it */
+function writeCharacter(character: number, start: number): number {
+  let length = start;
+  const left = character < 0x80 ? 0 : character < 0x800 ? 1 : character < 0x10000 ? 2 : 3;
+  plain[length++] = left === 0 ? character : (leads[left] as number) | (character >> (6 * left));
+  for (let more = left - 1; more >= 0; more -= 1) plain[length++] = 0x80 | ((character >> (6 * more)) & 0x3f);
+  return length;
 }
 
 /** Finds every key. */
@@ -129,8 +139,8 @@ const backslash = 0x5c;
 const letterU = 0x75;
 
 /** The character of a letter after a backslash. */
-const escaped = Uint8Array.from({ length: 256 }, (_, code) => code);
-for (const pair of ['b\b', 'f\f', 'n\n', 'r\r', 't\t']) escaped[pair.charCodeAt(0)] = pair.charCodeAt(1);
+const meaningOf = Uint8Array.from({ length: 256 }, (_, code) => code);
+for (const pair of ['b\b', 'f\f', 'n\n', 'r\r', 't\t']) meaningOf[pair.charCodeAt(0)] = pair.charCodeAt(1);
 
 /** The bits of the first UTF-8 byte that give the number of bytes that follow. */
 const leads = [0, 0xc0, 0xe0, 0xf0];

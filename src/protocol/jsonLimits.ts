@@ -10,6 +10,8 @@ export interface JsonLimits {
   readonly keyLength: number;
   /** Characters of a number. */
   readonly numberLength: number;
+  /** Read no further than to a wanted key that occurs for the second time: for those who then refuse the text. */
+  readonly untilRepeated?: boolean;
 }
 
 /** Limits only the nesting: for backend responses, whose size is limited elsewhere. */

@@ -77,6 +77,7 @@ export function scan(bytes: Buffer, start: number, end: number, keys: Keys | und
     let scanned = noMembers;
     if (bytes[progress.at] === openBrace) scanned = passObject(bytes, progress, keys, limits);
     else passValue(bytes, progress, 0, limits);
+    if (limits.untilRepeated && scanned.twice.size > 0) return scanned;
     progress.at = pastBlanks(bytes, progress.at);
     if (progress.at < end) throw broken(bytes, progress.at);
     return scanned;
@@ -86,11 +87,11 @@ export function scan(bytes: Buffer, start: number, end: number, keys: Keys | und
   }
 }
 
-type Members = Map<string, { -readonly [Key in keyof Member]: Member[Key] }>;
+type Found = { -readonly [Key in keyof Member]: Member[Key] };
 
 function passObject(bytes: Buffer, progress: Progress, keys: Keys | undefined, limits: JsonLimits): Scanned {
   const { members: maxMembers, keyLength } = limits;
-  let members: Members | undefined;
+  let members: Map<string, Found> | undefined;
   let twice: Set<string> | undefined;
   let size = 0;
   progress.values += 1;
@@ -114,8 +115,11 @@ function passObject(bytes: Buffer, progress: Progress, keys: Keys | undefined, l
         members ??= new Map();
         members.set(name, { key, start, end, values });
       } else {
-        twice ??= new Set();
-        twice.add(name);
+        if (!twice?.has(name)) {
+          twice ??= new Set();
+          twice.add(name);
+          if (limits.untilRepeated) return { members: members as Map<string, Found>, twice, size };
+        }
         known.key = key; // changed in place, so that a repeated key allocates nothing
         known.start = start;
         known.end = end;

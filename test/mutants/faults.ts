@@ -499,14 +499,14 @@ export const faults: readonly Fault[] = [
   ),
   jsonKeys(
     'does not know an escaped key',
-    'if (from === to || code === backslash) return walk(bytes, from, to, root, 0);',
-    'if (from === to || code === backslash) return undefined;',
+    'if (code === backslash) return escaped(bytes, from, to);',
+    'if (code === backslash) return undefined;',
     'in whatever spelling',
   ),
   jsonKeys(
     'takes the beginning of a key for the key',
-    'return depth === name.length ? branch.name : undefined;',
-    'return branch.name;',
+    'return to - from === name.length ? only.name : undefined;',
+    'return only.name;',
     'in whatever spelling',
   ),
   meaning(
