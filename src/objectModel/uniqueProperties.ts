@@ -5,10 +5,13 @@ import { Rejection } from '../protocol/rejection.ts';
 /** Most types that are read for one look-up, including the type itself. */
 const mostTypes = 64;
 
+/** Most names that one look-up compares (D172). */
+const mostNames = 256;
+
 /**
  * The effective unique properties of a type: `uniqueProperties` of the registry, else `unique` of the type and of all its
  * base types (D31). Undefined when one of these types does not exist: then only the information model knows them.
- * @throws Rejection when the type has too many base types
+ * @throws Rejection when the type has too many base types, or too many unique properties
  */
 export async function uniqueProperties(
   model: string,
@@ -21,7 +24,12 @@ export async function uniqueProperties(
   for (const { typeId, version } of types.values()) {
     const definition = await registry.getType(model, typeId, version);
     if (definition === undefined) return undefined;
-    for (const name of definition.uniqueProperties ?? definition.unique ?? []) names.add(name);
+    for (const name of definition.uniqueProperties ?? definition.unique ?? []) {
+      names.add(name);
+      if (names.size > mostNames) {
+        throw new Rejection('http_response_error', `body.type has more than ${mostNames} unique properties`);
+      }
+    }
     if (definition.uniqueProperties) continue;
     for (const text of definition.baseTypes ?? []) {
       const base = parseTypeRef(text);

@@ -69,6 +69,16 @@ export const finds: Readonly<Record<string, Recipe>> = {
     unit: ',"seriaL":1',
     stored: 'as hostile',
   },
+  'a unique property that repeats itself': {
+    ...common,
+    message: 'model.create',
+    place: 'properties',
+    open: '{"serial0":"1"',
+    unit: ',"serial1":1',
+    close: '}',
+    size: 390_000,
+    stored: 'as hostile',
+  },
   'twenty thousand stored references': {
     ...common,
     message: 'Svc.Device.SyncModel',

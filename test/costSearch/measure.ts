@@ -99,7 +99,7 @@ function answerTo({ method, url = '' }: InternalAxiosRequestConfig, recipe: Reci
       : [204, ''];
   }
   if (url.startsWith('/modelDefinitions')) {
-    const names = stored === 'as hostile' ? Array.from({ length: 3_000 }, (_, index) => `serial${index}`) : ['serial'];
+    const names = stored === 'as hostile' ? Array.from({ length: 256 }, (_, index) => `serial${index}`) : ['serial'];
     return [verb === 'GET' ? 200 : 201, JSON.stringify({ typeId: 'pump', version: '1.0.0', uniqueProperties: names })];
   }
   if (url.endsWith('/references/out')) {

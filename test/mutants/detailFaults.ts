@@ -53,6 +53,12 @@ export const detailFaults: readonly Fault[] = [
       caughtBy: 'more base types than are read for one look-up',
     },
     {
+      fault: 'compares any number of unique properties',
+      find: 'if (names.size > mostNames)',
+      replace: 'if (names.size > 1000 * mostNames)',
+      caughtBy: 'more unique properties than are compared',
+    },
+    {
       fault: 'looks up without what an unknown base type says',
       find: 'if (definition === undefined) return undefined;',
       replace: 'if (definition === undefined) continue;',

@@ -116,6 +116,21 @@ export function refusedRows(registration: Registration): readonly Row[] {
       ...failed('http_response_error', 'body.type has more than 63 base types'),
     },
     {
+      it: 'refuses a type with more unique properties than are compared',
+      ...chain.sent,
+      backend: [
+        device,
+        type('chain/versions/64.0.0', {
+          ...{ typeId: 'chain', version: '64.0.0', unique: Array.from({ length: 200 }, (_, index) => `first${index}`) },
+          ...{ baseTypes: ['chain@63.0.0'] },
+        }),
+        type('chain/versions/63.0.0', {
+          ...{ typeId: 'chain', version: '63.0.0', unique: Array.from({ length: 57 }, (_, index) => `second${index}`) },
+        }),
+      ],
+      ...failed('http_response_error', 'body.type has more than 256 unique properties'),
+    },
+    {
       it: 'reports a model that was deleted before it could be updated',
       ...pumped.sent,
       backend: [device, stored(), { call: putPump, reply: problem(404, 'Not found') }],
