@@ -9,7 +9,7 @@ import { AmqpConnection, errors } from './replies/serviceSdk.ts';
  */
 export function cureHubSdks(): void {
   boundPrefetch();
-  reportLostConnections();
+  mendConnections();
   breakErrorCycles();
   failSendsOfClosedConnections();
   poolFrameBuffers();
@@ -35,8 +35,10 @@ function boundPrefetch(): void {
  *
  * A frame that the library does not expect, such as a second detach of a link, becomes an `error` of the connection. Nobody
  * listens, so that ended the process. The library closes the socket after it, which the event client notices by itself.
+ *
+ * By default, the operating system holds a frame back for up to 40 ms, until the hub has confirmed the one before (D177).
  */
-function reportLostConnections(): void {
+function mendConnections(): void {
   const open = Connection.prototype.open;
   if (open.name === 'openWatched') return;
   const watched = new WeakSet<Connection>();
@@ -44,7 +46,8 @@ function reportLostConnections(): void {
     if (!watched.has(this)) {
       watched.add(this);
       this.on(ConnectionEvents.error, () => undefined);
-      const inner: ClosingConnection = Reflect.get(this, '_connection');
+      const inner: InnerConnection = Reflect.get(this, '_connection');
+      inner.options.tcp_no_delay = true;
       this.on(ConnectionEvents.connectionClose, () => {
         if (!inner.is_closed()) inner.closed_with_non_fatal_error = true;
       });
@@ -54,7 +57,8 @@ function reportLostConnections(): void {
 }
 
 /** Members of rhea's connection that its typings omit. */
-interface ClosingConnection {
+interface InnerConnection {
+  readonly options: { tcp_no_delay?: boolean };
   /** True also when the peer's close answers ours. */
   is_closed(): boolean;
   /** Makes rhea report the end of the socket as a disconnection. */

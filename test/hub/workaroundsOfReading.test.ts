@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { type AddressInfo, connect, createServer } from 'node:net';
+import { type AddressInfo, connect, createServer, Socket } from 'node:net';
 import { EventHubConsumerClient } from '@azure/event-hubs';
 import { Connection, ConnectionEvents } from 'rhea-promise';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
@@ -56,6 +56,16 @@ async function interposed(frame: Buffer) {
   onTestFinished(() => void server.close());
   return { port: (server.address() as AddressInfo).port, say: () => toSay() };
 }
+
+it('the client of events sends each frame at once', async () => {
+  const setNoDelay = vi.spyOn(Socket.prototype, 'setNoDelay');
+  onTestFinished(() => setNoDelay.mockRestore());
+  const client = new EventHubConsumerClient('$Default', hub.eventsConnectionString);
+  onTestFinished(() => client.close());
+  await client.getPartitionIds();
+  const undelayed = setNoDelay.mock.contexts.filter((_, call) => setNoDelay.mock.calls[call]?.[0] === true);
+  expect(undelayed.map((socket) => socket instanceof Socket && socket.remotePort)).toContain(hub.ports.amqp);
+});
 
 it('a connection on which nobody listens any more survives a frame that it does not expect', async () => {
   const uncaught: string[] = [];

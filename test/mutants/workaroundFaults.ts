@@ -17,7 +17,7 @@ export const workaroundFaults: readonly Fault[] = [
   }),
   ...inFile('src/hub/sdkCures.ts', ['test/hub/workaroundsOfReading.test.ts'], {
     fault: 'trap 18: opens a connection again with the links of the one that the hub closed',
-    find: '  reportLostConnections();\n',
+    find: '  mendConnections();\n',
     replace: '',
     caughtBy: 'goes on after the hub closed the connection with its links attached',
   }),
@@ -26,6 +26,12 @@ export const workaroundFaults: readonly Fault[] = [
     find: '      this.on(ConnectionEvents.error, () => undefined);\n',
     replace: '',
     caughtBy: 'survives a frame that it does not expect',
+  }),
+  ...inFile('src/hub/sdkCures.ts', ['test/hub/workaroundsOfReading.test.ts'], {
+    fault: 'lets the operating system hold frames back',
+    find: '      inner.options.tcp_no_delay = true;\n',
+    replace: '',
+    caughtBy: 'sends each frame at once',
   }),
   ...inFile('src/hub/sdkCures.ts', ['test/hub/workaroundsOfReplying.test.ts'], {
     fault: 'trap 2: lets sends wait until the client has closed its connection',
