@@ -1,7 +1,8 @@
 import { expect, it, vi } from 'vitest';
 import { createLog } from '../../../src/log/log.ts';
 import { withFakeTimers } from '../../support/fakeTimers.ts';
-import { events, partitionByHand } from '../support/partitions.ts';
+import { events, limits, partitionByHand } from '../support/partitions.ts';
+import { memorySpool } from '../support/spools.ts';
 
 withFakeTimers();
 
@@ -26,4 +27,29 @@ it('a suspect that was handled alone is followed by the next message of its devi
   await end(1);
   expect(partition.devices(undefined)).toEqual([]);
   expect(await partition.drain(0)).toBe(0);
+});
+
+it('a suspect that comes from the spool when the partition drains is left to the next reader', async () => {
+  const spool = memorySpool();
+  let read = () => {};
+  const { partition, started, end } = partitionByHand({
+    progress: { sequenceNumber: -1, offset: '-1', completed: '', note: '1 2 0 - -' },
+    quarantine,
+    limits: { ...limits, deviceMessages: 0 },
+    spool: {
+      ...spool,
+      async take(ticket) {
+        await new Promise<void>((resolve) => {
+          read = resolve;
+        });
+        return spool.take(ticket);
+      },
+    },
+  });
+  await partition.admit(events('a0'));
+  await vi.advanceTimersByTimeAsync(0);
+  const draining = partition.drain(25_000);
+  read();
+  await end(0);
+  expect([await draining, started]).toEqual([1, []]);
 });
