@@ -12,7 +12,10 @@ export class Rejection extends Error {
   readonly fields: Readonly<Record<string, unknown>>;
 
   constructor(code: FailureCode, details: string, fields: Readonly<Record<string, unknown>> = {}, cause?: unknown) {
+    const { stackTraceLimit } = Error;
+    Error.stackTraceLimit = 0; // the place in our code tells nobody anything, and takes longer than the rest
     super(`${code}: ${shortened(details)}`, cause === undefined ? undefined : { cause });
+    Error.stackTraceLimit = stackTraceLimit;
     this.code = code;
     this.details = shortened(details);
     this.fields = fields;
