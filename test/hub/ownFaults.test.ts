@@ -61,12 +61,16 @@ describe('a fault of our own', () => {
     const put = () => {
       throw new Error('disk full');
     };
-    const { partition, started, failures, end } = partitionByHand({ ...oneInMemory, spool: { ...memorySpool(), put } });
+    const { partition, started, failures, budget, end } = partitionByHand({
+      ...oneInMemory,
+      spool: { ...memorySpool(), put },
+    });
     void partition.admit(events('a1 a2 b3'));
     await vi.advanceTimersByTimeAsync(0);
     expect([started, failures]).toEqual([[1], ['spool cannot be written']]);
     await end(1);
     expect(started).toEqual([1, 2, 3]);
+    expect(budget.inFlight().messages).toBe(2); // the one that waited in the hub is charged as well
   });
 
   it('with a spool that cannot be read gives the partition up, so that it is read again from its checkpoint', async () => {
