@@ -214,3 +214,22 @@ describe('the end of a partition', () => {
     expect(positions(written)).toEqual([1]);
   });
 });
+
+it('a partition that is left frees what waits in memory, and ends the intake of what waits in the hub', async () => {
+  const { partition, budget } = partitionByHand({
+    limits: { ...limits, deviceMessages: 2 },
+    spool: { ...memorySpool(), put: () => undefined },
+  });
+  let isAdmitted = false;
+  void partition.admit(events('a1 a2 a3')).then(() => {
+    isAdmitted = true;
+  });
+  await vi.advanceTimersByTimeAsync(0);
+  expect([budget.waiting.taken().messages, isAdmitted]).toEqual([1, false]);
+  const drained = partition.drain(60_000);
+  await vi.advanceTimersByTimeAsync(0);
+  expect([budget.waiting.taken(), isAdmitted]).toEqual([none, true]);
+  partition.revoke();
+  await vi.advanceTimersByTimeAsync(60_000);
+  await drained;
+});
