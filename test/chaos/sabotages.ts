@@ -212,6 +212,6 @@ export const sabotages: readonly Sabotage[] = [
     find: 'maxWaitMs: maxWaitSeconds * 1000,',
     replace: 'maxWaitMs: maxWaitSeconds,',
     reportedAs: ['uncounted'],
-    showsIn: ['reply refused for now'],
+    showsIn: ['reply unanswered'],
   },
 ];

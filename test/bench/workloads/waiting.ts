@@ -39,7 +39,7 @@ export const waiting: Workload = {
           aim: '≥ 20',
         },
         {
-          measure: `throughput / what is possible: ${allowed}/s by ${connections} connections, or that without delay`,
+          measure: 'throughput / what is possible: with its connections, or without delay',
           figure: ratios(speed, possible),
           unit: '×',
           aim: '≥ 0.9',
