@@ -1,21 +1,25 @@
 import type { Metrics } from '../../../src/metrics/exposition.ts';
 import type { Meter } from '../../../src/metrics/meter.ts';
+import { builtModules } from './built.ts';
 
 /** The built service, and its parent says whether it records metrics. */
 
-type Config = typeof import('../../../src/settings/config.ts');
-type Meters = typeof import('../../../src/metrics/meter.ts');
-type ProcessGauges = typeof import('../../../src/metrics/processGauges.ts');
-type Programs = typeof import('../../../src/program.ts');
-type Services = typeof import('../../../src/service.ts');
-
-const built = (name: string) => import(new URL(`../../../dist/${name}.js`, import.meta.url).href);
-await built('v8Flags');
-const { configDirectory, readSettings }: Config = await built('settings/config');
-const { createMeter }: Meters = await built('metrics/meter');
-const { observeProcess }: ProcessGauges = await built('metrics/processGauges');
-const { runProgram }: Programs = await built('program');
-const { startService }: Services = await built('service');
+const [, { configDirectory, readSettings }, { createMeter }, { observeProcess }, { runProgram }, { startService }] =
+  (await builtModules([
+    'v8Flags',
+    'settings/config',
+    'metrics/meter',
+    'metrics/processGauges',
+    'program',
+    'service',
+  ])) as [
+    unknown,
+    typeof import('../../../src/settings/config.ts'),
+    typeof import('../../../src/metrics/meter.ts'),
+    typeof import('../../../src/metrics/processGauges.ts'),
+    typeof import('../../../src/program.ts'),
+    typeof import('../../../src/service.ts'),
+  ];
 
 const meter = createMeter();
 let stopObserving = observeProcess(meter);
