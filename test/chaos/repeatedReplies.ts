@@ -31,7 +31,7 @@ export function repeatedReplies(
       const isBetween = (at: number) => at >= before.time && at <= later.time;
       const others = all.slice(all.indexOf(before) + 1, all.indexOf(later));
       const isLast = !others.some(({ deviceId, refused }) => deviceId === later.deviceId && refused === undefined);
-      const isInterrupted = interruptions.some(({ at }) => isBetween(at) || isBetween(at + slackMs));
+      const isInterrupted = interruptions.some(({ at }) => at <= later.time && at + slackMs >= before.time);
       const isLate = unconfirmed.some((at) => at <= later.time && at + minuteMs >= before.time);
       if (isInterrupted || (isLast && (isLate || cuts.some(isBetween)))) continue;
       flaws.push(`the hub has taken reply ${messageId} twice`);
