@@ -2,7 +2,7 @@ import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { projectDirectory } from '../state/directories.ts';
 
-/** What is written at the end of a build, and what it makes it from: files, and folders with all in them. */
+/** The file that a build writes last, and the sources that it reads: files, and folders with everything in them. */
 const builds = [
   {
     mark: 'dist/main.js',

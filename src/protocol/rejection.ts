@@ -12,12 +12,13 @@ export class Rejection extends Error {
   readonly fields: Readonly<Record<string, unknown>>;
 
   constructor(code: FailureCode, details: string, fields: Readonly<Record<string, unknown>> = {}, cause?: unknown) {
+    const short = shortened(details);
     const { stackTraceLimit } = Error;
     Error.stackTraceLimit = 0; // the place in our code tells nobody anything, and takes longer than the rest
-    super(`${code}: ${shortened(details)}`, cause === undefined ? undefined : { cause });
+    super(`${code}: ${short}`, cause === undefined ? undefined : { cause });
     Error.stackTraceLimit = stackTraceLimit;
     this.code = code;
-    this.details = shortened(details);
+    this.details = short;
     this.fields = fields;
   }
 

@@ -101,8 +101,8 @@ async function caughtAt(trials: Trials, sabotage: Sabotage, ground: Ground): Pro
       const { findings } = await runIn(trials, sabotage.name, seed, build.directory, ground, only);
       await rm(join(trials.directory, sabotage.name), { recursive: true, force: true });
       const found = findings.find(({ what }) => sabotage.reportedAs.includes(what));
-      if (found)
-        return `seed ${seed}${only ? ` with ${only.join(', ') || 'nothing'} beside it` : ''}, ${found.what}: ${found.id} ${found.why}`;
+      const beside = only === undefined ? '' : ` with ${only.join(', ') || 'nothing'} beside it`;
+      if (found !== undefined) return `seed ${seed}${beside}, ${found.what}: ${found.id} ${found.why}`;
     }
     return undefined;
   } finally {

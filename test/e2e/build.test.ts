@@ -14,6 +14,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { inherited } from '../../sandbox/service/process.ts';
 import { projectDirectory } from '../../sandbox/state/directories.ts';
+import { absentHubAndBackends } from './absentHub.ts';
 
 /** Of what is built, alone: without sources and packages around it. */
 let directory: string;
@@ -94,13 +95,7 @@ describe('an error in the log', () => {
     mkdirSync(checkpoints, { recursive: true });
     writeFileSync(join(checkpoints, `${encodeURIComponent('127.0.0.1:1 h $Default')}.json`), '{}');
     const { code, stdout } = await run(['dist/main.js'], {
-      HUB_EVENTS_CONNECTION_STRING:
-        'Endpoint=sb://127.0.0.1:1/;SharedAccessKeyName=n;SharedAccessKey=a2V5;EntityPath=h;UseDevelopmentEmulator=true',
-      HUB_SERVICE_CONNECTION_STRING: 'HostName=127.0.0.1;SharedAccessKeyName=n;SharedAccessKey=a2V5',
-      INFORMATION_MODEL_URL: 'http://127.0.0.1:1',
-      TYPE_REGISTRY_URL: 'http://127.0.0.1:1',
-      PRINCIPAL_MANAGER_URL: 'http://127.0.0.1:1',
-      BACKENDS_TOKEN: 't0ken',
+      ...absentHubAndBackends,
       DATA_DIRECTORY: join(directory, 'data'),
     });
     const last = stdout.trimEnd().split('\n').at(-1) ?? '';

@@ -8,6 +8,7 @@ import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { endWithUs } from '../../sandbox/service/endWithUs.ts';
 import { projectDirectory } from '../../sandbox/state/directories.ts';
+import { absentHubAndBackends } from './absentHub.ts';
 
 let directory: string;
 const children: ChildProcess[] = [];
@@ -20,19 +21,7 @@ afterEach(() => {
   rmSync(directory, { recursive: true });
 });
 
-/** Complete, with a hub and backends that are not there. */
-const settings = {
-  HUB_EVENTS_CONNECTION_STRING:
-    'Endpoint=sb://127.0.0.1:1/;SharedAccessKeyName=n;SharedAccessKey=a2V5;EntityPath=h;UseDevelopmentEmulator=true',
-  HUB_SERVICE_CONNECTION_STRING: 'HostName=127.0.0.1;SharedAccessKeyName=n;SharedAccessKey=a2V5',
-  INFORMATION_MODEL_URL: 'http://127.0.0.1:1',
-  TYPE_REGISTRY_URL: 'http://127.0.0.1:1',
-  PRINCIPAL_MANAGER_URL: 'http://127.0.0.1:1',
-  BACKENDS_TOKEN: 't0ken',
-  HTTP_HOST: '127.0.0.1',
-  HTTP_PORT: '0',
-  ADMIN_PORT: '0',
-};
+const settings = { ...absentHubAndBackends, HTTP_HOST: '127.0.0.1', HTTP_PORT: '0', ADMIN_PORT: '0' };
 
 const scripts: Record<string, string> = JSON.parse(
   readFileSync(join(projectDirectory, 'package.json'), 'utf8'),
