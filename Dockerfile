@@ -9,7 +9,8 @@ WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci
 COPY tsconfig.json tsconfig.build.json ./
-COPY scripts/build.ts ./scripts/build.ts
+COPY scripts/build.js ./scripts/
+COPY scripts/run/sourceMap.js ./scripts/run/
 COPY src ./src
 RUN npm run build:service
 RUN npm prune --omit=dev

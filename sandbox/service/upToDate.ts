@@ -6,7 +6,7 @@ import { projectDirectory } from '../state/directories.ts';
 const builds = [
   {
     mark: 'dist/main.js',
-    sources: ['src', 'scripts/build.ts', 'tsconfig.json', 'tsconfig.build.json'],
+    sources: ['src', 'scripts/build.js', 'scripts/run/sourceMap.js', 'tsconfig.json', 'tsconfig.build.json'],
   },
   { mark: 'edge/dist/.tsbuildinfo', sources: ['edge/src', 'edge/tsconfig.json', 'tsconfig.json'] },
 ];

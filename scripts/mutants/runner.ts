@@ -1,6 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { endWithUs } from '../../sandbox/service/endWithUs.ts';
+import { launcher } from '../../sandbox/state/directories.ts';
 import type { Attempt, Seen } from './attempt.ts';
 
 /** A test runner in a process of its own, which starts when it is needed. */
@@ -19,10 +20,9 @@ export function createRunner(root: string, directory: string): Runner {
 
   function start(): ChildProcess {
     const outside = Object.entries(process.env).filter(([name]) => !name.startsWith('VITEST'));
-    const child = fork(program, {
+    const child = fork(launcher, [program], {
       cwd: root,
       env: { ...Object.fromEntries(outside), TMPDIR: directory },
-      execArgv: ['--import', import.meta.resolve('tsx')],
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
       detached: true, // a process group, which ends as a whole
     });

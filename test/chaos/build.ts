@@ -17,7 +17,15 @@ export interface Build {
 const limitMs = 5 * 60_000;
 
 const project = resolve(import.meta.dirname, '../..');
-const copied = ['src', 'config', 'package.json', 'tsconfig.json', 'tsconfig.build.json', 'scripts/build.ts'];
+const copied = [
+  'src',
+  'config',
+  'package.json',
+  'tsconfig.json',
+  'tsconfig.build.json',
+  'scripts/build.js',
+  'scripts/run/sourceMap.js',
+];
 
 /**
  * Builds the service as it stands in the checkout, with a sabotage if one is given.
@@ -42,7 +50,7 @@ export async function buildApart(sabotage?: Sabotage): Promise<Build> {
     await run('node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json').catch(({ message }) => {
       throw new Error(`The service does not compile${sabotage ? ` with ${sabotage.name}` : ''}:\n${message}`);
     });
-    await run('scripts/build.ts');
+    await run('scripts/build.js');
     return { directory, remove };
   } catch (error) {
     await remove();
@@ -54,7 +62,7 @@ export async function buildApart(sabotage?: Sabotage): Promise<Build> {
 async function runScript(cwd: string, signal: AbortSignal, ...script: readonly string[]): Promise<void> {
   const said: Uint8Array[] = [];
   const listener = () => (chunk: Uint8Array) => void said.push(chunk);
-  const why = await runStep([process.execPath, '--import', 'tsx', ...script], { cwd, signal, limitMs, listener });
+  const why = await runStep([process.execPath, ...script], { cwd, signal, limitMs, listener });
   if (why !== undefined) throw new Error(`${Buffer.concat(said)}\n${why}`);
 }
 

@@ -81,7 +81,7 @@ describe('the broker of the sandbox', () => {
 describe('the example of a module', () => {
   let example: ChildProcess;
   beforeAll(async () => {
-    example = spawn(process.execPath, ['--import', 'tsx', 'sandbox/edge/example.ts'], {
+    example = spawn(process.execPath, ['scripts/run.js', 'sandbox/edge/example.ts'], {
       env: { ...process.env, STATE: join(sandbox.directory, 'state.json') },
       stdio: ['ignore', 'pipe', 'inherit'],
     });

@@ -2,7 +2,9 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { launcher } from '../../sandbox/state/directories.ts';
 import { createOutput } from '../../src/log/output.ts';
 
 function setUp() {
@@ -52,17 +54,11 @@ describe('log lines', () => {
   });
 });
 
+const program = fileURLToPath(new URL('./twoLines.ts', import.meta.url));
+
 /** What a process has written that ends like this right after two lines. */
 async function writtenBy(end: string): Promise<string[]> {
-  const program = `
-    import { createLog } from './src/log/log.ts';
-    const log = createLog('info');
-    log.info({ number: 1 }, 'handled');
-    log.info({ number: 2 }, 'handled');
-    ${end}`;
-  const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', program], {
-    stdio: ['ignore', 'pipe', 'ignore'],
-  });
+  const child = spawn(process.execPath, [launcher, program, end], { stdio: ['ignore', 'pipe', 'ignore'] });
   const [output] = await Promise.all([text(child.stdout), once(child, 'exit')]);
   const lines = output.split('\n').filter((line) => line !== '');
   return lines.map((line) => `${JSON.parse(line).msg} ${JSON.parse(line).number ?? ''}`.trim());
@@ -70,16 +66,15 @@ async function writtenBy(end: string): Promise<string[]> {
 
 describe('a process leaves all its lines', () => {
   it.each([
-    ['by itself', ''],
-    ['when it exits', 'process.exit(1);'],
-    ['when an error is not caught', "throw new Error('not caught');"],
+    ['by itself', 'return'],
+    ['when it exits', 'exit'],
+    ['when an error is not caught', 'throw'],
   ])('that ends %s', async (_, end) => {
     expect(await writtenBy(end)).toEqual(['handled 1', 'handled 2']);
   });
 
   it('up to a warning, though it is killed right after it', async () => {
-    const end = "log.warn({}, 'backend is out, calls to it wait'); process.kill(process.pid, 'SIGKILL');";
-    const [first, second, ...warning] = await writtenBy(end);
+    const [first, second, ...warning] = await writtenBy('kill');
     expect([first, second, warning.length]).toEqual(['handled 1', 'handled 2', 1]);
   });
 });

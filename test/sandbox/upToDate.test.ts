@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { isUpToDate } from '../../sandbox/service/upToDate.ts';
 
 const files = [
-  ...['src/main.ts', 'src/hub/reader.ts', 'scripts/build.ts', 'edge/src/main.ts'],
+  ...['src/main.ts', 'src/hub/reader.ts', 'scripts/build.js', 'scripts/run/sourceMap.js', 'edge/src/main.ts'],
   ...['tsconfig.json', 'tsconfig.build.json', 'edge/tsconfig.json'],
 ];
 const marks = ['dist/main.js', 'edge/dist/.tsbuildinfo'];

@@ -25,7 +25,7 @@ async function start(args: readonly string[], count: number, added = {}) {
 
 it.each([
   ['a test run', ['node_modules/vitest/vitest.mjs', 'run', 'test/e2e/start.test.ts', '--maxWorkers=1'], 1],
-  ['deliberate faults', ['--import', 'tsx', 'scripts/mutants.ts', 'walks in circles'], 3],
+  ['deliberate faults', ['scripts/run.js', 'scripts/mutants.ts', 'walks in circles'], 3],
 ] as const)('%s: when the process is killed, none is left that it has started', async (_, args, count) => {
   const { child, descendants } = await start(args, count);
   const pids = await descendants();
@@ -34,7 +34,7 @@ it.each([
 });
 
 it('deliberate faults: Ctrl-C ends all processes', async () => {
-  const { child, descendants } = await start(['--import', 'tsx', 'scripts/mutants.ts', 'walks in circles'], 3);
+  const { child, descendants } = await start(['scripts/run.js', 'scripts/mutants.ts', 'walks in circles'], 3);
   const pids = await descendants();
   child.kill('SIGINT');
   expect(await once(child, 'exit')).toEqual([130, null]);
@@ -53,7 +53,7 @@ function commandOf(pid: number): string {
 it('trouble with seeds: Ctrl-C while the service is built leaves no process and no file', async () => {
   const temporary = mkdtempSync(join(tmpdir(), 'leftovers-'));
   try {
-    const args = ['--import', 'tsx', 'test/chaos/main.ts', '--seeds', '1'];
+    const args = ['scripts/run.js', 'test/chaos/main.ts', '--seeds', '1'];
     const { child, descendants } = await start(args, 0, { TMPDIR: temporary });
     const commands = async () => (await descendants()).map(commandOf);
     await expect.poll(commands, { interval: 5 }).toContainEqual(expect.stringMatching(/lib\/tsc .*tsconfig.build/));

@@ -24,7 +24,7 @@ function run(program: string, ...args: string[]) {
   const { status, stdout, stderr } = spawnSync(program, args, { cwd: copy, env, encoding: 'utf8' });
   return { status, said: `${stdout}${stderr}` };
 }
-const newMessage = (...args: string[]) => run(process.execPath, '--import', 'tsx', 'scripts/newMessage.ts', ...args);
+const newMessage = (...args: string[]) => run(process.execPath, 'scripts/run.js', 'scripts/newMessage.ts', ...args);
 
 /** Besides the end-to-end tests, these are all that go by the catalogue, the stories or the pages. */
 const concerned = [

@@ -283,7 +283,7 @@ describe('trap 18: a connection that the hub closes without detaching its links'
     'is opened again with links that are dead: no event comes, and the wait for one crashes the process (%s)',
     async (condition) => {
       const env = { ...process.env, AZURE_LOG_LEVEL: 'verbose' }; // it says when it waits for an answer
-      const child = spawn(process.execPath, ['--import', 'tsx', program, hub.eventsConnectionString], { env });
+      const child = spawn(process.execPath, ['scripts/run.js', program, hub.eventsConnectionString], { env });
       endWithUs(child);
       let [out, error] = ['', ''];
       child.stdout.on('data', (chunk) => (out += chunk));

@@ -23,7 +23,7 @@ const receivedBodies = () => received().map((entry) => ('body' in entry ? entry.
 
 /** Start the program. */
 const start = () => {
-  const args = ['--import', 'tsx', program, hub.serviceConnectionString, 'pump-1'];
+  const args = ['scripts/run.js', program, hub.serviceConnectionString, 'pump-1'];
   const env = { ...process.env, NODE_EXTRA_CA_CERTS: hub.caFile, DEBUG: 'azure-iot-amqp-base:Amqp:Errors' };
   const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
   endWithUs(child);

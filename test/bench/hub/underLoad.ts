@@ -8,6 +8,7 @@ import type { Counters } from '../../../sandbox/hub/core/counters.ts';
 import type { FaultRequest } from '../../../sandbox/hub/faults/schema.ts';
 import type { HubPorts } from '../../../sandbox/hub/network/hubPorts.ts';
 import { endWithUs } from '../../../sandbox/service/endWithUs.ts';
+import { launcher } from '../../../sandbox/state/directories.ts';
 
 /** What the hub has used: CPU in microseconds, memory in bytes. */
 export interface Usage {
@@ -34,9 +35,8 @@ const program = fileURLToPath(new URL('./hubProcess.ts', import.meta.url));
 /** Start one with so many devices, `device-0` and on. */
 export async function startUnderLoad(devices: number, persist = false): Promise<HubUnderLoad> {
   const directory = await mkdtemp(join(tmpdir(), 'hub-load-'));
-  const child = fork(program, [directory, String(devices), persist ? 'persist' : 'memory'], {
-    execArgv: ['--import', 'tsx', '--expose-gc'],
-  });
+  const args = [program, directory, String(devices), persist ? 'persist' : 'memory'];
+  const child = fork(launcher, args, { execArgv: ['--expose-gc'] });
   endWithUs(child);
   const [described] = await once(child, 'message');
   return {

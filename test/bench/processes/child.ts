@@ -2,6 +2,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { endWithUs } from '../../../sandbox/service/endWithUs.ts';
+import { launcher } from '../../../sandbox/state/directories.ts';
 
 /** A process of the bench that is called by name; see answerParent. */
 export interface Child<Description> {
@@ -21,7 +22,7 @@ interface Answer {
 /** @throws Error when the process ends before it is ready */
 export async function startChild<Description>(program: string, args: readonly string[]): Promise<Child<Description>> {
   const path = fileURLToPath(new URL(program, import.meta.url));
-  const child = fork(path, args, { execArgv: ['--import', 'tsx'] });
+  const child = fork(launcher, [path, ...args]);
   endWithUs(child);
   const ended = once(child, 'exit').then(([code, signal]) => {
     throw new Error(`${program} ended: ${signal ?? `exit code ${code}`}`);

@@ -37,7 +37,7 @@ export async function startMethodsProgram(
       HTTP_PORT: String(healthPort),
       ADMIN_PORT: '0',
     },
-    command: isBare ? ['node', '--import', 'tsx', 'test/bench/programs/bareMethods.ts'] : ['node', 'dist/methods.js'],
+    command: isBare ? ['node', 'scripts/run.js', 'test/bench/programs/bareMethods.ts'] : ['node', 'dist/methods.js'],
     directory: root,
     readyzUrl: isBare ? `http://127.0.0.1:${port}/ready` : `http://127.0.0.1:${healthPort}/readyz`,
     logFile: join(directory, `${isBare ? 'bare' : 'door'}.log`),

@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { endWithUs } from '../../../sandbox/service/endWithUs.ts';
 import { answers, freePort, serviceCommand } from '../../../sandbox/service/process.ts';
+import { launcher } from '../../../sandbox/state/directories.ts';
 import type { Environment } from '../programs/environment.ts';
 import { cpuOf } from './usage.ts';
 
@@ -52,7 +53,7 @@ export async function startProgram(
   const logFile = join(directory, 'program.log');
   const log = openSync(logFile, 'w');
   const began = performance.now();
-  const ofBench = ['--import', import.meta.resolve('tsx'), programFile(program)];
+  const ofBench = [launcher, programFile(program)];
   const code = hasParent ? [...(isService ? service.slice(0, -1) : []), ...ofBench] : service;
   const child = spawn(process.execPath, ['--trace-gc-nvp', ...nodeOptions, ...code], {
     cwd: directory,

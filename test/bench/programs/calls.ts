@@ -1,25 +1,13 @@
 import { Pool } from 'undici';
+import { backendSettings } from '../../../src/backends/common.ts';
+import { createDeadline } from '../../../src/backends/deadline.ts';
+import { createBackend } from '../../../src/backends/http.ts';
+import { createRedaction } from '../../../src/backends/redaction.ts';
+import { staticToken } from '../../../src/backends/token.ts';
+import { createTroubles } from '../../../src/log/troubles.ts';
 import { answerParent } from '../processes/answerParent.ts';
-import { builtModules } from './built.ts';
 
-/** Calls a backend, by the service's client, as it is built, or by undici alone. argv: `ours` or `undici`. */
-
-const modules = ['common', 'deadline', 'http', 'redaction', 'token'].map((name) => `backends/${name}`);
-const [
-  { backendSettings },
-  { createDeadline },
-  { createBackend },
-  { createRedaction },
-  { staticToken },
-  { createTroubles },
-] = (await builtModules([...modules, 'log/troubles'])) as [
-  typeof import('../../../src/backends/common.ts'),
-  typeof import('../../../src/backends/deadline.ts'),
-  typeof import('../../../src/backends/http.ts'),
-  typeof import('../../../src/backends/redaction.ts'),
-  typeof import('../../../src/backends/token.ts'),
-  typeof import('../../../src/log/troubles.ts'),
-];
+/** Calls a backend, by the service's client or by undici alone. argv: `ours` or `undici`. */
 
 interface Calls {
   readonly port: number;

@@ -1,20 +1,13 @@
 import { tmpdir } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { createBudget } from '../../../src/hub/partition/budget.ts';
+import { createPartition } from '../../../src/hub/partition/partition.ts';
+import { knownRedeliveryHorizon } from '../../../src/hub/partition/redeliveryHorizon.ts';
+import { openSpool } from '../../../src/hub/partition/spool.ts';
 import type { HubEvent } from '../../../src/protocol/event.ts';
 import { answerParent } from '../processes/answerParent.ts';
-import { builtModules } from './built.ts';
 
 /** Handlers that only wait, run by the service's engine and by the least that keeps the order of each key. */
-
-type Budgets = typeof import('../../../src/hub/partition/budget.ts');
-type Partitions = typeof import('../../../src/hub/partition/partition.ts');
-type RedeliveryHorizons = typeof import('../../../src/hub/partition/redeliveryHorizon.ts');
-type Spools = typeof import('../../../src/hub/partition/spool.ts');
-
-const modules = ['budget', 'partition', 'redeliveryHorizon', 'spool'].map((name) => `hub/partition/${name}`);
-const [{ createBudget }, { createPartition }, { knownRedeliveryHorizon }, { openSpool }] = (await builtModules(
-  modules,
-)) as [Budgets, Partitions, RedeliveryHorizons, Spools];
 
 interface Work {
   readonly messages: number;

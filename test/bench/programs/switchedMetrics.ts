@@ -1,25 +1,12 @@
+import '../../../src/v8Flags.ts';
 import type { Metrics } from '../../../src/metrics/exposition.ts';
-import type { Meter } from '../../../src/metrics/meter.ts';
-import { builtModules } from './built.ts';
+import { createMeter, type Meter } from '../../../src/metrics/meter.ts';
+import { observeProcess } from '../../../src/metrics/processGauges.ts';
+import { runProgram } from '../../../src/program.ts';
+import { startService } from '../../../src/service.ts';
+import { configDirectory, readSettings } from '../../../src/settings/config.ts';
 
-/** The built service, and its parent says whether it records metrics. */
-
-const [, { configDirectory, readSettings }, { createMeter }, { observeProcess }, { runProgram }, { startService }] =
-  (await builtModules([
-    'v8Flags',
-    'settings/config',
-    'metrics/meter',
-    'metrics/processGauges',
-    'program',
-    'service',
-  ])) as [
-    unknown,
-    typeof import('../../../src/settings/config.ts'),
-    typeof import('../../../src/metrics/meter.ts'),
-    typeof import('../../../src/metrics/processGauges.ts'),
-    typeof import('../../../src/program.ts'),
-    typeof import('../../../src/service.ts'),
-  ];
+/** The service, and its parent says whether it records metrics. */
 
 const meter = createMeter();
 let stopObserving = observeProcess(meter);

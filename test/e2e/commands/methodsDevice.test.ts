@@ -31,7 +31,7 @@ describe('npm run device -- --methods', () => {
   const answering = (...args: string[]) => begin((streams) => sendOrAnswer(withMethods(args), streams, never)).ended;
 
   it.each(['SIGINT', 'SIGTERM'] as const)('answers until %s, and then ends with 0', async (signal) => {
-    const program = ['--import', 'tsx', 'sandbox/device/main.ts', ...withMethods(['--id', 'motor-1'])];
+    const program = ['scripts/run.js', 'sandbox/device/main.ts', ...withMethods(['--id', 'motor-1'])];
     const device = spawn(process.execPath, program, { cwd: projectDirectory, stdio: ['ignore', 'pipe', 'inherit'] });
     endWithUs(device);
     const ended = once(device, 'exit');

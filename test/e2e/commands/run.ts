@@ -11,15 +11,10 @@ export interface Ended {
 export function run(program: string, args: string[], input = ''): Promise<Ended> {
   return new Promise((resolve, reject) => {
     const options = { cwd: projectDirectory, env: { PATH: process.env['PATH'] } };
-    const child = execFile(
-      process.execPath,
-      ['--import', 'tsx', program, ...args],
-      options,
-      (error, stdout, stderr) => {
-        if (error && typeof error.code !== 'number') reject(error);
-        else resolve({ code: child.exitCode, stdout, stderr });
-      },
-    );
+    const child = execFile(process.execPath, ['scripts/run.js', program, ...args], options, (error, stdout, stderr) => {
+      if (error && typeof error.code !== 'number') reject(error);
+      else resolve({ code: child.exitCode, stdout, stderr });
+    });
     child.stdin?.end(input);
   });
 }

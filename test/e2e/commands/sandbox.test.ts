@@ -87,7 +87,7 @@ describe('npm run sandbox', () => {
   it('ends in order when nobody reads what it prints any more', async () => {
     const directory = join(folder, 'unread');
     const options = ['--directory', directory, '--no-methods'];
-    const args = ['--import', 'tsx', 'sandbox/main.ts', ...options];
+    const args = ['scripts/run.js', 'sandbox/main.ts', ...options];
     const child = spawn(process.execPath, args, { cwd: projectDirectory, stdio: ['ignore', 'pipe', 'ignore'] });
     endWithUs(child);
     const ended = once(child, 'exit');
@@ -134,7 +134,7 @@ describe('npm run sandbox', () => {
 
 /** Starts a sandbox that stays up until it is stopped. */
 function start(args: string[]) {
-  const child = spawn(process.execPath, ['--import', 'tsx', 'sandbox/main.ts', ...args], {
+  const child = spawn(process.execPath, ['scripts/run.js', 'sandbox/main.ts', ...args], {
     cwd: projectDirectory,
     stdio: ['ignore', 'ignore', 'pipe'],
   });

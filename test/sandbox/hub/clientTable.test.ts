@@ -30,7 +30,7 @@ test('every unmodified client does with port and agent what docs/sandbox.md says
   const [owner, events] = [hub.connectionString('iothubowner'), hub.eventsConnectionString];
   const { stdout } = await promisify(execFile)(
     process.execPath,
-    ['--import', 'tsx', program, JSON.stringify({ deviceId, device, owner, events, https, amqps })],
+    ['scripts/run.js', program, JSON.stringify({ deviceId, device, owner, events, https, amqps })],
     { env: { ...process.env, NODE_EXTRA_CA_CERTS: hub.caFile } },
   );
   const rows: string[][] = JSON.parse(stdout);

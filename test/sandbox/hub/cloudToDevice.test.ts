@@ -34,7 +34,7 @@ describe('connecting', () => {
   test('the unmodified service client works over TLS when it is told whom to trust', async () => {
     const { stdout } = await promisify(execFile)(
       process.execPath,
-      ['--import', 'tsx', program, hub.serviceConnectionString, deviceId, 'hello'],
+      ['scripts/run.js', program, hub.serviceConnectionString, deviceId, 'hello'],
       { env: { ...process.env, NODE_EXTRA_CA_CERTS: hub.caFile } },
     );
     expect(stdout).toBe('MessageEnqueued');

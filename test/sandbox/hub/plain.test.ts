@@ -52,7 +52,7 @@ test('the official sample finds the event endpoint by the connection string of t
   await inject(hub, ['found']);
   const { stdout } = await promisify(execFile)(
     process.execPath,
-    ['--import', 'tsx', program, hub.connectionString('service')],
+    ['scripts/run.js', program, hub.connectionString('service')],
     { env: { ...process.env, NODE_EXTRA_CA_CERTS: hub.caFile } },
   );
   expect(JSON.parse(stdout)).toEqual({

@@ -18,13 +18,13 @@ let state: HubState;
 const options = ['--partitions', '2', '--device', 'pump-1', '--group', 'other', '--tier', 's1', '--json'];
 
 const start = (more: string[]) =>
-  spawn(process.execPath, ['--import', 'tsx', program, '--directory', directory, ...more], {
+  spawn(process.execPath, ['scripts/run.js', program, '--directory', directory, ...more], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
 /** Run a command to its end. */
 const run = (...words: string[]): Promise<{ code: number; out: string; error: string }> =>
   new Promise((resolve) => {
-    const args = ['--import', 'tsx', program, '--directory', directory, ...words];
+    const args = ['scripts/run.js', program, '--directory', directory, ...words];
     execFile(process.execPath, args, (error, out, stderr) =>
       resolve({ code: Number(error?.code ?? 0), out: out.trim(), error: stderr.trim() }),
     );

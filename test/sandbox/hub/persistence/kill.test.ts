@@ -30,7 +30,7 @@ afterEach(async () => {
 
 /** A hub in a process of its own, with what the test clients need to know of it. */
 async function startChild(): Promise<Hub> {
-  const started = spawn(process.execPath, ['--import', 'tsx', program, directory, primaryKey, ...devices, sleeper], {
+  const started = spawn(process.execPath, ['scripts/run.js', program, directory, primaryKey, ...devices, sleeper], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   child = started;

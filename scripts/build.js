@@ -1,10 +1,12 @@
+// @ts-check
 /**
  * Makes `dist` from `src`: one file for each package and a few for our own code, instead of a thousand that Node would find, read
  * and link one by one. That was most of the CPU of a start (D175). Run by `npm run build`, after the compiler.
  */
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { type OutputChunk, rolldown } from 'rolldown';
+import { rolldown } from 'rolldown';
+import { withSourceMap } from './run/sourceMap.js';
 
 /** The programs of the image, and what the scripts of the package load before them. */
 const programs = ['main', 'methods', 'deadLetters', 'admin', 'tap', 'envFile'];
@@ -31,7 +33,12 @@ const { output } = await bundle.generate({
   },
 });
 for (const folder of ['programs', 'packages']) await rm(join(dist, folder), { recursive: true, force: true });
-for (const chunk of output) if (chunk.type === 'chunk') await writeChunk(chunk);
+for (const chunk of output) {
+  if (chunk.type !== 'chunk') continue;
+  // Maps of packages would take memory, and their lines tell nobody anything.
+  if (chunk.fileName.startsWith(packages)) await write(chunk.fileName, chunk.code);
+  else for (const [name, text] of withSourceMap(chunk)) await write(name, text);
+}
 await bundle.close();
 
 // At the end: `sandbox/service/upToDate.ts` takes their time for that of the build.
@@ -39,21 +46,17 @@ for (const name of programs) {
   await write(`${name}.js`, `process.setSourceMapsEnabled(true);\nawait import('./programs/${name}.js');\n`);
 }
 
-function packageOf(file: string): string | null {
+/** @param {string} file */
+function packageOf(file) {
   const name = /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(file)?.[1];
   return name === undefined ? null : packages + name;
 }
 
-/** Our own code has source maps, so that errors name files and lines of `src`. Those of packages would take memory. */
-async function writeChunk({ fileName, code, map }: OutputChunk): Promise<void> {
-  if (fileName.startsWith(packages) || map === null) return write(fileName, code);
-  const { version, sources, names, mappings } = map;
-  const name = `${fileName}.map`;
-  await write(name, JSON.stringify({ version, sources, names, mappings }));
-  await write(fileName, `${code}\n//# sourceMappingURL=${name.replace(/.*\//, '')}\n`);
-}
-
-async function write(file: string, text: string): Promise<void> {
+/**
+ * @param {string} file
+ * @param {string} text
+ */
+async function write(file, text) {
   const path = join(dist, file);
   await mkdir(dirname(path), { recursive: true });
   await writeFile(path, text);

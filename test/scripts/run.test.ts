@@ -1,0 +1,112 @@
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+
+/** A small project with the launcher. */
+let project: string;
+beforeEach(() => {
+  project = realpathSync(mkdtempSync(join(tmpdir(), 'run-')));
+  for (const name of ['scripts/run.js', 'scripts/run', 'package.json']) {
+    cpSync(name, join(project, name), { recursive: true });
+  }
+  symlinkSync(resolve('node_modules'), join(project, 'node_modules'));
+});
+afterEach(() => rmSync(project, { recursive: true }));
+
+function write(file: string, text: string): void {
+  mkdirSync(join(project, file, '..'), { recursive: true });
+  writeFileSync(join(project, file), text);
+}
+
+/** What a program prints that is started from another folder. */
+function run(directory: string, ...args: string[]) {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [join(directory, 'scripts/run.js'), ...args], {
+    cwd: tmpdir(),
+    encoding: 'utf8',
+  });
+  return { status, stdout, stderr };
+}
+
+describe('node scripts/run.js', () => {
+  it('runs a program with what it imports, its arguments and its end', () => {
+    write('lib/double.ts', 'export const double = (text: string): string => text + text;');
+    write(
+      'app/main.ts',
+      `import { LRUCache } from 'lru-cache';
+      import { double } from '../lib/double.ts';
+      const { triple } = await import('../lib/triple.ts');
+      console.log(typeof LRUCache, double(process.argv[2] ?? ''), triple(process.argv[3] ?? ''), process.argv.length);
+      process.exitCode = 3;`,
+    );
+    write('lib/triple.ts', 'export const triple = (text: string): string => text + text + text;');
+    const program = join(project, 'app/main.ts');
+    expect(run(project, program, 'a', '-b')).toEqual({ status: 3, stdout: 'function aa -b-b-b 4\n', stderr: '' });
+    expect(run(project, program, 'c', 'd')).toEqual({ status: 3, stdout: 'function cc ddd 4\n', stderr: '' });
+  });
+
+  it('leaves every module where its source is', () => {
+    write('lib/place.ts', 'export const place = [import.meta.url, import.meta.filename, import.meta.dirname];');
+    write(
+      'app/main.ts',
+      "import { place } from '../lib/place.ts'; console.log([...place, process.argv[1]].join('\\n'));",
+    );
+    const [lib, program] = [join(project, 'lib/place.ts'), join(project, 'app/main.ts')];
+    const { stdout } = run(project, program);
+    expect(stdout.trimEnd().split('\n')).toEqual([`file://${lib}`, lib, join(project, 'lib'), program]);
+  });
+
+  it('runs what the sources say now', () => {
+    const program = join(project, 'app/main.ts');
+    write('lib/word.ts', "export const word = 'before';");
+    write('app/main.ts', "import { word } from '../lib/word.ts'; console.log(word);");
+    expect(run(project, program).stdout).toBe('before\n');
+    write('lib/word.ts', "export const word = 'after';");
+    expect(run(project, program).stdout).toBe('after\n');
+    write('app/main.ts', "console.log('alone');");
+    rmSync(join(project, 'lib'), { recursive: true });
+    expect(run(project, program).stdout).toBe('alone\n');
+  });
+
+  it('bundles only what has changed', () => {
+    const program = join(project, 'app/main.ts');
+    write('app/main.ts', 'console.log(1);');
+    run(project, program);
+    rmSync(join(project, 'node_modules')); // and the bundler with it
+    expect(run(project, program)).toEqual({ status: 0, stdout: '1\n', stderr: '' });
+  });
+
+  it('does not take the sources of the checkout that it was copied from for its own', () => {
+    write('app/main.ts', 'console.log(import.meta.dirname);');
+    run(project, join(project, 'app/main.ts'));
+    const copy = join(project, 'copy');
+    for (const name of readdirSync(project)) {
+      cpSync(join(project, name), join(copy, name), { recursive: true, preserveTimestamps: true });
+    }
+    expect(run(copy, join(copy, 'app/main.ts')).stdout).toBe(`${join(copy, 'app')}\n`);
+  });
+
+  it('names file and line of the source in the stack of an error', () => {
+    write('app/main.ts', "type Text = string;\n\nconst text: Text = 'as planned';\nthrow new Error(text);\n");
+    const { status, stderr } = run(project, join(project, 'app/main.ts'));
+    expect(status).toBe(1);
+    expect(stderr).toContain(`${join(project, 'app/main.ts')}:4:7`);
+  });
+
+  it.each([
+    ['has an error of syntax', 'const = 1;', /app\/main\.ts/],
+    ['imports a file that is not there', "import './missing.ts';", /missing\.ts/],
+  ])('says what is wrong with a program that %s', (_, text, words) => {
+    write('app/main.ts', text);
+    const { status, stdout, stderr } = run(project, join(project, 'app/main.ts'));
+    expect([status, stdout]).toEqual([1, '']);
+    expect(stderr).toMatch(words);
+    expect(stderr).not.toMatch(/node:internal|node_modules/);
+  });
+
+  it.each([[[]], [['nothing.ts']], [[tmpdir()]]])('says how it is used when it is given %j', (args) => {
+    const { status, stderr } = run(project, ...args);
+    expect([status, stderr]).toEqual([1, expect.stringMatching(/^node scripts\/run\.js FILE/)]);
+  });
+});
