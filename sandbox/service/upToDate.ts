@@ -2,13 +2,12 @@ import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { projectDirectory } from '../state/directories.ts';
 
-/** The file that a build writes last, and the sources that it reads: files, and folders with everything in them. */
-const builds = [
-  {
-    mark: 'dist/main.js',
-    sources: ['src', 'scripts/build.js', 'scripts/run/sourceMap.js', 'tsconfig.json', 'tsconfig.build.json'],
-  },
-  { mark: 'edge/dist/.tsbuildinfo', sources: ['edge/src', 'edge/tsconfig.json', 'tsconfig.json'] },
+/** What a build makes. It writes the last of them whenever it has run, even when nothing has changed. */
+const programs = ['edge/dist/main.js', 'dist/main.js'];
+/** Files, and folders with everything in them. */
+const sources = [
+  ...['src', 'scripts/build.js', 'scripts/run/sourceMap.js', 'tsconfig.json', 'tsconfig.build.json'],
+  ...['edge/src', 'edge/tsconfig.json'],
 ];
 
 /**
@@ -16,13 +15,9 @@ const builds = [
  * seconds to find the same. A folder counts as well: its time changes when a file is added or removed.
  */
 export async function isUpToDate(directory = projectDirectory): Promise<boolean> {
-  const all = await Promise.all(
-    builds.map(async ({ mark, sources }) => {
-      const built = await timeOf(join(directory, mark)).catch(() => 0);
-      return (await newest(sources.map((source) => join(directory, source)))) < built;
-    }),
-  );
-  return all.every(Boolean);
+  const within = (path: string) => join(directory, path);
+  const times = await Promise.all(programs.map((path) => timeOf(within(path)).catch(() => 0)));
+  return times.every((time) => time > 0) && (await newest(sources.map(within))) < (times.at(-1) ?? 0);
 }
 
 const timeOf = async (path: string): Promise<number> => (await stat(path)).mtimeMs;

@@ -8,24 +8,30 @@ const files = [
   ...['src/main.ts', 'src/hub/reader.ts', 'scripts/build.js', 'scripts/run/sourceMap.js', 'edge/src/main.ts'],
   ...['tsconfig.json', 'tsconfig.build.json', 'edge/tsconfig.json'],
 ];
-const marks = ['dist/main.js', 'edge/dist/.tsbuildinfo'];
+const programs = ['dist/main.js', 'edge/dist/main.js'];
 
 let directory: string;
 /** All was written at second 1,000 and built at second 2,000. */
 beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), 'built-'));
-  for (const file of [...files, ...marks]) {
+  for (const file of [...files, ...programs]) {
     mkdirSync(join(directory, dirname(file)), { recursive: true });
     writeFileSync(join(directory, file), '');
   }
   for (const path of [...files, 'src', 'src/hub', 'edge/src']) at(path, 1_000);
-  for (const path of marks) at(path, 2_000);
+  for (const path of programs) at(path, 2_000);
 });
 afterEach(() => rmSync(directory, { recursive: true }));
 
 const at = (path: string, second: number) => utimesSync(join(directory, path), second, second);
 
 it('is up to date when nothing has been written since the build', async () => {
+  expect(await isUpToDate(directory)).toBe(true);
+});
+
+it('is up to date after a build that had nothing to write for the edge proxy', async () => {
+  at('tsconfig.json', 3_000);
+  at('dist/main.js', 4_000);
   expect(await isUpToDate(directory)).toBe(true);
 });
 
@@ -45,7 +51,7 @@ it('is not when a file was removed', async () => {
   expect(await isUpToDate(directory)).toBe(false);
 });
 
-it.each(marks)('is not when nothing was built: no %s', async (mark) => {
-  rmSync(join(directory, mark));
+it.each(programs)('is not when nothing was built: no %s', async (program) => {
+  rmSync(join(directory, program));
   expect(await isUpToDate(directory)).toBe(false);
 });
