@@ -5,7 +5,7 @@ import { stripVTControlCharacters } from 'node:util';
 export interface LastWords {
   /** One listener for each stream: lines of two streams do not mix. */
   listener(): (chunk: Uint8Array) => void;
-  /** The last of those lines with what stands next to them; the last lines at all when none tells anything. */
+  /** At the end of the streams: the last of those lines with what stands next to them; the last lines at all when none tells anything. */
   lines(): string[];
 }
 
@@ -18,6 +18,7 @@ const longest = 300;
 export function createLastWords(): LastWords {
   const said: string[] = [];
   const told: string[] = [];
+  const unended: (() => void)[] = [];
   let following = 0;
 
   function hear(line: string): void {
@@ -41,12 +42,19 @@ export function createLastWords(): LastWords {
     listener() {
       const decoder = new StringDecoder();
       let begun = '';
+      unended.push(() => {
+        hear(begun);
+        begun = '';
+      });
       return (chunk) => {
         const lines = `${begun}${decoder.write(Buffer.from(chunk))}`.split(/\r?\n/);
         begun = (lines.pop() ?? '').slice(0, 10 * longest);
         for (const line of lines) hear(line);
       };
     },
-    lines: () => (told.length > 0 ? [...told] : [...said]),
+    lines() {
+      for (const end of unended) end();
+      return told.length > 0 ? [...told] : [...said];
+    },
   };
 }

@@ -29,6 +29,10 @@ it('are the last lines when none tells why', () => {
   expect(wordsOf(text(...numbered(20)))).toEqual(numbered(20).slice(-10));
 });
 
+it('are also those of a line that was not ended', () => {
+  expect(wordsOf('started\nfatal error')).toEqual(['started', 'fatal error']);
+});
+
 it('are bounded, whatever is said', () => {
   const lines = wordsOf(text(...numbered(100).map((line) => `failed: ${line} ${'é'.repeat(400)}`)));
   expect(lines).toHaveLength(30);
