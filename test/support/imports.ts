@@ -12,15 +12,25 @@ export const importsOf = (file: string): string[] =>
     specifier.startsWith('.') ? join(dirname(file), specifier) : specifier,
   );
 
-/** Whether a file imports a package, itself or through others. */
-export function reaches(file: string, name: string): boolean {
-  const found = new Set([file]);
-  for (const one of found) {
-    const targets = importsOf(one);
-    if (targets.includes(name)) return true;
-    for (const target of targets) if (target.endsWith('.ts') && existsSync(target)) found.add(target);
+/** Those of the files that import a package, themselves or through others. */
+export function reaching(files: readonly string[], name: string): string[] {
+  const known = new Map<string, readonly string[]>();
+  /** Each file is read once, however many import it. */
+  function targetsOf(file: string): readonly string[] {
+    const targets = known.get(file) ?? (existsSync(file) ? importsOf(file) : []);
+    known.set(file, targets);
+    return targets;
   }
-  return false;
+
+  return files.filter((file) => {
+    const found = new Set([file]);
+    for (const one of found) {
+      const targets = targetsOf(one);
+      if (targets.includes(name)) return true;
+      for (const target of targets) if (target.endsWith('.ts')) found.add(target);
+    }
+    return false;
+  });
 }
 
 /** Cycles between folders, `root` and all folders below it, as `a → b → a`. At least one when there is any. */
