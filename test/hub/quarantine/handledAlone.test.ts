@@ -1,4 +1,5 @@
 import { expect, it, vi } from 'vitest';
+import type { Progress } from '../../../src/hub/partition/checkpoints.ts';
 import { createLog } from '../../../src/log/log.ts';
 import { withFakeTimers } from '../../support/fakeTimers.ts';
 import { events, limits, partitionByHand } from '../support/partitions.ts';
@@ -52,4 +53,28 @@ it('a suspect that comes from the spool when the partition drains is left to the
   read();
   await end(0);
   expect([await draining, started]).toEqual([1, []]);
+});
+
+it('draining waits until the note of a trial is cleared, and no checkpoint comes after its last one', async () => {
+  let isOut = false;
+  const written: Progress[] = [];
+  const { partition, started, end } = partitionByHand({
+    progress: { sequenceNumber: -1, offset: '-1', completed: '', note: '1 2 5 - -' },
+    quarantine,
+    async checkpoint(progress) {
+      if (isOut) throw new Error('disk full');
+      written.push(progress);
+      return true;
+    },
+  });
+  await partition.admit(events('a0'));
+  await vi.advanceTimersByTimeAsync(0);
+  expect([started, written.map(({ note }) => note)]).toEqual([[0], ['1 2 5 0 -']]);
+  isOut = true;
+  await end(0);
+  isOut = false;
+  const drained = partition.drain(25_000).then((left) => [left, written.length]);
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(await drained).toEqual([0, written.length]);
+  expect(written.at(-1)).toEqual({ sequenceNumber: 0, offset: '0', completed: '', note: '1 2 5 - -' });
 });
