@@ -3,6 +3,7 @@ import { common } from '../../vitest.config.ts';
 
 /** Those of partitions that need neither hub nor process. */
 const ofPartitions = [
+  'blockReader',
   'budget',
   'charges',
   'checkpoints',
