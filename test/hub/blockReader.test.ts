@@ -63,8 +63,34 @@ describe('a block reader', () => {
   it('fails when the file cannot be read', async () => {
     const writeOnly = openSync(join(directory, 'file'), 'w');
     reader = createBlockReader(writeOnly);
-    for (let turn = 0; turn < 2; turn += 1) await expect(reader.read(0, 1024)).rejects.toThrow('EBADF');
+    const failure = async () => Promise.resolve(reader.read(0, 1024)).catch((error: unknown) => error);
+    const first = await failure();
+    expect(first).toMatchObject({ code: 'EBADF' });
+    expect(await failure(), 'of an attempt of its own').not.toBe(first);
     closeSync(writeOnly);
+  });
+
+  it('does not take an earlier read that ends late for the last block', async () => {
+    const far = 400 * blockBytes;
+    write(0, far, 1);
+    write(far, 1024, 2);
+    const early = reader.read(0, far);
+    await reader.read(far, 1024);
+    await early;
+    expect(reader.read(far, 1024)).toEqual(Buffer.alloc(1024, 2));
+  });
+
+  it('forgets of the last block only what is behind the place of a write', async () => {
+    write(0, 3 * blockBytes, 1);
+    await reader.read(blockBytes, 1024);
+    write(blockBytes - 1024, 1024, 2);
+    write(2 * blockBytes, 1024, 2);
+    expect(reader.read(2 * blockBytes - 1024, 1024)).toEqual(Buffer.alloc(1024, 1));
+    write(blockBytes + 2048, 1024, 2);
+    expect(reader.read(blockBytes + 1024, 1024)).toEqual(Buffer.alloc(1024, 1));
+    const written = reader.read(blockBytes + 2048, 1024);
+    expect(written).toBeInstanceOf(Promise);
+    expect(await written).toEqual(Buffer.alloc(1024, 2));
   });
 
   it('never gives bytes that were there earlier (300 random courses)', async () => {

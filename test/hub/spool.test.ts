@@ -127,6 +127,7 @@ describe('the spool', () => {
     const taking = expect(spool.take(ticket)).rejects.toThrow();
     spool.close();
     await taking;
+    expect(() => spool.take(ticket)).toThrow('the spool is closed');
     open(1);
   });
 
