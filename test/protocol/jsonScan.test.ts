@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { memberOf, parseJson, readJson, textIn } from '../../src/protocol/json.ts';
+import { memberOf, parseJson, readJson, textIn, untilRepeated } from '../../src/protocol/json.ts';
 import { keysOf } from '../../src/protocol/jsonKeys.ts';
-import { trusted } from '../../src/protocol/jsonLimits.ts';
+import { MalformedJson, trusted } from '../../src/protocol/jsonLimits.ts';
 import { effort } from '../../src/protocol/jsonScan.ts';
 
 /** Printed by fast-check when a property fails. */
@@ -90,6 +90,8 @@ const classics = [
     '{}{}',
     '[ ]\0',
   ],
+  ...['[\r1\r,\t1\n]', '{\t"a"\r:\n1}', '"\tn"', '"\n\\"', '"\0/"'],
+  ...['"\\u00AF"', '"\\u00af"', '"\\u00:0"', '"\\u00@0"', '"\\u000G"', '"\\u000`"', '"\\u000g"', '"\\u000/"'],
 ];
 
 describe('the reader accepts what JSON.parse accepts', () => {
@@ -267,12 +269,38 @@ describe('the members that are looked for', () => {
   });
 });
 
+describe('a key that occurs for the second time', () => {
+  const read = (text: string, limits = untilRepeated) => parseJson(text, keysOf(['a', 'b']), limits);
+
+  it('ends the reading when that is all that matters', () => {
+    for (const rest of [' x', ',"b":1}', ',,', '']) expect([...read(`{"a":1,"c":2,"a":3${rest}`).twice]).toEqual(['a']);
+    expect(() => read('{"a":1,"a":2}x', trusted(64))).toThrow('is not well-formed JSON');
+  });
+
+  it('is waited for up to the end of the text', () => {
+    expect(read(' {"a":1,"c":1,"c":2,"b":2} ').twice.size).toBe(0);
+    expect(() => read('{"a":1,"b":2}x')).toThrow('is not well-formed JSON, see character 14');
+  });
+});
+
+it.each([
+  ['[1,', 'it ends too early'],
+  ['{"a', 'it ends too early'],
+  ['nul', 'it ends too early'],
+  ['[1,x]', 'see character 4'],
+  ['[1,nulx]', 'see character 7'],
+  ['1x', 'see character 2'],
+])('what is wrong with %s is told: %s', (text, why) => {
+  expect(() => parseJson(text)).toThrow(new MalformedJson(`is not well-formed JSON, ${why}`));
+});
+
 describe('bounds', () => {
   const limits = { depth: 64, values: 100, members: 50, keyLength: 10, numberLength: 12 };
   const read = (text: string) => () => readJson(Buffer.from(text), keysOf([]), limits);
 
   it.each([
     ['values', `[${'1,'.repeat(98)}1]`, `[${'1,'.repeat(99)}1]`, 'has more than 100 values'],
+    ['values of an object', `{"":[${'1,'.repeat(97)}1]}`, `{"":[${'1,'.repeat(98)}1]}`, 'has more than 100 values'],
     ['members', `{${'"":1,'.repeat(49)}"":1}`, `{${'"":1,'.repeat(50)}"":1}`, 'has more than 50 members'],
     ['members further down', `[{${'"":1,'.repeat(97)}"":1}]`, `[{${'"":1,'.repeat(98)}"":1}]`, 'more than 100 values'],
     ['keys', '{"0123456789":1}', '{"01234567890":1}', 'has a key of more than 10 characters, see character 2'],
@@ -293,7 +321,9 @@ describe('bounds', () => {
   it('let each character be looked at once', () => {
     const text = JSON.stringify({ type: 'pump', '\n': ['\\"', 1.5e300, { type: [[]] }] });
     const before = effort.characters;
-    readJson(Buffer.from(text), keysOf(['type']), trusted(64));
+    const json = readJson(Buffer.from(text), keysOf(['type', '\n']), trusted(64));
     expect(effort.characters - before).toBe(text.length);
+    memberOf(json, '\n');
+    expect(effort.characters - before).toBe(text.length + (textIn(json, '\n') ?? '').length);
   });
 });
