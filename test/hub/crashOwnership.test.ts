@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { withFakeTimers } from '../support/fakeTimers.ts';
+import { withOrderedTimers } from '../support/orderedTimers.ts';
 import { crashingAt, delayedAt, neverCrashing } from '../support/processLife.ts';
 import { names, partitions, type Run, run } from './support/instances.ts';
 import { standIns } from './support/standIns.ts';
@@ -12,7 +12,7 @@ vi.mock('@azure/event-hubs', async (original) =>
   (await import('./support/standIns.ts')).withStandIns(await original<object>()),
 );
 
-withFakeTimers();
+const surroundings = { clients: standIns, ...withOrderedTimers() };
 
 /** What holds whichever instance fails, and however. */
 function expectSound({ effects, unmarked, writes, all, progress, newest }: Run, place: string) {
@@ -53,13 +53,13 @@ const victims = names.slice(0, -1);
 /** How many await points an instance comes to when nobody fails. */
 async function pointsOf(victim: (typeof names)[number]): Promise<number> {
   const unharmed = neverCrashing();
-  await run(standIns, { [victim]: unharmed });
+  await run(surroundings, { [victim]: unharmed });
   return unharmed.points();
 }
 
 describe('instances that share a hub', () => {
   it('handle each message once while nobody dies, and others join and leave', async () => {
-    const whole = await run(standIns, {});
+    const whole = await run(surroundings, {});
     expectSound(whole, 'nobody died');
     expectOrder(whole, 'nobody died');
     expect(whole.effects).toHaveLength(whole.all.length);
@@ -73,7 +73,7 @@ describe('instances that share a hub', () => {
       expect(points).toBeGreaterThan(50);
       for (let crashAt = 1; crashAt <= points; crashAt += 1) {
         const place = `${victim} died at point ${crashAt} of ${points}`;
-        expectWhole(await run(standIns, { [victim]: crashingAt(crashAt) }), place);
+        expectWhole(await run(surroundings, { [victim]: crashingAt(crashAt) }), place);
       }
     },
   );
@@ -82,7 +82,7 @@ describe('instances that share a hub', () => {
     const [points, heirs] = [await pointsOf('first'), await pointsOf('second')];
     for (let crashAt = 1; crashAt <= points; crashAt += 1) {
       const then = 1 + ((crashAt * 7) % heirs);
-      const outcome = await run(standIns, { first: crashingAt(crashAt), second: crashingAt(then) });
+      const outcome = await run(surroundings, { first: crashingAt(crashAt), second: crashingAt(then) });
       expectWhole(outcome, `first died at point ${crashAt}, second at its ${then}`);
     }
   });
@@ -92,7 +92,7 @@ describe('instances that share a hub', () => {
     async (victim, extent) => {
       const points = await pointsOf(victim);
       for (let at = 1; at <= points; at += 1) {
-        const outcome = await run(standIns, { [victim]: delayedAt(at, 1_500, extent) });
+        const outcome = await run(surroundings, { [victim]: delayedAt(at, 1_500, extent) });
         expectSound(outcome, `${victim} was held up at point ${at} of ${points}`);
       }
     },

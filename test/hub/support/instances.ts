@@ -1,9 +1,9 @@
-import { vi } from 'vitest';
 import { decodeCompletion, isDone } from '../../../src/hub/partition/completionMap.ts';
 import { type Consumer, createConsumer } from '../../../src/hub/reading/consumer.ts';
 import { createMemoryStore } from '../../../src/hub/stores/memoryStore.ts';
 import type { Store } from '../../../src/hub/stores/store.ts';
 import { hubEvent } from '../../support/events.ts';
+import type { OrderedTimers } from '../../support/orderedTimers.ts';
 import { neverCrashing, type ProcessLife } from '../../support/processLife.ts';
 import { createFakeHub } from './fakeHub.ts';
 import { usualOpened, usualReading } from './reading.ts';
@@ -17,6 +17,10 @@ type Name = (typeof names)[number];
 const handlingMs = 70;
 const rounds = { roundMs: 100, answerMs: 250, drainMs: 200, balance: { expiryMs: 500, forceMs: 700 } };
 
+interface Surroundings extends OrderedTimers {
+  readonly clients: StandIns;
+}
+
 /** A message handled by somebody: `partition:sequence number`. */
 type Mark = string;
 
@@ -24,7 +28,7 @@ type Mark = string;
  * Four instances come and go: one begins alone, the next ones ask for their share, each but the last is stopped.
  * @param lives of those who may fail; nobody else does
  */
-export async function run(clients: StandIns, lives: Partial<Record<Name, ProcessLife>>) {
+export async function run({ clients, pass, clear }: Surroundings, lives: Partial<Record<Name, ProcessLife>>) {
   const hub = createFakeHub(partitions);
   const store = createMemoryStore();
   const effects: Mark[] = [];
@@ -98,7 +102,6 @@ export async function run(clients: StandIns, lives: Partial<Record<Name, Process
     consumer.start();
   }
 
-  const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms);
   const leave = (name: Name) => void instances.get(name)?.stop();
 
   const trickle = setInterval(send, 60);
@@ -120,7 +123,7 @@ export async function run(clients: StandIns, lives: Partial<Record<Name, Process
   await pass(4_200);
   leave('last');
   await pass(1_000);
-  vi.clearAllTimers();
+  clear();
 
   const progress = await Promise.all(partitions.map((partition) => store.progress(partition)));
   const all = partitions.flatMap((partition) => Array.from({ length: sent }, (_, index) => `${partition}:${index}`));
