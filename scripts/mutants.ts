@@ -15,8 +15,8 @@ const word = process.argv[2] ?? '';
 const chosen = faults.filter(({ fault, file }) => `${fault} ${file}`.includes(word));
 const directory = realpathSync(mkdtempSync(join(tmpdir(), 'mutants-')));
 chmodSync(directory, 0o711); // some tests give their rights away
-// Some wait for what never comes, and need no processor.
-const atOnce = Math.min(2 * availableParallelism(), 8, chosen.length);
+// Many wait, most of all for what never comes, and need no processor.
+const atOnce = Math.min(4 * availableParallelism(), 8, chosen.length);
 const runners = Array.from({ length: atOnce }, () => createRunner(process.cwd(), directory));
 
 function end(code: number): never {
