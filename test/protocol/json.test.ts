@@ -1,11 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
+  excessOf,
   MalformedJson,
   maxJsonDepth,
   memberOf,
   parseJson,
+  pick,
+  pickSmall,
   readJson,
+  valueIn,
   withMember,
   withoutMember,
 } from '../../src/protocol/json.ts';
@@ -29,6 +33,11 @@ describe('readJson', () => {
     expect(() => readJson(body)).toThrow(why);
   });
 
+  it.each(['\uffff{}', '\ufec0{}', '\u1eff{}', '\uefbf{}'])('takes nothing else for a byte order mark: %j', (text) => {
+    expect(() => parseJson(text)).toThrow('is not well-formed JSON');
+    expect(parseJson('"¿"').value).toBe('¿');
+  });
+
   it('does not quote the text it refuses: it may hold a secret', () => {
     expect(() => readJson(bytes('{"publicKey": s3cret}'))).toThrow(expect.not.stringContaining('s3cret'));
   });
@@ -50,8 +59,10 @@ describe('readJson', () => {
 
   it('computes text and value once', () => {
     const json = parseJson('{"a":{"b":1}}');
+    const atFirst = effort.built;
     expect(json.value).toBe(json.value);
     const before = effort.built;
+    expect(before - atFirst).toBe(json.text.length);
     expect(json.value).toEqual({ a: { b: 1 } });
     expect(effort.built).toBe(before);
   });
@@ -80,6 +91,37 @@ it('the last of two members counts, as for JSON.parse', () => {
   expect(memberOf(parseJson('{"a":1,"b":2,"a":3}'), 'a')?.value).toBe(3);
 });
 
+describe('values of members', () => {
+  it('are read one by one, or several, without those that are missing', () => {
+    const json = parseJson('{"a":{"b":[1]},"c":"d","e":null}');
+    expect([valueIn(json, 'a'), valueIn(json, 'c'), valueIn(json, 'e'), valueIn(json, 'x')]).toEqual([
+      { b: [1] },
+      'd',
+      null,
+      undefined,
+    ]);
+    expect(Object.entries(pick(json, ['c', 'e', 'x']))).toEqual([
+      ['c', 'd'],
+      ['e', null],
+    ]);
+    expect(Object.entries(pickSmall(json, ['c', 'x']))).toEqual([['c', 'd']]);
+  });
+
+  it('are not read of a device when they are too large: more than 1,000 values or 65,536 bytes', () => {
+    const list = (length: number) => JSON.stringify(new Array(length).fill(0));
+    const string = (length: number) => JSON.stringify('x'.repeat(length - 2));
+    const members = [list(1_000), list(1_001), string(65_536), string(65_537)];
+    const json = parseJson(`{${members.map((text, index) => `"m${index}":${text}`).join()}}`);
+    expect([...json.members.values()].map(excessOf)).toEqual([
+      undefined,
+      'has more than 1000 values',
+      undefined,
+      'has more than 65536 bytes',
+    ]);
+    expect(Object.keys(pickSmall(json, ['m0', 'm1', 'm2', 'm3']))).toEqual(['m0', 'm2']);
+  });
+});
+
 describe('editing one member', () => {
   it('changes these characters only', () => {
     const json = parseJson('{ "a" : 1.0 ,\n "version" : 3 , "z":{"version":9} }');
@@ -91,6 +133,7 @@ describe('editing one member', () => {
   it('puts a new member first', () => {
     expect(withMember(parseJson('{"a":1}'), 'b', '2')).toBe('{"b":2,"a":1}');
     expect(withMember(parseJson('{ }'), 'b', '2')).toBe('{"b":2 }');
+    expect(withMember(parseJson(' {"a":1}'), 'b', '2')).toBe(' {"b":2,"a":1}');
   });
 
   it.each([

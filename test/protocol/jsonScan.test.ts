@@ -230,8 +230,10 @@ describe('the members that are looked for', () => {
     '\\ud800\\n',
     '\\ud800xudc00',
     '\\ud800\\ndc00',
+    '\\u0041\\udc78',
+    '\\ue800\\udc00',
   ])('are not found in a key that is no Unicode text: %s', (written) => {
-    const near = ['\ufffd', '\u{10000}', '\u{ffff}', '\u{10400}', '\ufffd\ufffd', '\ue000', '\udc00', ''];
+    const near = ['\ufffd', '\u{10000}', '\u{ffff}', '\u{10400}', '\ufffd\ufffd', '\ue000', '\udc00', '', 'x'];
     expect([...parseJson(`{"${written}":1}`, keysOf(near)).members.keys()]).toEqual([]);
   });
 
@@ -260,6 +262,22 @@ describe('the members that are looked for', () => {
     const json = parseJson('{"parent":{"type":1},"list":[{"type":2}]}', keysOf(['type', 'parent']));
     expect([...json.members.keys()]).toEqual(['parent']);
     expect(memberOf(json, 'parent')?.members.has('type')).toBe(true);
+  });
+
+  it('are none that are longer than 1,024 bytes, in whatever spelling', () => {
+    const keys = keysOf([1_023, 1_024, 1_025].map((length) => 'x'.repeat(length)));
+    const found = (key: string) => [...parseJson(`{"${key}":1}`, keys).members.keys()].map(({ length }) => length);
+    for (const first of ['x', '\\u0078']) {
+      const lengths = [1_024, 1_025, 1_026].map((length) => found(first + 'x'.repeat(length - 1)));
+      expect(lengths).toEqual([[1_024], [], []]);
+    }
+  });
+
+  it('are told apart among so many that some have the same hash', () => {
+    const names = Array.from({ length: 200_000 }, (_, index) => `${Math.imul(index, 0x9e3779b1)} ${index}`);
+    const json = parseJson(`{${names.map((key, index) => `"${key}":${index}`).join()}}`, keysOf(names));
+    const wrong = names.filter((key, index) => textIn(json, key) !== String(index));
+    expect([wrong, json.members.size]).toEqual([[], names.length]);
   });
 
   it('may be any number, of one beginning and a single one apart', () => {
