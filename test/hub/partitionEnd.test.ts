@@ -69,8 +69,21 @@ describe('the end of a partition', () => {
     await vi.advanceTimersByTimeAsync(24_999);
     expect(signals()).toEqual([false, false]);
     await vi.advanceTimersByTimeAsync(1);
-    expect(await draining).toBe(2);
     expect(signals()).toEqual([true, true]);
+    await end(1, false);
+    expect(await draining).toBe(2);
+  });
+
+  it('draining writes down what ends while it leaves, and waits no longer than a second for that', async () => {
+    const { partition, checkpoints, stays, end } = partitionByHand(eachMessage);
+    await partition.admit(events('a1 b2 c3'));
+    const draining = partition.drain(25_000);
+    await vi.advanceTimersByTimeAsync(25_000);
+    expect(stays.map(({ ended }) => ended.aborted)).toEqual([true, true, true]);
+    await end(2);
+    await end(1);
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect([await draining, positions(checkpoints).at(-1)]).toEqual([1, 2]);
   });
 
   it('tells what is running to leave as soon as ownership is lost', async () => {
@@ -97,7 +110,7 @@ describe('the end of a partition', () => {
     const { partition, checkpoints, end } = partitionByHand(eachMessage);
     await partition.admit(events('t1 a2'));
     const draining = partition.drain(1_000);
-    await vi.advanceTimersByTimeAsync(1_000);
+    await vi.advanceTimersByTimeAsync(2_000);
     await draining;
     await end(2);
     await vi.advanceTimersByTimeAsync(10_000);
@@ -135,7 +148,7 @@ describe('the end of a partition', () => {
     const { partition, checkpoints } = partitionByHand();
     await partition.admit(events('t1 a2 b3'));
     const draining = partition.drain(25_000);
-    await vi.advanceTimersByTimeAsync(25_000);
+    await vi.advanceTimersByTimeAsync(26_000);
     expect(await draining).toBe(2);
     expect(positions(checkpoints)).toEqual([1]);
   });
@@ -230,6 +243,6 @@ it('a partition that is left frees what waits in memory, and ends the intake of 
   await vi.advanceTimersByTimeAsync(0);
   expect([budget.waiting.taken(), isAdmitted]).toEqual([none, true]);
   partition.revoke();
-  await vi.advanceTimersByTimeAsync(60_000);
+  await vi.advanceTimersByTimeAsync(61_000);
   await drained;
 });

@@ -69,13 +69,17 @@ export interface Partition {
   /** Messages read and not handled to their end. */
   pending(): number;
   /**
-   * Accepts and begins no more messages, waits up to `limitMs` for those in flight, and writes the last checkpoint.
+   * Accepts and begins no more messages, waits up to `limitMs` for those in flight, tells the rest to leave, and writes
+   * the last checkpoint.
    * Returns how many messages remain for the next reader.
    */
   drain(limitMs: number): Promise<number>;
   /** Ownership is lost: accepts, begins and writes nothing more; messages in flight end at their next step. */
   revoke(): void;
 }
+
+/** How long a drain waits for messages in flight to leave, after it has told them to. */
+const leaveMs = 1_000;
 
 export function createPartition<A extends Arriving>(options: PartitionOptions<A>): Partition {
   const { budget, arrivalOf, spool, limits, redeliveryHorizon, onTrouble } = options;
@@ -190,6 +194,8 @@ export function createPartition<A extends Arriving>(options: PartitionOptions<A>
       life.drain();
       await condition.waitWhile(() => work.running() > 0 || screening?.isTrying() === true, limitMs);
       life.release();
+      // A message whose reply was accepted at this moment still ends: the last checkpoint is to contain it (G3).
+      await condition.waitWhile(() => work.running() > 0, leaveMs);
       await checkpoints.flush();
       checkpoints.stop(false);
       return checkpoints.pending();
