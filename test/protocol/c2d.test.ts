@@ -39,3 +39,26 @@ describe('the system correlation id', () => {
     expect(systemCorrelationId(id)).toBeUndefined();
   });
 });
+
+const empty: Reply = {
+  kind: 'acknowledgement',
+  deviceId: '',
+  messageId: '',
+  correlationId: undefined,
+  properties: {},
+  body: '',
+};
+
+it.each<[string, Partial<Reply>]>([
+  ['body alone', {}],
+  ['id', { messageId: 'x'.repeat(10_000) }],
+  ['correlation id', { correlationId: 'x'.repeat(10_000) }],
+  ['device', { deviceId: 'x'.repeat(10_000) }],
+  ['property name', { properties: { ['x'.repeat(10_000)]: '' } }],
+  ['property value', { properties: { x: 'x'.repeat(10_000) } }],
+])('a reply fits up to the last byte, and no further, whatever takes the room: %s', (_what, given) => {
+  const reply = { ...empty, ...given };
+  const room = maxReplyBytes - sizeOf(reply);
+  const body = '€'.repeat(Math.floor(room / 3)) + 'x'.repeat(room % 3);
+  expect([body, `${body}€`].map((text) => fits({ ...reply, body: text }))).toEqual([true, false]);
+});

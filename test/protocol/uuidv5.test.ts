@@ -30,6 +30,7 @@ describe('a derived UUID', () => {
     'nobody',
     'd3f3b7c6-52a1-5c0e-9c39',
     'd3f3b7c6-52a1-5c0e-9c39-6f6f4f2e7a1x',
+    'd3f3b7c6-52a1-5c0e-9c39-6f6f4f2e7ax1',
     'd3f3b7c6-52a1-5c0e-9c39-6f6f4f2e7a111',
     'd3f3b7c6-52a1-5c0e-9c39-6f6f4f2e7a/:',
     'd3f3b7c6-52a1-5c0e-9c39-6f6f4f2e7a@`',
