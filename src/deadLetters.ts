@@ -135,7 +135,7 @@ async function replayAll(
   const { version } = thisBuild(process.env);
   const program = { name: 'device-messaging-dead-letters', version, instance: randomUUID() };
   const traces = await openTraces(process.env, { ...program, log });
-  const handling = createHandling(settings, log, deadLetters, undefined, undefined, traces);
+  const handling = createHandling(settings, log, { deadLetters, traces });
   const stopping = new AbortController();
   const stop = () => {
     if (stopping.signal.aborted) process.exit(130);

@@ -29,20 +29,29 @@ export interface Handling {
 /** Dead letters expire also when none is parked. */
 const tidyEveryMs = 60 * 60_000;
 
-/**
- * @param amounts for the log while something is wrong: how much waits
- * @param traces closed with the rest
- * @param taps who follows which devices; nobody when omitted
- */
-export function createHandling(
-  settings: Settings,
-  log: Log,
-  deadLetters: DeadLetters = openDeadLetters(settings, log),
-  amounts?: () => object,
-  meter: Meter = noMeter,
-  traces?: Traces,
-  taps?: Taps,
-): Handling {
+export interface HandlingOptions {
+  /** Those that the settings name, when omitted. */
+  readonly deadLetters?: DeadLetters;
+  /** For the log while something is wrong: how much waits. */
+  readonly amounts?: () => object;
+  readonly meter?: Meter;
+  /** Closed with the rest. */
+  readonly traces?: Traces | undefined;
+  /** Who follows which devices; nobody when omitted. */
+  readonly taps?: Taps;
+  /** Called before each step with an effect outside the process; it may end the handling of messages. */
+  readonly beforeEffect?: () => void;
+}
+
+export function createHandling(settings: Settings, log: Log, options: HandlingOptions = {}): Handling {
+  const {
+    deadLetters = openDeadLetters(settings, log),
+    amounts,
+    meter = noMeter,
+    traces,
+    taps,
+    beforeEffect,
+  } = options;
   const { hub, replies, backends: urls } = settings;
   cureHubSdks();
   const backends = createBackends(urls, withFields(log, { part: 'backends' }), {
@@ -56,9 +65,11 @@ export function createHandling(
   const tidying = setInterval(() => {
     deadLetters.tidy().catch((error) => log.warn({ err: error }, 'dead letters cannot be tidied up'));
   }, tidyEveryMs).unref();
-  const now = () => new Date();
-  const limits = messageLimits;
-  const dispatch = createDispatch({ backends, sender, meter, deadLetters, log, limits, now, traces, taps });
+  const dispatch = createDispatch({
+    ...{ backends, sender, meter, deadLetters, log, traces, taps, beforeEffect },
+    limits: messageLimits,
+    now: () => new Date(),
+  });
   return {
     dispatch,
     requirementOf: createRequirements(backends, messageLimits),

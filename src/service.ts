@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { createStandstillWatch } from './concurrency/standstill.ts';
 import type { Arrival } from './dispatch/dispatch.ts';
 import { createArrivals } from './dispatch/recognition.ts';
 import { createHandling } from './handling.ts';
@@ -18,7 +19,7 @@ import { serviceRoutes } from './operations/serviceRoutes.ts';
 import { tapRoute } from './operations/tapRoute.ts';
 import { bytesToReserve } from './protocol/body.ts';
 import type { Settings } from './settings/config.ts';
-import { partitionShare, roundMs } from './settings/derived.ts';
+import { partitionShare, roundMs, standstillMs } from './settings/derived.ts';
 import { directoriesOf } from './settings/directories.ts';
 import {
   checkpointEveryMessages,
@@ -58,7 +59,8 @@ export async function startService(
   const { meter } = metrics;
   const countRead = meter.counter('messaging.client.consumed.messages');
   const amounts = () => ({ waiting: consumer.waiting() });
-  const handling = createHandling(settings, log, undefined, amounts, meter, traces, taps);
+  const standstill = createStandstillWatch(standstillMs(scaling.expirySeconds), (ms) => consumer.stoodStill(ms));
+  const handling = createHandling(settings, log, { amounts, meter, traces, taps, beforeEffect: standstill.look });
   const { connection, backends, sender, dispatch, requirementOf } = handling;
   const arrivalsOf = createArrivals({ hub: hubName, meter, log, taps });
   const inLine = () => Object.values(backends.states()).reduce((sum, { connections }) => sum + connections.waiting, 0);
@@ -131,6 +133,7 @@ export async function startService(
   return {
     async stop() {
       await consumer.stop();
+      standstill.stop();
       await Promise.all([handling.close(), server.close(), metrics.close(), admin.close()]);
       log.info(metrics.summary(), 'stopped');
     },

@@ -29,8 +29,9 @@ export interface Deadline {
  * One per message, created when its handler starts. It needs a timer only during `race` and `pause`; attempts at backends
  * are limited by `remaining()`.
  * @param ended aborted when this instance no longer handles the message
+ * @param beforeEffect called by `check` first; it may abort `ended`
  */
-export function createDeadline(seconds: number, ended?: AbortSignal): Deadline {
+export function createDeadline(seconds: number, ended?: AbortSignal, beforeEffect?: () => void): Deadline {
   const end = performance.now() + seconds * 1000;
   const remaining = () => Math.max(0, end - performance.now());
   const cancelled = () => new Cancelled('the partition is no longer read by this instance');
@@ -55,6 +56,7 @@ export function createDeadline(seconds: number, ended?: AbortSignal): Deadline {
   return {
     remaining,
     check() {
+      beforeEffect?.();
       if (ended?.aborted) throw cancelled();
     },
     race: (promise, waitingFor) =>

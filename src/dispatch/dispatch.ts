@@ -60,6 +60,8 @@ interface DispatchOptions {
   readonly traces?: Traces | undefined;
   /** Who follows which devices; nobody when omitted. */
   readonly taps?: Taps | undefined;
+  /** Called before each step with an effect outside the process; it may end the handling of messages. */
+  readonly beforeEffect?: (() => void) | undefined;
 }
 
 /**
@@ -69,7 +71,7 @@ interface DispatchOptions {
 export type Dispatch = (arrival: Arrival, context: MessageContext) => Promise<boolean>;
 
 export function createDispatch(options: DispatchOptions): Dispatch {
-  const { backends, sender, meter, log, limits, now, traces, taps } = options;
+  const { backends, sender, meter, log, limits, now, traces, taps, beforeEffect } = options;
   const recordHandled = createHandledRecorder(meter);
   const countHandled = meter.counter('device_messaging.handled.messages');
   const letters = createParking(options);
@@ -113,7 +115,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     if (isOurFault && context.ended.aborted) return leave();
     const ended = performance.now();
     context.answering(replyBytes(handled));
-    const answered = await answer(handled, sender, context.ended, now(), { span, steps });
+    const answered = await answer(handled, sender, context.ended, now(), { span, steps, beforeEffect });
     if (answered === undefined) return leave();
     const repliesMs = performance.now() - ended;
     // Only now: another instance may handle a message of a released partition, and a replay would then undo later messages.
@@ -180,7 +182,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       traceparent,
       span,
       idempotencySeed: eventId,
-      deadline: createDeadline(timeoutSeconds, ended),
+      deadline: createDeadline(timeoutSeconds, ended, beforeEffect),
       ...followed,
       onOutage,
     });

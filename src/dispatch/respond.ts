@@ -25,10 +25,13 @@ export interface Handled {
   readonly failure: Rejection | undefined;
 }
 
-/** What is recorded of the replies, for traces and for operators. */
-interface Watched {
+interface AnswerOptions {
+  /** For traces. */
   readonly span?: Span | undefined;
+  /** For operators. */
   readonly steps?: Steps | undefined;
+  /** Called before each reply; it may abort `ended`. */
+  readonly beforeEffect?: (() => void) | undefined;
 }
 
 /** The replies to the device. */
@@ -52,13 +55,14 @@ export async function answer(
   sender: Pick<Sender, 'send'>,
   ended: AbortSignal,
   now: Date,
-  { span, steps }: Watched = {},
+  { span, steps, beforeEffect }: AnswerOptions = {},
 ): Promise<Answered | undefined> {
   const { envelope, outcome } = handled;
   const dropped: Answered['dropped'][number][] = [];
   let sent = 0;
 
   async function send(reply: Reply): Promise<Delivery> {
+    beforeEffect?.();
     if (ended.aborted) throw new Revoked();
     const replySpan = span && beginReplySpan(span, reply);
     const step = beginReplyStep(steps, reply);

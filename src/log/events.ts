@@ -31,6 +31,7 @@ export const events = {
   'partition.released': info('partition released'),
   'partition.not_released': warn('a partition was not released'),
   'partition.lost': warn('another instance reads this partition now'),
+  'partitions.stood_still': warn('this process stood still: reading its partitions again from their checkpoints'),
   'partition.newest_unknown': error('newest event not known: every event counts as redelivered'),
   'checkpoint.not_written': error('checkpoint not written'),
   'checkpoint.map_unusable': error('handling again what was done above the checkpoint'),

@@ -89,7 +89,7 @@ const hurried = {
 export const patienceSeconds = Number(hurried.REPLIES_MAX_WAIT_SECONDS);
 
 /** How many messages of one partition are not covered by a checkpoint, or in work, while the store is well (docs/guarantees.md). */
-export const uncoveredMessages = 100 + Number(hurried.DELIVERY_MAX_MESSAGES) / 2;
+export const uncoveredMessages = 500 + Number(hurried.DELIVERY_MAX_MESSAGES) / 2;
 
 export async function setStage(options: StageOptions): Promise<Stage> {
   const { directory, hubDirectory, serviceDirectory, devices, environment } = options;

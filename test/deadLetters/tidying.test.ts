@@ -14,7 +14,9 @@ it('Dead letters are tidied up every hour, whether one is parked or not, and als
   const lines: string[] = [];
   const log = createLog('info', { write: (line) => void lines.push(line) });
   const tidy = vi.fn(() => Promise.reject(new Error('not there')));
-  const handling = createHandling(settings, log, { ...lettersIn(createDirectory('no-such-directory')), tidy });
+  const handling = createHandling(settings, log, {
+    deadLetters: { ...lettersIn(createDirectory('no-such-directory')), tidy },
+  });
   await vi.advanceTimersByTimeAsync(2 * hourMs);
   expect(tidy).toHaveBeenCalledTimes(2);
   expect(lines.map((line) => JSON.parse(line).msg)).toEqual(Array(2).fill('dead letters cannot be tidied up'));

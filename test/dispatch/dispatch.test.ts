@@ -188,6 +188,24 @@ describe('a message that cannot be handled to its end', () => {
     },
   );
 
+  it.each([0, 1, 2, 3, 4, 5])(
+    'ends before its next call or reply when the process has stood still before it: step %i',
+    async (most) => {
+      const taken = new AbortController();
+      let steps = 0;
+      const news = [200, pump({ model: 'svc.configuration' })] as const;
+      const script = [...success.slice(0, -1), { ...noConfiguration(pumpId), reply: news }].slice(0, most);
+      const { handled, replies, calls } = await dispatchEvent(hubEvent({ properties, body: pumpBody }), script, {
+        ended: taken.signal,
+        beforeEffect() {
+          if (steps === most) taken.abort();
+          steps += 1;
+        },
+      });
+      expect([handled, calls.length + replies.length, steps]).toEqual([false, most, most + 1]);
+    },
+  );
+
   it('sends no further reply when its partition is taken from us', async () => {
     const taken = new AbortController();
     const { handled, replies } = await dispatchEvent(

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { settingDocs } from '../../src/settings/config.ts';
+import { checkpointEveryMessages } from '../../src/settings/groups/constants.ts';
 import { codesIn, readPage, tableOf } from './markdown.ts';
 
 const page = readPage('operations.md');
@@ -57,4 +58,11 @@ describe('docs/operations.md', () => {
     expect(new Set(commands)).toEqual(new Set(['admin', 'deadLetters', 'tap']));
     for (const name of commands) expect(readdirSync('src')).toContain(`${name}.ts`);
   });
+});
+
+it.each([
+  ['operations.md', /writes a checkpoint for each partition after (\d+)\s+messages/],
+  ['guarantees.md', /messages handled since the last checkpoint: at most (\d+)/],
+])('docs/%s says after how many messages a checkpoint is written', (name, words) => {
+  expect(Number(words.exec(readPage(name))?.[1])).toBe(checkpointEveryMessages);
 });

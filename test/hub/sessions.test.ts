@@ -84,3 +84,13 @@ it('A partition that is not read any more is released with what its last owner s
   await sessions.open(record, 43);
   expect(released).toEqual([41, 43]);
 });
+
+it('Sessions that are revoked after a standstill end, and the same record opens a new one', async () => {
+  const { sessions, record } = await setUp();
+  expect([sessions.revokeAll(), sessions.revokeAll()]).toEqual([['0'], []]);
+  expect([sessions.all(), sessions.isEnding('0')]).toEqual([[], true]);
+  await vi.advanceTimersByTimeAsync(2_000);
+  await sessions.open(record, undefined);
+  expect(sessions.all().map((session) => session.record)).toEqual([record]);
+  await sessions.release('0');
+});

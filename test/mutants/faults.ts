@@ -12,6 +12,7 @@ import { outageFaults } from './outageFaults.ts';
 import { quarantineFaults } from './quarantineFaults.ts';
 import { readingFaults } from './readingFaults.ts';
 import { settingFaults } from './settingFaults.ts';
+import { standstillFaults } from './standstillFaults.ts';
 import { stateFaults } from './stateFaults.ts';
 import { traceFaults } from './traceFaults.ts';
 import { waitingFaults } from './waitingFaults.ts';
@@ -574,6 +575,7 @@ export const faults: readonly Fault[] = [
   ...answerFaults,
   ...methodMetricFaults,
   ...metricFaults,
+  ...standstillFaults,
   ...stateFaults,
   ...traceFaults,
   ...adminFaults,

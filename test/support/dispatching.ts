@@ -51,6 +51,8 @@ interface Circumstances {
   readonly remove?: ((id: string) => Promise<void>) | undefined;
   /** Where its spans begin; by default none are recorded. */
   readonly traces?: Traces | undefined;
+  /** Called before each call and each reply. */
+  readonly beforeEffect?: (() => void) | undefined;
 }
 
 /** Runs one event through the whole service but hub and backends. */
@@ -60,7 +62,7 @@ export async function dispatchEvent(
   circumstances: Circumstances = {},
 ): Promise<Dispatched> {
   const { deliver = () => undefined, limits, redelivered = false, ended = forever.ended } = circumstances;
-  const { park, remove, parkUnexecuted = false, readAt, traces } = circumstances;
+  const { park, remove, parkUnexecuted = false, readAt, traces, beforeEffect } = circumstances;
   const backend = scriptedBackend(script);
   const lines: string[] = [];
   const log = createLog('debug', { write: (line) => void lines.push(line) });
@@ -86,6 +88,7 @@ export async function dispatchEvent(
     log,
     limits,
     traces,
+    beforeEffect,
   });
   const arrival = arrivalOf(event, redelivered);
   const givenBack: number[] = [];

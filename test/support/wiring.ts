@@ -30,6 +30,8 @@ interface Around {
   readonly limits?: Partial<CardLimits> | undefined;
   /** None, unless told otherwise. */
   readonly traces?: Traces | undefined;
+  /** Called before each call and each reply. */
+  readonly beforeEffect?: (() => void) | undefined;
 }
 
 /** Puts together all that handles a message between the hub and the network. */
@@ -43,6 +45,7 @@ export function wire({
   amounts,
   limits,
   traces,
+  beforeEffect,
 }: Around) {
   const meter = createMeter();
   const backends = createBackends(settings, log, { ...(adapter && { adapter }), random, amounts, meter });
@@ -55,6 +58,7 @@ export function wire({
     limits: { ...messageLimits, ...limits },
     now: () => now,
     traces,
+    beforeEffect,
   });
   return { backends, meter, dispatch };
 }

@@ -40,6 +40,11 @@ export interface Consumer {
    * @param device only this one; undefined for all
    */
   devices(device: string | undefined): readonly (DeviceWork & { readonly partition: string })[];
+  /**
+   * This process has not run for so many milliseconds, and other instances may own its partitions by now. Nothing more is
+   * begun, called or sent; the next round reads what still is ours again, from the checkpoints (D179).
+   */
+  stoodStill(ms: number): void;
   /** Drains all partitions, writes their checkpoints and releases them (G3). */
   stop(): Promise<void>;
 }
@@ -234,6 +239,12 @@ export function createConsumer<A extends Arriving>(options: ConsumerOptions<A>):
         const { partition } = session.record;
         return session.devices(device).map((work) => ({ partition, ...work }));
       }),
+    stoodStill(ms) {
+      const revoked = sessions.revokeAll();
+      if (revoked.length === 0) return;
+      const fields = { standstillMs: Math.round(ms), partitions: revoked };
+      log.warn(fields, 'this process stood still: reading its partitions again from their checkpoints');
+    },
     async stop() {
       stopping = true;
       clearTimeout(timer);

@@ -33,6 +33,8 @@ export interface PartitionSessions {
   open(record: Ownership, begun: number | undefined, afterViolentEnd?: boolean): Promise<void>;
   /** Revokes the sessions of partitions that belong to another instance, according to these records. */
   revokeLost(records: readonly Ownership[]): void;
+  /** Revokes all sessions, whoever owns the partitions, and returns their partitions. */
+  revokeAll(): readonly string[];
   /** Drains a session and releases its partition. One that cannot be released stays ours, unread. Never rejects. */
   release(partition: string): Promise<void>;
   /** Opens no more sessions and releases all partitions. Ends soon after the drain limit, also when something hangs. */
@@ -151,7 +153,7 @@ export function createPartitionSessions<A extends Arriving>(
     if (diagnosis.refusesPosition) revoke(partition, 'refused');
   }
 
-  function revoke(partition: string, reason: 'lost' | 'refused' | 'spool_unreadable'): void {
+  function revoke(partition: string, reason: 'lost' | 'stood_still' | 'refused' | 'spool_unreadable'): void {
     const entry = entries.get(partition);
     if (entry?.state === 'draining' || entry?.state === 'reading') countEnded(reason);
     if (entry?.state === 'draining') {
@@ -227,6 +229,11 @@ export function createPartitionSessions<A extends Arriving>(
         logLost(partition, 'ownership record');
         revoke(partition, 'lost');
       }
+    },
+    revokeAll() {
+      const all = [...entries.keys()].filter((partition) => sessionOf(partition) !== undefined);
+      for (const partition of all) revoke(partition, 'stood_still');
+      return all;
     },
     release,
     async releaseAll() {

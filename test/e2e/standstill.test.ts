@@ -1,0 +1,48 @@
+import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { Device } from '../../sandbox/device/device.ts';
+import { envelope } from '../../sandbox/stories/wire.ts';
+import { startTestSandbox } from './testSandbox.ts';
+
+let sandbox: Awaited<ReturnType<typeof startTestSandbox>>;
+let device: Device;
+beforeAll(async () => {
+  sandbox = await startTestSandbox({ environment: { SCALING_EXPIRY_SECONDS: '3' } });
+  device = await sandbox.connect('pump-1');
+});
+afterAll(async () => {
+  await device?.close();
+  await sandbox?.close();
+});
+
+const calls = () => sandbox.backends.calls().filter(({ headers }) => headers['x-correlation-id'] === 'paused');
+const lines = (msg: string) =>
+  readFileSync(sandbox.state.service.logFile, 'utf8')
+    .split('\n')
+    .filter((line) => line.includes(`"msg":"${msg}`))
+    .map((line) => JSON.parse(line));
+
+it('A service that stood still makes no call for a message that it had begun, and begins it again', async () => {
+  sandbox.backends.faults.add({ backend: 'principalManager', method: 'GET', delayMs: 1_000, times: 1 });
+  await device.send(envelope('identity.update', 'paused'), Buffer.from(JSON.stringify({ publicKey: 'key' })));
+  await expect.poll(() => calls().length).toBe(1);
+  const { pid } = sandbox.service ?? { pid: 2 ** 30 };
+  process.kill(pid, 'SIGSTOP');
+  await expect.poll(() => calls()[0]?.status).toBe(200); // the answer waits for the process
+  await sleep(2_000); // longer than half of the expiry
+  process.kill(pid, 'SIGCONT');
+
+  expect((await device.next(120_000))?.properties['correlationId']).toBe('paused');
+  await expect.poll(() => lines('handled')).toHaveLength(1);
+  expect(lines('this process stood still')).toMatchObject([
+    { event: 'partitions.stood_still', standstillMs: expect.any(Number), partitions: expect.any(Array) },
+  ]);
+  const traces = [...new Set(calls().map(({ headers }) => headers['traceparent']))];
+  const methods = traces.map((trace) =>
+    calls()
+      .filter(({ headers }) => headers['traceparent'] === trace)
+      .map(({ method }) => method),
+  );
+  expect(methods).toEqual([['GET'], ['GET', 'PUT']]);
+});

@@ -1,0 +1,38 @@
+import type { Fault } from './faults.ts';
+import { inFile } from './inFile.ts';
+
+const dispatching = ['test/dispatch/dispatch.test.ts'];
+
+/** At the end of a partition session, by a drain or after a standstill. */
+export const standstillFaults: readonly Fault[] = [
+  ...inFile('src/backends/deadline.ts', dispatching, {
+    fault: 'makes another call after a standstill',
+    find: '      beforeEffect?.();\n',
+    replace: '',
+    caughtBy: 'ends before its next call or reply',
+  }),
+  ...inFile('src/dispatch/respond.ts', dispatching, {
+    fault: 'sends another reply after a standstill',
+    find: '    beforeEffect?.();\n',
+    replace: '',
+    caughtBy: 'ends before its next call or reply',
+  }),
+  ...inFile('src/concurrency/standstill.ts', ['test/concurrency/standstill.test.ts'], {
+    fault: 'takes a standstill for over only when its timer fires',
+    find: '    lookedAt = now;\n    if',
+    replace: '    if',
+    caughtBy: 'is noticed at the next step',
+  }),
+  ...inFile('src/hub/reading/sessions.ts', ['test/hub/sessions.test.ts'], {
+    fault: 'goes on with its sessions after a standstill',
+    find: "for (const partition of all) revoke(partition, 'stood_still');",
+    replace: '',
+    caughtBy: 'revoked after a standstill',
+  }),
+  ...inFile('src/hub/partition/partition.ts', ['test/hub/partitionEnd.test.ts'], {
+    fault: 'writes the last checkpoint before messages in flight have left',
+    find: 'await condition.waitWhile(() => work.running() > 0, leaveMs);',
+    replace: '',
+    caughtBy: 'writes down what ends while it leaves',
+  }),
+];
