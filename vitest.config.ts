@@ -66,8 +66,10 @@ export default defineConfig({
   test: {
     ...common,
     // Most of the longer tests wait for processes of their own: fewer files at a time would leave a small machine idle.
-    maxWorkers: Math.max(4, availableParallelism()),
+    maxWorkers: Math.max(6, availableParallelism()),
     sequence: { sequencer: LongestFirst },
+    // Each project would transform the same modules again.
+    experimental: { fsModuleCache: true },
     // Loading modules again for each file costs as much CPU as most tests themselves.
     projects: [
       sharing('shared', 'test/**/*.test.ts', Object.values(rooms)),

@@ -22,3 +22,10 @@ it('A partition that an instance has lost may repeat what no checkpoint covered,
   const storeTroubles = [{ from: at(7), to: at(8) }];
   expect(await boundsOf({ interruptions, storeTroubles }, lines)).toEqual(new Map([['1', uncoveredMessages + 1]]));
 });
+
+it('After a standstill every partition that was given up may repeat as much, also one that was begun to read after it', async () => {
+  const stoodStill = { event: 'partitions.stood_still', partitions: ['2', '3'], time: time(9) };
+  const interruptions = revocationsIn([{ event: 'partition.reading', partition: '2', time: time(8) }, stoodStill]);
+  const bounds = new Map(['2', '3'].map((partition) => [partition, uncoveredMessages]));
+  expect(await boundsOf({ interruptions, storeTroubles: [] }, [])).toEqual(bounds);
+});

@@ -40,8 +40,13 @@ export async function partitionsReadBy(instance: Instance, at: number): Promise<
   return reading;
 }
 
-/** On a starved machine an instance can lose a partition without a planned misfortune, because it renews too late. */
+/**
+ * On a starved machine an instance can lose a partition without a planned misfortune, because it renews too late. After a
+ * standstill it gives up all that it reads, also what it has begun to read since.
+ */
 export const revocationsIn = (lines: readonly Record<string, unknown>[]): Interruption[] =>
-  lines
-    .filter(({ msg }) => msg === 'another instance reads this partition now')
-    .map(({ time, partition }) => ({ at: Date.parse(String(time)), of: String(partition) }));
+  lines.flatMap(({ msg, event, time, partition, partitions }) => {
+    const given = event === 'partitions.stood_still' && Array.isArray(partitions) ? partitions : [];
+    const lost = msg === 'another instance reads this partition now' ? [partition] : given;
+    return lost.map((of) => ({ at: Date.parse(String(time)), of: String(of) }));
+  });
