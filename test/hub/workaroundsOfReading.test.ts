@@ -271,7 +271,8 @@ describe('reading the hub', () => {
       stopped = true;
     });
     append(hub, 'too late');
-    await Promise.race([stopping, new Promise((resolve) => setTimeout(resolve, 300))]);
+    // Longer than a stop waits for what it has told to leave.
+    await Promise.race([stopping, new Promise((resolve) => setTimeout(resolve, 1_500))]);
     expect(stopped).toBe(false);
     ended.give(true);
     await stopping;
