@@ -59,8 +59,13 @@ export async function startService(
   const { meter } = metrics;
   const countRead = meter.counter('messaging.client.consumed.messages');
   const amounts = () => ({ waiting: consumer.waiting() });
-  const standstill = createStandstillWatch(standstillMs(scaling.expirySeconds), (ms) => consumer.stoodStill(ms));
-  const handling = createHandling(settings, log, { amounts, meter, traces, taps, beforeEffect: standstill.look });
+  const handling = createHandling(settings, log, {
+    amounts,
+    meter,
+    traces,
+    taps,
+    beforeEffect: () => standstill.look(),
+  });
   const { connection, backends, sender, dispatch, requirementOf } = handling;
   const arrivalsOf = createArrivals({ hub: hubName, meter, log, taps });
   const inLine = () => Object.values(backends.states()).reduce((sum, { connections }) => sum + connections.waiting, 0);
@@ -107,6 +112,8 @@ export async function startService(
       dispatch,
     }),
   });
+
+  const standstill = createStandstillWatch(standstillMs(scaling.expirySeconds), consumer.stoodStill);
 
   const server = await startOperationsServer(http.host, http.port, {
     missing: () => [...consumer.missing(), ...(connection.isOpen() ? [] : ['the hub’s service endpoint'])],

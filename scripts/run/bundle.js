@@ -81,7 +81,7 @@ function noteTime(file) {
 function write(name, text) {
   const path = join(directory, name);
   mkdirSync(dirname(path), { recursive: true });
-  const begun = `${path}.${process.pid}`;
-  writeFileSync(begun, text);
-  renameSync(begun, path);
+  const unfinished = `${path}.${process.pid}`;
+  writeFileSync(unfinished, text);
+  renameSync(unfinished, path);
 }

@@ -33,7 +33,7 @@ export interface PartitionSessions {
   open(record: Ownership, begun: number | undefined, afterViolentEnd?: boolean): Promise<void>;
   /** Revokes the sessions of partitions that belong to another instance, according to these records. */
   revokeLost(records: readonly Ownership[]): void;
-  /** Revokes all sessions, whoever owns the partitions, and returns their partitions. */
+  /** Revokes all sessions, also those of partitions that this instance still owns, and returns their partitions. */
   revokeAll(): readonly string[];
   /** Drains a session and releases its partition. One that cannot be released stays ours, unread. Never rejects. */
   release(partition: string): Promise<void>;
