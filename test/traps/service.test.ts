@@ -44,16 +44,19 @@ describe('trap 1: a connection that ends with a send unsettled', () => {
     expect(error).toContain('getErrorName');
     expect({ code, out }).toEqual({ code: 1, out: 'sent' });
   });
-  test('leaves the client stuck for good when the link is detached without a condition', async () => {
+  // Stuck, when the connection ends before the hub's answer to the end of the session has arrived; else the clean-up is
+  // tried again 45 s later, and crashes.
+  test('leaves the client stuck for good, or crashes later, when the link is detached without a condition', async () => {
     hub.faults.add({ kind: 'settle', link: 'c2d', skip: 1, times: 1, answer: 'detach' });
     const child = start();
     let [out, error] = ['', ''];
     child.stdout.on('data', (chunk) => (out += chunk));
     child.stderr.on('data', (chunk) => (error += chunk));
-    await expect.poll(() => error, { timeout: 120_000 }).toContain('RangeError: Maximum call stack size exceeded');
+    await expect.poll(() => error).toContain('RangeError: Maximum call stack size exceeded');
     await new Promise((resolve) => setTimeout(resolve, 1000)); // it would have tried again after 0.1 s
     expect(hub.counters().connections.service).toBe(0);
-    expect({ out, exitCode: child.exitCode }).toEqual({ out: 'sent\n', exitCode: null });
+    expect(out).toBe('sent\n');
+    expect([null, 1]).toContain(child.exitCode);
     child.kill('SIGKILL');
   });
   test('does neither when the link is detached with a condition', async () => {
@@ -122,9 +125,7 @@ describe('trap 5: open() keeps trying in silence', () => {
       over = true;
     });
     const attempts = hub.faults.add({ kind: 'refuse-connection', answer: 'reset', port: 'amqps' });
-    await expect
-      .poll(() => hub.faults.list().find(({ id }) => id === attempts)?.struck, { timeout: 120_000 })
-      .toBeGreaterThan(2);
+    await expect.poll(() => hub.faults.list().find(({ id }) => id === attempts)?.struck).toBeGreaterThan(2);
     expect(over).toBe(false);
     stopTrying(client);
   });
