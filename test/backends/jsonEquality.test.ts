@@ -1,8 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { saysTheSame } from '../../src/backends/jsonEquality.ts';
-import { parseJson } from '../../src/protocol/json.ts';
-import { elementsOf } from '../../src/protocol/jsonElements.ts';
 
 const same = saysTheSame;
 
@@ -57,35 +55,5 @@ describe('two JSON texts', () => {
   it('are compared in no time, whatever a device has put there', () => {
     const long = `["${'\\"x'.repeat(1_000_000)}",1${'0'.repeat(300_000)}1]`;
     expect(same(long, long.replace(']', ' ]'))).toBe(true);
-  });
-});
-
-describe('the elements of an array', () => {
-  it('each keep their own text', () => {
-    const text = '[ {"n": 1.0, "s": "],[\\"{"}, [1,[2]] ,"a,b" ,12345678901234567890,null]';
-    expect(elementsOf(parseJson(text)).map((element) => element.text)).toEqual([
-      '{"n": 1.0, "s": "],[\\"{"}',
-      '[1,[2]]',
-      '"a,b"',
-      '12345678901234567890',
-      'null',
-    ]);
-  });
-
-  it.each(['[]', ' [ ] '])('of %j are none', (text) => {
-    expect(elementsOf(parseJson(text))).toEqual([]);
-  });
-
-  it('say together what the array says', () => {
-    fc.assert(
-      fc.property(fc.array(fc.jsonValue()), (values) => {
-        const elements = elementsOf(parseJson(JSON.stringify(values, undefined, 1)));
-        expect(elements.map(({ value }) => value)).toEqual(JSON.parse(JSON.stringify(values)));
-      }),
-    );
-  });
-
-  it('are asked of nothing but an array', () => {
-    expect(() => elementsOf(parseJson('{}'))).toThrow('expected an array');
   });
 });
