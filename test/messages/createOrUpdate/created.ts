@@ -48,6 +48,17 @@ export function createdRows({ named, unnamed, created, updated, refused, header 
       ...refused('create', 'HTTP 400: Validation failed'),
     },
     {
+      it: 'reads as many unique properties as are compared',
+      ...nameless.sent,
+      backend: [
+        device,
+        type('pump', { version: '1.0.0', unique: Array.from({ length: 256 }, (_, index) => `name${index}`) }),
+        nameless.creates,
+        noConfiguration(derivedObjectId),
+      ],
+      ...created(pump(isNew)),
+    },
+    {
       it: 'leaves a type that the registry does not know to the information model, which refuses it',
       ...nameless.sent,
       backend: [
