@@ -68,10 +68,10 @@ const noMembers: Scanned = { members: none, twice: never, size: 0 };
  *   object = "{" [ string ":" value *( "," string ":" value ) ] "}"       array = "[" [ value *( "," value ) ] "]"
  *
  * @param bytes UTF-8, with at least one byte after the text
- * @param keys the wanted keys; undefined for none
+ * @param keys the wanted keys
  * @throws MalformedJson
  */
-export function scan(bytes: Buffer, start: number, end: number, keys: Keys | undefined, limits: JsonLimits): Scanned {
+export function scan(bytes: Buffer, start: number, end: number, keys: Keys, limits: JsonLimits): Scanned {
   const progress: Progress = { at: pastBlanks(bytes, start), values: 0 };
   try {
     let scanned = noMembers;
@@ -89,7 +89,7 @@ export function scan(bytes: Buffer, start: number, end: number, keys: Keys | und
 
 type Found = { -readonly [Key in keyof Member]: Member[Key] };
 
-function passObject(bytes: Buffer, progress: Progress, keys: Keys | undefined, limits: JsonLimits): Scanned {
+function passObject(bytes: Buffer, progress: Progress, keys: Keys, limits: JsonLimits): Scanned {
   const { members: maxMembers, keyLength } = limits;
   let members: Map<string, Found> | undefined;
   let twice: Set<string> | undefined;
@@ -102,7 +102,7 @@ function passObject(bytes: Buffer, progress: Progress, keys: Keys | undefined, l
     const keyEnd = pastKey(bytes, key, keyLength);
     size += 1;
     if (size > maxMembers) throw new MalformedJson(`has more than ${maxMembers} members`);
-    const name = keys?.find(bytes, key + 1, keyEnd - 1);
+    const name = keys.find(bytes, key + 1, keyEnd - 1);
     const start = pastColon(bytes, keyEnd);
     const before = progress.values;
     progress.at = start;
