@@ -6,7 +6,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { createTransport, TransportFailure } from '../../src/backends/transport.ts';
 import { serve } from './harness.ts';
 
-function client(url: string, { connections = 4, attemptTimeoutMs = 5000 } = {}) {
+function client(url: string, { connections = 4, attemptTimeoutMs = 60_000 } = {}) {
   const transport = createTransport(url, { connections, attemptTimeoutMs });
   onTestFinished(() => transport.close());
   const axios = new Axios({ adapter: transport.adapter, maxContentLength: 1000 });

@@ -110,6 +110,22 @@ export const methodFaults: readonly Fault[] = [
     },
   ),
   ...inFile(
+    'src/methods/concurrencyLimits.ts',
+    test('concurrencyLimits'),
+    {
+      fault: 'lets wrong tokens wait in the place of authorized callers',
+      find: 'const lookUpsPerInvocation = 4;',
+      replace: 'const lookUpsPerInvocation = 1;',
+      caughtBy: 'are four for each invocation in progress',
+    },
+    {
+      fault: 'gives a place back twice',
+      find: 'if (!isReleased) release();',
+      replace: 'release();',
+      caughtBy: 'gets its place back once',
+    },
+  ),
+  ...inFile(
     'src/methods/requestLog.ts',
     test('load'),
     {
