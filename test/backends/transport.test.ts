@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { Axios } from 'axios';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createTransport, TransportFailure } from '../../src/backends/transport.ts';
 import { serve } from './harness.ts';
 
@@ -24,6 +24,34 @@ async function serveTcp(onRequest: (socket: Socket) => void): Promise<string> {
     server.close();
   });
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+/** Limits expire when the test says so, however late a busy machine is. */
+function time() {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+  onTestFinished(() => void vi.useRealTimers());
+  return {
+    passes: (ms: number) => void vi.advanceTimersByTime(ms),
+    /** What has failed as soon as this time has passed. */
+    async failsAfter(ms: number, failed: Promise<TransportFailure>) {
+      vi.advanceTimersByTime(ms);
+      const later = new Promise((resolve) => setImmediate(resolve)).then(() => Promise.reject(new Error('goes on')));
+      return Promise.race([failed, later]);
+    },
+  };
+}
+
+async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await new Promise((resolve) => setImmediate(resolve));
+}
+
+/** A server that never answers. */
+async function serveSilently() {
+  let arrived = (_: IncomingMessage) => {};
+  const request = new Promise<IncomingMessage>((resolve) => {
+    arrived = resolve;
+  });
+  return { url: await serve((request) => arrived(request)), request };
 }
 
 async function failure(promise: Promise<unknown>): Promise<TransportFailure> {
@@ -139,45 +167,59 @@ describe('the transport', () => {
   });
 
   it('gives up an attempt that gets no answer in time, and its connection with it', async () => {
-    let disconnected: Promise<unknown> | undefined;
-    const url = await serve((request) => {
-      disconnected = once(request.socket, 'close');
-    });
-    const { fault, sent } = await failure(client(url, { attemptTimeoutMs: 40 })('POST', '/', { data: '{}' }));
+    const { failsAfter } = time();
+    const { url, request: seen } = await serveSilently();
+    const failed = failure(client(url, { attemptTimeoutMs: 40 })('POST', '/', { data: '{}' }));
+    const disconnected = once((await seen).socket, 'close');
+    const { fault, sent } = await failsAfter(40, failed);
     expect([fault, sent]).toEqual(['no answer in time', true]);
     await disconnected;
   });
 
   it('gives up an answer that trickles in for ever', async () => {
+    const { passes, failsAfter } = time();
+    let drops = 0;
     const url = await serve((_, response) => {
-      const drip = setInterval(() => response.write(' '), 10);
+      const drip = setInterval(() => {
+        response.write(' ');
+        drops += 1;
+      }, 1);
       response.on('close', () => clearInterval(drip));
     });
-    expect((await failure(client(url, { attemptTimeoutMs: 60 })('GET', '/'))).fault).toBe('no answer in time');
+    const failed = failure(client(url, { attemptTimeoutMs: 60 })('GET', '/'));
+    await until(() => drops > 2);
+    passes(59);
+    const before = drops;
+    await until(() => drops > before + 2);
+    expect((await failsAfter(1, failed)).fault).toBe('no answer in time');
   });
 
   it('keeps to a limit of its own when a request has one', async () => {
-    const url = await serve(() => {});
-    expect((await failure(client(url)('GET', '/', { timeout: 30 }))).fault).toBe('no answer in time');
+    const { failsAfter } = time();
+    const { url, request: seen } = await serveSilently();
+    const failed = failure(client(url)('GET', '/', { timeout: 30 }));
+    await seen;
+    expect((await failsAfter(30, failed)).fault).toBe('no answer in time');
   });
 
   it('gives up a request that is still queued as unsent, and never sends it', async () => {
+    const { failsAfter } = time();
     const paths: (string | undefined)[] = [];
-    const finish: (() => void)[] = [];
+    let answerFirst: (() => void) | undefined;
     const url = await serve((request, response) => {
       paths.push(request.url);
-      finish.push(() => response.end());
+      if (answerFirst) response.end();
+      else answerFirst = () => response.end();
     });
     const request = client(url, { connections: 1 });
     const first = request('GET', '/first');
-    const { fault, sent } = await failure(request('POST', '/queued', { data: '{}', timeout: 30 }));
+    await until(() => answerFirst !== undefined);
+    const failed = failure(request('POST', '/queued', { data: '{}', timeout: 30 }));
+    const { fault, sent } = await failsAfter(30, failed);
     expect([fault, sent]).toEqual(['no answer in time', false]);
-    finish[0]?.();
+    answerFirst?.();
     await first;
-    const third = request('GET', '/third');
-    while (finish.length < 2) await new Promise((resolve) => setImmediate(resolve));
-    finish[1]?.();
-    await third;
+    await request('GET', '/third');
     expect(paths).toEqual(['/first', '/third']);
   });
 
@@ -203,14 +245,10 @@ describe('the transport', () => {
   });
 
   it('breaks off what is under way when it is closed', async () => {
-    let arrived = () => {};
-    const arrival = new Promise<void>((resolve) => {
-      arrived = resolve;
-    });
-    const url = await serve(() => arrived());
-    const transport = createTransport(url, { connections: 1, attemptTimeoutMs: 5000 });
+    const { url, request: seen } = await serveSilently();
+    const transport = createTransport(url, { connections: 1, attemptTimeoutMs: 60_000 });
     const request = failure(new Axios({ adapter: transport.adapter }).request({ method: 'GET', url: '/' }));
-    await arrival;
+    await seen;
     await transport.close();
     expect((await request).fault).toBe('connection lost');
   });
