@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process';
 import { open, readFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { projectDirectory } from '../state/directories.ts';
 import { endWithUs } from './endWithUs.ts';
@@ -116,16 +115,6 @@ export async function answers(url: string): Promise<boolean> {
 export async function tail(logFile: string, lines = 20): Promise<string> {
   const written = (await readFile(logFile, 'utf8')).trimEnd().split('\n').slice(-lines).join('\n');
   return written ? `\nThe last lines of ${logFile}:\n\n${written}\n` : `\n${logFile} is empty.`;
-}
-
-/** A TCP port that was free a moment ago. */
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  if (!address || typeof address === 'string') throw new Error('No free TCP port');
-  return address.port;
 }
 
 /** What an operating system needs to start a program. */

@@ -1,4 +1,5 @@
-import { freePort, startService } from '../../sandbox/service/process.ts';
+import { freePort } from '../../sandbox/service/freePort.ts';
+import { startService } from '../../sandbox/service/process.ts';
 import { growthBy } from './growth.ts';
 import { residentMegabytes, type Stage, stop, withDevice } from './service.ts';
 

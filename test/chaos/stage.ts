@@ -7,7 +7,7 @@ import { type Hub, startHub } from '../../sandbox/hub/hub.ts';
 import type { EntryOf } from '../../sandbox/hub/journal/entry.ts';
 import { createJournal } from '../../sandbox/hub/journal/journal.ts';
 import { serviceEnvironment } from '../../sandbox/service/environment.ts';
-import { freePort } from '../../sandbox/service/process.ts';
+import { freePort } from '../../sandbox/service/freePort.ts';
 import { createInstance, type Instance } from './instance.ts';
 import { createRealDevice, type RealDevice } from './realDevice.ts';
 import type { Message } from './sealed.ts';

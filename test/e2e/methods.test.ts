@@ -8,7 +8,7 @@ import { demonstrateMethods } from '../../sandbox/demonstration/demonstrateMetho
 import type { Invoked } from '../../sandbox/demonstration/invocation.ts';
 import { callFrontDoor } from '../../sandbox/invoke/call.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
-import { freePort } from '../../sandbox/service/process.ts';
+import { freePort } from '../../sandbox/service/freePort.ts';
 import { type Printer, silent } from '../../sandbox/terminal/print.ts';
 import { validateExchange } from '../support/contracts.ts';
 import { startTestSandbox } from './testSandbox.ts';

@@ -7,7 +7,7 @@ import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Device } from '../../sandbox/device/device.ts';
 import { type Azurite, startAzurite } from '../../sandbox/methods/azurite.ts';
 import { buildService } from '../../sandbox/service/build.ts';
-import { freePort } from '../../sandbox/service/process.ts';
+import { freePort } from '../../sandbox/service/freePort.ts';
 import { projectDirectory } from '../../sandbox/state/directories.ts';
 import { envelope } from '../../sandbox/stories/wire.ts';
 import { fatalMessages } from '../support/fatalMessages.ts';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Device } from '../../sandbox/device/device.ts';
-import { freePort } from '../../sandbox/service/process.ts';
+import { freePort } from '../../sandbox/service/freePort.ts';
 import { projectDirectory } from '../../sandbox/state/directories.ts';
 import { envelope } from '../../sandbox/stories/wire.ts';
 import { openDeadLetters } from '../../src/deadLetters/open.ts';

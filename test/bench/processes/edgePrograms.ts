@@ -1,7 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { freePort, type ServiceProcess, startService } from '../../../sandbox/service/process.ts';
+import { freePort } from '../../../sandbox/service/freePort.ts';
+import { type ServiceProcess, startService } from '../../../sandbox/service/process.ts';
 import type { EdgeStageDescription } from './edgeStage.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));

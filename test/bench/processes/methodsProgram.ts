@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { freePort, type ServiceProcess, startService } from '../../../sandbox/service/process.ts';
+import { freePort } from '../../../sandbox/service/freePort.ts';
+import { type ServiceProcess, startService } from '../../../sandbox/service/process.ts';
 import type { Child } from './child.ts';
 import type { StageDescription } from './methodsStage.ts';
 

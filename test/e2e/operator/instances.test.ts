@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Azurite, startAzurite } from '../../../sandbox/methods/azurite.ts';
-import { freePort, type ServiceProcess, startService } from '../../../sandbox/service/process.ts';
+import { freePort } from '../../../sandbox/service/freePort.ts';
+import { type ServiceProcess, startService } from '../../../sandbox/service/process.ts';
 import { startTestSandbox } from '../testSandbox.ts';
 import { createDesk, createSenders, operatorsToken, type TestSandbox } from './desk.ts';
 

@@ -1,0 +1,22 @@
+import { randomInt } from 'node:crypto';
+import { createServer } from 'node:net';
+
+/**
+ * A TCP port that is free now, for a program that starts in a moment. Those that the system gives to connections begin at
+ * 32768 on Linux, and higher elsewhere: one of them could be taken again before the program listens.
+ */
+export async function freePort(): Promise<number> {
+  for (let attempt = 0; attempt < 100; attempt += 1) {
+    const port = randomInt(10_000, 32_768);
+    if (await isFree(port)) return port;
+  }
+  throw new Error('No free TCP port between 10000 and 32767');
+}
+
+function isFree(port: number): Promise<boolean> {
+  const server = createServer();
+  return new Promise((resolve) => {
+    server.once('error', () => resolve(false));
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
+  });
+}
