@@ -20,13 +20,15 @@ let watcher: Writable | undefined;
 /**
  * Has a process end when this one does, also when this one is killed or the other one hangs.
  * @param whole the process leads a group (`detached`), all of which ends
+ * @returns the process
  */
-export function endWithUs(child: ChildProcess, whole = false): void {
-  if (child.pid === undefined) return;
+export function endWithUs<Child extends ChildProcess>(child: Child, whole = false): Child {
+  if (child.pid === undefined) return child;
   const id = whole ? -child.pid : child.pid;
   watcher ??= startWatcher();
   watcher.write(`+ ${id}\n`);
   child.once('exit', () => watcher?.write(`- ${id}\n`));
+  return child;
 }
 
 function startWatcher(): Writable {

@@ -12,6 +12,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { endWithUs } from '../../sandbox/service/endWithUs.ts';
 import { inherited } from '../../sandbox/service/process.ts';
 import { projectDirectory } from '../../sandbox/state/directories.ts';
 import { absentHubAndBackends } from './absentHub.ts';
@@ -33,12 +34,11 @@ interface Result {
 
 const run = (args: readonly string[], environment: Readonly<Record<string, string>> = {}) =>
   new Promise<Result>((resolve) => {
-    execFile(
-      process.execPath,
-      args,
-      { cwd: directory, env: { ...inherited(), ...environment } },
-      (error, stdout, stderr) => resolve({ code: error?.code ?? 0, stdout, stderr }),
+    const options = { cwd: directory, env: { ...inherited(), ...environment } };
+    const child = execFile(process.execPath, args, options, (error, stdout, stderr) =>
+      resolve({ code: error?.code ?? 0, stdout, stderr }),
     );
+    endWithUs(child);
   });
 
 /** Paths below `dist`, and their text. */

@@ -4,6 +4,7 @@ import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Device } from '../../sandbox/device/device.ts';
 import { type Azurite, startAzurite } from '../../sandbox/methods/azurite.ts';
+import { endWithUs } from '../../sandbox/service/endWithUs.ts';
 import { projectDirectory } from '../../sandbox/state/directories.ts';
 import { envelope } from '../../sandbox/stories/wire.ts';
 import { nextAck, startTestSandbox } from './testSandbox.ts';
@@ -57,6 +58,7 @@ describe.each(Object.entries(stores))('npm run dead-letters, with dead letters i
       env: { PATH: process.env['PATH'], ...environment },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
+    endWithUs(child);
     const ended = Promise.all([once(child, 'exit'), text(child.stdout), text(child.stderr)]).then(
       ([[code], stdout, stderr]) => ({ code: code as number | null, stdout, stderr }),
     );
@@ -163,6 +165,7 @@ describe('npm run dead-letters', () => {
         cwd: projectDirectory,
         env: { PATH: process.env['PATH'] },
       });
+      endWithUs(child);
       const [[code], stderr] = await Promise.all([once(child, 'exit'), text(child.stderr)]);
       return { code, stderr };
     };

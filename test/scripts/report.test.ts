@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from '
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { endWithUs } from '../../sandbox/service/endWithUs.ts';
 import { summarize } from '../../scripts/ci/report.ts';
 
 const root = realpathSync(mkdtempSync(join(tmpdir(), 'report-')));
@@ -25,8 +26,9 @@ beforeAll(async () => {
   const report = join(root, 'report.json');
   const args = ['run', '--root', root, '--globals', '--reporter=json', `--outputFile=${report}`, '--maxWorkers=1'];
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('VITEST')));
+  const program = 'node_modules/vitest/vitest.mjs';
   await new Promise((resolve) =>
-    execFile(process.execPath, ['node_modules/vitest/vitest.mjs', ...args, '--no-isolate'], { env }, resolve),
+    endWithUs(execFile(process.execPath, [program, ...args, '--no-isolate'], { env }, resolve)),
   );
   summary = summarize(readFileSync(report, 'utf8'), root);
 });

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { endWithUs } from '../../../sandbox/service/endWithUs.ts';
 import { projectDirectory } from '../../../sandbox/state/directories.ts';
 
 export interface Ended {
@@ -15,6 +16,6 @@ export function run(program: string, args: string[], input = ''): Promise<Ended>
       if (error && typeof error.code !== 'number') reject(error);
       else resolve({ code: child.exitCode, stdout, stderr });
     });
-    child.stdin?.end(input);
+    endWithUs(child).stdin?.end(input);
   });
 }

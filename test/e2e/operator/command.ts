@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { endWithUs } from '../../../sandbox/service/endWithUs.ts';
 import { inherited } from '../../../sandbox/service/process.ts';
 import { projectDirectory } from '../../../sandbox/state/directories.ts';
 
@@ -11,7 +12,8 @@ export const run = (
   new Promise<{ code: unknown; output: string; errors: string }>((resolve) => {
     const args = [`dist/${command}.js`, ...options];
     const env = { ...inherited(), ...environment };
-    execFile(process.execPath, args, { cwd: projectDirectory, env }, (error, output, errors) =>
+    const child = execFile(process.execPath, args, { cwd: projectDirectory, env }, (error, output, errors) =>
       resolve({ code: error?.code ?? 0, output, errors }),
     );
+    endWithUs(child);
   });

@@ -25,9 +25,10 @@ const start = (more: string[]) =>
 const run = (...words: string[]): Promise<{ code: number; out: string; error: string }> =>
   new Promise((resolve) => {
     const args = ['scripts/run.js', program, '--directory', directory, ...words];
-    execFile(process.execPath, args, (error, out, stderr) =>
+    const child = execFile(process.execPath, args, (error, out, stderr) =>
       resolve({ code: Number(error?.code ?? 0), out: out.trim(), error: stderr.trim() }),
     );
+    endWithUs(child);
   });
 
 beforeAll(async () => {
