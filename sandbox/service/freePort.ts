@@ -1,14 +1,18 @@
 import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
 
+const given = new Set<number>();
+
 /**
- * A TCP port that is free now, for a program that starts in a moment. Those that the system gives to connections begin at
- * 32768 on Linux, and higher elsewhere: one of them could be taken again before the program listens.
+ * A TCP port that is free now, for a program that starts in a moment; another one for each call. Those that the system gives
+ * to connections begin at 32768 on Linux, and higher elsewhere: one of them could be taken again before the program listens.
  */
 export async function freePort(): Promise<number> {
   for (let attempt = 0; attempt < 100; attempt += 1) {
     const port = randomInt(10_000, 32_768);
-    if (await isFree(port)) return port;
+    if (given.has(port) || !(await isFree(port))) continue;
+    given.add(port);
+    return port;
   }
   throw new Error('No free TCP port between 10000 and 32767');
 }

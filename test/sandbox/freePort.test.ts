@@ -26,6 +26,15 @@ it('is none that the system gives to connections, and none that is taken', async
   expect(await listening(port)).toBe(port);
 });
 
+it('is given once', async () => {
+  const { freePort } = await import('../../sandbox/service/freePort.ts');
+  const random = (min: number, max: number) => min + Math.floor(Math.random() * (max - min));
+  randomInt.mockReset().mockImplementation(random);
+  const first = await freePort();
+  randomInt.mockReturnValueOnce(first);
+  expect(await freePort()).not.toBe(first);
+});
+
 it('is looked for a hundred times at most', async () => {
   const { freePort } = await import('../../sandbox/service/freePort.ts');
   const taken = await listening(0);
