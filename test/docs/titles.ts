@@ -10,7 +10,7 @@ import { join, relative } from 'node:path';
 export function collectTests(files: readonly string[]): ReadonlyMap<string, readonly string[]> {
   const directory = mkdtempSync(join(tmpdir(), 'titles-'));
   const report = join(directory, 'list.json');
-  const options = [`--json=${report}`, '--config=test/docs/titles.config.ts'];
+  const options = [`--json=${report}`, '--config=test/support/oneWorker.config.ts'];
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('VITEST')));
   try {
     const runner = ['node_modules/vitest/vitest.mjs', 'list', ...files, ...options];

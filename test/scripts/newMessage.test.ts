@@ -60,7 +60,7 @@ describe('npm run new-message', () => {
       ['npm', 'run', 'new-message', '--', 'model.archive'],
       ['npm', 'run', 'docs'],
       ['npx', 'tsc', '--singleThreaded'], // several threads check what they share several times
-      ['npx', 'vitest', 'run', '--no-isolate', '--maxWorkers=1', ...concerned],
+      ['npx', 'vitest', 'run', '--config=test/support/oneWorker.config.ts', ...concerned],
     ];
     for (const [program, ...args] of steps) {
       const { status, said } = run(program, ...args);
