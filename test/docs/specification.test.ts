@@ -37,9 +37,9 @@ const decisions = new Set([...readPage('decisions.md').matchAll(/^### ([A-Z]\d+)
 const files = [...new Set(rules.flatMap(({ rows }) => rows.map(({ file }) => file)))];
 
 describe('docs/specification.md', () => {
-  let tests: ReturnType<typeof collectTests>;
-  beforeAll(() => {
-    tests = collectTests(files.filter((file) => existsSync(file)));
+  let tests: Awaited<ReturnType<typeof collectTests>>;
+  beforeAll(async () => {
+    tests = await collectTests(files.filter((file) => existsSync(file)));
   });
 
   it('numbers its rules without gaps, each chapter from 1', () => {

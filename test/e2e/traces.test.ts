@@ -141,7 +141,8 @@ describe('a service with traces', () => {
   it('has the same trace again when the dead letter is replayed', async () => {
     const env = { PATH: process.env['PATH'], ...sandbox.state.service.environment };
     const replay = spawn(process.execPath, ['dist/deadLetters.js', 'replay'], { cwd: projectDirectory, env });
-    expect(await once(endWithUs(replay), 'exit')).toEqual([0, null]);
+    endWithUs(replay);
+    expect(await once(replay, 'exit')).toEqual([0, null]);
     expect((await nextAck(device)).body.code).toBe('ok');
     const roots = (await collector.spansNamed('process identity.update', 4)).filter(
       ({ traceId }) => traceId === traces[1],

@@ -1,8 +1,11 @@
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { endWithUs } from '../../sandbox/service/endWithUs.ts';
 
 /** A copy of the checkout, without what is ignored. */
 const copy = mkdtempSync(join(tmpdir(), 'new-message-'));
@@ -20,8 +23,10 @@ afterAll(() => rmSync(copy, { recursive: true, force: true }));
 const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(VITEST|npm_)/.test(name)));
 
 /** Runs a program in the copy. */
-function run(program: string, ...args: string[]) {
-  const { status, stdout, stderr } = spawnSync(program, args, { cwd: copy, env, encoding: 'utf8' });
+async function run(program: string, ...args: string[]) {
+  const child = spawn(program, args, { cwd: copy, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+  endWithUs(child, true);
+  const [[status], stdout, stderr] = await Promise.all([once(child, 'exit'), text(child.stdout), text(child.stderr)]);
   return { status, said: `${stdout}${stderr}` };
 }
 const newMessage = (...args: string[]) => run(process.execPath, 'scripts/run.js', 'scripts/newMessage.ts', ...args);
@@ -36,8 +41,11 @@ const concerned = [
 ];
 
 describe('npm run new-message', () => {
-  it('shows its help', () => {
-    expect(newMessage('--help')).toMatchObject({ status: 0, said: expect.stringContaining('sandbox/stories/NAME.ts') });
+  it('shows its help', async () => {
+    expect(await newMessage('--help')).toMatchObject({
+      status: 0,
+      said: expect.stringContaining('sandbox/stories/NAME.ts'),
+    });
   });
 
   it.each<[string[], string]>([
@@ -49,13 +57,13 @@ describe('npm run new-message', () => {
     [['../model.archive'], 'is no name of an action'],
     [['Svc.Device.Deleted'], 'Events are deprecated'],
     [['model.update'], 'src/messages/model.update.ts exists already'],
-  ])('refuses %j and says what is wrong, before it writes anything', (args, words) => {
+  ])('refuses %j and says what is wrong, before it writes anything', async (args, words) => {
     const index = readFileSync(join(copy, 'src/messages/index.ts'), 'utf8');
-    expect(newMessage(...args)).toMatchObject({ status: 1, said: expect.stringContaining(words) });
+    expect(await newMessage(...args)).toMatchObject({ status: 1, said: expect.stringContaining(words) });
     expect(readFileSync(join(copy, 'src/messages/index.ts'), 'utf8')).toBe(index);
   });
 
-  it('adds a message that needs nothing else: types, generated pages and tests hold', () => {
+  it('adds a message that needs nothing else: types, generated pages and tests hold', async () => {
     const steps: [string, ...string[]][] = [
       ['npm', 'run', 'new-message', '--', 'model.archive'],
       ['npm', 'run', 'docs'],
@@ -63,7 +71,7 @@ describe('npm run new-message', () => {
       ['npx', 'vitest', 'run', '--config=test/support/oneWorker.config.ts', ...concerned],
     ];
     for (const [program, ...args] of steps) {
-      const { status, said } = run(program, ...args);
+      const { status, said } = await run(program, ...args);
       expect(status, `${args.join(' ')}\n${said}`).toBe(0);
     }
     for (const page of ['README.md', 'docs/devices.md', 'docs/specification.md', 'docs/contracts/asyncapi.yaml']) {
@@ -71,7 +79,10 @@ describe('npm run new-message', () => {
     }
   });
 
-  it('overwrites nothing', () => {
-    expect(newMessage('model.archive')).toMatchObject({ status: 1, said: expect.stringContaining('exists already') });
+  it('overwrites nothing', async () => {
+    expect(await newMessage('model.archive')).toMatchObject({
+      status: 1,
+      said: expect.stringContaining('exists already'),
+    });
   });
 });
