@@ -1,0 +1,18 @@
+/**
+ * Which clock tells what (D180). A duration, a deadline and a point in time inside the process are milliseconds of
+ * `performance.now()`, which nobody can set. The clock that can be set, `Date.now()`, tells only the time of day: for people, for
+ * other machines, and for comparing with times that other machines have given.
+ */
+
+/** The time of day at a point in time, in ms since 1970, by the clock as it is set now. */
+export const timeOfDay = (at: number): number => Math.round(Date.now() - (performance.now() - at));
+
+/** The clocks of the machine, in milliseconds. */
+export interface Clocks {
+  /** Can't be set, and on Linux stands still while the machine is suspended. */
+  monotonic(): number;
+  /** Can be set, forward and back. */
+  wall(): number;
+  /** Goes on while the machine is suspended; exact to a second, and dear: a system call or two. */
+  sinceBoot(): number;
+}
