@@ -154,8 +154,8 @@ async function replayAll(
       width,
       remark: (text) => say(printable(text)),
       progress(done, all) {
-        if (Date.now() - saidAt < progressEveryMs) return;
-        saidAt = Date.now();
+        if (performance.now() - saidAt < progressEveryMs) return;
+        saidAt = performance.now();
         say(`${done} of ${all}`);
       },
     });

@@ -3,9 +3,8 @@ import { openDeadLetters } from './deadLetters/open.ts';
 import type { DeadLetters } from './deadLetters/store.ts';
 import { createDispatch, type Dispatch } from './dispatch/dispatch.ts';
 import { createRequirements, type RequirementOf } from './dispatch/requirements.ts';
-import { createReplies } from './hub/replies/replies.ts';
-import type { Sender } from './hub/replies/sender.ts';
-import { newServiceClient, type ServiceConnection } from './hub/replies/serviceConnection.ts';
+import { createReplies, type Replies } from './hub/replies/replies.ts';
+import { newServiceClient } from './hub/replies/serviceConnection.ts';
 import { cureHubSdks } from './hub/sdkCures.ts';
 import { type Log, withFields } from './log/log.ts';
 import { createTroubles } from './log/troubles.ts';
@@ -21,8 +20,7 @@ export interface Handling {
   readonly dispatch: Dispatch;
   readonly requirementOf: RequirementOf;
   readonly backends: Backends;
-  readonly connection: ServiceConnection;
-  readonly sender: Sender;
+  readonly replies: Pick<Replies, 'connection' | 'sender' | 'missing'>;
   close(): Promise<void>;
 }
 
@@ -52,7 +50,7 @@ export function createHandling(settings: Settings, log: Log, options: HandlingOp
     taps,
     beforeEffect,
   } = options;
-  const { hub, replies, backends: urls } = settings;
+  const { hub, backends: urls } = settings;
   cureHubSdks();
   const backends = createBackends(urls, withFields(log, { part: 'backends' }), {
     secrets: secretsOf(settings),
@@ -61,12 +59,12 @@ export function createHandling(settings: Settings, log: Log, options: HandlingOp
   });
   const troubles = createTroubles(log, amounts);
   const newClient = () => newServiceClient(hub.serviceConnectionString);
-  const { connection, sender } = createReplies(replies, newClient, log, troubles, meter);
+  const replies = createReplies(settings.replies, newClient, log, troubles, meter);
   const tidying = setInterval(() => {
     deadLetters.tidy().catch((error) => log.warn({ err: error }, 'dead letters cannot be tidied up'));
   }, tidyEveryMs).unref();
   const dispatch = createDispatch({
-    ...{ backends, sender, meter, deadLetters, log, traces, taps, beforeEffect },
+    ...{ backends, sender: replies.sender, meter, deadLetters, log, traces, taps, beforeEffect },
     limits: messageLimits,
     now: () => new Date(),
   });
@@ -74,13 +72,12 @@ export function createHandling(settings: Settings, log: Log, options: HandlingOp
     dispatch,
     requirementOf: createRequirements(backends, messageLimits),
     backends,
-    connection,
-    sender,
+    replies,
     async close() {
       clearInterval(tidying);
-      sender.stop();
+      const closing = replies.close();
       troubles.close();
-      await Promise.all([connection.close(), backends.close(), traces?.close()]);
+      await Promise.all([closing, backends.close(), traces?.close()]);
     },
   };
 }

@@ -66,7 +66,7 @@ export async function startService(
     taps,
     beforeEffect: () => standstill.look(),
   });
-  const { connection, backends, sender, dispatch, requirementOf } = handling;
+  const { replies, backends, dispatch, requirementOf } = handling;
   const arrivalsOf = createArrivals({ hub: hubName, meter, log, taps });
   const inLine = () => Object.values(backends.states()).reduce((sum, { connections }) => sum + connections.waiting, 0);
   const pace = createPace({ least: leastMessages, most: delivery.maxMessages, inLine });
@@ -116,18 +116,18 @@ export async function startService(
   const standstill = createStandstillWatch(standstillMs(scaling.expirySeconds), consumer.stoodStill);
 
   const server = await startOperationsServer(http.host, http.port, {
-    missing: () => [...consumer.missing(), ...(connection.isOpen() ? [] : ['the hub’s service endpoint'])],
+    missing: () => [...consumer.missing(), ...replies.missing()],
     stuck: () => (consumer.silentForMs() < stuckAfterMs ? [] : ['an answer of the hub or the checkpoint store']),
     metrics: metrics.answer,
   });
-  observeService(meter, { budget: overall, pace, consumer, backends, sender });
+  observeService(meter, { budget: overall, pace, consumer, backends, sender: replies.sender });
   log.info({ port: server.port }, 'health is served at /livez and /readyz');
   const admin = await openAdmin(
     settings,
     log,
     { program: 'service', instance, ...thisBuild(process.env) },
     {
-      ...serviceRoutes({ ...handling, consumer, instance }),
+      ...serviceRoutes({ backends, replies, consumer, instance }),
       '/tap': tapRoute(taps, secretsOf(settings), () => ({
         instance,
         partitions: consumer.partitions().map(({ partition }) => partition),
@@ -135,7 +135,7 @@ export async function startService(
     },
   );
   consumer.start();
-  void connection.open();
+  void replies.connection.open();
 
   return {
     async stop() {

@@ -162,6 +162,37 @@ describe('imports', () => {
   });
 });
 
+describe('the clock that can be set', () => {
+  /** Files that ask for the time of day, and why (D180). */
+  const reasons = {
+    'concurrency/clocks.ts': 'turns a point in time of the process into a time of day',
+    'concurrency/standstill.ts': 'compares it with the clock that can’t be set',
+    'hub/reading/ownerships.ts': 'writes times for other instances, and reads theirs',
+    'hub/reading/partitionState.ts': 'compares it with the time at which the hub received an event',
+    'hub/stores/labelledBlobs.ts': 'compares it with the clock of the storage',
+    'hub/methods/fileStorage.ts': 'tells the storage when a signature expires',
+    'deadLetters/open.ts': 'compares it with the times of dead letters, which outlive the process',
+    'deadLetters/directory.ts': 'compares it with the times of files',
+    'backends/backOff.ts': 'reads a date in Retry-After',
+    'handling.ts': 'stamps acknowledgements',
+    'metrics/exposition.ts': 'tells collectors since when is counted',
+    'metrics/producer.ts': 'tells collectors when a figure was read',
+    'operations/tapRoute.ts': 'shows when a tap began',
+    'tap/taps.ts': 'shows when something happened',
+    'service.ts': 'names a file',
+  };
+
+  it('is asked only for times of day: durations and deadlines come from the one that can’t be set', () => {
+    const asking = filesBelow('src').filter((file) => /Date\.now|new Date\(\)/.test(readFileSync(file, 'utf8')));
+    expect(asking.map((file) => file.slice('src/'.length)).sort()).toEqual(Object.keys(reasons).sort());
+  });
+
+  it('is not asked in the edge proxy', () => {
+    const asking = filesBelow('edge/src').filter((file) => /Date\.now|new Date\(\)/.test(readFileSync(file, 'utf8')));
+    expect(asking).toEqual([]);
+  });
+});
+
 describe('folders', () => {
   it.each(['src', 'edge/src', 'sandbox'])('of %s do not import each other in a cycle', (root) => {
     expect(folderCycles(root)).toEqual([]);

@@ -27,7 +27,7 @@ export interface Circuit {
 }
 
 export interface Outage {
-  /** In ms since 1970. */
+  /** As `performance.now()`. */
   readonly since: number;
   readonly failure: string;
 }
@@ -86,7 +86,7 @@ export function createCircuit(options: CircuitOptions): Circuit {
     const released = new Promise<boolean>((resolve) => {
       release = resolve;
     });
-    const opened: SendQueue = { closed: released, release, waited: 0, since: Date.now(), failure };
+    const opened: SendQueue = { closed: released, release, waited: 0, since: performance.now(), failure };
     gate = opened;
     onOpen?.();
     const counts = () => ({ failures: outages.count() + serverErrors.count(), waited: opened.waited });

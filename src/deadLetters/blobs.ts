@@ -27,7 +27,7 @@ export function createBlobs({ connectionString, container, limits = defaultLimit
   const { attempt, ensureContainer } = createStorageCalls(client, 'dead-letter storage', limits);
   const inTurn = atMost(mostRequests);
   const blobOf = (id: string) => client.getBlockBlobClient(`${id}${suffix}`);
-  const deadline = () => Date.now() + limits.verbMs;
+  const deadline = () => performance.now() + limits.verbMs;
 
   /** @param from continuation token of the page before; undefined for the first page */
   const page = (prefix: string, from: string | undefined) =>

@@ -23,7 +23,7 @@ import { derivedTraceId, newTraceparent } from '../protocol/trace.ts';
 import { createSteps, type Steps } from '../tap/steps.ts';
 import type { Taps } from '../tap/taps.ts';
 import type { Traces } from '../tracing/span.ts';
-import { writeHandled } from './handledLine.ts';
+import { waitsOf, writeHandled } from './handledLine.ts';
 import { createHandledRecorder } from './handledMetrics.ts';
 import { beginTrace, endHandled, type MessageTrace, untilHandled } from './messageSpan.ts';
 import { answer, type Handled } from './respond.ts';
@@ -98,9 +98,8 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     const tell = taps?.of(arrival.deviceId, { partition, sequenceNumber: arrival.event.sequenceNumber });
     const steps = createSteps(tell);
     context.begins?.(steps);
-    const { begunAt } = steps;
-    const { readAt } = context;
-    if (tell) tellBegun(tell, arrival, envelope, { traceId, readAt, begunAt });
+    const waits = waitsOf(arrival.event, context.readAt, steps.begunAt);
+    if (tell) tellBegun(tell, arrival, envelope, { traceId, waits });
     const began = performance.now();
     const times: CallTimes = {};
     const handled = context.parkUnexecuted
@@ -124,7 +123,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       tell?.('parked', { code: handled.failure.code });
     } else if (arrival.redelivered) await letters.release(arrival); // C1
     const ms = ended - began;
-    const course = { traceId, readAt, begunAt, ms, repliesMs, backends: times };
+    const course = { traceId, waits, ms, repliesMs, backends: times };
     recordHandled(arrival, handled, answered, course);
     writeHandled(log, arrival, handled, answered, course); // rounds the times
     if (tell) tellHandled(tell, handled, answered, course);

@@ -1,21 +1,42 @@
 import type { CallTimes } from '../backends/call.ts';
+import { timeOfDay } from '../concurrency/clocks.ts';
 import type { Log } from '../log/log.ts';
 import { firstOf } from '../protocol/details.ts';
+import type { HubEvent } from '../protocol/event.ts';
 import type { Arrival } from './dispatch.ts';
 import type { Answered, Handled } from './respond.ts';
 
 /** When and where a message was handled. */
 export interface Course {
   readonly traceId: string;
-  /** When it was read from the hub, in ms since 1970; undefined for a dead letter. */
-  readonly readAt: number | undefined;
-  /** When its handling began, in ms since 1970. */
-  readonly begunAt: number;
+  /** Undefined for a dead letter. */
+  readonly waits: Waits | undefined;
   /** Duration of the handling without replies. */
   readonly ms: number;
   readonly repliesMs: number;
   readonly backends: CallTimes;
 }
+
+/** How long a message waited before its handling began, in milliseconds. */
+export interface Waits {
+  /** In the hub. The hub's clock and ours differ, and ours can be set: 0 instead of less. */
+  readonly hubMs: number;
+  /** Behind others, since it was read. */
+  readonly laneMs: number;
+}
+
+/**
+ * @param readAt when it was read from the hub; undefined for a dead letter
+ * @param begunAt when its handling began; both as `performance.now()`
+ */
+export const waitsOf = (
+  { enqueuedTimeUtc }: HubEvent,
+  readAt: number | undefined,
+  begunAt: number,
+): Waits | undefined =>
+  readAt === undefined
+    ? undefined
+    : { hubMs: Math.max(0, timeOfDay(readAt) - enqueuedTimeUtc.getTime()), laneMs: begunAt - readAt };
 
 /** The one log line of a handled message (G5, D91). */
 export function writeHandled(
@@ -23,7 +44,7 @@ export function writeHandled(
   { event, origin }: Arrival,
   { envelope, outcome }: Handled,
   { failure, sent, dropped }: Answered,
-  { traceId, readAt, begunAt, ms, repliesMs, backends }: Course,
+  { traceId, waits, ms, repliesMs, backends }: Course,
 ): void {
   const remarks = outcome?.remarks ?? [];
   const isAlarming = dropped.length > 0 || failure?.code === 'internal_platform_error';
@@ -38,8 +59,8 @@ export function writeHandled(
       ack: envelope.ack,
       partition: origin.partition,
       sequenceNumber: event.sequenceNumber,
-      hubWaitMs: readAt === undefined ? undefined : atLeastZero(readAt - event.enqueuedTimeUtc.getTime()),
-      laneWaitMs: readAt === undefined ? undefined : atLeastZero(begunAt - readAt),
+      hubWaitMs: waits?.hubMs,
+      laneWaitMs: waits && Math.round(waits.laneMs),
       ms: Math.round(ms),
       backends: rounded(backends),
       replies: sent,
@@ -50,9 +71,6 @@ export function writeHandled(
     'handled',
   );
 }
-
-/** The hub's clock and ours differ, and ours can be set back. */
-const atLeastZero = (ms: number): number => (ms > 0 ? ms : 0);
 
 /** Undefined when there was no call. */
 function rounded(backends: CallTimes): CallTimes | undefined {

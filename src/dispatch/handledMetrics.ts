@@ -15,15 +15,15 @@ export function createHandledRecorder(meter: Meter): RecordHandled {
   const recordWait = meter.histogram('device_messaging.wait.duration');
   const recordReplies = meter.histogram('device_messaging.replies.duration');
 
-  return ({ event, generation }, { card }, { failure, sent, dropped }, { readAt, begunAt, ms, repliesMs }) => {
+  return ({ generation }, { card }, { failure, sent, dropped }, { waits, ms, repliesMs }) => {
     const code = failure?.code ?? 'ok';
     const name = card?.name ?? other;
     const { fault } = resultCodes[code];
     countHandled(code, name, generation);
     recordWork(ms / 1000, name, generation, fault === 'nobody' ? '' : fault);
-    if (readAt !== undefined) {
-      recordWait((readAt - event.enqueuedTimeUtc.getTime()) / 1000, 'hub');
-      recordWait((begunAt - readAt) / 1000, 'lane');
+    if (waits !== undefined) {
+      recordWait(waits.hubMs / 1000, 'hub');
+      recordWait(waits.laneMs / 1000, 'lane');
     }
     for (let number = 0; number < sent; number += 1) countReply('delivered');
     for (const { reason } of dropped) countReply(reason);

@@ -23,7 +23,7 @@ export function beginReplyStep(
       steps?.open.delete(step);
       if (tell === undefined) return;
       const outcome = typeof delivery === 'string' ? delivery : `dropped: ${delivery.dropped}`;
-      const ms = Date.now() - step.since;
+      const ms = Math.round(performance.now() - step.since);
       const bytes = Buffer.byteLength(body);
       tell('reply', { kind, to, outcome, ms, messageId, correlationId, properties, bytes }, { body });
     },

@@ -10,16 +10,15 @@ export function tellBegun(
   tell: Tell,
   { redelivered, attempts = 0, generation }: Arrival,
   { name, correlationId, ack }: Envelope,
-  { traceId, readAt, begunAt }: Pick<Course, 'traceId' | 'readAt' | 'begunAt'>,
+  { traceId, waits }: Pick<Course, 'traceId' | 'waits'>,
 ): void {
-  const laneWaitMs = readAt === undefined ? undefined : Math.max(0, begunAt - readAt);
   tell('begun', {
     message: name,
     generation,
     correlationId,
     traceId,
     ack,
-    laneWaitMs,
+    laneWaitMs: waits && Math.round(waits.laneMs),
     redelivered,
     parkedBefore: attempts,
   });

@@ -24,7 +24,7 @@ export function createProducer({ readings }: Pick<MeterWithReadings, 'readings'>
 
   return {
     async collect() {
-      const endTime = hrTimeOf(Date.now());
+      const endTime = hrTimeOf(Math.max(since, Date.now())); // the clock can be set back
       const errors: unknown[] = [];
       const metrics = readings().flatMap((reading) => {
         try {

@@ -1,7 +1,13 @@
+import { timeOfDay } from '../concurrency/clocks.ts';
+
 /** Seconds as people read them. */
 export const inTenths = (seconds: number): number => Math.round(10 * seconds) / 10;
 
-/** @param ms since 1970; the clock may have been set back since */
-export const secondsSince = (ms: number): number => inTenths(Math.max(0, Date.now() - ms) / 1000);
+/** @param at as `performance.now()` */
+export const secondsSince = (at: number): number => inTenths((performance.now() - at) / 1000);
 
-export const ageOf = (ms: number) => ({ since: new Date(ms).toISOString(), seconds: secondsSince(ms) });
+/** @param at as `performance.now()` */
+export const shownTime = (at: number): string => new Date(timeOfDay(at)).toISOString();
+
+/** @param at as `performance.now()` */
+export const ageOf = (at: number) => ({ since: shownTime(at), seconds: secondsSince(at) });

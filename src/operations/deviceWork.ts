@@ -1,7 +1,7 @@
 import type { BackendName, Backends } from '../backends/backends.ts';
 import type { DeviceWork } from '../hub/partition/deviceWork.ts';
 import type { Step } from '../tap/steps.ts';
-import { ageOf, secondsSince } from './ages.ts';
+import { ageOf, secondsSince, shownTime } from './ages.ts';
 
 type Work = DeviceWork & { readonly partition: string };
 
@@ -17,7 +17,7 @@ export function shownWork(
     device,
     partition,
     messages,
-    oldest: { sequenceNumber, readAt: new Date(readAt).toISOString(), seconds: secondsSince(readAt) },
+    oldest: { sequenceNumber, readAt: shownTime(readAt), seconds: secondsSince(readAt) },
     state,
     waitsFor: doing.length > 0 ? doing.map(({ waitsFor }) => waitsFor).join('; ') : waits(state, out),
     ...(begunAt !== undefined && { begun: ageOf(begunAt) }),

@@ -36,7 +36,7 @@ export function observePartitions(meter: Meter, consumer: Pick<Consumer, 'partit
   observe('device_messaging.partition.lag.duration', (state) => state.lagSeconds);
   observe('device_messaging.partition.spool.bytes', ({ spooled }) => spooled.bytes);
   observe('device_messaging.partition.oldest.duration', ({ oldest }) =>
-    oldest === undefined ? 0 : Math.max(0, (Date.now() - oldest.readAt) / 1000),
+    oldest === undefined ? 0 : (performance.now() - oldest.readAt) / 1000,
   );
   observe('device_messaging.partition.checkpoint.duration', ({ checkpoint }) => checkpoint.ageSeconds);
   observe('device_messaging.partition.suspects', ({ suspects }) => suspects);

@@ -2,11 +2,10 @@ import { z } from 'zod';
 import type { Backends } from '../backends/backends.ts';
 import type { Consumer } from '../hub/reading/consumer.ts';
 import type { PartitionState } from '../hub/reading/partitionState.ts';
-import type { Sender } from '../hub/replies/sender.ts';
-import type { ServiceConnection } from '../hub/replies/serviceConnection.ts';
+import type { Replies } from '../hub/replies/replies.ts';
 import type { Ownership } from '../hub/stores/store.ts';
 import type { AdminRoute } from './admin.ts';
-import { inTenths, secondsSince } from './ages.ts';
+import { inTenths, secondsSince, shownTime } from './ages.ts';
 import { shownWork } from './deviceWork.ts';
 import { shownBackends } from './shownBackends.ts';
 
@@ -15,8 +14,7 @@ interface Sources {
   readonly instance: string;
   readonly consumer: Pick<Consumer, 'partitions' | 'elsewhere' | 'devices'>;
   readonly backends: Pick<Backends, 'states'>;
-  readonly connection: Pick<ServiceConnection, 'isOpen'>;
-  readonly sender: Pick<Sender, 'state' | 'notFetching'>;
+  readonly replies: Pick<Replies, 'connection' | 'sender'>;
 }
 
 const mostDevices = 1_000;
@@ -28,7 +26,12 @@ const devicesQuery = z.strictObject({
 
 /** What the service says about itself on the admin port. */
 export function serviceRoutes(sources: Sources): Readonly<Record<string, AdminRoute>> {
-  const { instance, consumer, backends, connection, sender } = sources;
+  const {
+    instance,
+    consumer,
+    backends,
+    replies: { connection, sender },
+  } = sources;
 
   function devices(query: URLSearchParams) {
     const { device, limit } = devicesQuery.parse(Object.fromEntries(query));
@@ -65,8 +68,6 @@ export function serviceRoutes(sources: Sources): Readonly<Record<string, AdminRo
   };
 }
 
-const shownTime = (ms: number): string => new Date(ms).toISOString();
-
 const shownPartition = ({ since, oldest, lagSeconds, checkpoint, ...rest }: PartitionState) => ({
   ...rest,
   lagSeconds: lagSeconds === undefined ? undefined : inTenths(lagSeconds),
@@ -78,5 +79,5 @@ const shownPartition = ({ since, oldest, lagSeconds, checkpoint, ...rest }: Part
 const shownOwner = ({ partition, owner, renewedAt }: Ownership) => ({
   partition,
   owner: owner === '' ? 'none' : owner,
-  renewedAt: shownTime(renewedAt),
+  renewedAt: new Date(renewedAt).toISOString(),
 });

@@ -12,7 +12,7 @@ export interface CallLimits {
 /** Calls to one container, with retries and time-outs. */
 export interface StorageCalls {
   /**
-   * Ends before `by` (milliseconds since 1970).
+   * Ends before `by` (as `performance.now()`).
    * @throws Error with the operation and the reason, without the request, which has tokens (G5)
    */
   attempt<T>(what: string, by: number, once: (abortSignal: AbortSignal) => Promise<T>): Promise<T>;
@@ -29,12 +29,12 @@ export function createStorageCalls(container: ContainerClient, storage: string, 
   async function attempt<T>(what: string, by: number, once: (abortSignal: AbortSignal) => Promise<T>): Promise<T> {
     for (let count = 1; ; count += 1) {
       try {
-        return await once(AbortSignal.timeout(Math.max(1, Math.min(limits.attemptMs, by - Date.now()))));
+        return await once(AbortSignal.timeout(Math.max(1, Math.min(limits.attemptMs, by - performance.now()))));
       } catch (error) {
         const { statusCode, code, name } = error as { statusCode?: number; code?: string; name: string };
         if (code === 'ContainerNotFound') isThere = false;
         const pause = limits.pauseMs * 2 ** (count - 1);
-        if (count >= limits.attempts || !transientStatuses.includes(statusCode) || Date.now() + pause >= by) {
+        if (count >= limits.attempts || !transientStatuses.includes(statusCode) || performance.now() + pause >= by) {
           throw new Error(`${storage}: ${what} failed: ${[statusCode, code ?? name].join(' ').trim()}`);
         }
         await sleep(pause);

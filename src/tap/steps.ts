@@ -4,7 +4,7 @@ import type { Tell } from './taps.ts';
 export interface Steps {
   /** Backend calls and replies in progress, in the order of their beginning. */
   readonly open: Set<Step>;
-  /** In ms since 1970. */
+  /** As `performance.now()`. */
   readonly begunAt: number;
   /** Undefined while nobody follows the device, and while an invocation's device is not known. */
   tell: Tell | undefined;
@@ -16,17 +16,17 @@ export interface Step {
   readonly what: string;
   /** The backend of a call, or what else is asked; the receiving device of a reply. */
   readonly of: string;
-  /** In ms since 1970. */
+  /** As `performance.now()`. */
   readonly since: number;
   /** For calls `connection`, `circuit`, `answer` or `retry`; for replies `turn`, `hub`, or why the hub did not take it. */
   waitsFor: string;
 }
 
-export const createSteps = (tell: Tell | undefined): Steps => ({ open: new Set(), begunAt: Date.now(), tell });
+export const createSteps = (tell: Tell | undefined): Steps => ({ open: new Set(), begunAt: performance.now(), tell });
 
 /** @param steps undefined when nobody could ask */
 export function beginStep(steps: Steps | undefined, kind: Step['kind'], what: string, of: string): Step {
-  const step = { kind, what, of, since: Date.now(), waitsFor: kind === 'call' ? 'connection' : 'turn' };
+  const step = { kind, what, of, since: performance.now(), waitsFor: kind === 'call' ? 'connection' : 'turn' };
   steps?.open.add(step);
   return step;
 }

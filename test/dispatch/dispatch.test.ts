@@ -6,6 +6,7 @@ import { messageLimits } from '../../src/settings/groups/constants.ts';
 import { dispatchEvent } from '../support/dispatching.ts';
 import { bearerToken } from '../support/environment.ts';
 import { hubEvent } from '../support/events.ts';
+import { sumsOf } from '../support/readings.ts';
 import type { Script } from '../support/scriptedBackend.ts';
 import { now } from '../support/wiring.ts';
 import { device, devicePrincipal, noConfiguration, problem, pump, pumpAnswer, pumpId } from '../support/world.ts';
@@ -267,12 +268,13 @@ describe('the log', () => {
       const event = hubEvent({ properties, body: pumpBody });
       const enqueuedAt = event.enqueuedTimeUtc.getTime();
       vi.setSystemTime(enqueuedAt + 12_000);
+      const readAt = performance.now() - 3_000;
       const [first, ...others] = success;
       const dispatching = dispatchEvent(
         event,
         [{ call: first.call, reply: [503, '', { 'retry-after': '2' }] }, first, ...others],
         {
-          readAt: enqueuedAt + 9_000,
+          readAt,
           deliver: () => {
             vi.advanceTimersByTime(40);
             return 'delivered';
@@ -300,12 +302,29 @@ describe('the log', () => {
     ['behind', -5_000],
   ])('never has a negative time, even if the clock of the hub is %s ours', async (_, aheadMs) => {
     const event = hubEvent({ properties, body: pumpBody });
-    const { logged } = await dispatchEvent(event, success, { readAt: Date.now() + 5_000 });
-    expect(logged).toMatchObject([{ laneWaitMs: 0 }]);
-    const readAt = event.enqueuedTimeUtc.getTime() - aheadMs;
-    expect((await dispatchEvent(event, success, { readAt })).logged).toMatchObject([
-      { hubWaitMs: Math.max(0, -aheadMs) },
-    ]);
+    vi.useFakeTimers({ now: event.enqueuedTimeUtc.getTime() - aheadMs });
+    try {
+      const { logged, meter } = await dispatchEvent(event, success, { readAt: performance.now() });
+      const hubWaitMs = Math.max(0, -aheadMs);
+      expect(logged).toMatchObject([{ hubWaitMs, laneWaitMs: 0 }]);
+      expect(sumsOf(meter, 'device_messaging.wait.duration')).toEqual({ hub: hubWaitMs / 1000, lane: 0 });
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  it('measures how long a message waited behind others by a clock that nobody can set', async () => {
+    vi.useFakeTimers({ now: 0 });
+    try {
+      const readAt = performance.now();
+      await vi.advanceTimersByTimeAsync(2_000);
+      vi.setSystemTime(-3_600_000);
+      const { logged, meter } = await dispatchEvent(hubEvent({ properties, body: pumpBody }), success, { readAt });
+      expect(logged).toMatchObject([{ laneWaitMs: 2_000 }]);
+      expect(sumsOf(meter, 'device_messaging.wait.duration')).toMatchObject({ lane: 2 });
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   it('holds no body, no key and no token, whatever happens', async () => {

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { balanceLimits, decide } from '../../src/hub/reading/balance.ts';
+import type { SeenOwnership } from '../../src/hub/reading/ownerships.ts';
 import type { Ownership } from '../../src/hub/stores/store.ts';
 
 const limits = { expiryMs: 30_000, forceMs: 60_000 };
@@ -15,7 +16,9 @@ const owned = (partition: string, owner: string, more: Partial<Ownership> = {}):
   etag: 'e',
   ...more,
 });
-const at = (me: string, records: Ownership[], now = 100_000) => decide(me, partitions, records, now, limits);
+const seen = (records: readonly Ownership[], now: number): SeenOwnership[] =>
+  records.map((one) => ({ ...one, unrenewedMs: now - one.renewedAt, wantedMs: now - one.wantedSince }));
+const at = (me: string, records: Ownership[], now = 100_000) => decide(me, partitions, seen(records, now), limits);
 const names = (records: readonly Ownership[]) => records.map(({ partition }) => partition);
 
 it('force comes neither before the owner’s expiry nor before the owner may have drained, whatever the settings', () => {
@@ -26,7 +29,7 @@ it('force comes neither before the owner’s expiry nor before the owner may hav
       const now = 1e9 + waited;
       const record = owned('0', 'b', { wantedBy: 'a', wantedSince: 1e9, renewedAt: now });
       const others = ['1', '2', '3'].map((one) => owned(one, 'b', { renewedAt: now }));
-      const { claim } = decide('a', partitions, [record, ...others], now, own);
+      const { claim } = decide('a', partitions, seen([record, ...others], now), own);
       if (waited < expiry * 1000 || waited < drain * 1000) expect(claim).toEqual([]);
       expect(own.forceMs).toBeGreaterThanOrEqual((drain + expiry) * 1000);
     }),
@@ -62,7 +65,7 @@ describe('sharing partitions', () => {
   it('what was given back for a newcomer that reads nothing yet is left to it, as long as an owner would have to come back', () => {
     const promised = owned('1', '', { wantedBy: 'b', wantedSince: 99_000 });
     const claimed = (me: string, now: number) =>
-      decide(me, ['0', '1'], [owned('0', 'a', { renewedAt: now }), promised], now, limits).claim;
+      decide(me, ['0', '1'], seen([owned('0', 'a', { renewedAt: now }), promised], now), limits).claim;
     expect([claimed('a', 100_000), claimed('b', 100_000), claimed('a', 130_000)]).toEqual([[], ['1'], ['1']]);
   });
 
@@ -92,7 +95,7 @@ describe('sharing partitions', () => {
 
   it('an owner has expired only after the time in which it could have renewed', () => {
     const records = [owned('0', 'a'), owned('1', 'a'), owned('2', 'b'), owned('3', 'b')];
-    const claimed = (ageMs: number) => decide('a', partitions, records, 500_000, limits, () => ageMs).claim;
+    const claimed = (ageMs: number) => at('a', records, 100_000 + ageMs).claim;
     expect(claimed(29_999)).toEqual([]);
     expect(claimed(30_000)).toEqual(['2', '3']);
   });
@@ -111,7 +114,7 @@ describe('sharing partitions', () => {
   it('nobody asks for what would only move the inequality', () => {
     const five = ['0', '1', '2', '3', '4'];
     const records = [owned('0', 'a'), owned('1', 'a'), owned('2', 'a'), owned('3', 'b'), owned('4', 'b')];
-    expect(decide('b', five, records, 100_000, limits).ask).toEqual([]);
+    expect(decide('b', five, seen(records, 100_000), limits).ask).toEqual([]);
   });
 
   it('settles evenly, while instances come and go, and never has two owners', () => {
@@ -125,7 +128,7 @@ describe('sharing partitions', () => {
         const round = () => {
           now += 5_000;
           for (const me of alive) {
-            const decision = decide(me, ids, [...records.values()], now, limits);
+            const decision = decide(me, ids, seen([...records.values()], now), limits);
             for (const one of decision.renew) records.set(one.partition, { ...one, renewedAt: now });
             for (const one of decision.release) records.set(one.partition, { ...one, owner: '', renewedAt: now });
             for (const partition of decision.claim) records.set(partition, owned(partition, me, { renewedAt: now }));

@@ -20,7 +20,7 @@ describe('what an operator sees of a device', () => {
     expect(partition.devices(undefined).map(({ device }) => device)).toEqual(['a', 'b']);
     expect(partition.devices('a')).toEqual([
       {
-        ...{ device: 'a', messages: 3, sequenceNumber: 1, readAt: Date.now(), begunAt: Date.now() },
+        ...{ device: 'a', messages: 3, sequenceNumber: 1, readAt: performance.now(), begunAt: performance.now() },
         ...{ state: 'in flight', needs: [], steps: [step] },
       },
     ]);

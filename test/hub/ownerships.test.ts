@@ -1,4 +1,4 @@
-import { expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { createOwnerships } from '../../src/hub/reading/ownerships.ts';
 import { createMemoryStore } from '../../src/hub/stores/memoryStore.ts';
 import type { Store } from '../../src/hub/stores/store.ts';
@@ -64,8 +64,8 @@ async function agesAfter(...pausesMs: number[]): Promise<(number | undefined)[]>
   const ages: (number | undefined)[] = [];
   for (const pauseMs of pausesMs) {
     await vi.advanceTimersByTimeAsync(pauseMs);
-    const { records, ageOf } = await look();
-    ages.push(records[0] && ageOf(records[0]));
+    const [record] = await look();
+    ages.push(record?.unrenewedMs);
   }
   return ages;
 }
@@ -91,8 +91,74 @@ it('A gap before the renewal of a record does not make it younger', async () => 
   await look();
   if (record) await ended.renew(record);
   await vi.advanceTimersByTimeAsync(5_000);
-  const { records, ageOf } = await look();
-  expect(records.map(ageOf)).toEqual([5_000]);
+  expect(await look()).toMatchObject([{ unrenewedMs: 5_000 }]);
+});
+
+describe('A clock that is set', () => {
+  const hourMs = 3_600_000;
+  const set = (stepMs: number) => vi.setSystemTime(Date.now() + stepMs);
+
+  it.each([
+    ['forward', hourMs],
+    ['back', -hourMs],
+  ])('%s makes no record older or younger', async (_, stepMs) => {
+    const store = createMemoryStore();
+    const record = await open(store, 'they').claim('0', undefined);
+    if (record) await open(store).ask(record);
+    const { look } = open(store);
+    await vi.advanceTimersByTimeAsync(4_000);
+    expect(await look()).toMatchObject([{ unrenewedMs: 4_000, wantedMs: 4_000 }]);
+    set(stepMs);
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect(await look()).toMatchObject([{ unrenewedMs: 9_000, wantedMs: 9_000 }]);
+  });
+
+  it.each([
+    ['forward', hourMs, 6_000],
+    ['back', -hourMs, 0],
+  ])(
+    '%s makes a record that its owner has renewed since no older than the last look',
+    async (_, stepMs, unrenewedMs) => {
+      const store = createMemoryStore();
+      const they = open(store, 'they');
+      const record = await they.claim('0', undefined);
+      const { look } = open(store);
+      await look();
+      await vi.advanceTimersByTimeAsync(1_000);
+      if (record) await they.renew(record);
+      set(stepMs);
+      await vi.advanceTimersByTimeAsync(5_000);
+      expect(await look()).toMatchObject([{ unrenewedMs }]);
+    },
+  );
+
+  it('lets the partition of an instance that has ended expire as before', async () => {
+    const store = createMemoryStore();
+    await open(store, 'ended').claim('0', undefined);
+    const { look } = open(store);
+    await look();
+    const ages: (number | undefined)[] = [];
+    for (const stepMs of [-hourMs, hourMs, -24 * hourMs]) {
+      set(stepMs);
+      await vi.advanceTimersByTimeAsync(10_000);
+      ages.push((await look())[0]?.unrenewedMs);
+    }
+    expect(ages).toEqual([10_000, 20_000, 30_000]);
+  });
+});
+
+it('A wish is waited for from the look that finds it, and again from that for another', async () => {
+  const store = createMemoryStore();
+  const theirs = await open(store, 'they').claim('0', undefined);
+  const { look, ask } = open(store);
+  const [seen] = await look();
+  if (seen) await ask(seen);
+  await vi.advanceTimersByTimeAsync(3_000);
+  expect(await look()).toMatchObject([{ wantedBy: 'me', wantedMs: 3_000, unrenewedMs: 3_000 }]);
+  const [asked] = await store.ownerships();
+  if (theirs && asked) await open(store, 'another').ask(asked);
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(await look()).toMatchObject([{ wantedBy: 'another', wantedMs: 1_000, unrenewedMs: 4_000 }]);
 });
 
 it('A store that does not answer is waited for no longer than the limit', async () => {

@@ -141,7 +141,7 @@ describe('a partition', () => {
     const [first, ...others] = events('a1 b2 t3');
     const enqueuedTimeUtc = new Date('2026-02-03T04:05:06.789Z');
     await partition.admit(first ? [first] : []);
-    const readAt = Date.now();
+    const readAt = performance.now();
     await vi.advanceTimersByTimeAsync(1_000);
     await partition.admit(others.map((event) => ({ ...event, enqueuedTimeUtc })));
     expect([read, stays.map((context) => context.readAt)]).toEqual([2, [readAt, readAt + 1_000]]);

@@ -1,6 +1,7 @@
 import { adminFaults } from './adminFaults.ts';
 import { answerFaults } from './answerFaults.ts';
 import { backendFaults } from './backendFaults.ts';
+import { clockFaults } from './clockFaults.ts';
 import { deliveryFaults } from './deliveryFaults.ts';
 import { detailFaults } from './detailFaults.ts';
 import { edgeFaults } from './edgeFaults.ts';
@@ -576,6 +577,7 @@ export const faults: readonly Fault[] = [
   ...methodMetricFaults,
   ...metricFaults,
   ...standstillFaults,
+  ...clockFaults,
   ...stateFaults,
   ...traceFaults,
   ...adminFaults,

@@ -25,8 +25,8 @@ export const metricFaults: readonly Fault[] = [
     },
     {
       fault: 'takes the wait in the hub for that in the lane',
-      find: "recordWait((begunAt - readAt) / 1000, 'lane');",
-      replace: "recordWait((begunAt - readAt) / 1000, 'hub');",
+      find: "recordWait(waits.laneMs / 1000, 'lane');",
+      replace: "recordWait(waits.laneMs / 1000, 'hub');",
       caughtBy: 'with its requests, its waits and its replies',
     },
     {

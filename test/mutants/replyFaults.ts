@@ -92,7 +92,7 @@ export const replyFaults: readonly Fault[] = [
     },
     {
       fault: 'learns nothing from late answers',
-      find: ' || (refusal === undefined && now() - beganAt > slowMs)',
+      find: ' || (refusal === undefined && now() - sentAt > slowMs)',
       replace: '',
       caughtBy: 'leaves little to a hub that holds replies back',
     },
@@ -104,8 +104,8 @@ export const replyFaults: readonly Fault[] = [
     },
     {
       fault: 'cuts the pace for each reply that was under way',
-      find: 'learned !== undefined && beganAt <= learned.cutAt',
-      replace: 'learned !== undefined && beganAt < 0',
+      find: 'learned !== undefined && sentAt <= learned.cutAt',
+      replace: 'learned !== undefined && sentAt < 0',
       caughtBy: 'is cut once for all that was under way',
     },
     {

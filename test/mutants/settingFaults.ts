@@ -73,12 +73,6 @@ export const settingFaults: readonly Fault[] = [
       caughtBy: 'lives for five minutes, and then asks for a restart',
     },
     {
-      fault: 'is ready without the service endpoint',
-      find: "connection.isOpen() ? [] : ['the hub’s service endpoint']",
-      replace: 'connection.isOpen() ? [] : []',
-      caughtBy: 'is not ready',
-    },
-    {
       fault: 'drains for milliseconds instead of seconds',
       find: 'drainMs: delivery.drainSeconds * 1000',
       replace: 'drainMs: delivery.drainSeconds',

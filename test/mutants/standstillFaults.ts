@@ -19,8 +19,8 @@ export const standstillFaults: readonly Fault[] = [
   }),
   ...inFile('src/concurrency/standstill.ts', ['test/concurrency/standstill.test.ts'], {
     fault: 'takes a standstill for over only when its timer fires',
-    find: '    lookedAt = now;\n    if',
-    replace: '    if',
+    find: '    last = now;\n',
+    replace: '',
     caughtBy: 'is noticed at the next step',
   }),
   ...inFile('src/hub/reading/sessions.ts', ['test/hub/sessions.test.ts'], {

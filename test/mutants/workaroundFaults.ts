@@ -83,7 +83,7 @@ export const workaroundFaults: readonly Fault[] = [
   }),
   ...inFile('src/hub/replies/serviceClient.ts', ['test/hub/workaroundsOfReplying.test.ts'], {
     fault: 'trap 7: keeps a connection for ever',
-    find: 'Date.now() >= wornAt || ',
+    find: 'performance.now() >= wornAt || ',
     replace: '',
     caughtBy: 'leaves a connection before the life of its token ends',
   }),

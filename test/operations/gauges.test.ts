@@ -8,7 +8,7 @@ import { readingOf } from '../support/readings.ts';
 const stateOf = (partition: string, more: Partial<PartitionState> = {}): PartitionState => ({
   ...{ partition, state: 'reading', epoch: 1, since: 0, position: 9 },
   ...{ lagEvents: 5, lagSeconds: 2.5, inFlight: 1, waiting: 7, devices: 3, spooled: { messages: 4, bytes: 4_000 } },
-  oldest: { device: 'zq-device', sequenceNumber: 3, readAt: Date.now() - 60_000 },
+  oldest: { device: 'zq-device', sequenceNumber: 3, readAt: performance.now() - 60_000 },
   checkpoint: { sequenceNumber: 2, ageSeconds: 11, failures: 0 },
   suspects: 0,
   ...more,

@@ -11,3 +11,9 @@ export function readingOf(meter: MeterWithReadings, name: MetricName): Record<st
       .filter(([, value]) => value !== 0),
   );
 }
+
+/** The sums of a histogram, by the values of its attributes. */
+export function sumsOf(meter: MeterWithReadings, name: MetricName): Record<string, number> {
+  const reading = meter.readings().find((one) => one.name === name);
+  return Object.fromEntries(Array.from(reading?.read() ?? [], ({ values, sum }) => [values.join(' ').trim(), sum]));
+}

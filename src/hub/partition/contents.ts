@@ -24,7 +24,7 @@ export interface PartitionContents {
 interface OldestMessage {
   readonly device: string;
   readonly sequenceNumber: number;
-  /** When it was read from the hub, in ms since 1970. */
+  /** When it was read from the hub, as `performance.now()`. */
   readonly readAt: number;
 }
 

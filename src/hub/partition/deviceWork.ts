@@ -8,12 +8,12 @@ export interface DeviceWork {
   readonly messages: number;
   /** Of the oldest. */
   readonly sequenceNumber: number;
-  /** When the oldest was read from the hub, in ms since 1970. */
+  /** When the oldest was read from the hub, as `performance.now()`. */
   readonly readAt: number;
   readonly state: 'in flight' | 'waits for room' | 'waits for backends' | 'waits for its trial';
   /** The backends that it waits for, or one of which it waits for. */
   readonly needs: readonly string[];
-  /** When its handling began, in ms since 1970; undefined while it waits. */
+  /** When its handling began, as `performance.now()`; undefined while it waits. */
   readonly begunAt: number | undefined;
   /** Backend calls and replies in progress. */
   readonly steps: readonly Readonly<Step>[];

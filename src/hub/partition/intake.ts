@@ -1,3 +1,4 @@
+import { timeOfDay } from '../../concurrency/clocks.ts';
 import type { HubEvent } from '../../protocol/event.ts';
 import { textProperties } from '../../protocol/properties.ts';
 import type { Tell } from '../../tap/taps.ts';
@@ -35,7 +36,7 @@ interface IntakeOptions<A> {
 
 const nothing: Requirement = { isMet: () => true, met: async () => true };
 
-/** @param readAt when the message was read from the hub, in ms since 1970. @returns undefined when it need not wait */
+/** @param readAt when the message was read from the hub, as `performance.now()`. @returns undefined when it need not wait */
 type Intake<A> = (arrival: A, readAt: number) => Promise<void> | undefined;
 
 /** A message on its way in. */
@@ -144,7 +145,7 @@ export function createIntake<A extends Arriving>(options: IntakeOptions<A>): Int
 
 /** For those who follow the device. */
 const readFields = ({ body, properties = {}, enqueuedTimeUtc }: HubEvent, readAt: number) => ({
-  hubWaitMs: Math.max(0, readAt - enqueuedTimeUtc.getTime()),
+  hubWaitMs: Math.max(0, timeOfDay(readAt) - enqueuedTimeUtc.getTime()),
   bytes: body instanceof Uint8Array ? body.byteLength : undefined,
   properties: textProperties(properties),
 });

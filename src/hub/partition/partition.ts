@@ -181,7 +181,7 @@ export function createPartition<A extends Arriving>(options: PartitionOptions<A>
 
   return {
     admit(events) {
-      const readAt = Date.now();
+      const readAt = performance.now();
       admitting = admitting.then(() => admitAll(events, readAt));
       return admitting;
     },

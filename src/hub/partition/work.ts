@@ -14,7 +14,7 @@ export interface Message<A> extends Queued {
   readonly begun: Begun;
   /** Since its handling has begun. */
   steps?: Steps | undefined;
-  /** When it was read from the hub, in ms since 1970. */
+  /** When it was read from the hub, as `performance.now()`. */
   readonly readAt: number;
 }
 
@@ -32,7 +32,7 @@ export interface MessageContext {
   begins?(steps: Steps): void;
   /** When aborted, the message makes no more calls and sends no more replies. */
   readonly ended: AbortSignal;
-  /** When the message was read from the hub, in ms since 1970; absent when it comes from the dead letters. */
+  /** When the message was read from the hub, as `performance.now()`; absent when it comes from the dead letters. */
   readonly readAt?: number;
   /** The message is not executed, but answered with a failure of the service and parked (G4). */
   readonly parkUnexecuted?: boolean;

@@ -1,4 +1,4 @@
-import type { Ownership } from '../stores/store.ts';
+import type { SeenOwnership } from './ownerships.ts';
 
 export interface BalanceLimits {
   /** An owner that has not renewed for so long has expired. */
@@ -19,13 +19,13 @@ export const balanceLimits = (expiryMs: number, drainMs: number): BalanceLimits 
 /** What one instance does about the partitions in one round. */
 export interface Decision {
   /** Records of its own partitions. */
-  readonly renew: readonly Ownership[];
+  readonly renew: readonly SeenOwnership[];
   /** Own partitions that another instance requests: to be drained and released. */
-  readonly release: readonly Ownership[];
+  readonly release: readonly SeenOwnership[];
   /** Partitions without an owner, or not released in time. */
   readonly claim: readonly string[];
   /** Partitions of instances that have more than their share: to be requested. */
-  readonly ask: readonly Ownership[];
+  readonly ask: readonly SeenOwnership[];
 }
 
 /**
@@ -33,23 +33,20 @@ export interface Decision {
  * few requests one, and its owner drains and releases it.
  * @param partitions all ids of the hub
  * @param records a partition without a record has never been read
- * @param ageOf for how many milliseconds the owner of a record could have renewed it and has not
  */
 export function decide(
   me: string,
   partitions: readonly string[],
-  records: readonly Ownership[],
-  now: number,
+  records: readonly SeenOwnership[],
   { expiryMs, forceMs }: BalanceLimits,
-  ageOf = ({ renewedAt }: Pick<Ownership, 'renewedAt'>): number => now - renewedAt,
 ): Decision {
   const known = new Map(records.map((record) => [record.partition, record]));
   /** Its own record stays alive until another instance claims it. */
-  const isAlive = (record: Ownership) => record.owner === me || (record.owner !== '' && ageOf(record) < expiryMs);
-  const isAsked = ({ wantedBy, wantedSince }: Ownership) => wantedBy !== '' && now - wantedSince < forceMs * 2;
+  const isAlive = ({ owner, unrenewedMs }: SeenOwnership) => owner === me || (owner !== '' && unrenewedMs < expiryMs);
+  const isAsked = ({ wantedBy, wantedMs }: SeenOwnership) => wantedBy !== '' && wantedMs < forceMs * 2;
 
   /** Released for the instance that requested it, which has one expiry to claim it. */
-  const isReserved = (record: Ownership) => record.owner === '' && isAsked(record) && ageOf(record) < expiryMs;
+  const isReserved = (record: SeenOwnership) => record.owner === '' && isAsked(record) && record.unrenewedMs < expiryMs;
 
   const mine = records.filter(({ owner }) => owner === me);
   const others = records.filter((record) => record.owner !== me && isAlive(record));
@@ -66,7 +63,7 @@ export function decide(
     if (record !== undefined && isReserved(record) && record.wantedBy !== me) return false;
     return record === undefined || !isAlive(record);
   });
-  const overdue = others.filter((record) => record.wantedBy === me && now - record.wantedSince >= forceMs);
+  const overdue = others.filter(({ wantedBy, wantedMs }) => wantedBy === me && wantedMs >= forceMs);
   const claim = [...overdue.map(({ partition }) => partition), ...free].slice(0, Math.max(0, most - keep));
 
   const asked = others.filter((record) => record.wantedBy === me && !overdue.includes(record));
@@ -76,18 +73,18 @@ export function decide(
 
 /** Partitions not requested yet, of owners with more than the least share; the owner with the most comes first. */
 function surplus(
-  others: readonly Ownership[],
+  others: readonly SeenOwnership[],
   least: number,
   count: number,
-  isAsked: (record: Ownership) => boolean,
-): Ownership[] {
-  const held = new Map<string, Ownership[]>();
+  isAsked: (record: SeenOwnership) => boolean,
+): SeenOwnership[] {
+  const held = new Map<string, SeenOwnership[]>();
   for (const record of others) held.set(record.owner, [...(held.get(record.owner) ?? []), record]);
   for (const [owner, records] of held) {
     const remaining = records.filter((record) => !isAsked(record));
     held.set(owner, remaining);
   }
-  const chosen: Ownership[] = [];
+  const chosen: SeenOwnership[] = [];
   while (chosen.length < count) {
     const [most] = [...held.values()].sort((a, b) => b.length - a.length);
     if (most === undefined || most.length <= least) break;

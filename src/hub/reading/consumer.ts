@@ -110,9 +110,9 @@ export function createConsumer<A extends Arriving>(options: ConsumerOptions<A>):
     newestEvents.look(sessions.all().map(({ record }) => record.partition));
     if (partitions.length === 0) await countPartitions();
     else if (performance.now() - countedAt > countEveryMs) void countPartitions().catch(notCounted);
-    const { records, ageOf } = await ownerships.look();
+    const records = await ownerships.look();
     known = records;
-    const decision = decide(me, partitions, records, Date.now(), balance, ageOf);
+    const decision = decide(me, partitions, records, balance);
     sessions.revokeLost(records);
     // Before the first await: a partition that is released during it must not be opened again.
     const seen = new Map(records.map((record) => [record.partition, record]));
@@ -157,7 +157,7 @@ export function createConsumer<A extends Arriving>(options: ConsumerOptions<A>):
 
   /** A drain may take longer than the expiry: until the release, other instances must not claim the partition. */
   async function renewOwn(): Promise<void> {
-    const { records } = await ownerships.look();
+    const records = await ownerships.look();
     sessions.revokeLost(records);
     await Promise.all(records.filter(({ owner }) => owner === me).map(ownerships.renew));
   }

@@ -1,10 +1,17 @@
 import { within } from '../../concurrency/within.ts';
 import type { Ownership, Store } from '../stores/store.ts';
 
+/** A record, and how long its times are ago, measured by a clock that can't be set (D180). */
+export interface SeenOwnership extends Ownership {
+  /** For so many milliseconds the owner could have renewed it and has not. */
+  readonly unrenewedMs: number;
+  /** For so many milliseconds the owner could have released it to `wantedBy` and has not. */
+  readonly wantedMs: number;
+}
+
 /** Changes ownership records for this instance. Each request to the store is answered within the limit, or rejects. */
 export interface Ownerships {
-  /** All records, and for how many milliseconds the owner of one could have renewed it and has not. */
-  look(): Promise<{ records: Ownership[]; ageOf(record: Pick<Ownership, 'renewedAt'>): number }>;
+  look(): Promise<SeenOwnership[]>;
   /** The next three return the new record, or undefined when another instance has changed it first. */
   renew(record: Ownership): Promise<Ownership | undefined>;
   claim(partition: string, seen: Ownership | undefined): Promise<Ownership | undefined>;
@@ -16,18 +23,16 @@ export interface Ownerships {
   release(record: Ownership, begun: number | undefined): Promise<void>;
 }
 
-/** Older gaps are forgotten. */
-const mostGaps = 100;
-
 /**
  * @param me names this instance
  * @param gapMs what counts of the time between two answers to `look`, at most: in a longer gap the other owners may have
  * been unable to renew, too. Not the whole gap is left out, so that partitions of an instance that has ended are taken
- * over even when every answer takes long.
+ * over even when every answer takes long. A time that has changed between two looks is no longer ago than that; only
+ * at the first look do the clocks of the day decide, ours and that of the other instance or the storage.
  */
 export function createOwnerships(store: Store, me: string, answerMs: number, gapMs: number): Ownerships {
-  let readAt = Date.now();
-  const gaps: { readonly from: number; readonly to: number }[] = [];
+  let lookedAt = performance.now();
+  let known: ReadonlyMap<string, SeenOwnership> | undefined;
   const all = () => within(store.ownerships(), answerMs);
   const change = (record: Ownership, what: Partial<Ownership>) =>
     within(store.change(record, { ...record, ...what }), answerMs);
@@ -39,12 +44,25 @@ export function createOwnerships(store: Store, me: string, answerMs: number, gap
   return {
     async look() {
       const records = await all();
-      const now = Date.now();
-      if (now - readAt > gapMs && gaps.push({ from: readAt, to: now }) > mostGaps) gaps.shift();
-      readAt = now;
-      const leftOut = (since: number) =>
-        gaps.reduce((sum, { from, to }) => sum + Math.max(0, to - Math.max(from, since) - gapMs), 0);
-      return { records, ageOf: ({ renewedAt }) => now - renewedAt - leftOut(renewedAt) };
+      const passedMs = performance.now() - lookedAt;
+      const countedMs = Math.min(passedMs, gapMs);
+      lookedAt += passedMs;
+      const before = known;
+      const changedMs = (at: number) => {
+        const ms = Date.now() - at;
+        const mostMs = countedMs + (before === undefined ? Math.max(0, ms - passedMs) : 0);
+        return Math.max(0, Math.min(ms, mostMs));
+      };
+      const seen = records.map((record): SeenOwnership => {
+        const last = before?.get(record.partition);
+        return {
+          ...record,
+          unrenewedMs: isSameLease(last, record) ? last.unrenewedMs + countedMs : changedMs(record.renewedAt),
+          wantedMs: isSameWish(last, record) ? last.wantedMs + countedMs : changedMs(record.wantedSince),
+        };
+      });
+      known = new Map(seen.map((record) => [record.partition, record]));
+      return seen;
     },
     renew: (record) => change(record, { renewedAt: Date.now() }),
     claim(partition, seen) {
@@ -60,3 +78,9 @@ export function createOwnerships(store: Store, me: string, answerMs: number, gap
     },
   };
 }
+
+const isSameLease = (last: SeenOwnership | undefined, { owner, epoch, renewedAt }: Ownership): last is SeenOwnership =>
+  last?.owner === owner && last.epoch === epoch && last.renewedAt === renewedAt;
+
+const isSameWish = (last: SeenOwnership | undefined, { wantedBy, wantedSince }: Ownership): last is SeenOwnership =>
+  last?.wantedBy === wantedBy && last.wantedSince === wantedSince;

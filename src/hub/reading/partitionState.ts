@@ -6,7 +6,7 @@ export interface PartitionState extends PartitionContents {
   readonly partition: string;
   readonly state: 'reading' | 'draining';
   readonly epoch: number;
-  /** When the session began, in ms since 1970. */
+  /** When the session began, as `performance.now()`. */
   readonly since: number;
   /** Sequence number of the last event read; -1 before the first. */
   readonly position: number;

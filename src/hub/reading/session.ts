@@ -13,7 +13,7 @@ export interface PartitionSession {
   readonly reader: Omit<Reader, 'close'>;
   /** Sequence number up to which events have been admitted; -1 before the first. */
   position(): number;
-  /** When the session began, in ms since 1970. */
+  /** When the session began, as `performance.now()`. */
   readonly since: number;
   /** When the hub received the last admitted event; undefined before the first. */
   enqueuedAt(): Date | undefined;
@@ -56,7 +56,7 @@ export function beginPartitionSession<A extends Arriving>(
     record,
     reader,
     position,
-    since: Date.now(),
+    since: performance.now(),
     enqueuedAt: partition.enqueuedAt,
     contents: partition.contents,
     devices: partition.devices,

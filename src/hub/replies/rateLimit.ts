@@ -8,10 +8,15 @@ export interface RateLimit {
   /** How long the next send has to wait; infinite when it has to wait for an answer. */
   waitMs(inFlight: number): number;
   began(): void;
+  /**
+   * Since when neither a refusal of the hub (D36) nor the rate that an operator has set holds the next send; may lie ahead.
+   * Derived apart from `waitMs`, so that a fault there shows.
+   */
+  freeSince(): number;
   /** Sends a second: undefined while no limit is known, 0 while the hub refuses every reply. */
   perSecond(): number | undefined;
   /** @param refusal undefined when the hub accepted the send */
-  settled(beganAt: number, refusal: Refusal | undefined): void;
+  settled(sentAt: number, refusal: Refusal | undefined): void;
 }
 
 interface RateLimitOptions {
@@ -19,6 +24,7 @@ interface RateLimitOptions {
   readonly ceiling: number;
   /** How long the hub may take to settle one send. */
   readonly answerWithinMs: number;
+  /** A clock that can't be set, in milliseconds (D180). */
   readonly now: () => number;
 }
 
@@ -41,7 +47,8 @@ export function createRateLimit({ ceiling, answerWithinMs, now }: RateLimitOptio
   /** With a known rate, at most so many seconds' sends are in flight: sends that wait here keep the order of turns. */
   const horizonSeconds = answerWithinMs / 5_000;
   let learned: { readonly rate: number; readonly cutAt: number; readonly lastSignAt: number } | undefined;
-  let nextAt = 0;
+  let nextAt = Number.NEGATIVE_INFINITY;
+  let beganAt = Number.NEGATIVE_INFINITY;
   /** The hub refuses every reply; the next attempt is at this time. */
   let closedUntil: number | undefined;
   const history = new Array<{ second: number; accepted: number }>(recentSeconds).fill({ second: 0, accepted: 0 });
@@ -77,20 +84,22 @@ export function createRateLimit({ ceiling, answerWithinMs, now }: RateLimitOptio
       return Number.isFinite(rate()) ? rate() : undefined;
     },
     began() {
-      nextAt = Math.max(nextAt, now()) + 1000 / rate();
+      beganAt = now();
+      nextAt = Math.max(nextAt, beganAt) + 1000 / rate();
     },
-    settled(beganAt, refusal) {
+    freeSince: () => Math.max(closedUntil ?? Number.NEGATIVE_INFINITY, beganAt + 1000 / ceiling),
+    settled(sentAt, refusal) {
       if (refusal?.kind === 'hub') {
         closedUntil = now() + probeEveryMs;
         return;
       }
       if (refusal === undefined) countAccepted();
       if (refusal?.kind !== 'connection') closedUntil = undefined;
-      const isSlow = refusal?.reason === 'throttled' || (refusal === undefined && now() - beganAt > slowMs);
+      const isSlow = refusal?.reason === 'throttled' || (refusal === undefined && now() - sentAt > slowMs);
       if (!isSlow) return;
       const lastSignAt = now();
       // A send that began before the last cut is no sign about the rate since, but delays its growth.
-      if (learned !== undefined && beganAt <= learned.cutAt) learned = { ...learned, lastSignAt };
+      if (learned !== undefined && sentAt <= learned.cutAt) learned = { ...learned, lastSignAt };
       else learned = { rate: Math.max(least, share * Math.min(rate(), lately())), cutAt: lastSignAt, lastSignAt };
     },
   };

@@ -9,6 +9,16 @@ import { createRateLimit } from './rateLimit.ts';
 import { createSender, type Sender } from './sender.ts';
 import { createSendQueue } from './sendQueue.ts';
 import { createServiceConnection, type ServiceConnection } from './serviceConnection.ts';
+import { createStuckWatch } from './stuckWatch.ts';
+
+export interface Replies {
+  readonly connection: ServiceConnection;
+  readonly sender: Sender;
+  /** For an operator: why replies can't be sent at this moment; empty when they can. */
+  missing(): string[];
+  /** Ends all waiting, then closes the connection. */
+  close(): Promise<void>;
+}
 
 /** Creates the connection and the sender for replies from the settings. */
 export function createReplies(
@@ -17,21 +27,33 @@ export function createReplies(
   log: Log,
   troubles: Troubles,
   meter?: Meter,
-): { readonly connection: ServiceConnection; readonly sender: Sender } {
+): Replies {
   const { sendsPerMinute, maxWaitSeconds } = settings;
   const answerWithinMs = settleWithinMs(maxWaitSeconds);
+  const now = () => performance.now();
   const connection = createServiceConnection({ newClient, answerWithinMs, log, troubles });
   const ceiling = sendsPerMinute > 0 ? sendsPerMinute / 60 : Number.POSITIVE_INFINITY;
-  const rateLimit = createRateLimit({ ceiling, answerWithinMs, now: Date.now });
+  const rateLimit = createRateLimit({ ceiling, answerWithinMs, now });
+  const sendQueue = createSendQueue({ rateLimit, maxInFlight: mostRepliesInFlight, now });
   const sender = createSender({
     sendOnce: connection.send,
-    sendQueue: createSendQueue({ rateLimit, maxInFlight: mostRepliesInFlight }),
+    sendQueue,
     maxWaitMs: maxWaitSeconds * 1000,
     answerWithinMs,
     troubles,
     ...(meter && { meter }),
     random: Math.random,
-    now: Date.now,
+    now,
   });
-  return { connection, sender };
+  const stuckWatch = createStuckWatch({ sendQueue, isOpen: connection.isOpen, troubles });
+  return {
+    connection,
+    sender,
+    missing: () => (connection.isOpen() ? stuckWatch.missing() : ['the hub’s service endpoint']),
+    async close() {
+      stuckWatch.stop();
+      sender.stop();
+      await connection.close();
+    },
+  };
 }

@@ -10,7 +10,9 @@ export interface SendQueue {
    * @returns true when the send may begin; then `settled` must follow
    */
   turn(deviceId: string, isFirst: boolean, over: AbortSignal | undefined): Promise<boolean> | true;
-  settled(beganAt: number, refusal: Refusal | undefined): void;
+  settled(sentAt: number, refusal: Refusal | undefined): void;
+  /** For how many milliseconds sends wait although none is in flight, and neither the hub nor the set rate holds them. */
+  idleForMs(): number;
   state(): SendQueueState;
   /** All that wait, and all later ones, get false. */
   close(): void;
@@ -30,18 +32,23 @@ interface SendQueueOptions {
   readonly rateLimit: RateLimit;
   /** Most sends that wait for the hub's answer at once. */
   readonly maxInFlight: number;
+  /** A clock that can't be set, in milliseconds (D180). */
+  readonly now: () => number;
 }
 
-export function createSendQueue({ rateLimit, maxInFlight }: SendQueueOptions): SendQueue {
+export function createSendQueue({ rateLimit, maxInFlight, now }: SendQueueOptions): SendQueue {
   const turns = createTurns<(isTurn: boolean) => void>();
   let inFlight = 0;
   let isClosed = false;
+  /** When a send last began, was settled, or found nothing before it. */
+  let movedAt = now();
   let timer: NodeJS.Timeout | undefined;
 
   const waitMs = () => (inFlight >= maxInFlight ? Number.POSITIVE_INFINITY : rateLimit.waitMs(inFlight));
 
   function begin() {
     inFlight += 1;
+    movedAt = now();
     rateLimit.began();
   }
 
@@ -66,6 +73,7 @@ export function createSendQueue({ rateLimit, maxInFlight }: SendQueueOptions): S
         begin();
         return true;
       }
+      if (turns.size() === 0) movedAt = now();
       return new Promise<boolean>((resolve) => {
         const leave = () => {
           turns.remove(deviceId, go);
@@ -80,10 +88,15 @@ export function createSendQueue({ rateLimit, maxInFlight }: SendQueueOptions): S
         if (timer === undefined) beginNext();
       });
     },
-    settled(beganAt, refusal) {
+    settled(sentAt, refusal) {
       inFlight -= 1;
-      rateLimit.settled(beganAt, refusal);
+      movedAt = now();
+      rateLimit.settled(sentAt, refusal);
       if (turns.size() > 0) beginNext();
+    },
+    idleForMs() {
+      if (turns.size() === 0 || inFlight > 0) return 0;
+      return Math.max(0, now() - Math.max(movedAt, rateLimit.freeSince()));
     },
     state: () => ({ waiting: turns.size(), inFlight, ratePerSecond: rateLimit.perSecond() }),
     close() {

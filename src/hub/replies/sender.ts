@@ -48,6 +48,7 @@ interface SenderOptions {
   readonly meter?: Meter;
   /** A number from 0 to 1, for jitter. */
   readonly random: () => number;
+  /** A clock that can't be set, in milliseconds (D180). */
   readonly now: () => number;
 }
 

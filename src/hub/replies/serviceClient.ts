@@ -57,7 +57,7 @@ export function openServiceClient({ client, answerWithinMs, onEnd, onLateFailure
   let isOpen = false;
   let isRetired = false;
   let isClosed = false;
-  const wornAt = Date.now() + lifeMs;
+  const wornAt = performance.now() + lifeMs;
   const pendingSends = createPendingSends({
     answerWithinMs,
     onSilence() {
@@ -106,7 +106,7 @@ export function openServiceClient({ client, answerWithinMs, onEnd, onLateFailure
       attached ??= within(sent, linkWithinMs).catch(() => undefined);
       return sent;
     },
-    isWorn: () => Date.now() >= wornAt || pendingSends.span() >= longestSpan,
+    isWorn: () => performance.now() >= wornAt || pendingSends.span() >= longestSpan,
     use: () => use,
     retire() {
       isRetired = true;

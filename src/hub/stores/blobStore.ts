@@ -49,7 +49,7 @@ export function createBlobStore({
   const ownershipPrefix = prefixOf(place, 'ownership');
   const checkpointName = (partition: string) => prefixOf(place, 'checkpoint') + partition;
   const written = new Map<string, Written>();
-  const deadline = () => Date.now() + limits.verbMs;
+  const deadline = () => performance.now() + limits.verbMs;
   const recordOf = (partition: string, blob: LabelledBlob) => readOwnership(partition, blob, blobs.clockAheadMs());
 
   /** Writes the reader's epoch on the checkpoint and keeps its position: later writes of the last owner fail. */

@@ -23,7 +23,7 @@ export interface BlobContent {
 }
 
 /**
- * The blobs of one container. Every verb ends before `by` (milliseconds since 1970), with a few attempts of limited
+ * The blobs of one container. Every verb ends before `by` (as `performance.now()`), with a few attempts of limited
  * length, and rejects with an error that contains the operation and the reason, but no request: that holds tokens (G5).
  */
 export interface LabelledBlobs {

@@ -19,15 +19,16 @@ interface ReplyingOptions extends Partial<Omit<SenderOptions, 'sendQueue'>> {
 /** The sender as the service has it, but for what a test says otherwise. */
 export function senderOver(sendOnce: SenderOptions['sendOnce'], options: ReplyingOptions = {}) {
   const { maxInFlight = 256, ceiling = Number.POSITIVE_INFINITY, answerWithinMs = 10_000, ...rest } = options;
-  const rateLimit = createRateLimit({ ceiling, answerWithinMs, now: Date.now });
+  const now = () => performance.now();
+  const rateLimit = createRateLimit({ ceiling, answerWithinMs, now });
   return createSender({
     sendOnce,
-    sendQueue: createSendQueue({ rateLimit, maxInFlight }),
+    sendQueue: createSendQueue({ rateLimit, maxInFlight, now }),
     maxWaitMs: 60_000,
     answerWithinMs,
     troubles: untold,
     random: () => 0.5,
-    now: Date.now,
+    now,
     ...rest,
   });
 }

@@ -1,0 +1,77 @@
+import type { Client } from 'azure-iothub';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { createReplies } from '../../src/hub/replies/replies.ts';
+import { settings } from '../support/environment.ts';
+import { withFakeTimers } from '../support/fakeTimers.ts';
+import { replyTo, silence, untold } from './support/replying.ts';
+
+// Somebody sets the clock of the machine while replies are sent (D180).
+
+withFakeTimers();
+
+let replies: ReturnType<typeof createReplies> | undefined;
+afterEach(() => replies?.close());
+
+/** The sender of the service, over a client whose sends end like this. */
+function repliesOver(send: () => Promise<unknown>, sendsPerMinute = 0) {
+  const client = { open: async () => {}, close: async () => {}, setRetryPolicy() {}, on() {}, send };
+  replies = createReplies({ ...settings.replies, sendsPerMinute }, () => client as unknown as Client, silence, untold);
+  return replies.sender;
+}
+
+const taken = async () => ({ result: {} });
+const hourMs = 3_600_000;
+
+describe('a clock that is set', () => {
+  it.each([
+    ['back by an hour', -hourMs],
+    ['forward by an hour', hourMs],
+  ])('%s delays no reply', async (_, stepMs) => {
+    const sender = repliesOver(taken);
+    await sender.send(replyTo('a'));
+    vi.setSystemTime(Date.now() + stepMs);
+    const deliveries = Promise.all(Array.from({ length: 20 }, (_, device) => sender.send(replyTo(`d${device}`))));
+    expect(sender.state().waiting).toBe(0);
+    expect(new Set(await deliveries)).toEqual(new Set(['delivered']));
+  });
+
+  it.each([
+    ['back', -hourMs],
+    ['forward', hourMs],
+  ])('%s leaves the set rate as it is', async (_, stepMs) => {
+    const sends = vi.fn(taken);
+    const sender = repliesOver(sends, 60);
+    for (let device = 0; device < 100; device += 1) void sender.send(replyTo(`d${device}`));
+    await vi.advanceTimersByTimeAsync(10_000);
+    vi.setSystemTime(Date.now() + stepMs);
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(sends.mock.calls.length).toBeGreaterThanOrEqual(20);
+    expect(sends.mock.calls.length).toBeLessThanOrEqual(22);
+  });
+
+  it('forward while the hub holds a reply is no sign that the hub throttles', async () => {
+    let settle = () => {};
+    const sender = repliesOver(() => new Promise((resolve) => (settle = () => resolve({ result: {} }))));
+    const delivery = sender.send(replyTo('a'));
+    await vi.advanceTimersByTimeAsync(10);
+    vi.setSystemTime(Date.now() + 60_000);
+    settle();
+    expect(await delivery).toBe('delivered');
+    expect(sender.state().ratePerSecond).toBeUndefined();
+  });
+
+  it('back shortens the time for which a reply is sent again by nothing, and lengthens it by nothing', async () => {
+    const full = () =>
+      Promise.reject(Object.assign(new Error('full'), { amqpError: { condition: 'com.microsoft:timeout' } }));
+    const sender = repliesOver(full);
+    const began = performance.now();
+    let ended = 0;
+    void sender.send(replyTo('a')).then(() => (ended = performance.now()));
+    await vi.advanceTimersByTimeAsync(10_000);
+    vi.setSystemTime(Date.now() - hourMs);
+    await vi.advanceTimersByTimeAsync(120_000);
+    const seconds = (ended - began) / 1000;
+    expect(seconds).toBeGreaterThanOrEqual(settings.replies.maxWaitSeconds);
+    expect(seconds).toBeLessThan(2 * settings.replies.maxWaitSeconds);
+  });
+});
