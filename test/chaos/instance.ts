@@ -1,5 +1,7 @@
+import { writeFileSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { dataDirectory } from '../../sandbox/service/environment.ts';
 import { onExit } from '../../sandbox/service/onExit.ts';
 import { type ServiceProcess, startService } from '../../sandbox/service/process.ts';
@@ -18,6 +20,8 @@ export interface Instance {
   freeze(): void;
   /** SIGCONT. */
   thaw(): void;
+  /** Somebody sets the clock of its machine: so far ahead of the right time, or behind it when negative. */
+  setClock(aheadMs: number): void;
   /** Kills what runs still. */
   end(): Promise<void>;
   /**
@@ -25,7 +29,7 @@ export interface Instance {
    * @throws what the work throws, and an error when the run is over before its turn
    */
   alone<T>(work: () => Promise<T>): Promise<T>;
-  /** Everything it has logged, whichever process it was. */
+  /** Everything it has logged, whichever process it was; with the right times, also while its clock was wrong. */
   lines(): Promise<Record<string, unknown>[]>;
   /** Dead letters in its dead-letter store. */
   letters(): Promise<DeadLetter[]>;
@@ -43,6 +47,8 @@ export interface DeadLetter {
   };
 }
 
+const settableClock = pathToFileURL(join(import.meta.dirname, 'settableClock.js')).href;
+
 export function createInstance(options: {
   readonly directory: string;
   readonly serviceDirectory: string;
@@ -52,6 +58,9 @@ export function createInstance(options: {
   const { directory, serviceDirectory, url, environment } = options;
   const logFile = join(directory, 'service.log');
   const lines = createLogReader(logFile);
+  const clockFile = join(directory, 'clock-ahead-ms');
+  writeFileSync(clockFile, '0');
+  const clock = { NODE_OPTIONS: `--import=${settableClock}`, CLOCK_AHEAD_FILE: clockFile };
   let starting: Promise<ServiceProcess> | undefined;
   let running: ServiceProcess | undefined;
   const ending = new AbortController();
@@ -78,7 +87,7 @@ export function createInstance(options: {
       const { signal } = ending;
       const readyzUrl = `${url}/readyz`;
       starting = startService({
-        environment,
+        environment: { ...environment, ...clock },
         readyzUrl,
         logFile,
         directory: serviceDirectory,
@@ -102,6 +111,10 @@ export function createInstance(options: {
     },
     freeze: () => signal('SIGSTOP'),
     thaw: () => signal('SIGCONT'),
+    setClock(aheadMs) {
+      writeFileSync(clockFile, String(aheadMs));
+      signal('SIGWINCH');
+    },
     end,
     alone(work) {
       const turn = working.then(() => {

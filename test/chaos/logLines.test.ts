@@ -22,3 +22,17 @@ it('answers each line of a growing log once, a line when it is whole, and none t
   await appendFile(file, '{"msg":"begun again"}\n{"msg":"four"}\n');
   expect(await read()).toEqual([{ msg: 'é' }, { msg: 'two' }, { msg: 'four' }]);
 });
+
+it('answers the right times of a program whose clock was set, also of what it had written before and says later', async () => {
+  const file = join(directory, 'set.log');
+  const read = createLogReader(file);
+  const at = (msg: string, time: string) => JSON.stringify({ msg, time: `2026-01-01T${time}.000Z` });
+  const set = (clockAheadMs: number) => JSON.stringify({ msg: 'clock set', clockAheadMs });
+  const lines = [
+    ...[set(0), at('one', '12:00:00'), set(600_000), at('before', '12:00:01'), at('two', '12:10:02')],
+    ...[set(-60_000), at('before', '12:10:03'), at('three', '11:59:04'), set(0), at('four', '12:00:05')],
+  ];
+  await appendFile(file, `${lines.join('\n')}\n`);
+  const times = (await read()).flatMap(({ time }) => (typeof time === 'string' ? [time.slice(11, 19)] : []));
+  expect(times).toEqual(['12:00:00', '12:00:01', '12:00:02', '12:00:03', '12:00:04', '12:00:05']);
+});

@@ -4,10 +4,12 @@ type Line = Record<string, unknown>;
 
 /**
  * Answers all lines of a log that grows, again and again; only what is new is read and parsed.
- * A line that a kill has cut in two is no line.
+ * A line that a kill has cut in two is no line. Times are those of the right clock, also after a line that says that the
+ * clock of the program was set (settableClock).
  */
 export function createLogReader(file: string): () => Promise<Line[]> {
   const lines: Line[] = [];
+  const rightTime = createTimeCorrection();
   let at = 0;
   let reading: Promise<unknown> = Promise.resolve();
 
@@ -19,7 +21,9 @@ export function createLogReader(file: string): () => Promise<Line[]> {
       const { buffer, bytesRead } = await handle.read({ buffer: Buffer.alloc(size - at), position: at });
       const whole = buffer.subarray(0, bytesRead).lastIndexOf(0x0a) + 1;
       at += whole;
-      for (const line of buffer.toString('utf8', 0, whole).split('\n')) lines.push(...parsed(line));
+      for (const text of buffer.toString('utf8', 0, whole).split('\n')) {
+        for (const line of parsed(text)) lines.push(rightTime(line));
+      }
     } finally {
       await handle.close();
     }
@@ -39,4 +43,17 @@ function parsed(line: string): Line[] {
   } catch {
     return [];
   }
+}
+
+/** Lines that were written shortly before the clock was set can follow the line that says so: the time next to the last one is right. */
+function createTimeCorrection(): (line: Line) => Line {
+  let [ahead, aheadBefore, last] = [0, 0, Number.NaN];
+  return (line) => {
+    const { time, clockAheadMs } = line;
+    if (typeof clockAheadMs === 'number') [ahead, aheadBefore] = [clockAheadMs, ahead];
+    if (typeof time !== 'string') return line;
+    const [at, other] = [Date.parse(time) - ahead, Date.parse(time) - aheadBefore];
+    last = Math.abs(other - last) < Math.abs(at - last) ? other : at;
+    return { ...line, time: new Date(last).toISOString() };
+  };
 }

@@ -48,6 +48,20 @@ const passing = [
 
 const partitionOf = ({ hub }: Stage, random: Random) => String(random.between(0, hub.partitions.length - 1));
 
+/** Somebody sets the clock of an instance's machine, and perhaps sets it right a little later. */
+const clockIsSet =
+  (direction: 1 | -1) =>
+  async (stage: Stage, random: Random): Promise<Met> => {
+    const victim = random.pick(stage.instances);
+    return victim.alone(async () => {
+      const met = await untilReading(stage, victim);
+      victim.setClock(direction * random.between(60_000, 900_000));
+      await sleep(random.between(500, 6_000));
+      if (random.next() < 0.5) victim.setClock(0);
+      return met;
+    });
+  };
+
 /** Every kind there is; `plan` sees to it that five seeds in a row meet them all. */
 export const misfortunes: readonly Misfortune[] = [
   {
@@ -83,6 +97,8 @@ export const misfortunes: readonly Misfortune[] = [
       });
     },
   },
+  { name: 'clock set back', happen: clockIsSet(-1) },
+  { name: 'clock set forward', happen: clockIsSet(1) },
   {
     name: 'restart',
     async happen(stage, random) {

@@ -6,6 +6,8 @@ import { createRandom } from './random.ts';
 const kinds = [
   'kill',
   'stall',
+  'clock set back',
+  'clock set forward',
   'restart',
   'another instance joins and leaves',
   'steal',

@@ -207,6 +207,14 @@ export const sabotages: readonly Sabotage[] = [
     showsIn: ['hub restart'],
   },
   {
+    name: 'replies paced by a clock that can be set',
+    file: 'src/hub/replies/replies.ts',
+    find: 'const now = () => performance.now();',
+    replace: 'const now = () => Date.now();',
+    reportedAs: ['lost', 'state'],
+    showsIn: ['clock set back'],
+  },
+  {
     name: 'replies given up after milliseconds instead of seconds',
     file: 'src/hub/replies/replies.ts',
     find: 'maxWaitMs: maxWaitSeconds * 1000,',
