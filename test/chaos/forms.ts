@@ -4,10 +4,11 @@ import type { Finding } from './checker.ts';
 import { grouped } from './grouped.ts';
 import type { History } from './history.ts';
 import type { DeadLetter } from './instance.ts';
-import { handledBy, idOf, type Line, lettersOf, linesOf } from './observe.ts';
+import { handledBy, type Line, lettersOf, linesOf } from './observe.ts';
+import type { Place } from './places.ts';
 import { repeatedReplies } from './repeatedReplies.ts';
 import { flawsOf } from './replyForm.ts';
-import type { Message } from './sealed.ts';
+import { idOf, type Message } from './sealed.ts';
 import { type Devicebound, patienceSeconds, type Stage } from './stage.ts';
 import { ourFault } from './traces.ts';
 
@@ -35,6 +36,8 @@ export async function checkForms(stage: Stage, sent: readonly Message[], history
       answers: own.calls.flatMap(({ answer }) => answer ?? []),
       createdId: created.get(id),
       isTroubled,
+      places: stage.places.get(id) ?? [],
+      clockErrors: stage.clockErrors,
     };
     const find = (what: Finding['what']) => (why: string) => ({ what, id, why });
     return [
@@ -45,7 +48,9 @@ export async function checkForms(stage: Stage, sent: readonly Message[], history
         find('wrong acknowledgement'),
       ),
       ...own.lines.flatMap((line) => flawsOfLine(line, message, own.calls)).map(find('uncounted')),
-      ...(letters.get(id) ?? []).flatMap((letter) => flawsOfLetter(letter, message, own.lines)).map(find('state')),
+      ...(letters.get(id) ?? [])
+        .flatMap((letter) => flawsOfLetter(letter, message, own, circumstances.places))
+        .map(find('state')),
     ];
   });
 }
@@ -78,8 +83,20 @@ function flawsOfLine(line: Line, { deviceId, ack, properties }: Message, calls: 
   return flaws;
 }
 
-function flawsOfLetter({ deviceId, code, event }: DeadLetter, message: Message, lines: readonly Line[]): string[] {
+function flawsOfLetter(
+  { deviceId, code, event, origin, attempts, traceparent }: DeadLetter,
+  message: Message,
+  { calls, lines }: { readonly calls: readonly BackendCall[]; readonly lines: readonly Line[] },
+  places: readonly Place[],
+): string[] {
   const flaws: string[] = [];
+  const { sequenceNumber, enqueuedTimeUtc } = event;
+  const place = { ...origin, sequenceNumber, enqueuedTime: Date.parse(enqueuedTimeUtc) };
+  if (!places.some((one) => isDeepStrictEqual(one, place)))
+    flaws.push(`its dead letter comes from ${JSON.stringify(place)}, where it never stood`);
+  if (attempts !== 1) flaws.push(`its dead letter was parked ${attempts} times, and nobody has replayed it`);
+  const traces = new Set(calls.map(({ headers }) => headers['traceparent']));
+  if (traces.size > 0 && !traces.has(traceparent)) flaws.push('its dead letter has the trace of no attempt');
   const body = event.isText ? Buffer.from(event.body) : Buffer.from(event.body, 'base64');
   if (deviceId !== message.deviceId) flaws.push(`its dead letter is of ${deviceId}`);
   if (!ourFault.has(code)) flaws.push(`a dead letter for ${code}`);

@@ -31,6 +31,8 @@ export interface Instance {
   alone<T>(work: () => Promise<T>): Promise<T>;
   /** Everything it has logged, whichever process it was; with the right times, also while its clock was wrong. */
   lines(): Promise<Record<string, unknown>[]>;
+  /** Its metrics in the text format of Prometheus. */
+  metrics(): Promise<string>;
   /** Dead letters in its dead-letter store. */
   letters(): Promise<DeadLetter[]>;
 }
@@ -39,7 +41,14 @@ export interface Instance {
 export interface DeadLetter {
   readonly deviceId: string;
   readonly code: string;
+  readonly origin: { readonly hub: string; readonly partition: string };
+  /** How often it was parked. */
+  readonly attempts: number;
+  /** Of the attempt that failed. */
+  readonly traceparent: string;
   readonly event: {
+    readonly sequenceNumber: number;
+    readonly enqueuedTimeUtc: string;
     readonly properties: Readonly<Record<string, string>>;
     readonly body: string;
     /** Else the body is base64. */
@@ -125,6 +134,10 @@ export function createInstance(options: {
       return turn;
     },
     lines,
+    async metrics() {
+      const answer = await fetch(`${url}/metrics`, { signal: AbortSignal.timeout(30_000) });
+      return answer.text();
+    },
     async letters() {
       const folder = join(dataDirectory(directory), 'dead-letters');
       const names = await readdir(folder, { recursive: true }).catch(() => []);

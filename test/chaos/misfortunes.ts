@@ -55,12 +55,17 @@ const clockIsSet =
     const victim = random.pick(stage.instances);
     return victim.alone(async () => {
       const met = await untilReading(stage, victim);
-      victim.setClock(direction * random.between(60_000, 900_000));
+      const aheadMs = direction * random.between(60_000, 900_000);
+      stage.clockErrors.push(aheadMs);
+      victim.setClock(aheadMs);
       await sleep(random.between(500, 6_000));
       if (random.next() < 0.5) victim.setClock(0);
       return met;
     });
   };
+
+/** Longer than the event client waits before the service gives its connection up, and shorter than it would wait itself. */
+const silentMs = { least: 13_000, most: 16_000 };
 
 /** Every kind there is; `plan` sees to it that five seeds in a row meet them all. */
 export const misfortunes: readonly Misfortune[] = [
@@ -149,6 +154,17 @@ export const misfortunes: readonly Misfortune[] = [
     async happen(stage, random) {
       const downMs = random.between(0, 1_500);
       return cutting(stage, () => stage.hub.faults.strike({ kind: 'restart', downMs }));
+    },
+  },
+  {
+    name: 'hub does not answer',
+    async happen(stage, random) {
+      const { faults } = stage.hub;
+      const silence = faults.add({ kind: 'refuse-connection', answer: 'silent', port: 'amqp' });
+      const met = await cutting(stage, () => faults.strike({ kind: 'drop', how: 'rst', connections: 'events' }));
+      await sleep(random.between(silentMs.least, silentMs.most));
+      faults.clear(silence);
+      return met;
     },
   },
   {

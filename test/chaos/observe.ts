@@ -4,7 +4,7 @@ import { grouped } from './grouped.ts';
 import type { Effect, Handled, History, State, Subject, Told } from './history.ts';
 import type { DeadLetter } from './instance.ts';
 import { caughtInOutages } from './outages.ts';
-import type { Message } from './sealed.ts';
+import { idOf, type Message } from './sealed.ts';
 import type { Devicebound, Stage } from './stage.ts';
 
 /** Puts together what was seen of a run. */
@@ -92,10 +92,6 @@ function isSuccess(answer: string | null, status: number | null, isHidden: boole
     return false;
   }
 }
-
-/** The id of the message that properties are of, or that they answer. */
-export const idOf = (properties: Readonly<Record<string, string>>): string =>
-  properties['correlationId'] ?? properties['id'] ?? '';
 
 function toldBy({ deviceId, system, properties, body }: Devicebound): Told {
   const isAck = properties['msgType'] === 'ack' || properties['svc-messagetype'] === 'platformEventAck';

@@ -13,6 +13,7 @@ const kinds = [
   'steal',
   'hub drop',
   'hub restart',
+  'hub does not answer',
   'partition moves',
   'backend error',
   'backend error of one device',

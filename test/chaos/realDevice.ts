@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connectDevice, type Device } from '../../sandbox/device/device.ts';
 import type { Hub } from '../../sandbox/hub/hub.ts';
-import type { Message } from './sealed.ts';
+import { idOf, type Message } from './sealed.ts';
 
 /** A device with a connection of its own, which it opens again whenever it is lost. */
 export interface RealDevice {
@@ -47,6 +47,3 @@ export function createRealDevice(hub: Hub, id: string): RealDevice {
     close,
   };
 }
-
-const idOf = (properties: Readonly<Record<string, unknown>>): unknown =>
-  properties['correlationId'] ?? properties['id'];

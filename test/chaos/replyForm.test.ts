@@ -1,12 +1,14 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
+import { messageIdAt } from './places.ts';
 import { type Circumstances, flawsOf, type Seen } from './replyForm.ts';
 import type { Message } from './sealed.ts';
 
 const objectId = '14808a55-9bf6-568e-833e-502bd4eab4f5';
 const subject = { objectId, model: 'svc.device' };
 const settings = { model: 'svc.configuration', success: true, code: 'ok', details: '' };
-const calm: Circumstances = { answers: [], createdId: undefined, isTroubled: false };
+const place = { hub: 'hub-1', partition: '2', sequenceNumber: 3, enqueuedTime: Date.parse('2026-11-22T20:41:23.000Z') };
+const calm: Circumstances = { answers: [], createdId: undefined, isTroubled: false, places: [place], clockErrors: [] };
 
 function v2(action: string, said: unknown, properties: Record<string, string> = {}): Message {
   const common = { msgType: 'action', action, version: '2', correlationId: 'm-1', target: 'module-0' };
@@ -21,17 +23,17 @@ function messageOf(said: unknown, properties: Record<string, string>): Message {
 }
 
 const system = {
-  messageId: '7f9bb9cd-ebfe-5f0f-90e6-5773a58b4c8e',
   correlationId: 'm-1',
   to: '/devices/d-1/messages/devicebound',
   contentType: 'application/json',
   contentEncoding: 'utf-8',
 };
-const reply = (properties: Record<string, string>, body: unknown): Seen => ({
+const reply = (properties: Record<string, string>, body: unknown, about = 'acknowledgement'): Seen => ({
   deviceId: 'd-1',
-  system,
+  system: { ...system, messageId: messageIdAt(place, 'd-1', about) },
   properties,
   body: Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)),
+  time: Date.parse('2026-11-22T20:41:23.900Z'),
 });
 const ackV2 = (action: string, body: object, properties = {}) =>
   reply(
@@ -115,8 +117,8 @@ describe('The form of', () => {
         expect(flaws({ ...right, body: Buffer.from(JSON.stringify({ ...body, [name]: 4711 })) })).not.toEqual([]);
         expect(flaws({ ...right, body: Buffer.from(JSON.stringify({ ...body, [name]: undefined })) })).not.toEqual([]);
       }
-      for (const name of Object.keys(system)) {
-        expect(flaws({ ...right, system: { ...system, [name]: 'another' } })).not.toEqual([]);
+      for (const name of Object.keys(right.system)) {
+        expect(flaws({ ...right, system: { ...right.system, [name]: 'another' } })).not.toEqual([]);
       }
       expect(flaws({ ...right, properties: { ...right.properties, more: '1' } })).not.toEqual([]);
       expect(flaws({ ...right, deviceId: 'd-2' })).not.toEqual([]);
@@ -133,6 +135,34 @@ describe('The form of', () => {
     expect(flawsOf(plain, v2('reference.create', [], { 'content-encoding': 'deflate' }), calm)).toEqual([]);
   });
 
+  it('the id of a reply is derived from the event and from what the reply says', () => {
+    expect(messageIdAt(place, 'd-1', 'acknowledgement')).toBe('c678bc00-717a-581a-9a4f-be8ea4c7230a');
+    const message = v2('reference.create', [], subject);
+    const failed = { ...refused, code: 'timeout_exceeded' };
+    const of = (about: string) =>
+      flawsOf({ ...reply({}, failed, about), properties: ackV2('reference.create', failed).properties }, message, calm);
+    expect(of('failed acknowledgement')).toEqual([]);
+    expect(of('acknowledgement')).not.toEqual([]);
+    const places = [{ ...place, sequenceNumber: 4 }];
+    expect(flawsOf(ackV2('reference.create', ok), message, { ...calm, places })).not.toEqual([]);
+    expect(flawsOf(ackV2('reference.create', ok), message, { ...calm, places: [...places, place] })).toEqual([]);
+  });
+
+  it.each([
+    ['before the message', '22.997', []],
+    ['after the reply', '23.903', []],
+    ['before the message by a clock that was right', '22.997', [60_000]],
+  ])('an acknowledgement does not come %s', (_, seconds, clockErrors) => {
+    const seen = ackV2('reference.create', ok, { timestamp: `2026-11-22T20:41:${seconds}Z` });
+    expect(flawsOf(seen, v2('reference.create', [], subject), { ...calm, clockErrors })).not.toEqual([]);
+  });
+
+  it('an acknowledgement has the time of a clock that was set', () => {
+    const seen = ackV2('reference.create', ok, { timestamp: '2026-11-22T20:42:23.500Z' });
+    expect(flawsOf(seen, v2('reference.create', [], subject), calm)).not.toEqual([]);
+    expect(flawsOf(seen, v2('reference.create', [], subject), { ...calm, clockErrors: [60_000] })).toEqual([]);
+  });
+
   it('related models may be any when a fault or a repeat has come between', () => {
     const message = v2('model.create', { objectId, type: 'pump@1' });
     const seen = ackV2('model.create', { ...ok, relatedModels: [], objectId });
@@ -144,7 +174,11 @@ describe('The form of', () => {
     const created = { 'svc-messagetype': 'platformEvent', eventType: 'Svc.InformationModel.ObjectModelCreated' };
     const message = v1('Svc.Device.Created', { objectId, type: 'pump@1' }, { target: 'module-0' });
     const text = JSON.stringify(model);
-    const right = reply({ ...created, id: 'm-1', ...subject, target: 'module-0' }, text);
+    const right = reply(
+      { ...created, id: 'm-1', ...subject, target: 'module-0' },
+      text,
+      `about svc.device of ${objectId}`,
+    );
 
     it('has the bytes of a backend, without the related models beside them', () => {
       expect(flawsOf(right, message, { ...calm, answers: [text] })).toEqual([]);
@@ -160,7 +194,11 @@ describe('The form of', () => {
       const circumstances = { ...calm, answers: [text, text.replace('svc.device', 'svc.configuration')] };
       const at = (target: string, about: string) =>
         flawsOf(
-          reply({ ...right.properties, model: about, target }, text.replace('svc.device', about)),
+          reply(
+            { ...right.properties, model: about, target },
+            text.replace('svc.device', about),
+            `about ${about} of ${objectId}`,
+          ),
           message,
           circumstances,
         );

@@ -1,10 +1,12 @@
 import { unpack } from '../../sandbox/terminal/showMessage.ts';
 import { type Due, differences, rule } from './differences.ts';
+import { messageIdAt, type Place } from './places.ts';
 import type { Message } from './sealed.ts';
 import type { Devicebound } from './stage.ts';
+import { ourFault } from './traces.ts';
 
 /** A reply as its device sees it. */
-export type Seen = Pick<Devicebound, 'deviceId' | 'system' | 'properties' | 'body'>;
+export type Seen = Pick<Devicebound, 'deviceId' | 'system' | 'properties' | 'body' | 'time'>;
 
 /** What the form of the replies to one message depends on. */
 export interface Circumstances {
@@ -14,6 +16,10 @@ export interface Circumstances {
   readonly createdId: string | undefined;
   /** A fault has met it, or it was handled again: then its related models may have been created before, or not at all. */
   readonly isTroubled: boolean;
+  /** Of the message. */
+  readonly places: readonly Place[];
+  /** Of instances: how far ahead each clock was set at some time, in milliseconds. */
+  readonly clockErrors: readonly number[];
 }
 
 /**
@@ -25,10 +31,10 @@ export function flawsOf(reply: Seen, message: Message, circumstances: Circumstan
   const text = unpack(reply).toString('utf8');
   const body: Readonly<Record<string, unknown>> = JSON.parse(text);
   const isAck = 'code' in body;
-  const due = isAck ? acknowledgement(message, body, circumstances) : notification(message, reply, body);
+  const due = isAck ? acknowledgement(message, reply, body, circumstances) : notification(message, reply, body);
   return [
     ...differences('its', { deviceId: reply.deviceId }, { deviceId: message.deviceId }),
-    ...differences('system property', { ...reply.system }, systemOf(message)),
+    ...differences('system property', { ...reply.system }, systemOf(message, aboutOf(reply, body), circumstances)),
     ...differences('property', reply.properties, due.properties),
     ...differences('member', body, due.body),
     ...(isAck || circumstances.answers.some((answer) => isModelOf(answer, text))
@@ -42,11 +48,25 @@ interface Form {
   readonly body: Readonly<Record<string, Due>>;
 }
 
-const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
-const anyId = rule('a UUID', (value) => uuid.test(String(value)));
-const anyTime = rule('a time in UTC with milliseconds', (value) =>
-  /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(String(value)),
-);
+/** The clocks of the hub and of the service are one, but each rounds for itself. */
+const roundingMs = 2;
+
+/** P4: when the service has answered, which is after the hub has received the message and before it has taken the reply. */
+const timeOfAnswer = ({ time }: Seen, { places, clockErrors }: Circumstances) =>
+  rule('a time in UTC with milliseconds, between those of the message and of the reply', (value) => {
+    if (!/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(String(value))) return false;
+    return [0, ...clockErrors].some((aheadMs) => {
+      const at = Date.parse(String(value)) - aheadMs;
+      return at <= time + roundingMs && places.some(({ enqueuedTime }) => at >= enqueuedTime - roundingMs);
+    });
+  });
+
+/** C1: what the reply says, as far as its id tells; a failure that is parked may become a success. */
+function aboutOf({ properties }: Seen, { code }: { readonly code?: unknown }): string {
+  if (code === undefined) return `about ${properties['model']} of ${properties['objectId']?.toLowerCase()}`;
+  return ourFault.has(String(code)) ? 'failed acknowledgement' : 'acknowledgement';
+}
+
 const anyDetails = rule(
   'one sentence or several, at most 1,000 characters',
   (value) => typeof value === 'string' && value.length > 0 && value.length <= 1_000,
@@ -57,15 +77,22 @@ const anyEvent = rule('the name of a model notification', (value) =>
 );
 
 /** C1 */
-const systemOf = ({ id, deviceId }: Message) => ({
-  messageId: anyId,
+const systemOf = ({ id, deviceId }: Message, about: string, { places }: Circumstances) => ({
+  messageId: rule('derived from the event and from what the reply says', (value) =>
+    places.some((place) => messageIdAt(place, deviceId, about) === value),
+  ),
   correlationId: id,
   to: `/devices/${deviceId}/messages/devicebound`,
   contentType: 'application/json',
   contentEncoding: 'utf-8',
 });
 
-function acknowledgement(message: Message, { code }: { readonly code?: unknown }, circumstances: Circumstances): Form {
+function acknowledgement(
+  message: Message,
+  reply: Seen,
+  { code }: { readonly code?: unknown },
+  circumstances: Circumstances,
+): Form {
   const { id, properties, said } = message;
   const success = code === 'ok';
   const target = properties['target'] ?? '';
@@ -77,7 +104,14 @@ function acknowledgement(message: Message, { code }: { readonly code?: unknown }
   const common =
     action === undefined
       ? { 'svc-messagetype': 'platformEventAck', eventType, id, target }
-      : { msgType: 'ack', action, version: '2', correlationId: id, target, timestamp: anyTime };
+      : {
+          msgType: 'ack',
+          action,
+          version: '2',
+          correlationId: id,
+          target,
+          timestamp: timeOfAnswer(reply, circumstances),
+        };
   // C3; this workload needs no compression for its size
   const isCompressed = properties['content-encoding'] === 'gzip';
   return {

@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { check, type Finding, repeatsIn } from './checker.ts';
+import { checkLastLines, checkMetrics } from './counts.ts';
 import { checkForms } from './forms.ts';
 import type { History } from './history.ts';
 import type { Met } from './met.ts';
@@ -102,14 +103,19 @@ export async function run(options: RunOptions): Promise<Outcome> {
     onProgress('all handled');
     const isCovered = async () => uncovered(stage, await storage.positions(container)).length === 0;
     if (stage.interruptions.length > 0) await untilQuiet(stage, isCovered);
+    const counts = await Promise.all(stage.instances.map(checkMetrics));
     await Promise.all(stage.instances.map((instance) => instance.stop()));
-    const codes = [...stage.instances, stage.guest].flatMap((instance) => instance.codes);
+    const everybody = [...stage.instances, stage.guest];
+    const codes = everybody.flatMap((instance) => instance.codes);
+    const lastLines = await Promise.all(everybody.map(checkLastLines));
 
     const history = await recordOutcome(stage, messages, connected);
     const forms = await checkForms(stage, messages, history);
     const findings = [
       ...check(history),
       ...forms,
+      ...counts.flat(),
+      ...lastLines.flat(),
       ...unclean(codes),
       ...uncovered(stage, await storage.positions(container)),
     ];

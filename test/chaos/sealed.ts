@@ -50,3 +50,7 @@ const packings: readonly { readonly name: string; pack(text: Buffer): Buffer }[]
   { name: 'gzip', pack: (text) => Buffer.from(gzipSync(text).toString('base64')) },
   { name: 'deflate', pack: deflateSync },
 ];
+
+/** The id of the message that properties are of, or that they answer; empty when they have none. */
+export const idOf = (properties: Readonly<Record<string, unknown>>): string =>
+  String(properties['correlationId'] ?? properties['id'] ?? '');

@@ -9,8 +9,9 @@ import { createJournal } from '../../sandbox/hub/journal/journal.ts';
 import { serviceEnvironment } from '../../sandbox/service/environment.ts';
 import { freePort } from '../../sandbox/service/freePort.ts';
 import { createInstance, type Instance } from './instance.ts';
+import type { Place } from './places.ts';
 import { createRealDevice, type RealDevice } from './realDevice.ts';
-import type { Message } from './sealed.ts';
+import { idOf, type Message } from './sealed.ts';
 
 /** A message towards a device, as the hub has taken or refused it. */
 export type Devicebound = EntryOf<'c2d'>;
@@ -30,6 +31,10 @@ export interface Stage {
   readonly interruptions: Interruption[];
   /** When connections were cut, so that what the hub had taken may not have been confirmed (milliseconds since 1970). */
   readonly cuts: number[];
+  /** Errors of the clocks of instances, in milliseconds: how far ahead each was set. */
+  readonly clockErrors: number[];
+  /** Where each message stands in the hub, by its id; more than once where its device has sent it again. */
+  readonly places: ReadonlyMap<string, readonly Place[]>;
   /** When the checkpoint store failed or was slow. */
   readonly storeTroubles: Span[];
   /** In the order of the hub, refused ones included. */
@@ -112,7 +117,17 @@ export async function setStage(options: StageOptions): Promise<Stage> {
     const replies: Devicebound[] = [];
     const faulted = new Set<string>();
     closers.push(async () => ended());
+    const places = new Map<string, Place[]>();
+    const hubName = /EntityPath=([^;]+)/.exec(hub.eventsConnectionString)?.[1] ?? '';
+    function stands(id: string, partition: number, { sequenceNumber, enqueuedTime }: Omit<Place, 'hub' | 'partition'>) {
+      const place = { hub: hubName, partition: String(partition), sequenceNumber, enqueuedTime };
+      places.set(id, [...(places.get(id) ?? []), place]);
+    }
     const ended = journal.watch((entry) => {
+      if (entry.kind === 'd2c') {
+        const event = hub.partitions[entry.partition]?.at(entry.sequenceNumber);
+        if (event) stands(idOf(entry.properties), entry.partition, event);
+      }
       if (entry.kind === 'c2d') replies.push(entry);
       if (entry.kind === 'c2d-fault') faulted.add(entry.correlationId ?? '');
     });
@@ -158,12 +173,17 @@ export async function setStage(options: StageOptions): Promise<Stage> {
       const partition = hub.partitions[stableHash(deviceId) % hub.partitions.length];
       if (identity === undefined || partition === undefined) throw new Error(`the hub has no device ${deviceId}`);
       const login = { identity, authMethod: '{"scope":"device","type":"sas","issuer":"iothub"}', expiresAt: 0 };
-      partition.append((place) => encodeDeviceEvent(login, { system: {}, properties, body }, place));
+      stands(
+        message.id,
+        partition.id,
+        partition.append((place) => encodeDeviceEvent(login, { system: {}, properties, body }, place)),
+      );
     }
 
     const ending = new AbortController();
     closers.push(async () => ending.abort());
-    const seen = { replies, faulted, hiding: new Set<string>(), interruptions: [], cuts: [], storeTroubles: [] };
+    const lists = { interruptions: [], cuts: [], clockErrors: [], storeTroubles: [] };
+    const seen = { replies, faulted, places, hiding: new Set<string>(), ...lists };
     return {
       hub,
       backends,

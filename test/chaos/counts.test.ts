@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest';
+import { countsIn, countsOf, differencesOf, flawsOfLastLine, processesIn } from './counts.ts';
+
+const lines = [
+  { msg: 'starting' },
+  { msg: 'handled', message: 'model.create', code: 'ok', replies: 2, repliesMs: 3 },
+  {
+    msg: 'handled',
+    message: 'model.create',
+    code: 'ok',
+    replies: 0,
+    dropped: [{ reason: 'queue_full' }],
+    repliesMs: 3,
+  },
+  { msg: 'handled', message: 'model.query', code: 'operation_not_supported', replies: 0 },
+  { msg: 'handled', message: 'type.create', code: 'timeout_exceeded', replies: 1, repliesMs: 1 },
+];
+const text = `
+# TYPE device_messaging_handled_messages_total counter
+device_messaging_handled_messages_total{device_messaging_code="ok",device_messaging_message="model.create",device_messaging_generation="V2"} 2
+device_messaging_handled_messages_total{device_messaging_code="operation_not_supported",device_messaging_message="_OTHER",device_messaging_generation="V2"} 1
+device_messaging_handled_messages_total{device_messaging_code="timeout_exceeded",device_messaging_message="type.create",device_messaging_generation="V2"} 1
+messaging_process_duration_count{device_messaging_message="model.create"} 2
+messaging_process_duration_count{device_messaging_message="_OTHER"} 2
+device_messaging_wait_duration_count{device_messaging_stage="hub"} 4
+device_messaging_wait_duration_count{device_messaging_stage="lane"} 4
+device_messaging_dead_letters_total{device_messaging_result="parked"} 1
+device_messaging_replies_total{device_messaging_result="delivered"} 3
+device_messaging_replies_total{device_messaging_result="queue_full"} 1
+device_messaging_replies_total{device_messaging_result="throttled"} 0
+device_messaging_replies_duration_count 3
+`;
+const summary = { msg: 'stopped', succeeded: 2, failed: 2, parked: 1, repliesDelivered: 3, repliesDropped: 1 };
+
+describe('What a process counts', () => {
+  it('is what its lines say', () => {
+    expect(differencesOf(countsOf(text), countsIn(lines))).toEqual([]);
+    expect(flawsOfLastLine([...lines, summary])).toEqual([]);
+  });
+
+  it.each(text.split('\n').filter((one) => /^\w.* [1-9]$/.test(one)))('differs when this series does: %s', (series) => {
+    const counted = countsOf(text.replace(series, series.replace(/\d+$/, '7')));
+    expect(differencesOf(counted, countsIn(lines))).toHaveLength(1);
+  });
+
+  it.each(['succeeded', 'failed', 'parked', 'repliesDelivered', 'repliesDropped'])(
+    'differs when %s of its last line does',
+    (name) => {
+      expect(flawsOfLastLine([...lines, { ...summary, [name]: 7 }])).toHaveLength(1);
+    },
+  );
+
+  it('is counted from its own start', () => {
+    expect(processesIn([...lines, ...lines, summary]).map((own) => own.length)).toEqual([5, 6]);
+  });
+});
