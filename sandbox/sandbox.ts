@@ -1,4 +1,4 @@
-import { mkdir, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Backends, startBackends } from './backends/backends.ts';
 import { describeBackends, describeHub } from './describe.ts';
@@ -7,6 +7,7 @@ import { registerDevice } from './device/register.ts';
 import { type EdgeDevice, openEdge } from './edge/edge.ts';
 import { type Hub, startHub } from './hub/hub.ts';
 import { createJournal } from './hub/journal/journal.ts';
+import { makeDirectory } from './hub/values/makeDirectory.ts';
 import { type FrontDoor, openFrontDoor } from './methods/frontDoor.ts';
 import { checkNotRunning } from './running.ts';
 import type { SandboxOptions } from './sandboxOptions.ts';
@@ -51,7 +52,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   } = options;
   const logging: Record<string, string> = prettyLog ? { LOG_PRETTY: 'true' } : {};
   await checkNotRunning(directory, printer);
-  await mkdir(directory, { recursive: true, mode: 0o700 });
+  makeDirectory(directory);
   await rm(dataDirectory(directory), { recursive: true, force: true });
 
   const closers: (() => Promise<void>)[] = [];

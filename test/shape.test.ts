@@ -140,6 +140,7 @@ describe('imports', () => {
 
   const copies = [
     ['operations/listening', 'operations/listening'],
+    ['storage/makeDirectory', 'files/makeDirectory'],
     ...['errorFields', 'scrub', 'pretty', 'levelSwitch'].map((name) => [`log/${name}`, `operations/${name}`]),
     ...['meter', 'series', 'processGauges', 'declared/declaration', 'declared/process'].map((name) => [
       `metrics/${name}`,
@@ -153,6 +154,13 @@ describe('imports', () => {
       expect(code(`edge/src/${copy}`)).toBe(code(`src/${original}`));
     },
   );
+
+  it('of the sandbox’s hub have an equal copy of how folders are made', () => {
+    const [copy, original] = ['sandbox/hub/values', 'src/storage'].map((folder) =>
+      readFileSync(`${folder}/makeDirectory.ts`, 'utf8'),
+    );
+    expect(copy).toBe(original);
+  });
 
   it('of the service and the sandbox do not reach into the edge proxy', () => {
     const reaching = [...filesBelow('src'), ...filesBelow('sandbox')].filter((file) =>

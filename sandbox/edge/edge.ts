@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Backends } from '../backends/backends.ts';
 import type { Hub } from '../hub/hub.ts';
+import { makeDirectory } from '../hub/values/makeDirectory.ts';
 import { freePort } from '../service/freePort.ts';
 import { type ServiceProcess, startService } from '../service/process.ts';
 import type { EdgeState } from '../state/state.ts';
@@ -51,7 +52,7 @@ export async function openEdge(options: EdgeOptions): Promise<EdgeDevice> {
   const folder = join(directory, 'edge');
   const logFile = join(directory, 'edge.log');
   await Promise.all([rm(logFile, { force: true }), rm(folder, { recursive: true, force: true })]);
-  await mkdir(folder, { recursive: true, mode: 0o700 });
+  makeDirectory(folder);
   const ids = Object.keys(modules) as (keyof typeof modules)[];
   const passwords = Object.fromEntries(['edge-proxy', ...ids].map((name) => [name, randomBytes(12).toString('hex')]));
   const broker = await startBroker({ users: usersOf(ids, passwords), ...(ports.broker && { port: ports.broker }) });

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, readdir, readFile, rename, rm, rmdir, stat, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rename, rm, rmdir, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { makeDirectory } from '../storage/makeDirectory.ts';
 import type { Entry, Place } from './place.ts';
 
 const suffix = '.json';
@@ -36,7 +37,7 @@ export function createDirectory(directory: string): Place {
   async function write(path: string, text: string): Promise<void> {
     const draft = draftOf(path);
     try {
-      await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+      makeDirectory(dirname(path));
       await writeFile(draft, text, { mode: 0o600, flush: true });
       await rename(draft, path);
     } catch (error) {

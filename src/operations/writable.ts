@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, rmSync, statfsSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync, statfsSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { makeDirectory } from '../storage/makeDirectory.ts';
 
 const mebibyte = 1024 * 1024;
 
@@ -30,7 +31,7 @@ export function unusableDirectories(directories: readonly string[], leastBytes =
 }
 
 function tryOut(path: string): void {
-  mkdirSync(path, { recursive: true, mode: 0o700 });
+  makeDirectory(path);
   readdirSync(path);
   const trial = join(path, `trial-${randomUUID()}`);
   try {
@@ -59,6 +60,8 @@ function refusal(path: string, { code = '', message }: NodeJS.ErrnoException): s
     case 'EEXIST':
     case 'ENOTDIR':
       return `${path} cannot be used (${code}): a part of its path is a file; set DATA_DIRECTORY to a folder`;
+    case 'ENOENT':
+      return `${path} cannot be made (${code}): no folder can be made in ${lastExisting(path)}; set DATA_DIRECTORY to a folder on a disk`;
     case 'ENOSPC':
     case 'EDQUOT':
       return `${path} cannot be written (${code}): its disk is full; ${room}`;

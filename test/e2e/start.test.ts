@@ -86,6 +86,14 @@ describe('the service', () => {
     expect(stderr).toContain(`${join(directory, 'file', 'checkpoints')} cannot be used (ENOTDIR)`);
   });
 
+  it('ends soon when no folder can be made where its data directory is to be', async () => {
+    const { code, stderr } = await run('start', { ...settings, DATA_DIRECTORY: '/proc/nothing' });
+    expect(code).toBe(1);
+    expect(stderr).toContain(
+      '/proc/nothing/checkpoints cannot be made (ENOENT): no folder can be made in /proc; set DATA_',
+    );
+  });
+
   it('warns of variables that look like settings, or were some once, without their values', async () => {
     const child = start('start', { ...settings, DELIVERY_DRAIN_SECOND: 's3cret', MESSAGES_MAX_SYNC_MODELS: 's3cret' });
     const hints: Record<string, string> = {};

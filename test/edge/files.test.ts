@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { BlobServiceClient } from '@azure/storage-blob';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { urlProblem } from '../../edge/src/files/fileUrl.ts';
+import { createModuleFolder } from '../../edge/src/files/moduleFolder.ts';
 import { ensureCertificates } from '../../sandbox/hub/identity/certificates.ts';
 import { startAzurite } from '../../sandbox/methods/azurite.ts';
 import { createFileStorage } from '../../src/hub/methods/fileStorage.ts';
@@ -290,6 +291,11 @@ describe('the folder of a module', () => {
     expect(answered).toMatchObject({ status: 503, payload: { detail: expect.stringMatching(/takes no files/) } });
     expect(server.requests).toBe(0);
   });
+});
+
+it('the folder of a module is refused where no folder can be made, and not tried for ever', async () => {
+  const folder = createModuleFolder({ folder: '/proc/nothing/files', quotaBytes: 1, mostFiles: 1, mode: '0600' });
+  await expect(folder.prepare()).rejects.toThrow('ENOENT');
 });
 
 it('downloads beyond the limit wait, but not longer than their call', async () => {

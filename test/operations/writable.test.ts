@@ -61,6 +61,15 @@ describe('a folder that the service writes to', () => {
     }
   });
 
+  it('is refused where no folder can be made, and not tried for ever', () => {
+    expect(unusableDirectories(['/proc/nothing/checkpoints', '/proc/nothing/spool'])).toEqual([
+      expect.stringMatching(
+        /^\/proc\/nothing\/checkpoints cannot be made \(ENOENT\): no folder .* in \/proc; set DATA_/,
+      ),
+      expect.stringMatching(/^\/proc\/nothing\/spool cannot be made/),
+    ]);
+  });
+
   it('is refused when its disk has too little room, once for each disk', () => {
     const folders = ['a', 'b'].map((name) => join(directory, name));
     expect(unusableDirectories(folders, 2 ** 62)).toEqual([

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { lstat, mkdir, readdir, rename, rm } from 'node:fs/promises';
+import { lstat, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { makeDirectory } from './makeDirectory.ts';
 
 /** The folder of a module, with its quota (M12). */
 export interface ModuleFolder {
@@ -85,7 +86,7 @@ export function createModuleFolder({ folder, quotaBytes, mostFiles, mode }: Fold
   return {
     mode: Number.parseInt(mode, 8),
     async prepare() {
-      await mkdir(folder, { recursive: true });
+      makeDirectory(folder, 0o777);
       const unfinished = (await readdir(folder)).filter((name) => temporary.test(name));
       await Promise.all(unfinished.map((name) => rm(join(folder, name), { force: true })));
     },

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { makeDirectory } from '../../hub/values/makeDirectory.ts';
 import type { Client } from './tokens.ts';
 
 /** The backends' client, made at first start; `directory` keeps it, readable by its owner only. */
@@ -9,7 +10,7 @@ export function keepClient(directory: string | undefined): Client {
   if (directory === undefined) return made;
   const file = join(directory, 'client.json');
   if (existsSync(file)) return JSON.parse(readFileSync(file, 'utf8'));
-  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  makeDirectory(directory);
   writeFileSync(file, JSON.stringify(made), { mode: 0o600 });
   return made;
 }

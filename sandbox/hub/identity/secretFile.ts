@@ -1,5 +1,6 @@
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { makeDirectory } from '../values/makeDirectory.ts';
 
 /** The text of a file, or undefined when there is none. */
 export async function readIfThere(path: string): Promise<string | undefined> {
@@ -13,7 +14,7 @@ export async function readIfThere(path: string): Promise<string | undefined> {
 
 /** Write a whole file at once: readers see the old text or the new, never half of it. Mode 0600 unless told. */
 export async function writeWhole(path: string, text: string, mode = 0o600): Promise<void> {
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  makeDirectory(dirname(path));
   const draft = `${path}.${process.pid}.${Math.random().toString(36).slice(2)}`;
   await writeFile(draft, text, { mode, flag: 'wx' });
   await rename(draft, path);

@@ -1,7 +1,8 @@
-import { closeSync, ftruncateSync, mkdirSync, openSync, unlinkSync, writeSync } from 'node:fs';
+import { closeSync, ftruncateSync, openSync, unlinkSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { deserialize, serialize } from 'node:v8';
 import type { HubEvent } from '../../protocol/event.ts';
+import { makeDirectory } from '../../storage/makeDirectory.ts';
 import { createBlockReader } from './blockReader.ts';
 
 /**
@@ -44,7 +45,7 @@ const segmentBytes = 1024 * 1024;
  * @param name of the file, which is unlinked as soon as it is open
  */
 export function openSpool(directory: string, name: string, { maxBytes, maxMessages }: SpoolLimits): Spool {
-  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  makeDirectory(directory);
   const path = join(directory, name);
   const file = openSync(path, 'w+', 0o600);
   unlinkSync(path); // it exists while it is open, so a crash leaves no bodies behind

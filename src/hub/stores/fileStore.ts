@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { mkdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { readdir, rename, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import { makeDirectory } from '../../storage/makeDirectory.ts';
 import { type Contents, createMemoryStore } from './memoryStore.ts';
 import type { Store } from './store.ts';
 import { writeWhole } from './writeWhole.ts';
@@ -24,7 +25,7 @@ interface FileContent {
  * @throws Error when the file exists and is not valid: to start without it would repeat every message
  */
 export function createFileStore(directory: string, place: string): Store {
-  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  makeDirectory(directory);
   const path = join(directory, `${encodeURIComponent(place)}.json`);
   const keeper = randomUUID();
   const draft = `${path}.${keeper}.new`;

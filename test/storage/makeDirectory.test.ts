@@ -1,0 +1,42 @@
+import { existsSync, mkdtempSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { makeDirectory } from '../../src/storage/makeDirectory.ts';
+
+let directory: string;
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'made-'));
+});
+afterEach(() => rmSync(directory, { recursive: true }));
+
+it('makes a folder with those above it, for its owner alone, and leaves one that is there as it is', () => {
+  const folder = join(directory, 'a', 'b', 'c');
+  makeDirectory(folder);
+  expect(['a', 'a/b', 'a/b/c'].map((name) => statSync(join(directory, name)).mode & 0o777)).toEqual([
+    0o700, 0o700, 0o700,
+  ]);
+  writeFileSync(join(folder, 'kept'), '');
+  makeDirectory(folder);
+  expect(readdirSync(folder)).toEqual(['kept']);
+});
+
+it('follows a link to a folder', () => {
+  symlinkSync(directory, join(directory, 'link'));
+  makeDirectory(join(directory, 'link', 'a'));
+  expect(existsSync(join(directory, 'a'))).toBe(true);
+});
+
+it.each([
+  ['a file is in its place', 'file', 'ENOTDIR'],
+  ['a file is above it', 'file/a/b', 'ENOTDIR'],
+  ['a link to nothing is in its place', 'link', 'ENOENT'],
+])('fails when %s', (_what, path, code) => {
+  writeFileSync(join(directory, 'file'), '');
+  symlinkSync(join(directory, 'nowhere'), join(directory, 'link'));
+  expect(() => makeDirectory(join(directory, path))).toThrow(code);
+});
+
+it('ends where the file system takes no folder', () => {
+  expect(() => makeDirectory('/proc/nothing/a/b')).toThrow('ENOENT');
+});
