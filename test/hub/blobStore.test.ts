@@ -87,7 +87,6 @@ describe('the blob store’s records', () => {
     const store = open();
     await store.change(undefined, claimed('me', 1, '1'));
     await blobOf('ownership', '0').upload('', 0);
-    await blobOf('checkpoint', '0').upload('', 0);
     const records = await store.ownerships();
     expect(records.map(({ partition, owner }) => [partition, owner])).toEqual([
       ['0', ''],
@@ -97,15 +96,6 @@ describe('the blob store’s records', () => {
     const reader = await store.change(records[0], claimed('me', 1, '0'));
     expect(reader && (await store.writeProgress(reader, at(3)))).toBe(true);
     expect(await store.progress('0')).toEqual(at(3));
-  });
-
-  it.each([
-    ['sequencenumber', { offset: '5' }],
-    ['offset', { sequencenumber: '5' }],
-    ['a number', { offset: '5', sequencenumber: 'five' }],
-  ])('without %s are no checkpoints', async (_what, metadata) => {
-    await blobOf('checkpoint').upload('', 0, { metadata });
-    expect(await open().progress('0')).toBeUndefined();
   });
 
   it('that are not ownerships of partitions of this group are not listed', async () => {

@@ -32,6 +32,7 @@ async function setUp() {
     ownerships: () => storeLife.step(() => store.ownerships()),
     change: (seen, next) => storeLife.step(() => store.change(seen, next)),
     progress: (partition) => storeLife.step(() => store.progress(partition)),
+    checkpoints: () => storeLife.step(store.checkpoints),
     writeProgress: (reader, next) => storeLife.step(() => store.writeProgress(reader, next)),
   };
   const consumer = createConsumer({

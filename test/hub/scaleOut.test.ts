@@ -33,6 +33,7 @@ function severable(store: Store) {
     ownerships: () => orFail(() => store.ownerships()),
     change: (seen, next) => orFail(() => store.change(seen, next)),
     progress: (partition) => orFail(() => store.progress(partition)),
+    checkpoints: () => orFail(store.checkpoints),
     writeProgress: (reader, progress) => orFail(() => store.writeProgress(reader, progress)),
   };
   return {

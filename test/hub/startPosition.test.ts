@@ -4,6 +4,7 @@ import { createConsumer } from '../../src/hub/reading/consumer.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
 import { createMemoryStore } from '../../src/hub/stores/memoryStore.ts';
 import type { Store } from '../../src/hub/stores/store.ts';
+import { UnreadableCheckpoint } from '../../src/hub/stores/storedProgress.ts';
 import { createLog } from '../../src/log/log.ts';
 import type { HubEvent } from '../../src/protocol/event.ts';
 import { freshHub } from '../sandbox/hub/support/hub.ts';
@@ -123,6 +124,46 @@ describe('a partition of ours that cannot be read', () => {
     await vi.waitFor(() => expect(consumer.missing()).toEqual(foreignOnly), soon);
     vi.advanceTimersByTime(10 * 60_000);
     await vi.waitFor(() => expect(consumer.silentForMs()).toBeLessThan(5_000), soon);
+    expect(seen).toEqual(['of the other partition']);
+  });
+
+  it('because its checkpoint is damaged, makes an alarm and not ready, and the others are read', async () => {
+    const store = createMemoryStore();
+    const where = 'the blob of partition 1: its sequence number is -5';
+    const damaged = failing({
+      ...store,
+      progress: async (id) => {
+        if (id === '1') throw new UnreadableCheckpoint(where);
+        return store.progress(id);
+      },
+    });
+    const consumer = read(damaged);
+    await send('0', 'of the other partition');
+    await send('1', 'not to be read');
+    await vi.waitFor(() => expect(seen).toEqual(['of the other partition']), soon);
+    await vi.waitFor(() => expect(alarms()).toMatchObject([{ fields: { cause: 'UnreadableCheckpoint' } }]), soon);
+    expect(alarms()[0]?.fields).toMatchObject({
+      hubSaid: where,
+      todo: expect.stringContaining('correct the checkpoint'),
+    });
+    await vi.waitFor(() => expect(consumer.missing()).toEqual([expect.stringContaining(where)]), soon);
+    expect(consumer.silentForMs()).toBeLessThan(5_000);
+    expect(seen).toEqual(['of the other partition']);
+  });
+
+  it('because there is a checkpoint under a name that the hub does not have, is not begun anew', async () => {
+    const progress = (sequenceNumber: number) => ({ sequenceNumber, offset: String(sequenceNumber), completed: '' });
+    const renamed = [
+      { partition: 'zero', progress: progress(0) },
+      { partition: '1', progress: progress(-1) },
+    ];
+    await send('0', 'handled before');
+    await send('1', 'of the other partition');
+    const consumer = read(createMemoryStore({ ownerships: [], progress: renamed }));
+    await vi.waitFor(() => expect(seen).toEqual(['of the other partition']), soon);
+    const refused = [expect.stringMatching(/^partition 0 .*does not have: of partition zero/)];
+    await vi.waitFor(() => expect(consumer.missing()).toEqual(refused), soon);
+    expect(alarms()).toMatchObject([{ fields: { cause: 'UnreadableCheckpoint' } }]);
     expect(seen).toEqual(['of the other partition']);
   });
 

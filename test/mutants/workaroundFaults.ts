@@ -176,6 +176,30 @@ export const workaroundFaults: readonly Fault[] = [
     caughtBy: 'is read as soon as the hub has caught up, without an alarm',
   }),
   ...inFile('src/hub/reading/startPosition.ts', ['test/hub/startPosition.test.ts'], {
+    fault: 'begins a partition anew whose checkpoint has another name',
+    find: '  await refuseStrays(record.partition, options);\n',
+    replace: '',
+    caughtBy: 'under a name that the hub does not have',
+  }),
+  ...inFile('src/hub/stores/storedProgress.ts', ['test/hub/unreadableCheckpoints.test.ts'], {
+    fault: 'reads from a position before the first',
+    find: 'Number(value) >= -1',
+    replace: 'Number(value) >= -9',
+    caughtBy: 'refuses sequenceNumber = -2 by name',
+  }),
+  ...inFile('src/hub/stores/blobRecords.ts', ['test/hub/unreadableCheckpoints.test.ts'], {
+    fault: 'goes on from the checkpoint of another partition',
+    find: 'if (of !== blob.name) throw',
+    replace: "if (of === '') throw",
+    caughtBy: 'with the checkpoint of another partition is refused by name',
+  }),
+  ...inFile('src/storage/boundedReads.ts', ['test/hub/unreadableCheckpoints.test.ts'], {
+    fault: 'reads a file of any size',
+    find: 'if (found.size > mostBytes)',
+    replace: 'if (found.size < 0)',
+    caughtBy: 'of 1 GB is not read',
+  }),
+  ...inFile('src/hub/reading/startPosition.ts', ['test/hub/startPosition.test.ts'], {
     fault: 'takes a latest event without an offset',
     find: 'if (offset === null) throw',
     replace: 'if (sequenceNumber < -1) throw',

@@ -1,3 +1,4 @@
+import { UnreadableCheckpoint } from '../stores/storedProgress.ts';
 import { ForeignCheckpoint, OldInformation } from './foreignCheckpoint.ts';
 
 /** What an error of the hub's event endpoint means for an operator. */
@@ -23,6 +24,8 @@ type Meaning = Omit<Diagnosis, 'cause' | 'hubSaid' | 'isAnswer' | 'level'> & { r
 const connection = 'HUB_EVENTS_CONNECTION_STRING';
 const mendCheckpoint =
   'if the hub was made anew or has failed over, stop the instances and remove the partition’s checkpoint to read it from HUB_START_POSITION';
+const correctCheckpoint =
+  'stop the instances and correct the checkpoint that is named, or remove it to read the partition from HUB_START_POSITION';
 const unreachable: Meaning = {
   setting: connection,
   todo: 'nobody answers there: compare Endpoint with that of the hub, or wait until hub and network are back',
@@ -66,6 +69,8 @@ export function diagnose(error: unknown, asking: Asking): Diagnosis {
   const { name, message, code } = innermost(error);
   if (error instanceof ForeignCheckpoint)
     return { cause: name, level: 'error', hubSaid: message, todo: mendCheckpoint, isAnswer: true };
+  if (error instanceof UnreadableCheckpoint)
+    return { cause: name, level: 'error', hubSaid: message, todo: correctCheckpoint, isAnswer: true };
   if (error instanceof OldInformation)
     return {
       cause: name,

@@ -1,3 +1,4 @@
+import { UnreadableCheckpoint } from '../stores/storedProgress.ts';
 import { type Diagnosis, diagnose } from './diagnosis.ts';
 import { ForeignCheckpoint, OldInformation } from './foreignCheckpoint.ts';
 
@@ -25,6 +26,6 @@ export async function ofHub<T>(answer: Promise<T>): Promise<T> {
 /** Undefined when the error comes from the store, not from the hub. */
 export function diagnosisOf(error: unknown): Diagnosis | undefined {
   if (error instanceof HubFailure) return error.diagnosis;
-  const isOfCheckpoint = error instanceof ForeignCheckpoint || error instanceof OldInformation;
-  return isOfCheckpoint ? diagnose(error, 'looking') : undefined;
+  const ofCheckpoint = [UnreadableCheckpoint, ForeignCheckpoint, OldInformation];
+  return ofCheckpoint.some((kind) => error instanceof kind) ? diagnose(error, 'looking') : undefined;
 }

@@ -26,7 +26,7 @@ export interface PartitionSessions {
   isEnding(partition: string): boolean;
   /**
    * Begins a session of a partition that this instance owns. Does not reject when the hub refuses, or when the
-   * checkpoint belongs to another hub: the troubles report that. After any other failure the caller tries again.
+   * checkpoint is damaged or belongs to another hub: the troubles report that. After any other failure the caller tries again.
    * @param begun as the last owner wrote it in its release (D10)
    * @param afterViolentEnd the last owner has not released the partition (G4)
    */
@@ -79,8 +79,9 @@ export function createPartitionSessions<A extends Arriving>(
   const countEnded = meter.counter('device_messaging.sessions.ended');
   const countCheckpoint = meter.counter('device_messaging.checkpoints');
   const answered = <T>(promise: Promise<T>): Promise<T> => within(promise, options.answerMs);
-  const store: Pick<Store, 'progress' | 'writeProgress'> = {
+  const store: Pick<Store, 'progress' | 'checkpoints' | 'writeProgress'> = {
     progress: (partition) => answered(options.store.progress(partition)),
+    checkpoints: () => answered(options.store.checkpoints()),
     writeProgress: (reader, progress) => answered(options.store.writeProgress(reader, progress)),
   };
   const entries = new Map<string, Entry>();
@@ -89,7 +90,8 @@ export function createPartitionSessions<A extends Arriving>(
   let isStopping = false;
 
   const extentOf = (partition: string) => ofHub(answered(connection.client().getPartitionProperties(partition)));
-  const fixed = { store, extentOf, startPosition, checkCheckpoint: createForeignCheckpointCheck() };
+  const partitionIds = () => ofHub(answered(connection.client().getPartitionIds()));
+  const fixed = { store, extentOf, partitionIds, startPosition, checkCheckpoint: createForeignCheckpointCheck() };
   const newestOf = async (partition: string) => (await extentOf(partition)).lastEnqueuedSequenceNumber;
 
   const sourceOf = (partition: string, message: Message<'error'>) => `partition ${partition}: ${message}`;

@@ -2,6 +2,7 @@ import type { PartitionProperties } from '@azure/event-hubs';
 import type { Progress } from '../partition/checkpoints.ts';
 import { decodeNote, encodeNote, noteAtOpening } from '../quarantine/note.ts';
 import type { Ownership, Store } from '../stores/store.ts';
+import { UnreadableCheckpoint } from '../stores/storedProgress.ts';
 import { type CheckCheckpoint, OldInformation } from './foreignCheckpoint.ts';
 
 /** Properties of a partition. The hub sometimes sends a null offset, which the client's type excludes. */
@@ -10,8 +11,10 @@ type Extent = Pick<PartitionProperties, 'beginningSequenceNumber' | 'lastEnqueue
 };
 
 interface StartPositionOptions {
-  readonly store: Pick<Store, 'progress' | 'writeProgress'>;
+  readonly store: Pick<Store, 'progress' | 'checkpoints' | 'writeProgress'>;
   readonly extentOf: (partition: string) => Promise<Extent>;
+  /** The ids of all partitions of the hub. */
+  readonly partitionIds: () => Promise<readonly string[]>;
   readonly startPosition: 'earliest' | 'latest';
   readonly checkCheckpoint: CheckCheckpoint;
   /** Whether the last owner has not released the partition. */
@@ -21,6 +24,7 @@ interface StartPositionOptions {
 /**
  * The position after which to read an owned partition, with its note of violent ends; undefined when another instance
  * owns it by now.
+ * @throws UnreadableCheckpoint
  * @throws ForeignCheckpoint
  * @throws OldInformation
  */
@@ -44,8 +48,10 @@ export async function startPositionOf(record: Ownership, options: StartPositionO
 async function startOf(
   record: Ownership,
   extent: Extent,
-  { store, startPosition }: StartPositionOptions,
+  options: StartPositionOptions,
 ): Promise<Progress | undefined> {
+  const { store, startPosition } = options;
+  await refuseStrays(record.partition, options);
   if (startPosition === 'earliest') {
     return { sequenceNumber: extent.beginningSequenceNumber - 1, offset: '-1', completed: '' };
   }
@@ -54,4 +60,19 @@ async function startOf(
   if (offset === null) throw new OldInformation('the hub does not say where its latest event is');
   const latest = { sequenceNumber, offset, completed: '' };
   return (await store.writeProgress(record, latest)) ? latest : undefined;
+}
+
+/** A checkpoint under a name that the hub does not have may be the one that the partition lacks (D195). */
+async function refuseStrays(
+  partition: string,
+  { store, partitionIds }: Pick<StartPositionOptions, 'store' | 'partitionIds'>,
+): Promise<void> {
+  const stored = await store.checkpoints();
+  if (stored.length === 0) return;
+  const ids = await partitionIds();
+  const stray = stored.find((one) => !ids.includes(one.partition));
+  if (stray === undefined) return;
+  throw new UnreadableCheckpoint(
+    `partition ${partition} has no checkpoint, and this one is of a partition that the hub does not have: ${stray.where}`,
+  );
 }

@@ -1,19 +1,20 @@
 import type { Progress } from '../partition/checkpoints.ts';
-import type { Position } from '../partition/watermark.ts';
 import type { BlobContent, LabelledBlob, WholeBlob } from './labelledBlobs.ts';
-import type { Ownership } from './store.ts';
+import { isBegun, type Ownership } from './store.ts';
+import { progressOf, UnreadableCheckpoint } from './storedProgress.ts';
 
 /*
  * The stock Event Hubs clients and KEDA use these names and, before each semicolon, these labels; the others are ours.
  *
  * <namespace>/<hub>/<group>/ownership/<partition>    ownerid; epoch wantedby wantedsince renewedat begun
- * <namespace>/<hub>/<group>/checkpoint/<partition>   sequencenumber offset; note owner epoch
+ * <namespace>/<hub>/<group>/checkpoint/<partition>   sequencenumber offset; note owner epoch of
  *
  * The content of a checkpoint is its completion map (see completionMap): all labels together hold only 8 KB. It is not
- * used when a tool has moved only the position. The format of `note` is in quarantine/note.
+ * used when a tool has moved only the position. The format of `note` is in quarantine/note. `of` is the blob's own name.
  *
  * Times are by the storage's clock, in milliseconds since 1970. An ownership's renewal is the blob's last modification,
- * unless it has `renewedat`: then another instance has changed it since.
+ * unless it has `renewedat`: then another instance has changed it since. No time is later than
+ * that modification: from a time of the future on, nobody could take the partition over.
  */
 
 /** Identifies the records of one consumer group. The names are not case-sensitive at the hub. */
@@ -27,6 +28,9 @@ export interface BlobPlace {
 export const prefixOf = ({ namespace, hub, consumerGroup }: BlobPlace, kind: 'ownership' | 'checkpoint'): string =>
   `${[namespace, hub, consumerGroup].join('/').toLowerCase()}/${kind}/`;
 
+/** How far a time by the storage's clock, as we know it, may be later than its own. */
+const clockNoiseMs = 5_000;
+
 /** A record without labels has no owner. It is not skipped: a claim needs the etag of its blob. */
 export function readOwnership(
   partition: string,
@@ -34,14 +38,15 @@ export function readOwnership(
   aheadMs: number,
 ): Ownership {
   const begun = wholeNumber(labels['begun']);
+  const wantedSince = wholeNumber(labels['wantedsince']);
   return {
     partition,
     owner: labels['ownerid'] ?? '',
-    epoch: wholeNumber(labels['epoch']) ?? 0,
+    epoch: epochOf(labels),
     wantedBy: labels['wantedby'] ?? '',
-    wantedSince: labels['wantedsince'] === undefined ? 0 : (wholeNumber(labels['wantedsince']) ?? 0) - aheadMs,
-    renewedAt: (wholeNumber(labels['renewedat']) ?? modifiedAt) - aheadMs,
-    ...(begun !== undefined && { begun }),
+    wantedSince: wantedSince === undefined ? 0 : Math.min(wantedSince, modifiedAt + clockNoiseMs) - aheadMs,
+    renewedAt: Math.min(wholeNumber(labels['renewedat']) ?? modifiedAt, modifiedAt) - aheadMs,
+    ...(isBegun(begun) && { begun }),
     etag,
   };
 }
@@ -61,30 +66,33 @@ export function ownershipLabels(
   };
 }
 
-/** Undefined when the labels are missing or malformed. */
-export function readPosition({ labels: { sequencenumber, offset } }: LabelledBlob): Position | undefined {
-  const sequenceNumber = wholeNumber(sequencenumber);
-  return sequenceNumber === undefined || offset === undefined ? undefined : { sequenceNumber, offset };
-}
+/** Undefined when the label is missing or malformed. */
+export const readSequenceNumber = ({ labels }: LabelledBlob): number | undefined =>
+  wholeNumber(labels['sequencenumber']);
 
-export function readProgress(blob: WholeBlob): Progress | undefined {
-  const position = readPosition(blob);
-  const { note } = blob.labels;
-  return position && { ...position, completed: blob.content, ...(note !== undefined && { note }) };
+/** @throws UnreadableCheckpoint */
+export function readProgress(blob: WholeBlob): Progress {
+  const where = `the blob ${blob.name}`;
+  const { sequencenumber, offset, note, of = blob.name } = blob.labels;
+  if (of !== blob.name) throw new UnreadableCheckpoint(`${where}: it is a copy of ${of}`);
+  const sequenceNumber = readSequenceNumber(blob) ?? sequencenumber;
+  return progressOf({ sequenceNumber, offset, completed: blob.content, ...(note !== undefined && { note }) }, where);
 }
 
 /** Epoch of the last writer of the checkpoint; 0 when that was another client. */
-export const writerEpoch = (blob: LabelledBlob | undefined): number => wholeNumber(blob?.labels['epoch']) ?? 0;
+export const writerEpoch = (blob: LabelledBlob | undefined): number => epochOf(blob?.labels ?? {});
 
 type Writer = Pick<Ownership, 'owner' | 'epoch'>;
 
 export const progressContent = (
   { sequenceNumber, offset, completed, note }: Progress,
   writer: Writer,
+  name: string,
 ): BlobContent => ({
   labels: {
     sequencenumber: String(sequenceNumber),
     offset,
+    of: name,
     ...(note !== undefined && { note }),
     ...labelsOf(writer),
   },
@@ -98,5 +106,11 @@ export const writerContent = ({ labels }: LabelledBlob, writer: Writer): BlobCon
 
 const labelsOf = ({ owner, epoch }: Writer) => ({ owner, epoch: String(epoch) });
 
-const wholeNumber = (text: string | undefined): number | undefined =>
-  text !== undefined && /^-?\d{1,16}$/.test(text) ? Number(text) : undefined;
+function wholeNumber(text: string | undefined): number | undefined {
+  if (text === undefined || !/^-?\d{1,16}$/.test(text)) return undefined;
+  const number = Number(text);
+  return Number.isSafeInteger(number) ? number : undefined;
+}
+
+/** 0 when there is none that the next claim can raise. */
+const epochOf = ({ epoch }: LabelledBlob['labels']): number => Math.max(0, wholeNumber(epoch) ?? 0);

@@ -7,8 +7,8 @@ import {
   prefixOf,
   progressContent,
   readOwnership,
-  readPosition,
   readProgress,
+  readSequenceNumber,
   writerContent,
   writerEpoch,
 } from './blobRecords.ts';
@@ -47,7 +47,8 @@ export function createBlobStore({
   const client = new ContainerClient(connectionString, container, { retryOptions: { maxTries: 1 } });
   const blobs = createLabelledBlobs(client, limits);
   const ownershipPrefix = prefixOf(place, 'ownership');
-  const checkpointName = (partition: string) => prefixOf(place, 'checkpoint') + partition;
+  const checkpointPrefix = prefixOf(place, 'checkpoint');
+  const checkpointName = (partition: string) => checkpointPrefix + partition;
   const written = new Map<string, Written>();
   const deadline = () => performance.now() + limits.verbMs;
   const recordOf = (partition: string, blob: LabelledBlob) => readOwnership(partition, blob, blobs.clockAheadMs());
@@ -104,15 +105,21 @@ export function createBlobStore({
       return blob && readProgress(blob);
     },
 
+    async checkpoints() {
+      const found = await blobs.list(checkpointPrefix, deadline());
+      return found.map(({ name }) => ({ partition: name.slice(checkpointPrefix.length), where: `the blob ${name}` }));
+    },
+
     async writeProgress(reader, next) {
       const by = deadline();
+      const name = checkpointName(reader.partition);
       for (let race = 0; race < mostRaces; race += 1) {
         const seen = await current(reader, by);
         if (seen === false) return false;
         const further = seen && isFurther(seen, next) ? seen : undefined;
         if (further && writerEpoch(further) === reader.epoch) return true;
-        const content = further ? writerContent(further, reader) : progressContent(next, reader);
-        const blob = await blobs.write(checkpointName(reader.partition), content, seen?.etag, by);
+        const content = further ? writerContent(further, reader) : progressContent(next, reader, name);
+        const blob = await blobs.write(name, content, seen?.etag, by);
         if (blob) {
           written.set(reader.partition, { reader, blob });
           return true;
@@ -128,7 +135,7 @@ const isSame = (a: Pick<Ownership, 'owner' | 'epoch'>, b: Pick<Ownership, 'owner
   a.owner === b.owner && a.epoch === b.epoch;
 
 const isFurther = (blob: LabelledBlob, { sequenceNumber }: Progress): boolean =>
-  (readPosition(blob)?.sequenceNumber ?? -1) > sequenceNumber;
+  (readSequenceNumber(blob) ?? -1) > sequenceNumber;
 
 const busy = (partition: string) =>
   new Error(`checkpoint storage: the checkpoint of partition ${partition} keeps being changed by other writers`);

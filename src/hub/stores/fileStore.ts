@@ -1,21 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { readdir, rename, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { makeDirectory } from '../../storage/makeDirectory.ts';
+import { checkpointFile, readCheckpointFile } from './checkpointFile.ts';
 import { type Contents, createMemoryStore } from './memoryStore.ts';
 import type { Store } from './store.ts';
+import { progressOf } from './storedProgress.ts';
 import { writeWhole } from './writeWhole.ts';
-
-const format = 1;
-
-/** The content of the file. */
-interface FileContent {
-  /** Id of the process that writes the file. */
-  readonly keeper?: string;
-  readonly ownerships: Contents['ownerships'];
-  readonly progress: Contents['progress'];
-}
 
 /**
  * In one file, for one instance; replaced as a whole, so that a crash leaves the old or the new one. The newest process
@@ -34,14 +25,15 @@ export function createFileStore(directory: string, place: string): Store {
   let latest: Contents | undefined;
   let writing: Promise<boolean> | undefined;
   let taken: Promise<Store> | undefined;
-  read(path);
+  const read = () => readCheckpointFile(path, place);
+  read();
 
-  async function replace({ ownerships, progress }: Contents) {
-    await writeWhole(draft, JSON.stringify({ format, keeper, ownerships, progress }));
+  async function replace(contents: Contents) {
+    await writeWhole(draft, checkpointFile({ place, keeper, ...contents }));
     await rename(draft, path);
   }
 
-  const isOurs = () => (read(path).keeper ?? keeper) === keeper;
+  const isOurs = () => (read().keeper ?? keeper) === keeper;
 
   async function replaceAll() {
     while (latest !== undefined) {
@@ -68,12 +60,14 @@ export function createFileStore(directory: string, place: string): Store {
   }
 
   async function take(): Promise<Store> {
-    const { ownerships, progress } = read(path);
-    const contents = { ownerships: ownerships.map((one) => ({ ...one, owner: '', wantedBy: '' })), progress };
+    const { ownerships, progress } = read();
+    const contents = { ownerships, progress };
     await replace(contents);
     await removeLeftOvers();
     return createMemoryStore(contents, keep);
   }
+
+  const where = (partition: string) => `${path}, partition ${partition}`;
 
   const store = () => {
     taken ??= take().catch((error) => {
@@ -92,30 +86,14 @@ export function createFileStore(directory: string, place: string): Store {
   return {
     ownerships: async () => (await storeOfOurs()).ownerships(),
     change: async (seen, next) => (await storeOfOurs()).change(seen, next),
-    progress: async (partition) => (await store()).progress(partition),
+    async progress(partition) {
+      const stored = await (await store()).progress(partition);
+      return stored === undefined ? undefined : progressOf(stored, where(partition));
+    },
+    async checkpoints() {
+      const found = await (await store()).checkpoints();
+      return found.map(({ partition }) => ({ partition, where: where(partition) }));
+    },
     writeProgress: async (reader, progress) => (await store()).writeProgress(reader, progress),
   };
-}
-
-function read(path: string): FileContent {
-  let text: string;
-  try {
-    text = readFileSync(path, 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { ownerships: [], progress: [] };
-    throw error;
-  }
-  const content = parse(text);
-  if (content) return content;
-  throw new Error(`${path} is no checkpoint file of format ${format}; move it away to start from the start position`);
-}
-
-function parse(text: string): FileContent | undefined {
-  try {
-    const content: unknown = JSON.parse(text);
-    const isOurs = typeof content === 'object' && content !== null && 'format' in content && content.format === format;
-    return isOurs ? (content as unknown as FileContent) : undefined;
-  } catch {
-    return undefined;
-  }
 }

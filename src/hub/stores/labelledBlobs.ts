@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { ContainerClient } from '@azure/storage-blob';
+import { beginningOf } from '../../storage/boundedReads.ts';
 import { type CallLimits, createStorageCalls } from '../../storage/storageCalls.ts';
 
 /** A blob without its content. */
@@ -42,6 +43,7 @@ export interface LabelledBlobs {
 /** The storage sends whole seconds, and its answer takes time to arrive. */
 const clockNoiseMs = 1_500;
 
+/** Content that is longer than any of ours is cut. */
 const maxContentBytes = 4 * 1024 * 1024;
 
 /** The label by which a writer recognises its own write after a lost answer. */
@@ -61,8 +63,8 @@ export function createLabelledBlobs(container: ContainerClient, limits: CallLimi
       const answer = await container.getBlobClient(name).download(0, undefined, { abortSignal });
       const { metadata: labels = {}, etag = '', lastModified, date, readableStreamBody } = answer;
       hearClock(date);
-      const content = readableStreamBody ? await beginningOf(readableStreamBody) : '';
-      return { name, labels, etag, modifiedAt: lastModified?.getTime() ?? 0, content };
+      const content = readableStreamBody && (await beginningOf(readableStreamBody, maxContentBytes));
+      return { name, labels, etag, modifiedAt: lastModified?.getTime() ?? 0, content: content?.toString() ?? '' };
     } catch (error) {
       if ((error as { statusCode?: number }).statusCode !== 404) throw error;
       return undefined;
@@ -122,18 +124,6 @@ export function createLabelledBlobs(container: ContainerClient, limits: CallLimi
     },
     clockAheadMs: () => aheadMs,
   };
-}
-
-/** Cuts content that is longer than any of ours. */
-async function beginningOf(stream: NodeJS.ReadableStream): Promise<string> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of stream) {
-    chunks.push(Buffer.from(chunk));
-    bytes += chunk.length;
-    if (bytes > maxContentBytes) break;
-  }
-  return Buffer.concat(chunks).toString();
 }
 
 /** The blob does not have the expected etag. */

@@ -36,6 +36,8 @@ export function createMemoryStore(
       return record;
     },
     progress: async (partition) => progress.get(partition),
+    checkpoints: async () =>
+      [...progress.keys()].map((partition) => ({ partition, where: `of partition ${partition}` })),
     async writeProgress({ partition, owner, epoch }, next) {
       const record = ownerships.get(partition);
       if (record?.owner !== owner || record.epoch !== epoch) return false;

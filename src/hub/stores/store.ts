@@ -33,12 +33,26 @@ export interface Store {
    * @returns the new record, or undefined when another instance has changed it first
    */
   change(seen: Ownership | undefined, next: Omit<Ownership, 'etag'>): Promise<Ownership | undefined>;
+  /**
+   * Undefined when the partition has no checkpoint.
+   * @throws UnreadableCheckpoint
+   */
   progress(partition: string): Promise<Progress | undefined>;
+  /** The checkpoints of all partitions. */
+  checkpoints(): Promise<readonly StoredCheckpoint[]>;
   /**
    * Writes progress; ignores one that is behind what is written.
    * @returns false when another instance has claimed the partition: then nothing was written
    */
   writeProgress(reader: Reader, progress: Progress): Promise<boolean>;
+}
+
+export const isBegun = (begun: unknown): begun is number => Number.isSafeInteger(begun) && Number(begun) >= -1;
+
+export interface StoredCheckpoint {
+  readonly partition: string;
+  /** Names it for an operator. */
+  readonly where: string;
 }
 
 /** Identifies one claim of a partition. */

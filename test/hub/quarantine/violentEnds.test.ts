@@ -50,6 +50,7 @@ function setUp() {
         ownerships: () => life.step(() => store.ownerships()),
         change: (seen, next) => life.step(() => store.change(seen, next)),
         progress: (partition) => life.step(() => (through.progress ?? store.progress)(partition)),
+        checkpoints: () => life.step(store.checkpoints),
         writeProgress: (reader, next) =>
           life.step(() => {
             written.push(next.note);

@@ -60,6 +60,7 @@ export async function run({ clients, pass, clear }: Surroundings, lives: Partial
       ownerships: () => own.step(() => store.ownerships()),
       change: (seen, next) => own.step(() => store.change(seen, next)),
       progress: (partition) => own.step(() => store.progress(partition)),
+      checkpoints: () => own.step(store.checkpoints),
       writeProgress: (reader, next) =>
         own.step(async () => {
           const isOwner = await store.writeProgress(reader, next);

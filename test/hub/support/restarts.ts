@@ -68,6 +68,7 @@ export async function runToTheEnd({ partitions, devices = {}, interrupted, store
     };
     const storeOf = (index: number) => ({
       progress: async () => written[index],
+      checkpoints: async () => [],
       writeProgress: (_: unknown, next: Progress) =>
         life.step(async () => {
           writes += 1;
@@ -87,6 +88,7 @@ export async function runToTheEnd({ partitions, devices = {}, interrupted, store
       const progress = await startPositionOf(record, {
         store,
         extentOf,
+        partitionIds: async () => Object.keys(events),
         checkCheckpoint: createForeignCheckpointCheck(),
         startPosition: 'earliest',
         afterViolentEnd,
