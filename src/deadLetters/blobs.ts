@@ -1,6 +1,6 @@
-import { text as textOf } from 'node:stream/consumers';
 import { ContainerClient } from '@azure/storage-blob';
 import { atMost } from '../concurrency/atMost.ts';
+import { beginningOf, ForeignFile } from '../storage/boundedReads.ts';
 import { type CallLimits, createStorageCalls } from '../storage/storageCalls.ts';
 import type { Entry, Place } from './place.ts';
 
@@ -54,18 +54,22 @@ export function createBlobs({ connectionString, container, limits = defaultLimit
         from = next;
       } while (from !== undefined);
     },
-    read: (id) =>
-      inTurn(() =>
+    async read(id, mostBytes) {
+      const bytes = await inTurn(() =>
         attempt(`reading ${id}`, deadline(), async (abortSignal) => {
           try {
             const { readableStreamBody } = await blobOf(id).download(0, undefined, { abortSignal });
-            return readableStreamBody ? await textOf(readableStreamBody) : '';
+            return readableStreamBody ? await beginningOf(readableStreamBody, mostBytes) : Buffer.alloc(0);
           } catch (error) {
             if ((error as { statusCode?: number }).statusCode === 404) return undefined;
             throw error;
           }
         }),
-      ),
+      );
+      if (bytes && bytes.length > mostBytes)
+        throw new ForeignFile(`the blob ${id}${suffix} has more than ${mostBytes} bytes`);
+      return bytes?.toString();
+    },
     async write(id, text) {
       const by = deadline();
       await inTurn(async () => {

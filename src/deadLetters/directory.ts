@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { readdir, readFile, rename, rm, rmdir, stat, writeFile } from 'node:fs/promises';
+import { readdir, rename, rm, rmdir, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { readBounded } from '../storage/boundedReads.ts';
 import { makeDirectory } from '../storage/makeDirectory.ts';
 import type { Entry, Place } from './place.ts';
 
@@ -59,7 +60,13 @@ export function createDirectory(directory: string): Place {
         if (one.isDirectory() && /^[0-9a-f]{32}$/.test(one.name)) yield* await entriesOf(one.name);
       }
     },
-    read: (id) => readFile(pathOf(id), 'utf8').catch(unlessMissing),
+    read: async (id, mostBytes) => {
+      try {
+        return readBounded(pathOf(id), mostBytes);
+      } catch (error) {
+        return unlessMissing(error as NodeJS.ErrnoException);
+      }
+    },
     write: (id, text) =>
       write(pathOf(id), text).catch((error) => {
         if (error.code !== 'ENOENT') throw error;

@@ -10,8 +10,11 @@ export interface Entry {
 export interface Place {
   /** In any order. There may be other files or blobs: check with `isLetterId`. */
   entries(folder?: string): AsyncIterable<Entry>;
-  /** Undefined when it does not exist. */
-  read(id: string): Promise<string | undefined>;
+  /**
+   * Undefined when it does not exist.
+   * @throws ForeignFile when it is longer than `mostBytes`
+   */
+  read(id: string, mostBytes: number): Promise<string | undefined>;
   /** Atomic; replaces an existing text. */
   write(id: string, text: string): Promise<void>;
   /** No error when it does not exist. */

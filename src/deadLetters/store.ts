@@ -1,5 +1,6 @@
 import { within } from '../concurrency/within.ts';
 import type { LogLines } from '../log/log.ts';
+import { ForeignFile } from '../storage/boundedReads.ts';
 import { type DeadLetter, folderOf, idOf, isLetterId, parse, print, UnreadableDeadLetter } from './deadLetter.ts';
 import { createDeadLetterIndex, type DeadLetterLimits } from './deadLetterIndex.ts';
 import { createTurns } from './keyedQueue.ts';
@@ -33,6 +34,9 @@ export interface DeadLetterOptions {
   readonly log: Pick<LogLines, 'warn'>;
   readonly now: () => number;
 }
+
+/** More than a message of the hub's greatest size takes, however it is escaped. */
+const mostLetterBytes = 8 * 1024 * 1024;
 
 /** Longest wait of parking for the first listing and for deletions; then it continues without them. */
 const patienceMs = 3_000;
@@ -82,7 +86,7 @@ export function createDeadLetters({ open, limits, log, now }: DeadLetterOptions)
     changing = ours;
     try {
       const found: Entry[] = [];
-      for await (const entry of (await opened()).entries()) if (isLetterId(entry.id)) found.push(entry);
+      for await (const entry of (await opened()).entries()) if (isOurs(entry)) found.push(entry);
       const others = found.filter(({ id }) => !ours.has(id));
       const known = [...ours].map((id) => index.get(id)).filter((entry) => entry !== undefined);
       changing = undefined;
@@ -143,7 +147,7 @@ export function createDeadLetters({ open, limits, log, now }: DeadLetterOptions)
     },
     async read(id) {
       if (!isLetterId(id)) throw new UnreadableDeadLetter(`${id} is no name of a dead letter`);
-      const text = await (await opened()).read(id);
+      const text = await (await opened()).read(id, mostLetterBytes).catch(unreadableIfForeign);
       return text === undefined ? undefined : parse(text, id);
     },
     async remove(id) {
@@ -154,6 +158,13 @@ export function createDeadLetters({ open, limits, log, now }: DeadLetterOptions)
       await lookOnce();
     },
   };
+}
+
+/** What is longer is not counted: it must not drive dead letters out. */
+const isOurs = ({ id, bytes }: Entry): boolean => isLetterId(id) && bytes <= mostLetterBytes;
+
+function unreadableIfForeign(error: Error): never {
+  throw error instanceof ForeignFile ? new UnreadableDeadLetter(error.message) : error;
 }
 
 const patiently = (work: Promise<void>): Promise<void> => within(work, patienceMs).catch(() => undefined);

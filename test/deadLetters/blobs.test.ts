@@ -5,7 +5,7 @@ import { ContainerClient } from '@azure/storage-blob';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type Azurite, accountKey, connectionStringTo, startAzurite } from '../../sandbox/methods/azurite.ts';
 import { createBlobs } from '../../src/deadLetters/blobs.ts';
-import { idOf } from '../../src/deadLetters/deadLetter.ts';
+import { idOf, UnreadableDeadLetter } from '../../src/deadLetters/deadLetter.ts';
 import { settingsWith } from '../support/environment.ts';
 import { allLetters, letter, lettersIn } from '../support/letters.ts';
 import { type LossyProxy, startLossyProxy } from '../support/lossyProxy.ts';
@@ -71,7 +71,7 @@ describe('the container of dead letters', () => {
 
   it.each([
     ['entries', (place: ReturnType<typeof open>) => place.entries()[Symbol.asyncIterator]().next()],
-    ['read', (place: ReturnType<typeof open>) => place.read(id)],
+    ['read', (place: ReturnType<typeof open>) => place.read(id, 1_000_000)],
     ['write', (place: ReturnType<typeof open>) => place.write(id, 'x')],
     ['remove', (place: ReturnType<typeof open>) => place.remove(id)],
   ])('gives %s up in time when there is no answer at all, and names no secret', async (_verb, work) => {
@@ -80,6 +80,16 @@ describe('the container of dead letters', () => {
     expect(failure).toMatch(/^Error: dead-letter storage: .* failed: /);
     expect(failure).not.toContain(accountKey.slice(0, 20));
     expect(failure).not.toContain(String(proxy.port));
+  });
+
+  it('does not read a blob to its end that is longer than any dead letter, and names it', async () => {
+    const letters = lettersIn(open());
+    await letters.park(letter(1));
+    const blob = new ContainerClient(azurite.connectionString, container).getBlockBlobClient(`${id}.json`);
+    await blob.upload(Buffer.alloc(9 * 1024 * 1024, 'x'), 9 * 1024 * 1024);
+    const refusal = await letters.read(id).catch((error: unknown) => error);
+    expect(refusal).toBeInstanceOf(UnreadableDeadLetter);
+    expect(String(refusal)).toContain(`the blob ${id}.json has more than `);
   });
 
   it('gives a dead letter up in time when it stops in the middle', async () => {
@@ -91,7 +101,7 @@ describe('the container of dead letters', () => {
     try {
       const { port } = stalling.address() as AddressInfo;
       const place = createBlobs({ connectionString: connectionStringTo(port), container, limits });
-      await expect(place.read(id)).rejects.toThrow(`reading ${id} failed`);
+      await expect(place.read(id, 1_000_000)).rejects.toThrow(`reading ${id} failed`);
     } finally {
       stalling.closeAllConnections();
       stalling.close();

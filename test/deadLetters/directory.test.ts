@@ -1,9 +1,20 @@
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { folderOf, idOf } from '../../src/deadLetters/deadLetter.ts';
 import { createDirectory } from '../../src/deadLetters/directory.ts';
+import { chosenLetters } from '../../src/operations/choice.ts';
 import { letter, lettersIn } from '../support/letters.ts';
 
 let directory: string;
@@ -49,6 +60,32 @@ describe('the directory of dead letters', () => {
     writeFileSync(join(directory, 'README'), 'x');
     await open().park(letter(1));
     expect(await open().ids()).toEqual([idOf(letter(1))]);
+  });
+
+  it('reads nothing that is longer than any dead letter, or is no file, passes it over, and deletes nothing for it', async () => {
+    const letters = open();
+    for (const number of [1, 2, 3, 4]) await letters.park(letter(number));
+    const [huge = '', pipe = '', within = ''] = [1, 2, 3].map((number) =>
+      join(directory, `${idOf(letter(number))}.json`),
+    );
+    truncateSync(huge, 1024 ** 3);
+    for (const path of [pipe, within]) rmSync(path);
+    execFileSync('mkfifo', [pipe]);
+    mkdirSync(within);
+    const again = open();
+    await again.tidy();
+    const passedOver: string[] = [];
+    const listed: number[] = [];
+    const choice = { device: undefined, since: undefined, code: undefined };
+    for await (const found of chosenLetters(again, choice, ({ message }) => passedOver.push(message))) {
+      listed.push(found.letter.event.sequenceNumber);
+    }
+    expect(listed).toEqual([4]);
+    expect(passedOver).toEqual([
+      expect.stringMatching(`^${huge} has 1073741824 bytes`),
+      `${pipe} is no file`,
+      `${within} is no file`,
+    ]);
   });
 
   it('rejects a dead letter that cannot be written, and leaves no draft', async () => {

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type Consumer, createConsumer } from '../../src/hub/reading/consumer.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
 import { createMemoryStore } from '../../src/hub/stores/memoryStore.ts';
+import type { Store } from '../../src/hub/stores/store.ts';
 import { createLog } from '../../src/log/log.ts';
 import type { HubEvent } from '../../src/protocol/event.ts';
 import { freshHub } from '../sandbox/hub/support/hub.ts';
@@ -18,8 +19,7 @@ beforeEach(async () => {
 });
 afterEach(() => hub.stop());
 
-const store = createMemoryStore();
-function begin(seen: string[]): Consumer {
+function begin(seen: string[], store: Store): Consumer {
   const consumer = createConsumer({
     ...usualReading,
     connectionString: hub.eventsConnectionString,
@@ -42,10 +42,11 @@ function begin(seen: string[]): Consumer {
 
 it('an instance that owns nothing bears that the hub closes its connection, and takes over what another one gives back', async () => {
   const [first, second]: [string[], string[]] = [[], []];
-  const owner = begin(first);
+  const store = createMemoryStore();
+  const owner = begin(first, store);
   await inject(hub, ['one']);
   await expect.poll(() => first).toEqual(['one']);
-  const standby = begin(second);
+  const standby = begin(second, store);
   const connections = () => hub.counters().connections.all;
   await expect.poll(connections).toBeGreaterThan(1);
   await expect.poll(connections).toBe(1); // the owner's
@@ -55,4 +56,16 @@ it('an instance that owns nothing bears that the hub closes its connection, and 
   expect(standby.missing()).toEqual([]);
   await standby.stop();
   expect(lines.filter(({ level }) => level !== 'info')).toEqual([]);
+});
+
+it('an instance that owns nothing is ready, also when there is a record of a partition that the hub does not have', async () => {
+  const stray = { partition: '7', owner: '', epoch: 1, wantedBy: '', wantedSince: 0, renewedAt: 0, etag: 'e' };
+  const store = createMemoryStore({ ownerships: [stray], progress: [] });
+  const first: string[] = [];
+  const owner = begin(first, store);
+  await inject(hub, ['one']);
+  await expect.poll(() => first).toEqual(['one']);
+  const standby = begin([], store);
+  await expect.poll(standby.missing).toEqual([]);
+  await Promise.all([standby.stop(), owner.stop()]);
 });

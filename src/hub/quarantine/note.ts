@@ -69,7 +69,9 @@ export function noteAtOpening(
   note: Note | undefined,
   { position, newest, afterViolentEnd }: Opening,
 ): Note | undefined {
-  const kept = note && isOpen(note, position) ? note : undefined;
+  // A damaged note may name an event that never comes: nothing was in flight above the newest (D197).
+  const credible = note && note.upTo > newest ? { ...note, upTo: newest } : note;
+  const kept = credible && isOpen(credible, position) ? credible : undefined;
   if (!afterViolentEnd) return kept?.alone === undefined ? kept : { ...kept, alone: undefined };
   if (position >= newest) return undefined; // every message that was in flight is done
   const { ends, alone, trials } = kept ?? { ends: 0, alone: undefined, trials: new Map<number, number>() };

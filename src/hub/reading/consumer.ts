@@ -135,7 +135,8 @@ export function createConsumer<A extends Arriving>(options: ConsumerOptions<A>):
       Math.max(roundMs, balance.expiryMs / 3),
     );
     await Promise.all(decision.ask.map(ownerships.ask));
-    othersReadAll = decision.renew.length === 0 && decision.claim.length === 0 && records.length === partitions.length;
+    const isRecorded = partitions.every((partition) => seen.has(partition));
+    othersReadAll = decision.renew.length === 0 && decision.claim.length === 0 && isRecorded;
     const failed = openings.find((one) => one.status === 'rejected');
     if (failed) throw failed.reason;
     lastRound = performance.now();

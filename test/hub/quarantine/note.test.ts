@@ -117,6 +117,13 @@ describe('what is noted when a session begins', () => {
       { position: 10, ...properly },
       noteOf(2, 40, { trials: new Map([[25, 1]]) }),
     ],
+    [
+      'the newest event at most, when a damaged note names one that never comes',
+      noteOf(9, 9_000_000_000_000_000),
+      { position: 10, ...properly },
+      noteOf(9, 50),
+    ],
+    ['nothing, when all is done and a damaged note goes on', noteOf(9, 90), { position: 50, ...properly }, undefined],
     ['nothing of what is past', noteOf(2, 40), { position: 40, ...properly }, undefined],
   ])('is %s', (_rule, before, at, after) => expect(noteAtOpening(before, at)).toEqual(after));
 });
