@@ -1,3 +1,5 @@
+import { coverSecrets, piecesOf, telling, uncovered } from '../text/secretPieces.ts';
+
 /**
  * Removes from a backend's text what must not be passed on (result codes, G5): our secrets, and values of the request's
  * body.
@@ -9,13 +11,8 @@ export type Redact = (words: string, token: string, body?: string) => string;
 /** Longer texts are cut: only their beginning is ever shown. */
 const maxWords = 2_000;
 
-/** This many characters in a row identify a secret. Fewer could be an ordinary word. */
-const telling = 8;
-
 /** A value is recognised by its first characters, because a backend may shorten it. */
 const recognisable = 24;
-
-const mark = '…';
 
 /** @param secrets that a backend could know */
 export function createRedaction(secrets: readonly string[]): Redact {
@@ -31,48 +28,6 @@ export function createRedaction(secrets: readonly string[]): Redact {
     coverValues(words, body, covered);
     return uncovered(words, covered);
   };
-}
-
-/** In lower case: short secrets as a whole, and every part of the long ones. */
-interface Pieces {
-  readonly whole: readonly string[];
-  readonly parts: ReadonlySet<string>;
-}
-
-function piecesOf(secrets: readonly string[]): Pieces {
-  const whole: string[] = [];
-  const parts = new Set<string>();
-  for (const form of secrets.filter((secret) => secret !== '').flatMap(formsOf)) {
-    if (form.length < telling) whole.push(form);
-    for (let at = 0; at + telling <= form.length; at += 1) parts.add(form.slice(at, at + telling));
-  }
-  return { whole, parts };
-}
-
-/** A secret as plain text, percent-encoded, and in base64 of both alphabets, at any offset (as in `Basic` credentials). */
-function formsOf(secret: string): string[] {
-  const base64 = [0, 1, 2].flatMap((before) => {
-    const bytes = Buffer.concat([Buffer.alloc(before), Buffer.from(secret)]);
-    // Without the characters that depend on the bytes before and after the secret.
-    const text = bytes.toString('base64').slice(before && before + 1, Math.floor((bytes.length * 4) / 3));
-    return [text, text.replaceAll('+', '-').replaceAll('/', '_'), encodeURIComponent(text)];
-  });
-  const forms = [secret, encodeURIComponent(secret.toWellFormed()), ...base64];
-  return [...new Set(forms.filter((form) => form !== '').map(lowerCase))];
-}
-
-/** Changes only ASCII letters, so that offsets stay the same. */
-const lowerCase = (text: string): string => text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
-
-function coverSecrets(words: string, { whole, parts }: Pieces, covered: Uint8Array): void {
-  const lower = lowerCase(words);
-  for (const form of whole) {
-    for (let at = lower.indexOf(form); at >= 0; at = lower.indexOf(form, at + 1)) covered.fill(1, at, at + form.length);
-  }
-  if (parts.size === 0) return;
-  for (let at = 0; at + telling <= lower.length; at += 1) {
-    if (parts.has(lower.slice(at, at + telling))) covered.fill(1, at, at + telling);
-  }
 }
 
 /** Covers long values anywhere and short ones only in quotation marks: `1` is too common in ordinary text. */
@@ -125,13 +80,3 @@ const unescaped = (text: string): string =>
     : text;
 
 const escapes: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', b: '\b', f: '\f' };
-
-function uncovered(words: string, covered: Uint8Array): string {
-  if (!covered.includes(1)) return words;
-  let text = '';
-  for (let at = 0; at < words.length; at += 1) {
-    if (!covered[at]) text += words[at];
-    else if (!covered[at - 1]) text += mark;
-  }
-  return text;
-}

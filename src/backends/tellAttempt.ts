@@ -19,9 +19,11 @@ export function tellAttempt(
 ): void {
   const request = { ...told, ms: Math.round(told.ms), method, path };
   if (response instanceof TransportFailure) tell('attempt', { ...request, fault: response.fault }, { request: body });
-  else tell('attempt', { ...request, status: response.status }, { request: body, response: withoutToken(response) });
+  else
+    tell(
+      'attempt',
+      { ...request, status: response.status },
+      { request: body, response: response.data },
+      response.token,
+    );
 }
-
-/** A backend may repeat the token that it got; the tap knows only the secrets of the settings. */
-const withoutToken = ({ data, token }: HttpResponse): Buffer =>
-  token !== '' && data.includes(token) ? Buffer.from(data.toString('utf8').replaceAll(token, '…')) : data;

@@ -31,9 +31,9 @@ export function tapRoute(taps: Taps, secrets: readonly string[], where: () => ob
       let events = 0;
       const stop = taps.open({
         device,
-        follow(event, own) {
+        follow(event, own, token) {
           events += 1;
-          writer.write(() => lineOf(event, bodies === 'true' ? own : undefined));
+          writer.write(() => lineOf(event, bodies === 'true' ? own : undefined, token));
         },
       });
       if (stop === undefined) throw new BadRequest('too many follow a device already: end one', 429);

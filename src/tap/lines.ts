@@ -1,5 +1,6 @@
 import { createScrub } from '../log/scrub.ts';
 import { printableJson } from '../text/printable.ts';
+import { coverSecrets, piecesOf, uncovered } from '../text/secretPieces.ts';
 import { isSecretName, redactedJson } from './redactedJson.ts';
 import type { Bodies } from './taps.ts';
 
@@ -7,13 +8,22 @@ const longestText = 2_000;
 const mostMembers = 100;
 const deepest = 4;
 
+/** @param token of the call, which is a secret, too */
+type TapLine = (event: object, bodies?: Bodies, token?: string) => string;
+
+/** Shorter ones would hide much that is none. */
+const isTelling = (secret: string): boolean => secret.length >= 4;
+
 /**
  * Turns what is told about a message into a line of JSON, without secrets: known ones, what looks like one, and members
  * with such a name.
  * @param secrets known ones, of the settings
  */
-export function createTapLines(secrets: readonly string[]): (event: object, bodies?: Bodies) => string {
-  const scrub = createScrub(secrets);
+export function createTapLines(secrets: readonly string[]): TapLine {
+  const scrub = createScrub([]);
+  const known = piecesOf(secrets.filter(isTelling));
+  /** Of the last call that had a token: the next one mostly has the same. */
+  let ofCall = { token: '', pieces: piecesOf([]) };
 
   function shown(value: unknown, depth: number): unknown {
     if (typeof value === 'string') return shownText(value);
@@ -26,16 +36,26 @@ export function createTapLines(secrets: readonly string[]): (event: object, bodi
     );
   }
 
-  /** Cut after the scrubbing, too: a secret that is cut would not be recognised. */
-  const shownText = (text: string) => scrub(text.slice(0, 2 * longestText)).slice(0, longestText);
+  /** Secrets in any of their encodings, then what looks like one. */
+  function clean(text: string): string {
+    const covered = new Uint8Array(text.length);
+    coverSecrets(text, known, covered);
+    coverSecrets(text, ofCall.pieces, covered);
+    return scrub(uncovered(text, covered));
+  }
+
+  /** Cut after the scrubbing, too: a short secret that is cut would not be recognised. */
+  const shownText = (text: string) => clean(text.slice(0, 2 * longestText)).slice(0, longestText);
 
   function shownBodies(bodies: Bodies) {
     const present = Object.entries(bodies).flatMap(([name, body]) =>
       body === undefined ? [] : [[name, body] as const],
     );
-    return Object.fromEntries(present.map(([name, body]) => [name, redactedJson(body, scrub)]));
+    return Object.fromEntries(present.map(([name, body]) => [name, redactedJson(body, clean)]));
   }
 
-  return (event, bodies = {}) =>
-    `${printableJson(JSON.stringify({ ...(shown(event, 0) as object), ...shownBodies(bodies) }))}\n`;
+  return (event, bodies = {}, token = ofCall.token) => {
+    if (token !== ofCall.token) ofCall = { token, pieces: piecesOf([token].filter(isTelling)) };
+    return `${printableJson(JSON.stringify({ ...(shown(event, 0) as object), ...shownBodies(bodies) }))}\n`;
+  };
 }

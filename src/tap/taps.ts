@@ -29,8 +29,12 @@ export interface TapEvent extends Readonly<Record<string, unknown>> {
   readonly device: string;
 }
 
-/** Reports a stage of one message or invocation to everybody who follows its device. `bodies` are kept from those who did not ask for them. */
-export type Tell = (stage: Stage, fields: object, bodies?: Bodies) => void;
+/**
+ * Reports a stage of one message or invocation to everybody who follows its device. `bodies` are kept from those who did
+ * not ask for them.
+ * @param token of the call: a backend may repeat it in its answer
+ */
+export type Tell = (stage: Stage, fields: object, bodies?: Bodies, token?: string) => void;
 
 /** Texts or bytes, as they were received or sent. */
 export type Bodies = Readonly<Record<string, string | Uint8Array | undefined>>;
@@ -38,7 +42,7 @@ export type Bodies = Readonly<Record<string, string | Uint8Array | undefined>>;
 /** One who follows a device. */
 export interface Follower {
   readonly device: string;
-  follow(event: TapEvent, bodies: Bodies | undefined): void;
+  follow(event: TapEvent, bodies: Bodies | undefined, token: string | undefined): void;
 }
 
 /** Who follows which devices. */
@@ -56,9 +60,9 @@ export function createTaps(): Taps {
   const followers = new Set<Follower>();
 
   /** A defect here ends the following, not the message. */
-  function followWith(one: Follower, event: TapEvent, bodies: Bodies | undefined) {
+  function followWith(one: Follower, ...told: Parameters<Follower['follow']>) {
     try {
-      one.follow(event, bodies);
+      one.follow(...told);
     } catch {
       followers.delete(one);
     }
@@ -69,10 +73,10 @@ export function createTaps(): Taps {
       if (followers.size === 0) return undefined;
       const own = [...followers].filter((one) => one.device === device);
       if (own.length === 0) return undefined;
-      return (stage, fields, bodies) => {
+      return (stage, fields, bodies, token) => {
         const time = new Date().toISOString();
         const event = { time, stage, device, ...place, ...fields };
-        for (const one of own) if (followers.has(one)) followWith(one, event, bodies);
+        for (const one of own) if (followers.has(one)) followWith(one, event, bodies, token);
       };
     },
     open(follower) {

@@ -58,7 +58,7 @@ export const outageFaults: readonly Fault[] = [
     caughtBy: 'one line at the start, one each minute',
   }),
   ...inFile(
-    'src/backends/redaction.ts',
+    'src/text/secretPieces.ts',
     ['test/backends/redaction.test.ts'],
     {
       fault: 'passes a secret on in another case of letters',
@@ -78,6 +78,10 @@ export const outageFaults: readonly Fault[] = [
       replace: 'at + telling <= form.length && at < 1; at += 40',
       caughtBy: 'cut at its beginning',
     },
+  ),
+  ...inFile(
+    'src/backends/redaction.ts',
+    ['test/backends/redaction.test.ts'],
     {
       fault: 'quotes short values of the request',
       find: 'for (const at of quotations.get(value) ?? []) covered.fill(1, at, at + value.length);',

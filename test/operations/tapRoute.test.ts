@@ -54,6 +54,21 @@ it('A tap has bodies when they are asked for', async () => {
   expect(linesIn(await text(response))).toContainEqual(expect.objectContaining({ stage: 'decoded', body: '{"a":1}' }));
 });
 
+it('A tap hides the token of a call that a backend repeats', async () => {
+  const { taps, follow } = await setUp();
+  const response = await follow('device=d1&seconds=1&bodies=true');
+  const echo = Buffer.from('Bearer a-token-of-the-call').toString('base64');
+  taps.of('d1', { partition: '0', sequenceNumber: 7 })?.(
+    'attempt',
+    {},
+    { response: `{"echo":"${echo}"}` },
+    'a-token-of-the-call',
+  );
+  const [, attempt] = linesIn(await text(response));
+  expect(attempt).toMatchObject({ stage: 'attempt', response: expect.stringMatching(/…/) });
+  expect(JSON.stringify(attempt)).not.toContain(echo.slice(12, 24));
+});
+
 it('A slow reader holds nothing up: what is too much is dropped, counted and said', async () => {
   const { taps, follow } = await setUp();
   const response = await follow('device=d1&seconds=2');

@@ -71,6 +71,34 @@ describe('a line of the tap', () => {
     expect(JSON.parse(line)).toMatchObject({ body: '{"publicKey":"…","note":"…"}', properties: { publicKey: '…' } });
   });
 
+  const token = 'eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJzZXJ2aWNlIn0.q5-sIgNaTuRe_w7';
+  const around = ['', 'x', 'xy', 'xyz', 'Bearer ', 'user:'];
+  const encodings = ['base64', 'base64url'] as const;
+  const encoded = around.flatMap((before) => encodings.map((encoding) => [before, encoding] as const));
+
+  it.each(encoded)('has no token and no known secret behind %j in %s, in texts and bodies', (before, encoding) => {
+    for (const secret of [canary, token]) {
+      const code = Buffer.from(`${before}${secret}, and more`).toString(encoding);
+      for (const echo of [code, encodeURIComponent(code), code.slice(4, -9), code.toLowerCase()]) {
+        const line = lineOf({ stage: 'attempt', echo }, { response: JSON.stringify({ a: [{ echo }] }) }, token);
+        const { echo: shown, response } = JSON.parse(line);
+        const [{ echo: shownInBody }] = JSON.parse(response).a;
+        expect(shownInBody).toBe(shown);
+        const parts = Array.from({ length: secret.length - 8 }, (_, at) => secret.slice(at, at + 9));
+        const left = Buffer.from(shown.replaceAll('…', ''), encoding).toString('latin1');
+        expect(parts.filter((part) => left.includes(part))).toEqual([]);
+        expect(shown.length).toBeLessThanOrEqual(echo.length - secret.length);
+      }
+    }
+  });
+
+  it('has the token of no earlier call, when a later stage has none', () => {
+    const own = createTapLines([]);
+    own({ stage: 'attempt' }, {}, token);
+    expect(own({ stage: 'reply', echo: token })).toContain('"echo":"…"');
+    expect(own({ stage: 'attempt', echo: 'another-token' }, {}, 'another-token')).toContain('"echo":"…"');
+  });
+
   it('stays one short line, and cannot steer a terminal', () => {
     const line = lineOf({ stage: 'read', properties: { a: `\u001b[2J\n\u202e${'x'.repeat(10_000)}` } });
     expect(line.length).toBeLessThan(3_000);
