@@ -1,8 +1,8 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { z } from 'zod';
 import { printableJson } from '../text/printable.ts';
 import { createAccess } from './adminAccess.ts';
-import { type Listening, listen } from './listening.ts';
+import { type ClientLimits, createLimitedServer, type Listening, listen } from './listening.ts';
 
 /** The admin port: JSON for people and their tools. */
 export type AdminServer = Listening;
@@ -27,6 +27,7 @@ interface AdminOptions {
   readonly about: object;
   /** By path. */
   readonly routes: Readonly<Record<string, AdminRoute>>;
+  readonly limits?: ClientLimits;
 }
 
 /** A request that cannot be answered; the message is for the caller. */
@@ -44,7 +45,8 @@ const mostBodyBytes = 1_024;
 const mostConnections = 32;
 
 /** @throws Error when the port is not available */
-export async function startAdminServer({ host, port, token, about, routes }: AdminOptions): Promise<AdminServer> {
+export async function startAdminServer(options: AdminOptions): Promise<AdminServer> {
+  const { host, port, token, about, routes, limits } = options;
   const access = createAccess(token);
   const listed = Object.fromEntries(
     Object.entries(routes).map(([path, route]) => [methodsOf(route, path), route.about]),
@@ -54,7 +56,7 @@ export async function startAdminServer({ host, port, token, about, routes }: Adm
     ...routes,
   };
 
-  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async function answer(request: IncomingMessage, response: ServerResponse, takeTime: () => void): Promise<void> {
     const refused = access(request);
     if (refused) return send(response, refused.status, { error: refused.error });
     const { method = '', url = '/' } = request;
@@ -62,20 +64,22 @@ export async function startAdminServer({ host, port, token, about, routes }: Adm
     const route = Object.hasOwn(withList, path) ? withList[path] : undefined;
     const asked = new URLSearchParams(query);
     if (route === undefined) throw new BadRequest('there is no such path: GET / lists all', 404);
-    if (method === 'GET' && route.stream) route.stream(asked, response);
-    else if (method === 'GET' && route.get) send(response, 200, route.get(asked));
+    if (method === 'GET' && route.stream) {
+      route.stream(asked, response);
+      takeTime();
+    } else if (method === 'GET' && route.get) send(response, 200, route.get(asked));
     else if (method === 'PUT' && route.put) send(response, 200, route.put(await bodyOf(request)));
     else throw new BadRequest(`${path} has no ${method}`, 405);
   }
 
-  const server = createServer((request, response) => {
+  const server = createLimitedServer((request, response, takeTime) => {
     response.on('error', () => {}); // the caller has gone
-    answer(request, response).catch((error: unknown) => {
+    answer(request, response, takeTime).catch((error: unknown) => {
       if (error instanceof z.ZodError) send(response, 400, { error: z.prettifyError(error) });
       else if (error instanceof BadRequest) send(response, error.status, { error: error.message });
       else send(response, 500, { error: 'this cannot be answered at the moment' });
     });
-  });
+  }, limits);
   server.maxConnections = mostConnections;
   return listen(server, host, port);
 }

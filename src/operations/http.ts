@@ -1,5 +1,5 @@
-import { createServer, type RequestListener } from 'node:http';
-import { type Listening, listen } from './listening.ts';
+import type { RequestListener } from 'node:http';
+import { type ClientLimits, createLimitedServer, type Listening, listen } from './listening.ts';
 
 /**
  * `/livez`: the process makes progress. `/readyz`: it reads the hub and can reply; otherwise lists what is missing.
@@ -22,6 +22,7 @@ export async function startOperationsServer(
   host: string,
   port: number,
   { missing, stuck, metrics }: Health,
+  limits?: ClientLimits,
 ): Promise<OperationsServer> {
   let hasBeenReady = false;
   function lacking(): string[] {
@@ -30,7 +31,7 @@ export async function startOperationsServer(
     return waitingFor;
   }
 
-  const server = createServer((request, response) => {
+  const server = createLimitedServer((request, response) => {
     const pathname = request.url?.split('?', 1)[0];
     const answer = (status: number, body: object) => {
       response.writeHead(status, { 'content-type': 'application/json', 'cache-control': 'no-store' });
@@ -44,6 +45,6 @@ export async function startOperationsServer(
     else if (pathname === '/startupz') answerHealth('started', hasBeenReady ? [] : lacking());
     else if (pathname === '/metrics' && metrics) metrics(request, response);
     else answer(404, { error: 'only /startupz, /livez, /readyz and /metrics exist' });
-  });
+  }, limits);
   return listen(server, host, port);
 }

@@ -43,6 +43,28 @@ export const adminFaults: readonly Fault[] = [
     replace: 'if (dropped > 0) dropped += 1;',
     caughtBy: 'A slow reader holds nothing up',
   }),
+  ...inFile(
+    'src/operations/listening.ts',
+    ['test/operations/slowClients.test.ts'],
+    {
+      fault: 'waits for clients that do not read',
+      find: 'setTimeout(() => response.destroy(), answerMs)',
+      replace: 'setTimeout(() => {}, answerMs)',
+      caughtBy: 'does not read its answer',
+    },
+    {
+      fault: 'waits a minute for headers',
+      find: 'createServer({ ...timeouts, connectionsCheckingInterval }, ',
+      replace: 'createServer({ keepAliveTimeout: timeouts.keepAliveTimeout, connectionsCheckingInterval }, ',
+      caughtBy: 'sends its headers byte by byte',
+    },
+  ),
+  ...inFile('src/operations/admin.ts', ['test/operations/slowClients.test.ts'], {
+    fault: 'ends the tap after the time of an answer',
+    find: '      takeTime();\n',
+    replace: '',
+    caughtBy: 'goes on with an answer that takes its time',
+  }),
   ...inFile('src/tap/redactedJson.ts', ['test/tap/redactedJson.test.ts'], {
     fault: 'hides only the first word of a secret',
     find: '      hiddenAt = depth;\n',

@@ -1,5 +1,4 @@
-import { createServer } from 'node:http';
-import { type Listening, listen } from './listening.ts';
+import { type ClientLimits, createLimitedServer, type Listening, listen } from './listening.ts';
 
 /**
  * `/metrics`: in the text format of Prometheus. `/livez`: the process responds. `/readyz`: hub and broker are connected; otherwise says what it waits for.
@@ -13,6 +12,7 @@ export async function serveHealth(
   port: number,
   missing: () => readonly string[],
   metrics: () => string,
+  limits?: ClientLimits,
 ): Promise<Health> {
   let hasBeenReady = false;
   function lacking(): readonly string[] {
@@ -21,7 +21,7 @@ export async function serveHealth(
     return waitingFor;
   }
 
-  const server = createServer((request, response) => {
+  const server = createLimitedServer((request, response) => {
     const respond = (status: number, body: object) => {
       response.writeHead(status, { 'content-type': 'application/json', 'cache-control': 'no-store' });
       response.end(request.method === 'HEAD' ? undefined : `${JSON.stringify(body)}\n`);
@@ -40,6 +40,6 @@ export async function serveHealth(
       });
       response.end(request.method === 'HEAD' ? undefined : metrics());
     } else respond(404, { error: 'the paths are /startupz, /livez, /readyz and /metrics' });
-  });
+  }, limits);
   return listen(server, host, port);
 }

@@ -1,0 +1,140 @@
+import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { serveHealth } from '../../edge/src/operations/health.ts';
+import { startAdminServer } from '../../src/operations/admin.ts';
+import { startOperationsServer } from '../../src/operations/http.ts';
+
+/** Short, so that a client which is too slow is cut off soon. */
+const limits = { headersMs: 150, requestMs: 300, answerMs: 200, idleMs: 100 };
+const here = '127.0.0.1';
+/** More than the buffers of a connection take. */
+const large = 'x'.repeat(32 * 1024 * 1024);
+
+let streamed: ServerResponse | undefined;
+const routes = {
+  '/large': { about: 'a large answer', get: () => large },
+  '/level': { about: 'takes a body', put: () => ({}) },
+  '/stream': {
+    about: 'an answer that goes on',
+    stream(_: unknown, response: ServerResponse) {
+      response.writeHead(200);
+      response.write('first');
+      streamed = response;
+    },
+  },
+};
+const admin = () => startAdminServer({ host: here, port: 0, token: '', about: {}, routes, limits });
+const healthy = { missing: () => [], stuck: () => [] };
+const servers = {
+  'the admin port': { start: admin, largest: '/large', body: 'PUT /level' },
+  'the health port of the service and the front door': {
+    start: () =>
+      startOperationsServer(here, 0, { ...healthy, metrics: (_, response) => void response.end(large) }, limits),
+    largest: '/metrics',
+    body: 'PUT /livez',
+  },
+  'the health port of the edge proxy': {
+    start: () =>
+      serveHealth(
+        here,
+        0,
+        () => [],
+        () => large,
+        limits,
+      ),
+    largest: '/metrics',
+    body: 'PUT /livez',
+  },
+};
+
+function connectTo(port: number): Socket {
+  const socket = connect({ port, host: here, allowHalfOpen: true });
+  socket.on('error', () => {}); // a reset is a way of being cut off
+  onTestFinished(() => void socket.destroy());
+  return socket;
+}
+
+/** Resolves when the server has closed the connection, or has reset it because the client went on sending. */
+const cutOff = (socket: Socket) =>
+  new Promise<void>((resolve) => void socket.resume().once('end', resolve).once('close', resolve));
+
+/** Sends the beginning, then one byte after the other, until it is cut off. */
+function trickle(socket: Socket, beginning: string) {
+  socket.write(beginning);
+  const timer = setInterval(() => socket.write('x'), 10);
+  socket.once('close', () => clearInterval(timer));
+}
+
+const put = (line: string) =>
+  `${line} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 1000\r\n\r\n`;
+const get = (path: string) => `GET ${path} HTTP/1.1\r\nhost: localhost\r\n\r\n`;
+
+describe.each(Object.entries(servers))('%s', (_name, { start, largest, body }) => {
+  async function opened() {
+    const server = await start();
+    onTestFinished(() => server.close());
+    return server.port;
+  }
+
+  it.each<[string, (socket: Socket) => void]>([
+    ['says nothing', () => {}],
+    ['sends its headers byte by byte', (socket) => trickle(socket, 'GET / HTTP/1.1\r\nhost: localhost\r\nx: ')],
+    ['sends its body byte by byte', (socket) => trickle(socket, put(body))],
+    ['asks nothing more', (socket) => void socket.write(get('/'))],
+  ])('cuts a client off that %s', async (_what, act) => {
+    const socket = connectTo(await opened());
+    const ended = cutOff(socket);
+    act(socket);
+    await ended;
+  });
+
+  it('cuts a client off that does not read its answer', async () => {
+    const port = await opened();
+    const slow = connectTo(port);
+    const begun = once(slow, 'readable');
+    slow.write(get(largest));
+    await begun;
+    const other = connectTo(port);
+    trickle(other, put(body));
+    await cutOff(other); // it had longer than an answer may take
+    await cutOff(slow);
+    expect(slow.bytesRead).toBeGreaterThan(0);
+    expect(slow.bytesRead).toBeLessThan(large.length);
+  });
+});
+
+describe('the admin port', () => {
+  it('has room again when all its places were taken by clients that trickle', async () => {
+    const server = await admin();
+    onTestFinished(() => server.close());
+    const slow = Array.from({ length: 32 }, () => connectTo(server.port));
+    await Promise.all(slow.map((socket) => once(socket, 'connect')));
+    const ends = slow.map(cutOff);
+    for (const socket of slow) trickle(socket, 'GET / HTTP/1.1\r\nx: ');
+    await Promise.all(ends);
+    for (const socket of slow) socket.destroy();
+    const answered = () =>
+      fetch(`http://${here}:${server.port}/`).then(
+        ({ status }) => status,
+        () => 0,
+      );
+    await expect.poll(answered, { timeout: 30_000, interval: 20 }).toBe(200);
+  });
+
+  it('goes on with an answer that takes its time, beyond all limits', async () => {
+    const server = await admin();
+    onTestFinished(() => server.close());
+    const follower = connectTo(server.port);
+    follower.write(get('/stream'));
+    await once(follower, 'data');
+    await cutOff(connectTo(server.port)); // it had as long as headers may take
+    const slow = connectTo(server.port);
+    trickle(slow, put('PUT /level'));
+    await cutOff(slow); // and this one as long as an answer
+    streamed?.write('later');
+    const [chunk] = await once(follower, 'data');
+    expect(String(chunk)).toContain('later');
+  });
+});
