@@ -95,7 +95,7 @@ describe('keys that occur twice', () => {
   it('are named once, however often they occur', async () => {
     const text = filled('{"version":1', ',"version":1', '}', 49_000);
     const cost = await costOf('Svc.Device.Updated', text, { properties: { objectId: pumpId } });
-    expect(cost).toMatchObject({ details: 'body.version occurs twice' });
+    expect(cost).toMatchObject({ details: 'body.version occurs twice; body.type is required' });
     expect(cost.logged).toBeLessThan(500);
     expect(cost.characters).toBe(text.length);
   });
@@ -104,14 +104,16 @@ describe('keys that occur twice', () => {
 describe('a list that is no list of names', () => {
   it('is refused unread when it has more than 1,000 values', async () => {
     const cost = await costOf('Svc.Device.SyncModel', filled('{"references":[1', ',1', ']}', 60_000));
-    expect(cost.details).toBe('body.references has more than 1000 values');
+    expect(cost.details).toBe(
+      'body.references has more than 1000 values; objectId and model must be given, as property or in the body',
+    );
     expect(cost.logged).toBeLessThan(500);
   });
 
   it('is told of in at most ten faults', async () => {
     const cost = await costOf('Svc.Device.SyncModel', `{"references":[${'1,'.repeat(499)}1]}`);
     expect(cost.details).toMatch(
-      /^body\.references\[0\] must be text; .*; body\.references\[9\] must be text; … and 490 more$/,
+      /^body\.references\[0\] must be text; .*; body\.references\[9\] must be text; … and 491 more$/,
     );
     expect(cost.logged).toBeLessThan(1_000);
   });

@@ -88,6 +88,12 @@ export interface Card {
   readonly detailsKey: 'details' | 'detail';
   readonly acknowledged: { readonly success: Acknowledged; readonly failure: Acknowledged };
   /**
+   * Faults that concern several members, of properties and body (R9).
+   * @param body the members that have their shape
+   * @param hasShape whether a member has it; an optional one also when it is absent
+   */
+  crossChecks(headers: unknown, body: unknown, hasShape: (name: string) => boolean): readonly string[];
+  /**
    * Values of the request that the acknowledgement repeats, also after a failure.
    * @param body the members of the schema that could be read
    * @param json the whole body, if it could be read
@@ -102,6 +108,7 @@ interface Definition<H extends z.ZodObject, B extends z.ZodObject, F extends z.Z
   readonly headers: H;
   readonly body?: B;
   readonly acknowledged?: { readonly success?: Acknowledged<F>; readonly failure?: Acknowledged };
+  crossChecks?(headers: z.infer<H>, body: Partial<z.infer<B>>, hasShape: (name: string) => boolean): readonly string[];
   handle(
     request: Request<z.infer<H>, z.infer<B>>,
     backends: BoundBackends,
@@ -124,7 +131,7 @@ export const event = <H extends z.ZodObject, B extends z.ZodObject, F extends z.
 function card<H extends z.ZodObject, B extends z.ZodObject, F extends z.ZodRawShape>(
   generation: Generation,
   name: string,
-  { handle, acknowledged, reads = [], ...definition }: Definition<H, B, F>,
+  { handle, crossChecks = () => [], acknowledged, reads = [], ...definition }: Definition<H, B, F>,
 ): Card {
   return {
     body: undefined,
@@ -138,6 +145,7 @@ function card<H extends z.ZodObject, B extends z.ZodObject, F extends z.ZodRawSh
     keys: keysRead(reads),
     generation,
     name,
+    crossChecks: (headers, body, hasShape) => crossChecks(headers as z.infer<H>, body as Partial<z.infer<B>>, hasShape),
     handle: (request, backends, limits) => handle(request as Request<z.infer<H>, z.infer<B>>, backends, limits),
   };
 }

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { decodeBody, readBody } from '../protocol/body.ts';
 import { listed } from '../protocol/details.ts';
 import { type Envelope, invalid } from '../protocol/envelope.ts';
@@ -11,7 +12,7 @@ import type { Card } from './card.ts';
 export function checkedHeaders({ headers }: Card, { generation, properties }: Envelope): unknown {
   const checked = headers.safeParse(properties);
   if (checked.success) return checked.data;
-  throw new Rejection(invalid(generation), faultsOf(checked.error, 'property'));
+  throw new Rejection(invalid(generation), listed(faultsOf(checked.error, 'property')));
 }
 
 /** The body as JSON text within the limits, with the offsets of the card's keys. Its values are not checked yet. */
@@ -33,26 +34,53 @@ export function jsonBody(
 export const knownMembers = ({ body }: Card, json: Json): Readonly<Record<string, unknown>> | undefined =>
   body && json.isObject ? pickSmall(json, Object.keys(body.shape)) : undefined;
 
-/** @param known the result of `knownMembers` */
+/**
+ * @param headers the result of `checkedHeaders`
+ * @param known the result of `knownMembers`
+ */
 export function checkedBody(
-  { body, keys }: Card,
+  card: Card,
   { generation }: Envelope,
+  headers: unknown,
   json: Json,
   known: Readonly<Record<string, unknown>> | undefined,
 ): unknown {
-  const twice = Array.from(json.twice, (name) => `body.${name} occurs twice`);
+  const unclear = unclearMembers(card, json);
+  const checked = card.body?.safeParse(known);
+  const issues = checked?.error?.issues.filter(({ path: [key] }) => !unclear.some((one) => one.key === key)) ?? [];
+  const faulty = new Set([...unclear.map(({ key }) => key), ...issues.map(({ path: [key] }) => key)]);
+  const inShape = faulty.size === 0 ? checked?.data : shapely(card, known, faulty);
+  const isComparable = card.body !== undefined && known !== undefined;
+  const faults = [
+    ...unclear.map(({ fault }) => fault),
+    ...faultsOf({ issues }, 'body'),
+    ...(isComparable ? card.crossChecks(headers, inShape, (key) => !faulty.has(key)) : []),
+  ];
+  if (faults.length > 0) throw new Rejection(invalid(generation), listed(faults));
+  return checked?.data;
+}
+
+/** Members of the card whose value is not clear, or not read: those that occur twice or are too long. */
+function unclearMembers({ body, keys }: Card, json: Json): { readonly key: string; readonly fault: string }[] {
+  const twice = Array.from(json.twice, (key) => ({ key, fault: `body.${key} occurs twice` }));
   for (const [key, inner] of keys.nested) {
-    for (const name of memberOf(json, key, inner)?.twice ?? []) twice.push(`body.${key}.${name} occurs twice`);
+    for (const name of memberOf(json, key, inner)?.twice ?? [])
+      twice.push({ key, fault: `body.${key}.${name} occurs twice` });
   }
-  if (twice.length > 0) throw new Rejection(invalid(generation), listed(twice));
-  if (body === undefined) return undefined;
-  const excesses = Object.keys(body.shape).flatMap((key) => {
+  const excesses = Object.keys(body?.shape ?? {}).flatMap((key) => {
     const member = json.members.get(key);
     const excess = member && excessOf(member);
-    return excess === undefined ? [] : [`body.${key} ${excess}`];
+    return excess === undefined ? [] : [{ key, fault: `body.${key} ${excess}` }];
   });
-  if (excesses.length > 0) throw new Rejection(invalid(generation), listed(excesses));
-  const checked = body.safeParse(known);
-  if (!checked.success) throw new Rejection(invalid(generation), faultsOf(checked.error, 'body'));
-  return checked.data;
+  return [...twice, ...excesses];
+}
+
+/** The members that have their shape, as the schema reads them. */
+function shapely(
+  { body }: Card,
+  known: Readonly<Record<string, unknown>> | undefined,
+  faulty: ReadonlySet<unknown>,
+): Readonly<Record<string, unknown>> {
+  const readable = Object.entries(body?.shape ?? {}).filter(([key]) => !faulty.has(key));
+  return Object.fromEntries(readable.map(([key, schema]) => [key, z.safeParse(schema, known?.[key]).data]));
 }

@@ -154,7 +154,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       followed.steps.tell?.('decoded', { characters: json?.text.length }, { body: json?.text });
       keep(bytesHeld(event, json));
       known = knownMembers(card, json);
-      const body = checkedBody(card, envelope, json, known);
+      const body = checkedBody(card, envelope, headers, json, known);
       const request = { envelope, headers, json, body, redelivered };
       const bound = bind(envelope, trace, followed, ended, waiting);
       const outcome = await card.handle(request, bound, limits);

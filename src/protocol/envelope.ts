@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { FailureCode } from './codes.ts';
+import { listed } from './details.ts';
 import { derivedId, type Generation } from './event.ts';
 import { faultsOf, target, text } from './fields.ts';
 import { maxPropertyBytes, type Properties, propertyBytes } from './properties.ts';
@@ -154,7 +155,7 @@ export function createEnvelopeReader(limits: EnvelopeLimits) {
     } else if (ack === undefined) {
       refusal = new Rejection(grammar.invalid, 'property ack must be none, positive, negative or all');
     } else if (!checked.success) {
-      refusal = new Rejection(grammar.invalid, faultsOf(checked.error, 'property'));
+      refusal = new Rejection(grammar.invalid, listed(faultsOf(checked.error, 'property')));
     }
     return { envelope, refusal };
   };

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { listed } from './details.ts';
 
 /** Formats of the values that the service reads from headers and bodies. Errors continue a sentence that begins with the name. */
 
@@ -92,13 +91,10 @@ export const path = z
     'must be identity names joined by /, without empty, . or .. names or control characters',
   );
 
-/** One text for all faults: `objectId must be a GUID; owner must be text`. */
-export function faultsOf(error: z.ZodError, what: 'property' | 'body'): string {
-  return listed(
-    error.issues.map(({ path, message }) => {
-      const where = path.map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`)).join('');
-      if (where === '') return `${what} ${message}`;
-      return what === 'body' ? `body${where} ${message}` : `property ${where.slice(1)} ${message}`;
-    }),
-  );
-}
+/** A text for each fault: `property objectId must be a GUID`, `body.parent must be an object`. */
+export const faultsOf = ({ issues }: Pick<z.ZodError, 'issues'>, what: 'property' | 'body'): string[] =>
+  issues.map(({ path, message }) => {
+    const where = path.map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`)).join('');
+    if (where === '') return `${what} ${message}`;
+    return what === 'body' ? `body${where} ${message}` : `property ${where.slice(1)} ${message}`;
+  });

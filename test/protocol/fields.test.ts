@@ -151,13 +151,13 @@ it('a member that is null is absent where that is said, and others are kept', ()
 
 it('a body that is no object is said to be none', () => {
   const { error } = jsonObject({ objectId: guid }).safeParse([]);
-  expect(faultsOf(error ?? new z.ZodError([]), 'body')).toBe('body must be a JSON object');
+  expect(faultsOf(error ?? new z.ZodError([]), 'body')).toEqual(['body must be a JSON object']);
 });
 
 describe('faults', () => {
   const shape = z.object({ objectId: guid, model: modelId, type: typeRef, related: z.array(modelId), owner: path });
   const faults = (value: unknown, what: 'property' | 'body') =>
-    faultsOf(shape.safeParse(value).error ?? new z.ZodError([]), what).split('; ');
+    faultsOf(shape.safeParse(value).error ?? new z.ZodError([]), what);
 
   it('say what is missing', () => {
     const missing = ['objectId', 'model', 'type', 'related', 'owner'].map((name) => expect.stringContaining(name));

@@ -3,8 +3,7 @@ import { done, event } from '../../card/card.ts';
 import { collect } from '../../objectModel/collect.ts';
 import { requestedNotifications } from '../../objectModel/requestedNotifications.ts';
 import { guid, jsonObject, modelId } from '../../protocol/fields.ts';
-import { Rejection } from '../../protocol/rejection.ts';
-import { echoSubject, subjectFields, subjectInBody, subjectOf } from './subject.ts';
+import { disagreements, echoSubject, subjectFields, subjectInBody, subjectOf } from './subject.ts';
 
 // A10: real devices send every option; false, null, [] and [null] count as absent
 const flag = z
@@ -34,18 +33,15 @@ export const deviceSyncModel = event('Svc.Device.SyncModel', {
     success: { properties: { objectId: guid, model: modelId } },
     failure: { properties: subjectFields },
   },
+  crossChecks: (headers, body, hasShape) => [
+    ...disagreements(headers, body),
+    ...unnamed(headers, body, hasShape),
+    ...contradictions(body),
+  ],
   echo: (properties, body) => echoSubject(properties, body),
 
   async handle({ envelope, headers, body }, backends, limits) {
-    const { objectId, model } = subjectOf(headers, body);
-    if (objectId === undefined || model === undefined) {
-      const missing = [...(objectId ? [] : ['objectId']), ...(model ? [] : ['model'])];
-      throw new Rejection(
-        'platform_event_validation_error',
-        `${missing.join(' and ')} must be given, as property or in the body`,
-      );
-    }
-    refuseContradictions(body);
+    const { objectId = '', model = '' } = subjectOf(headers, body); // neither is missing
     const { models, missing } = await collect({ ...body, objectId, model }, limits, backends);
     return done(
       {},
@@ -58,18 +54,24 @@ export const deviceSyncModel = event('Svc.Device.SyncModel', {
   },
 });
 
-interface Options {
-  readonly hierarchical: boolean;
-  readonly contained: boolean;
-  readonly recursive: boolean;
-  readonly references: ReadonlySet<string>;
+type Subjects = Parameters<typeof subjectOf>;
+
+function unnamed(...[headers, body, hasShape]: [...Subjects, hasShape: (name: string) => boolean]): string[] {
+  const subject = subjectOf(headers, body);
+  const names = (['objectId', 'model'] as const).filter((name) => subject[name] === undefined && hasShape(name));
+  return names.length === 0 ? [] : [`${names.join(' and ')} must be given, as property or in the body`];
 }
 
-function refuseContradictions({ hierarchical, contained, recursive, references }: Options): void {
-  const given = Object.entries({ hierarchical, contained, recursive, references: references.size > 0 });
+interface Options {
+  readonly hierarchical?: boolean;
+  readonly contained?: boolean;
+  readonly recursive?: boolean;
+  readonly references?: ReadonlySet<string>;
+}
+
+function contradictions({ hierarchical, contained, recursive, references }: Options): string[] {
+  const given = Object.entries({ hierarchical, contained, recursive, references: references && references.size > 0 });
   const names = given.flatMap(([name, isGiven]) => (isGiven ? [name] : []));
   const allowed = names.length <= 1 || (!hierarchical && !contained); // recursive may accompany references
-  if (!allowed) {
-    throw new Rejection('platform_event_validation_error', `body.${names.join(' and body.')} are mutually exclusive`);
-  }
+  return allowed ? [] : [`body.${names.join(' and body.')} are mutually exclusive`];
 }

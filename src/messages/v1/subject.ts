@@ -1,6 +1,5 @@
 import type { Echo } from '../../card/card.ts';
 import { absentWhenNull, guid, isGuid, modelId } from '../../protocol/fields.ts';
-import { Rejection } from '../../protocol/rejection.ts';
 
 /** The object model of a V1 event: from the properties, the body, or both if they are equal (A9). */
 export interface Subject {
@@ -16,19 +15,20 @@ export const subjectInBody = { ...subjectFields, objectId: absentWhenNull(guid) 
 
 type Named = { readonly objectId?: string | undefined; readonly model?: string | undefined };
 
-/** @throws Rejection when properties and body disagree */
-export function subjectOf(headers: Named, body: Named): Subject {
-  const faults = (['objectId', 'model'] as const).filter((key) => {
+/** Faults: properties and body disagree. */
+export function disagreements(headers: Named, body: Named): string[] {
+  const disagreeing = (['objectId', 'model'] as const).filter((key) => {
     const [inProperties, inBody] = [headers[key], body[key]];
     if (inProperties === undefined || inBody === undefined) return false;
     return key === 'objectId' ? inProperties.toLowerCase() !== inBody.toLowerCase() : inProperties !== inBody;
   });
-  if (faults.length > 0) {
-    const details = faults.map((key) => `property ${key} and body.${key} must be the same`).join('; ');
-    throw new Rejection('platform_event_validation_error', details);
-  }
-  return { objectId: headers.objectId ?? body.objectId, model: headers.model ?? body.model };
+  return disagreeing.map((key) => `property ${key} and body.${key} must be the same`);
 }
+
+export const subjectOf = (headers: Named, body: Named): Subject => ({
+  objectId: headers.objectId ?? body.objectId,
+  model: headers.model ?? body.model,
+});
 
 /**
  * The values that acknowledgements of V1 events repeat, if readable; also for rejected requests.

@@ -31,6 +31,7 @@ import { createOrUpdateRows } from '../createOrUpdate/rows.ts';
 import { forbidden, incident, related, toldOf, unrelated } from '../table/answers.ts';
 import { messageTable } from '../table/messageTable.ts';
 import type { Row } from '../table/row.ts';
+import { writtenTwice } from '../table/twice.ts';
 
 const v1 = registration('V1');
 const { created, updated, refused } = v1;
@@ -489,9 +490,22 @@ messageTable('V1', 'Svc.Device.Created', sample, createOrUpdateRows(v1), {
     rejects('lists all faults of the body at once', `body.objectId ${objectIdFault}; body.type is required`, {
       body: { objectId: 7 },
     }),
+    rejects(
+      'lists what contradicts the properties beside what has no shape, and compares nothing that has none',
+      `body.objectId ${objectIdFault}; body.type is required; property model and body.model must be the same`,
+      { properties: { objectId: pumpId, model: 'svc.device' }, body: { objectId: 7, model: 'svc.history' } },
+    ),
+    rejects(
+      'lists what occurs twice, what is too long, what has no shape and what contradicts, all at once',
+      'body.parent.objectId occurs twice; body.model has more than 65536 bytes; body.type is required; property objectId and body.objectId must be the same',
+      {
+        properties: { objectId: pumpId, model: 'svc.device' },
+        body: `{"objectId":"${otherPumpId}","model":"${'x'.repeat(65_536)}","parent":{"objectId":1,"objectId":2}}`,
+      },
+    ),
     ...['objectId', 'model', 'type', 'version', 'properties', 'parent'].map((key) =>
       rejects(`refuses a body in which ${key} occurs twice`, `body.${key} occurs twice`, {
-        body: `{"${key}":"svc.device","${key}":"svc.device"}`,
+        body: writtenTwice(key, 'svc.device', { type: 'pump' }),
       }),
     ),
     ...['objectId', 'reference'].map((key) =>

@@ -450,6 +450,25 @@ messageTable('V1', 'Svc.Device.SyncModel', sample, {
         body: { hierarchical: 'yes', related: 'svc.history' },
       },
     ),
+    rejects(
+      'are compared with each other as far as they have their shape',
+      'body.hierarchical must be true or false; body.contained and body.references are mutually exclusive',
+      { body: { hierarchical: 'yes', contained: true, references: ['feeds'] } },
+    ),
+    rejects(
+      'are refused together with a subject that contradicts or is missing',
+      'body.related[0] must be a model definition identifier; property objectId and body.objectId must be the same; model must be given, as property or in the body; body.hierarchical and body.contained are mutually exclusive',
+      {
+        properties: { objectId: requested },
+        body: { objectId: first, hierarchical: true, contained: true, related: [7] },
+        ackProperties: { objectId: requested },
+      },
+    ),
+    rejects(
+      'are refused without the remark that an objectId is missing which has no shape',
+      'body.objectId must be a GUID; model must be given, as property or in the body',
+      { properties: {}, body: { objectId: 7 }, ackProperties: {} },
+    ),
     ...['objectId', 'model', 'hierarchical', 'contained', 'recursive', 'references', 'related'].map((key) =>
       rejects(`must not occur twice: ${key}`, `body.${key} occurs twice`, { body: `{"${key}":null,"${key}":null}` }),
     ),

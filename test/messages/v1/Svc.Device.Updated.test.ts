@@ -4,6 +4,7 @@ import { body, path, properties, put, replacement, updates, withVersion } from '
 import { replaceRows } from '../replace/rows.ts';
 import { messageTable } from '../table/messageTable.ts';
 import type { Row } from '../table/row.ts';
+import { writtenTwice } from '../table/twice.ts';
 
 const v1 = replacement('V1');
 const { done, failed } = v1;
@@ -103,9 +104,23 @@ messageTable('V1', 'Svc.Device.Updated', sample, replaceRows(v1), {
     ),
     ...['objectId', 'model', 'type'].map((key) =>
       rejects(`refuses a body in which ${key} occurs twice`, `body.${key} occurs twice`, {
-        body: `{"${key}":"svc","${key}":"svc"}`,
+        body: writtenTwice(key, 'svc', body),
+        ack: { ...failure(invalid, `body.${key} occurs twice`), version: 4 },
         ackProperties: { ...properties, model: key === 'model' ? 'svc' : 'svc.device' },
       }),
+    ),
+    rejects(
+      'lists what contradicts the properties beside what has no shape, and nothing about a member without one',
+      'body.version must be an integer; property model and body.model must be the same',
+      { properties: ackProperties, body: { ...body, model: 'svc.history', version: 'four' } },
+    ),
+    rejects(
+      'lists what occurs twice beside the other faults, and compares no member that does',
+      `body.objectId occurs twice; ${typeFault('')}; body.version is required; property model and body.model must be the same`,
+      {
+        properties: ackProperties,
+        body: writtenTwice('objectId', otherPumpId, { model: 'svc.history', type: '' }),
+      },
     ),
   ],
 
@@ -157,7 +172,7 @@ messageTable('V1', 'Svc.Device.Updated', sample, replaceRows(v1), {
     rejects('lists all faults of the body at once', 'body.type is required; body.version is required', { body: {} }),
     {
       ...rejectsBody('refuses a body in which version occurs twice', 'body.version occurs twice', {}, 2),
-      body: '{"version":1,"version":2}',
+      body: '{"type":"pump","version":1,"version":2}',
     },
   ],
 });
