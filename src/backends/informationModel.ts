@@ -32,6 +32,14 @@ export function informationModel(send: Send) {
       .value;
   }
 
+  /** The object model. @throws Refusal 404 when none exists that the device may read */
+  async function existingModel(objectId: string, model: string): Promise<Json> {
+    const operation = 'read object model';
+    const { value, refusal } = await send({ operation, method: 'GET', path: at(objectId, model), read: objectModel });
+    if (refusal) throw refusal;
+    return value;
+  }
+
   /** The stored model, if it proves that a lost attempt took effect (B4). */
   async function ownWork(refusal: Refusal, objectId: string, model: string, proves: (stored: Json) => boolean) {
     const stored = await getModel(objectId, model);
@@ -41,6 +49,7 @@ export function informationModel(send: Send) {
 
   return {
     getModel,
+    existingModel,
 
     /**
      * Creates an object model with its related models. After a lost response, an existing model of the same type and owner

@@ -45,7 +45,10 @@ export async function collect(
   const visited = new Set<string>();
   let bytes = 0;
 
-  async function fetchAll(wanted: readonly Omit<Collected, 'stored'>[]): Promise<Collected[]> {
+  async function fetchAll(
+    wanted: readonly Omit<Collected, 'stored'>[],
+    read: (objectId: string, model: string) => Promise<Json | undefined> = informationModel.getModel,
+  ): Promise<Collected[]> {
     const fresh = wanted.filter((one) => {
       const key = JSON.stringify([one.objectId.toLowerCase(), one.model]);
       if (visited.has(key)) return false;
@@ -53,7 +56,7 @@ export async function collect(
       return visited.add(key);
     });
     const fetched = await inOrder(fresh, async (one) => {
-      const stored = await informationModel.getModel(one.objectId, one.model);
+      const stored = await read(one.objectId, one.model);
       bytes += stored === undefined ? 0 : Buffer.byteLength(stored.text);
       if (bytes > limits.maxSyncBytes) throw tooLarge(`more than ${limits.maxSyncBytes} bytes of object models`);
       return stored;
@@ -71,9 +74,7 @@ export async function collect(
     return children.flatMap(({ to }) => (to.model === model ? [{ objectId: to.objectId, model }] : []));
   }
 
-  let level = await fetchAll([{ objectId: collection.objectId, model }]);
-  if (level.length === 0)
-    throw new Rejection('http_response_error', 'information model: there is no such object model');
+  let level = await fetchAll([{ objectId: collection.objectId, model }], informationModel.existingModel);
   for (let depth = 0; level.length > 0; depth += 1) {
     const beside = await fetchAll(level.flatMap(({ objectId }) => related.map((name) => ({ objectId, model: name }))));
     for (const one of level) models.push(one, ...beside.filter(({ objectId }) => objectId === one.objectId));

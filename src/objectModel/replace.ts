@@ -32,6 +32,7 @@ export async function replace(replacement: Replacement, { informationModel }: Bo
   const { objectId, model, body, redelivered } = replacement;
   let text = body.text;
   let closesGap = false;
+  let lastRead: string | undefined;
   for (let races = 0; ; ) {
     try {
       const stored = await informationModel.replaceModel(objectId, model, text);
@@ -39,19 +40,31 @@ export async function replace(replacement: Replacement, { informationModel }: Bo
       if (!closesGap || BigInt(version) > requested(body)) return stored;
       if (text !== body.text) text = withMember(body, 'version', version);
     } catch (error) {
-      if (!(error instanceof Refusal) || error.status !== 409 || races === mostRaces) throw error;
+      if (!(error instanceof Refusal) || error.status !== 409) throw error;
+      const refusal = telling(error, versionSaid(error) ?? lastRead);
+      if (races === mostRaces) throw refusal;
       races += 1;
-      const wanted = requested(body, error);
+      const wanted = requested(body, refusal);
       const stored = await informationModel.getModel(objectId, model);
-      if (stored === undefined) throw error;
+      if (stored === undefined) throw refusal;
       const { version } = locate(stored);
+      lastRead = version;
       const isOneAhead = BigInt(version) === wanted + 1n;
       // An earlier delivery has closed a gap. It gets the same responses again; a new update would be refused (G3).
       if (redelivered && isOneAhead && !closesGap) text = body.text;
-      else text = withMember(body, 'version', checkedVersion(replacement, wanted, version, error));
+      else text = withMember(body, 'version', checkedVersion(replacement, wanted, version, telling(error, version)));
       closesGap = true;
     }
   }
+}
+
+/** The refusal with the version that is stored, if that is known. */
+const telling = ({ status, details, meta }: Refusal, version: string | undefined): Refusal =>
+  new Refusal(status, version === undefined ? details : `${details}; the stored version is ${version}`, meta);
+
+/** The stored version in the information model's error. */
+function versionSaid({ meta: { version } }: Refusal): string | undefined {
+  return Number.isSafeInteger(version) ? String(version) : undefined;
 }
 
 /** The version for the next update. @throws the refusal when the request's version is behind it */

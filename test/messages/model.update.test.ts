@@ -8,7 +8,7 @@ import { messageTable } from './table/messageTable.ts';
 import type { Row } from './table/row.ts';
 
 const v2 = replacement('V2');
-const { done, failed, refused } = v2;
+const { done, failed, mismatched, refused } = v2;
 const ok = { success: true, code: 'ok', details: '', objectId: pumpId, model: 'svc.device', version: 5 };
 const failure = (code: string, details: unknown) => ({ success: false, code, details });
 
@@ -112,7 +112,7 @@ messageTable('V2', 'model.update', sample, replaceRows(v2), {
       'does not compare when the request has no version to compare',
       { type: 'pump' },
       problem(409, 'Version mismatch', { version: 1 }),
-      refused('HTTP 409: Version mismatch'),
+      mismatched(1),
     ),
     puts(
       'leaves a body that is no object to the information model as it is',

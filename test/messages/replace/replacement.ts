@@ -23,7 +23,7 @@ export const updates = (version: number): ScriptedCall => ({
 /** An update with this version although another one is stored. */
 export const misses = (version: number): ScriptedCall => ({
   ...updates(version),
-  reply: problem(409, 'Version mismatch', { version: 1 }),
+  reply: problem(409, 'Version mismatch', { version: version + 1 }),
 });
 export const stored = (version: number, more: object = {}): ScriptedCall => ({
   call: get,
@@ -42,6 +42,8 @@ export interface Replacement {
   failed(code: string, details: unknown, requested?: number, model?: string): Answer;
   /** Refused by the information model. */
   refused(words: string, requested?: number, model?: string): Answer;
+  /** Refused because this version is stored. */
+  mismatched(stored: string | number | undefined, requested?: number): Answer;
 }
 
 /** As V2 (`model.update`) or V1 (`Svc.Device.Updated`) says it. */
@@ -51,6 +53,8 @@ export function replacement(generation: Generation): Replacement {
     const ack = { success: false, code, details };
     return isV1 ? { ack: { ...ack, version: requested }, ackProperties: { ...properties, model } } : { ack };
   };
+  const refused: Replacement['refused'] = (words, requested, model) =>
+    failed('http_response_error', `information model: replace object model failed with ${words}`, requested, model);
   return {
     version: isV1 ? 'of the request' : 'then stored',
     invalid: isV1 ? 'platform_event_validation_error' : 'validation_error',
@@ -64,12 +68,10 @@ export function replacement(generation: Generation): Replacement {
         : { ack: { ...ack, ...named, version: stored } };
     },
     failed,
-    refused: (words, requested, model) =>
-      failed(
-        'http_response_error',
-        `information model: replace object model failed with ${words}: as it is`,
-        requested,
-        model,
-      ),
+    refused: (words, requested, model) => refused(`${words}: as it is`, requested, model),
+    mismatched(stored, requested) {
+      const told = stored === undefined ? '' : `; the stored version is ${stored}`;
+      return refused(`HTTP 409: Version mismatch: as it is${told}`, requested);
+    },
   };
 }

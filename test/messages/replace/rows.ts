@@ -98,7 +98,7 @@ function refusedRows({ failed, refused }: Replacement): readonly Row[] {
   ];
 }
 
-function lostAnswerRows({ done, refused }: Replacement): readonly Row[] {
+function lostAnswerRows({ done, mismatched }: Replacement): readonly Row[] {
   const keyed = (answered: number) => ({ headers: { 'idempotency-key': idempotencyKey(put, answered) } });
   const lost = { ...updates(4), reply: 'lost' } as const;
   const own = { variables: { speed: 3 } };
@@ -122,13 +122,13 @@ function lostAnswerRows({ done, refused }: Replacement): readonly Row[] {
       it: 'does not take somebody else’s update for its own',
       ...sent,
       backend: [lost, misses(4), stored(5, { variables: { speed: 4 } }), stored(5)],
-      ...refused('HTTP 409: Version mismatch'),
+      ...mismatched(5),
     },
     {
       it: 'does not take a version two higher for its own',
       ...sent,
       backend: [lost, misses(4), stored(6, own), stored(6, own)],
-      ...refused('HTTP 409: Version mismatch'),
+      ...mismatched(6),
     },
     {
       it: 'goes on closing a gap after an answer was lost, with a key of its own for each update',

@@ -3,12 +3,11 @@ import { forbidden } from '../table/answers.ts';
 import type { Row } from '../table/row.ts';
 import { body, get, misses, properties, put, type Replacement, stored, updates, withVersion } from './replacement.ts';
 
-const mismatch = 'HTTP 409: Version mismatch';
 const gapOf = (gap: number, version: number, most: number) =>
   `body.version is ${gap} ahead of the stored version ${version}; a gap of at most ${most} is closed`;
 
 /** The version of the request against the one that is stored. */
-export function versionRows({ done, failed, refused, invalid, version }: Replacement): readonly Row[] {
+export function versionRows({ done, failed, mismatched, invalid, version }: Replacement): readonly Row[] {
   const sent = { properties, body };
   const scattered = (n: number) =>
     `{"type":"pump", "properties":{"version":9,"big":12345678901234567890}, "version" : ${n} ,"variables":{"x":1.0}}`;
@@ -18,14 +17,20 @@ export function versionRows({ done, failed, refused, invalid, version }: Replace
       it: 'rejects a repeated update: the request is behind the stored version',
       ...sent,
       backend: [misses(4), stored(5)],
-      ...refused(mismatch),
+      ...mismatched(5),
+    },
+    {
+      it: 'tells the version that was read rather than that of the information model’s error, which is older',
+      ...sent,
+      backend: [misses(4), stored(7)],
+      ...mismatched(7),
     },
     {
       it: 'rejects a request far behind the stored version',
       ...sent,
       body: { ...body, version: 1 },
       backend: [misses(1), stored(900)],
-      ...refused(mismatch, 1),
+      ...mismatched(900, 1),
     },
     {
       it: `updates repeatedly when the stored version is one behind, until it is the request’s + 1${version === 'of the request' ? ', and answers the request’s' : ''}`,
@@ -74,7 +79,7 @@ export function versionRows({ done, failed, refused, invalid, version }: Replace
         { call: put, reply: problem(409, 'Version mismatch', {}) },
         { call: get, reply: [200, JSON.stringify(pump()).replace('"version":1', '"version":9007199254740994')] },
       ],
-      ...refused(mismatch, Number(large)),
+      ...mismatched('9007199254740994', Number(large)),
       ...(version === 'of the request' && { ackText: `"version":${large}}` }),
     },
     {
@@ -87,8 +92,11 @@ export function versionRows({ done, failed, refused, invalid, version }: Replace
   ];
 }
 
+/** A refusal that does not say which version is stored. */
+const silent = { ...updates(4), reply: problem(409, 'Version mismatch') };
+
 /** Somebody else updates at the same time, or this very message has done so before. */
-export function raceRows({ done, failed, refused }: Replacement): Readonly<Record<string, readonly Row[]>> {
+export function raceRows({ done, failed, mismatched }: Replacement): Readonly<Record<string, readonly Row[]>> {
   const sent = { properties, body };
   return {
     'repeats after a crash': [
@@ -129,7 +137,7 @@ export function raceRows({ done, failed, refused }: Replacement): Readonly<Recor
         redelivered: true,
         ...sent,
         backend: [misses(4), stored(5), misses(4), stored(5)],
-        ...refused(mismatch),
+        ...mismatched(5),
       },
     ],
     'two at the same time': [
@@ -149,19 +157,31 @@ export function raceRows({ done, failed, refused }: Replacement): Readonly<Recor
         it: 'is rejected when somebody else overtakes it while the gap is being closed',
         ...sent,
         backend: [misses(4), stored(2), updates(2), misses(3), stored(5)],
-        ...refused(mismatch),
+        ...mismatched(5),
       },
       {
         it: 'gives up after losing too many races',
         ...sent,
         backend: [misses(4), ...Array.from({ length: 5 }, () => [stored(4), misses(4)]).flat()],
-        ...refused(mismatch),
+        ...mismatched(5),
+      },
+      {
+        it: 'tells the version that was read last when the information model does not say it',
+        ...sent,
+        backend: [misses(4), ...Array.from({ length: 5 }, () => [stored(4), silent]).flat()],
+        ...mismatched(4),
       },
       {
         it: 'is rejected when the model was deleted in between',
         ...sent,
         backend: [misses(4), { call: get, reply: problem(404, 'Not found') }],
-        ...refused(mismatch),
+        ...mismatched(5),
+      },
+      {
+        it: 'is told no version that is not known',
+        ...sent,
+        backend: [silent, { call: get, reply: problem(404, 'Not found') }],
+        ...mismatched(undefined),
       },
       {
         it: 'is not authorized when the model became another’s in between',

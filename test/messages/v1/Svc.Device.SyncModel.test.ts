@@ -12,6 +12,10 @@ const properties = { objectId: requested, model: 'svc.device' };
 const ackProperties = properties;
 const ok = { success: true, code: 'ok', details: '' };
 const failed = (code: string, details: unknown) => ({ success: false, code, details });
+const notFound = failed(
+  'http_response_error',
+  'information model: read object model failed with HTTP 404: Not found: as it is',
+);
 const notAuthorized = (operation: string) => failed('not_authorized', forbidden(`information model: ${operation}`));
 
 const at = (objectId = requested, model = 'svc.device') => `GET /objects/${objectId}/models/${model}`;
@@ -154,13 +158,13 @@ messageTable('V1', 'Svc.Device.SyncModel', sample, {
     about({
       it: 'must exist',
       backend: [missing()],
-      ack: failed('http_response_error', 'information model: there is no such object model'),
+      ack: notFound,
     }),
     about({
       it: 'must exist whatever else is asked for',
       body: { hierarchical: true, related: ['svc.history'] },
       backend: [missing()],
-      ack: failed('http_response_error', 'information model: there is no such object model'),
+      ack: notFound,
     }),
   ],
 
