@@ -1,7 +1,7 @@
 import type { Operation } from '../metrics/declared/backends.ts';
-import type { Json } from '../protocol/json.ts';
 import type { Steps } from '../tap/steps.ts';
 import type { Span } from '../tracing/span.ts';
+import type { Reading } from './answer.ts';
 import type { Deadline } from './deadline.ts';
 import type { Refusal } from './refusal.ts';
 
@@ -49,8 +49,8 @@ export interface CallRequest<T> {
   readonly mutates?: boolean;
   /** 4xx statuses that are returned as `refusal` instead of thrown. */
   readonly expect?: readonly number[];
-  /** Converts the response body; throws when the body is not as expected. Without it the body is not read. */
-  readonly read?: (body: Json) => T;
+  /** Without it the body of the response is not read. */
+  readonly read?: Reading<T>;
 }
 
 export type CallResult<T> = (

@@ -1,23 +1,26 @@
 import { z } from 'zod';
-import { defaultModel, guid, isGuid, isModelId } from '../protocol/fields.ts';
-import { type Json, memberOf, parseJson, pick, pickSmall, valueIn } from '../protocol/json.ts';
-import { elementsOf } from '../protocol/jsonElements.ts';
+import { defaultModel, isGuid, isModelId } from '../protocol/fields.ts';
+import { type Json, parseJson, pickSmall } from '../protocol/json.ts';
+import { type Keys, keysOf } from '../protocol/jsonKeys.ts';
 import { Rejection } from '../protocol/rejection.ts';
+import type { Reading } from './answer.ts';
 import type { Send } from './call.ts';
 import { isCreatedBy, isReplacedBy } from './lostAnswers.ts';
 import { path } from './path.ts';
+import { ofReference } from './reference.ts';
 import type { Refusal } from './refusal.ts';
 
-const target = z.object({ name: z.string(), to: z.object({ objectId: guid, model: z.string() }) });
-
-/** An outgoing reference of an object model. */
-export interface Reference extends z.infer<typeof target> {
-  /** A JSON object in the backend's own text. */
-  readonly attributes: Json;
-}
-
+const mandatory = ['objectId', 'model', 'version'] as const;
 const storedModel = z.object({ objectId: z.string(), model: z.string(), version: z.number() });
-const related = storedModel.extend({ relatedModels: z.array(z.unknown()).optional() });
+
+/** The keys to find in an object model. */
+const ofModel = keysOf([
+  ...['objectId', 'model', 'type', 'name', 'version', 'ownerId', 'path'],
+  ...['properties', 'variables', 'relatedModels'],
+]);
+
+/** Called with each element of an answer as it is read. What it throws ends the reading. */
+type Take = (element: Json) => void;
 
 export type InformationModel = ReturnType<typeof informationModel>;
 
@@ -56,9 +59,16 @@ export function informationModel(send: Send) {
      * counts as created by this call; `relatedModels` is then missing, because its content is unknown.
      * @param objectId goes into the path; the body may then have none
      * @param wasThere the model existed before this call, so that this call cannot have created it
+     * @param takeRelated called with the result of each related model; what it throws ends the reading
      * @throws Refusal 409 with `meta.objectId` and `meta.type` of the model that exists
      */
-    async createModel(ownerId: string, body: string, objectId?: string, wasThere = false): Promise<Json> {
+    async createModel(
+      ownerId: string,
+      body: string,
+      objectId?: string,
+      wasThere = false,
+      takeRelated?: Take,
+    ): Promise<Json> {
       const target =
         objectId === undefined ? path`/object?owner=${ownerId}` : path`/objects/${objectId}?owner=${ownerId}`;
       const { value, refusal, lost } = await send({
@@ -67,7 +77,7 @@ export function informationModel(send: Send) {
         path: target,
         body,
         expect: [409],
-        read: objectModelWithRelated,
+        read: withRelated(takeRelated),
       });
       if (!refusal) return value;
       if (!lost || wasThere) throw refusal;
@@ -81,16 +91,17 @@ export function informationModel(send: Send) {
     /**
      * Replaces properties and variables; the body has the stored version. After a lost response, a model with the sent
      * content and the next version counts as replaced by this call.
+     * @param takeRelated called with the result of each related model; what it throws ends the reading
      * @throws Refusal 409 when another version is stored
      */
-    async replaceModel(objectId: string, model: string, body: string): Promise<Json> {
+    async replaceModel(objectId: string, model: string, body: string, takeRelated?: Take): Promise<Json> {
       const { value, refusal, lost } = await send({
         operation: 'replace object model',
         method: 'PUT',
         path: at(objectId, model),
         body,
         expect: [404, 409],
-        read: objectModelWithRelated,
+        read: withRelated(takeRelated),
       });
       if (!refusal) return value;
       if (!lost) throw refusal;
@@ -111,21 +122,19 @@ export function informationModel(send: Send) {
       });
       if (!refusal) return;
       const stored = lost ? await getModel(objectId, model) : undefined;
-      if (stored !== undefined && valueIn(stored, 'ownerId') === ownerId) return;
+      if (stored !== undefined && pickSmall(stored, ['ownerId']).ownerId === ownerId) return;
       throw new Rejection('not_authorized', refusal.details);
     },
 
-    /** Outgoing references; undefined when the object model does not exist. */
-    async references(objectId: string, model: string): Promise<Reference[] | undefined> {
-      return (
-        await send({
-          operation: 'read references',
-          method: 'GET',
-          path: `${at(objectId, model)}/references/out`,
-          expect: [404],
-          read: (body) => dataOf(body).map(reference),
-        })
-      ).value;
+    /** Outgoing references; none when the object model does not exist. */
+    async references(objectId: string, model: string, take: Take): Promise<void> {
+      await send({
+        operation: 'read references',
+        method: 'GET',
+        path: `${at(objectId, model)}/references/out`,
+        expect: [404],
+        read: dataOf(ofReference, take),
+      });
     },
 
     /** Creates references, or updates the attributes of existing ones. @param body an array of references */
@@ -139,36 +148,45 @@ export function informationModel(send: Send) {
     },
 
     /** The object models of any version of a type with these values of properties. */
-    async query(model: string, typeId: string, properties: ReadonlyMap<string, Json>): Promise<readonly Json[]> {
+    async query(model: string, typeId: string, properties: ReadonlyMap<string, Json>, take: Take): Promise<void> {
       const values = Array.from(properties, ([name, { text }]) => `${JSON.stringify(name)}:${text}`);
-      const { value = [] } = await send({
+      await send({
         operation: 'look up object model',
         method: 'POST',
         mutates: false,
         path: '/query',
         body: `{"model":${JSON.stringify(model)},"type":${JSON.stringify(typeId)},"properties":{${values.join()}}}`,
-        read: (body) => dataOf(body).map(objectModel),
+        read: dataOf(ofModel, (hit) => {
+          if (mandatory.some((key) => !hit.members.has(key))) throw new TypeError('expected object models');
+          take(hit);
+        }),
       });
-      return value;
     },
   };
 }
 
-/** @throws TypeError when the response has no list */
-const dataOf = (body: Json): Json[] => elementsOf(memberOf(body, 'data') ?? parseJson('null'));
+const ofList = keysOf(['data']);
 
-function reference(json: Json): Reference {
-  const attributes = memberOf(json, 'attributes') ?? parseJson('{}');
-  if (!attributes.isObject) throw new TypeError('expected attributes to be an object');
-  return { ...target.parse(pick(json, ['name', 'to'])), attributes };
-}
+/** The elements of `{"data":[…]}`. */
+const dataOf = (keys: Keys, take: Take): Reading<void> => ({
+  keys: ofList,
+  elements: { key: 'data', keys, take },
+  result({ members, twice }) {
+    if (!members.has('data') || twice.size > 0) throw new TypeError('expected one list of data');
+  },
+});
 
-function objectModel(json: Json): Json {
-  storedModel.parse(pick(json, ['objectId', 'model', 'version']));
-  return json;
-}
+const objectModel: Reading<Json> = {
+  keys: ofModel,
+  result(answer) {
+    storedModel.parse(pickSmall(answer, mandatory));
+    return answer;
+  },
+};
 
-function objectModelWithRelated(json: Json): Json {
-  related.parse(pick(json, ['objectId', 'model', 'version', 'relatedModels']));
-  return json;
-}
+const ofRelated = keysOf(['model', 'success', 'code', 'details', 'created']);
+
+const withRelated = (take: Take = () => {}): Reading<Json> => ({
+  ...objectModel,
+  elements: { key: 'relatedModels', keys: ofRelated, take },
+});

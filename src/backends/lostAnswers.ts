@@ -1,17 +1,13 @@
-import { parseTypeRef } from '../protocol/fields.ts';
-import { type Json, textIn, valueIn } from '../protocol/json.ts';
+import { parseTypeRef, type TypeRef } from '../protocol/fields.ts';
+import { type Json, pickSmall, textIn } from '../protocol/json.ts';
 import { equalIn } from './jsonEquality.ts';
 
 /** Checks whether a request whose response was lost took effect (B4). */
 
 /** The object model has the type and the owner of the request. */
 export function isCreatedBy(sent: Json, ownerId: string, stored: Json): boolean {
-  const type = parseTypeRef(valueIn(sent, 'type'))?.typeId;
-  return (
-    type !== undefined &&
-    valueIn(stored, 'ownerId') === ownerId &&
-    parseTypeRef(valueIn(stored, 'type'))?.typeId === type
-  );
+  const type = typeIn(sent)?.typeId;
+  return type !== undefined && pickSmall(stored, ['ownerId']).ownerId === ownerId && typeIn(stored)?.typeId === type;
 }
 
 /** The object model has the content of the request and the next version. */
@@ -20,7 +16,7 @@ export function isReplacedBy(sent: Json, stored: Json): boolean {
   return (
     before !== undefined &&
     versionOf(stored) === before + 1n &&
-    isOfType(valueIn(stored, 'type'), valueIn(sent, 'type')) &&
+    isOfType(typeIn(stored), typeIn(sent)) &&
     (!sent.members.has('name') || equalIn('name', sent, stored)) &&
     equalIn('properties', sent, stored, '{}') &&
     equalIn('variables', sent, stored, '{}')
@@ -32,11 +28,12 @@ export const isDefinedBy = (sent: Json, stored: Json): boolean =>
   [...sent.members.keys()].every((key) => equalIn(key, sent, stored));
 
 /** A stored type has a full version; the requested one may have none, or only a major version. */
-function isOfType(stored: unknown, asked: unknown): boolean {
-  const [type, wanted] = [parseTypeRef(stored), parseTypeRef(asked)];
+function isOfType(type: TypeRef | undefined, wanted: TypeRef | undefined): boolean {
   if (type === undefined || type.typeId !== wanted?.typeId) return false;
   return wanted.version === undefined || `${type.version}.`.startsWith(`${wanted.version}.`);
 }
+
+const typeIn = (json: Json): TypeRef | undefined => parseTypeRef(pickSmall(json, ['type']).type);
 
 /** Exact for versions beyond 2^53, too. */
 function versionOf(json: Json): bigint | undefined {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { parseTypeRef, type TypeRef } from '../protocol/fields.ts';
 import { pick } from '../protocol/json.ts';
+import { keysOf } from '../protocol/jsonKeys.ts';
 import { Rejection } from '../protocol/rejection.ts';
 import type { Cache } from './cache.ts';
 import type { Call, Send } from './call.ts';
@@ -33,6 +34,8 @@ const definition = z.object({
   baseTypes: z.array(z.string()).nullish(),
 });
 
+const keys = keysOf(['methods', 'baseTypes']);
+
 /** Most types that are read for one method, including the type of the object. */
 const maxTypes = 64;
 
@@ -44,7 +47,7 @@ export function methodDeclarations(send: Send, call: Call, cache: Cache<TypeMeth
     const request = { ...read, path: definitionPath(model, typeId, version) };
     const { value } = await send({
       ...request,
-      read: (answer) => definition.parse(pick(answer, ['methods', 'baseTypes'])),
+      read: { keys, result: (answer) => definition.parse(pick(answer, ['methods', 'baseTypes'])) },
     });
     if (value === undefined) return undefined;
     const methods = Array.from(value.methods ?? [], ([name, { input }]) => {

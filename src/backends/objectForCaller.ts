@@ -1,9 +1,10 @@
 import { Axios, type AxiosAdapter } from 'axios';
 import { z } from 'zod';
 import { isGuid } from '../protocol/fields.ts';
-import { answerLimits, pick, readJson } from '../protocol/json.ts';
-import { allKeys } from '../protocol/jsonKeys.ts';
+import { pickSmall } from '../protocol/json.ts';
+import { keysOf } from '../protocol/jsonKeys.ts';
 import type { Span } from '../tracing/span.ts';
+import { type Reading, readAnswer } from './answer.ts';
 import type { AttemptMetrics } from './attemptMetrics.ts';
 import type { Connections } from './bulkhead.ts';
 import { beginCallSpan, type CallSpan, type Server } from './callSpan.ts';
@@ -64,6 +65,11 @@ const objectModel = z.object({
   type: z.string(),
   path: z.string().nullish(),
 });
+const members = objectModel.keyof().options;
+const reading: Reading<z.infer<typeof objectModel> | undefined> = {
+  keys: keysOf(members),
+  result: (answer) => objectModel.safeParse(pickSmall(answer, members)).data,
+};
 
 /**
  * Reads once, without retries or cache (M2). Error responses do not count for the circuit, because callers could open it
@@ -104,7 +110,7 @@ export function createObjectReader(options: ObjectReaderOptions): ObjectReader {
     attempted({ status });
     if (status === 200) {
       circuit.succeeded();
-      return readObject(data, objectId, model);
+      return await readObject(data, objectId, model);
     }
     if (status === 401 || status === 403 || status === 404) {
       const redacted = (text: string) => redact(text, caller.token);
@@ -115,11 +121,10 @@ export function createObjectReader(options: ObjectReaderOptions): ObjectReader {
     return unavailable(`responded${isExpected ? '' : ' unexpectedly'} with HTTP ${status}`);
   }
 
-  function readObject(data: Buffer, objectId: string, model: string): ObjectResult {
+  async function readObject(data: Buffer, objectId: string, model: string): Promise<ObjectResult> {
     const invalid = unavailable('sent a response that is not the object model');
     try {
-      const response = readJson(data, allKeys, answerLimits);
-      const found = objectModel.safeParse(pick(response, ['objectId', 'model', 'type', 'path'])).data;
+      const found = await readAnswer(data, reading);
       if (found?.objectId.toLowerCase() !== objectId.toLowerCase() || found.model !== model) return invalid;
       return { kind: 'object', object: { type: found.type, path: found.path || undefined } };
     } catch {

@@ -1,6 +1,9 @@
 import { z } from 'zod';
 import type { Operation } from '../metrics/declared/backends.ts';
 import { isSegment } from '../protocol/fields.ts';
+import { pickSmall } from '../protocol/json.ts';
+import { keysOf } from '../protocol/jsonKeys.ts';
+import type { Reading } from './answer.ts';
 import type { Cache } from './cache.ts';
 import type { Call, Send } from './call.ts';
 import { path } from './path.ts';
@@ -15,7 +18,29 @@ const principal = z.object({
   path: z.string(),
   parentId: z.string().nullish(),
 });
-const oneOrNone = z.object({ data: z.array(principal).max(1) });
+const members = principal.keyof().options;
+const ofPrincipal = keysOf(members);
+const ofList = keysOf(['data']);
+
+/** `{"data":[…]}` with one identity or none. */
+function oneOrNone(): Reading<Principal | undefined> {
+  let found: Principal | undefined;
+  return {
+    keys: ofList,
+    elements: {
+      key: 'data',
+      keys: ofPrincipal,
+      take(element) {
+        if (found !== undefined) throw new TypeError('expected one identity at most');
+        found = principal.parse(pickSmall(element, members));
+      },
+    },
+    result(answer) {
+      if (!answer.members.has('data')) throw new TypeError('expected a list of data');
+      return found;
+    },
+  };
+}
 
 export type PrincipalManager = ReturnType<typeof principalManager>;
 
@@ -44,13 +69,7 @@ export function principalManager(send: Send, call: Call, cache: Cache<Principal>
           path`/devices?device=${deviceId}` +
           (connectivityPath === '' ? '' : path`&path=${connectivityPath}`) +
           (identity === undefined ? '' : path`&identity=${identity}`);
-        const { value = [] } = await send({
-          operation: 'resolve identity',
-          method: 'GET',
-          path: query,
-          read: ({ value }) => oneOrNone.parse(value).data,
-        });
-        return value[0];
+        return (await send({ operation: 'resolve identity', method: 'GET', path: query, read: oneOrNone() })).value;
       });
     },
 

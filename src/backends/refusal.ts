@@ -1,5 +1,7 @@
 import { z } from 'zod';
-import { readJson } from '../protocol/json.ts';
+import { type Json, pickSmall } from '../protocol/json.ts';
+import { answerReader } from '../protocol/jsonAnswer.ts';
+import { keysOf } from '../protocol/jsonKeys.ts';
 import { Rejection } from '../protocol/rejection.ts';
 
 /** An HTTP status 4xx of a backend. Thrown, unless the caller expects the status. */
@@ -17,18 +19,16 @@ export class Refusal extends Rejection {
 
 const maxTextLength = 300;
 
-const errorBody = z.object({
-  errors: z.tuple(
-    [
-      z.object({
-        title: z.string().optional().catch(undefined),
-        detail: z.string().optional().catch(undefined),
-        meta: z.record(z.string(), z.unknown()).catch({}),
-      }),
-    ],
-    z.unknown(),
-  ),
+/** No error needs more. A larger answer is not read. */
+const maxErrorBytes = 65_536;
+
+const backendError = z.object({
+  title: z.string().optional().catch(undefined),
+  detail: z.string().optional().catch(undefined),
+  meta: z.record(z.string(), z.unknown()).catch({}),
 });
+const errorMembers = ['title', 'detail', 'meta'] as const;
+const [outermost, ofError] = [keysOf(['errors']), keysOf(errorMembers)];
 
 /**
  * Describes a 4xx response: the operation, the status, and the backend's own title and detail.
@@ -46,10 +46,16 @@ export function refusalOf(
   return new Refusal(status, `${operation} failed with HTTP ${status}${words && `: ${words}`}`, meta);
 }
 
-function firstError(answer: Buffer): z.infer<typeof errorBody>['errors'][0] {
+function firstError(answer: Buffer): z.infer<typeof backendError> {
   const nothing = { title: undefined, detail: undefined, meta: {} };
+  if (answer.length > maxErrorBytes) return nothing;
+  let first: Json | undefined;
+  const take = (error: Json) => {
+    first ??= error;
+  };
   try {
-    return errorBody.safeParse(readJson(answer).value).data?.errors[0] ?? nothing;
+    answerReader(answer, outermost, { key: 'errors', keys: ofError, take })(answer.length + 1);
+    return first ? backendError.parse(pickSmall(first, errorMembers)) : nothing;
   } catch {
     return nothing;
   }

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { LogLines } from '../log/log.ts';
-import { answerLimits, readJson } from '../protocol/json.ts';
-import { allKeys } from '../protocol/jsonKeys.ts';
 import { Rejection } from '../protocol/rejection.ts';
+import { readAnswer } from './answer.ts';
 import type { HttpResponse } from './attempt.ts';
 import type { CallRequest, CallResult } from './call.ts';
 import type { Redact } from './redaction.ts';
@@ -25,8 +24,12 @@ export function createCallResults(name: string, log: LogLines, redact: Redact) {
     return new Rejection('internal_platform_error', `internal error, incident ${id}`);
   }
 
-  /** @throws Rejection http_response_error, not_authorized, internal_platform_error */
-  function resultOf<T>(request: CallRequest<T>, { status, data, token }: HttpResponse, lost: boolean): CallResult<T> {
+  /** @throws Rejection http_response_error, not_authorized, internal_platform_error, and what the reading throws */
+  async function resultOf<T>(
+    request: CallRequest<T>,
+    { status, data, token }: HttpResponse,
+    lost: boolean,
+  ): Promise<CallResult<T>> {
     const { operation, body, expect, read } = request;
     if (status >= 400 && status < 500) {
       const refusal = refusalOf(`${name}: ${operation}`, status, data, (words) => redact(words, token, body));
@@ -35,8 +38,9 @@ export function createCallResults(name: string, log: LogLines, redact: Redact) {
     }
     if (status < 200 || status >= 300) throw incident(operation, `HTTP ${status}`, status);
     try {
-      return { value: read?.(readJson(data, allKeys, answerLimits)) as T, refusal: undefined, lost };
+      return { value: (read && (await readAnswer(data, read))) as T, refusal: undefined, lost };
     } catch (error) {
+      if (error instanceof Rejection) throw error;
       throw incident(operation, error, status, token, body);
     }
   }

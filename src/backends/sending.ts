@@ -130,7 +130,7 @@ export function createSending(options: SendingOptions): (call: Call) => Send {
               answered ??= new Map();
               answered.set(route, ordinal + 1);
             }
-            return results.resultOf(request, response, lost);
+            return await results.resultOf(request, response, lost);
           }
           failure = `HTTP ${status}`;
           lost ||= hidesEffect(status);

@@ -1,6 +1,9 @@
 import { z } from 'zod';
 import { parseTypeRef } from '../protocol/fields.ts';
-import { parseJson, pick, pickSmall } from '../protocol/json.ts';
+import { excessOf, type Json, parseJson, pick, pickSmall } from '../protocol/json.ts';
+import { keysOf } from '../protocol/jsonKeys.ts';
+import { Rejection } from '../protocol/rejection.ts';
+import type { Reading } from './answer.ts';
 import type { Cache } from './cache.ts';
 import type { Call, Send } from './call.ts';
 import { isDefinedBy } from './lostAnswers.ts';
@@ -17,7 +20,25 @@ const typeDefinition = typeVersion.extend({
   baseTypes: z.array(z.string()).nullish(),
 });
 
-const definitionKeys = Object.keys(typeDefinition.shape);
+const definitionMembers = typeDefinition.keyof().options;
+
+/** The members that the service reads; they have room for the most names and base types of a look-up (D31, D172). */
+const definition: Reading<TypeDefinition> = {
+  keys: keysOf(definitionMembers),
+  result(answer) {
+    for (const [name, member] of answer.members) {
+      const excess = excessOf(member);
+      if (excess === undefined) continue;
+      throw new Rejection('response_too_large', `type registry: ${name} of the type definition ${excess}`);
+    }
+    return typeDefinition.parse(pick(answer, definitionMembers));
+  },
+};
+
+const created: Reading<z.infer<typeof typeVersion>> = {
+  keys: keysOf(['typeId', 'version']),
+  result: (answer) => typeVersion.parse(pickSmall(answer, ['typeId', 'version'])),
+};
 
 export type TypeRegistry = ReturnType<typeof typeRegistry>;
 
@@ -34,7 +55,7 @@ export function typeRegistry(send: Send, call: Call, cache: Cache<TypeDefinition
       const key = JSON.stringify([model, typeId, version]);
       return cache.get(call, key, isFullVersion(version) ? Number.POSITIVE_INFINITY : latestMs, async () => {
         const request = { ...read, path: at(model, typeId, version) };
-        return (await send({ ...request, read: (answer) => typeDefinition.parse(pick(answer, definitionKeys)) })).value;
+        return (await send({ ...request, read: definition })).value;
       });
     },
 
@@ -50,14 +71,15 @@ export function typeRegistry(send: Send, call: Call, cache: Cache<TypeDefinition
           path: path`/modelDefinitions/${model}/types`,
           body,
           expect: [409],
-          read: (answer) => typeVersion.parse(pick(answer, ['typeId', 'version'])),
+          read: created,
         });
         if (!refusal) return value;
         const sent = parseJson(body);
         const named = typeVersion.safeParse(pickSmall(sent, ['typeId', 'version'])).data;
         if (!lost || named === undefined || !isFullTypeRef(named)) throw refusal; // D1
         const request = { ...read, path: at(model, named.typeId, named.version) };
-        const { value: stored } = await send({ ...request, read: (answer) => answer });
+        const whole: Reading<Json> = { keys: keysOf(sent.members.keys()), result: (answer) => answer };
+        const { value: stored } = await send({ ...request, read: whole });
         if (stored && isDefinedBy(sent, stored)) return named;
         throw refusal;
       } finally {

@@ -57,9 +57,15 @@ interface Acknowledged<F extends z.ZodRawShape = z.ZodRawShape> {
 export interface CardLimits {
   /** Largest gap between a request's version and the stored one (A4). */
   readonly maxVersionGap: number;
-  /** Object models that one SyncModel fetches, and their size in bytes (A10). */
+  /** Object models that one SyncModel fetches; bytes of them, and of their references (A10). */
   readonly maxSyncModels: number;
   readonly maxSyncBytes: number;
+  /** References that one message reads (R6). */
+  readonly maxReferences: number;
+  /** Object models that are compared with the unique properties of one message (R6). */
+  readonly maxHits: number;
+  /** Related models in the answer to one message (R6). */
+  readonly maxRelatedModels: number;
 }
 
 /**

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { action, done } from '../card/card.ts';
 import { createOrUpdate, type Identity } from '../objectModel/createOrUpdate.ts';
-import { relatedModels } from '../objectModel/storedModel.ts';
+import { relatedModels } from '../objectModel/relatedModels.ts';
 import { configurationNews } from '../objectModel/subscribers.ts';
 import { derivedId } from '../protocol/event.ts';
 import { guid, isGuid, modelId, parseTypeRef, path } from '../protocol/fields.ts';
@@ -19,9 +19,10 @@ export const modelCreate = action('model.create', {
   },
   echo: () => ({ fields: { relatedModels: [] } }),
 
-  async handle({ envelope, headers: { owner }, json, redelivered }, backends) {
+  async handle({ envelope, headers: { owner }, json, redelivered }, backends, limits) {
     const identity = identify(json, envelope.eventId);
-    const registered = await createOrUpdate({ generation: 'V2', owner, identity, body: json, redelivered }, backends);
+    const registration = { generation: 'V2', owner, identity, body: json, redelivered } as const;
+    const registered = await createOrUpdate(registration, backends, limits);
     const { objectId } = registered;
     return done({ objectId, relatedModels: registered.relatedModels }, await configurationNews(registered, backends));
   },

@@ -1,6 +1,9 @@
+import { textOf } from '../backends/answer.ts';
 import type { BoundBackends } from '../backends/backends.ts';
-import type { Reference } from '../backends/informationModel.ts';
-import { type Json, valueIn } from '../protocol/json.ts';
+import { isMarked, isNamed, objectOf, type Reference } from '../backends/reference.ts';
+import { inOrder } from '../concurrency/inOrder.ts';
+import { bytesOf, type Json } from '../protocol/json.ts';
+import { keysOf } from '../protocol/jsonKeys.ts';
 import { Rejection } from '../protocol/rejection.ts';
 
 /** What `Svc.Device.SyncModel` fetches, starting with one model. */
@@ -22,8 +25,19 @@ export interface Collection {
 export interface Collected {
   readonly objectId: string;
   readonly model: string;
-  readonly stored: Json;
+  /** The backend's own text of it. */
+  readonly text: string;
 }
+
+/** What one walk may read (A10). */
+export interface WalkLimits {
+  readonly maxSyncModels: number;
+  /** Of models, and of references. */
+  readonly maxSyncBytes: number;
+  readonly maxReferences: number;
+}
+
+type Wanted = Omit<Collected, 'text'>;
 
 const together = 8;
 
@@ -35,7 +49,7 @@ const together = 8;
  */
 export async function collect(
   collection: Collection,
-  limits: { readonly maxSyncModels: number; readonly maxSyncBytes: number },
+  { maxSyncModels, maxSyncBytes, maxReferences }: WalkLimits,
   { informationModel }: BoundBackends,
 ): Promise<{ models: Collected[]; missing: string[] }> {
   const { model, recursive } = collection;
@@ -43,43 +57,60 @@ export async function collect(
   const models: Collected[] = [];
   const missing: string[] = [];
   const visited = new Set<string>();
+  const leadsOn = childrenFor(collection);
+  const childOf = objectOf(model);
   let bytes = 0;
+  let references = 0;
+  let referenceBytes = 0;
 
   async function fetchAll(
-    wanted: readonly Omit<Collected, 'stored'>[],
-    read: (objectId: string, model: string) => Promise<Json | undefined> = informationModel.getModel,
+    wanted: Iterable<Wanted>,
+    read: typeof informationModel.getModel | typeof informationModel.existingModel = informationModel.getModel,
   ): Promise<Collected[]> {
-    const fresh = wanted.filter((one) => {
+    const fresh: Wanted[] = [];
+    for (const one of wanted) {
       const key = JSON.stringify([one.objectId.toLowerCase(), one.model]);
-      if (visited.has(key)) return false;
-      if (visited.size === limits.maxSyncModels) throw tooLarge(`more than ${limits.maxSyncModels} object models`);
-      return visited.add(key);
-    });
-    const fetched = await inOrder(fresh, async (one) => {
+      if (visited.has(key)) continue;
+      if (visited.size === maxSyncModels) throw tooManyModels(maxSyncModels);
+      visited.add(key);
+      fresh.push(one);
+    }
+    const fetched = await inOrder(together, fresh, async (one) => {
       const stored = await read(one.objectId, one.model);
-      bytes += stored === undefined ? 0 : Buffer.byteLength(stored.text);
-      if (bytes > limits.maxSyncBytes) throw tooLarge(`more than ${limits.maxSyncBytes} bytes of object models`);
-      return stored;
+      bytes += stored === undefined ? 0 : sizeOf(stored);
+      if (bytes > maxSyncBytes) throw tooLarge(`more than ${maxSyncBytes} bytes of object models`);
+      return stored && textOf(bytesOf(stored));
     });
     return fresh.flatMap((one, index) => {
-      const stored = fetched[index];
-      if (stored === undefined) missing.push(`${one.model} of ${one.objectId} is not there`);
-      return stored === undefined ? [] : [{ ...one, stored }];
+      const text = fetched[index];
+      if (text === undefined) missing.push(`${one.model} of ${one.objectId} is not there`);
+      return text === undefined ? [] : [{ ...one, text }];
     });
   }
 
-  async function childrenOf(parents: readonly Collected[]): Promise<Omit<Collected, 'stored'>[]> {
-    const references = await inOrder(parents, ({ objectId }) => informationModel.references(objectId, model));
-    const children = references.flatMap((all) => all ?? []).filter((one) => leadsOn(collection, one));
-    return children.flatMap(({ to }) => (to.model === model ? [{ objectId: to.objectId, model }] : []));
+  async function childrenOf({ objectId }: Collected): Promise<readonly Wanted[]> {
+    const children = new Map<string, Wanted>();
+    await informationModel.references(objectId, model, (reference) => {
+      references += 1;
+      if (references > maxReferences) throw tooLarge(`more than ${maxReferences} references`);
+      referenceBytes += sizeOf(reference);
+      if (referenceBytes > maxSyncBytes) throw tooLarge(`more than ${maxSyncBytes} bytes of references`);
+      if (!leadsOn(reference)) return;
+      const id = childOf(reference);
+      const key = id?.toLowerCase();
+      if (id === undefined || key === undefined || children.has(key)) return;
+      children.set(key, { objectId: id, model });
+      if (children.size > maxSyncModels) throw tooManyModels(maxSyncModels);
+    });
+    return [...children.values()];
   }
 
   let level = await fetchAll([{ objectId: collection.objectId, model }], informationModel.existingModel);
   for (let depth = 0; level.length > 0; depth += 1) {
-    const beside = await fetchAll(level.flatMap(({ objectId }) => related.map((name) => ({ objectId, model: name }))));
+    const beside = await fetchAll(besides(level, related));
     for (const one of level) models.push(one, ...beside.filter(({ objectId }) => objectId === one.objectId));
     const goesOn = leadsAnywhere(collection) && (recursive || depth === 0);
-    level = goesOn ? await fetchAll(await childrenOf(level)) : [];
+    level = goesOn ? await fetchAll((await inOrder(together, level, childrenOf)).flat()) : [];
   }
   return { models, missing };
 }
@@ -87,26 +118,21 @@ export async function collect(
 const leadsAnywhere = ({ hierarchical, contained, references }: Collection): boolean =>
   hierarchical || contained || references.size > 0;
 
-function leadsOn({ hierarchical, contained, references }: Collection, { name, attributes }: Reference): boolean {
-  if (hierarchical) return true;
-  if (!contained) return references.has(name);
-  return valueIn(attributes, 'isContained') === true || valueIn(attributes, 'isContainment') === true;
+const containment = keysOf(['isContained', 'isContainment']);
+
+/** Whether the walk follows a reference. */
+function childrenFor({ hierarchical, contained, references }: Collection): (reference: Reference) => boolean {
+  if (hierarchical) return () => true;
+  return contained ? (reference) => isMarked(reference, containment) : isNamed(references);
 }
+
+/** One by one: there may be many more than may be fetched. */
+function* besides(level: readonly Wanted[], related: readonly string[]): Iterable<Wanted> {
+  for (const { objectId } of level) for (const model of related) yield { objectId, model };
+}
+
+const sizeOf = ({ place: { start, end } }: Json): number => end - start;
+
+const tooManyModels = (most: number) => tooLarge(`more than ${most} object models`);
 
 const tooLarge = (what: string) => new Rejection('response_too_large', `the request would fetch ${what}`);
-
-/** Runs a few reads at a time; starts none after a failure. @returns the results in the order of the input */
-async function inOrder<In, Out>(inputs: readonly In[], read: (input: In) => Promise<Out>): Promise<Out[]> {
-  const answers: Out[] = [];
-  let next = 0;
-  async function worker() {
-    try {
-      for (let index = next++; index < inputs.length; index = next++) answers[index] = await read(inputs[index] as In);
-    } catch (error) {
-      next = inputs.length;
-      throw error;
-    }
-  }
-  await Promise.all(Array.from({ length: Math.min(together, inputs.length) }, worker));
-  return answers;
-}

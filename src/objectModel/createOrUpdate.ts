@@ -5,6 +5,7 @@ import type { Generation } from '../protocol/event.ts';
 import { isGuid, parseTypeRef, type TypeRef } from '../protocol/fields.ts';
 import { type Json, withMember } from '../protocol/json.ts';
 import { Rejection } from '../protocol/rejection.ts';
+import { createRelatedModels, type RelatedModels } from './relatedModels.ts';
 import { locate, type Registered, registered } from './storedModel.ts';
 import { uniqueProperties } from './uniqueProperties.ts';
 import { createUniqueValues } from './uniqueValues.ts';
@@ -31,17 +32,28 @@ export interface Identity {
   readonly derivedId: string | undefined;
 }
 
+/** What is read of the answers of backends at most (R6). */
+export interface AnswerLimits {
+  /** Object models that a look-up by unique properties has found. */
+  readonly maxHits: number;
+  readonly maxRelatedModels: number;
+}
+
 const mostRaces = 5;
 
 /**
  * Creates the object model, or updates it, after claiming it if it has no owner (A1).
  * @throws Rejection
  */
-export async function createOrUpdate(registration: Registration, backends: BoundBackends): Promise<Registered> {
+export async function createOrUpdate(
+  registration: Registration,
+  backends: BoundBackends,
+  limits: AnswerLimits,
+): Promise<Registered> {
   const { identity, body } = registration;
   const { informationModel } = backends;
   const ownerId = await resolveOwner(registration.owner, backends);
-  const found = await lookUp(registration, backends);
+  const found = await lookUp(registration, backends, limits);
   // An earlier delivery created it. A second creation returns the same response (A2).
   const isOurs = found !== undefined && locate(found).objectId === identity.derivedId;
   // A redelivered message may have created the model, too; then it must not update it (G3).
@@ -49,7 +61,8 @@ export async function createOrUpdate(registration: Registration, backends: Bound
 
   try {
     const wasThere = found !== undefined && !isOurs;
-    return registered(await create(registration, ownerId, wasThere, backends), true);
+    const related = createRelatedModels(limits);
+    return registered(await create(registration, ownerId, wasThere, related, backends), true, related);
   } catch (error) {
     if (!(error instanceof Refusal) || error.status !== 409) throw error;
     return found === undefined || isOurs ? afterConflict(error) : update(found);
@@ -76,7 +89,9 @@ export async function createOrUpdate(registration: Registration, backends: Bound
       if (at.ownerId === undefined) await informationModel.claim(at.objectId, at.model, ownerId);
       try {
         const text = withMember(body, 'version', at.version);
-        return registered(await informationModel.replaceModel(at.objectId, at.model, text), false);
+        const related = createRelatedModels(limits);
+        const replaced = await informationModel.replaceModel(at.objectId, at.model, text, related.take);
+        return registered(replaced, false, related);
       } catch (error) {
         if (!(error instanceof Refusal) || error.status !== 409 || race === mostRaces) throw error;
         const again = await informationModel.getModel(at.objectId, at.model);
@@ -92,15 +107,16 @@ function create(
   { generation, identity, body }: Registration,
   ownerId: string,
   wasThere: boolean,
+  { take }: RelatedModels,
   { informationModel }: BoundBackends,
 ) {
   const { objectId, derivedId, model } = identity;
   if (generation === 'V2') {
     const text = derivedId === undefined ? body.text : withMember(body, 'objectId', JSON.stringify(derivedId));
-    return informationModel.createModel(ownerId, text, undefined, wasThere);
+    return informationModel.createModel(ownerId, text, undefined, wasThere, take);
   }
   const text = body.members.has('model') ? body.text : withMember(body, 'model', JSON.stringify(model));
-  return informationModel.createModel(ownerId, text, objectId ?? derivedId, wasThere);
+  return informationModel.createModel(ownerId, text, objectId ?? derivedId, wasThere, take);
 }
 
 async function resolveOwner(owner: string, { principalManager }: BoundBackends): Promise<string> {
@@ -116,6 +132,7 @@ async function resolveOwner(owner: string, { principalManager }: BoundBackends):
 async function lookUp(
   { generation, identity, body }: Registration,
   backends: BoundBackends,
+  { maxHits }: AnswerLimits,
 ): Promise<Json | undefined> {
   const { objectId, model, type } = identity;
   if (model === undefined) return undefined;
@@ -126,15 +143,25 @@ async function lookUp(
   const { values, twice } = unique.read(body);
   if (twice !== undefined) throw new Rejection(invalid(generation), `body.properties.${twice} occurs twice`);
   if (values === undefined) return undefined;
-  const hits = await backends.informationModel.query(model, type.typeId, values);
-  const found = hits.filter((hit) => isOf(hit, model, type) && unique.areIn(hit, values)); // B2
-  if (found.length > 1) {
+  const hasValues = unique.matching(values);
+  let [hits, matches] = [0, 0];
+  let found: Json | undefined;
+  await backends.informationModel.query(model, type.typeId, values, (hit) => {
+    hits += 1;
+    if (hits > maxHits) {
+      throw new Rejection('response_too_large', `information model: more than ${maxHits} object models were found`);
+    }
+    if (!hasValues(hit) || !isOf(hit, model, type)) return; // B2
+    matches += 1;
+    found ??= hit;
+  });
+  if (matches > 1) {
     throw new Rejection(
       'http_response_error',
-      `information model: ${found.length} object models have the unique properties of the request; none was updated`,
+      `information model: ${matches} object models have the unique properties of the request; none was updated`,
     );
   }
-  return found[0];
+  return found;
 }
 
 const isOf = (hit: Json, model: string, { typeId }: TypeRef): boolean => {

@@ -1,6 +1,7 @@
 import type { BoundBackends } from '../backends/backends.ts';
-import type { Reference } from '../backends/informationModel.ts';
-import { parseJson, valueIn, withMember } from '../protocol/json.ts';
+import { attributesOf, isMarked, isNamed, objectOf, type Reference } from '../backends/reference.ts';
+import { parseJson, withMember } from '../protocol/json.ts';
+import { keysOf } from '../protocol/jsonKeys.ts';
 import { Rejection } from '../protocol/rejection.ts';
 
 /**
@@ -12,28 +13,37 @@ export async function linkParent(
   child: { readonly objectId: string; readonly model: string },
   parent: { readonly objectId: string; readonly name: string },
   { informationModel }: BoundBackends,
+  { maxReferences }: { readonly maxReferences: number },
 ): Promise<void> {
-  const references = (await informationModel.references(child.objectId, child.model)) ?? [];
-  const isWanted = ({ name, to }: Reference) =>
-    name === parent.name && to.objectId.toLowerCase() === parent.objectId.toLowerCase() && to.model === child.model;
-  const existing = references.find(isWanted);
-  if (existing && isMarked(existing)) return;
-
-  const others = references.filter((one) => !isWanted(one));
-  if (others.some(isMarked)) {
-    throw unchangeable('body.parent differs from the parent that the model has');
-  }
-  if (others.some(({ name }) => name === parent.name)) {
+  const hasName = isNamed(new Set([parent.name]));
+  const leadsTo = objectOf(child.model);
+  let [references, isOtherMarked, isNameTaken] = [0, false, false];
+  let existing: Reference | undefined;
+  await informationModel.references(child.objectId, child.model, (reference) => {
+    references += 1;
+    if (references > maxReferences) {
+      throw new Rejection('response_too_large', `the object model has more than ${maxReferences} references`);
+    }
+    const hasSameName = hasName(reference);
+    if (hasSameName && leadsTo(reference)?.toLowerCase() === parent.objectId.toLowerCase()) existing ??= reference;
+    else {
+      isNameTaken ||= hasSameName;
+      isOtherMarked ||= isMarked(reference, parentMark);
+    }
+  });
+  if (existing && isMarked(existing, parentMark)) return;
+  if (isOtherMarked) throw unchangeable('body.parent differs from the parent that the model has');
+  if (isNameTaken) {
     throw unchangeable('body.parent differs from the target of the reference of that name that the model has');
   }
   const name = JSON.stringify(parent.name);
   const to = JSON.stringify({ objectId: parent.objectId, model: child.model });
-  const attributes = withMember(existing?.attributes ?? parseJson('{}'), 'isParent', 'true'); // R5
+  const attributes = withMember(existing ? attributesOf(existing, parentMark) : parseJson('{}'), 'isParent', 'true'); // R5
   const body = `[{"name":${name},"to":${to},"attributes":${attributes}}]`;
   await informationModel.addReferences(child.objectId, child.model, body);
 }
 
-const isMarked = ({ attributes }: Reference): boolean => valueIn(attributes, 'isParent') === true;
+const parentMark = keysOf(['isParent']);
 
 const unchangeable = (why: string) =>
   new Rejection('http_response_error', `${why}: changing the parent is not supported`);

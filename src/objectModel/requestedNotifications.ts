@@ -4,7 +4,8 @@ import type { Registered } from './storedModel.ts';
 
 /** The request-response notification of a requested model. It goes to the target of the request. */
 export const requestedNotifications = (
-  { objectId, model, created, stored }: Pick<Registered, 'objectId' | 'model' | 'created' | 'stored'>,
+  { objectId, model, created }: Pick<Registered, 'objectId' | 'model' | 'created'>,
+  body: string,
   { deviceId, target }: Envelope,
 ): Notification => ({
   eventType: created ? 'Svc.InformationModel.ObjectModelCreated' : 'Svc.InformationModel.ObjectModelUpdated',
@@ -12,5 +13,5 @@ export const requestedNotifications = (
   target,
   objectId,
   model,
-  body: stored.text,
+  body,
 });

@@ -1,7 +1,7 @@
-import { z } from 'zod';
-import { shortened } from '../protocol/details.ts';
+import { textOf } from '../backends/answer.ts';
 import { integerIn, isGuid } from '../protocol/fields.ts';
-import { type Json, parseJson, pick, textIn, valueIn, withoutMember } from '../protocol/json.ts';
+import { type Json, pickSmall, textIn, withoutMember } from '../protocol/json.ts';
+import type { RelatedModel, RelatedModels } from './relatedModels.ts';
 
 interface Located {
   readonly objectId: string;
@@ -18,7 +18,7 @@ interface Located {
  * @throws Error when a mandatory member is missing
  */
 export function locate(stored: Json): Located {
-  const { objectId, model, type, ownerId, path } = pick(stored, ['objectId', 'model', 'type', 'ownerId', 'path']);
+  const { objectId, model, type, ownerId, path } = pickSmall(stored, ['objectId', 'model', 'type', 'ownerId', 'path']);
   const version = textIn(stored, 'version');
   if (!isGuid(objectId) || typeof model !== 'string' || version === undefined) {
     throw new Error('the information model answered with an object model that has no objectId, model or version');
@@ -40,38 +40,20 @@ export interface Registered {
   readonly model: string;
   /** Whether this request created it. */
   readonly created: boolean;
-  /** The information model's own text of it. */
+  /** The information model's answer, with the results of related models. */
   readonly stored: Json;
   readonly relatedModels: readonly RelatedModel[];
   /** Related models that this request created. */
   readonly createdModels: readonly string[];
 }
 
-/** The result of a related model (B1). */
-export interface RelatedModel {
-  readonly model: string;
-  readonly success: boolean;
-  readonly code: string;
-  readonly details: string;
-}
-
-const relatedModel = z.object({ model: z.string(), success: z.boolean(), code: z.string(), details: z.string() });
-
-/** Schema of the related models in an acknowledgement. */
-export const relatedModels: z.ZodType<readonly RelatedModel[]> = z.array(relatedModel);
-
-/** Splits a response of the information model into the object model and the results of its related models (B1). */
-export function registered(answer: Json, created: boolean): Registered {
-  const relatedModels = valueIn(answer, 'relatedModels') ?? [];
-  const stored = parseJson(withoutMember(answer, 'relatedModels'));
+/** @param related the results of related models in the same answer */
+export function registered(stored: Json, created: boolean, related?: RelatedModels): Registered {
   const { objectId, model } = locate(stored);
-  const related = z.array(relatedModel.extend({ created: z.boolean().default(false) })).parse(relatedModels);
-  return {
-    objectId,
-    model,
-    created,
-    stored,
-    relatedModels: related.map((one) => ({ ...relatedModel.parse(one), details: shortened(one.details) })),
-    createdModels: related.filter((one) => one.success && one.created).map((one) => one.model),
-  };
+  const { results: relatedModels = [], created: createdModels = [] } = related ?? {};
+  return { objectId, model, created, stored, relatedModels, createdModels };
 }
+
+/** The information model's own text of the object model, without the results of related models. */
+export const textOfRegistered = ({ stored }: Registered): Promise<string> =>
+  textOf(withoutMember(stored, 'relatedModels'));

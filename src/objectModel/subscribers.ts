@@ -1,5 +1,7 @@
+import { textOf } from '../backends/answer.ts';
 import type { BoundBackends } from '../backends/backends.ts';
 import { defaultModel } from '../protocol/fields.ts';
+import { bytesOf } from '../protocol/json.ts';
 import type { Notification } from '../protocol/notification.ts';
 import { Rejection } from '../protocol/rejection.ts';
 import { locate, type Registered } from './storedModel.ts';
@@ -33,7 +35,7 @@ export async function configurationNews(
       target: target.join('/'),
       objectId,
       model: configurationModel,
-      body: configuration.text,
+      body: await textOf(bytesOf(configuration)),
     };
     return { notifications: [notification], remarks: [] };
   } catch (error) {

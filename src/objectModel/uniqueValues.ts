@@ -1,6 +1,7 @@
 import { type Json, memberOf, untilRepeated } from '../protocol/json.ts';
 import { keysOf } from '../protocol/jsonKeys.ts';
 import type { JsonLimits } from '../protocol/jsonLimits.ts';
+import { backslash, digit9, quote } from '../protocol/jsonTokens.ts';
 
 /** Values of unique properties, as JSON text. */
 export type UniqueValues = ReadonlyMap<string, Json>;
@@ -21,7 +22,7 @@ export function createUniqueValues(names: readonly string[]) {
       const value = memberOf(found, name, wrapping);
       if (value?.twice.size) twice ??= name;
       const plain = value && unwrapped(value);
-      if (plain !== undefined && plain.text !== 'null') values.set(name, plain);
+      if (plain !== undefined && plain.place.bytes[plain.place.start] !== letterN) values.set(name, plain);
     }
     return { values: values.size === names.length ? values : undefined, twice };
   }
@@ -29,10 +30,17 @@ export function createUniqueValues(names: readonly string[]) {
   return {
     /** The values of a device's object model, undefined unless all are present; and a property that occurs twice, if any. */
     read: (model: Json) => read(model, untilRepeated),
-    /** Whether an object model has these values. */
-    areIn(model: Json, wanted: UniqueValues): boolean {
-      const { values } = read(model);
-      return values !== undefined && [...wanted].every(([name, value]) => isSame(value, values.get(name)));
+    /** Whether an object model has these values. Each of them is decoded once, however many models there are. */
+    matching(wanted: UniqueValues): (model: Json) => boolean {
+      const checks = Array.from(wanted, ([name, value]) => [name, equalTo(value)] as const);
+      return (model) => {
+        const { values } = read(model);
+        if (values === undefined) return false;
+        return checks.every(([name, isEqual]) => {
+          const value = values.get(name);
+          return value !== undefined && isEqual(value);
+        });
+      };
     },
   };
 }
@@ -43,12 +51,40 @@ function unwrapped(value: Json): Json | undefined {
   return value.size === 1 && value.members.has('value') ? memberOf(value, 'value', wrapping) : value;
 }
 
+/** Of `null`: no other value begins with it. */
+const letterN = 0x6e;
+
 /** Arrays, objects and numbers beyond 2^53 are equal only if their texts are equal. */
-function isSame({ text: a }: Json, other: Json | undefined): boolean {
-  const b = other?.text ?? '';
-  if (a === b) return true;
-  if (a.startsWith('"') && b.startsWith('"')) return JSON.parse(a) === JSON.parse(b);
-  return isNumber(a) && isNumber(b) && Number.isSafeInteger(Number(a)) && Number(a) === Number(b);
+function equalTo(value: Json): (other: Json) => boolean {
+  if (isText(value)) return equalToText(value);
+  const number = isNumber(value) ? Number(value.text) : Number.NaN;
+  if (!Number.isSafeInteger(number)) return (other) => isWritten(value, other);
+  return (other) => isWritten(value, other) || (isNumber(other) && Number(other.text) === number);
 }
 
-const isNumber = (text: string): boolean => /^-?\d/.test(text);
+/** Texts are decoded only if one has escapes and they can be equal: an escape has at most six bytes for one. */
+function equalToText(value: Json): (other: Json) => boolean {
+  const length = lengthOf(value);
+  const isEscaped = hasEscapes(value);
+  return (other) => {
+    const otherLength = lengthOf(other);
+    if (!isText(other) || 6 * otherLength < length || 6 * length < otherLength) return false;
+    return isEscaped || hasEscapes(other) ? other.value === value.value : isWritten(value, other);
+  };
+}
+
+/** Whether they have the same text. */
+function isWritten({ place }: Json, { place: other }: Json): boolean {
+  if (place.end - place.start !== other.end - other.start) return false;
+  return place.bytes.compare(other.bytes, other.start, other.end, place.start, place.end) === 0;
+}
+
+const lengthOf = ({ place: { start, end } }: Json): number => end - start;
+
+const hasEscapes = ({ place: { bytes, start, end } }: Json): boolean => bytes.subarray(start, end).includes(backslash);
+
+const isText = ({ place: { bytes, start } }: Json): boolean => bytes[start] === quote;
+
+/** Only a number begins with a digit or a minus. */
+const isNumber = ({ place: { bytes, start } }: Json): boolean =>
+  (bytes[start] as number) <= digit9 && bytes[start] !== quote;

@@ -1,7 +1,9 @@
 import { isUtf8 } from 'node:buffer';
 import { allKeys, type Keys, maxKeyLength } from './jsonKeys.ts';
 import { type JsonLimits, MalformedJson, trusted } from './jsonLimits.ts';
-import { effort, type Member, type Scanned, scan } from './jsonScan.ts';
+import type { Member, Scanned } from './jsonPass.ts';
+import { effort, scan } from './jsonScan.ts';
+import { comma, openBrace, pastBlanks, quote } from './jsonTokens.ts';
 
 export { MalformedJson } from './jsonLimits.ts';
 
@@ -59,12 +61,17 @@ export function terminated(bytes: Uint8Array): Buffer {
  * @throws MalformedJson
  */
 export function readTerminated(text: Buffer, keys: Keys = allKeys, limits: JsonLimits = usual): Json {
+  return jsonAt(text, 0, checkedEnd(text), keys, limits);
+}
+
+/** @returns the end of the JSON text */
+export function checkedEnd(text: Buffer): number {
   const end = text.byteLength - 1;
   if (end === 0) throw new MalformedJson('is empty, expected JSON');
   if (!isUtf8(text)) throw new MalformedJson('is not valid UTF-8');
   if (text[0] === 0xef && text[1] === 0xbb && text[2] === 0xbf)
     throw new MalformedJson('begins with a byte order mark');
-  return jsonAt(text, 0, end, keys, limits);
+  return end;
 }
 
 /** The same for bytes without a zero byte. */
@@ -96,6 +103,12 @@ export function valueIn(json: Json, key: string): unknown {
   return text === undefined ? undefined : built(text);
 }
 
+/** Whether one outermost member is a text. */
+export function isText({ members, place: { bytes } }: Json, key: string): boolean {
+  const member = members.get(key);
+  return member !== undefined && bytes[member.start] === quote;
+}
+
 /** Largest member of a device's body that the service reads: enough for a list of names. */
 const mostValuesRead = 1_001;
 const mostBytesRead = 65_536;
@@ -123,21 +136,26 @@ export function pick<Key extends string>(json: Json, keys: readonly Key[]): Part
 }
 
 /** A JSON text that is part of a larger one. */
-export function jsonAt(bytes: Buffer, from: number, end: number, keys: Keys, limits: JsonLimits = answerLimits): Json {
-  let start = from;
-  while (start < end && isBlank(bytes[start] as number)) start += 1;
-  const { members, twice, size } = scan(bytes, start, end, keys, limits);
+function jsonAt(bytes: Buffer, from: number, end: number, keys: Keys, limits: JsonLimits = answerLimits): Json {
+  return jsonOf(scan(bytes, from, end, keys, limits), bytes, from, end);
+}
+
+/** What a pass has found there. */
+export function jsonOf({ members, twice, size }: Scanned, bytes: Buffer, from: number, end: number): Json {
   const json: { -readonly [Key in keyof Json]: Json[Key] } = Object.create(asAskedFor);
   json.members = members;
   json.twice = twice;
   json.size = size;
-  json.isObject = bytes[start] === 0x7b;
   json.place = { bytes, start: from, end };
   return json;
 }
 
 /** Members that are computed on access. They are on a prototype because a response may have tens of thousands of elements. */
 const asAskedFor = {
+  get isObject(): boolean {
+    const { bytes, start } = (this as unknown as Json).place;
+    return bytes[pastBlanks(bytes, start)] === openBrace;
+  },
   get text(): string {
     const { bytes, start, end } = (this as unknown as Json).place;
     const text = bytes.toString('utf8', start, end);
@@ -161,15 +179,22 @@ export function withMember(json: Json, key: string, valueText: string): string {
   return `${slice(json, start, open)}${JSON.stringify(key)}:${valueText}${separator}${slice(json, open, end)}`;
 }
 
-/** The text without one outermost member and its comma; nothing else changes (R5). */
-export function withoutMember(json: Json, key: string): string {
-  const { start, end } = json.place;
+export const bytesOf = ({ place: { bytes, start, end } }: Json): Buffer => bytes.subarray(start, end);
+
+/** The bytes of the text without one outermost member and its comma; nothing else changes (R5). */
+export function withoutMember(json: Json, key: string): Buffer {
+  const { bytes, start, end } = json.place;
   const member = json.members.get(key);
-  if (!member) return json.text;
-  const after = slice(json, member.end, end);
-  const comma = /^\s*,\s*/.exec(after);
-  if (comma) return slice(json, start, member.key) + after.slice(comma[0].length);
-  return slice(json, start, member.key).replace(/,\s*$/, '') + after;
+  if (!member) return bytesOf(json);
+  let [from, to] = [member.key, pastBlanks(bytes, member.end)];
+  if (bytes[to] === comma) to = pastBlanks(bytes, to + 1);
+  else {
+    to = member.end;
+    let before = from - 1;
+    while (isBlank(bytes[before] as number)) before -= 1;
+    if (bytes[before] === comma) from = before;
+  }
+  return Buffer.concat([bytes.subarray(start, from), bytes.subarray(to, end)]);
 }
 
 const slice = ({ place: { bytes } }: Json, start: number, end: number): string => bytes.toString('utf8', start, end);
@@ -179,7 +204,5 @@ function built(text: string): unknown {
   effort.built += text.length;
   return text.charCodeAt(0) === quote && !text.includes('\\') ? text.slice(1, -1) : JSON.parse(text);
 }
-
-const quote = 0x22;
 
 const isBlank = (code: number): boolean => code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;

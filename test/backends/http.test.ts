@@ -75,7 +75,7 @@ describe('an idempotency key', () => {
     ]);
     const { informationModel } = backends.bind(callOf());
     await informationModel.getModel('o1', 'svc.device');
-    await informationModel.query('svc.device', 'pump', new Map());
+    await informationModel.query('svc.device', 'pump', new Map(), () => {});
     await informationModel.replaceModel('o1', 'svc.device', '{}');
     expect(keysOf(script.calls)).toEqual([undefined, undefined, expect.stringMatching(/^[0-9a-f-]{36}$/)]);
   });
@@ -143,6 +143,16 @@ describe('the outcome of a call', () => {
     const head = 'information model: replace object model failed with HTTP 409: Version mismatch: pump A1 … see … xxx';
     expect(refusal.details.startsWith(head)).toBe(true);
     expect(refusal.details.length).toBeLessThan(370);
+  });
+
+  it.each([
+    [65_536, ': Full'],
+    [65_537, ''],
+  ])('of a refusal of %i bytes has the words%s', async (bytes, words) => {
+    const body = '{"errors":[{"title":"Full"}]}'.padEnd(bytes);
+    const { backends } = scripted([{ call: put, reply: [400, body] }], { maxAnswerBytes: 1e6 });
+    const refusal = await rejection(backends.bind(callOf()).informationModel.replaceModel('o1', 'svc.device', '{}'));
+    expect(refusal.details).toBe(`information model: replace object model failed with HTTP 400${words}`);
   });
 
   it.each([

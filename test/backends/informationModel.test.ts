@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { attributesOf, isMarked, isNamed, objectOf } from '../../src/backends/reference.ts';
 import { Refusal } from '../../src/backends/refusal.ts';
 import { parseJson } from '../../src/protocol/json.ts';
+import { keysOf } from '../../src/protocol/jsonKeys.ts';
 import { withFakeTimers } from '../support/fakeTimers.ts';
 import type { Script } from '../support/scriptedBackend.ts';
 import { pumpId } from '../support/world.ts';
@@ -67,31 +69,45 @@ describe('the information model', () => {
     const text = JSON.stringify(reference);
     const data = `{"data":[${text.slice(0, -1)},"attributes":${attributes}}, ${text}]}`;
     const informationModel = clientOf([{ call: `GET ${o1}/references/out`, reply: [200, data] }]);
-    const references = (await informationModel.references(pumpId, 'svc.device')) ?? [];
-    expect(references.map(({ attributes, ...rest }) => ({ ...rest, attributes: attributes.text }))).toEqual([
-      { ...reference, attributes },
-      { ...reference, attributes: '{}' },
+    const seen: unknown[] = [];
+    await informationModel.references(pumpId, 'svc.device', (one) => {
+      seen.push([isNamed(new Set(['contains']))(one), objectOf('svc.device')(one), attributesOf(one).text]);
+    });
+    expect(seen).toEqual([
+      [true, pumpId, attributes],
+      [true, pumpId, '{}'],
     ]);
   });
 
   it.each([
-    ['no list', {}],
+    ['no object', '[]'],
+    ['no list', '{}'],
+    ['an object', '{"data":{}}'],
+    ['two lists', '{"data":[],"data":[]}'],
+    ['numbers', '{"data":[1]}'],
+    ['without names', '{"data":[{"to":{},"attributes":{}}]}'],
+    ['without targets', '{"data":[{"name":"contains","attributes":{}}]}'],
+    ['to what is no GUID', '{"data":[{"name":"contains","to":{"objectId":"../B","model":"m"}}]}'],
+    ['to no model', `{"data":[{"name":"contains","to":{"objectId":"${pumpId}"}}]}`],
     [
-      'a target that is no GUID',
-      { data: [{ name: 'contains', to: { objectId: '../B', model: 'm' }, attributes: {} }] },
+      'with attributes that are no object',
+      `{"data":[{"name":"contains","to":{"objectId":"${pumpId}","model":"m"},"attributes":[]}]}`,
     ],
-    [
-      'attributes that are no object',
-      { data: [{ name: 'contains', to: { objectId: pumpId, model: 'm' }, attributes: [] }] },
-    ],
+    ['in an answer that ends too early', '{"data":[]'],
+    ['in an answer that does not end', '{"data":[]}]'],
   ])('is in trouble itself when its references are %s', async (_what, answer) => {
     const informationModel = clientOf([{ call: `GET ${o1}/references/out`, reply: [200, answer] }]);
-    expect((await rejection(informationModel.references(pumpId, 'svc.device'))).code).toBe('internal_platform_error');
+    const reading = informationModel.references(pumpId, 'svc.device', (one) => {
+      isNamed(new Set())(one);
+      objectOf('m')(one);
+      isMarked(one, keysOf(['isParent']));
+    });
+    expect((await rejection(reading)).code).toBe('internal_platform_error');
   });
 
   it('gives no references for an object model that is not there', async () => {
     const informationModel = clientOf([{ call: `GET ${o1}/references/out`, reply: [404] }]);
-    expect(await informationModel.references(pumpId, 'svc.device')).toBe(undefined);
+    await informationModel.references(pumpId, 'svc.device', () => expect.unreachable());
   });
 
   it.each([200, 201, 204])('creates references, HTTP %i', async (status) => {
@@ -114,14 +130,18 @@ describe('the information model', () => {
       ['serial', parseJson('12345678901234567890')],
       ['a"b', parseJson('"x"')],
     ]);
-    expect((await informationModel.query('m', 'pump', values)).map(({ text }) => text)).toEqual([hit, hit]);
+    const hits: string[] = [];
+    await informationModel.query('m', 'pump', values, ({ text }) => void hits.push(text));
+    expect(hits).toEqual([hit, hit]);
   });
 
   it.each(['{}', '{"data":{}}', '{"data":[1]}', '{"data":[{"objectId":"o1"}]}'])(
     'that answers a query with %s has not answered it',
     async (text) => {
       const informationModel = clientOf([{ call: 'POST /query', reply: [200, text] }]);
-      expect((await rejection(informationModel.query('m', 'pump', new Map()))).code).toBe('internal_platform_error');
+      expect((await rejection(informationModel.query('m', 'pump', new Map(), () => {}))).code).toBe(
+        'internal_platform_error',
+      );
     },
   );
 });

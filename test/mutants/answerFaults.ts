@@ -6,10 +6,10 @@ const dispatch = ['test/dispatch/dispatch.test.ts'];
 
 /** In what messages need, find and collect, and in what is said of them. */
 export const answerFaults: readonly Fault[] = [
-  ...inFile('src/objectModel/collect.ts', ['test/objectModel/collect.test.ts'], {
+  ...inFile('src/concurrency/inOrder.ts', ['test/objectModel/collect.test.ts'], {
     fault: 'pairs models with answers in the order in which these come',
-    find: 'answers[index] = await read(inputs[index] as In)',
-    replace: 'answers.push(await read(inputs[index] as In))',
+    find: 'results[index] = await work(inputs[index] as In)',
+    replace: 'results.push(await work(inputs[index] as In))',
     caughtBy: 'Each model is paired with its own answer',
   }),
   ...inFile('src/objectModel/replace.ts', ['test/objectModel/replace.test.ts'], {
@@ -20,7 +20,7 @@ export const answerFaults: readonly Fault[] = [
   }),
   ...inFile('src/objectModel/uniqueValues.ts', ['test/objectModel/uniqueValues.test.ts'], {
     fault: 'takes null for a unique value',
-    find: "plain !== undefined && plain.text !== 'null'",
+    find: 'plain !== undefined && plain.place.bytes[plain.place.start] !== letterN',
     replace: 'plain !== undefined',
     caughtBy: 'with one that is null: it tells nothing apart',
   }),

@@ -11,6 +11,24 @@ export const backendFaults: readonly Fault[] = [
     replace: "[connectivityPath, identity].join('/')",
     caughtBy: 'though they read alike when they are joined',
   }),
+  ...inFile('src/backends/answer.ts', ['test/backends/answer.test.ts'], {
+    fault: 'reads a large answer without a pause',
+    find: 'const answer = readOn(sliceBytes);',
+    replace: 'const answer = readOn(1e9);',
+    caughtBy: 'leaves the others their turn after each 256 KiB of a list',
+  }),
+  ...inFile('src/backends/answer.ts', ['test/backends/answer.test.ts'], {
+    fault: 'cuts texts inside characters',
+    find: '(byte & 0xc0) === 0x80',
+    replace: 'byte === 0',
+    caughtBy: 'in slices that end between characters',
+  }),
+  ...inFile('src/protocol/jsonPass.ts', ['test/protocol/jsonAnswer.test.ts'], {
+    fault: 'forgets in what it was when it paused',
+    find: 'isObject.set(pass.isObject);',
+    replace: '',
+    caughtBy: 'takes turns with another one',
+  }),
   ...inFile(
     'src/backends/typeRegistry.ts',
     ['test/backends/typeRegistry.test.ts'],

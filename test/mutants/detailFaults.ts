@@ -26,13 +26,13 @@ export const detailFaults: readonly Fault[] = [
     [table('v1/Svc.Device.Created')],
     {
       fault: 'lets a reference of the parent’s name lead elsewhere',
-      find: 'others.some(({ name }) => name === parent.name)',
-      replace: 'others.some(({ name }) => name === null)',
+      find: 'if (isNameTaken) {',
+      replace: 'if (isNameTaken === undefined) {',
       caughtBy: 'fails when a reference of that name leads elsewhere',
     },
     {
       fault: 'writes a parent that stands already',
-      find: 'if (existing && isMarked(existing)) return;',
+      find: 'if (existing && isMarked(existing, parentMark)) return;',
       replace: '',
       caughtBy: 'leaves a parent alone that is the same as before',
     },
@@ -67,8 +67,8 @@ export const detailFaults: readonly Fault[] = [
   ),
   ...inFile('src/objectModel/createOrUpdate.ts', [table('model.create')], {
     fault: 'updates one of two models',
-    find: 'if (found.length > 1)',
-    replace: 'if (found.length > 9)',
+    find: 'if (matches > 1)',
+    replace: 'if (matches > 9)',
     caughtBy: 'updates none of two models',
   }),
   ...inFile('src/messages/model.create.ts', [table('model.create')], {

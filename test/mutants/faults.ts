@@ -64,6 +64,7 @@ const collect = inFile('src/objectModel/collect.ts', [synced]);
 const parent = inFile('src/objectModel/parent.ts', [created]);
 const subscribers = inFile('src/objectModel/subscribers.ts', creating);
 const requestedNotifications = inFile('src/objectModel/requestedNotifications.ts', [created, synced]);
+const relatedModels = inFile('src/objectModel/relatedModels.ts', creating);
 const storedModel = inFile('src/objectModel/storedModel.ts', creating);
 const uniqueValues = inFile('src/objectModel/uniqueValues.ts', creating);
 const modelCreate = inFile('src/messages/model.create.ts', creating);
@@ -80,7 +81,8 @@ const envelope = inFile('src/protocol/envelope.ts', [...protocol, ...answering])
 const acknowledgement = inFile('src/protocol/acknowledgement.ts', [...protocol, created]);
 const notification = inFile('src/protocol/notification.ts', [created, synced]);
 const costs = inFile('src/card/checks.ts', ['test/cost.test.ts']);
-const jsonScan = inFile('src/protocol/jsonScan.ts', protocol);
+const jsonPass = inFile('src/protocol/jsonPass.ts', protocol);
+const jsonTokens = inFile('src/protocol/jsonTokens.ts', protocol);
 const jsonKeys = inFile('src/protocol/jsonKeys.ts', protocol);
 const details = inFile('src/protocol/details.ts', ['test/cost.test.ts']);
 const meaning = inFile('src/backends/jsonEquality.ts', ['test/backends/jsonEquality.test.ts']);
@@ -110,8 +112,8 @@ export const faults: readonly Fault[] = [
   ),
   createOrUpdate(
     'trusts every hit of the look-up',
-    'isOf(hit, model, type) && unique.areIn(hit, values)',
-    'Boolean(hit)',
+    'if (!hasValues(hit) || !isOf(hit, model, type)) return;',
+    '',
     'checks every hit of the look-up again',
   ),
   createOrUpdate(
@@ -192,16 +194,22 @@ export const faults: readonly Fault[] = [
     'return value.size === 0 &&',
     'compares plain and wrapped values of unique properties as equal',
   ),
-  storedModel(
+  relatedModels(
     'shows devices which related models were created',
-    '...relatedModel.parse(one), details',
-    '...one, details',
+    'details: shortened(details) }',
+    'details: shortened(details), ...{ created } }',
     'without saying which were created',
+  ),
+  relatedModels(
+    'reads any number of related models',
+    'if (results.length === maxRelatedModels) {',
+    'if (results.length === 1e9) {',
+    'reads the results of no more than 3,000 related models',
   ),
   storedModel(
     'leaves relatedModels in the notification',
-    "parseJson(withoutMember(answer, 'relatedModels'))",
-    'answer',
+    "withoutMember(stored, 'relatedModels')",
+    "withoutMember(stored, 'nothing')",
     'without what it says of related models',
   ),
   replace(
@@ -262,14 +270,14 @@ export const faults: readonly Fault[] = [
   ),
   deviceCreated(
     'forgets the notification when the parent reference fails',
-    'notifications: [requestedNotifications(registered, envelope), ...configuration.notifications],',
-    'notifications: failure ? [] : [requestedNotifications(registered, envelope), ...configuration.notifications],',
+    'notifications: [notification, ...configuration.notifications],',
+    'notifications: failure ? [] : [notification, ...configuration.notifications],',
     'the notification is sent, the acknowledgement names no object',
   ),
   deviceCreated(
     'notifies of the configuration before the requested model',
-    '[requestedNotifications(registered, envelope), ...configuration.notifications]',
-    '[...configuration.notifications, requestedNotifications(registered, envelope)]',
+    '[notification, ...configuration.notifications]',
+    '[...configuration.notifications, notification]',
     'sends the requested model first',
   ),
   deviceCreated(
@@ -280,8 +288,8 @@ export const faults: readonly Fault[] = [
   ),
   parent(
     'changes the parent',
-    'if (others.some(isMarked)) {',
-    'if (others === undefined) {',
+    'if (isOtherMarked) throw',
+    'if (isOtherMarked === undefined) throw',
     'fails when the model has another parent',
   ),
   parent('does not mark the parent reference', "'isParent', 'true'", "'isChild', 'true'", 'marked isParent'),
@@ -329,7 +337,7 @@ export const faults: readonly Fault[] = [
   ),
   collect(
     'walks in circles',
-    'if (visited.has(key)) return false;',
+    'if (visited.has(key)) continue;',
     '',
     'visited once when they refer to each other in a circle',
   ),
@@ -341,33 +349,45 @@ export const faults: readonly Fault[] = [
   ),
   collect(
     'follows references that are not contained',
-    "return valueIn(attributes, 'isContained') === true ||",
-    'return true ||',
+    '(reference) => isMarked(reference, containment)',
+    '() => true',
     'over references that say isContained',
   ),
   collect(
     'leaves the requested model id',
-    'to.model === model ? [{ objectId: to.objectId, model }] : []',
-    '[{ objectId: to.objectId, model: to.model }]',
+    'const childOf = objectOf(model);',
+    "const childOf = (one: Reference) => objectOf('svc.history')(one) ?? objectOf(model)(one);",
     'within the requested model id only',
   ),
   collect(
     'fetches no related models of children',
-    'const beside = await fetchAll(level.flatMap',
-    'const beside = depth > 0 ? [] : await fetchAll(level.flatMap',
+    'const beside = await fetchAll(',
+    'const beside = depth > 0 ? [] : await fetchAll(',
     'for every child as well',
   ),
   collect(
     'has no limit on models',
-    'if (visited.size === limits.maxSyncModels) throw',
+    'if (visited.size === maxSyncModels) throw',
     'if (visited.size === 1e9) throw',
     'passed by the 201st model',
   ),
   collect(
     'has no limit on bytes',
-    'if (bytes > limits.maxSyncBytes) throw',
+    'if (bytes > maxSyncBytes) throw',
     'if (bytes > 1e12) throw',
-    'passed by one byte more',
+    'passed by one byte more: none',
+  ),
+  collect(
+    'has no limit on references',
+    'if (references > maxReferences) throw',
+    'if (references > 1e9) throw',
+    'passed by the 20,001st reference',
+  ),
+  collect(
+    'has no limit on bytes of references',
+    'if (referenceBytes > maxSyncBytes) throw',
+    'if (referenceBytes > 1e12) throw',
+    'passed by one byte more of references',
   ),
   subscribers(
     'fails a request whose configuration cannot be read',
@@ -488,29 +508,29 @@ export const faults: readonly Fault[] = [
     'is compressed when the request was',
   ),
   acknowledgement('forgets the timestamp', 'timestamp: now.toISOString(),', '', 'has these properties and no others'),
-  jsonScan('lets the first of two members win', 'known.start = start;', '', 'the last of two members counts'),
-  jsonScan('counts no values', 'if (values > maxValues) throw', 'if (values > 1e9) throw', 'on values are met exactly'),
-  jsonScan('nests without limit', 'if (depth === maxDepth) throw', 'if (depth === 1e9) throw', 'refuses one more'),
-  jsonScan(
+  jsonPass('lets the first of two members win', 'known.start = start;', '', 'the last of two members counts'),
+  jsonPass('counts no values', 'if (values > maxValues) throw', 'if (values > 1e9) throw', 'on values are met exactly'),
+  jsonPass('nests without limit', 'if (depth === maxDepth) throw', 'if (depth === 1e9) throw', 'refuses one more'),
+  jsonTokens(
     'takes keys of any length',
     'if (at - from - 2 > maxLength) {',
     'if (at - from - 2 > 1e9) {',
     'on keys are met exactly',
   ),
-  jsonScan('takes numbers of any length', 'if (at > most) {', 'if (at > 1e9) {', 'on numbers are met exactly'),
-  jsonScan(
+  jsonTokens('takes numbers of any length', 'if (at > most) {', 'if (at > 1e9) {', 'on numbers are met exactly'),
+  jsonTokens(
     'takes any escape',
     'else if (!isEscape(letter)) throw',
     'else if (letter === 0) throw',
     'accepts what JSON.parse',
   ),
-  jsonScan(
+  jsonTokens(
     'takes control characters in strings',
     'code >= space && code !== quote',
     'code !== quote',
     'accepts what JSON.parse accepts',
   ),
-  jsonScan(
+  jsonPass(
     'closes an array like an object',
     'if (next !== (inObject ? closeBrace : closeBracket)) throw',
     'if (next !== closeBrace && next !== closeBracket) throw',

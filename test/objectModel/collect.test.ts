@@ -2,7 +2,6 @@ import type { AxiosAdapter } from 'axios';
 import { expect, it, onTestFinished } from 'vitest';
 import { createBackends } from '../../src/backends/backends.ts';
 import { collect } from '../../src/objectModel/collect.ts';
-import { valueIn } from '../../src/protocol/json.ts';
 import { callOf, settings } from '../backends/harness.ts';
 import { recordingLog } from '../support/recordingLog.ts';
 
@@ -39,13 +38,12 @@ it('Each model is paired with its own answer, and the order is that of the refer
     ...{ objectId: objectIdOf('a'), model, recursive: true, contained: false },
     ...{ hierarchical: true, references: new Set<string>(), related: new Set(['svc.history', 'svc.location']) },
   };
-  const limits = { maxSyncModels: 200, maxSyncBytes: 1e6 };
+  const limits = { maxSyncModels: 200, maxSyncBytes: 1e6, maxReferences: 100 };
   const { models } = await collect(request, limits, answersBackwards());
   const collected = models.map((one) => [one.objectId.charAt(0), one.model]);
   expect(collected).toEqual(
     [...'abcdef123'].flatMap((name) => [model, 'svc.history', 'svc.location'].map((each) => [name, each])),
   );
-  expect(models.map(({ stored }) => [String(valueIn(stored, 'objectId')).charAt(0), valueIn(stored, 'model')])).toEqual(
-    collected,
-  );
+  const fetched = models.map(({ text }) => JSON.parse(text));
+  expect(fetched.map(({ objectId, model }) => [objectId.charAt(0), model])).toEqual(collected);
 });

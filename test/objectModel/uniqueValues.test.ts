@@ -51,9 +51,22 @@ describe('the values of unique properties', () => {
     ['[1]', '[1]', true],
     ['[1]', '[1.0]', false],
     ['[1]', '1', false],
+    ['"\\n"', '"\\u000a"', true],
+    ['"\\n"', '"n"', false],
+    ['"é"', '"\\u00e9"', true],
+    ['"\\ud83d\\ude00"', '"😀"', true],
+    ['"\\ud83d"', '"\\ud83d"', true],
+    ['"\\ud83d"', '"�"', false],
+    ['"A-10"', '"A-1"', false],
+    ['"A-1"', '"A-10"', false],
+    ['""', '""', true],
+    ['10', '1e1', true],
+    ['9007199254740992', '9007199254740992', true],
+    ['{"a":1}', '{"a":1}', true],
+    ['{"a":1}', '{ "a":1}', false],
   ])('%s and %s are the same: %s', (one, other, isSame) => {
     const wanted = unique.read(modelWith(`{"serial":${one},"site":7}`)).values ?? new Map();
-    expect(unique.areIn(modelWith(`{"site":7,"serial":${other}}`), wanted)).toBe(isSame);
+    expect(unique.matching(wanted)(modelWith(`{"site":7,"serial":${other}}`))).toBe(isSame);
   });
 
   it.each([
@@ -71,8 +84,8 @@ describe('the values of unique properties', () => {
 
   it('are not those of a model that lacks one', () => {
     const wanted = unique.read(modelWith('{"serial":1,"site":7}')).values ?? new Map();
-    expect(unique.areIn(modelWith('{"serial":1,"other":7}'), wanted)).toBe(false);
-    expect(unique.areIn(modelWith('{"serial":1}'), wanted)).toBe(false);
-    expect(unique.areIn(modelWith('{"serial":1,"site":7}'), new Map())).toBe(true);
+    expect(unique.matching(wanted)(modelWith('{"serial":1,"other":7}'))).toBe(false);
+    expect(unique.matching(wanted)(modelWith('{"serial":1}'))).toBe(false);
+    expect(unique.matching(new Map())(modelWith('{"serial":1,"site":7}'))).toBe(true);
   });
 });

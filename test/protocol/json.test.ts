@@ -144,7 +144,7 @@ describe('editing one member', () => {
     ['{"b":[1,2]}', 'b', '{}'],
     ['{"a":1}', 'b', '{"a":1}'],
   ])('removes from %s the member %s', (text, key, expected) => {
-    expect(withoutMember(parseJson(text), key)).toBe(expected);
+    expect(withoutMember(parseJson(text), key).toString()).toBe(expected);
   });
 
   it('agrees with JSON.parse on any document', () => {
@@ -165,7 +165,7 @@ describe('editing one member', () => {
             [name]: JSON.parse(JSON.stringify(value)),
           });
           const { [name]: _gone, ...rest } = JSON.parse(json.text);
-          expect(JSON.parse(withoutMember(json, name))).toEqual(rest);
+          expect(JSON.parse(withoutMember(json, name).toString())).toEqual(rest);
         },
       ),
       { numRuns: 500 },

@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import type { BoundBackends } from '../../backends/backends.ts';
-import { done, event } from '../../card/card.ts';
+import { type CardLimits, done, event } from '../../card/card.ts';
 import { createOrUpdate } from '../../objectModel/createOrUpdate.ts';
 import { linkParent } from '../../objectModel/parent.ts';
+import { relatedModels } from '../../objectModel/relatedModels.ts';
 import { requestedNotifications } from '../../objectModel/requestedNotifications.ts';
-import { relatedModels } from '../../objectModel/storedModel.ts';
+import { textOfRegistered } from '../../objectModel/storedModel.ts';
 import { configurationNews, noNews } from '../../objectModel/subscribers.ts';
 import { derivedId } from '../../protocol/event.ts';
 import {
@@ -41,7 +42,7 @@ export const deviceCreated = event('Svc.Device.Created', {
     return { properties: known, fields: { relatedModels: [] } };
   },
 
-  async handle({ envelope, headers, body, json, redelivered }, backends) {
+  async handle({ envelope, headers, body, json, redelivered }, backends, limits) {
     const { objectId, model = defaultModel } = subjectOf(headers, body);
     const identity = {
       objectId,
@@ -50,14 +51,15 @@ export const deviceCreated = event('Svc.Device.Created', {
       derivedId: objectId === undefined ? derivedId(envelope.eventId, 'object') : undefined,
     };
     const registration = { generation: 'V1', owner: headers.owner, identity, body: json, redelivered } as const;
-    const registered = await createOrUpdate(registration, backends);
-    const failure = body.parent && (await failureToLink(registered, body.parent, backends));
+    const registered = await createOrUpdate(registration, backends, limits);
+    const failure = body.parent && (await failureToLink(registered, body.parent, backends, limits));
     const configuration = failure ? noNews : await configurationNews(registered, backends);
+    const notification = requestedNotifications(registered, await textOfRegistered(registered), envelope);
     return done(
       { relatedModels: registered.relatedModels },
       {
         properties: failure ? {} : { objectId: registered.objectId, model },
-        notifications: [requestedNotifications(registered, envelope), ...configuration.notifications],
+        notifications: [notification, ...configuration.notifications],
         remarks: configuration.remarks,
         failure,
       },
@@ -70,9 +72,10 @@ async function failureToLink(
   child: { objectId: string; model: string },
   { objectId, reference }: z.infer<typeof parent>,
   backends: BoundBackends,
+  limits: CardLimits,
 ): Promise<Rejection | undefined> {
   try {
-    await linkParent(child, { objectId, name: reference }, backends);
+    await linkParent(child, { objectId, name: reference }, backends, limits);
     return undefined;
   } catch (error) {
     if (error instanceof Rejection) return error;

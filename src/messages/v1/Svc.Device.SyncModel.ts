@@ -46,7 +46,7 @@ export const deviceSyncModel = event('Svc.Device.SyncModel', {
     return done(
       {},
       {
-        notifications: models.map((one) => requestedNotifications({ ...one, created: false }, envelope)),
+        notifications: models.map((one) => requestedNotifications({ ...one, created: false }, one.text, envelope)),
         mustDeliver: true,
         remarks: missing,
       },

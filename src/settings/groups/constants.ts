@@ -5,7 +5,7 @@ import { mebibyte } from './measures.ts';
 /** Options for reading from the hub. An idle partition reports every `maxWaitSeconds`; the service is not ready before. */
 export const reading = { batchSize: 50, prefetch: 100, maxWaitSeconds: 0.5, silentMs: 11_000 };
 
-/** Limits for one message (P2, R6, A4, A10). */
+/** Limits for one message and for what is read of the answers to it (P2, R6, A4, A10, D185). */
 export const messageLimits = {
   defaultTimeoutSeconds: 300,
   maxTimeoutSeconds: 900,
@@ -13,6 +13,9 @@ export const messageLimits = {
   maxVersionGap: 100,
   maxSyncModels: 200,
   maxSyncBytes: 8 * mebibyte,
+  maxReferences: 20_000,
+  maxHits: 1_000,
+  maxRelatedModels: 3_000,
 };
 
 /** So many messages may always be in flight, of DELIVERY_MAX_MESSAGES (D163). */

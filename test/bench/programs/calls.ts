@@ -5,6 +5,7 @@ import { createBackend } from '../../../src/backends/http.ts';
 import { createRedaction } from '../../../src/backends/redaction.ts';
 import { staticToken } from '../../../src/backends/token.ts';
 import { createTroubles } from '../../../src/log/troubles.ts';
+import { keysOf } from '../../../src/protocol/jsonKeys.ts';
 import { answerParent } from '../processes/answerParent.ts';
 
 /** Calls a backend, by the service's client or by undici alone. argv: `ours` or `undici`. */
@@ -45,7 +46,7 @@ function ours(port: number): () => Promise<void> {
       method: 'POST',
       path,
       body,
-      read: ({ text }) => text,
+      read: { keys: keysOf([]), result: ({ text }) => text },
     });
     if (refusal !== undefined) throw refusal;
   };

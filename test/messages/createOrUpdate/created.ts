@@ -12,7 +12,17 @@ import {
 } from '../../support/world.ts';
 import { related, unrelated } from '../table/answers.ts';
 import type { Row } from '../table/row.ts';
-import { absent, isNew, lookUp, ofSensor, pumpBody, type Registration, stored, type } from './registration.ts';
+import {
+  absent,
+  isNew,
+  lookUp,
+  ofSensor,
+  otherPumps,
+  pumpBody,
+  type Registration,
+  stored,
+  type,
+} from './registration.ts';
 
 /** A model that is not there, or cannot be found. */
 export function createdRows({ named, unnamed, created, updated, refused, header }: Registration): readonly Row[] {
@@ -120,6 +130,12 @@ export function createdRows({ named, unnamed, created, updated, refused, header 
         nameless.creates,
         noConfiguration(derivedObjectId),
       ],
+      ...created(pump(isNew)),
+    },
+    {
+      it: 'checks as many as 1,000 hits',
+      ...nameless.sent,
+      backend: [device, pumpType, lookUp(...otherPumps(1_000)), nameless.creates, noConfiguration(derivedObjectId)],
       ...created(pump(isNew)),
     },
     {

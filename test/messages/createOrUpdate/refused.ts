@@ -12,13 +12,14 @@ import {
   pumpType,
   sensorPrincipal,
 } from '../../support/world.ts';
-import { incident } from '../table/answers.ts';
+import { incident, related } from '../table/answers.ts';
 import type { Row } from '../table/row.ts';
 import {
   absent,
   claimPump,
   lookUp,
   ofSensor,
+  otherPumps,
   pumpBody,
   putPump,
   type Registration,
@@ -45,6 +46,25 @@ export function refusedRows(registration: Registration): readonly Row[] {
       ...named(pumpBody, ofSensor).sent,
       backend: [{ call: edgeIdentity.call, reply: [200, { data: [] }] }],
       ...failed('http_response_error', 'property owner names no identity that is connected through this device'),
+    },
+    {
+      it: 'reads no more than 1,000 hits of a look-up',
+      ...unnamed().sent,
+      backend: [device, pumpType, lookUp(pump(), ...otherPumps(1_000))],
+      ...failed('response_too_large', 'information model: more than 1000 object models were found'),
+    },
+    {
+      it: 'reads the results of no more than 3,000 related models',
+      ...pumped.sent,
+      backend: [
+        device,
+        absent,
+        {
+          ...pumped.creates,
+          reply: [201, pumpAnswer({ relatedModels: Array.from({ length: 3_001 }, () => related('svc.history')) })],
+        },
+      ],
+      ...failed('response_too_large', 'information model: the answer has more than 3000 related models'),
     },
     {
       it: 'refuses a device that the principal manager does not know',
@@ -129,6 +149,12 @@ export function refusedRows(registration: Registration): readonly Row[] {
         }),
       ],
       ...failed('http_response_error', 'body.type has more than 256 unique properties'),
+    },
+    {
+      it: 'reads no more than 1,000 names of unique properties in one type',
+      ...unnamed().sent,
+      backend: [device, type('pump', { version: '1.0.0', unique: Array.from({ length: 1_001 }, () => 'serial') })],
+      ...failed('response_too_large', 'type registry: unique of the type definition has more than 1000 values'),
     },
     {
       it: 'reports a model that was deleted before it could be updated',

@@ -35,6 +35,9 @@ export const lookUp = (...hits: unknown[]) =>
     body: '{"model":"svc.device","type":"pump","properties":{"serial":"FP-1"}}',
     reply: [200, { data: hits }],
   }) as const;
+/** Hits that do not have the unique properties of the request. */
+export const otherPumps = (count: number) =>
+  Array.from({ length: count }, () => pump({ properties: { serial: 'FP-2' } }));
 export const type = (path: string, definition: object) =>
   ({
     call: `GET /modelDefinitions/svc.device/types/${path}`,

@@ -109,6 +109,7 @@ const reference = (more: object = {}) => ({
   attributes: { isParent: true },
   ...more,
 });
+const strangers = (count: number) => Array.from({ length: count }, () => reference({ name: 'feeds', attributes: {} }));
 const elsewhere = { to: { objectId: pumpId, model: 'svc.device' } };
 const unmarked = { attributes: {} };
 const references = (...data: unknown[]) => ({ call: `GET ${outOf()}`, reply: [200, { data }] }) as const;
@@ -366,6 +367,12 @@ messageTable('V1', 'Svc.Device.Created', sample, createOrUpdateRows(v1), {
       parentChanged,
     ),
     orphan('fails when the model has another parent', [references(reference(elsewhere))], parentChanged),
+    adopts('is found behind 19,999 other references', [references(...strangers(19_999), reference())]),
+    orphan(
+      'fails when the model has more than 20,000 references',
+      [references(reference(), ...strangers(20_000))],
+      failure('response_too_large', 'the object model has more than 20000 references'),
+    ),
     orphan(
       'fails when the model has a parent in another model id',
       [references(reference({ to: { objectId: otherPumpId, model: 'svc.history' } }))],

@@ -62,6 +62,11 @@ function filled(bytes: number, model = 'svc.device') {
   return pump({ model, name: 'x'.repeat(bytes - Buffer.byteLength(taken)) });
 }
 
+/** References that no request follows. */
+const strangers = (count: number) => children(count).map((one) => to(one, 'other'));
+const wordy = to(second, 'other', { words: 'ü'.repeat(500) });
+const bytesOf = (value: unknown) => Buffer.byteLength(JSON.stringify(value));
+
 /** Options that real devices send with every request and that ask for nothing. */
 const nothings: readonly [string, unknown][] = [
   ...['hierarchical', 'contained', 'recursive'].flatMap((name) =>
@@ -628,6 +633,55 @@ messageTable('V1', 'Svc.Device.SyncModel', sample, {
       ack: failed(
         'response_too_large',
         `the request would fetch more than ${2 * Buffer.byteLength(JSON.stringify(pump({ name: 'ü' }))) - 1} bytes of object models`,
+      ),
+    }),
+    about({
+      it: 'are, by default, 20,000 references, whether they are followed or not',
+      body: { references: ['feeds'] },
+      backend: [read(), references(requested, ...strangers(19_999), to(first)), read(first)],
+      notifications: [news(), news(first)],
+    }),
+    about({
+      it: 'are passed by the 20,001st reference: none is sent',
+      body: { references: ['feeds'] },
+      backend: [read(), references(requested, to(first), ...strangers(20_000))],
+      ack: failed('response_too_large', 'the request would fetch more than 20000 references'),
+    }),
+    about({
+      it: 'count the references of all models together',
+      limits: { maxReferences: 3 },
+      body: { references: ['feeds'], recursive: true },
+      backend: [
+        ...[read(), references(requested, to(first), ...strangers(1))],
+        ...[read(first), references(first, ...strangers(1))],
+      ],
+      notifications: [news(), news(first)],
+    }),
+    about({
+      it: 'are passed by a reference of a child',
+      limits: { maxReferences: 3 },
+      body: { references: ['feeds'], recursive: true },
+      backend: [
+        ...[read(), references(requested, to(first), ...strangers(1))],
+        ...[read(first), references(first, ...strangers(2))],
+      ],
+      ack: failed('response_too_large', 'the request would fetch more than 3 references'),
+    }),
+    about({
+      it: 'allow as many bytes of references as of models',
+      limits: { maxSyncBytes: 2 * bytesOf(wordy) },
+      body: { references: ['feeds'] },
+      backend: [read(), references(requested, wordy, wordy)],
+      notifications: [news()],
+    }),
+    about({
+      it: 'are passed by one byte more of references: none is sent',
+      limits: { maxSyncBytes: 2 * bytesOf(wordy) - 1 },
+      body: { references: ['feeds'] },
+      backend: [read(), references(requested, wordy, wordy)],
+      ack: failed(
+        'response_too_large',
+        `the request would fetch more than ${2 * bytesOf(wordy) - 1} bytes of references`,
       ),
     }),
   ],

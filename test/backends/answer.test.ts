@@ -1,0 +1,61 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { readAnswer, sliceBytes, textOf } from '../../src/backends/answer.ts';
+import { keysOf } from '../../src/protocol/jsonKeys.ts';
+
+const keys = keysOf(['x', 'end']);
+const size = ({ place: { end } }: { readonly place: { readonly end: number } }) => end;
+
+/** How many turns other work had meanwhile. */
+function turns(): () => number {
+  let had = 0;
+  let next = setImmediate(function turn() {
+    had += 1;
+    next = setImmediate(turn);
+  });
+  onTestFinished(() => clearImmediate(next));
+  return () => had;
+}
+
+describe('a large answer', () => {
+  it.each([
+    ['list', '[', '{"a":[1,2,3]},', '0]'],
+    ['object', '{', '"a":{"b":[1,2]},', '"b":0}'],
+    ['list of short values', '[', '1,', '0]'],
+  ])('leaves the others their turn after each 256 KiB of a %s', async (_what, open, unit, close) => {
+    const text = `{"x":${open}${unit.repeat((4.5 * sliceBytes) / unit.length)}${close},"end":1}`;
+    const had = turns();
+    expect(await readAnswer(Buffer.from(text), { keys, result: size })).toBe(text.length);
+    expect(had()).toBe(4);
+  });
+
+  it('is read at once up to 256 KiB, and in two slices beyond', async () => {
+    const list = (bytes: number) => Buffer.from(`[ ${'1,'.repeat(bytes / 2 - 2)}1]`);
+    const had = turns();
+    expect(await readAnswer(list(sliceBytes), { keys, result: size })).toBe(sliceBytes);
+    expect(had()).toBe(0);
+    expect(await readAnswer(list(sliceBytes + 2), { keys, result: size })).toBe(sliceBytes + 2);
+    expect(had()).toBe(1);
+  });
+
+  it('is refused for what stands in a later slice', async () => {
+    const text = `[${'1,'.repeat(sliceBytes)}}`;
+    await expect(readAnswer(Buffer.from(text), { keys, result: size })).rejects.toThrow('is not well-formed JSON');
+  });
+});
+
+describe('a large text', () => {
+  it.each(['x', 'é', '€', '😀'])('of %s is decoded in slices that end between characters', async (character) => {
+    for (let before = 0; before < 4; before += 1) {
+      const text = '-'.repeat(before) + character.repeat((2.5 * sliceBytes) / Buffer.byteLength(character));
+      const had = turns();
+      expect((await textOf(Buffer.from(text))) === text).toBe(true);
+      expect(had()).toBe(2);
+    }
+  });
+
+  it('is decoded at once up to 256 KiB', async () => {
+    const had = turns();
+    expect((await textOf(Buffer.alloc(sliceBytes, 'x'))).length).toBe(sliceBytes);
+    expect(had()).toBe(0);
+  });
+});

@@ -1,0 +1,182 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { type Json, MalformedJson, maxJsonDepth, memberOf, parseJson, textIn } from '../../src/protocol/json.ts';
+import { answerReader, type Elements, eachElement } from '../../src/protocol/jsonAnswer.ts';
+import { allKeys, keysOf } from '../../src/protocol/jsonKeys.ts';
+import { effort } from '../../src/protocol/jsonScan.ts';
+
+const key = 'data';
+
+function collecting(keys = allKeys): Elements & { readonly elements: Json[] } {
+  const elements: Json[] = [];
+  return { key, keys, elements, take: (element) => void elements.push(element) };
+}
+
+function elementsOf(text: string, keys = allKeys): Json[] {
+  const list = collecting(keys);
+  eachElement(parseJson(`{"data":${text}}`), list);
+  return list.elements;
+}
+
+/** Reads an answer in slices of this size; says how many there were. */
+function readIn(slice: number, text: string, keys = allKeys, list?: Elements) {
+  const readOn = answerReader(Buffer.from(text), keys, list);
+  for (let slices = 1; ; slices += 1) {
+    const answer = readOn(slice);
+    if (answer !== undefined) return { answer, slices };
+  }
+}
+
+describe('the elements of an array', () => {
+  it('each keep their own text', () => {
+    const text = '[ {"n": 1.0, "s": "],[\\"{"}, [1,[2]] ,"a,b" ,12345678901234567890,null]';
+    expect(elementsOf(text).map((element) => element.text)).toEqual([
+      '{"n": 1.0, "s": "],[\\"{"}',
+      '[1,[2]]',
+      '"a,b"',
+      '12345678901234567890',
+      'null',
+    ]);
+  });
+
+  it.each(['[]', ' [ ] '])('of %j are none', (text) => {
+    expect(elementsOf(text)).toEqual([]);
+  });
+
+  it('have no blanks around them, of whatever kind', () => {
+    const blanks = fc.string({ unit: fc.constantFrom(' ', '\t', '\n', '\r') });
+    const spaced = fc.array(fc.tuple(blanks, fc.json(), blanks), { minLength: 1 });
+    fc.assert(
+      fc.property(blanks, spaced, (before, values) => {
+        const texts = elementsOf(`${before}[${values.map((parts) => parts.join('')).join(',')}]`).map(
+          ({ text }) => text,
+        );
+        expect(texts).toEqual(values.map(([, value]) => value.trim()));
+      }),
+    );
+  });
+
+  it('know the members that are asked for', () => {
+    const [element] = elementsOf('[{"wanted":1,"other":2}]', keysOf(['wanted']));
+    expect(element && [memberOf(element, 'wanted')?.text, element.members.size]).toEqual(['1', 1]);
+  });
+
+  it.each(['{}', '{"a":[1]}', '1', '"[1]"'])('are not asked of %s', (text) => {
+    expect(() => elementsOf(text)).toThrow('expected an array');
+    expect(() => readIn(1e6, `{"data":${text}}`, allKeys, collecting())).toThrow('expected an array');
+  });
+
+  it('are not asked of an object without the array', () => {
+    expect(() => eachElement(parseJson('{}'), collecting())).toThrow('expected an array');
+  });
+});
+
+describe('an answer that is read in slices', () => {
+  const value = fc.jsonValue({ maxDepth: 6 });
+  const indented = fc.tuple(value, fc.nat(2)).map(([any, indent]) => JSON.stringify(any, undefined, indent));
+
+  it('says what it says in one piece, whatever it is', () => {
+    fc.assert(
+      fc.property(indented, fc.integer({ min: 1, max: 40 }), (text, slice) => {
+        const [whole, { answer }] = [parseJson(text), readIn(slice, text)];
+        expect(answer.text).toBe(text);
+        expect([answer.isObject, answer.size]).toEqual([whole.isObject, whole.size]);
+        expect([...answer.members.entries()]).toEqual([...whole.members.entries()]);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('gives the elements of its list as it comes to them, between whatever else it has', () => {
+    const lists = fc.record({ before: value, data: fc.array(value), after: value });
+    fc.assert(
+      fc.property(lists, fc.integer({ min: 1, max: 40 }), fc.nat(2), (object, slice, indent) => {
+        const list = collecting();
+        const text = JSON.stringify(object, undefined, indent);
+        const { answer } = readIn(slice, text, keysOf(['before', 'data']), list);
+        expect(list.elements.map((element) => element.value)).toEqual(JSON.parse(text).data);
+        expect(JSON.parse(textIn(answer, 'before') ?? '')).toEqual(JSON.parse(text).before);
+        expect(answer.members.get('data')?.values).toBe(parseJson(text).members.get('data')?.values);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('is refused for what it is refused for in one piece', () => {
+    fc.assert(
+      fc.property(
+        indented,
+        fc.nat(),
+        fc.constantFrom('', ']', '}', ',', '"', '1', 'x'),
+        fc.nat(),
+        (text, at, by, size) => {
+          const place = at % (text.length + 1);
+          const broken = text.slice(0, place) + by + text.slice(place + 1);
+          expect(problemOf(() => readIn(1 + (size % 40), broken))).toBe(problemOf(() => parseJson(broken)));
+        },
+      ),
+      { numRuns: 1_000 },
+    );
+  });
+
+  it('takes turns with another one', () => {
+    const texts = ['[[[1,{"a":[2,3]}],4],[{"b":[5,{"c":6}]}]]', '{"a":[{"b":[1,[2,3]]},[4,[5,6]]],"c":{"d":[7]}}'];
+    const readers = texts.map((text) => answerReader(Buffer.from(text), allKeys));
+    const answers = readers.map((): Json | undefined => undefined);
+    for (let round = 0; answers.includes(undefined); round += 1) {
+      const index = round % 2;
+      answers[index] ??= readers[index]?.(1);
+    }
+    expect(answers.map((answer) => answer?.text)).toEqual(texts);
+  });
+
+  it.each([
+    ['elements', `{"data":[${'{"a":[1,2]},'.repeat(999)}1]}`],
+    ['values of one element', `{"data":[[${'1,'.repeat(5_000)}1]]}`],
+    ['members', `{${'"a":1,'.repeat(2_000)}"data":[]}`],
+    ['values of one member', `{"a":[${'{"b":1},'.repeat(1_500)}1],"data":[]}`],
+    ['values of an array', `[${'{"b":1},'.repeat(1_500)}1]`],
+  ])('is read in as many slices as it has: of many %s', (_what, text) => {
+    const { slices } = readIn(1_000, text, keysOf(['data']), collecting());
+    expect(slices).toBeGreaterThanOrEqual(Math.floor(text.length / 1_020));
+    expect(slices).toBeLessThanOrEqual(Math.ceil(text.length / 1_000));
+  });
+
+  it('is looked at once, and its elements are counted', () => {
+    const text = `{"a":[1,{"b":2}],"data":[${'{"a":[1,2]},'.repeat(99)}1] , "c":null }`;
+    const before = { ...effort };
+    readIn(100, text, keysOf(['data']), collecting(keysOf(['a'])));
+    expect(effort.characters - before.characters).toBe(text.length);
+    expect(effort.values - before.values).toBe(parseJson(text).value && 1 + 4 + 1 + 99 * 4 + 1 + 1);
+    expect(effort.elements - before.elements).toBe(100);
+  });
+
+  it('is read no further than to an element that is refused', () => {
+    const take = () => {
+      throw new Error('enough');
+    };
+    const before = effort.characters;
+    expect(() =>
+      readIn(1e6, `{"data":[1,${'2,'.repeat(1_000)}3]}`, keysOf([key]), { key, keys: allKeys, take }),
+    ).toThrow('enough');
+    expect(effort.characters - before).toBeLessThan(20);
+  });
+
+  it('may hold models that are nested as deep as those of devices', () => {
+    const nested = (depth: number) => `{"data":[${'['.repeat(depth)}${']'.repeat(depth)}]}`;
+    readIn(10, nested(maxJsonDepth), keysOf([key]), collecting());
+    expect(() => readIn(10, nested(maxJsonDepth + 1), keysOf([key]), collecting())).toThrow(
+      'nested more than 64 levels',
+    );
+  });
+});
+
+function problemOf(read: () => unknown): string | undefined {
+  try {
+    read();
+    return undefined;
+  } catch (error) {
+    if (error instanceof MalformedJson) return error.message;
+    throw error;
+  }
+}
