@@ -1,6 +1,7 @@
 import type { AxiosAdapter, AxiosResponse } from 'axios';
 import type { Dispatcher } from 'undici';
 import Pool from 'undici/lib/dispatcher/pool.js';
+import { createJoined } from './joined.ts';
 import { createTimeouts } from './timeouts.ts';
 
 /** The reasons for which an attempt ends without a response, as texts for `details`. */
@@ -57,7 +58,7 @@ export function createTransport(url: string, { connections, attemptTimeoutMs }: 
     new Promise((resolve, reject) => {
       const limit = config.maxContentLength ?? Number.POSITIVE_INFINITY;
       const response: AxiosResponse = { status: 0, statusText: '', headers: {}, data: empty, config };
-      const chunks: Buffer[] = [];
+      const body = createJoined();
       let bytes = 0;
       let controller: Dispatcher.DispatchController | undefined;
       let failure: TransportFailure | undefined;
@@ -85,11 +86,11 @@ export function createTransport(url: string, { connections, attemptTimeoutMs }: 
         onResponseData(_, chunk) {
           bytes += chunk.length;
           if (bytes > limit) fail('answer too large');
-          else chunks.push(chunk);
+          else body.add(chunk);
         },
         onResponseEnd() {
           cancel();
-          response.data = chunks.length === 1 ? chunks[0] : Buffer.concat(chunks, bytes);
+          response.data = body.bytes();
           resolve(response);
         },
         onResponseError(_, error) {

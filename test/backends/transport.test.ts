@@ -125,6 +125,19 @@ describe('the transport', () => {
     expect((await client(url)('GET', '/')).data.toString()).toBe('{"a":1}');
   });
 
+  it('holds one piece at a time of an answer that comes byte by byte', async () => {
+    const text = JSON.stringify('ü'.repeat(450));
+    const url = await serveTcp((socket) => {
+      const pieces = Array.from(Buffer.from(text), (byte) => [Buffer.from('1\r\n'), Buffer.from([byte, 13, 10])]);
+      const all = ['HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n', ...pieces.flat(), '0\r\n\r\n'];
+      socket.write(all.map((part) => Buffer.from(part).toString('latin1')).join(''), 'latin1');
+    });
+    const joining = vi.spyOn(Buffer, 'concat');
+    onTestFinished(() => joining.mockRestore());
+    expect((await client(url)('GET', '/')).data.toString()).toBe(text);
+    expect(joining.mock.calls.filter(([pieces]) => pieces.length > 2)).toEqual([]);
+  });
+
   it('calls a refused connection by its name, and the request unsent', async () => {
     const closed = await new Promise<string>((resolve) => {
       const server = createServer();
