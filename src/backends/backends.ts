@@ -120,7 +120,11 @@ export function createBackends(
     bind: (call) => ({
       informationModel: informationModel(backends.informationModel.bind(call)),
       typeRegistry: typeRegistry(backends.typeRegistry.bind(call), call, types, cacheMs),
-      principalManager: principalManager(backends.principalManager.bind(call), call, identities, cacheMs),
+      principalManager: principalManager(backends.principalManager.bind(call), call, {
+        url: settings.principalManagerUrl,
+        cache: identities,
+        cacheMs,
+      }),
     }),
     ready(needs, pointless) {
       if (needs.every(isUp)) return undefined;

@@ -3,6 +3,7 @@ import type { Operation } from '../metrics/declared/backends.ts';
 import { isSegment } from '../protocol/fields.ts';
 import { pickSmall } from '../protocol/json.ts';
 import { keysOf } from '../protocol/jsonKeys.ts';
+import { Rejection } from '../protocol/rejection.ts';
 import type { Reading } from './answer.ts';
 import type { Cache } from './cache.ts';
 import type { Call, Send } from './call.ts';
@@ -12,7 +13,8 @@ import { path } from './path.ts';
 export type Principal = z.infer<typeof principal>;
 
 const principal = z.object({
-  id: z.string().refine(isSegment),
+  /** As long as an identifier (P5): it becomes a part of URLs. */
+  id: z.string().max(256).refine(isSegment),
   identity: z.string(),
   /** The device's id, then the connectivity path (P5). */
   path: z.string(),
@@ -44,8 +46,18 @@ function oneOrNone(): Reading<Principal | undefined> {
 
 export type PrincipalManager = ReturnType<typeof principalManager>;
 
-/** @param cacheMs how long a resolved identity is cached (B3) */
-export function principalManager(send: Send, call: Call, cache: Cache<Principal>, cacheMs: number) {
+/** Some servers refuse longer URLs, or break off the connection (P5). */
+const maxUrlBytes = 8_192;
+
+interface Options {
+  /** Base URL of the principal manager. */
+  readonly url: string;
+  readonly cache: Cache<Principal>;
+  /** How long a resolved identity is cached (B3). */
+  readonly cacheMs: number;
+}
+
+export function principalManager(send: Send, call: Call, { url, cache, cacheMs }: Options) {
   const { deviceId } = call;
 
   async function change(request: { operation: Operation; method: 'PUT' | 'DELETE'; path: string; body?: string }) {
@@ -62,6 +74,7 @@ export function principalManager(send: Send, call: Call, cache: Cache<Principal>
      * The identity below the device; undefined when there is none.
      * @param connectivityPath of the identity, or of its parent when `identity` is given; '' means the device itself
      * @param identity one name, with any characters (P5)
+     * @throws Rejection validation_error when they are too long for a URL; before any call
      */
     resolve(connectivityPath: string, identity?: string): Promise<Principal | undefined> {
       return cache.get(call, JSON.stringify([connectivityPath, identity]), cacheMs, async () => {
@@ -69,6 +82,7 @@ export function principalManager(send: Send, call: Call, cache: Cache<Principal>
           path`/devices?device=${deviceId}` +
           (connectivityPath === '' ? '' : path`&path=${connectivityPath}`) +
           (identity === undefined ? '' : path`&identity=${identity}`);
+        if (withoutSlashes(url).length + query.length > maxUrlBytes) throw tooLong(connectivityPath, identity);
         return (await send({ operation: 'resolve identity', method: 'GET', path: query, read: oneOrNone() })).value;
       });
     },
@@ -92,4 +106,18 @@ export function principalManager(send: Send, call: Call, cache: Cache<Principal>
       if (refusal && !lost && !mayBeGone) throw refusal;
     },
   };
+}
+
+const withoutSlashes = (url: string): string => url.replace(/\/+$/, '');
+
+/** Only `owner` is resolved without an identity, but for the device itself. */
+function tooLong(connectivityPath: string, identity: string | undefined): Rejection {
+  const what =
+    identity === undefined
+      ? 'property owner is'
+      : connectivityPath === ''
+        ? 'body.identity is'
+        : 'property parent and body.identity are together';
+  const why = `${what} too long: the URL of a backend call would have more than ${maxUrlBytes} bytes`;
+  return new Rejection('validation_error', why);
 }

@@ -15,7 +15,8 @@ const failed = (code: string, details: unknown) => ({ success: false, code, deta
 const unknown = failed('http_response_error', unknownIdentity);
 const refusal = (words: string) =>
   failed('http_response_error', `principal manager: update identity failed with ${words}: as it is`);
-const longName = 'n'.repeat(65_500);
+/** Each takes two bytes of the acknowledgement. */
+const quotes = '"'.repeat(32_680);
 
 const sample = {
   properties,
@@ -132,13 +133,10 @@ messageTable('V2', 'identity.update', sample, {
     },
     {
       it: 'is compressed without being asked when it would not fit otherwise',
-      properties,
-      body: { identity: longName },
-      backend: [
-        finds(`GET /devices?device=d1&path=edge&identity=${longName}`),
-        updates(JSON.stringify({ identity: longName })),
-      ],
-      ack: ok('edge', longName),
+      properties: { parent: quotes },
+      body: { publicKey: 'MIIB' },
+      backend: [device, updates('{"publicKey":"MIIB"}', `PUT /devices/${devicePrincipal}`)],
+      ack: ok(quotes, ''),
       ackProperties: { 'content-encoding': 'gzip' },
     },
   ],

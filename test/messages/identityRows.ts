@@ -1,4 +1,12 @@
-import { hostileIdentities, hostilePaths, hostilePrincipals, pathFault, shown } from '../support/hostileNames.ts';
+import {
+  hostileIdentities,
+  hostilePaths,
+  hostilePrincipals,
+  nameFilling,
+  pathFault,
+  shown,
+  urlFault,
+} from '../support/hostileNames.ts';
 import type { ScriptedCall } from '../support/scriptedBackend.ts';
 import { devicePrincipal, identityWithId, sensorPrincipal } from '../support/world.ts';
 import { incident } from './table/answers.ts';
@@ -66,6 +74,43 @@ export function identityRows(failed: (code: string, details: unknown) => Row['ac
         `body.identity ${fault}`,
       ),
     ),
+    ...(
+      [
+        [
+          'a parent',
+          nameFilling('/devices?device=d1&path=&identity=sensor-1'),
+          'sensor-1',
+          ' and body.identity are together',
+        ],
+        [
+          'an identity',
+          'edge',
+          nameFilling('/devices?device=d1&path=edge&identity='),
+          ' and body.identity are together',
+        ],
+        ['an identity right below the device', '', nameFilling('/devices?device=d1&identity='), undefined],
+      ] as const
+    ).flatMap(([what, parent, identity, together]): Row[] => {
+      const query = [
+        ...(parent ? [`path=${encodeURIComponent(parent)}`] : []),
+        `identity=${encodeURIComponent(identity)}`,
+      ];
+      const longer = parent.length > identity.length ? [`n${parent}`, identity] : [parent, `n${identity}`];
+      return [
+        {
+          it: `is found by ${what} that makes the URL as long as is allowed`,
+          properties: { parent },
+          body: { identity },
+          backend: [findsNothing(`GET /devices?device=d1&${query.join('&')}`)],
+          ack: unknown,
+        },
+        rejects(
+          `refuses ${what} that makes the URL of a backend call one byte too long, before any call`,
+          { properties: { parent: longer[0] }, body: { identity: longer[1] } },
+          `${together ? `property parent${together}` : 'body.identity is'} ${urlFault}`,
+        ),
+      ];
+    }),
     rejects(
       'refuses an identity that is no Unicode text',
       { body: '{"identity":"\\ud800"}' },

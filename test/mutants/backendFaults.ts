@@ -11,6 +11,18 @@ export const backendFaults: readonly Fault[] = [
     replace: "[connectivityPath, identity].join('/')",
     caughtBy: 'though they read alike when they are joined',
   }),
+  ...inFile('src/backends/principalManager.ts', ['test/messages/model.create.test.ts'], {
+    fault: 'asks with URLs of any length',
+    find: 'query.length > maxUrlBytes',
+    replace: 'query.length > 1e9',
+    caughtBy: 'one byte too long, before any call',
+  }),
+  ...inFile('src/backends/principalManager.ts', ['test/messages/identity.delete.test.ts'], {
+    fault: 'refuses a URL that is just short enough',
+    find: 'query.length > maxUrlBytes',
+    replace: 'query.length >= maxUrlBytes',
+    caughtBy: 'that makes the URL as long as is allowed',
+  }),
   ...inFile('src/backends/answer.ts', ['test/backends/answer.test.ts'], {
     fault: 'reads a large answer without a pause',
     find: 'const answer = readOn(sliceBytes);',

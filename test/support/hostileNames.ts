@@ -1,3 +1,5 @@
+import { settings } from './environment.ts';
+
 /** Names that would mean something else if they got where they are aimed, and what is said of them. */
 
 export const hostileObjectIds = ['../B', 'a/b', '%2f', '', '..', 'a\r\nb', '{aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa}'];
@@ -35,7 +37,26 @@ export const hostilePaths = [
 export const pathFault = 'must be identity names joined by /, without empty, . or .. names or control characters';
 
 /** Ids that the principal manager must not answer with. */
-export const hostilePrincipals = ['', '.', '..', '../B', 'a/b', 'a\\b', '%2e%2e', 'a?b', 'a#b', 'a\r\nb'];
+export const hostilePrincipals = [
+  '',
+  '.',
+  '..',
+  '../B',
+  'a/b',
+  'a\\b',
+  '%2e%2e',
+  'a?b',
+  'a#b',
+  'a\r\nb',
+  'p'.repeat(257),
+];
+
+/** A name that makes a URL as long as is allowed, or one byte longer; the last character takes six bytes of it. */
+export function nameFilling(path: string, more = 0): string {
+  const left = 8_192 + more - `${settings.backends.principalManagerUrl}${path}`.length;
+  return `${'n'.repeat(left - 6)}ü`;
+}
+export const urlFault = 'too long: the URL of a backend call would have more than 8192 bytes';
 
 /** Names of identities, and how each goes out as one query value. */
 export const hostileIdentities = [

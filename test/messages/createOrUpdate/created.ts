@@ -1,3 +1,4 @@
+import { nameFilling } from '../../support/hostileNames.ts';
 import {
   derivedObjectId,
   device,
@@ -38,6 +39,8 @@ export function createdRows({ named, unnamed, created, updated, refused, header 
     unique: ['serial'],
     baseTypes: ['../device'],
   };
+  const longOwner = nameFilling('/devices?device=d1&path=');
+  const long = named(pumpBody, { owner: longOwner });
   const failing = [unrelated('svc.history', 'validation_error', 'no serial')];
   return [
     {
@@ -131,6 +134,17 @@ export function createdRows({ named, unnamed, created, updated, refused, header 
         noConfiguration(derivedObjectId),
       ],
       ...created(pump(isNew)),
+    },
+    {
+      it: 'looks for an owner whose name makes the URL as long as is allowed',
+      ...long.sent,
+      backend: [
+        { call: `GET /devices?device=d1&path=${encodeURIComponent(longOwner)}`, reply: edgeIdentity.reply },
+        absent,
+        long.creates,
+        noConfiguration(pumpId),
+      ],
+      ...created(pump({ ownerId: sensorPrincipal, path: 'd1/edge/sensor-1' })),
     },
     {
       it: 'checks as many as 1,000 hits',

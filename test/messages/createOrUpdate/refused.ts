@@ -1,4 +1,11 @@
-import { hostilePaths, hostilePrincipals, pathFault, shown } from '../../support/hostileNames.ts';
+import {
+  hostilePaths,
+  hostilePrincipals,
+  nameFilling,
+  pathFault,
+  shown,
+  urlFault,
+} from '../../support/hostileNames.ts';
 import {
   device,
   edgeIdentity,
@@ -71,6 +78,22 @@ export function refusedRows(registration: Registration): readonly Row[] {
       ...pumped.sent,
       backend: [{ call: device.call, reply: [200, { data: [] }] }],
       ...failed('http_response_error', 'the principal manager has no identity for this device'),
+    },
+    {
+      it: 'refuses an owner that makes the URL of a backend call one byte too long, before any call',
+      ...named(pumpBody, { owner: nameFilling('/devices?device=d1&path=', 1) }).sent,
+      ...failed(invalid, `property owner is ${urlFault}`),
+    },
+    {
+      it: 'counts the id of the device in the length of the URL',
+      ...named(pumpBody, { owner: nameFilling('/devices?device=d1&path=') }).sent,
+      device: 'd12',
+      ...failed(invalid, `property owner is ${urlFault}`),
+    },
+    {
+      it: 'refuses an owner of 15,900 letters that are no ASCII, before any call',
+      ...named(pumpBody, { owner: 'é'.repeat(15_900) }).sent,
+      ...failed(invalid, `property owner is ${urlFault}`),
     },
     ...hostilePaths.map((owner) => ({
       it: `refuses an owner path with empty or climbing names or control characters: ${shown(owner)}`,
