@@ -21,9 +21,20 @@ export interface Recipe {
   readonly properties: number;
   readonly propertyText: string;
   readonly propertySize: number;
-  /** What the backends have stored is as hostile. */
-  readonly stored: 'nothing' | 'small' | 'as hostile';
+  /** What the backends have stored: how many, where there are many, and bytes of repetitions, where it is large. */
+  readonly stored: Stored;
+  readonly storedCount: number;
+  readonly storedSize: number;
 }
+
+const storedKinds = [
+  ...(['nothing', 'small', 'as hostile', 'unique properties', 'large type', 'large refusals'] as const),
+  ...(['references', 'followed references', 'references of other models', 'large references'] as const),
+  ...(['hits', 'hits of other types', 'wrapped hits', 'long hits', 'wrapped long hits'] as const),
+  ...(['related models', 'related models with details', 'large models', 'models of members'] as const),
+] as const;
+
+export type Stored = (typeof storedKinds)[number];
 
 const places: Readonly<Record<string, readonly string[]>> = {
   'model.create': ['', 'properties', 'objectId', 'model', 'type', 'version', 'x', 'unique', 'wrapped'],
@@ -152,7 +163,9 @@ export function newRecipe({ pick, between }: Random): Recipe {
     properties: between(0, 3) === 0 ? pick([1, 10, 100, 1_000, 5_000]) : 0,
     propertyText: pick(propertyTexts),
     propertySize: pick([1, 5, 300, 32_000, 60_000]),
-    stored: pick(['nothing', 'small', 'as hostile']),
+    stored: pick(storedKinds),
+    storedCount: pick([1, 30, 1_000, 3_000, 20_000, 40_000]),
+    storedSize: pick([10, 1_000, 60_000, 1_000_000, 5_000_000]),
   };
 }
 
@@ -173,6 +186,7 @@ export function changed(recipe: Recipe, random: Random): Recipe {
     () => ({ message: fresh.message, place: places[fresh.message]?.includes(place) ? place : fresh.place }),
     () => ({ properties: fresh.properties, propertyText: fresh.propertyText, propertySize: fresh.propertySize }),
     () => ({ stored: fresh.stored }),
+    () => ({ storedCount: fresh.storedCount, storedSize: fresh.storedSize }),
   ];
   const once = { ...recipe, ...pick(changes)() };
   return between(0, 1) === 0 ? once : { ...once, ...pick(changes)() };

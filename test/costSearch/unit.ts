@@ -9,14 +9,16 @@ const measured = Array.from({ length: 370 }, (_, index) => `"value${index % 90}"
 const ordinary = `{"type":"pump","version":1,"properties":{"serial":"FP-1",${measured.join()}}}`;
 const bytesOfOrdinary = Buffer.byteLength(ordinary);
 
-/** What updates of so many bytes cost at least, together, in microseconds. */
-export function leastUpdates(sizes: readonly number[], microseconds: number): number {
-  const bytes = sizes.reduce((sum, size) => sum + bytesOfLeastUpdate + size, 0);
+/** The least update of so many bytes, in bytes that `JSON.parse` reads. */
+export const leastUpdate = (bytes: number): number => bytesOfLeastUpdate + bytes;
+
+/** What `JSON.parse` takes for one byte now, in microseconds. */
+export function microsecondsPerByte(microseconds: number): number {
   const began = process.cpuUsage();
   for (let times = 1; ; times += 1) {
     JSON.parse(ordinary);
     const spent = spentSince(began);
-    if (spent >= microseconds) return (spent / times / bytesOfOrdinary) * bytes;
+    if (spent >= microseconds) return spent / times / bytesOfOrdinary;
   }
 }
 

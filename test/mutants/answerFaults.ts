@@ -24,6 +24,24 @@ export const answerFaults: readonly Fault[] = [
     replace: 'plain !== undefined',
     caughtBy: 'with one that is null: it tells nothing apart',
   }),
+  ...inFile('src/protocol/json.ts', ['test/cost.test.ts'], {
+    fault: 'decodes the value of a request again for each hit',
+    find: "Object.defineProperty(this, 'value', { value });",
+    replace: '',
+    caughtBy: 'hits that all have a text of nothing but escapes, as the request',
+  }),
+  ...inFile('src/objectModel/createOrUpdate.ts', [table('model.create')], {
+    fault: 'checks any number of hits',
+    find: 'if (hits > maxHits) {',
+    replace: 'if (hits > 1e9) {',
+    caughtBy: 'reads no more than 1,000 hits of a look-up',
+  }),
+  ...inFile('src/objectModel/parent.ts', [table('v1/Svc.Device.Created')], {
+    fault: 'looks for the parent among any number of references',
+    find: 'if (references > maxReferences) {',
+    replace: 'if (references > 1e9) {',
+    caughtBy: 'fails when the model has more than 20,000 references',
+  }),
   ...inFile('src/protocol/notification.ts', ['test/protocol/notification.test.ts'], {
     fault: 'gives notifications of two models of an object one id',
     find: '{model} of $',
