@@ -86,6 +86,7 @@ export async function startService(
     store: await openStore(settings),
     log,
     meter,
+    taps,
     partition: (partition) => ({
       budget: createBudget(share, overall),
       spool: openSpool(directoriesOf(settings.data).spool, `${process.pid}-${partition}-${Date.now()}`, {

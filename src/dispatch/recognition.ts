@@ -1,6 +1,6 @@
 import type { Log } from '../log/log.ts';
 import type { Meter } from '../metrics/meter.ts';
-import { classify, type HubEvent, senderOf, whyNotOurs } from '../protocol/event.ts';
+import { classify, type HubEvent, senderOf, undecodedProperties, whyNotOurs } from '../protocol/event.ts';
 import { misspellingIn } from '../protocol/misspellings.ts';
 import type { Taps } from '../tap/taps.ts';
 import type { Arrival } from './dispatch.ts';
@@ -23,6 +23,12 @@ export function createArrivals({ hub, meter, log, taps }: ArrivalsOptions) {
       const generation = classify(event);
       const deviceId = senderOf(event);
       const place = () => ({ partition, sequenceNumber: event.sequenceNumber });
+      if (event.body === undecodedProperties) {
+        countPassedOver('undecodable');
+        log.warn({ ...place(), device: deviceId }, 'event whose properties cannot be decoded passed over');
+        taps?.of(deviceId ?? '', place())?.('skipped', { why: 'its properties cannot be decoded' });
+        return undefined;
+      }
       const misspelling = misspellingIn(event, generation !== undefined);
       if (misspelling !== undefined) {
         countMisspelling();

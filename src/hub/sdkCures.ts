@@ -1,6 +1,11 @@
+import framesOfReplies from 'azure-iothub/node_modules/rhea/lib/frames.js';
+import messageOfReplies from 'azure-iothub/node_modules/rhea/lib/message.js';
 import ofReplies from 'azure-iothub/node_modules/rhea/lib/util.js';
+import framesOfReading from 'rhea/lib/frames.js';
+import messageOfReading from 'rhea/lib/message.js';
 import ofReading from 'rhea/lib/util.js';
 import { Connection, ConnectionEvents, Receiver } from 'rhea-promise';
+import { boundDecoding } from './boundedDecoding.ts';
 import { AmqpConnection, errors } from './replies/serviceSdk.ts';
 
 /**
@@ -13,6 +18,8 @@ export function cureHubSdks(): void {
   breakErrorCycles();
   failSendsOfClosedConnections();
   poolFrameBuffers();
+  boundDecoding({ message: messageOfReading, frames: framesOfReading });
+  boundDecoding({ message: messageOfReplies, frames: framesOfReplies });
 }
 
 /**

@@ -32,6 +32,7 @@ export const events = {
   'partition.not_released': warn('a partition was not released'),
   'partition.lost': warn('another instance reads this partition now'),
   'partitions.stood_still': warn('this process stood still: reading its partitions again from their checkpoints'),
+  'partition.gap': warn('events of the partition are missing'),
   'partition.newest_unknown': error('newest event not known: every event counts as redelivered'),
   'checkpoint.not_written': error('checkpoint not written'),
   'checkpoint.map_unusable': error('handling again what was done above the checkpoint'),
@@ -44,6 +45,7 @@ export const events = {
   ),
 
   'message.unattributed': warn('message without the hub’s device stamp passed over'),
+  'message.undecodable': warn('event whose properties cannot be decoded passed over'),
   'message.unreadable': error('event passed over'),
   'message.given_up': error('message given up'),
   'message.failed_unforeseen': error('unforeseen failure'),

@@ -8,6 +8,7 @@ export function summaryOf({ total }: Pick<MeterWithReadings, 'total'>) {
     skipped: total('messaging.client.consumed.messages', 'skipped'),
     misspellings: total('device_messaging.misspellings'),
     unattributed: total('messaging.client.consumed.messages', 'unattributed'),
+    undecodable: total('messaging.client.consumed.messages', 'undecodable'),
     succeeded,
     failed: total('device_messaging.handled.messages') - succeeded,
     parked: total('device_messaging.dead_letters', 'parked'),

@@ -32,7 +32,7 @@ export function tapRoute(taps: Taps, secrets: readonly string[], where: () => ob
       const stop = taps.open({
         device,
         follow(event, own, token) {
-          events += 1;
+          if (event.stage !== 'gap') events += 1;
           writer.write(() => lineOf(event, bodies === 'true' ? own : undefined, token));
         },
       });

@@ -2,7 +2,10 @@ import { uuidv5 } from './uuidv5.ts';
 
 /** A device-to-cloud message from the hub's event endpoint. */
 export interface HubEvent {
-  /** The bytes of the data section; another type when an AMQP sender used another kind of body. */
+  /**
+   * The bytes of the data section; another type when an AMQP sender used another kind of body, and null when that cannot be
+   * decoded at a bounded cost (D190).
+   */
   readonly body: unknown;
   readonly properties?: Readonly<Record<string, unknown>>;
   readonly systemProperties?: Readonly<Record<string, unknown>>;
@@ -10,6 +13,12 @@ export interface HubEvent {
   readonly offset: string;
   readonly enqueuedTimeUtc: Date;
 }
+
+/**
+ * The body of an event whose properties cannot be decoded at a bounded cost: whether it is one of ours, nobody can tell. If
+ * its annotations cannot be decoded either, it has no sequence number, offset and time (D190).
+ */
+export const undecodedProperties: unique symbol = Symbol('undecoded properties');
 
 /** The source of an event. */
 export interface Origin {

@@ -11,6 +11,7 @@ const colours: Readonly<Record<string, number>> = {
   answer: 35,
   handled: 32,
   parked: 31,
+  gap: 31,
   dropped: 31,
 };
 

@@ -3,6 +3,7 @@ export type Stage =
   | 'read'
   | 'invoked'
   | 'skipped'
+  | 'gap'
   | 'waits'
   | 'begun'
   | 'decoded'
@@ -49,6 +50,8 @@ export interface Follower {
 export interface Taps {
   /** Undefined while nobody follows the device, which costs next to nothing. */
   of(device: string, place: Place): Tell | undefined;
+  /** The same for what concerns the devices of a whole partition, to everybody who follows any: whose it is, nobody knows. */
+  all(place: Place): Tell | undefined;
   /** @returns undefined when too many follow already; else a function that ends it */
   open(follower: Follower): (() => void) | undefined;
 }
@@ -68,17 +71,22 @@ export function createTaps(): Taps {
     }
   }
 
+  const tellOf =
+    (some: readonly Follower[], place: Place): Tell =>
+    (stage, fields, bodies, token) => {
+      const time = new Date().toISOString();
+      for (const one of some) {
+        if (followers.has(one)) followWith(one, { time, stage, device: one.device, ...place, ...fields }, bodies);
+      }
+    };
+
   return {
     of(device, place) {
       if (followers.size === 0) return undefined;
       const own = [...followers].filter((one) => one.device === device);
-      if (own.length === 0) return undefined;
-      return (stage, fields, bodies, token) => {
-        const time = new Date().toISOString();
-        const event = { time, stage, device, ...place, ...fields };
-        for (const one of own) if (followers.has(one)) followWith(one, event, bodies, token);
-      };
+      return own.length === 0 ? undefined : tellOf(own, place);
     },
+    all: (place) => (followers.size === 0 ? undefined : tellOf([...followers], place)),
     open(follower) {
       if (followers.size >= most) return undefined;
       followers.add(follower);

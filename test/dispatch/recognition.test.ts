@@ -3,6 +3,7 @@ import { createArrivals } from '../../src/dispatch/recognition.ts';
 import { createLog } from '../../src/log/log.ts';
 import { createMeter } from '../../src/metrics/meter.ts';
 import { summaryOf } from '../../src/metrics/summary.ts';
+import { type HubEvent, undecodedProperties } from '../../src/protocol/event.ts';
 import { hubEvent } from '../support/events.ts';
 
 function arrivals() {
@@ -40,6 +41,26 @@ it('passes over a message that nobody can be held to have sent, with a warning',
   ).toBeUndefined();
   expect(counted()).toEqual({ ...nothing, unattributed: 1 });
   expect(logged()).toMatchObject([{ level: 'warn', partition: '3', sequenceNumber: 7 }]);
+});
+
+it.each([{ properties: ours }, {}])(
+  'passes over an event whose properties cannot be decoded, with a warning',
+  (given) => {
+    const { arrivalOf, counted, logged } = arrivals();
+    const event = { ...hubEvent(given), body: undecodedProperties };
+    expect(arrivalOf(event, false)).toBeUndefined();
+    expect(counted()).toEqual({ ...nothing, undecodable: 1 });
+    expect(logged()).toMatchObject([
+      { level: 'warn', event: 'message.undecodable', partition: '3', sequenceNumber: 7, device: 'd1' },
+    ]);
+  },
+);
+
+it('passes over an event of which nothing at all can be decoded, with a warning', () => {
+  const { arrivalOf, counted, logged } = arrivals();
+  expect(arrivalOf({ body: undecodedProperties } as HubEvent, false)).toBeUndefined();
+  expect(counted()).toEqual({ ...nothing, undecodable: 1 });
+  expect(logged()).toMatchObject([{ level: 'warn', event: 'message.undecodable', partition: '3' }]);
 });
 
 it.each([[{ ...ours, msgType: 'Action' }], [{ action: 'model.create', MsgType: 'action' }]])(

@@ -1,6 +1,8 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { Progress } from '../../src/hub/partition/checkpoints.ts';
+import type { Gap } from '../../src/hub/partition/partition.ts';
 import { knownRedeliveryHorizon } from '../../src/hub/partition/redeliveryHorizon.ts';
+import { type HubEvent, undecodedProperties } from '../../src/protocol/event.ts';
 import { withFakeTimers } from '../support/fakeTimers.ts';
 import { arrivalOf, budgetOf, events, limits, partitionByHand, positions } from './support/partitions.ts';
 
@@ -128,6 +130,40 @@ describe('a partition', () => {
     expect([started, admitted]).toEqual([[1, 2], false]);
     await end(2);
     expect([started, admitted]).toEqual([[1, 2, 3], true]);
+  });
+
+  it('tells of each gap in the sequence numbers once; the first event and one that comes again make none', async () => {
+    const gaps: Gap[] = [];
+    const progress = { sequenceNumber: 3, offset: '3000', completed: '' };
+    const { partition } = partitionByHand({ progress, onGap: (gap) => void gaps.push(gap) });
+    await partition.admit(events('a7 t8'));
+    expect(gaps).toEqual([]);
+    await partition.admit(events('b11 t12'));
+    await partition.admit(events('b11 t12 t14'));
+    expect(gaps).toEqual([
+      { after: 8, next: 11 },
+      { after: 12, next: 14 },
+    ]);
+  });
+
+  it('passes over an event without a place: the gap that follows shows it', async () => {
+    const gaps: Gap[] = [];
+    const read: (number | undefined)[] = [];
+    const { partition, started, checkpoints, end } = partitionByHand({
+      limits: { ...limits, everyMessages: 1 },
+      arrivalOf(event) {
+        read.push(event.sequenceNumber);
+        return event.body === undecodedProperties ? undefined : arrivalOf(event);
+      },
+      onGap: (gap) => void gaps.push(gap),
+    });
+    const [first, last] = events('a1 b3') as [HubEvent, HubEvent];
+    await partition.admit([first, { body: undecodedProperties } as HubEvent, last]);
+    expect([read, started, gaps]).toEqual([[1, undefined, 3], [1, 3], [{ after: 1, next: 3 }]]);
+    expect(partition.position()).toEqual({ sequenceNumber: 3, offset: '3000' });
+    await end(1);
+    await end(3);
+    expect(positions(checkpoints).at(-1)).toBe(3);
   });
 
   it('counts the messages that it reads, tells them when that was, and knows when the hub received the last event', async () => {

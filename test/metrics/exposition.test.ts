@@ -43,6 +43,7 @@ it('serves counters with their help, kind and attributes, from 0 on', async () =
     { name, labels: { ...system, device_messaging_kind: 'message' }, value: 0 },
     { name, labels: { ...system, device_messaging_kind: 'skipped' }, value: 2 },
     { name, labels: { ...system, device_messaging_kind: 'unattributed' }, value: 0 },
+    { name, labels: { ...system, device_messaging_kind: 'undecodable' }, value: 0 },
   ]);
 });
 

@@ -33,6 +33,40 @@ export const workaroundFaults: readonly Fault[] = [
     replace: '',
     caughtBy: 'sends each frame at once',
   }),
+  ...inFile('src/hub/sdkCures.ts', ['test/hub/boundedDecoding.test.ts'], {
+    fault: 'trap 19: gives the library of events whatever bytes come',
+    find: '  boundDecoding({ message: messageOfReading, frames: framesOfReading });\n',
+    replace: '',
+    caughtBy: 'a value of thousands of nested lists',
+  }),
+  ...inFile(
+    'src/hub/decodable.ts',
+    ['test/hub/decodable.test.ts'],
+    {
+      fault: 'lets any number of elements come that take no bytes',
+      find: '    if (walk.empty < 0) return refused;\n',
+      replace: '',
+      caughtBy: 'such elements in many arrays',
+    },
+    {
+      fault: 'counts no levels',
+      find: 'if (levels === 0 || items > end)',
+      replace: 'if (items > end)',
+      caughtBy: '33 levels',
+    },
+    {
+      fault: 'counts no values',
+      find: 'isKnown[code] === 0 || walk.values < 0',
+      replace: 'isKnown[code] === 0',
+      caughtBy: 'one value too many',
+    },
+    {
+      fault: 'takes two values for a body',
+      find: '(kind === kindOfBody && kind !== anyValue)',
+      replace: 'kind === kindOfBody',
+      caughtBy: 'two values',
+    },
+  ),
   ...inFile('src/hub/sdkCures.ts', ['test/hub/workaroundsOfReplying.test.ts'], {
     fault: 'trap 2: lets sends wait until the client has closed its connection',
     find: '  failSendsOfClosedConnections();\n',

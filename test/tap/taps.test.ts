@@ -27,6 +27,17 @@ describe('those who follow a device', () => {
     expect(taps.of('pump-1', { partition: '0', sequenceNumber: 9 })).toBeUndefined();
   });
 
+  it('are all told about what concerns a whole partition, each with its own device', () => {
+    const taps = createTaps();
+    const told: TapEvent[] = [];
+    expect(taps.all({ partition: '0', sequenceNumber: 7 })).toBeUndefined();
+    for (const device of ['pump-1', 'pump-2']) taps.open({ device, follow: (event) => told.push(event) });
+    taps.all({ partition: '0', sequenceNumber: 7 })?.('gap', { missing: 2 });
+    expect(told).toMatchObject(
+      ['pump-1', 'pump-2'].map((device) => ({ stage: 'gap', device, partition: '0', sequenceNumber: 7, missing: 2 })),
+    );
+  });
+
   it('are four at most', () => {
     const taps = createTaps();
     const ends = [1, 2, 3, 4].map((number) => taps.open({ device: `d${number}`, follow() {} }));

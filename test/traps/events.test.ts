@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import dns from 'node:dns';
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
@@ -12,6 +12,7 @@ import {
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { endWithUs } from '../../sandbox/service/endWithUs.ts';
 import { freshHub } from '../sandbox/hub/support/hub.ts';
+import { beginning, emptyElements, nestedLists, section } from '../support/rawAmqp.ts';
 import { append, bodies, memoryStore, signal, subscribe } from './support/plain.ts';
 
 // Each trap is reproduced against the plain @azure/event-hubs: a new version of it that behaves otherwise fails here.
@@ -304,4 +305,51 @@ describe('trap 18: a connection that the hub closes without detaching its links'
       expect({ code, out }).toEqual({ code: 1, out: 'before\n' });
     },
   );
+});
+
+describe('trap 19: what a device may send as an AMQP value', () => {
+  const program = fileURLToPath(new URL('./support/decode.js', import.meta.url));
+  /** Of the library of a client, in a process that may have 64 MB. */
+  const decoding = (library: string, bytes: Buffer) => {
+    const { status, stdout, stderr } = spawnSync(
+      process.execPath,
+      ['--max-old-space-size=64', program, library, bytes.toString('hex')],
+      { encoding: 'utf8' },
+    );
+    return { hasEnded: status === 0, said: stdout + stderr };
+  };
+
+  describe.each(['rhea', 'azure-iothub/node_modules/rhea'])('by the decoder of %s:', (library) => {
+    test('nested lists are too much for the stack', () => {
+      expect(decoding(library, section('value', nestedLists(3_000))).said).toContain(
+        'Maximum call stack size exceeded',
+      );
+    });
+    test('thirteen bytes take all memory', () => {
+      const bytes = section('value', emptyElements(2 ** 31 - 1));
+      expect(bytes).toHaveLength(13);
+      const { hasEnded, said } = decoding(library, bytes);
+      expect(hasEnded).toBe(false);
+      expect(said).toContain('JavaScript heap out of memory');
+    });
+    test('nothing of this is wrong with small values', () => {
+      expect(decoding(library, section('value', nestedLists(3)))).toEqual({ hasEnded: true, said: '[[[[]]]]\n' });
+    });
+  });
+
+  test('an event with nested lists ends its connection and is lost: those behind it come, and a checkpoint passes it', async () => {
+    const reader = fileURLToPath(new URL('./support/readUntilTold.ts', import.meta.url));
+    const child = spawn(process.execPath, ['scripts/run.js', reader, hub.eventsConnectionString]);
+    endWithUs(child);
+    onTestFinished(() => void child.kill('SIGKILL'));
+    let out = '';
+    child.stdout.on('data', (chunk) => (out += chunk));
+    append(hub, 'before');
+    await expect.poll(() => out).toBe('before\n');
+    hub.partitions[0]?.append((place) => Buffer.concat([beginning(place), section('value', nestedLists(3_000))]));
+    const trickle = setInterval(() => append(hub, 'after'), 25);
+    onTestFinished(() => clearInterval(trickle));
+    await expect.poll(() => out).toMatch(/^before\n(after\n)+$/);
+    expect(hub.journal.list({ kind: 'receiver-closed' })).not.toEqual([]);
+  });
 });

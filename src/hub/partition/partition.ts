@@ -36,6 +36,8 @@ export interface PartitionOptions<A extends Arriving> extends Omit<CheckpointOpt
   readonly redeliveryHorizon: RedeliveryHorizon;
   /** A message was read from the hub. */
   onRead?(): void;
+  /** The hub numbers events without gaps, but there were none between these two events of this session. */
+  onGap?(gap: Gap): void;
   /** Reports a failure after which the partition goes on. */
   onTrouble(error: unknown, what: LogMessage<'error'>): void;
   /** The partition has revoked itself: another instance owns it, or the spool has lost messages. */
@@ -44,6 +46,12 @@ export interface PartitionOptions<A extends Arriving> extends Omit<CheckpointOpt
   /** For sessions after violent ends (G4); when omitted, no message is a suspect. */
   readonly quarantine?: Pick<QuarantineOptions, 'mostSuspects' | 'longestMs' | 'log' | 'meter'>;
   readonly limits: PartitionLimits;
+}
+
+/** Sequence numbers that are missing between two events. */
+export interface Gap {
+  readonly after: number;
+  readonly next: number;
 }
 
 export interface PartitionLimits extends CheckpointLimits {
@@ -134,6 +142,8 @@ export function createPartition<A extends Arriving>(options: PartitionOptions<A>
   });
   let seen: Position | undefined = options.progress;
   let enqueuedAt: Date | undefined;
+  /** Sequence number of the last event of this session. */
+  let previous: number | undefined;
   let admitting = Promise.resolve();
 
   function see({ sequenceNumber, offset, enqueuedTimeUtc }: HubEvent): Position {
@@ -165,11 +175,21 @@ export function createPartition<A extends Arriving>(options: PartitionOptions<A>
     }
   }
 
+  function noteGap(next: number) {
+    if (previous !== undefined && next > previous + 1) options.onGap?.({ after: previous, next });
+    previous = next;
+  }
+
   async function admitAll(events: readonly HubEvent[], readAt: number) {
     if (events.length > 0) await redeliveryHorizon.look();
     for (const event of events) {
       if (life.state() !== 'reading') return;
+      if (event.sequenceNumber === undefined) {
+        arrivalIn(event); // it has no place to pass: the next event shows the gap (D190)
+        continue;
+      }
       if (seen && event.sequenceNumber <= seen.sequenceNumber) continue;
+      noteGap(event.sequenceNumber);
       const arrival = checkpoints.isDone(event.sequenceNumber) ? undefined : arrivalIn(event);
       if (arrival) {
         options.onRead?.();

@@ -4,6 +4,7 @@ import type { DeviceWork } from '../partition/deviceWork.ts';
 import type { Arriving } from '../partition/intake.ts';
 import { createPartition, type PartitionOptions } from '../partition/partition.ts';
 import type { Ownership } from '../stores/store.ts';
+import type { GapReports } from './gaps.ts';
 import { createReader, type Reader, type ReaderOptions } from './reader.ts';
 
 /** A partition session: the time in which this instance owns and reads one partition. */
@@ -36,14 +37,14 @@ export interface PartitionSession {
 }
 
 export type PartitionSessionOptions<A extends Arriving> = Omit<ReaderOptions, 'partition' | 'partitionId' | 'epoch'> &
-  PartitionOptions<A> & { readonly record: Ownership };
+  Omit<PartitionOptions<A>, 'onGap'> & { readonly record: Ownership; readonly gaps: GapReports };
 
 export function beginPartitionSession<A extends Arriving>(
   client: EventHubConsumerClient,
   options: PartitionSessionOptions<A>,
 ): PartitionSession {
-  const { record, spool, redeliveryHorizon } = options;
-  const partition = createPartition(options);
+  const { record, spool, redeliveryHorizon, gaps } = options;
+  const partition = createPartition({ ...options, onGap: gaps.note });
   const reader = createReader(client, {
     ...options,
     partition,
@@ -65,6 +66,7 @@ export function beginPartitionSession<A extends Arriving>(
       const [unfinished] = await Promise.all([partition.drain(limitMs), reader.close()]);
       partition.revoke();
       spool.close();
+      gaps.close();
       const before = redeliveryHorizon.known();
       return { unfinished, begun: before === undefined ? undefined : Math.max(before, position()) };
     },
@@ -73,6 +75,7 @@ export function beginPartitionSession<A extends Arriving>(
       partition.revoke();
       await Promise.all([reader.close(), partition.drain(limitMs)]);
       spool.close();
+      gaps.close();
     },
   };
 }

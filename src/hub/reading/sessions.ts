@@ -2,6 +2,7 @@ import { within } from '../../concurrency/within.ts';
 import type { Message } from '../../log/events.ts';
 import type { Troubles } from '../../log/troubles.ts';
 import { type Meter, noMeter } from '../../metrics/meter.ts';
+import type { Taps } from '../../tap/taps.ts';
 import type { Arriving } from '../partition/intake.ts';
 import type { PartitionOptions } from '../partition/partition.ts';
 import { knownRedeliveryHorizon, openRedeliveryHorizon } from '../partition/redeliveryHorizon.ts';
@@ -9,6 +10,7 @@ import type { Ownership, Store } from '../stores/store.ts';
 import type { Diagnosis } from './diagnosis.ts';
 import type { EventHubConnection } from './eventHubConnection.ts';
 import { createForeignCheckpointCheck } from './foreignCheckpoint.ts';
+import { createGapReports } from './gaps.ts';
 import { diagnosisOf, ofHub } from './hubFailure.ts';
 import type { Ownerships } from './ownerships.ts';
 import type { ReaderOptions } from './reader.ts';
@@ -51,12 +53,14 @@ export interface PartitionSessionsOptions<A extends Arriving>
   readonly answerMs: number;
   readonly troubles: ReadingTroubles;
   readonly meter?: Meter;
+  /** Who follows devices, of any partition; nobody when omitted. */
+  readonly taps?: Pick<Taps, 'all'>;
   /** For failures after which a partition goes on. */
   readonly allTroubles: Troubles;
   /** What each partition does with its events. */
   readonly partition: (
     id: string,
-  ) => Omit<PartitionOptions<A>, 'progress' | 'redeliveryHorizon' | 'checkpoint' | 'onTrouble' | 'onRevoked'>;
+  ) => Omit<PartitionOptions<A>, 'progress' | 'redeliveryHorizon' | 'checkpoint' | 'onGap' | 'onTrouble' | 'onRevoked'>;
 }
 
 /** The longest that the release of a partition may take beyond its drain, when the service stops. */
@@ -74,7 +78,7 @@ export function createPartitionSessions<A extends Arriving>(
   ownerships: Pick<Ownerships, 'release'>,
   options: PartitionSessionsOptions<A>,
 ): PartitionSessions {
-  const { log, drainMs, startPosition, troubles, allTroubles, meter = noMeter } = options;
+  const { log, drainMs, startPosition, troubles, allTroubles, meter = noMeter, taps } = options;
   const countBegun = meter.counter('device_messaging.sessions.begun');
   const countEnded = meter.counter('device_messaging.sessions.ended');
   const countCheckpoint = meter.counter('device_messaging.checkpoints');
@@ -93,6 +97,7 @@ export function createPartitionSessions<A extends Arriving>(
   const partitionIds = () => ofHub(answered(connection.client().getPartitionIds()));
   const fixed = { store, extentOf, partitionIds, startPosition, checkCheckpoint: createForeignCheckpointCheck() };
   const newestOf = async (partition: string) => (await extentOf(partition)).lastEnqueuedSequenceNumber;
+  const oldestOf = async (partition: string) => (await extentOf(partition)).beginningSequenceNumber;
 
   const sourceOf = (partition: string, message: Message<'error'>) => `partition ${partition}: ${message}`;
 
@@ -116,6 +121,7 @@ export function createPartitionSessions<A extends Arriving>(
       ...options.partition(partition),
       record,
       progress,
+      gaps: createGapReports({ partition, oldestOf: () => oldestOf(partition), troubles: allTroubles, meter, taps }),
       redeliveryHorizon:
         begun === undefined
           ? openRedeliveryHorizon(() => newestOf(partition), onTrouble)

@@ -38,13 +38,14 @@ export const messageMetrics = {
     {
       unit: '{message}',
       what: 'Events that were read from the hub',
-      use: 'The load. Most are `skipped`: telemetry that is not for this service. Alert on `unattributed`: the hub’s device stamp is missing, so the events come from another source than the built-in endpoint.',
+      use: 'The load. Most are `skipped`: telemetry that is not for this service. Alert on `unattributed`: the hub’s device stamp is missing, so the events come from another source than the built-in endpoint. `undecodable`: somebody sends AMQP that would harm a reader; the log names the device.',
       constants: { 'messaging.system': 'eventhubs', 'messaging.operation.name': 'receive' },
     },
     closed('device_messaging.kind', 'a message of ours, or why it is passed over', [
       'message',
       'skipped',
       'unattributed',
+      'undecodable',
     ]),
   ),
   'device_messaging.misspellings': counter({

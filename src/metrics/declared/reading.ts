@@ -31,6 +31,14 @@ export const readingMetrics = {
       'refused',
     ]),
   ),
+  'device_messaging.gaps': counter(
+    {
+      unit: '{gap}',
+      what: 'Rows of sequence numbers that were missing among the events of a partition session',
+      use: 'Alert on any: events were lost. `retention`: the hub deleted them before they were read, so this service was too slow or was not running. `unknown`: see `partition.gap` in the log.',
+    },
+    closed('device_messaging.reason', 'whether the retention of the hub explains it', ['retention', 'unknown']),
+  ),
   'device_messaging.quarantine.trials': counter(
     {
       unit: '{trial}',

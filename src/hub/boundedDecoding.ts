@@ -1,0 +1,41 @@
+import { undecodedProperties } from '../protocol/event.ts';
+import { isFrameDecodable, sectionsOf } from './decodable.ts';
+
+/** The decoders of an AMQP library. */
+export interface Decoders {
+  readonly message: { decode(bytes: Buffer | undefined): object };
+  readonly frames: { read_frame(bytes: Buffer): object | null };
+}
+
+/**
+ * What a device sends reaches the library's decoder as it is. A body with a few thousand lists in each other overflows the
+ * stack there, and the event is lost; a few bytes can take all memory. So the decoder only gets what can be decoded
+ * at a bounded cost. A message always comes out: in place of a body that cannot be decoded with `null`, and if its
+ * properties cannot be decoded either, with `undecodedProperties` and the hub's annotations, as long as those can (D190).
+ */
+export function boundDecoding({ message, frames }: Decoders): void {
+  const { decode } = message;
+  const { read_frame: read } = frames;
+  if (decode.name === 'decodeBounded') return;
+  message.decode = function decodeBounded(bytes = Buffer.alloc(0)) {
+    const { areDecodable, body, annotated } = sectionsOf(bytes);
+    const whole = areDecodable ? decoded(bytes, bytes.length) : undefined;
+    if (whole !== undefined) return whole;
+    const withoutBody = body === undefined ? undefined : decoded(bytes, body);
+    if (withoutBody !== undefined) return Object.assign(withoutBody, { body: null });
+    return Object.assign(decoded(bytes, annotated) ?? {}, { body: undecodedProperties });
+  };
+  frames.read_frame = function readBounded(bytes) {
+    if (!isFrameDecodable(bytes)) throw new RangeError('AMQP frame that cannot be decoded');
+    return read(bytes);
+  };
+
+  /** Undefined when the library fails, as it does with some descriptors. */
+  function decoded(bytes: Buffer, end: number): object | undefined {
+    try {
+      return decode(end === bytes.length ? bytes : bytes.subarray(0, end));
+    } catch {
+      return undefined;
+    }
+  }
+}

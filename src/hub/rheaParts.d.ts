@@ -1,0 +1,42 @@
+/** Parts of the hub clients' AMQP libraries for which there are no typings: each client has a library of its own. */
+interface FrameBuffers {
+  allocate_buffer(size: number): Buffer;
+}
+
+interface MessageCodec {
+  decode(bytes: Buffer | undefined): object;
+}
+
+interface FrameCodec {
+  read_frame(bytes: Buffer): object | null;
+}
+
+declare module 'rhea/lib/util.js' {
+  const library: FrameBuffers;
+  export default library;
+}
+
+declare module 'rhea/lib/message.js' {
+  const library: MessageCodec;
+  export default library;
+}
+
+declare module 'rhea/lib/frames.js' {
+  const library: FrameCodec;
+  export default library;
+}
+
+declare module 'azure-iothub/node_modules/rhea/lib/util.js' {
+  const library: FrameBuffers;
+  export default library;
+}
+
+declare module 'azure-iothub/node_modules/rhea/lib/message.js' {
+  const library: MessageCodec;
+  export default library;
+}
+
+declare module 'azure-iothub/node_modules/rhea/lib/frames.js' {
+  const library: FrameCodec;
+  export default library;
+}

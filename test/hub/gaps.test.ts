@@ -1,0 +1,78 @@
+import { expect, it, vi } from 'vitest';
+import { createGapReports } from '../../src/hub/reading/gaps.ts';
+import { createTroubles } from '../../src/log/troubles.ts';
+import { createMeter } from '../../src/metrics/meter.ts';
+import { createTaps, type TapEvent } from '../../src/tap/taps.ts';
+import { withFakeTimers } from '../support/fakeTimers.ts';
+import { readingOf } from '../support/readings.ts';
+import { recordingLog } from '../support/recordingLog.ts';
+
+withFakeTimers();
+
+/** Gaps of partition 3, of which the hub says what the test says. */
+function setUp(oldestOf: () => Promise<number>) {
+  const meter = createMeter();
+  const log = recordingLog();
+  const taps = createTaps();
+  const tapped: TapEvent[] = [];
+  taps.open({ device: 'pump-1', follow: (event) => tapped.push(event) });
+  const ask = vi.fn(oldestOf);
+  const reports = createGapReports({ partition: '3', oldestOf: ask, troubles: createTroubles(log), meter, taps });
+  return { ...reports, ask, lines: log.lines, tapped, counted: () => readingOf(meter, 'device_messaging.gaps') };
+}
+
+const settled = () => vi.advanceTimersByTimeAsync(0);
+
+it.each([
+  ['retention', 'the hub has deleted what is missing', 9],
+  ['retention', 'the hub has deleted more meanwhile', 20],
+  ['unknown', 'the hub still has some of it', 8],
+])('has the reason %s when %s', async (reason, _, oldest) => {
+  const { note, counted, lines, tapped } = setUp(async () => oldest);
+  note({ after: 5, next: 9 });
+  await settled();
+  expect(counted()).toEqual({ [reason]: 1 });
+  const fields = { partition: '3', after: 5, missing: 3, reason };
+  expect(lines).toEqual([{ level: 'warn', message: 'events of the partition are missing', fields }]);
+  expect(tapped).toMatchObject([{ stage: 'gap', device: 'pump-1', sequenceNumber: 9, ...fields }]);
+});
+
+it('has no known reason when the hub does not answer', async () => {
+  const { note, counted } = setUp(() => Promise.reject(new Error('no answer')));
+  note({ after: 5, next: 9 });
+  await settled();
+  expect(counted()).toEqual({ unknown: 1 });
+});
+
+it('is reported each, but a flood of them asks once a second and logs once a minute', async () => {
+  const { note, ask, counted, lines, tapped } = setUp(async () => 0);
+  for (let after = 0; after < 100; after += 2) note({ after, next: after + 2 });
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect([ask.mock.calls.length, counted(), tapped.length]).toEqual([2, { unknown: 50 }, 50]);
+  expect(lines).toHaveLength(1);
+  await vi.advanceTimersByTimeAsync(59_000);
+  expect(lines.map(({ fields }) => fields)).toMatchObject([{ after: 0 }, { after: 98, times: 49 }]);
+});
+
+it('is reported without its reason when too many wait for theirs', async () => {
+  const { note, counted } = setUp(() => new Promise(() => {}));
+  for (let after = 0; after < 2_004; after += 2) note({ after, next: after + 2 });
+  expect(counted()).toEqual({ unknown: 1 });
+});
+
+it('is reported without its reason when the session ends before that is known, and not again', async () => {
+  let answer = (_oldest: number) => {};
+  const { note, close, counted } = setUp(
+    () =>
+      new Promise((resolve) => {
+        answer = resolve;
+      }),
+  );
+  note({ after: 5, next: 9 });
+  note({ after: 9, next: 11 });
+  close();
+  expect(counted()).toEqual({ unknown: 2 });
+  answer(100);
+  await vi.advanceTimersByTimeAsync(2_000);
+  expect(counted()).toEqual({ unknown: 2 });
+});
