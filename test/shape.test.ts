@@ -155,12 +155,15 @@ describe('imports', () => {
     },
   );
 
-  it('of the sandbox’s hub have an equal copy of how folders are made', () => {
-    const [copy, original] = ['sandbox/hub/values', 'src/storage'].map((folder) =>
-      readFileSync(`${folder}/makeDirectory.ts`, 'utf8'),
-    );
-    expect(copy).toBe(original);
-  });
+  it.each([
+    ['how folders are made', 'src/storage/makeDirectory.ts', 'sandbox/hub/values/makeDirectory.ts'],
+    ['the check of AMQP bytes', 'src/hub/decodable.ts', 'sandbox/hub/amqp/link/decodable.ts'],
+  ])(
+    'of the sandbox’s hub have an equal copy of %s, so that what is mended in one is mended in both',
+    (_, original, copy) => {
+      expect(readFileSync(copy, 'utf8')).toBe(readFileSync(original, 'utf8'));
+    },
+  );
 
   it('of the service and the sandbox do not reach into the edge proxy', () => {
     const reaching = [...filesBelow('src'), ...filesBelow('sandbox')].filter((file) =>

@@ -29,7 +29,8 @@ const data = 0x75;
 const sequence = 0x76;
 const anyValue = 0x77;
 
-export function sectionsOf(bytes: Uint8Array): Sections {
+/** @param most values from the body on; a batch of messages may have more */
+export function sectionsOf(bytes: Uint8Array, most = mostInBody): Sections {
   const walk: Walk = { bytes, values: mostInMessage, empty: mostEmpty };
   let body: number | undefined;
   let kindOfBody: number | undefined;
@@ -40,7 +41,7 @@ export function sectionsOf(bytes: Uint8Array): Sections {
     const isBody = kind === data || kind === sequence || kind === anyValue;
     if (isBody && body === undefined) {
       body = at;
-      walk.values = Math.min(walk.values, mostInBody);
+      walk.values = Math.min(walk.values, most);
     }
     const canFollow = !isBody || kindOfBody === undefined || (kind === kindOfBody && kind !== anyValue);
     const end = canFollow && isValueOf(kind, bytes[value]) ? endOfValue(walk, value, mostLevels) : refused;

@@ -76,7 +76,8 @@ export function createTaps(): Taps {
     (stage, fields, bodies, token) => {
       const time = new Date().toISOString();
       for (const one of some) {
-        if (followers.has(one)) followWith(one, { time, stage, device: one.device, ...place, ...fields }, bodies);
+        if (followers.has(one))
+          followWith(one, { time, stage, device: one.device, ...place, ...fields }, bodies, token);
       }
     };
 

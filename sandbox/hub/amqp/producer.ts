@@ -53,7 +53,9 @@ export function producerNode(hub: { hubName: string; events: Events; faults: Sta
           for (const event of parcel.messages)
             log.append((place) => {
               const message_annotations = { ...withoutStamps(event.message_annotations), ...placeAnnotations(place) };
-              return rhea.message.encode({ ...event, message_annotations });
+              const { sections } = event;
+              if (!sections) return rhea.message.encode({ ...event, message_annotations });
+              return Buffer.concat([rhea.message.encode({ ...event, message_annotations, body: noBody }), sections]);
             });
         };
         const arrival = { kind: 'events', deviceId: undefined, connection, link } as const;
@@ -62,6 +64,8 @@ export function producerNode(hub: { hubName: string; events: Events; faults: Sta
     },
   };
 }
+
+const noBody = { collect_sections: () => undefined };
 
 function withoutStamps(annotations: Record<string, unknown> = {}): Record<string, unknown> {
   return Object.fromEntries(Object.entries(annotations).filter(([name]) => !name.startsWith('iothub-')));

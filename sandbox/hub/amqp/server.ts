@@ -7,6 +7,7 @@ import { endSoon } from '../network/listener.ts';
 import { Refusal } from '../values/refusal.ts';
 import { connectionUnused, messageTooLarge } from './conditions.ts';
 import { createClaims } from './link/claims.ts';
+import { guardFrames, guardMessages } from './link/guard.ts';
 import { watchIdleConnection } from './link/idleConnection.ts';
 import { follow, grantCredit } from './link/links.ts';
 import { boundMessages } from './link/oversize.ts';
@@ -76,8 +77,12 @@ export function createAmqpServer(
   const attach = (link: Sender | Receiver, address: unknown, peer: Peer, direction: 'serve' | 'accept'): void => {
     const entry = follow(link, String(address), peer.connection);
     peer.idle.attached(entry);
-    if (direction === 'accept')
+    if (direction === 'accept') {
+      guardMessages(link as Receiver, (delivery, { condition, message }) =>
+        dispositions(delivery).reject(condition, message),
+      );
       boundMessages(link as Receiver, bounds.message, (...found) => refuseTooLarge(entry, ...found));
+    }
     try {
       if (typeof address !== 'string') throw notFound(String(address));
       admit(link, entry, peer, direction);
@@ -151,6 +156,7 @@ export function createAmqpServer(
       };
       offerMechanisms(connection, believe, () => endSoon(socket));
       connection['accept'](socket);
+      guardFrames(connection, () => socket.destroy());
       // rhea would wait for the rest of a frame of any announced size, and keep any number of answers
       socket.on('data', () => {
         if (connection['frame_size'] > maxFrameSize || socket.writableLength > bounds.unread) socket.destroy();

@@ -16,7 +16,7 @@ const writer = createAmqpWriter();
  */
 export function encodeDeviceEvent(
   login: DeviceLogin,
-  { system, properties, body }: DeviceMessage,
+  { system, properties, body, isEncoded }: DeviceMessage,
   place: EventPlace,
 ): Buffer {
   const { count, bytes } = stampsOf(login);
@@ -54,8 +54,11 @@ export function encodeDeviceEvent(
     }
   });
 
-  writer.section(sections.data);
-  writer.binary(body);
+  if (isEncoded) writer.encoded(body);
+  else {
+    writer.section(sections.data);
+    writer.binary(body);
+  }
   return writer.take();
 }
 

@@ -10,7 +10,7 @@ const atOnce = 1000;
 
 /** Append many events as if devices had sent them: the one that is named, or all in turn. Refuses when there is none. */
 export async function burst(
-  { events: count, bytes = 1024, body: text, deviceId, properties = {} }: FaultOf<'burst'>,
+  { events: count, bytes = 1024, body: text, sections, deviceId, properties = {} }: FaultOf<'burst'>,
   hub: { events: Events; registry: Registry; access: Access; now: () => number },
 ): Promise<number> {
   const { events, registry, access, now } = hub;
@@ -23,10 +23,11 @@ export async function burst(
       token: signSas(`localhost/devices/${id}`, primaryKey, 'base64', expiry),
     }),
   );
-  const body = text === undefined ? Buffer.alloc(bytes, 'x') : Buffer.from(text);
+  const plain = text === undefined ? Buffer.alloc(bytes, 'x') : Buffer.from(text);
+  const body = sections === undefined ? { body: plain } : { body: Buffer.from(sections, 'base64'), isEncoded: true };
   for (let sent = 0; sent < count; sent++) {
     const login = logins[sent % logins.length];
-    if (login) events.accept(login, { system: {}, properties, body });
+    if (login) events.accept(login, { system: {}, properties, ...body });
     if (sent % atOnce === atOnce - 1) await turn(); // others come in between
   }
   return count;

@@ -132,6 +132,11 @@ export const immediateFaults = [
       events: z.int().positive().max(10_000_000).describe('how many'),
       bytes: z.int().min(0).max(262_144).optional().describe('size of a body; default 1024'),
       body: z.string().max(262_144).optional().describe('the body itself, instead of one of that size'),
+      sections: z
+        .base64()
+        .max(349_528)
+        .optional()
+        .describe('instead of a body: the encoded AMQP sections of one that is not binary, in base64'),
       deviceId: text(128).optional().describe('as if it had sent them; all devices in turn when absent'),
       properties: z.record(z.string(), z.string()).optional().describe('application properties'),
     })

@@ -25,6 +25,8 @@ export interface DeviceMessage {
   system: SystemProperties;
   properties: Record<string, unknown>;
   body: Buffer;
+  /** `body` has the encoded sections of an AMQP body that is not binary, and goes to receivers as it is. */
+  isEncoded?: boolean;
 }
 
 /** Size of a message as the hub counts it, in bytes: body, system property values, application property names and values. */

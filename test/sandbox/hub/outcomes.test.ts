@@ -67,8 +67,11 @@ describe.each([1, 2, 3])('each of many messages has its own outcome, in mixture 
     await putDeviceToken(hub, connection, 'pump-1');
     const sender = connection.open_sender('/devices/pump-1/messages/events');
     await once(sender, 'sendable');
-    // a list is no body that the hub takes
-    const messages = good.map((isGood): Message => ({ body: isGood ? 'text' : [1, 2] }));
+    // lists in so many lists are no property that the hub takes
+    const nested = Array.from({ length: 40 }).reduce((inner) => [inner], 'text');
+    const messages = good.map(
+      (isGood): Message => ({ application_properties: { n: isGood ? 'text' : nested }, body: 'text' }),
+    );
     const outcomes = await outcomesOf(sender, messages);
     expect(outcomes).toEqual(good.map((isGood) => (isGood ? 'accepted' : 'rejected')));
     expect(hub.counters().appended).toBe(good.filter(Boolean).length);

@@ -1,7 +1,10 @@
-import rhea, { type EventContext } from 'rhea';
+import type { EventContext } from 'rhea';
+import { Refusal } from '../../values/refusal.ts';
+import { decodeMessage } from './decode.ts';
 import type { Incoming } from './peer.ts';
 
 const batchFormat = 0x80013700;
+const mostInBatch = 65_536;
 
 /** What came in one transfer: a message, or a batch of them in an envelope. */
 export interface Parcel {
@@ -16,10 +19,11 @@ export function unpack({ message, delivery }: EventContext): Parcel {
     const single = message as Incoming;
     return { annotations: single.message_annotations ?? {}, messages: [single] };
   }
-  const batch = rhea.message.decode(message as unknown as Buffer);
-  const sections = [batch['body'].content].flat() as Buffer[];
+  const batch = decodeMessage(message as unknown as Buffer, mostInBatch);
+  if (batch.sections) throw new Refusal('amqp:decode-error', 'A batch consists of data sections.');
+  const sections = [batch.body?.content].flat().filter(Buffer.isBuffer);
   return {
-    annotations: batch['message_annotations'] ?? {},
-    messages: sections.map((bytes) => rhea.message.decode(bytes) as unknown as Incoming),
+    annotations: batch.message_annotations ?? {},
+    messages: sections.map((bytes) => decodeMessage(bytes)),
   };
 }

@@ -1,7 +1,31 @@
 import rhea from 'rhea';
 import type { DeviceMessage, Message, SystemProperties } from '../../values/message.ts';
 import { Refusal } from '../../values/refusal.ts';
+import { sectionsOf } from './decodable.ts';
 import type { Incoming } from './peer.ts';
+
+/**
+ * A message that came, decoded. A body of another kind than bytes or text need not be one that can be decoded at a bounded
+ * cost: `sections` has its bytes. Refuses a message with properties that cannot be.
+ * @param most values in a batch
+ */
+export function decodeMessage(bytes: Buffer = Buffer.alloc(0), most?: number): Incoming {
+  const { areDecodable, body } = sectionsOf(bytes, most);
+  const whole = areDecodable ? decoded(bytes) : undefined;
+  if (whole && bytesOf(whole)) return whole;
+  const rest = body === undefined ? undefined : (whole ?? decoded(bytes.subarray(0, body)));
+  if (rest === undefined) throw new Refusal('amqp:decode-error', 'The message cannot be decoded.');
+  return Object.assign(rest, { sections: bytes.subarray(body) });
+}
+
+/** Undefined when rhea fails, as it does with some descriptors. */
+function decoded(bytes: Buffer): Incoming | undefined {
+  try {
+    return rhea.message.decode(bytes) as unknown as Incoming;
+  } catch {
+    return undefined;
+  }
+}
 
 /** An AMQP message as the hub's own: text properties and the bytes of the body. Refuses a body that is not binary or text. */
 export function fromAmqp(incoming: Incoming): Message {
@@ -14,7 +38,7 @@ export function fromAmqp(incoming: Incoming): Message {
 const outputName = 'iothub-outputname';
 const annotated = { 'dt-subject': 'subject', 'iothub-interface-id': 'interfaceId' } as const;
 
-/** The same for a message of a device, whose application properties stay what they are. */
+/** The same for a message of a device, whose application properties stay what they are, and whose body may be of any kind. */
 export function fromDevice(incoming: Incoming): DeviceMessage {
   const system = systemOf(incoming);
   for (const [name, property] of Object.entries(annotated)) {
@@ -24,6 +48,8 @@ export function fromDevice(incoming: Incoming): DeviceMessage {
   const { [outputName]: output, ...rest } = incoming.application_properties ?? {};
   if (output !== undefined) system.outputName = textOf(output);
   const properties: Record<string, unknown> = Object.assign(Object.create(null), rest);
+  const { sections } = incoming;
+  if (sections) return { system, properties, body: Buffer.from(sections), isEncoded: true };
   return { system, properties, body: bodyOf(incoming) };
 }
 
@@ -35,17 +61,20 @@ export function textOf(value: unknown): string {
   return String(value);
 }
 
-/**
- * The bytes of a body. A data section has `content`: one buffer, or several; a value section is the value itself. Always
- * a copy, since what rhea gives is a slice of a receive buffer.
- */
-export function bodyOf({ body }: Incoming): Buffer {
+/** The bytes of a body, always a copy, since what rhea gives is a slice of a receive buffer. */
+export function bodyOf(incoming: Incoming): Buffer {
+  const bytes = incoming.sections ? undefined : bytesOf(incoming);
+  if (bytes === undefined) throw new Refusal('com.microsoft:argument-error', 'The body of a message is binary.');
+  return Buffer.concat(bytes);
+}
+
+/** A data section has `content`: one buffer, or several; a value section is the value itself. */
+function bytesOf({ body }: Incoming): readonly Buffer[] | undefined {
   const content = (body as { content?: unknown } | undefined)?.content ?? body;
-  if (content === undefined || content === null) return Buffer.alloc(0);
-  if (Buffer.isBuffer(content)) return Buffer.from(content);
-  if (typeof content === 'string') return Buffer.from(content);
-  if (Array.isArray(content) && content.every(Buffer.isBuffer)) return Buffer.concat(content);
-  throw new Refusal('com.microsoft:argument-error', 'The body of a message is binary.');
+  if (content === undefined || content === null) return [];
+  if (Buffer.isBuffer(content)) return [content];
+  if (typeof content === 'string') return [Buffer.from(content)];
+  return Array.isArray(content) && content.every(Buffer.isBuffer) ? content : undefined;
 }
 
 function systemOf(incoming: Incoming): SystemProperties {

@@ -30,7 +30,11 @@ export interface Node {
 }
 
 /** What a client sent, as rhea decodes it. Application properties may be of any AMQP type. */
-export type Incoming = AmqpMessage & { application_properties?: Record<string, unknown> };
+export type Incoming = AmqpMessage & {
+  application_properties?: Record<string, unknown>;
+  /** The sections of a body that is neither bytes nor text, as they came. */
+  sections?: Buffer;
+};
 
 /** Close a link and say why. */
 export function refuse(link: Link, { condition, message, info }: Refusal): void {
