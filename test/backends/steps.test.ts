@@ -30,7 +30,13 @@ describe('a call in progress', () => {
     const { work, steps } = read('d1', 5);
     await vi.advanceTimersByTimeAsync(0);
     expect([...steps.open]).toEqual([
-      { kind: 'call', what: 'read object model', of: 'information model', since: Date.now(), waitsFor: 'answer' },
+      {
+        kind: 'call',
+        what: 'read object model',
+        of: 'information model',
+        since: performance.now(),
+        waitsFor: 'answer',
+      },
     ]);
     await vi.advanceTimersByTimeAsync(10_000);
     await work;

@@ -209,8 +209,8 @@ export const sabotages: readonly Sabotage[] = [
   {
     name: 'a message id that is not derived from the event',
     file: 'src/protocol/envelope.ts',
-    find: '`reply ${about}` :',
-    replace: '`reply ${about} ${Math.trunc(Date.now() / 1e9)}` :',
+    find: 'derivedId(eventId, attempts === 0 ?',
+    replace: "derivedId(eventId, attempts === 0 ? 'answer ' + about : attempts === 1 ?",
     reportedAs: ['wrong acknowledgement', 'wrong notification'],
     showsIn: calm,
   },

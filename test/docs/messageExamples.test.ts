@@ -69,7 +69,8 @@ describe('the messages on the pages', () => {
 
   it('are found: one of each kind in the guide at least, and the first one in README', () => {
     const found = (page: string) => shown.filter((one) => one.page === page).length;
-    expect([found('README.md'), found('docs/devices.md')]).toEqual([1, 10]);
+    expect(found('README.md')).toBe(1);
+    expect(found('docs/devices.md')).toBeGreaterThanOrEqual(10);
   });
 
   const acks = pages.flatMap((page) =>

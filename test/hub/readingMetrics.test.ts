@@ -31,6 +31,7 @@ async function setUp(changed: Partial<Store> = {}, release = async () => {}) {
     {
       ...{ batchSize: 10, prefetch: 10, maxWaitSeconds: 1, drainMs: 1_000, meter },
       startPosition: 'earliest',
+      partitionIds: () => [],
       ...{ answerMs: 20_000, store: { ...store, ...changed }, log: silence },
       ...{ troubles: createReadingTroubles(untold), allTroubles: untold },
       partition: () => ({

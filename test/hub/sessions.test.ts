@@ -37,6 +37,7 @@ async function setUp() {
     {
       ...{ batchSize: 10, prefetch: 10, maxWaitSeconds: 1, drainMs: 1_000 },
       startPosition: 'earliest',
+      partitionIds: () => [],
       ...{ answerMs: 20_000, store, log, troubles: createReadingTroubles(untold), allTroubles: untold },
       partition: () => ({
         ...{ budget: budgetOf(10), spool: memorySpool(), costOf: usual.costOf, limits, arrivalOf },

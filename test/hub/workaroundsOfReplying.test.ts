@@ -69,12 +69,12 @@ describe('replying through the hub', () => {
   });
 
   it('leaves a connection before the life of its token ends, for it may not be renewed (trap 7)', async () => {
-    vi.useFakeTimers({ toFake: ['Date'] });
+    vi.useFakeTimers({ toFake: ['performance'] });
     await connection.send(reply('first'));
-    vi.setSystemTime(Date.now() + 39 * 60_000);
+    vi.advanceTimersByTime(39 * 60_000);
     expect(await connection.send(reply('same'))).toBeUndefined();
     expect(clients).toBe(1);
-    vi.setSystemTime(Date.now() + 2 * 60_000);
+    vi.advanceTimersByTime(2 * 60_000);
     expect(await connection.send(reply('other'))).toBeUndefined();
     expect(clients).toBe(2);
   });

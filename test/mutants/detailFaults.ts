@@ -159,8 +159,8 @@ export const detailFaults: readonly Fault[] = [
   }),
   ...inFile('src/backends/principalManager.ts', [table('model.create')], {
     fault: 'takes any id of a principal',
-    find: 'z.string().refine(isSegment)',
-    replace: 'z.string().refine((id) => isSegment(id) || id === "a#b")',
+    find: 'z.string().max(256).refine(isSegment)',
+    replace: 'z.string().max(256).refine((id) => isSegment(id) || id === "a#b")',
     caughtBy: 'when the owner’s id is no segment of a path',
   }),
 ];

@@ -51,7 +51,7 @@ export interface Consumer {
 
 export interface ConsumerOptions<A extends Arriving>
   extends Omit<EventHubConnectionOptions, 'troubles'>,
-    Omit<PartitionSessionsOptions<A>, 'troubles' | 'allTroubles'> {
+    Omit<PartitionSessionsOptions<A>, 'troubles' | 'allTroubles' | 'partitionIds'> {
   /** Owner of its partitions in the ownership records; a random one when omitted. */
   readonly instance?: string;
   readonly roundMs: number;
@@ -67,7 +67,12 @@ export function createConsumer<A extends Arriving>(options: ConsumerOptions<A>):
   const troubles = createReadingTroubles(allTroubles);
   const connection = openEventHubConnection({ ...options, troubles: allTroubles });
   const ownerships = createOwnerships(options.store, me, options.answerMs, balance.expiryMs / 3);
-  const sessions = createPartitionSessions(connection, ownerships, { ...options, troubles, allTroubles });
+  const sessions = createPartitionSessions(connection, ownerships, {
+    ...options,
+    partitionIds: () => partitions,
+    troubles,
+    allTroubles,
+  });
   const reading = () => sessions.all().filter(({ record }) => !sessions.isEnding(record.partition));
   const newestOf = async (partition: string) =>
     (await connection.client().getPartitionProperties(partition)).lastEnqueuedSequenceNumber;

@@ -47,6 +47,8 @@ export interface PartitionSessionsOptions<A extends Arriving>
   extends Pick<ReaderOptions, 'batchSize' | 'prefetch' | 'maxWaitSeconds' | 'log'> {
   /** For a partition without a checkpoint. */
   readonly startPosition: 'earliest' | 'latest';
+  /** All partitions of the hub, as they were last counted. */
+  readonly partitionIds: () => readonly string[];
   readonly store: Store;
   readonly drainMs: number;
   /** The longest that one answer of the hub or the store may take. */
@@ -78,7 +80,7 @@ export function createPartitionSessions<A extends Arriving>(
   ownerships: Pick<Ownerships, 'release'>,
   options: PartitionSessionsOptions<A>,
 ): PartitionSessions {
-  const { log, drainMs, startPosition, troubles, allTroubles, meter = noMeter, taps } = options;
+  const { log, drainMs, startPosition, partitionIds, troubles, allTroubles, meter = noMeter, taps } = options;
   const countBegun = meter.counter('device_messaging.sessions.begun');
   const countEnded = meter.counter('device_messaging.sessions.ended');
   const countCheckpoint = meter.counter('device_messaging.checkpoints');
@@ -94,7 +96,6 @@ export function createPartitionSessions<A extends Arriving>(
   let isStopping = false;
 
   const extentOf = (partition: string) => ofHub(answered(connection.client().getPartitionProperties(partition)));
-  const partitionIds = () => ofHub(answered(connection.client().getPartitionIds()));
   const fixed = { store, extentOf, partitionIds, startPosition, checkCheckpoint: createForeignCheckpointCheck() };
   const newestOf = async (partition: string) => (await extentOf(partition)).lastEnqueuedSequenceNumber;
   const oldestOf = async (partition: string) => (await extentOf(partition)).beginningSequenceNumber;

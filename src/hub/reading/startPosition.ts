@@ -14,7 +14,7 @@ interface StartPositionOptions {
   readonly store: Pick<Store, 'progress' | 'checkpoints' | 'writeProgress'>;
   readonly extentOf: (partition: string) => Promise<Extent>;
   /** The ids of all partitions of the hub. */
-  readonly partitionIds: () => Promise<readonly string[]>;
+  readonly partitionIds: () => readonly string[];
   readonly startPosition: 'earliest' | 'latest';
   readonly checkCheckpoint: CheckCheckpoint;
   /** Whether the last owner has not released the partition. */
@@ -69,7 +69,7 @@ async function refuseStrays(
 ): Promise<void> {
   const stored = await store.checkpoints();
   if (stored.length === 0) return;
-  const ids = await partitionIds();
+  const ids = partitionIds();
   const stray = stored.find((one) => !ids.includes(one.partition));
   if (stray === undefined) return;
   throw new UnreadableCheckpoint(

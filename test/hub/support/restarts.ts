@@ -88,7 +88,7 @@ export async function runToTheEnd({ partitions, devices = {}, interrupted, store
       const progress = await startPositionOf(record, {
         store,
         extentOf,
-        partitionIds: async () => Object.keys(events),
+        partitionIds: () => Object.keys(events),
         checkCheckpoint: createForeignCheckpointCheck(),
         startPosition: 'earliest',
         afterViolentEnd,
