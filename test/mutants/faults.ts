@@ -356,7 +356,7 @@ export const faults: readonly Fault[] = [
   collect(
     'leaves the requested model id',
     'const childOf = objectOf(model);',
-    "const childOf = (one: Reference) => objectOf('svc.history')(one) ?? objectOf(model)(one);",
+    "const childOf = (one: Reference) => objectOf('svc.device')(one) ?? objectOf(model)(one);",
     'within the requested model id only',
   ),
   collect(
