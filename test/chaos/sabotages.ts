@@ -278,4 +278,13 @@ export const sabotages: readonly Sabotage[] = [
     reportedAs: ['uncounted'],
     showsIn: ['reply unanswered'],
   },
+  {
+    name: 'a decoder that believes how deep a body is',
+    file: 'src/hub/boundedDecoding.ts',
+    find: 'const whole = areDecodable ?',
+    replace: `if (!areDecodable && bytes.length > 20_000) return decode(bytes);
+    const whole = areDecodable ?`,
+    reportedAs: ['lost'],
+    showsIn: calm,
+  },
 ];

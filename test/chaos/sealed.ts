@@ -8,6 +8,8 @@ export interface Message extends Sent {
   /** What its body says. */
   readonly said: unknown;
   readonly body: Buffer;
+  /** `body` has the encoded sections of an AMQP body that is not bytes. */
+  readonly isEncoded?: true;
 }
 
 /** A message but for its envelope. */
@@ -18,6 +20,8 @@ export interface Draft {
   readonly eventType?: string;
   readonly properties?: Readonly<Record<string, string>>;
   readonly body: unknown;
+  /** Travels instead of the body: encoded sections of AMQP that are not bytes. Of a V2 message only. */
+  readonly sections?: Buffer;
 }
 
 /** Paths of devices behind the one that sends; they are only copied (P4). */
@@ -35,13 +39,14 @@ export function sealed(id: string, deviceId: string, draft: Draft, random: Rando
     return { ...sent, properties, body: text };
   }
   if (action === undefined) return { ...sent, properties: {}, body: text };
-  const packing = random.next() < 0.15 ? random.pick(packings) : undefined;
+  const packing = random.next() < 0.15 && !draft.sections ? random.pick(packings) : undefined;
   const properties = {
     ...{ msgType: 'action', action, version: '2', correlationId: id, ack, ...target },
     ...(random.next() < 0.05 && { timeout: '60' }),
     ...(packing && { 'content-encoding': packing.name }),
     ...draft.properties,
   };
+  if (draft.sections) return { ...sent, properties, body: draft.sections, isEncoded: true };
   return { ...sent, properties, body: packing ? packing.pack(text) : text };
 }
 

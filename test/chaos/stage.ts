@@ -166,9 +166,9 @@ export async function setStage(options: StageOptions): Promise<Stage> {
     await Promise.all(instances.map((instance) => instance.start()));
 
     async function send(message: Message): Promise<void> {
-      const { deviceId, properties, body } = message;
+      const { deviceId, properties, body, isEncoded } = message;
       const device = real.get(deviceId);
-      if (device) return device.send(message);
+      if (device && !isEncoded) return device.send(message);
       const identity = hub.registry.get(deviceId);
       const partition = hub.partitions[stableHash(deviceId) % hub.partitions.length];
       if (identity === undefined || partition === undefined) throw new Error(`the hub has no device ${deviceId}`);
@@ -176,7 +176,9 @@ export async function setStage(options: StageOptions): Promise<Stage> {
       stands(
         message.id,
         partition.id,
-        partition.append((place) => encodeDeviceEvent(login, { system: {}, properties, body }, place)),
+        partition.append((place) =>
+          encodeDeviceEvent(login, { system: {}, properties, body, ...(isEncoded && { isEncoded }) }, place),
+        ),
       );
     }
 

@@ -36,6 +36,12 @@ describe('The workload', () => {
     expect(senders.filter(({ atOnce }) => atOnce > 50)).toHaveLength(4);
   });
 
+  it('has bodies that no AMQP library should decode', () => {
+    const hostile = messages.filter(({ isEncoded }) => isEncoded).map(({ body }) => body.toString('base64'));
+    expect(new Set(hostile).size).toBe(3);
+    expect(hostile.length).toBeGreaterThan(20);
+  });
+
   it('has floods that fill several segments of the spool, of a mebibyte each', () => {
     const bytesOf = ({ messages }: (typeof senders)[number]) =>
       messages.reduce((sum, { body }) => sum + body.length, 0);

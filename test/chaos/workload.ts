@@ -1,4 +1,5 @@
 import { v5 } from 'uuid';
+import { emptyElements, nestedLists, section } from '../support/rawAmqp.ts';
 import type { Random } from './random.ts';
 import { type Draft, type Message, sealed } from './sealed.ts';
 
@@ -19,7 +20,14 @@ const inARound = 4;
 /** Every so many devices one floods. */
 const floodingOne = 25;
 
-/** What devices send: registrations and updates, types, references, identities, questions, and mistakes. */
+/** Bodies that end the AMQP library of the event client, or take all memory, where nobody looks at them first (D190). */
+const hostile: readonly Buffer[] = [
+  section('value', nestedLists(3_000)),
+  section('value', emptyElements(2 ** 31 - 1)),
+  section('sequence', emptyElements(2 ** 31 - 1)),
+];
+
+/** What devices send: registrations and updates, types, references, identities, questions, mistakes, and bodies that are no data. */
 export function createWorkload(random: Random, devices: number): Sender[] {
   return Array.from({ length: devices }, (_, index) => {
     const floods = index % floodingOne === floodingOne - 1;
@@ -131,6 +139,15 @@ function messagesOf(deviceId: string, floods: boolean, random: Random): Message[
     [
       3,
       () => ({ action: 'model.query', intent: { does: 'nothing', code: 'operation_not_supported' }, body: filler() }),
+    ],
+    [
+      3,
+      () => ({
+        action: 'type.create',
+        intent: { does: 'nothing', code: 'validation_error' },
+        body: {},
+        sections: random.pick(hostile),
+      }),
     ],
     [2, () => ({ intent: { does: 'nothing', code: undefined }, body: {} })],
   ];
