@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { LogLines } from '../log/log.ts';
+import { MalformedJson } from '../protocol/jsonLimits.ts';
 import { Rejection } from '../protocol/rejection.ts';
 import { readAnswer } from './answer.ts';
 import type { HttpResponse } from './attempt.ts';
@@ -17,7 +18,7 @@ export function createCallResults(name: string, log: LogLines, redact: Redact) {
   /** Logs a failure whose cause the device must not learn; the device gets an incident id. */
   function incident(operation: string, cause: unknown, status?: number, token = '', body?: string): Rejection {
     const id = randomUUID();
-    // A parser's message may quote the response, and the response may quote the request.
+    // A message may quote the response, and the response may quote the request.
     const text = redact(cause instanceof Error ? cause.message : String(cause), token, body);
     const fields = { incident: id, backend: name, operation, status, cause: text.replace(/\s+/g, ' ').slice(0, 300) };
     log.error(fields, 'backend call failed');
@@ -41,7 +42,9 @@ export function createCallResults(name: string, log: LogLines, redact: Redact) {
       return { value: (read && (await readAnswer(data, read))) as T, refusal: undefined, lost };
     } catch (error) {
       if (error instanceof Rejection) throw error;
-      throw incident(operation, error, status, token, body);
+      // What the reader says of an answer is its own text, and quotes none.
+      const quotes = !(error instanceof MalformedJson || error instanceof TypeError);
+      throw incident(operation, error, status, token, quotes ? body : undefined);
     }
   }
 

@@ -1,4 +1,4 @@
-import { type Json, memberOf, untilRepeated } from '../protocol/json.ts';
+import { type Json, leafOf, memberOf, untilRepeated } from '../protocol/json.ts';
 import { keysOf } from '../protocol/jsonKeys.ts';
 import type { JsonLimits } from '../protocol/jsonLimits.ts';
 import { backslash, digit9, quote } from '../protocol/jsonTokens.ts';
@@ -48,7 +48,7 @@ export function createUniqueValues(names: readonly string[]) {
 const wrapping = keysOf(['value']);
 
 function unwrapped(value: Json): Json | undefined {
-  return value.size === 1 && value.members.has('value') ? memberOf(value, 'value', wrapping) : value;
+  return value.size === 1 && value.members.has('value') ? leafOf(value, 'value') : value;
 }
 
 /** Of `null`: no other value begins with it. */

@@ -91,6 +91,14 @@ export function memberOf(json: Json, key: string, keys: Keys = allKeys, limits?:
   return member && jsonAt(json.place.bytes, member.start, member.end, keys, limits);
 }
 
+/** The same for a member of which only the text and its value are asked for: it is not passed once more. */
+export function leafOf(json: Json, key: string): Json | undefined {
+  const member = json.members.get(key);
+  return member && jsonOf(unread, json.place.bytes, member.start, member.end);
+}
+
+const unread: Scanned = { members: new Map(), twice: new Set(), size: 0 };
+
 /** The text of one outermost member; undefined when it is missing. */
 export function textIn(json: Json, key: string): string | undefined {
   const member = json.members.get(key);

@@ -58,8 +58,15 @@ describe('of the request’s body, no value is quoted', () => {
     expect(redact(words, token, body)).toBe(expected);
   });
 
-  it('however it was escaped on its way', () => {
-    expect(redact('name Müller-Straße', token, '{"name" : "M\\u00fcller-Stra\\u00DFe"}')).toBe('name …');
+  it.each([
+    ['inside', '{"name" : "M\\u00fcller-Stra\\u00DFe"}'],
+    ['at its beginning', '{"name" : "\\u004düller-Straße"}'],
+  ])('however it was escaped on its way, %s', (_, escaped) => {
+    expect(redact('name Müller-Straße', token, escaped)).toBe('name …');
+  });
+
+  it('of true, false and null no letter is taken for a value', () => {
+    expect(redact('the word "e" is no number', token, '[true,false,null,1e5]')).toBe('the word "e" is no number');
   });
 });
 

@@ -9,8 +9,8 @@ import { leastUpdate, microsecondsPerByte, spentSince } from './unit.ts';
 
 /**
  * What messages cost in processor time, with backends and a hub that answer at once, as a share of what they may cost: 25 times
- * the least update of as many bytes (D170), and for each call one least update of the bytes that are sent with it, and three times what
- * `JSON.parse` takes for the bytes of its answer (D186).
+ * the least update of as many bytes (D170), and for each call one least update of the bytes that are sent with it (two when it is refused),
+ * and three times what `JSON.parse` takes for the bytes of its answer (D186).
  */
 export interface Costs {
   /** Handles the message once; says in words which steps are too many. */
@@ -31,6 +31,8 @@ export const sure: Patience = { rounds: 15, microseconds: 15_000 };
 
 /** In least updates. */
 const mostForMessage = 25;
+/** In least updates of the bytes that were sent: their values are taken out of the words of a refusal. */
+const mostForRefusal = 2;
 /** In times that `JSON.parse` takes. */
 const mostForAnswer = 3;
 
@@ -40,7 +42,7 @@ export function createCosts(): Costs {
   const { backends, dispatch } = wire({
     async adapter(config) {
       const [status, data] = answer(config);
-      exchanges.push({ sent: Buffer.byteLength(config.data ?? ''), answered: data.length });
+      exchanges.push({ sent: Buffer.byteLength(config.data ?? ''), answered: data.length, isRefusal: status >= 400 });
       return { data, status, statusText: '', headers: {}, config };
     },
     log: createLog('info', { write: () => {} }), // what a line costs counts, too
@@ -82,7 +84,8 @@ export function createCosts(): Costs {
       answer = answersOf(recipe);
       await once(event);
       const allowed = exchanges.reduce(
-        (bytes, { sent, answered }) => bytes + leastUpdate(sent) + mostForAnswer * answered,
+        (bytes, { sent, answered, isRefusal }) =>
+          bytes + leastUpdate(sent) * (isRefusal ? mostForRefusal : 1) + mostForAnswer * answered,
         mostForMessage * leastUpdate(receivedBytes(event)),
       );
       const shares: number[] = [];
@@ -100,4 +103,5 @@ export function createCosts(): Costs {
 interface Exchange {
   readonly sent: number;
   readonly answered: number;
+  readonly isRefusal: boolean;
 }

@@ -28,7 +28,8 @@ export interface Recipe {
 }
 
 const storedKinds = [
-  ...(['nothing', 'small', 'as hostile', 'unique properties', 'large type', 'large refusals'] as const),
+  ...(['nothing', 'small', 'as hostile', 'unique properties', 'large type'] as const),
+  ...(['large refusals', 'refusals in words'] as const),
   ...(['references', 'followed references', 'references of other models', 'large references'] as const),
   ...(['hits', 'hits of other types', 'wrapped hits', 'long hits', 'wrapped long hits'] as const),
   ...(['related models', 'related models with details', 'large models', 'models of members'] as const),

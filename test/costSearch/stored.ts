@@ -76,6 +76,7 @@ function answerTo(key: string, recipe: Recipe): [number, string] {
     case 'model': {
       if (isRead && stored === 'nothing') return [404, problem(false, filling)];
       if (!isRead && stored === 'large refusals') return [400, problem(true, filling)];
+      if (!isRead && stored === 'refusals in words') return [400, problem(true, JSON.stringify(inWords))];
       const model = JSON.stringify(pump());
       const status = key.startsWith('POST') ? 201 : 200;
       if (stored === 'large models') return [status, `${model.slice(0, -1)},"x":${filling}}`];
@@ -96,6 +97,9 @@ function answerTo(key: string, recipe: Recipe): [number, string] {
     }
   }
 }
+
+/** As backends that quote what they refuse: values of the request are taken out again. */
+const inWords = 'The value "1" of property "serial1" of pump FP-10000000 is not "type", "a" or 12345678.'.repeat(10);
 
 /** An answer may have 5 MiB. */
 const mostBytes = 5_000_000;

@@ -80,7 +80,7 @@ export const outageFaults: readonly Fault[] = [
     },
   ),
   ...inFile(
-    'src/backends/redaction.ts',
+    'src/backends/bodyValues.ts',
     ['test/backends/redaction.test.ts'],
     {
       fault: 'quotes short values of the request',
@@ -96,8 +96,8 @@ export const outageFaults: readonly Fault[] = [
     },
     {
       fault: 'takes keys of the request for values',
-      find: 'if (colon === undefined) yield',
-      replace: 'yield',
+      find: ' && !isKey(body, end + 1)',
+      replace: '',
       caughtBy: 'a key is no value',
     },
   ),
