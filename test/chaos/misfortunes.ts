@@ -13,13 +13,21 @@ export interface Misfortune {
 }
 
 const backends = ['informationModel', 'typeRegistry', 'principalManager'] as const;
+type Backend = (typeof backends)[number];
+
+/** How each backend is asked for changes. */
+const changes = {
+  informationModel: ['POST', 'PUT'],
+  typeRegistry: ['POST'],
+  principalManager: ['PUT', 'DELETE'],
+} as const satisfies Readonly<Record<Backend, readonly string[]>>;
 
 /** The next calls of each backend go wrong. */
 const backendGoesWrong =
-  (calls: number, how: (random: Random) => Omit<BackendFault, 'backend' | 'times'>) =>
+  (calls: number, how: (random: Random, backend: Backend) => Omit<BackendFault, 'backend' | 'times'>) =>
   async (stage: Stage, random: Random): Promise<Met> => {
     const faults = backends.map((backend) => {
-      const fault = stage.backends.faults.add({ backend, times: random.between(1, calls), ...how(random) });
+      const fault = stage.backends.faults.add({ backend, times: random.between(1, calls), ...how(random, backend) });
       if (fault.lostAnswer || (fault.reset !== undefined && fault.reset !== 'before')) stage.hiding.add(fault.id);
       return fault;
     });
@@ -64,6 +72,8 @@ const clockIsSet =
     });
   };
 
+/** A device that sends nothing for so long may have nothing left to send. */
+const silentDeviceMs = 300;
 /** Longer than the event client waits before the service gives its connection up, and shorter than it would wait itself. */
 const silentMs = { least: 13_000, most: 16_000 };
 
@@ -160,8 +170,14 @@ export const misfortunes: readonly Misfortune[] = [
     name: 'hub does not answer',
     async happen(stage, random) {
       const { faults } = stage.hub;
-      const silence = faults.add({ kind: 'refuse-connection', answer: 'silent', port: 'amqp' });
-      const met = await cutting(stage, () => faults.strike({ kind: 'drop', how: 'rst', connections: 'events' }));
+      let silence = '';
+      const met = await cutting(stage, async () => {
+        silence = faults.add({ kind: 'refuse-connection', answer: 'silent', port: 'amqp' });
+        const dropped = await faults.strike({ kind: 'drop', how: 'rst', connections: 'events' });
+        // While the hub is silent nobody connects: there would never be a connection to drop.
+        if (dropped === 0) faults.clear(silence);
+        return dropped;
+      });
       await sleep(random.between(silentMs.least, silentMs.most));
       faults.clear(silence);
       return met;
@@ -178,10 +194,15 @@ export const misfortunes: readonly Misfortune[] = [
   { name: 'backend error', happen: backendGoesWrong(20, (random) => ({ status: random.pick([429, 502, 503, 504]) })) },
   {
     name: 'backend error of one device',
-    async happen({ backends: { faults }, devices }, random) {
-      const deviceId = random.pick(devices);
-      const fault = faults.add({ backend: 'informationModel', status: 500, times: 12, deviceId });
-      return () => fault.struck;
+    async happen(stage, random) {
+      const { faults } = stage.backends;
+      return untilMet(stage, async () => {
+        const deviceId = random.pick(stage.devices);
+        const fault = faults.add({ backend: 'informationModel', status: 500, times: 12, deviceId });
+        await sleep(silentDeviceMs);
+        if (fault.struck === 0) faults.clear(fault.id);
+        return fault.struck;
+      });
     },
   },
   { name: 'backend refuses the token', happen: backendGoesWrong(6, () => ({ status: 401 })) },
@@ -190,8 +211,8 @@ export const misfortunes: readonly Misfortune[] = [
   { name: 'backend slow', happen: backendGoesWrong(60, (random) => ({ delayMs: random.between(50, 1_500) })) },
   {
     name: 'lost answer',
-    happen: backendGoesWrong(4, (random) => ({
-      method: random.pick(['POST', 'PUT', 'DELETE']),
+    happen: backendGoesWrong(4, (random, backend) => ({
+      method: random.pick<'POST' | 'PUT' | 'DELETE'>(changes[backend]),
       ...random.pick([{ lostAnswer: true }, { reset: 'after-effect' }, { reset: 'mid-body' }] as const),
     })),
   },
