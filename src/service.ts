@@ -6,6 +6,7 @@ import { createHandling } from './handling.ts';
 import { createBudget } from './hub/partition/budget.ts';
 import { createPace } from './hub/partition/pace.ts';
 import { openSpool } from './hub/partition/spool.ts';
+import { createCompany } from './hub/quarantine/company.ts';
 import { balanceLimits } from './hub/reading/balance.ts';
 import { createConsumer } from './hub/reading/consumer.ts';
 import { openStore } from './hub/stores/openStore.ts';
@@ -72,6 +73,7 @@ export async function startService(
   const pace = createPace({ least: leastMessages, most: delivery.maxMessages, inLine });
   const overall = createBudget(delivery, undefined, pace);
   const share = partitionShare(delivery);
+  const company = createCompany();
 
   const consumer = createConsumer({
     ...reading,
@@ -95,7 +97,7 @@ export async function startService(
       }),
       quarantine: {
         mostSuspects: share.maxMessages,
-        longestMs: messageLimits.maxTimeoutSeconds * 1000,
+        company,
         log: withFields(log, { partition }),
         meter,
       },

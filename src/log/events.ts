@@ -38,8 +38,8 @@ export const events = {
   'checkpoint.map_unusable': error('handling again what was done above the checkpoint'),
   'spool.not_written': error('spool cannot be written'),
   'spool.not_read': error('spool cannot be read: reading the partition again from its checkpoint'),
-  'quarantine.begun': warn('violent ends: messages that may be the cause are handled alone'),
-  'quarantine.trial': info('suspect begins, alone in work'),
+  'quarantine.begun': warn('violent ends: messages that may be the cause are handled in turns'),
+  'quarantine.turn': info('suspects begin'),
   'quarantine.passed_over': error(
     'message has ended the process even without being executed: passed over, neither answered nor parked',
   ),

@@ -34,8 +34,8 @@ function waits(state: Work['state'], out: readonly string[]): string {
       return 'room: too many messages are in flight (DELIVERY_MAX_MESSAGES, DELIVERY_MAX_BYTES)';
     case 'waits for backends':
       return `a backend that is out: ${out.join(', ')}`;
-    case 'waits for its trial':
-      return 'its trial: it may have ended the process before (G4)';
+    case 'waits for its turn':
+      return 'its turn: it may have ended the process before (G4)';
   }
 }
 

@@ -141,8 +141,8 @@ describe('a checkpoint', () => {
 });
 
 describe('a checkpoint that is asked for while another one is being written', () => {
-  const note = { ends: 2, upTo: 13, alone: 11, trials: new Map() };
-  const text = '1 2 13 11 -';
+  const note = { ends: 2, upTo: 13, alone: 11, suspects: new Map() };
+  const text = '2 2 13 11 -';
 
   it('follows that one at once', async () => {
     const { checkpoints, written, answer } = setUpByHand();
@@ -171,6 +171,21 @@ describe('a checkpoint that is asked for while another one is being written', ()
     }
     expect(written.map(({ note }) => note)).toEqual([undefined, text, text, undefined]);
     expect(written.at(-1)).not.toHaveProperty('note');
+  });
+
+  it('comes every 50 ms while violent ends are noted, and at the usual intervals again when what they are about is done', async () => {
+    const { checkpoints, written } = setUp({ ...at(10), completed: '', note: '2 1 12 - -' }, 1_000);
+    for (const [one, ms] of [
+      [11, 50],
+      [12, 50],
+      [13, everyMs],
+    ] as const) {
+      checkpoints.pass(at(one));
+      await vi.advanceTimersByTimeAsync(ms - 1);
+      expect(written.at(-1)?.sequenceNumber).not.toBe(one);
+      await vi.advanceTimersByTimeAsync(1);
+      expect(written.at(-1)?.sequenceNumber).toBe(one);
+    }
   });
 
   it('says that the note is not written when the store fails', async () => {

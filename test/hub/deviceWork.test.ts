@@ -1,5 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { Requirement } from '../../src/hub/partition/lanes.ts';
+import { createCompany } from '../../src/hub/quarantine/company.ts';
 import { createLog } from '../../src/log/log.ts';
 import { beginStep, createSteps } from '../../src/tap/steps.ts';
 import { withFakeTimers } from '../support/fakeTimers.ts';
@@ -65,17 +66,19 @@ describe('what an operator sees of a device', () => {
     ]);
   });
 
-  it('is that it waits for its trial, because it may have ended the process (G4)', async () => {
+  it('is that it waits for its turn, because it may have ended the process (G4)', async () => {
     const { partition, stays, end } = partitionByHand({
-      progress: { sequenceNumber: -1, offset: '-1', completed: '', note: '1 2 1 - -' },
-      quarantine: { mostSuspects: 10, longestMs: 900_000, log: createLog('silent') },
+      progress: { sequenceNumber: -1, offset: '-1', completed: '', note: '2 2 1 - -' },
+      quarantine: { mostSuspects: 10, company: createCompany(), log: createLog('silent') },
     });
-    await partition.admit(events('a0 b1'));
+    await partition.admit(events('a0'));
+    await settle();
+    await partition.admit(events('b1'));
     await settle();
     stays[0]?.begins?.(createSteps(undefined));
     expect(partition.devices(undefined)).toMatchObject([
       { device: 'a', state: 'in flight' },
-      { device: 'b', state: 'waits for its trial' },
+      { device: 'b', state: 'waits for its turn' },
     ]);
     expect(partition.contents().suspects).toBe(2);
     await end(0);

@@ -6,12 +6,14 @@ import { createLanes, type Queued, type Requirement } from '../../src/hub/partit
 const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
 const nothing: Requirement = { isMet: () => true, met: async () => true };
 
+type Suspecting = NonNullable<Parameters<typeof createLanes>[0]['quarantine']>;
+
 interface Given extends Queued {
   readonly name: string;
 }
 
 /** Lanes whose messages end when the test says so. */
-function setUp({ maxMessages = 10 } = {}) {
+function setUp({ maxMessages = 10, quarantine }: { maxMessages?: number; quarantine?: Suspecting } = {}) {
   const log: string[] = [];
   const ends = new Map<string, () => void>();
   const budget = createBudget({ maxMessages, maxBytes: 1_000 });
@@ -19,6 +21,7 @@ function setUp({ maxMessages = 10 } = {}) {
   const lanes = createLanes<Given>({
     budget,
     draining: draining.signal,
+    quarantine,
     async work({ name, cost }) {
       log.push(name);
       await new Promise<void>((resolve) => ends.set(name, resolve));
@@ -140,6 +143,50 @@ it('gives its place back when the backend goes while it waits for the place', as
   expect(budget.inFlight().messages).toBe(0);
   await model.comesBack();
   expect(log).toEqual(['a1', 'c1', 'b1']);
+});
+
+it('a suspect whose backend goes before it begins is put back, and waits for another turn', async () => {
+  const own = backend();
+  const turns: (() => void)[] = [];
+  const seen: string[] = [];
+  const { add, log } = setUp({
+    quarantine: {
+      isSuspect: () => turns.length < 2,
+      turnOf: (deviceId, sequenceNumber) => {
+        seen.push(`${deviceId}${sequenceNumber} waits`);
+        return new Promise((resolve) => turns.push(() => resolve(true)));
+      },
+      putBack: (deviceId, sequenceNumber) => void seen.push(`${deviceId}${sequenceNumber} is put back`),
+      ended: () => undefined,
+    },
+  });
+  add('a1', own);
+  own.goes();
+  turns[0]?.();
+  await settle();
+  expect([seen, log]).toEqual([['a1 waits', 'a1 is put back'], []]);
+  await own.comesBack();
+  expect(seen.at(-1)).toBe('a1 waits');
+  turns[1]?.();
+  await settle();
+  expect(log).toEqual(['a1']);
+});
+
+it('a device goes on when a checkpoint has its suspect', async () => {
+  let isNoted = () => {};
+  const noted = new Promise<void>((resolve) => {
+    isNoted = resolve;
+  });
+  const { add, log, end } = setUp({
+    quarantine: { isSuspect: () => false, turnOf: async () => true, putBack() {}, ended: () => noted },
+  });
+  add('a1');
+  add('a2');
+  await end('a1');
+  expect(log).toEqual(['a1']);
+  isNoted();
+  await settle();
+  expect(log).toEqual(['a1', 'a2']);
 });
 
 it('begins nothing once it closes, and what waits holds no place', async () => {

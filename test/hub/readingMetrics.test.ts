@@ -1,5 +1,6 @@
 import { expect, it, vi } from 'vitest';
 import { createPartition } from '../../src/hub/partition/partition.ts';
+import { createCompany } from '../../src/hub/quarantine/company.ts';
 import { createReadingTroubles } from '../../src/hub/reading/readingTroubles.ts';
 import { createPartitionSessions } from '../../src/hub/reading/sessions.ts';
 import { createMemoryStore } from '../../src/hub/stores/memoryStore.ts';
@@ -89,10 +90,10 @@ it('the trials of suspects are counted by their end', async () => {
   const partition = createPartition({
     ...usual,
     ...{ budget: budgetOf(10), spool: memorySpool(0), limits },
-    progress: { sequenceNumber: -1, offset: '-1', completed: '', note: '1 2 0 - -' },
+    progress: { sequenceNumber: -1, offset: '-1', completed: '', note: '2 2 0 - -' },
     arrivalOf: (event) => ({ event, deviceId: 'd1' }),
     dispatch: async () => true,
-    quarantine: { mostSuspects: 10, longestMs: 900_000, log: silence, meter },
+    quarantine: { mostSuspects: 10, company: createCompany(), log: silence, meter },
   });
   await partition.admit([hubEvent({ sequenceNumber: 0 }), hubEvent({ sequenceNumber: 1 })]);
   await vi.advanceTimersByTimeAsync(1_000);

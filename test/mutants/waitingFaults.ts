@@ -81,12 +81,6 @@ export const waitingFaults: readonly Fault[] = [
     'src/hub/partition/budget.ts',
     ['test/hub/budget.test.ts'],
     {
-      fault: 'lets others begin beside who is alone',
-      find: '!isTakenAlone && (messages === 0',
-      replace: '(messages === 0',
-      caughtBy: 'lets nothing else begin until it is released',
-    },
-    {
       fault: 'forgets those behind one who leaves the line',
       find: 'resolve(false);\n    admitNext();',
       replace: 'resolve(false);',

@@ -15,12 +15,6 @@ export interface Budget {
   /** Releases the part of a reservation that is not needed (R6). */
   shrink(bytes: number): void;
   give(bytes: number): void;
-  /**
-   * Waits in the same queue until nothing is in flight, here and in the overall budget. Nothing else begins until the
-   * returned function is called.
-   * @returns undefined when `signal` was aborted first
-   */
-  alone(signal?: AbortSignal): Promise<(() => void) | undefined>;
   inFlight(): { messages: number; bytes: number };
   /** For messages that wait in memory to begin. */
   readonly waiting: Room;
@@ -36,9 +30,9 @@ export interface BudgetLimits {
 /** The rooms `waiting` and `answering` each have this share of the bytes, and the same number of messages. */
 const roomShare = 1 / 8;
 
-/** A place in the line, for a message of so many bytes or for somebody who wants to be alone. */
+/** A place in the line, for a message of so many bytes. */
 interface Turn {
-  readonly bytes: number | 'alone';
+  readonly bytes: number;
   readonly signal: AbortSignal | undefined;
   readonly resolve: (isAdmitted: boolean | Promise<boolean>) => void;
 }
@@ -51,15 +45,12 @@ export function createBudget({ maxMessages, maxBytes }: BudgetLimits, overall?: 
   const roomLimits = { maxMessages, maxBytes: maxBytes * roomShare };
   let messages = 0;
   let bytes = 0;
-  let isTakenAlone = false;
   let queue: Turn[] = [];
   /** One listener for each signal: one for each message in the line would cost more than the rest of its turn. */
   const watched = new WeakSet<AbortSignal>();
 
   const mostNow = () => Math.min(maxMessages, pace?.messages() ?? maxMessages);
-  const isEmpty = () => messages === 0 && !isTakenAlone;
-  const fits = (more: number) =>
-    !isTakenAlone && (messages === 0 || (messages < mostNow() && bytes + more <= maxBytes));
+  const fits = (more: number) => messages === 0 || (messages < mostNow() && bytes + more <= maxBytes);
 
   function enter(more: number) {
     messages += 1;
@@ -73,21 +64,14 @@ export function createBudget({ maxMessages, maxBytes }: BudgetLimits, overall?: 
   }
 
   function admitNext() {
-    for (let first = queue[0]; first !== undefined && isTurnOf(first); first = queue[0]) {
+    for (let first = queue[0]; first !== undefined && fits(first.bytes); first = queue[0]) {
       queue.shift();
       admit(first);
     }
     if (queue.length > 0 && messages >= mostNow()) pace?.reached(admitNext);
   }
 
-  const isTurnOf = (one: Turn): boolean => (one.bytes === 'alone' ? isEmpty() : fits(one.bytes));
-
-  function admit({ bytes, signal, resolve }: Turn) {
-    if (bytes === 'alone') {
-      isTakenAlone = true;
-      resolve(true);
-    } else resolve(enterBoth(bytes, signal) ?? true);
-  }
+  const admit = ({ bytes, signal, resolve }: Turn) => resolve(enterBoth(bytes, signal) ?? true);
 
   /** Undefined when there is room at once in the overall budget as well. */
   function enterBoth(more: number, signal: AbortSignal | undefined): Promise<boolean> | undefined {
@@ -137,18 +121,6 @@ export function createBudget({ maxMessages, maxBytes }: BudgetLimits, overall?: 
     give(less) {
       overall?.give(less);
       leave(less);
-    },
-    async alone(signal) {
-      if (overall) return overall.alone(signal);
-      if (queue.length === 0 && isEmpty()) isTakenAlone = true;
-      else if (!(await turn('alone', signal))) return undefined;
-      let isReleased = false;
-      return () => {
-        if (isReleased) return;
-        isReleased = true;
-        isTakenAlone = false;
-        admitNext();
-      };
     },
     inFlight: () => ({ messages, bytes }),
     waiting: createRoom(roomLimits, overall?.waiting),

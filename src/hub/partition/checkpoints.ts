@@ -65,6 +65,9 @@ const flushPauseMs = 500;
 
 const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
+/** While violent ends are noted: what a further one makes to be handled again are the messages of so many milliseconds. */
+const watchfulMs = 50;
+
 /** Characters. With a longer map checkpoints are rarer, so that the bytes written for each message stay the same. */
 const shortMap = 4_000;
 
@@ -154,7 +157,9 @@ export function createCheckpoints({
   }
 
   function writeLater() {
-    if (!stopped) timer ??= setTimeout(() => void write(), limits.everyMs).unref();
+    if (stopped || timer !== undefined) return;
+    const isWatchful = note !== undefined && isOpen(note, writtenUpTo ?? note.upTo);
+    timer = setTimeout(() => void write(), isWatchful ? Math.min(watchfulMs, limits.everyMs) : limits.everyMs).unref();
   }
 
   function changed() {

@@ -1,6 +1,6 @@
+import type { Quarantine } from '../quarantine/quarantine.ts';
 import type { CheckpointState, Checkpoints } from './checkpoints.ts';
 import type { Lanes, Queued } from './lanes.ts';
-import type { Screening } from './screening.ts';
 import type { Spool } from './spool.ts';
 import type { Work } from './work.ts';
 
@@ -37,7 +37,7 @@ interface Parts<M extends Kept> {
   readonly work: Pick<Work<never>, 'running'>;
   readonly spool: Pick<Spool, 'taken'>;
   readonly lanes: Pick<Lanes<M>, 'all' | 'count'>;
-  readonly screening: Pick<Screening<M>, 'suspects'> | undefined;
+  readonly quarantine: Pick<Quarantine, 'suspects'> | undefined;
 }
 
 /** Walks over all lanes: only for when an operator asks. */
@@ -46,7 +46,7 @@ export function contentsOf<M extends Kept>({
   work,
   spool,
   lanes,
-  screening,
+  quarantine,
 }: Parts<M>): PartitionContents {
   const inFlight = work.running();
   return {
@@ -56,7 +56,7 @@ export function contentsOf<M extends Kept>({
     devices: lanes.count(),
     oldest: oldestIn(lanes),
     checkpoint: checkpoints.state(),
-    suspects: screening?.suspects() ?? 0,
+    suspects: quarantine?.suspects() ?? 0,
   };
 }
 

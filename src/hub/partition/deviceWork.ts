@@ -10,7 +10,7 @@ export interface DeviceWork {
   readonly sequenceNumber: number;
   /** When the oldest was read from the hub, as `performance.now()`. */
   readonly readAt: number;
-  readonly state: 'in flight' | 'waits for room' | 'waits for backends' | 'waits for its trial';
+  readonly state: 'in flight' | 'waits for room' | 'waits for backends' | 'waits for its turn';
   /** The backends that it waits for, or one of which it waits for. */
   readonly needs: readonly string[];
   /** When its handling began, as `performance.now()`; undefined while it waits. */
@@ -57,5 +57,5 @@ function workOf<M extends Followed>({ deviceId, first, length }: LaneView<M>, wa
 function stateOf(steps: Steps | undefined, wait: Wait | undefined): DeviceWork['state'] {
   if (steps !== undefined || wait === undefined) return 'in flight';
   if (wait === 'room') return 'waits for room';
-  return wait === 'trial' ? 'waits for its trial' : 'waits for backends';
+  return wait === 'turn' ? 'waits for its turn' : 'waits for backends';
 }

@@ -2,11 +2,11 @@ import { timeOfDay } from '../../concurrency/clocks.ts';
 import type { HubEvent } from '../../protocol/event.ts';
 import { textProperties } from '../../protocol/properties.ts';
 import type { Tell } from '../../tap/taps.ts';
+import type { Quarantine } from '../quarantine/quarantine.ts';
 import type { Backlog, Kept } from './backlog.ts';
 import type { Budget } from './budget.ts';
 import type { Condition } from './condition.ts';
 import type { Lanes, Requirement } from './lanes.ts';
-import type { Screening } from './screening.ts';
 import type { Begun } from './watermark.ts';
 import type { Message } from './work.ts';
 
@@ -26,8 +26,8 @@ interface IntakeOptions<A> {
   requirementOf?(arrival: A): Requirement | undefined;
   /** Undefined while nobody follows the device. */
   tellOf?(arrival: A): Tell | undefined;
-  /** Suspects go to their lanes and wait there for their trial. */
-  readonly screening?: Pick<Screening<Message<A>>, 'isSuspect'> | undefined;
+  /** Suspects go to their lanes and wait there for their turn. */
+  readonly quarantine?: Pick<Quarantine, 'isSuspect'> | undefined;
   /** Registers an accepted message. */
   begin(event: HubEvent): Begun;
   /** Most messages of one device that are kept in memory. */
@@ -57,10 +57,10 @@ interface Incoming<A> {
  * busy or whose backend is down goes to the backlog and delays other messages only when that is full (D27).
  */
 export function createIntake<A extends Arriving>(options: IntakeOptions<A>): Intake<A> {
-  const { budget, lanes, backlog, condition, draining, costOf, begin, deviceMessages, screening } = options;
+  const { budget, lanes, backlog, condition, draining, costOf, begin, deviceMessages, quarantine } = options;
 
   const canBegin = ({ arrival: { event }, deviceId, requirement }: Incoming<A>): boolean =>
-    lanes.length(deviceId) === 0 && requirement.isMet() && !screening?.isSuspect(event.sequenceNumber);
+    lanes.length(deviceId) === 0 && requirement.isMet() && !quarantine?.isSuspect(deviceId, event.sequenceNumber);
 
   const messageOf = (
     { arrival: { event }, cost, requirement, readAt }: Incoming<A>,

@@ -1,6 +1,5 @@
-import type { Verdict } from '../quarantine/quarantine.ts';
+import type { Quarantine } from '../quarantine/quarantine.ts';
 import type { Budget } from './budget.ts';
-import type { Screening } from './screening.ts';
 
 /** A condition for a message to begin: the backends that it needs are up (B5). */
 export interface Requirement {
@@ -48,11 +47,11 @@ interface LanesOptions<M> {
   /** A lane has become shorter. */
   ended?(): void;
   /** When omitted, no message is a suspect. */
-  readonly screening?: Pick<Screening<M>, 'isSuspect' | 'try'> | undefined;
+  readonly quarantine?: Pick<Quarantine, 'isSuspect' | 'turnOf' | 'putBack' | 'ended'> | undefined;
 }
 
-/** Room in the budget, its trial, or backends. */
-export type Wait = 'room' | 'trial' | Requirement;
+/** Room in the budget, its turn among the suspects, or backends. */
+export type Wait = 'room' | 'turn' | Requirement;
 
 /** A lane as others see it. */
 export interface LaneView<M> {
@@ -69,7 +68,7 @@ interface Lane<M> {
 }
 
 export function createLanes<M extends Queued>(options: LanesOptions<M>): Lanes<M> {
-  const { budget, draining, work, ended, screening } = options;
+  const { budget, draining, work, ended, quarantine } = options;
   const lanes = new Map<string, Lane<M>>();
   /** Lanes whose first message waits for the budget. */
   const ready = new Set<Lane<M>>();
@@ -77,12 +76,14 @@ export function createLanes<M extends Queued>(options: LanesOptions<M>): Lanes<M
   const readyInOrder = ready.values();
   /** Lanes whose first message waits for a requirement. */
   const held = new Map<Requirement, Lane<M>[]>();
-  /** The lane that waits for the budget, and those whose first message is on trial or waits for that. */
+  /** The lane that waits for the budget, and those whose first message waits for its turn. */
   let taking: Lane<M> | undefined;
-  const onTrial = new Set<Lane<M>>();
+  const suspected = new Set<Lane<M>>();
 
   async function run(lane: Lane<M>) {
     await work(lane.first);
+    const noted = quarantine?.ended(lane.first.sequenceNumber);
+    if (noted !== undefined) await noted;
     removeFirst(lane);
     beginReady();
   }
@@ -97,12 +98,12 @@ export function createLanes<M extends Queued>(options: LanesOptions<M>): Lanes<M
     ended?.();
   }
 
-  async function tryFirst(lane: Lane<M>, trial: Promise<Verdict>) {
-    onTrial.add(lane);
-    const verdict = await trial;
-    onTrial.delete(lane);
-    if (verdict === 'handled') removeFirst(lane);
-    if (verdict === 'cleared') ready.add(lane);
+  async function beginInTurn(lane: Lane<M>, turn: Promise<boolean>) {
+    suspected.add(lane);
+    const isTurn = await turn;
+    suspected.delete(lane);
+    if (!isTurn) return;
+    ready.add(lane);
     beginReady();
   }
 
@@ -116,8 +117,8 @@ export function createLanes<M extends Queued>(options: LanesOptions<M>): Lanes<M
         hold(lane, requirement);
         continue;
       }
-      if (screening?.isSuspect(lane.first.sequenceNumber)) {
-        void tryFirst(lane, screening.try(lane.deviceId, lane.first));
+      if (quarantine?.isSuspect(lane.deviceId, lane.first.sequenceNumber)) {
+        void beginInTurn(lane, quarantine.turnOf(lane.deviceId, lane.first.sequenceNumber));
         continue;
       }
       const room = budget.take(cost, draining);
@@ -141,6 +142,7 @@ export function createLanes<M extends Queued>(options: LanesOptions<M>): Lanes<M
   }
 
   function hold(lane: Lane<M>, requirement: Requirement) {
+    quarantine?.putBack(lane.deviceId, lane.first.sequenceNumber);
     const others = held.get(requirement);
     if (others) others.push(lane);
     else {
@@ -184,7 +186,7 @@ export function createLanes<M extends Queued>(options: LanesOptions<M>): Lanes<M
       const found = new Map<LaneView<M>, Wait>();
       for (const lane of ready) found.set(lane, 'room');
       if (taking) found.set(taking, 'room');
-      for (const lane of onTrial) found.set(lane, 'trial');
+      for (const lane of suspected) found.set(lane, 'turn');
       for (const [requirement, waiting] of held) for (const lane of waiting) found.set(lane, requirement);
       return found;
     },

@@ -1,7 +1,7 @@
 import type { Message as LogMessage } from '../../log/events.ts';
 import type { HubEvent } from '../../protocol/event.ts';
 import type { Tell } from '../../tap/taps.ts';
-import type { QuarantineOptions } from '../quarantine/quarantine.ts';
+import { createQuarantine, type QuarantineOptions } from '../quarantine/quarantine.ts';
 import { createBacklog } from './backlog.ts';
 import type { Budget } from './budget.ts';
 import { type CheckpointLimits, type CheckpointOptions, createCheckpoints } from './checkpoints.ts';
@@ -12,7 +12,6 @@ import { type Arriving, createIntake } from './intake.ts';
 import { createLanes, type Requirement } from './lanes.ts';
 import { createLifecycle } from './lifecycle.ts';
 import type { RedeliveryHorizon } from './redeliveryHorizon.ts';
-import { createScreening, type Screening } from './screening.ts';
 import type { Spool } from './spool.ts';
 import type { Position } from './watermark.ts';
 import { createWork, type Message, type MessageContext } from './work.ts';
@@ -44,7 +43,7 @@ export interface PartitionOptions<A extends Arriving> extends Omit<CheckpointOpt
   onRevoked(): void;
   readonly spool: Spool;
   /** For sessions after violent ends (G4); when omitted, no message is a suspect. */
-  readonly quarantine?: Pick<QuarantineOptions, 'mostSuspects' | 'longestMs' | 'log' | 'meter'>;
+  readonly quarantine?: Pick<QuarantineOptions, 'mostSuspects' | 'company' | 'log' | 'meter'>;
   readonly limits: PartitionLimits;
 }
 
@@ -98,22 +97,17 @@ export function createPartition<A extends Arriving>(options: PartitionOptions<A>
   });
   const checkpoints = createCheckpoints({ ...options, onRevoked: revokedMeanwhile });
   const backlog = createBacklog<A>({ room: budget.waiting, spool, onTrouble });
-  const screening: Screening<Message<A>> | undefined =
+  const quarantine =
     options.quarantine &&
-    createScreening<Message<A>>({
+    createQuarantine({
       ...options.quarantine,
       note: options.progress?.note,
       annotate: checkpoints.annotate,
-      alone: budget.alone,
       draining: life.draining,
-      handleAlone: (message, tooLong) => work.handleAlone(message, tooLong),
-      passOver: ({ begun }) => checkpoints.end(begun),
-      changed: condition.changed,
     });
   const work = createWork<A>({
     ...options,
-    repeatOf: (arrival) => arrivalOf(arrival.event, true) ?? arrival,
-    mustBeParked: (sequenceNumber) => screening?.mustBeParked(sequenceNumber) ?? false,
+    fateOf: (sequenceNumber) => quarantine?.fateOf(sequenceNumber) ?? 'handled',
     backlog,
     arrivalIn,
     draining: life.draining,
@@ -123,7 +117,7 @@ export function createPartition<A extends Arriving>(options: PartitionOptions<A>
     changed: condition.changed,
   });
   const lanes = createLanes<Message<A>>({
-    screening,
+    quarantine,
     budget,
     draining: life.draining,
     work: work.handle,
@@ -132,7 +126,7 @@ export function createPartition<A extends Arriving>(options: PartitionOptions<A>
   const takeIn = createIntake<A>({
     ...options,
     lanes,
-    screening,
+    quarantine,
     backlog,
     condition,
     draining: life.draining,
@@ -207,12 +201,12 @@ export function createPartition<A extends Arriving>(options: PartitionOptions<A>
     },
     position: () => seen,
     enqueuedAt: () => enqueuedAt,
-    contents: () => contentsOf({ checkpoints, work, spool, lanes, screening }),
+    contents: () => contentsOf({ checkpoints, work, spool, lanes, quarantine }),
     devices: (device) => deviceWorkIn(lanes, device),
     pending: checkpoints.pending,
     async drain(limitMs) {
       life.drain();
-      await condition.waitWhile(() => work.running() > 0 || screening?.isTrying() === true, limitMs);
+      await condition.waitWhile(() => work.running() > 0, limitMs);
       life.release();
       // A message whose reply was accepted at this moment still ends: the last checkpoint is to contain it (G3).
       await condition.waitWhile(() => work.running() > 0, leaveMs);

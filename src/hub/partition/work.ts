@@ -1,7 +1,7 @@
-import { setMaxListeners } from 'node:events';
 import type { Message as LogMessage } from '../../log/events.ts';
 import type { HubEvent } from '../../protocol/event.ts';
 import type { Steps } from '../../tap/steps.ts';
+import type { Fate } from '../quarantine/quarantine.ts';
 import type { Backlog, Kept } from './backlog.ts';
 import type { Budget } from './budget.ts';
 import type { Queued } from './lanes.ts';
@@ -45,15 +45,14 @@ interface WorkOptions<A> extends Pick<MessageContext, 'ended'> {
   readonly backlog: Backlog<A>;
   /** Reads an event from the spool. */
   arrivalIn(event: HubEvent): A | undefined;
-  /** The same message, marked as redelivered. */
-  repeatOf(arrival: A): A;
   dispatch(arrival: A, context: MessageContext): Promise<boolean>;
   onTrouble(error: unknown, what: LogMessage<'error'>): void;
   /** A message has been handled to its end. */
   end(begun: Begun): void;
   /** A message cannot be fetched. */
   onUnreadable(): void;
-  mustBeParked(sequenceNumber: number): boolean;
+  /** Of a message that may have ended the process (G4). */
+  fateOf(sequenceNumber: number): Fate;
   /** A message has left the backlog. */
   changed(): void;
 }
@@ -61,18 +60,11 @@ interface WorkOptions<A> extends Pick<MessageContext, 'ended'> {
 export interface Work<A> {
   /** Handles a message that is already charged to the budget, unless the partition drains. Never rejects. */
   handle(message: Message<A>): Promise<void>;
-  /**
-   * Handles the only message in flight, without charging the budget; returns whether it was handled to its end. If not,
-   * it can be handled again. Never rejects.
-   * @param tooLong when aborted, the message ends as if the partition were revoked
-   */
-  handleAlone(message: Message<A>, tooLong: AbortSignal): Promise<boolean>;
   running(): number;
 }
 
 export function createWork<A extends { readonly event: HubEvent }>(options: WorkOptions<A>): Work<A> {
-  const { budget, backlog, arrivalIn, repeatOf, dispatch, draining, ended, end, onTrouble, onUnreadable, changed } =
-    options;
+  const { budget, backlog, arrivalIn, dispatch, draining, ended, end, onTrouble, onUnreadable, changed } = options;
   let running = 0;
 
   async function fetched(kept: Kept<A>): Promise<A | undefined> {
@@ -108,6 +100,7 @@ export function createWork<A extends { readonly event: HubEvent }>(options: Work
   return {
     async handle(message) {
       const { cost, begun, readAt, sequenceNumber } = message;
+      const fate = options.fateOf(sequenceNumber);
       let held = cost;
       let isAside = false;
       const giveBack = () => (isAside ? budget.answering : budget).give(held);
@@ -137,31 +130,11 @@ export function createWork<A extends { readonly event: HubEvent }>(options: Work
         },
         ended,
         readAt,
-        parkUnexecuted: options.mustBeParked(sequenceNumber),
+        parkUnexecuted: fate === 'parked',
       };
-      const isHandled = await carriedOut(message, context);
+      const isHandled = fate === 'passed over' || (await carriedOut(message, context));
       giveBack();
       if (isHandled) end(begun);
-    },
-    async handleAlone(message, tooLong) {
-      const either = AbortSignal.any([ended, tooLong]);
-      setMaxListeners(0, either);
-      const { readAt, sequenceNumber } = message;
-      const context: MessageContext = {
-        releaseBytes() {},
-        waiting() {},
-        answering() {},
-        begins(steps) {
-          message.steps = steps;
-        },
-        ended: either,
-        readAt,
-        parkUnexecuted: options.mustBeParked(sequenceNumber),
-      };
-      const isHandled = await carriedOut(message, context);
-      if (isHandled) end(message.begun);
-      else if ('event' in message.kept) message.kept = repeatOf(message.kept); // D10
-      return isHandled;
     },
     running: () => running,
   };

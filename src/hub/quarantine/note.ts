@@ -7,54 +7,77 @@ export interface Note {
   readonly ends: number;
   /** Sequence number of the newest event when the last end was counted: no message in flight then is above it. */
   readonly upTo: number;
-  /** Sequence number of the only message in flight. */
+  /** Sequence number of the only suspect in work in the whole process. */
   readonly alone: number | undefined;
-  /** By sequence number: the ends at which the message was alone in flight; 0 when it only took too long. */
-  readonly trials: ReadonlyMap<number, number>;
+  /** By sequence number: suspects that are in work, or were at a violent end, and are not finished. */
+  readonly suspects: ReadonlyMap<number, Suspicion>;
 }
 
-/*
- * note   = version " " ends " " upTo " " alone " " trials
- * version = "1"
- * alone  = sequence number | "-"
- * trials = "-" | trial *( "," trial )          at most 64
- * trial  = sequence number ":" count
- */
-const version = '1';
-const mostTrials = 64;
-const grammar = /^1 (\d{1,16}) (-?\d{1,16}) (-|\d{1,16}) (-|\d{1,16}:\d{1,16}(?:,\d{1,16}:\d{1,16}){0,63})$/;
+/** What is known about a suspect. */
+export interface Suspicion {
+  readonly isInWork: boolean;
+  /** Others have waited for it, and then begun beside it. */
+  readonly isSlow: boolean;
+  /** Violent ends at which it was alone. */
+  readonly ends: number;
+}
 
-/** Omits the trials with the lowest counts when there are too many. */
-export function encodeNote({ ends, upTo, alone, trials }: Note): string {
-  const telling = [...trials].sort(([, one], [, other]) => other - one).slice(0, mostTrials);
-  const text = telling.map(([sequenceNumber, count]) => `${sequenceNumber}:${count}`).join(',');
+/** A checkpoint in a blob has 8 KiB for it. */
+export const mostNoted = 500;
+
+/*
+ * note     = version " " ends " " upTo " " alone " " suspects
+ * version  = "2"
+ * alone    = sequence number | "-"
+ * suspects = "-" | suspect *( "," suspect )     at most 500
+ * suspect  = distance [ "+" ] [ "~" ] [ ":" ends ]
+ * distance = from the suspect before, from 0 at first, to base 36; "+" is in work, "~" is slow
+ */
+const version = '2';
+const grammar = /^2 (\d{1,16}) (-?\d{1,16}) (-|\d{1,16}) (-|[\da-z]{1,11}[\da-z+~:,]{0,7000})$/;
+const suspectGrammar = /^([\da-z]{1,11})(\+?)(~?)(?::(\d{1,9}))?$/;
+
+/** Omits the newest when there are too many. */
+export function encodeNote({ ends, upTo, alone, suspects }: Note): string {
+  let before = 0;
+  const text = [...suspects]
+    .sort(([one], [other]) => one - other)
+    .slice(0, mostNoted)
+    .map(([sequenceNumber, { isInWork, isSlow, ends }]) => {
+      const distance = (sequenceNumber - before).toString(36);
+      before = sequenceNumber;
+      return `${distance}${isInWork ? '+' : ''}${isSlow ? '~' : ''}${ends > 0 ? `:${ends}` : ''}`;
+    })
+    .join(',');
   return [version, ends, upTo, alone ?? '-', text || '-'].join(' ');
 }
 
 /** Undefined when the text is missing, damaged or of another version. */
 export function decodeNote(text: string | undefined): Note | undefined {
-  const parts = grammar.exec(text ?? '');
-  if (parts === null) return undefined;
-  const [, ends = '', upTo = '', alone = '', trials = ''] = parts;
-  return {
-    ends: Number(ends),
-    upTo: Number(upTo),
-    alone: alone === '-' ? undefined : Number(alone),
-    trials: new Map(trials === '-' ? [] : trials.split(',').map((trial) => trial.split(':').map(Number) as Trial)),
-  };
+  const [, ends, upTo, alone, list] = grammar.exec(text ?? '') ?? [];
+  if (list === undefined) return undefined;
+  const suspects = new Map<number, Suspicion>();
+  let sequenceNumber = 0;
+  for (const one of list === '-' ? [] : list.split(',')) {
+    const [, distance = '', inWork, slow, own] = suspectGrammar.exec(one) ?? [];
+    if (distance === '') return undefined;
+    sequenceNumber += Number.parseInt(distance, 36);
+    suspects.set(sequenceNumber, { isInWork: inWork === '+', isSlow: slow === '~', ends: Number(own ?? 0) });
+  }
+  return { ends: Number(ends), upTo: Number(upTo), alone: alone === '-' ? undefined : Number(alone), suspects };
 }
 
-type Trial = [sequenceNumber: number, count: number];
-
-/** After so many violent ends, suspects are handled alone. */
-export const endsBeforeTrials = 2;
+/** After so many violent ends, suspects wait for their turn. */
+const endsBeforeTurns = 2;
 
 export const isQuarantine = (note: Note | undefined): note is Note =>
-  note !== undefined && note.ends >= endsBeforeTrials;
+  note !== undefined && note.ends >= endsBeforeTurns;
 
 interface Opening {
   /** Sequence number of the checkpoint. */
   readonly position: number;
+  /** Whether a message above it is done all the same. */
+  isDone(sequenceNumber: number): boolean;
   /** Sequence number of the newest event in the hub. */
   readonly newest: number;
   /** Whether the last owner has not released the partition. */
@@ -62,23 +85,31 @@ interface Opening {
 }
 
 /**
- * The note to be written when a session begins.
+ * The note to be written when a session begins. What has finished is no suspect any more, and nothing else clears one: after a
+ * violent end, those that were in work stay suspects, or, when none was, those that waited.
  * @param note of the last session
  */
-export function noteAtOpening(
-  note: Note | undefined,
-  { position, newest, afterViolentEnd }: Opening,
-): Note | undefined {
+export function noteAtOpening(note: Note | undefined, opening: Opening): Note | undefined {
+  const { position, newest, isDone, afterViolentEnd } = opening;
   // A damaged note may name an event that never comes: nothing was in flight above the newest (D197).
   const credible = note && note.upTo > newest ? { ...note, upTo: newest } : note;
   const kept = credible && isOpen(credible, position) ? credible : undefined;
-  if (!afterViolentEnd) return kept?.alone === undefined ? kept : { ...kept, alone: undefined };
+  const left = [...(kept?.suspects ?? [])].filter(([number]) => number > position && !isDone(number));
+  if (!afterViolentEnd) {
+    const isAtRest = kept?.alone === undefined && left.every(([, { isInWork }]) => !isInWork);
+    return kept && (isAtRest ? kept : { ...kept, alone: undefined, suspects: new Map(left.map(atRest)) });
+  }
   if (position >= newest) return undefined; // every message that was in flight is done
-  const { ends, alone, trials } = kept ?? { ends: 0, alone: undefined, trials: new Map<number, number>() };
-  const unfinished = new Map([...trials].filter(([sequenceNumber]) => sequenceNumber > position));
-  if (alone !== undefined && alone > position) unfinished.set(alone, (trials.get(alone) ?? 0) + 1);
-  return { ends: ends + 1, upTo: newest, alone: undefined, trials: unfinished };
+  const wereInWork = left.some(([, { isInWork }]) => isInWork);
+  const blamed = left.filter(([, { isInWork, ends }]) => isInWork || ends > 0 || !wereInWork);
+  const suspects = new Map(blamed.map(atRest));
+  const alone = kept?.alone === undefined ? undefined : suspects.get(kept.alone);
+  if (kept?.alone !== undefined && alone) suspects.set(kept.alone, { ...alone, ends: alone.ends + 1 });
+  return { ends: (kept?.ends ?? 0) + 1, upTo: newest, alone: undefined, suspects };
 }
+
+const atRest = ([sequenceNumber, suspicion]: readonly [number, Suspicion]) =>
+  [sequenceNumber, { ...suspicion, isInWork: false }] as const;
 
 /** Whether a message that was in flight at a violent end may be unfinished. */
 export const isOpen = ({ upTo }: Note, position: number): boolean => position < upTo;

@@ -1,143 +1,227 @@
+import type { LogLines } from '../../log/log.ts';
 import { type Meter, noMeter } from '../../metrics/meter.ts';
-import { createTrials, endsUntilParked, type Suspect, type TrialsOptions } from './trials.ts';
+import { type Company, type Party, patienceMs } from './company.ts';
+import { decodeNote, isQuarantine, mostNoted, type Note, type Suspicion } from './note.ts';
+import { createTurns, type Turn } from './turns.ts';
 
 /**
- * For a session after violent ends: which messages are tried alone, in which order, and until when (G4, D29). A suspect
- * is the oldest unfinished message of its device, if it may have been in flight at the last end.
+ * For a session after violent ends (G4, D29). A suspect is the first message that a device has in the session, if it may
+ * have been in flight at the last end. Suspects are noted before they begin, so that a further end tells who was in work;
+ * all other messages are handled beside them.
  */
 export interface Quarantine {
-  /** Whether the message, the first of its lane, must be tried before it may run concurrently with others. */
-  isSuspect(sequenceNumber: number): boolean;
-  /** Tries a suspect when its turn comes. */
-  try(suspect: Suspect): Promise<Verdict>;
-  /** Whether the message must be parked instead of executed. */
-  mustBeParked(sequenceNumber: number): boolean;
-  /** Messages that wait for their trial or are being tried. */
+  /** Whether the message, the first of its lane, has to wait for its turn. */
+  isSuspect(deviceId: string, sequenceNumber: number): boolean;
+  /** Resolves with true when it is the suspect's turn, with false when the partition drains. */
+  turnOf(deviceId: string, sequenceNumber: number): Promise<boolean>;
+  /** A message does not begin after all: it is to wait again. */
+  putBack(deviceId: string, sequenceNumber: number): void;
+  /**
+   * A message has ended.
+   * @returns undefined when it was no suspect; else resolves when a checkpoint says so: what its device has sent behind it
+   * is no suspect, and an end that it causes must not be laid to the one before
+   */
+  ended(sequenceNumber: number): Promise<void> | undefined;
+  fateOf(sequenceNumber: number): Fate;
+  /** Suspects that wait or are in work. */
   suspects(): number;
-  /** Whether a trial is running, including the writes of its notes. */
-  isTrying(): boolean;
 }
 
-/** Handled: to its end. Cleared: it may run concurrently with others. Unfinished: the partition drains first. */
-export type Verdict = 'handled' | 'cleared' | 'unfinished';
+/** Parked: answered and put to the dead letters unexecuted. Passed over: not even that, because it has ended the process, too. */
+export type Fate = 'handled' | 'parked' | 'passed over';
 
-export interface QuarantineOptions extends TrialsOptions {
+export interface QuarantineOptions {
+  /** The note of the checkpoint. */
+  readonly note: string | undefined;
+  /** Writes a note and returns whether that worked. */
+  annotate(note: Note): Promise<boolean>;
+  /** When aborted, no more messages begin. */
+  readonly draining: AbortSignal;
+  readonly company: Company;
   /** The most suspects of a session: as many messages as may be in flight at once. */
   readonly mostSuspects: number;
+  readonly log: LogLines;
   readonly meter?: Meter;
 }
 
-/** After so many trials that reach the time limit, the quarantine ends. */
-const mostSlow = 4;
+/** A message that was alone in work at so many violent ends is parked unexecuted. */
+const endsUntilParked = 3;
 
-/** Pause before the next trial when the store has not accepted the note. */
+/** Pause before the next attempt when the store has not accepted a note. */
 const notePauseMs = 1_000;
 
 interface Waiting {
-  readonly suspect: Suspect;
-  settle(verdict: Verdict): void;
+  readonly deviceId: string;
+  settle(isTurn: boolean): void;
 }
 
-export function createQuarantine(options: QuarantineOptions): Quarantine {
-  const { note, draining, mostSuspects, log, meter = noMeter } = options;
+const unknown: Suspicion = { isInWork: false, isSlow: false, ends: 0 };
+
+/** Undefined when there are no suspects. */
+export function createQuarantine(options: QuarantineOptions): Quarantine | undefined {
+  const note = decodeNote(options.note);
+  if (!isQuarantine(note)) return undefined;
+  const { annotate, draining, company, log, meter = noMeter } = options;
+  const mostSuspects = Math.min(options.mostSuspects, mostNoted);
   const countTrial = meter.counter('device_messaging.quarantine.trials');
-  const trials = createTrials(options);
-  const waiting: Waiting[] = [];
-  /** Suspects whose trial has reached the time limit. */
-  const slow: Waiting[] = [];
-  let tried = 0;
-  let holdUps = 0;
-  let isRunning = false;
-  let isTrying = false;
-  let isOver = false;
-
   const { ends, upTo } = note;
-  log.warn(
-    { ends, upTo, tried: Object.fromEntries(note.trials) },
-    'violent ends: messages that may be the cause are handled alone',
-  );
-  draining.addEventListener('abort', () => end('unfinished'), { once: true });
+  /** Suspects that are not finished, as far as anything is known of them. */
+  const known = new Map(note.suspects);
+  const nextTurn = createTurns(note.suspects);
+  /** Devices whose suspect has been seen. */
+  const devices = new Set<string>();
+  const waiting = new Map<number, Waiting>();
+  /** In work, and those of them that others wait for. */
+  const inWork = new Set<number>();
+  const awaited = new Set<number>();
+  let alone: number | undefined;
+  let saving: Promise<unknown> = Promise.resolve();
+  let nextSave: Promise<boolean> | undefined;
+  let isServing = false;
 
-  const countOf = ({ suspect: { sequenceNumber } }: Waiting) => trials.countOf(sequenceNumber);
-  const mustBeParked = (sequenceNumber: number) => (trials.countOf(sequenceNumber) ?? 0) >= endsUntilParked;
+  const party: Party = {
+    inWork: () => inWork.size,
+    async note(isAlone) {
+      alone = isAlone ? [...inWork][0] : undefined;
+      await saved();
+    },
+    changed: serve,
+  };
+  const leave = company.join(party);
+  log.warn({ ends, upTo, suspects: known.size }, 'violent ends: messages that may be the cause are handled in turns');
+  draining.addEventListener('abort', end, { once: true });
 
-  /** Settles all trials that wait. From now on no message is a suspect. */
-  function end(verdict: Verdict) {
-    isOver = true;
-    for (const { settle } of [...waiting.splice(0), ...slow.splice(0)]) settle(verdict);
+  function end() {
+    for (const { settle } of waiting.values()) settle(false);
+    waiting.clear();
+    leave();
   }
 
-  async function tryAll() {
-    isRunning = true;
-    for (let one = takeNext(); one !== undefined; one = takeNext()) await tryOne(one);
-    isRunning = false;
-    // When these run, no further message can be tried alone.
-    if (slow.length > 0) end('cleared');
+  /** Writes the note as it is when the write before is over. @returns whether that worked */
+  function save(): Promise<boolean> {
+    nextSave ??= saving.then(() => {
+      nextSave = undefined;
+      const suspects = new Map(known);
+      for (const one of inWork) suspects.set(one, { ...(known.get(one) ?? unknown), isInWork: true });
+      const written = annotate({ ends, upTo, alone, suspects });
+      saving = written;
+      return written;
+    });
+    return nextSave;
   }
 
-  function takeNext(): Waiting | undefined {
-    waiting.sort(inOrderOfSuspicion(countOf));
-    return waiting.shift();
+  /** Without the note nobody may begin: a store that fails is asked until it takes it. */
+  async function saved(): Promise<void> {
+    while (!(await save()) && !draining.aborted) await pause(notePauseMs, draining);
   }
 
-  async function tryOne(one: Waiting) {
-    isTrying = true;
-    const ending = await trials.run(one.suspect);
-    countTrial(ending);
-    isTrying = false;
-    switch (ending) {
-      case 'handled':
-      case 'unfinished':
-        return one.settle(ending);
-      case 'unnoted':
-        await pause(notePauseMs, draining);
-        return requeue(one, waiting);
-      case 'crowded':
-        return holdUp(one, waiting);
-      case 'slow':
-        return holdUp(one, slow);
+  /** Begins whose turn it is, one turn after the other. */
+  async function serve() {
+    if (isServing) return;
+    isServing = true;
+    await Promise.resolve(); // what is read together begins together
+    for (let turn = turnNow(); turn !== undefined; turn = turnNow()) await begin(turn);
+    isServing = false;
+  }
+
+  function turnNow(): Turn | undefined {
+    if (draining.aborted || awaited.size > 0 || waiting.size === 0) return undefined;
+    return nextTurn({ waiting: waiting.keys(), isIdle: inWork.size === 0, isAlone: company.count() === 0 });
+  }
+
+  async function begin({ sequenceNumbers, isSlow }: Turn) {
+    await company.enter(party, async (isFirst) => {
+      for (const one of sequenceNumbers) inWork.add(one);
+      alone = isFirst && sequenceNumbers.length === 1 ? sequenceNumbers[0] : undefined;
+      await saved();
+    });
+    if (draining.aborted) return;
+    tell(sequenceNumbers);
+    for (const one of sequenceNumbers) {
+      if (!isSlow) awaited.add(one);
+      waiting.get(one)?.settle(true);
+      waiting.delete(one);
     }
+    if (!isSlow) setTimeout(goOn, patienceMs, sequenceNumbers).unref();
   }
 
-  function requeue(one: Waiting, where: Waiting[]) {
-    if (isOver) one.settle(draining.aborted ? 'unfinished' : 'cleared');
-    else where.push(one);
+  /** After the next violent end, the last such line tells who was in work. */
+  function tell(sequenceNumbers: readonly number[]) {
+    const [first = 0] = sequenceNumbers;
+    const suspects = sequenceNumbers.length;
+    if (suspects > 1) return log.info({ suspects, from: first, to: sequenceNumbers.at(-1) }, 'suspects begin');
+    const place = { device: waiting.get(first)?.deviceId, sequenceNumber: first, ends: known.get(first)?.ends ?? 0 };
+    log.info({ suspects, ...place, alone: alone === first }, 'suspects begin');
+    if (fateOf(first) !== 'passed over') return;
+    log.error(
+      place,
+      'message has ended the process even without being executed: passed over, neither answered nor parked',
+    );
   }
 
-  function holdUp(one: Waiting, where: Waiting[]) {
-    requeue(one, where);
-    holdUps += 1;
-    if (holdUps === mostSlow) end('cleared');
+  function fateOf(sequenceNumber: number): Fate {
+    const { ends } = known.get(sequenceNumber) ?? unknown;
+    return ends < endsUntilParked ? 'handled' : ends === endsUntilParked ? 'parked' : 'passed over';
+  }
+
+  /** Others have waited long enough for these. */
+  function goOn(sequenceNumbers: readonly number[]) {
+    for (const one of sequenceNumbers) {
+      if (!awaited.delete(one)) continue;
+      known.set(one, { ...(known.get(one) ?? unknown), isSlow: true });
+      countTrial('slow');
+    }
+    void serve();
+  }
+
+  function leaveWork(sequenceNumber: number) {
+    inWork.delete(sequenceNumber);
+    awaited.delete(sequenceNumber);
+    if (alone === sequenceNumber) alone = undefined;
+    company.left(party);
+    void serve();
   }
 
   return {
-    isSuspect(sequenceNumber) {
-      if (isOver || sequenceNumber > note.upTo) return false;
-      return tried < mostSuspects || (trials.countOf(sequenceNumber) ?? 0) > 0;
+    isSuspect(deviceId, sequenceNumber) {
+      if (sequenceNumber > upTo || devices.has(deviceId)) return false;
+      return devices.size < mostSuspects || known.has(sequenceNumber);
     },
-    try(suspect) {
-      tried += 1;
+    turnOf(deviceId, sequenceNumber) {
+      devices.add(deviceId);
+      if (draining.aborted) return Promise.resolve(false);
       return new Promise((settle) => {
-        waiting.push({ suspect, settle });
-        if (!isRunning) void tryAll();
+        waiting.set(sequenceNumber, { deviceId, settle });
+        void serve();
       });
     },
-    mustBeParked,
-    suspects: () => waiting.length + slow.length + (isTrying ? 1 : 0),
-    isTrying: () => isTrying,
+    putBack(deviceId, sequenceNumber) {
+      if (!inWork.has(sequenceNumber)) return;
+      devices.delete(deviceId);
+      leaveWork(sequenceNumber);
+    },
+    ended(sequenceNumber) {
+      if (!inWork.has(sequenceNumber)) return undefined;
+      if (draining.aborted) return Promise.resolve();
+      countTrial('handled');
+      known.delete(sequenceNumber);
+      leaveWork(sequenceNumber);
+      return save().then(() => {});
+    },
+    fateOf,
+    suspects: () => waiting.size + inWork.size,
   };
-}
-
-/** Messages that were alone at violent ends come first, those that were only slow last, others in order of arrival. */
-function inOrderOfSuspicion(countOf: (one: Waiting) => number | undefined) {
-  const rank = (one: Waiting) => countOf(one) ?? 0.5;
-  return (one: Waiting, other: Waiting) => rank(other) - rank(one);
 }
 
 /** Ends at once when the partition drains. */
 function pause(ms: number, draining: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    draining.addEventListener('abort', () => resolve(clearTimeout(timer)), { once: true });
+    const end = () => {
+      clearTimeout(timer);
+      draining.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = setTimeout(end, ms);
+    draining.addEventListener('abort', end, { once: true });
   });
 }

@@ -1,5 +1,6 @@
 import type { PartitionProperties } from '@azure/event-hubs';
 import type { Progress } from '../partition/checkpoints.ts';
+import { decodeCompletion, isDone } from '../partition/completionMap.ts';
 import { decodeNote, encodeNote, noteAtOpening } from '../quarantine/note.ts';
 import type { Ownership, Store } from '../stores/store.ts';
 import { UnreadableCheckpoint } from '../stores/storedProgress.ts';
@@ -37,7 +38,10 @@ export async function startPositionOf(record: Ownership, options: StartPositionO
   const { note: text, ...progress } = begun;
   const before = decodeNote(text);
   const newest = extent.lastEnqueuedSequenceNumber;
-  const note = noteAtOpening(before, { position: progress.sequenceNumber, newest, afterViolentEnd });
+  const position = progress.sequenceNumber;
+  const done = decodeCompletion(position, progress.completed);
+  const isFinished = (sequenceNumber: number) => done !== undefined && isDone(done, sequenceNumber);
+  const note = noteAtOpening(before, { position, isDone: isFinished, newest, afterViolentEnd });
   if (note === undefined) return progress;
   const noted = { ...progress, note: encodeNote(note) };
   // Written before the first message begins: this session may end violently, too (G4).

@@ -42,13 +42,12 @@ export const readingMetrics = {
   'device_messaging.quarantine.trials': counter(
     {
       unit: '{trial}',
-      what: 'Messages that were tried alone after violent ends of the process',
+      what: 'Messages that had to wait for their turn after violent ends of the process',
       use: 'Alert on any: the process has crashed twice with messages in flight. The log names the suspects.',
     },
-    closed(
-      'device_messaging.result',
-      'handled; too slow; no room alone; the store did not take the note; the partition drained first',
-      ['handled', 'slow', 'crowded', 'unnoted', 'unfinished'],
-    ),
+    closed('device_messaging.result', 'handled to the end; took so long that others went on beside it', [
+      'handled',
+      'slow',
+    ]),
   ),
 } as const;

@@ -1,28 +1,37 @@
 import { describe, expect, it } from 'vitest';
-import { decodeNote, encodeNote, type Note, noteAtOpening } from '../../../src/hub/quarantine/note.ts';
+import { decodeNote, encodeNote, type Note, noteAtOpening, type Suspicion } from '../../../src/hub/quarantine/note.ts';
 
+const one: Suspicion = { isInWork: false, isSlow: false, ends: 0 };
+const suspects = (of: Readonly<Record<number, Partial<Suspicion>>>) => ({
+  suspects: new Map(
+    Object.entries(of).map(([sequenceNumber, known]) => [Number(sequenceNumber), { ...one, ...known }]),
+  ),
+});
 const noteOf = (ends: number, upTo: number, more: Partial<Note> = {}): Note => ({
   ends,
   upTo,
   alone: undefined,
-  trials: new Map(),
+  suspects: new Map(),
   ...more,
 });
 
 describe('a note', () => {
   it.each<[text: string, note: Note]>([
-    ['1 1 42 - -', noteOf(1, 42)],
-    ['1 2 42 17 -', noteOf(2, 42, { alone: 17 })],
+    ['2 1 42 - -', noteOf(1, 42)],
+    ['2 2 42 17 h+', noteOf(2, 42, { alone: 17, ...suspects({ 17: { isInWork: true } }) })],
     [
-      '1 4 42 - 25:2,17:0',
+      '2 4 42 - 0,1+,g~,1+~:3,2:12',
       noteOf(4, 42, {
-        trials: new Map([
-          [25, 2],
-          [17, 0],
-        ]),
+        ...suspects({
+          0: {},
+          1: { isInWork: true },
+          17: { isSlow: true },
+          18: { isInWork: true, isSlow: true, ends: 3 },
+          20: { ends: 12 },
+        }),
       }),
     ],
-    ['1 1 -1 - -', noteOf(1, -1)],
+    ['2 1 -1 - -', noteOf(1, -1)],
   ])('is written as %s, and read back', (text, note) => {
     expect(encodeNote(note)).toBe(text);
     expect(decodeNote(text)).toEqual(note);
@@ -31,28 +40,33 @@ describe('a note', () => {
   it.each([
     undefined,
     '',
-    '1',
-    '2 1 42 - -',
-    '1 x 42 - -',
-    '1 1 42 - 17',
-    '1 1 42 - 17:1,',
-    `1 1 42 - ${'9'.repeat(17)}:1`,
-    '1 1 42 - - ',
+    '2',
+    '1 1 42 - -',
+    '2 x 42 - -',
+    '2 1 42 - 17,',
+    '2 1 42 - 17:',
+    '2 1 42 - 17~+',
+    '2 1 42 - ,17',
+    `2 1 42 - ${'z'.repeat(12)}`,
+    `2 1 42 - 1${',1'.repeat(4_000)}`,
+    '2 1 42 - - ',
   ])('is none when it says %j', (text) => expect(decodeNote(text)).toBeUndefined());
 
-  it('stays short however many messages were tried, and keeps those that were alone at violent ends', () => {
-    const trials = new Map(Array.from({ length: 500 }, (_, index) => [2 ** 53 - 1 - index, index === 400 ? 2 : 0]));
-    const text = encodeNote(noteOf(9, 2 ** 53 - 1, { alone: 2 ** 53 - 1, trials }));
-    expect(text.length).toBeLessThan(1_300);
-    const read = decodeNote(text);
-    expect(read?.trials.size).toBe(64);
-    expect(read?.trials.get(2 ** 53 - 1 - 400)).toBe(2);
+  it('stays short enough for the properties of a blob, however many suspects there are', () => {
+    const many = Array.from({ length: 2_000 }, (_, index): [number, Suspicion] => [
+      2 ** 53 - 1 - 46_656 * index,
+      { isInWork: true, isSlow: true, ends: 9 },
+    ]);
+    const text = encodeNote(noteOf(9, 2 ** 53 - 1, { alone: 2 ** 53 - 1, suspects: new Map(many) }));
+    expect(text.length).toBeLessThan(6_000);
+    expect(decodeNote(text)?.suspects.size).toBe(500);
   });
 });
 
 describe('what is noted when a session begins', () => {
-  const violently = { newest: 50, afterViolentEnd: true };
-  const properly = { newest: 50, afterViolentEnd: false };
+  const isDone = (sequenceNumber: number) => sequenceNumber === 30;
+  const violently = { newest: 50, isDone, afterViolentEnd: true };
+  const properly = { newest: 50, isDone, afterViolentEnd: false };
 
   it.each<[rule: string, before: Note | undefined, at: Parameters<typeof noteAtOpening>[1], after: Note | undefined]>([
     ['nothing in normal times', undefined, { position: 10, ...properly }, undefined],
@@ -77,33 +91,25 @@ describe('what is noted when a session begins', () => {
       noteOf(1, 50),
     ],
     [
-      'an end more for the message that was alone',
-      noteOf(2, 40, {
-        alone: 17,
-        trials: new Map([
-          [17, 1],
-          [25, 0],
-        ]),
-      }),
+      'who was in work at the end, and an end more for the one that was alone there; who waited is cleared',
+      noteOf(2, 40, { alone: 17, ...suspects({ 17: { isInWork: true, ends: 1 }, 25: {}, 26: { ends: 1 } }) }),
       { position: 10, ...violently },
-      noteOf(3, 50, {
-        trials: new Map([
-          [17, 2],
-          [25, 0],
-        ]),
-      }),
+      noteOf(3, 50, suspects({ 17: { ends: 2 }, 26: { ends: 1 } })),
     ],
     [
-      'nothing of messages that are done since',
+      'who waited, when nobody was in work',
+      noteOf(2, 40, suspects({ 17: {}, 25: { isSlow: true } })),
+      { position: 10, ...violently },
+      noteOf(3, 50, suspects({ 17: {}, 25: { isSlow: true } })),
+    ],
+    [
+      'nobody who has finished since, below the position or above it',
       noteOf(2, 40, {
-        alone: 17,
-        trials: new Map([
-          [17, 1],
-          [25, 1],
-        ]),
+        alone: 30,
+        ...suspects({ 17: { isInWork: true }, 25: { isInWork: true }, 30: { isInWork: true } }),
       }),
       { position: 20, ...violently },
-      noteOf(3, 50, { trials: new Map([[25, 1]]) }),
+      noteOf(3, 50, suspects({ 25: {} })),
     ],
     [
       'the same as before, when the partition was given back',
@@ -112,10 +118,10 @@ describe('what is noted when a session begins', () => {
       noteOf(2, 40),
     ],
     [
-      'that nobody is alone any more, when the partition was given back or kept',
-      noteOf(2, 40, { alone: 17, trials: new Map([[25, 1]]) }),
+      'that nobody is in work any more, when the partition was given back or kept',
+      noteOf(2, 40, { alone: 17, ...suspects({ 17: { isInWork: true }, 25: { ends: 1 } }) }),
       { position: 10, ...properly },
-      noteOf(2, 40, { trials: new Map([[25, 1]]) }),
+      noteOf(2, 40, suspects({ 17: {}, 25: { ends: 1 } })),
     ],
     [
       'the newest event at most, when a damaged note names one that never comes',

@@ -1,6 +1,8 @@
+import { getEventListeners } from 'node:events';
 import { describe, expect, it, vi } from 'vitest';
-import type { Note } from '../../../src/hub/quarantine/note.ts';
-import { createQuarantine, type Verdict } from '../../../src/hub/quarantine/quarantine.ts';
+import { type Company, createCompany, patienceMs } from '../../../src/hub/quarantine/company.ts';
+import { encodeNote, type Note, type Suspicion } from '../../../src/hub/quarantine/note.ts';
+import { createQuarantine } from '../../../src/hub/quarantine/quarantine.ts';
 import { createLog } from '../../../src/log/log.ts';
 import { withFakeTimers } from '../../support/fakeTimers.ts';
 
@@ -8,266 +10,283 @@ withFakeTimers();
 
 interface Given {
   ends?: number;
-  trials?: [number, number][];
+  known?: Readonly<Record<number, Partial<Suspicion>>>;
   mostSuspects?: number;
+  company?: Company;
 }
 
-/** A quarantine whose messages end, whose store answers and whose process falls idle when the test says so. */
-function setUp({ ends = 2, trials = [], mostSuspects = 10 }: Given = {}) {
+const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms);
+
+/** A quarantine whose messages end, and whose store answers, when the test says so. */
+function setUp({ ends = 2, known = {}, mostSuspects = 10, company = createCompany() }: Given = {}) {
   /** What happens, in order. */
   const seen: string[] = [];
   const draining = new AbortController();
-  const handled = new Map<number, (isHandled: boolean) => void>();
-  const verdicts = new Map<number, Verdict>();
+  const lines: object[] = [];
   let isStoreOut = false;
-  let isBusy = false;
-  let isHeld = false;
-  const note: Note = { ends, upTo: 100, alone: undefined, trials: new Map(trials) };
+  const suspects = new Map(
+    Object.entries(known).map(([sequenceNumber, one]) => [
+      Number(sequenceNumber),
+      { isInWork: false, isSlow: false, ends: 0, ...one },
+    ]),
+  );
   const quarantine = createQuarantine({
-    note,
-    async annotate({ alone, trials }) {
+    note: encodeNote({ ends, upTo: 100, alone: undefined, suspects }),
+    async annotate(note) {
       if (isStoreOut) return false;
-      seen.push(`note ${alone ?? 'nobody'}${trials.size > 0 ? ` of ${[...trials].map((one) => one.join(':'))}` : ''}`);
+      seen.push(inWords(note));
       return true;
     },
-    async alone(leaving) {
-      if (isBusy) await new Promise((resolve) => leaving.addEventListener('abort', resolve));
-      if (leaving.aborted) return undefined;
-      expect(isHeld, 'alone twice').toBe(false);
-      isHeld = true;
-      return () => {
-        isHeld = false;
-        seen.push('release');
-      };
-    },
     draining: draining.signal,
-    longestMs: 900_000,
+    company,
     mostSuspects,
-    log: createLog('silent'),
+    log: createLog('trace', { write: (line) => void lines.push(JSON.parse(line)) }),
   });
-
-  async function tryOne(sequenceNumber: number, deviceId = `d${sequenceNumber}`) {
-    const handle = (tooLong: AbortSignal) =>
-      new Promise<boolean>((resolve) => {
-        expect(isHeld, 'alone').toBe(true);
-        seen.push(`begin ${sequenceNumber}`);
-        handled.set(sequenceNumber, resolve);
-        tooLong.addEventListener('abort', () => {
-          seen.push(`break off ${sequenceNumber}`);
-          resolve(false);
-        });
-      });
-    const passOver = () => seen.push(`pass over ${sequenceNumber}`);
-    void quarantine
-      .try({ deviceId, sequenceNumber, handle, passOver })
-      .then((verdict) => verdicts.set(sequenceNumber, verdict));
-    await vi.advanceTimersByTimeAsync(0);
-  }
+  if (quarantine === undefined) throw new Error('no quarantine');
 
   return {
     quarantine,
+    draining: draining.signal,
     seen,
-    verdicts,
-    tryOne,
-    async end(sequenceNumber: number, isHandled = true) {
-      handled.get(sequenceNumber)?.(isHandled);
-      await vi.advanceTimersByTimeAsync(0);
+    lines,
+    begun: () => seen.filter((what) => what.startsWith('begin')).map((what) => Number(what.slice(6))),
+    /** The first messages of as many devices, which come at once. */
+    async come(...sequenceNumbers: number[]) {
+      for (const one of sequenceNumbers) {
+        void quarantine.turnOf(`d${one}`, one).then((isTurn) => seen.push(`${isTurn ? 'begin' : 'leave'} ${one}`));
+      }
+      await pass(0);
     },
-    pass: (ms: number) => vi.advanceTimersByTimeAsync(ms),
+    async end(...sequenceNumbers: number[]) {
+      for (const one of sequenceNumbers) void quarantine.ended(one)?.then(() => seen.push(`next after ${one}`));
+      await pass(0);
+    },
     async close() {
       draining.abort();
-      await vi.advanceTimersByTimeAsync(0);
+      await pass(0);
     },
     store(isOut: boolean) {
       isStoreOut = isOut;
     },
-    others(areBusy: boolean) {
-      isBusy = areBusy;
-    },
   };
 }
 
+const inWords = ({ alone, suspects }: Note) => {
+  const inWork = [...suspects]
+    .filter(([, { isInWork }]) => isInWork)
+    .map(([one]) => (one === alone ? `${one} alone` : one));
+  return `note ${inWork.join(' ') || 'nobody'}`;
+};
+
 describe('a suspect', () => {
-  it('is a message not newer than the last violent end, and one of so many', async () => {
-    const { quarantine, tryOne } = setUp({ mostSuspects: 2 });
-    expect([100, 101].map(quarantine.isSuspect)).toEqual([true, false]);
-    await tryOne(1);
-    expect(quarantine.isSuspect(2)).toBe(true);
-    await tryOne(2);
-    expect(quarantine.isSuspect(3)).toBe(false);
+  it('is the first message of a device that is not newer than the last violent end, and one of so many', async () => {
+    const { quarantine, come } = setUp({ mostSuspects: 2 });
+    expect([quarantine.isSuspect('d1', 100), quarantine.isSuspect('d1', 101)]).toEqual([true, false]);
+    await come(1);
+    expect([quarantine.isSuspect('d1', 2), quarantine.isSuspect('d2', 2)]).toEqual([false, true]);
+    await come(2);
+    expect(quarantine.isSuspect('d3', 3)).toBe(false);
   });
 
-  it('that was alone at a violent end is one in any case', async () => {
-    const { quarantine, tryOne } = setUp({
-      mostSuspects: 1,
-      trials: [
-        [7, 1],
-        [9, 0],
-      ],
-    });
-    await tryOne(1);
-    expect([7, 8, 9].map(quarantine.isSuspect)).toEqual([true, false, false]);
+  it('that was in work at a violent end is one in any case', async () => {
+    const { quarantine, come } = setUp({ mostSuspects: 1, known: { 7: {}, 9: { ends: 1 } } });
+    await come(1);
+    expect([7, 8, 9].map((one) => quarantine.isSuspect(`d${one}`, one))).toEqual([true, false, true]);
   });
 
-  it('is noted before it begins, and nobody else begins before its note is cleared', async () => {
-    const { seen, tryOne, end, verdicts } = setUp();
-    await tryOne(1);
-    await tryOne(2);
-    expect(seen).toEqual(['note 1', 'begin 1']);
-    await end(1);
-    expect(seen.slice(2)).toEqual(['note nobody', 'release', 'note 2', 'begin 2']);
-    await end(2);
-    expect([...verdicts]).toEqual([
-      [1, 'handled'],
-      [2, 'handled'],
-    ]);
+  it('is noted before it begins, with all that come at once', async () => {
+    const { seen, come } = setUp();
+    await come(1, 2, 3);
+    expect(seen).toEqual(['note 1 2 3', 'begin 1', 'begin 2', 'begin 3']);
   });
 
-  it('comes before the others when it was alone at a violent end, and after them when it has only been slow', async () => {
-    const { seen, tryOne, end } = setUp({
-      trials: [
-        [3, 1],
-        [4, 2],
-        [2, 0],
-      ],
-    });
-    for (const number of [1, 2, 3, 4, 5]) await tryOne(number);
-    for (const number of [1, 4, 3, 5, 2]) await end(number);
-    expect(seen.filter((what) => what.startsWith('begin'))).toEqual([
-      'begin 1',
-      'begin 4',
-      'begin 3',
-      'begin 5',
-      'begin 2',
-    ]);
-  });
-
-  it('must be parked after three violent ends at which it was alone, not after two', async () => {
-    const { quarantine, tryOne, end } = setUp({
-      trials: [
-        [1, 3],
-        [2, 2],
-      ],
-    });
-    expect([1, 2, 3].map(quarantine.mustBeParked)).toEqual([true, false, false]);
-    await tryOne(1);
-    await end(1);
-    expect(quarantine.mustBeParked(1)).toBe(false);
-  });
-
-  it('that ended the process even by its refusal is passed over', async () => {
-    const { seen, tryOne, verdicts } = setUp({ trials: [[1, 4]] });
-    await tryOne(1);
-    expect(verdicts.get(1)).toBe('handled');
-    expect(seen).toEqual(['note 1 of 1:4', 'pass over 1', 'note nobody', 'release']);
-  });
-});
-
-describe('a suspect that takes long', () => {
-  it('is broken off after 15 s; the next ones have their turn, and then it runs beside others', async () => {
-    const { seen, tryOne, end, pass, verdicts, quarantine } = setUp();
-    await tryOne(1);
-    await tryOne(2);
-    await pass(14_999);
-    expect(seen).toEqual(['note 1', 'begin 1']);
-    await pass(1);
-    expect(seen.slice(2)).toEqual(['break off 1', 'note nobody of 1:0', 'release', 'note 2 of 1:0', 'begin 2']);
-    expect(verdicts.get(1)).toBeUndefined();
-    await end(2);
-    expect([...verdicts]).toEqual([
-      [2, 'handled'],
-      [1, 'cleared'],
-    ]);
-    expect(quarantine.isSuspect(3)).toBe(false);
-  });
-
-  it.each([
-    [3, 30_000],
-    [4, 60_000],
-    [30, 900_000],
-  ])(
-    'has longer with each further violent end, up to what a message may take: after %i ends %i ms',
-    async (ends, ms) => {
-      const { seen, tryOne, pass } = setUp({ ends });
-      await tryOne(1);
-      await pass(ms - 1);
-      expect(seen.at(-1)).toBe('begin 1');
-      await pass(1);
-      expect(seen).toContain('break off 1');
-    },
-  );
-
-  it('and three others like it end the trials: nobody is held up for longer', async () => {
-    const { seen, tryOne, pass, verdicts } = setUp();
-    for (const number of [1, 2, 3, 4, 5]) await tryOne(number);
-    await pass(60_000);
-    expect([...verdicts]).toEqual([5, 1, 2, 3, 4].map((number) => [number, 'cleared']));
-    expect(seen).not.toContain('begin 5');
-  });
-
-  it('in vain to be alone lets the others go on, and is released after the fourth time', async () => {
-    const { seen, tryOne, pass, others, verdicts } = setUp();
-    others(true);
-    await tryOne(1);
-    await pass(59_999);
-    expect(verdicts.size).toBe(0);
-    await pass(1);
-    expect([seen, verdicts.get(1)]).toEqual([[], 'cleared']);
-  });
-});
-
-describe('a store that fails', () => {
-  it('when a suspect is to be noted keeps it from beginning, and nobody else', async () => {
-    const { seen, tryOne, pass, store } = setUp();
+  it('does not begin before the store has taken the note', async () => {
+    const { seen, come, store } = setUp();
     store(true);
-    await tryOne(1);
-    expect(seen).toEqual(['release']);
-    await pass(1_000);
-    expect(seen).toEqual(['release', 'release']);
+    await come(1);
+    await pass(5_000);
+    expect(seen).toEqual([]);
     store(false);
     await pass(1_000);
-    expect(seen.slice(2)).toEqual(['note 1', 'begin 1']);
+    expect(seen).toEqual(['note 1 alone', 'begin 1']);
   });
 
-  it('when the note is to be cleared holds others up until it answers, 15 s at the longest', async () => {
-    const { seen, tryOne, end, pass, store } = setUp();
-    await tryOne(1);
+  it('leaves no listeners behind while the store fails', async () => {
+    const { draining, come, store } = setUp();
+    await pass(0);
+    const before = getEventListeners(draining, 'abort').length;
     store(true);
+    await come(1);
+    await pass(20_000);
+    expect(getEventListeners(draining, 'abort').length).toBeLessThanOrEqual(before + 1);
+  });
+
+  it('lets its device go on when a checkpoint has it', async () => {
+    const { seen, come, end } = setUp();
+    await come(1, 2);
+    seen.length = 0;
     await end(1);
-    await pass(10_000);
-    expect(seen.at(-1)).toBe('begin 1');
-    await pass(5_500);
-    expect(seen.at(-1)).toBe('release');
+    expect(seen).toEqual(['note 2 alone', 'next after 1']);
+  });
+
+  it('that cannot begin after all is put back, and waits for a turn again', async () => {
+    const { quarantine, seen, come } = setUp();
+    await come(1, 2);
+    quarantine.putBack('d1', 1);
+    expect(quarantine.isSuspect('d1', 1)).toBe(true);
+    await come(1);
+    await pass(2 * patienceMs);
+    expect(seen.slice(-2)).toEqual(['note 2 1', 'begin 1']);
+  });
+
+  it('is counted while it waits and while it is in work', async () => {
+    const { quarantine, come, end } = setUp();
+    await come(1, 2);
+    await come(3);
+    expect(quarantine.suspects()).toBe(3);
+    await end(1, 2);
+    await end(3);
+    expect(quarantine.suspects()).toBe(0);
+  });
+});
+
+describe('turns', () => {
+  const known = Object.fromEntries([1, 2, 3, 4, 5, 6, 7, 8].map((one) => [one, {}]));
+
+  it('come in quarters to those that were in work at the last end, after those that were not', async () => {
+    const { begun, come, end } = setUp({ known });
+    await come(1, 2, 3, 4, 5, 6, 7, 8, 9);
+    for (const turn of [[9], [1, 2], [3, 4], [5, 6], [7, 8]]) {
+      expect(begun().slice(-turn.length)).toEqual(turn);
+      await end(...turn);
+    }
+  });
+
+  it('do not wait for slow ones for longer than a second', async () => {
+    const { begun, come } = setUp({ known });
+    await come(1, 2, 3, 4);
+    expect(begun()).toEqual([1, 2]);
+    await pass(patienceMs - 1);
+    expect(begun()).toEqual([1, 2]);
+    await pass(1);
+    expect(begun()).toEqual([1, 2, 3, 4]);
+  });
+
+  it('come last to those that were slow before, when nobody else of the partition is in work', async () => {
+    const { begun, come, end } = setUp({ known: { 1: { isSlow: true }, 2: { isSlow: true }, 3: {}, 4: {} } });
+    await come(1, 2, 3, 4);
+    expect(begun()).toEqual([3]);
+    await end(3);
+    expect(begun()).toEqual([3, 4]);
+    await pass(patienceMs);
+    expect(begun()).toEqual([3, 4]);
+    await end(4);
+    expect(begun()).toEqual([3, 4, 1]);
+    await pass(600_000);
+    expect(begun()).toEqual([3, 4, 1]);
+    await end(1);
+    expect(begun()).toEqual([3, 4, 1, 2]);
+  });
+
+  it('of slow ones hold up no other', async () => {
+    const { begun, come } = setUp({ known: { 1: { isSlow: true }, 2: { isSlow: true } } });
+    await come(1, 2);
+    await come(3);
+    await pass(patienceMs);
+    expect(begun()).toEqual([1, 3]);
+  });
+});
+
+describe('alone', () => {
+  it('begins one that is the only one left, when nobody else of the process is in work', async () => {
+    const company = createCompany();
+    const other = setUp({ company });
+    await other.come(1, 2);
+    const { seen, come } = setUp({ company, known: { 7: {} } });
+    await come(7);
+    await pass(60_000);
+    expect(seen).toEqual([]);
+    await other.end(1, 2);
+    expect(seen).toEqual(['note 7 alone', 'begin 7']);
+  });
+
+  it('begin those that were alone at an end before, one after the other, the most often first', async () => {
+    const { begun, come, end } = setUp({ known: { 1: { ends: 1 }, 2: { ends: 2 }, 3: {}, 4: {} } });
+    await come(1, 2, 3, 4);
+    await end(3);
+    await end(4);
+    expect(begun()).toEqual([3, 4, 2]);
+    await end(2);
+    expect(begun()).toEqual([3, 4, 2, 1]);
+  });
+
+  it('is the last one that is left in work, as soon as the store knows it', async () => {
+    const { seen, come, end } = setUp();
+    await come(1, 2);
+    await end(2);
+    expect(seen.slice(2)).toEqual(['begin 2', 'note 1 alone', 'next after 2']);
+  });
+
+  it('is nobody any more before another of the process begins, which waits for a second', async () => {
+    const company = createCompany();
+    const one = setUp({ company });
+    await one.come(1);
+    expect(one.seen).toEqual(['note 1 alone', 'begin 1']);
+    const other = setUp({ company });
+    await other.come(2);
+    await pass(patienceMs - 1);
+    expect(other.seen).toEqual([]);
+    one.store(true);
+    await pass(5_000);
+    expect(other.seen).toEqual([]);
+    one.store(false);
+    await pass(1_000);
+    expect([one.seen.at(-1), other.seen]).toEqual(['note 1', ['note 2', 'begin 2']]);
+  });
+
+  it('is nobody who belongs to a partition that is closed', async () => {
+    const company = createCompany();
+    const one = setUp({ company });
+    await one.come(1);
+    await one.close();
+    const other = setUp({ company });
+    await other.come(2);
+    expect(other.seen).toEqual(['note 2 alone', 'begin 2']);
+  });
+});
+
+describe('a message that was alone', () => {
+  it.each([
+    [2, 'handled'],
+    [3, 'parked'],
+    [4, 'passed over'],
+    [9, 'passed over'],
+  ])('at %i ends is %s', async (ends, fate) => {
+    const { quarantine, lines, come } = setUp({ known: { 1: { ends } } });
+    expect(quarantine.fateOf(1)).toBe(fate);
+    await come(1);
+    const errors = lines.filter((line) => (line as { level: string }).level === 'error');
+    expect(errors).toMatchObject(fate === 'passed over' ? [{ device: 'd1', sequenceNumber: 1, ends }] : []);
   });
 });
 
 describe('a partition that closes', () => {
-  it('leaves those that wait, and waits for the one that is being tried', async () => {
-    const { seen, tryOne, end, close, verdicts, quarantine } = setUp();
-    await tryOne(1);
-    await tryOne(2);
+  it('leaves those that wait, and notes nothing of those that end', async () => {
+    const { seen, come, end, close } = setUp({ known: { 1: {}, 2: {}, 3: {}, 4: {} } });
+    await come(1, 2, 3, 4);
+    seen.length = 0;
     await close();
-    expect([...verdicts]).toEqual([[2, 'unfinished']]);
-    expect(quarantine.isTrying()).toBe(true);
+    expect(seen).toEqual(['leave 2', 'leave 3', 'leave 4']);
     await end(1);
-    expect(verdicts.get(1)).toBe('handled');
-    expect(seen.at(-2)).toBe('note nobody');
-    expect(quarantine.isTrying()).toBe(false);
+    expect(seen.at(-1)).toBe('next after 1');
   });
 
-  it('leaves one that could not be handled to its end', async () => {
-    const { tryOne, end, close, verdicts } = setUp();
-    await tryOne(1);
+  it('lets nobody begin who comes then, and no store that fails holds it up', async () => {
+    const { seen, come, close, store } = setUp();
+    store(true);
+    await come(1);
     await close();
-    await end(1, false);
-    expect(verdicts.get(1)).toBe('unfinished');
-  });
-
-  it('leaves one that waits to be alone', async () => {
-    const { tryOne, close, others, verdicts } = setUp();
-    others(true);
-    await tryOne(1);
-    await close();
-    expect(verdicts.get(1)).toBe('unfinished');
+    await come(2);
+    expect(seen).toEqual(['leave 1', 'leave 2']);
   });
 });

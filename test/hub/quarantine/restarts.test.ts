@@ -13,26 +13,25 @@ const row = (device: string, from: number, to: number) =>
 const ofDevice = (names: readonly string[], device: string) => names.filter((name) => name.startsWith(device));
 
 describe('a message that ends the process', () => {
-  it('is parked after two ends and three at which it was alone, and everything else is handled, in order', async () => {
+  it('is parked after the ends that tell it from others and three at which it was alone, and everything else is handled, in order', async () => {
     const { handled, parked, ends } = await runToTheEnd({
       partitions: ['a0 k1 b2 k3 a4 b5', 'c0 d1 c2'],
       devices: { k: fatal },
     });
     expect(parked).toEqual(['k1', 'k3']);
-    expect(ends.slice(2, 5)).toEqual([['k1'], ['k1'], ['k1']]);
+    expect(ends.length).toBeLessThanOrEqual(7 + 5);
     expect(handled.toSorted()).toEqual(['a0', 'a4', 'b2', 'b5', 'c0', 'c2', 'd1']);
     for (const device of ['a', 'b', 'c'])
       expect(ofDevice(handled, device)).toEqual(ofDevice(handled, device).toSorted());
   });
 
-  it('costs three ends more for each further one', async () => {
+  it('costs fewer ends than the first when there are others like it', async () => {
     const { parked, ends } = await runToTheEnd({
       partitions: ['k0 a1 l2', 'b0 m1'],
       devices: { k: fatal, l: fatal, m: fatal },
     });
     expect(parked.toSorted()).toEqual(['k0', 'l2', 'm1']);
-    expect(ends).toHaveLength(2 + 3 * 3);
-    expect(ends.slice(2).every((inWork) => inWork.length === 1)).toBe(true);
+    expect(ends.length).toBeLessThanOrEqual(3 * 5);
   });
 
   it('behind quick messages of its device that are never checkpointed is found as soon', async () => {
@@ -47,7 +46,7 @@ describe('a message that ends the process', () => {
       devices: { k: { isFatal: true, isFatalUnexecuted: true } },
     });
     expect([handled.toSorted(), parked]).toEqual([['a0', 'b3'], []]);
-    expect(ends).toHaveLength(2 + 2 * 4);
+    expect(ends.length).toBeLessThanOrEqual(2 * 6);
   });
 
   it('late, when it has been alone for its time, is parked all the same', async () => {
@@ -66,7 +65,7 @@ describe('a message that ends the process', () => {
     });
     expect(parked).toEqual(['k3']);
     expect(handled.toSorted()).toEqual(['a2', 'b1', 's0', 's4', 't1', 'u0']);
-    expect(ends).toHaveLength(5);
+    expect(ends.length).toBeLessThanOrEqual(7);
   });
 
   it('behind many that hang is found', async () => {
@@ -89,6 +88,60 @@ describe('a message that ends the process', () => {
     });
     expect(parked).toEqual(['k60']);
     expect(ends.length).toBeLessThan(15);
+  });
+});
+
+describe('the neighbours of a message that ends the process', () => {
+  const named = (count: number, first: number) =>
+    Array.from({ length: count }, (_, index) => String.fromCharCode(first + index));
+  const quick = named(40, 0x4e00);
+
+  it.each([
+    { slow: 0, fatalMs: 10 },
+    { slow: 20, fatalMs: 10 },
+    { slow: 20, fatalMs: 60_000 },
+    { slow: 80, fatalMs: 10 },
+    { slow: 80, fatalMs: 60_000 },
+  ])(
+    '$slow of which are slow are served, 40 quick ones within seconds; it takes $fatalMs ms',
+    async ({ slow, fatalMs }) => {
+      const slows = named(slow, 0x400);
+      const all = [...slows, 'k', ...quick];
+      const rounds = Array.from({ length: 9 }, (_, round) =>
+        all.filter((device) => device !== 'k' || round === 1),
+      ).flat();
+      const { handled, handledAfterMs, parked, ends } = await runToTheEnd({
+        partitions: [rounds.map((device, index) => `${device}${index}`).join(' ')],
+        devices: {
+          k: { isFatal: true, ms: fatalMs },
+          ...Object.fromEntries(slows.map((device) => [device, { ms: 8_000 }])),
+        },
+        mostSuspects: 250,
+      });
+      expect(parked).toEqual([`k${all.length - 1 + slow}`]);
+      expect(handled).toHaveLength(rounds.length - 1);
+      expect(ends.length).toBeLessThanOrEqual(Math.log2(all.length) + 3);
+      const lastQuick = Math.max(
+        ...handled.flatMap((name) => (quick.includes(name.slice(0, 1)) ? (handledAfterMs.get(name) ?? 0) : [])),
+      );
+      expect(lastQuick).toBeLessThan(3_000);
+    },
+  );
+});
+
+describe('kills from outside', () => {
+  it('cost next to nothing: no message waits for another device for long', async () => {
+    const devices = 'abcdefghij'.split('');
+    const messages = Array.from({ length: 400 }, (_, index) => `${devices[index % devices.length]}${index}`).join(' ');
+    const quiet = await runToTheEnd({ partitions: [messages, messages] });
+    const killed = await runToTheEnd({
+      partitions: [messages, messages],
+      interrupted: (session) => (session < 12 ? { killMs: 100 } : undefined),
+    });
+    expect(killed.ends.length).toBeGreaterThan(4);
+    expect(killed.handled.toSorted()).toEqual(quiet.handled.toSorted());
+    expect(killed.parked).toEqual([]);
+    expect(killed.ranMs).toBeLessThanOrEqual(1.5 * quiet.ranMs + 12 * 100);
   });
 });
 

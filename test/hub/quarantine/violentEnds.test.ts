@@ -82,7 +82,7 @@ describe('a partition', () => {
 
   it('whose reader died is noted once, before it is read, and once more after the next death', async () => {
     const { start, written } = setUp();
-    for (const notes of [[], ['1 1 0 - -'], ['1 1 0 - -', '1 2 0 - -']]) {
+    for (const notes of [[], ['2 1 0 - -'], ['2 1 0 - -', '2 2 0 - -']]) {
       const life = neverCrashing();
       start(life);
       await pass(1_500);
@@ -105,8 +105,8 @@ describe('a partition', () => {
       await pass(1_000);
       await stopped;
     }
-    expect(written).toEqual(['1 1 0 - -']);
-    expect((await store.progress('0'))?.note).toBe('1 1 0 - -');
+    expect(written).toEqual(['2 1 0 - -']);
+    expect((await store.progress('0'))?.note).toBe('2 1 0 - -');
   });
 
   it('that its reader cannot open at first is counted all the same when that succeeds', async () => {
@@ -123,7 +123,7 @@ describe('a partition', () => {
     expect(written).toEqual([]);
     isOut = false;
     await pass(500);
-    expect(written).toEqual(['1 1 0 - -']);
+    expect(written).toEqual(['2 1 0 - -']);
   });
 
   it('that its own reader lost to the hub for a moment is read again without counting', async () => {

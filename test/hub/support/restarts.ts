@@ -3,6 +3,7 @@ import { createBudget } from '../../../src/hub/partition/budget.ts';
 import type { Progress } from '../../../src/hub/partition/checkpoints.ts';
 import { createPartition, type Partition } from '../../../src/hub/partition/partition.ts';
 import { knownRedeliveryHorizon } from '../../../src/hub/partition/redeliveryHorizon.ts';
+import { createCompany } from '../../../src/hub/quarantine/company.ts';
 import { createForeignCheckpointCheck } from '../../../src/hub/reading/foreignCheckpoint.ts';
 import { startPositionOf } from '../../../src/hub/reading/startPosition.ts';
 import { createLog } from '../../../src/log/log.ts';
@@ -53,6 +54,9 @@ export async function runToTheEnd({ partitions, devices = {}, interrupted, store
   const parked: string[] = [];
   /** What was in work when a process ended. */
   const ends: string[][] = [];
+  /** Milliseconds of all processes until the message was handled, restarts aside. */
+  const handledAfterMs = new Map<string, number>();
+  let ranMs = 0;
   let writes = 0;
 
   async function session(number: number) {
@@ -60,6 +64,7 @@ export async function runToTheEnd({ partitions, devices = {}, interrupted, store
     const began = Date.now();
     const working = new Set<string>();
     const overall = createBudget({ maxMessages: 200, maxBytes: 1e6 });
+    const company = createCompany();
     void life.death.then(() => ends.push([...working].sort()));
 
     const isStoreOut = () => {
@@ -112,14 +117,17 @@ export async function runToTheEnd({ partitions, devices = {}, interrupted, store
             const isDone = await passed(ms, ended);
             if (isDone && isFatal) life.kill();
             else working.delete(name);
-            if (isDone && !isFatal && !handled.includes(name)) (parkUnexecuted ? parked : handled).push(name);
+            if (isDone && !isFatal && !handledAfterMs.has(name)) {
+              (parkUnexecuted ? parked : handled).push(name);
+              handledAfterMs.set(name, ranMs + Date.now() - began);
+            }
             return isDone;
           });
         },
         checkpoint: (next) =>
           isStoreOut() ? Promise.reject(new Error('store out')) : store.writeProgress(undefined, next),
         limits: { everyMessages: 50, everyMs: 5_000, deviceMessages: 4 },
-        quarantine: { mostSuspects, longestMs: 900_000, log: createLog('silent') },
+        quarantine: { mostSuspects, company, log: createLog('silent') },
         onTrouble() {},
       });
       void partition.admit(own);
@@ -145,6 +153,7 @@ export async function runToTheEnd({ partitions, devices = {}, interrupted, store
       await Promise.race([drained, life.death]);
       if (!isDead) isGivenBack.fill(true);
     }
+    ranMs += Date.now() - began;
     for (const one of opened) one.revoke();
     vi.clearAllTimers();
     return isAllDone();
@@ -152,7 +161,7 @@ export async function runToTheEnd({ partitions, devices = {}, interrupted, store
 
   let sessions = 0;
   while (sessions < mostSessions && !(await session(sessions))) sessions += 1;
-  return { handled, parked, ends, written, writes };
+  return { handled, handledAfterMs, ranMs, parked, ends, written, writes };
 }
 
 /** Whether the time has passed before it was over. */
