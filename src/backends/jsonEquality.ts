@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Json, textIn } from '../protocol/json.ts';
+import { decimalOf } from '../protocol/jsonNumbers.ts';
 
 /**
  * Whether two JSON texts have the same value. The order of keys, white space, escapes and the notation of numbers (`1.0`,
@@ -17,21 +18,14 @@ export function equalIn(key: string, a: Json, b: Json, otherwise = 'null'): bool
 const exact = (text: string): unknown =>
   JSON.parse(
     text.replace(/"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g, (token) =>
-      token[0] === '"' ? `"s${token.slice(1)}` : `"n${decimal(token)}"`,
+      token[0] === '"' ? `"s${token.slice(1)}` : `"n${normal(token)}"`,
     ),
   );
 
-/** From this length on, a JavaScript number does not hold an exponent exactly. */
-const longExponent = 16;
-
-/** A number in normal form: significant digits and exponent. A number with a very long exponent stays unchanged. */
-function decimal(number: string): string {
-  const [, sign = '', whole = '', fraction = '', exponent = '0'] =
-    /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(number) ?? [];
-  const digits = (whole + fraction).replace(/^0+/, '');
-  let end = digits.length;
-  while (digits[end - 1] === '0') end -= 1;
-  if (end === 0) return '0';
-  if (exponent.length >= longExponent) return number;
-  return `${sign}${digits.slice(0, end)}e${Number(exponent) - fraction.length + digits.length - end}`;
+/** A number in normal form: sign, significant digits and exponent. One with a very long exponent stays unchanged. */
+function normal(number: string): string {
+  const { digits, exponent } = decimalOf(number);
+  if (digits === '') return '0';
+  if (!Number.isSafeInteger(exponent)) return number;
+  return `${number.startsWith('-') ? '-' : ''}${digits}e${exponent}`;
 }

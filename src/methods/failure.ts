@@ -35,11 +35,13 @@ export const failures = {
 
 export type Reason = keyof typeof failures;
 
-interface FailureOptions {
+export interface FailureOptions {
   /** Text of the device or a backend, which is sent to the caller but not logged. */
   readonly foreignDetail?: string | undefined;
   /** In whole seconds. */
   readonly retryAfter?: number | undefined;
+  /** Of the method, when it has replied. */
+  readonly methodStatus?: number | undefined;
   /** For the log only. */
   readonly fields?: Readonly<Record<string, unknown>>;
 }
@@ -51,14 +53,17 @@ export class Failure extends Error {
   readonly detail: string;
   readonly foreignDetail: string | undefined;
   readonly retryAfter: number | undefined;
+  readonly methodStatus: number | undefined;
   readonly fields: Readonly<Record<string, unknown>>;
 
-  constructor(reason: Reason, detail: string, { foreignDetail, retryAfter, fields = {} }: FailureOptions = {}) {
+  constructor(reason: Reason, detail: string, options: FailureOptions = {}) {
+    const { foreignDetail, retryAfter, methodStatus, fields = {} } = options;
     super(`${reason}: ${shortened(detail)}`);
     this.reason = reason;
     this.detail = shortened(detail);
     this.foreignDetail = foreignDetail;
     this.retryAfter = retryAfter;
+    this.methodStatus = methodStatus;
     this.fields = fields;
   }
 
@@ -68,8 +73,10 @@ export class Failure extends Error {
 }
 
 /** The errors body, as of the backends. */
-export function errorsOf({ reason, detail, foreignDetail }: Failure, correlationId: string): object {
+export function errorsOf(failure: Failure, correlationId: string): object {
+  const { reason, detail, foreignDetail, methodStatus } = failure;
   const { status, title } = failures[reason];
   const text = foreignDetail ? shortened(`${detail}: ${foreignDetail}`) : detail;
-  return { errors: [{ code: String(status), title, detail: text, id: correlationId, meta: { reason } }] };
+  const meta = { reason, ...(methodStatus !== undefined && { status: methodStatus }) };
+  return { errors: [{ code: String(status), title, detail: text, id: correlationId, meta }] };
 }

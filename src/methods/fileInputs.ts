@@ -2,6 +2,7 @@ import type { Deadline } from '../backends/deadline.ts';
 import type { DeclaredInputs } from '../backends/methodDeclarations.ts';
 import { atMost } from '../concurrency/atMost.ts';
 import type { FileStorage, SignedFile, SignResult } from '../hub/methods/fileStorage.ts';
+import { quoted } from '../protocol/details.ts';
 import type { Span } from '../tracing/span.ts';
 import { Failure } from './failure.ts';
 import { tenantFolder } from './fileName.ts';
@@ -92,5 +93,3 @@ export function createFileInputs({ storage, tenantClaim, onOutage }: FileInputsO
     }
   };
 }
-
-const quoted = (name: string): string => JSON.stringify(name.slice(0, 64).toWellFormed());

@@ -10,6 +10,7 @@ import type { FileInputs } from './fileInputs.ts';
 import { failureFromHub } from './hubErrorMessages.ts';
 import { checkInputs } from './inputs.ts';
 import { type MethodResult, maxPayloadBytes, readMethodResponse } from './methodResponse.ts';
+import { roundedInputs } from './requestBody.ts';
 import type { RequestFields } from './requestLog.ts';
 import { beginMethod, endMethod, type RequestTrace } from './requestSpan.ts';
 import type { Route } from './route.ts';
@@ -83,7 +84,7 @@ export function createInvoke(options: InvokeOptions): Invoke {
     fields.timeout = timeout;
     if (steps.tell) tellDecoded(steps.tell, body);
     const { inputs } = await declarationFor(request);
-    checkInputs(input, inputs);
+    checkInputs(input, inputs, roundedInputs(body));
     const signed = fileInputs({ input, inputs, claims, timeout, deadline, span: trace.span });
     const files = await asStep(steps, 'sign the files', 'file storage', signed);
     const { device, target } = route;
@@ -118,7 +119,7 @@ export function createInvoke(options: InvokeOptions): Invoke {
       if (result.code !== undefined) fields.errorCode = result.code;
       throw failureFromHub(result);
     }
-    const methodResult = readMethodResponse(result.status, result.payload);
+    const methodResult = readMethodResponse(result);
     fields.methodStatus = methodResult.status;
     return methodResult;
   };

@@ -1,5 +1,9 @@
-import { maxJsonDepth } from '../protocol/json.ts';
-import { Failure, type Reason } from './failure.ts';
+import type { DirectMethodResult } from '../hub/methods/directMethods.ts';
+import { answerLimits, type Json, maxJsonDepth, memberOf, parseJson, textIn } from '../protocol/json.ts';
+import { inexactIn } from '../protocol/jsonExactness.ts';
+import { allKeys } from '../protocol/jsonKeys.ts';
+import { isWhole } from '../protocol/jsonNumbers.ts';
+import { Failure, type FailureOptions, type Reason } from './failure.ts';
 
 /** Limit of the hub for the payload of a direct method and for its response (M3). */
 export const maxPayloadBytes = 131_072;
@@ -27,23 +31,33 @@ const deviceFailures: Readonly<Record<number, readonly [Reason, string]>> = {
 
 const maxDetailLength = 300;
 
+type Response = Pick<DirectMethodResult & { readonly kind: 'response' }, 'status' | 'payload' | 'text'>;
+
 /**
  * Reads the response to the direct method: 200 with `{status, output?}` of the method, or another status with
- * `{detail}` (M7).
+ * `{detail}` (M7). What cannot be carried exactly is a bad reply (M4).
  * @throws Failure
  */
-export function readMethodResponse(status: number, payload: unknown): MethodResult {
+export function readMethodResponse({ status, payload, text }: Response): MethodResult {
   if (status !== 200) throw deviceFailure(status, payload);
   if (!isObject(payload)) throw malformed('it is not a JSON object');
-  const { status: methodStatus, output } = payload;
-  if (!Number.isSafeInteger(methodStatus)) throw malformed('it has no integer status');
-  if (output !== undefined && !isObject(output)) throw malformed('its output is not a JSON object');
   if (!isShallow(payload, maxJsonDepth)) throw malformed(`it is nested more than ${maxJsonDepth} levels deep`);
+  const written = memberOf(parseJson(text, allKeys, answerLimits), 'payload');
+  const { status: methodStatus, output } = payload;
+  if (written === undefined || !isInteger(methodStatus, written)) throw malformed('it has no integer status');
+  const replied = { methodStatus };
+  if (output !== undefined && !isObject(output)) throw malformed('its output is not a JSON object', replied);
   if (Buffer.byteLength(JSON.stringify(payload)) > maxPayloadBytes) {
-    throw malformed(`it has more than ${maxPayloadBytes} bytes`);
+    throw malformed(`it has more than ${maxPayloadBytes} bytes`, replied);
   }
-  return { status: methodStatus as number, ...(output !== undefined && { output }) };
+  const inexact = inexactIn(written);
+  if (inexact !== undefined) throw malformed('it cannot be carried exactly', { ...replied, foreignDetail: inexact });
+  return { status: methodStatus, ...(output !== undefined && { output }) };
 }
+
+/** Whether the status was an integer when it was written, before it was rounded, and is the only one. */
+const isInteger = (status: unknown, written: Json): status is number =>
+  Number.isSafeInteger(status) && !written.twice.has('status') && isWhole(textIn(written, 'status') ?? '');
 
 function deviceFailure(status: number, payload: unknown): Failure {
   if (!Object.hasOwn(deviceFailures, status)) return malformed(`the status ${status} is not allowed`);
@@ -52,8 +66,10 @@ function deviceFailure(status: number, payload: unknown): Failure {
   return new Failure(reason, message, { foreignDetail: typeof detail === 'string' ? readable(detail) : undefined });
 }
 
-const malformed = (problem: string): Failure =>
-  new Failure('bad_reply', `the response of the device is malformed: ${problem}; the method may have run`);
+const malformed = (problem: string, options: FailureOptions = {}): Failure => {
+  const effect = options.methodStatus === undefined ? 'may have run' : 'has run';
+  return new Failure('bad_reply', `the response of the device is malformed: ${problem}; the method ${effect}`, options);
+};
 
 const readable = (text: string): string =>
   text

@@ -15,7 +15,8 @@ export const invocation = {
       type: 'object',
       description:
         'Values by input name. The method must declare each input, and the value must fit its data type; inputs are optional. ' +
-        'An integer is within ±(2^53−1). The value of a `file` is its name in the storage.',
+        'An integer is within ±(2^53−1). What cannot be carried exactly is refused: repeated keys, numbers that overflow, ' +
+        'become 0 or become another whole number, half surrogate pairs. The value of a `file` is its name in the storage.',
       additionalProperties: true,
     },
     timeout: {
@@ -65,7 +66,13 @@ export const errors = {
           id: { type: 'string', description: 'The correlation id.', pattern: correlationForm.source },
           meta: {
             type: 'object',
-            properties: { reason: { type: 'string', enum: Object.keys(failures) } },
+            properties: {
+              reason: { type: 'string', enum: Object.keys(failures) },
+              status: {
+                type: 'integer',
+                description: 'Status of the method, when it has replied and only its output cannot be passed on.',
+              },
+            },
             required: ['reason'],
             additionalProperties: false,
           },

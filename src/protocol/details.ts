@@ -14,3 +14,11 @@ export const listed = (faults: readonly string[]): string => firstOf(faults).joi
 /** The text cut to the length, including its ellipsis. */
 export const shortened = (text: string, most = maxCharacters): string =>
   text.length <= most ? text : `${text.slice(0, most - 1).toWellFormed()}…`;
+
+const maxNameLength = 64;
+
+/** A name that a caller or a device has chosen, for a sentence: in quotation marks, without control characters, cut. */
+export function quoted(name: string): string {
+  const plain = name.slice(0, maxNameLength + 1).replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '\ufffd');
+  return JSON.stringify(plain.length <= maxNameLength ? plain : `${plain.slice(0, maxNameLength).toWellFormed()}…`);
+}

@@ -91,6 +91,19 @@ describe('a response of the device', () => {
     await expectFailure(setup, await answered(status, payload), 502, 'bad_reply', sentence);
   });
 
+  it('whose output cannot be carried exactly is a bad reply with the status of the method, which has run', async () => {
+    const called = await answered(200, '{"status":202,"output":{"count":9007199254740993}}');
+    const line = await expectFailure(
+      setup,
+      called,
+      502,
+      'bad_reply',
+      /has run: output\.count is a whole number that would/,
+    );
+    expect(called.error?.meta).toMatchObject({ status: 202 });
+    expect(JSON.stringify(line)).not.toContain('count');
+  });
+
   it('may have 131,072 bytes, and not one more', async () => {
     const room = 131_072 - JSON.stringify({ status: 0, output: { text: '' } }).length;
     const largest = { status: 0, output: { text: '€'.repeat(Math.floor(room / 3)) + 'x'.repeat(room % 3) } };

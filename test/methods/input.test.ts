@@ -33,7 +33,30 @@ describe('a body', () => {
     ['with another member', { input: {}, priority: 1 }, /has a member other than input and timeout: "priority"/],
     ['with a member __proto__', '{"__proto__":{"timeout":5}}', /other than input and timeout/],
     ['with an input that is not an object', { input: [] }, /^body\.input must be object/],
-    ['with an input twice', '{"input":{"rpm":1,"rpm":2}}', /has a duplicate member: "rpm"/],
+    [
+      'with a member twice',
+      '{"timeout":5,"input":{},"timeout":6}',
+      /^the body cannot .* exactly: timeout occurs twice$/,
+    ],
+    ['with an input twice', '{"input":{"rpm":1,"rpm":2}}', /exactly: input\.rpm occurs twice$/],
+    [
+      'with a repeated key in an input',
+      '{"input":{"label":[{"a":1,"\\u0061":1}]}}',
+      /input\.label\[0\]\.a occurs twice$/,
+    ],
+    ['with a number that overflows', '{"input":{"torque":-1e999}}', /input\.torque is a number beyond the range/],
+    ['with a number that would become 0', '{"input":{"torque":1e-999}}', /input\.torque is a number so small that/],
+    [
+      'with a whole number that would change',
+      '{"input":{"torque":9007199254740993}}',
+      /input\.torque is a whole number/,
+    ],
+    ['with half a surrogate pair', '{"input":{"label":"\\udead"}}', /input\.label has half a surrogate pair/],
+    [
+      'with a time-out that is only rounded to whole seconds',
+      '{"timeout":5.00000000000000000001}',
+      /not whole seconds/,
+    ],
     ['nested 65 levels deep', `{"input":{"label":${'['.repeat(63)}${']'.repeat(63)}}}`, /nested more than 64/],
     ...[4, 301, 5.5, '30', null, true].map((timeout): [string, unknown, RegExp] => [
       `with the timeout ${JSON.stringify(timeout)}, which is neither rounded nor converted`,
@@ -63,8 +86,12 @@ describe('an input', () => {
     ['that is null', { input: { label: null } }, /^input "label" must be a string$/],
     ['that is a string of digits', { input: { rpm: '3' } }, /^input "rpm" must be an integer/],
     ['that is not an integer', { input: { rpm: 1.5 } }, /^input "rpm" must be an integer/],
-    ['beyond 2^53', '{"input":{"rpm":9007199254740993}}', /^input "rpm" must be an integer within ±\(2\^53−1\)$/],
-    ['that overflows a double', '{"input":{"torque":1e999}}', /^input "torque" must be a number$/],
+    ['beyond 2^53', '{"input":{"rpm":9007199254740992}}', /^input "rpm" must be an integer within ±\(2\^53−1\)$/],
+    [
+      'that is only rounded to an integer',
+      '{"input":{"rpm":0.99999999999999999999}}',
+      /^input "rpm" must be an integer within/,
+    ],
     ['that is not a boolean', { input: { reverse: 'true' } }, /^input "reverse" must be true or false$/],
     ['next to another wrong one', { input: { rpm: {}, reverse: 0 } }, /^input "rpm" must.*; input "reverse" must/],
   ])('%s is refused with its name', async (_, body, sentence) => {
@@ -75,23 +102,24 @@ describe('an input', () => {
     await refused({ input: { now: true } }, 400, 'invalid_request', /"now" is not declared/, 'stop');
   });
 
-  it('of another data type is passed on, except numbers that cannot be represented exactly', async () => {
-    const definition = {
-      typeId: 'crimper',
-      version: '1.0.0',
-      methods: { form: { input: { shape: { dataType: 'shape' } } } },
-    };
-    setup.backends.world.types.create('acme', 'svc.device', JSON.stringify(definition));
+  it('that is an integer may be written with a fraction or an exponent, and a number is rounded to a double', async () => {
+    const body = '{"input":{"rpm":1.0e3,"torque":0.99999999999999999999}}';
+    expect((await setup.call(conveyor, 'configure', body)).status).toBe(200);
+    expect(motor.received.at(-1)?.payload.input).toEqual({ rpm: 1000, torque: 1 });
+  });
+
+  it('of another data type, and one named __proto__, is passed on when it can be carried exactly', async () => {
+    const inputs = '{"shape":{"dataType":"shape"},"__proto__":{"dataType":"string"}}';
+    const definition = `{"typeId":"crimper","version":"1.0.0","methods":{"form":{"input":${inputs}}}}`;
+    setup.backends.world.types.create('acme', 'svc.device', definition);
     const object = JSON.stringify({ model: 'svc.device', type: 'crimper', name: 'Crimper' });
     const owned = await fetch(`${setup.backends.adminUrl}/objects?owner=motor-1`, { method: 'POST', body: object });
     expect(owned.status).toBe(201);
-    const shape = { corners: [[1, 2.5], null], closed: true };
-    expect((await setup.call('Crimper', 'form', { input: { shape } })).status).toBe(200);
-    expect(motor.received.at(-1)?.payload.input).toEqual({ shape });
-    for (const number of ['9007199254740993', '1e999']) {
-      const called = await setup.call('Crimper', 'form', `{"input":{"shape":{"corners":[[${number}]]}}}`);
-      await expectFailure(setup, called, 400, 'invalid_request', /"shape" .* cannot be represented exactly/);
-    }
+    const input = '{"shape":{"corners":[[1,2.5],null],"__proto__":{"x":1}},"__proto__":"y"}';
+    expect((await setup.call('Crimper', 'form', `{"input":${input}}`)).status).toBe(200);
+    expect(motor.received.at(-1)?.text).toContain(`"input":${input}`);
+    const called = await setup.call('Crimper', 'form', '{"input":{"shape":{"corners":[[1,1e999]]}}}');
+    await expectFailure(setup, called, 400, 'invalid_request', /input\.shape\.corners\[0\]\[1\] is a number beyond/);
   });
 });
 

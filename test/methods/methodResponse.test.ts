@@ -1,11 +1,55 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { Failure } from '../../src/methods/failure.ts';
 import { readMethodResponse } from '../../src/methods/methodResponse.ts';
 
-const nested = (depth: number): unknown => JSON.parse(`{"a":${'['.repeat(depth)}${']'.repeat(depth)}}`);
+const nested = (depth: number) => `{"status":0,"output":{"a":${'['.repeat(depth)}${']'.repeat(depth)}}}`;
 
-it('a response nested so deep that serialising it would overflow the stack is a bad reply', () => {
-  expect(() => readMethodResponse(200, { status: 0, output: nested(60_000) })).toThrow(
-    /nested more than 64 levels deep/,
+/** Reads what the hub sends when a device has written this text. */
+function read(written: string) {
+  const text = `{"status":200,"payload":${written}}`;
+  return readMethodResponse({ ...JSON.parse(text), text });
+}
+
+function failureOf(written: string): Failure {
+  try {
+    throw new Error(`not refused: ${JSON.stringify(read(written))}`);
+  } catch (error) {
+    if (error instanceof Failure) return error;
+    throw error;
+  }
+}
+
+describe('a response', () => {
+  it('nested so deep that serialising it would overflow the stack is a bad reply', () => {
+    expect(failureOf(nested(60_000)).detail).toMatch(/nested more than 64 levels deep/);
+    expect(read(nested(62))).toEqual(JSON.parse(nested(62)));
+  });
+
+  it.each([
+    ['a repeated key', '{"status":7,"output":{"rpm":1,"rpm":1}}', 'output.rpm occurs twice'],
+    ['a repeated output', '{"status":7,"output":{},"output":{}}', 'output occurs twice'],
+    ['an overflow', '{"output":{"rpm":[-1e400]},"status":7}', 'output.rpm[0] is a number beyond'],
+    ['an underflow', '{"status":7,"output":{"rpm":1e-400}}', 'output.rpm is a number so small'],
+    ['a whole number that changes', '{"status":7,"output":{"n":9007199254740993}}', 'output.n is a whole number'],
+    ['half a surrogate pair', '{"status":7,"output":{"text":"\\ud800"}}', 'output.text has half a surrogate pair'],
+  ])('with %s in the output is a bad reply with the status of the method, which has run', (_, written, sentence) => {
+    const { reason, methodStatus, detail, foreignDetail } = failureOf(written);
+    expect({ reason, methodStatus }).toEqual({ reason: 'bad_reply', methodStatus: 7 });
+    expect(detail).toMatch(/cannot be carried exactly; the method has run$/);
+    expect(foreignDetail).toContain(sentence);
+  });
+
+  it.each(['1e400', '0.99999999999999999999', '9007199254740993', '7,"status":7', '"7"'])(
+    'with the status %s is a bad reply without a status',
+    (status) => {
+      const { methodStatus, detail } = failureOf(`{"status":${status}}`);
+      expect([methodStatus, detail]).toEqual([undefined, expect.stringMatching(/no integer status; .* may have run$/)]);
+    },
   );
-  expect(readMethodResponse(200, { status: 0, output: nested(62) })).toEqual({ status: 0, output: nested(62) });
+
+  it('may write its numbers as it likes, when they stay the same', () => {
+    const numbers =
+      '{"status":2.0e2,"output":{"n":[1.0,1e3,-0,1E300,0.1,5e-324,12345678901234567890.5,"\\ud83d\\ude00"]}}';
+    expect(read(numbers)).toEqual(JSON.parse(numbers));
+  });
 });

@@ -550,7 +550,7 @@ export const faults: readonly Fault[] = [
   ),
   meaning(
     'computes with exponents of any length',
-    'if (exponent.length >= longExponent) return number;',
+    'if (!Number.isSafeInteger(exponent)) return number;',
     '',
     'an exponent of any length',
   ),

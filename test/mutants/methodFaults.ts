@@ -87,6 +87,12 @@ export const methodFaults: readonly Fault[] = [
       caughtBy: 'beyond 2^53 is refused with its name',
     },
     {
+      fault: 'accepts decimals that are rounded to an integer',
+      find: "dataType === 'integer' && rounded.has(name)",
+      replace: 'false',
+      caughtBy: 'that is only rounded to an integer is refused',
+    },
+    {
       fault: 'accepts undeclared inputs of methods without inputs',
       find: 'if (dataType === undefined) return',
       replace: 'if (dataType === undefined && declared !== undefined) return',
@@ -164,6 +170,18 @@ export const methodFaults: readonly Fault[] = [
     find: '(code === undefined ? undefined : byCode[code]) ?? ',
     replace: '',
     caughtBy: '404 with code 404001 is device_unknown',
+  }),
+  ...inFile('src/methods/requestBody.ts', test('input'), {
+    fault: 'passes on inputs that change on the way',
+    find: 'if (inexact !== undefined)',
+    replace: 'if (inexact === null)',
+    caughtBy: 'with a number that would become 0 is refused',
+  }),
+  ...inFile('src/methods/methodResponse.ts', test('methodResponse'), {
+    fault: 'passes on outputs that have changed on the way',
+    find: 'if (inexact !== undefined)',
+    replace: 'if (inexact === null)',
+    caughtBy: 'with a repeated key in the output is a bad reply',
   }),
   ...inFile('src/methods/methodResponse.ts', test('device'), {
     fault: 'allows a device to report a wrong token',

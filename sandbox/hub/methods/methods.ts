@@ -15,10 +15,11 @@ export interface MethodCall {
   connectTimeoutMs: number;
 }
 
-/** What the device answered; the payload is null when it said nothing. */
+/** What the device answered. */
 export interface MethodAnswer {
   status: number;
-  payload: Json;
+  /** JSON, as the device wrote it; `null` when it said nothing. */
+  payload: string;
 }
 
 /** A method call as a device gets it. */
@@ -80,8 +81,7 @@ export function createMethods(registry: Registry, journal: Journal, mostAtOnce =
         answered(status, text) {
           clearTimeout(timer);
           waiting.delete(requestId);
-          const payload = read(text);
-          if (Number.isInteger(status) && payload !== undefined) resolve({ status, payload });
+          if (Number.isInteger(status) && (text === '' || isJson(text))) resolve({ status, payload: text || 'null' });
           else reject(new Refusal('com.microsoft:bad-device-response', 'The device answered something that is none.'));
         },
         left() {
@@ -154,10 +154,11 @@ export function createMethods(registry: Registry, journal: Journal, mostAtOnce =
 
 const notOnline = () => new Refusal('com.microsoft:device-not-online', 'Timed out waiting for device to connect.');
 
-function read(text: string): Json | undefined {
+function isJson(text: string): boolean {
   try {
-    return text === '' ? null : parseJson(text);
+    parseJson(text);
+    return true;
   } catch {
-    return undefined;
+    return false;
   }
 }

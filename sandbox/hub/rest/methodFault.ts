@@ -16,7 +16,7 @@ export async function answerAsFaulted(
   const { answer, ms = 1000, errorCode = 500001, effect = false } = fault;
   if (answer === 'delay') return sleep(ms, undefined, { ref: false }).then(call);
   if (effect) await call().catch(unlessRefused);
-  if (answer === 'garbage') return { status: 200, garbage: '<html><body>It works!</body></html>' };
+  if (answer === 'garbage') return { status: 200, text: '<html><body>It works!</body></html>' };
   if (answer === 'refuse') return methodError(errorCode, 'A fault of the sandbox hub.');
   return answer;
 }

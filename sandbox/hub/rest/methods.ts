@@ -26,7 +26,7 @@ const invoke = async (request: RestRequest) => {
   const clientId = clientIdOf(device, module);
   return answerAsFaulted(hub.faults, { deviceId: device, methodName }, async () => {
     const { status, payload: answered } = await hub.methods.invoke(clientId, call);
-    return { status: 200, body: { status, payload: answered } };
+    return { status: 200, text: `{"status":${status},"payload":${answered}}` };
   });
 };
 

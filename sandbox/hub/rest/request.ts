@@ -23,8 +23,8 @@ export interface RestAnswer {
   status: number;
   body?: Json;
   headers?: Record<string, string>;
-  /** Sent instead of the body, and no JSON. */
-  garbage?: string;
+  /** Sent as it is, instead of the body. */
+  text?: string;
 }
 
 /** One method on one path. */

@@ -71,7 +71,7 @@ function failure(error: unknown): RestAnswer {
 }
 
 /** @throws RangeError when the body, which may be a device's, is nested too deep to be written */
-function written({ status, body, garbage, headers = {} }: RestAnswer): Answer {
-  const text = garbage ?? (body === undefined ? undefined : JSON.stringify(body));
+function written({ status, body, text: given, headers = {} }: RestAnswer): Answer {
+  const text = given ?? (body === undefined ? undefined : JSON.stringify(body));
   return text === undefined ? { status, headers } : { status, headers, body: text };
 }

@@ -12,7 +12,13 @@ export interface DirectMethod {
 }
 
 export type DirectMethodResult =
-  | { readonly kind: 'response'; readonly status: number; readonly payload: unknown }
+  | {
+      readonly kind: 'response';
+      readonly status: number;
+      readonly payload: unknown;
+      /** The response of the hub, JSON: reading it into `payload` changes what no double can hold. */
+      readonly text: string;
+    }
   | ({ readonly kind: 'failure' } & HubError);
 
 export interface DirectMethods {
@@ -62,7 +68,11 @@ export function createDirectMethods(connectionString: string, ca?: string): Dire
           resolve(result);
         };
         const done = (error: Error | null | undefined, result?: unknown) =>
-          settle(error ? { kind: 'failure', ...readHubError(error, sinceSent()) } : readResult(result));
+          settle(
+            error
+              ? { kind: 'failure', ...readHubError(error, sinceSent()) }
+              : readResult(result, request ? requests.responseTo(request) : ''),
+          );
         const request = requests.capture(() =>
           module === ''
             ? client.invokeDeviceMethod(device, parameters, done)
@@ -85,10 +95,10 @@ export function createDirectMethods(connectionString: string, ca?: string): Dire
   };
 }
 
-function readResult(result: unknown): DirectMethodResult {
+function readResult(result: unknown, text: string): DirectMethodResult {
   if (typeof result === 'object' && result !== null) {
     const { status, payload } = result as { readonly status?: unknown; readonly payload?: unknown };
-    if (Number.isSafeInteger(status)) return { kind: 'response', status: Number(status), payload };
+    if (Number.isSafeInteger(status)) return { kind: 'response', status: Number(status), payload, text };
   }
   return { kind: 'failure', failure: 'bad_reply', status: 200 };
 }

@@ -6,6 +6,8 @@ export interface HttpsRequests {
   readonly agent: Agent;
   /** Returns the request that the client starts during `start`; undefined when it starts none. */
   capture(start: () => void): ClientRequest | undefined;
+  /** What has arrived of the response: the client returns only the values that it has parsed. */
+  responseTo(request: ClientRequest): string;
   close(): void;
 }
 
@@ -27,10 +29,13 @@ export function createHttpsRequests(hostName: string, ca?: string): HttpsRequest
   const { hostname, port } = new URL(`https://${hostName}`);
   const agent = new Agent({ host: hostname, port: Number(port || 443), keepAlive: true, timeout: idleMs, ca });
   const addRequest: AddRequest = Reflect.get(agent, 'addRequest');
+  const responses = new WeakMap<ClientRequest, string[]>();
   let captured: ClientRequest | undefined;
   Reflect.set(agent, 'addRequest', (request: ClientRequest, ...rest: unknown[]) => {
     captured = request;
-    request.once('response', limitResponse);
+    const texts: string[] = [];
+    responses.set(request, texts);
+    request.once('response', (response) => keepResponse(response, texts));
     Reflect.apply(addRequest, agent, [request, ...rest]);
   });
 
@@ -41,15 +46,17 @@ export function createHttpsRequests(hostName: string, ca?: string): HttpsRequest
       start();
       return captured;
     },
+    responseTo: (request) => responses.get(request)?.join('') ?? '',
     close: () => agent.destroy(),
   };
 }
 
-function limitResponse(response: IncomingMessage): void {
+function keepResponse(response: IncomingMessage, texts: string[]): void {
   let bytes = 0;
   response.setEncoding('utf8');
   response.on('data', (text: string) => {
     bytes += Buffer.byteLength(text);
     if (bytes > maxResponseBytes) response.destroy(new Error('the response is too large'));
+    else texts.push(text);
   });
 }

@@ -218,9 +218,11 @@ export async function invokeDirectly(
     responseTimeoutMs: timeout * 1000,
     connectTimeoutMs: 0,
   });
-  const read = { status: response.status, payload: response.payload as CallResult['payload'] };
+  const { status, payload: written } = response;
+  const read = { status, payload: JSON.parse(written) as CallResult['payload'] };
   try {
-    expect(readMethodResponse(response.status, response.payload)).toEqual(response.payload);
+    const text = `{"status":${status},"payload":${written}}`;
+    expect(readMethodResponse({ ...read, text })).toEqual(read.payload);
     return { ...read, reason: undefined };
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
