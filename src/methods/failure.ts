@@ -1,6 +1,6 @@
 import { shortened } from '../protocol/details.ts';
 
-/** All failures (M8). After a 4xx or a 503 nothing was invoked; after a 502 or 504 the method may have run (D40). */
+/** All failures (M8). */
 export const failures = {
   invalid_request: { status: 400, title: 'Invalid request' },
   file_not_found: { status: 400, title: 'File not found' },
@@ -35,11 +35,22 @@ export const failures = {
 
 export type Reason = keyof typeof failures;
 
+/** Whether the method has run, so that nobody repeats what must not run twice (M7, D40). */
+export const effects = ['yes', 'no', 'unknown'] as const;
+
+export type Invoked = (typeof effects)[number];
+
+/** What is known after a status of M8 that says nothing more (M7). */
+export const invokedAfter = (status: number): Invoked =>
+  status === 500 || status === 502 || status === 504 ? 'unknown' : 'no';
+
 export interface FailureOptions {
   /** Text of the device or a backend, which is sent to the caller but not logged. */
   readonly foreignDetail?: string | undefined;
   /** In whole seconds. */
   readonly retryAfter?: number | undefined;
+  /** By default what the status says. */
+  readonly invoked?: Invoked | undefined;
   /** Of the method, when it has replied. */
   readonly methodStatus?: number | undefined;
   /** For the log only. */
@@ -53,6 +64,7 @@ export class Failure extends Error {
   readonly detail: string;
   readonly foreignDetail: string | undefined;
   readonly retryAfter: number | undefined;
+  readonly invoked: Invoked;
   readonly methodStatus: number | undefined;
   readonly fields: Readonly<Record<string, unknown>>;
 
@@ -63,6 +75,7 @@ export class Failure extends Error {
     this.detail = shortened(detail);
     this.foreignDetail = foreignDetail;
     this.retryAfter = retryAfter;
+    this.invoked = options.invoked ?? invokedAfter(failures[reason].status);
     this.methodStatus = methodStatus;
     this.fields = fields;
   }
@@ -74,9 +87,9 @@ export class Failure extends Error {
 
 /** The errors body, as of the backends. */
 export function errorsOf(failure: Failure, correlationId: string): object {
-  const { reason, detail, foreignDetail, methodStatus } = failure;
+  const { reason, detail, foreignDetail, invoked, methodStatus } = failure;
   const { status, title } = failures[reason];
   const text = foreignDetail ? shortened(`${detail}: ${foreignDetail}`) : detail;
-  const meta = { reason, ...(methodStatus !== undefined && { status: methodStatus }) };
+  const meta = { reason, invoked, ...(methodStatus !== undefined && { status: methodStatus }) };
   return { errors: [{ code: String(status), title, detail: text, id: correlationId, meta }] };
 }

@@ -43,5 +43,8 @@ const failures: Readonly<Record<MethodFailure, readonly [Reason, string, retryAf
 
 export function failureFromHub({ failure, retryAfter: ofHub }: HubError): Failure {
   const [reason, detail, retryAfter] = failures[failure];
-  return new Failure(reason, detail, { retryAfter: retryAfter === undefined ? undefined : (ofHub ?? retryAfter) });
+  return new Failure(reason, detail, {
+    retryAfter: retryAfter === undefined ? undefined : (ofHub ?? retryAfter),
+    ...(failure === 'invalid' && { invoked: 'no' }),
+  });
 }

@@ -3,7 +3,7 @@ import { answerLimits, type Json, maxJsonDepth, memberOf, parseJson, textIn } fr
 import { inexactIn } from '../protocol/jsonExactness.ts';
 import { allKeys } from '../protocol/jsonKeys.ts';
 import { isWhole } from '../protocol/jsonNumbers.ts';
-import { Failure, type FailureOptions, type Reason } from './failure.ts';
+import { effects, Failure, type FailureOptions, type Invoked, invokedAfter, type Reason } from './failure.ts';
 
 /** Limit of the hub for the payload of a direct method and for its response (M3). */
 export const maxPayloadBytes = 131_072;
@@ -14,19 +14,37 @@ export interface MethodResult {
   readonly output?: Readonly<Record<string, unknown>>;
 }
 
+interface DeviceFailure {
+  readonly reason: Reason;
+  readonly problem: string;
+  /** What to do when nothing was invoked. */
+  readonly advice?: string;
+}
+
 /** The statuses with which a device reports that it did not get a reply of the method (M8, D42). */
-const deviceFailures: Readonly<Record<number, readonly [Reason, string]>> = {
-  400: ['refused_by_device', 'the device refuses the invocation; change it before you repeat it'],
-  404: ['unknown_to_device', 'the device has no such object or method'],
-  502: [
-    'failed_at_device',
-    'the device failed to carry out the invocation, or got a malformed reply; the method may have run',
-  ],
-  503: [
-    'unavailable_at_device',
-    'the device cannot carry out the invocation now; the method has not run, repeat it later',
-  ],
-  504: ['no_reply_at_device', 'the method did not reply to the device in time; it may have run, or still be running'],
+const deviceFailures: Readonly<Record<number, DeviceFailure>> = {
+  400: {
+    reason: 'refused_by_device',
+    problem: 'the device refuses the invocation',
+    advice: 'change it before you repeat it',
+  },
+  404: { reason: 'unknown_to_device', problem: 'the device has no such object or method' },
+  502: {
+    reason: 'failed_at_device',
+    problem: 'the device failed to carry out the invocation, or got a malformed reply',
+  },
+  503: {
+    reason: 'unavailable_at_device',
+    problem: 'the device cannot carry out the invocation now',
+    advice: 'repeat it later',
+  },
+  504: { reason: 'no_reply_at_device', problem: 'the method did not reply to the device in time' },
+};
+
+const effectTexts: Readonly<Record<Invoked, string>> = {
+  yes: 'the method has run',
+  no: 'nothing was invoked',
+  unknown: 'the method may have run, or still be running',
 };
 
 const maxDetailLength = 300;
@@ -34,8 +52,8 @@ const maxDetailLength = 300;
 type Response = Pick<DirectMethodResult & { readonly kind: 'response' }, 'status' | 'payload' | 'text'>;
 
 /**
- * Reads the response to the direct method: 200 with `{status, output?}` of the method, or another status with
- * `{detail}` (M7). What cannot be carried exactly is a bad reply (M4).
+ * Reads the response to the direct method: 200 with `{status, output?}` of the method, or another status and why
+ * (M7). What cannot be carried exactly is a bad reply (M4).
  * @throws Failure
  */
 export function readMethodResponse({ status, payload, text }: Response): MethodResult {
@@ -45,7 +63,7 @@ export function readMethodResponse({ status, payload, text }: Response): MethodR
   const written = memberOf(parseJson(text, allKeys, answerLimits), 'payload');
   const { status: methodStatus, output } = payload;
   if (written === undefined || !isInteger(methodStatus, written)) throw malformed('it has no integer status');
-  const replied = { methodStatus };
+  const replied = { methodStatus, invoked: 'yes' } as const;
   if (output !== undefined && !isObject(output)) throw malformed('its output is not a JSON object', replied);
   if (Buffer.byteLength(JSON.stringify(payload)) > maxPayloadBytes) {
     throw malformed(`it has more than ${maxPayloadBytes} bytes`, replied);
@@ -59,17 +77,27 @@ export function readMethodResponse({ status, payload, text }: Response): MethodR
 const isInteger = (status: unknown, written: Json): status is number =>
   Number.isSafeInteger(status) && !written.twice.has('status') && isWhole(textIn(written, 'status') ?? '');
 
-function deviceFailure(status: number, payload: unknown): Failure {
-  if (!Object.hasOwn(deviceFailures, status)) return malformed(`the status ${status} is not allowed`);
-  const [reason, message] = deviceFailures[status] as readonly [Reason, string];
-  const detail = isObject(payload) ? payload['detail'] : undefined;
-  return new Failure(reason, message, { foreignDetail: typeof detail === 'string' ? readable(detail) : undefined });
+/** The body of a failure is `{detail, invoked?, status?}` (M7). */
+function deviceFailure(deviceStatus: number, payload: unknown): Failure {
+  const { detail, invoked: said, status } = isObject(payload) ? payload : {};
+  const known = Object.hasOwn(deviceFailures, deviceStatus) ? deviceFailures[deviceStatus] : undefined;
+  const invoked = effects.find((effect) => effect === said) ?? invokedAfter(known ? deviceStatus : 502);
+  const methodStatus = Number.isSafeInteger(status) ? (status as number) : undefined;
+  if (known === undefined) return malformed(`the status ${deviceStatus} is not allowed`, { invoked, methodStatus });
+  const { reason, problem, advice } = known;
+  const effect = effectTexts[invoked] + (advice !== undefined && invoked === 'no' ? `, ${advice}` : '');
+  const foreignDetail = typeof detail === 'string' ? readable(detail) : undefined;
+  return new Failure(reason, `${problem}; ${effect}`, { invoked, methodStatus, foreignDetail });
 }
 
-const malformed = (problem: string, options: FailureOptions = {}): Failure => {
-  const effect = options.methodStatus === undefined ? 'may have run' : 'has run';
-  return new Failure('bad_reply', `the response of the device is malformed: ${problem}; the method ${effect}`, options);
-};
+function malformed(problem: string, options: FailureOptions = {}): Failure {
+  const { invoked = 'unknown' } = options;
+  return new Failure(
+    'bad_reply',
+    `the response of the device is malformed: ${problem}; ${effectTexts[invoked]}`,
+    options,
+  );
+}
 
 const readable = (text: string): string =>
   text

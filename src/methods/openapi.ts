@@ -9,8 +9,8 @@ const description = `Invokes methods of object models whose owner is a device, o
 The type of the object or one of its base types must declare the method. The call waits up to \`timeout\` seconds for the
 response of the device, and up to ten seconds for look-ups before.
 
-The information model decides by the caller's bearer token who may invoke methods. After a 4xx or a 503 nothing was
-invoked, and the call can be repeated; after a 502 or 504 the method may have run.
+The information model decides by the caller's bearer token who may invoke methods. Each failure says in \`meta.invoked\`
+whether the method has run: \`no\` allows to repeat the call. After a 502 or 504 it is most often \`unknown\`.
 `;
 
 const reasonsOf = (status: number): string =>

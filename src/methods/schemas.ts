@@ -1,5 +1,5 @@
 import { correlationForm } from './correlation.ts';
-import { failures } from './failure.ts';
+import { effects, failures } from './failure.ts';
 
 // JSON schemas of requests and responses, for validation and for the contract.
 
@@ -68,12 +68,15 @@ export const errors = {
             type: 'object',
             properties: {
               reason: { type: 'string', enum: Object.keys(failures) },
-              status: {
-                type: 'integer',
-                description: 'Status of the method, when it has replied and only its output cannot be passed on.',
+              invoked: {
+                type: 'string',
+                enum: [...effects],
+                description:
+                  'Whether the method has run, or may still be running. Repeat nothing that must not run twice, unless it is `no`.',
               },
+              status: { type: 'integer', description: 'Status of the method, when it has replied.' },
             },
-            required: ['reason'],
+            required: ['reason', 'invoked'],
             additionalProperties: false,
           },
         },

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Reason } from '../../src/methods/failure.ts';
+import type { Invoked, Reason } from '../../src/methods/failure.ts';
 import { expectFailure } from './support/expectFailure.ts';
 import { type MethodDevice, methodDevice } from './support/methodDevice.ts';
 import { conveyor, idle, startTestFrontDoor, type TestFrontDoor } from './support/testFrontDoor.ts';
@@ -72,14 +72,14 @@ const answered = async (status: number, payload: unknown) => {
 const nested = (depth: number) => `{"status":0,"output":{"a":${'['.repeat(depth)}${']'.repeat(depth)}}}`;
 
 describe('a response of the device', () => {
-  it.each<[string, number, unknown, RegExp]>([
+  it.each<[string, number, unknown, RegExp, Invoked?]>([
     ['that is not JSON', 200, 'all right', /is malformed/],
     ['that is empty', 200, '', /it is not a JSON object/],
     ['that is not an object', 200, [1], /it is not a JSON object/],
     ['without a status', 200, { output: {} }, /no integer status/],
     ['with a string as status', 200, { status: '0' }, /no integer status/],
     ['with a status that is not an integer', 200, { status: 0.5 }, /no integer status/],
-    ['whose output is not an object', 200, { status: 0, output: 'done' }, /its output is not a JSON object/],
+    ['whose output is not an object', 200, { status: 0, output: 'done' }, /its output is not a JSON object/, 'yes'],
     ['nested too deep', 200, nested(80), /nested more than 64 levels deep/],
     ...[0, 201, 401, 403, 409, 413, 429, 500, 999].map((status): [string, number, unknown, RegExp] => [
       `with the status ${status}`,
@@ -87,8 +87,8 @@ describe('a response of the device', () => {
       { detail: 'no' },
       new RegExp(`the status ${status} is not allowed`),
     ]),
-  ])('%s is a bad reply', async (_, status, payload, sentence) => {
-    await expectFailure(setup, await answered(status, payload), 502, 'bad_reply', sentence);
+  ])('%s is a bad reply', async (_, status, payload, sentence, invoked) => {
+    await expectFailure(setup, await answered(status, payload), 502, 'bad_reply', sentence, invoked);
   });
 
   it('whose output cannot be carried exactly is a bad reply with the status of the method, which has run', async () => {
@@ -99,6 +99,7 @@ describe('a response of the device', () => {
       502,
       'bad_reply',
       /has run: output\.count is a whole number that would/,
+      'yes',
     );
     expect(called.error?.meta).toMatchObject({ status: 202 });
     expect(JSON.stringify(line)).not.toContain('count');
@@ -109,7 +110,7 @@ describe('a response of the device', () => {
     const largest = { status: 0, output: { text: '€'.repeat(Math.floor(room / 3)) + 'x'.repeat(room % 3) } };
     expect((await answered(200, largest)).json).toEqual(largest);
     const larger = { status: 0, output: { text: 'x'.repeat(room + 1) } };
-    await expectFailure(setup, await answered(200, larger), 502, 'bad_reply', /131072 bytes|malformed/);
+    await expectFailure(setup, await answered(200, larger), 502, 'bad_reply', /131072 bytes/, 'yes');
   });
 
   it('of a megabyte ends the connection of the device to the hub', async () => {
@@ -120,14 +121,31 @@ describe('a response of the device', () => {
 
   it.each<[number, Reason, RegExp]>([
     [400, 'refused_by_device', /the device refuses the invocation; .*: no such angle$/],
-    [404, 'unknown_to_device', /has no such object or method: no such angle$/],
-    [502, 'failed_at_device', /may have run: no such angle$/],
-    [503, 'unavailable_at_device', /has not run, repeat it later: no such angle$/],
+    [404, 'unknown_to_device', /has no such object or method; nothing was invoked: no such angle$/],
+    [502, 'failed_at_device', /may have run, or still be running: no such angle$/],
+    [503, 'unavailable_at_device', /nothing was invoked, repeat it later: no such angle$/],
     [504, 'no_reply_at_device', /may have run, or still be running: no such angle$/],
   ])('with the status %i is passed on with its detail, which is not logged', async (status, reason, sentence) => {
     const called = await answered(status, { detail: 'no such\u001b angle' });
     const line = await expectFailure(setup, called, status, reason, sentence);
     expect(JSON.stringify(line)).not.toContain('angle');
+  });
+
+  it.each<[number, object, Invoked, number | undefined]>([
+    [502, { invoked: 'yes', status: 204 }, 'yes', 204],
+    [502, { invoked: 'no' }, 'no', undefined],
+    [503, { invoked: 'unknown' }, 'unknown', undefined],
+    [400, { invoked: 'yes', status: -1 }, 'yes', -1],
+    [502, { invoked: 'perhaps', status: 1.5 }, 'unknown', undefined],
+    [504, { invoked: null, status: '204' }, 'unknown', undefined],
+    [404, { invoked: ['yes'] }, 'no', undefined],
+    [409, { invoked: 'no' }, 'no', undefined],
+    [409, {}, 'unknown', undefined],
+  ])('with the status %i may say whether the method has run: %j', async (status, said, invoked, methodStatus) => {
+    const { error } = await answered(status, { detail: 'said by the device', ...said });
+    expect(error?.meta).toMatchObject({ invoked });
+    expect(error?.meta['status']).toBe(methodStatus);
+    expect(error?.detail).toContain({ yes: 'has run', no: 'nothing was invoked', unknown: 'may have run' }[invoked]);
   });
 
   it('has an optional detail of at most 300 characters', async () => {

@@ -43,7 +43,8 @@ describe('the hub', () => {
   ])('%s', async (_, fault, status, reason, sentence, retryAfter) => {
     setup.hub.faults.add(fault);
     const called = await setup.call(conveyor, 'stop');
-    await expectFailure(setup, called, status, reason, sentence);
+    const invoked = reason === 'internal_error' ? 'no' : undefined;
+    await expectFailure(setup, called, status, reason, sentence, invoked);
     expect(called.headers['retry-after']).toBe(retryAfter);
   });
 

@@ -145,7 +145,7 @@ describe('the payload for the device', () => {
     expect((await sized('é'.repeat((room - (room % 2)) / 2) + 'x'.repeat(room % 2))).called.status).toBe(200);
     expect(Buffer.byteLength(motor.received.at(-1)?.text ?? '')).toBe(131_072);
     const { called } = await sized('x'.repeat(room + 1));
-    expect([called.status, called.error?.meta]).toEqual([413, { reason: 'too_large' }]);
+    expect([called.status, called.error?.meta]).toEqual([413, { reason: 'too_large', invoked: 'no' }]);
     expect(called.error?.detail).toMatch(/has 131073 bytes, at most 131072 are allowed/);
   });
 

@@ -144,9 +144,9 @@ describe('the caller’s token', () => {
 
 describe('the interface', () => {
   it('serves its contract', async () => {
-    const answer = await fetch(`${setup.url}/openapi.json`);
-    expect(answer.headers.get('content-type')).toContain('application/json');
-    expect(Object.keys(((await answer.json()) as { paths: object }).paths)).toContain('/openapi.json');
+    const answer = await setup.call(conveyor, 'stop', '', { method: 'GET', path: '/openapi.json' });
+    expect(answer.headers['content-type']).toContain('application/json');
+    expect(Object.keys((answer.json as { paths?: object }).paths ?? {})).toContain('/openapi.json');
   });
 
   it('is healthy, and ready when the hub has granted access', async () => {

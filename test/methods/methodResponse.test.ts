@@ -33,8 +33,8 @@ describe('a response', () => {
     ['a whole number that changes', '{"status":7,"output":{"n":9007199254740993}}', 'output.n is a whole number'],
     ['half a surrogate pair', '{"status":7,"output":{"text":"\\ud800"}}', 'output.text has half a surrogate pair'],
   ])('with %s in the output is a bad reply with the status of the method, which has run', (_, written, sentence) => {
-    const { reason, methodStatus, detail, foreignDetail } = failureOf(written);
-    expect({ reason, methodStatus }).toEqual({ reason: 'bad_reply', methodStatus: 7 });
+    const { reason, invoked, methodStatus, detail, foreignDetail } = failureOf(written);
+    expect({ reason, invoked, methodStatus }).toEqual({ reason: 'bad_reply', invoked: 'yes', methodStatus: 7 });
     expect(detail).toMatch(/cannot be carried exactly; the method has run$/);
     expect(foreignDetail).toContain(sentence);
   });
@@ -42,8 +42,9 @@ describe('a response', () => {
   it.each(['1e400', '0.99999999999999999999', '9007199254740993', '7,"status":7', '"7"'])(
     'with the status %s is a bad reply without a status',
     (status) => {
-      const { methodStatus, detail } = failureOf(`{"status":${status}}`);
-      expect([methodStatus, detail]).toEqual([undefined, expect.stringMatching(/no integer status; .* may have run$/)]);
+      const { invoked, methodStatus, detail } = failureOf(`{"status":${status}}`);
+      expect([invoked, methodStatus]).toEqual(['unknown', undefined]);
+      expect(detail).toMatch(/no integer status; the method may have run/);
     },
   );
 

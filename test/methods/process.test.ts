@@ -9,6 +9,7 @@ import { ensureCertificates } from '../../sandbox/hub/identity/certificates.ts';
 import { freePort } from '../../sandbox/service/freePort.ts';
 import { type ServiceProcess, startService } from '../../sandbox/service/process.ts';
 import { startCollector } from '../support/collector.ts';
+import { validateValue } from '../support/contracts.ts';
 import { methodDevice } from './support/methodDevice.ts';
 import { conveyor, environment, startTestFrontDoor, type TestFrontDoor } from './support/testFrontDoor.ts';
 
@@ -136,6 +137,7 @@ it('sends spans to a collector when the standard variables ask for them, the las
   });
   const reply = await fetch(`http://127.0.0.1:${port}${setup.pathOf(conveyor, 'stop')}`, { method: 'POST' });
   expect(reply.status).toBe(401);
+  expect(validateValue('methods', 'Errors', await reply.json())).toEqual([]);
   await process.stop();
   expect(await process.exited).toMatchObject({ code: 0 });
   const [span] = await collector.spansNamed('POST /objects/{objectId}/models/{model}/methods/{method}');

@@ -185,10 +185,26 @@ export const methodFaults: readonly Fault[] = [
   }),
   ...inFile('src/methods/methodResponse.ts', test('device'), {
     fault: 'allows a device to report a wrong token',
-    find: "  404: ['unknown_to_device'",
-    replace: "  401: ['unauthorized', ''],\n  404: ['unknown_to_device'",
+    find: "  404: { reason: 'unknown_to_device'",
+    replace: "  401: { reason: 'unauthorized', problem: '' },\n  404: { reason: 'unknown_to_device'",
     caughtBy: 'with the status 401 is a bad reply',
   }),
+  ...inFile(
+    'src/methods/methodResponse.ts',
+    test('device'),
+    {
+      fault: 'ignores what a device says of the effect',
+      find: 'effects.find((effect) => effect === said) ?? ',
+      replace: '',
+      caughtBy: 'with the status 502 may say whether the method has run: {"invoked":"yes"',
+    },
+    {
+      fault: 'forgets that a method with a wrong output has run',
+      find: "{ methodStatus, invoked: 'yes' } as const",
+      replace: '{ methodStatus } as const',
+      caughtBy: 'whose output is not an object is a bad reply',
+    },
+  ),
   ...inFile('src/methods/fileName.ts', test('files'), {
     fault: 'allows .. in file names',
     find: '(?!\\.{1,2}(?:\\/|$))[^\\p{Cc}\\p{Cs}\\\\/]+(?:',

@@ -163,3 +163,9 @@ export function validateExchange(exchange: Exchange): string[] {
   else if (hasAnswer) wrong.push('response body is not described');
   return wrong;
 }
+
+/** The same for an answer on a path that the contract does not describe: by one of its schemas. */
+export function validateValue(backend: Exchange['backend'], schema: string, value: unknown): string[] {
+  const { contract, faults } = contractOf(backend);
+  return faults(contract.components['schemas']?.[schema] as object, value, schema);
+}

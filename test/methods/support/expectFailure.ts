@@ -1,16 +1,23 @@
 import { expect } from 'vitest';
-import { failures, type Reason } from '../../../src/methods/failure.ts';
+import { failures, type Invoked, type Reason } from '../../../src/methods/failure.ts';
 import type { CallResult, Line, TestFrontDoor } from './testFrontDoor.ts';
 
-/** Expects a status, its reason, a sentence, and a log line with the same. */
+/** What a failure says of its effect when nothing more is known (M7). */
+const usual = (status: number): Invoked => ([500, 502, 504].includes(status) ? 'unknown' : 'no');
+
+/** Expects a status, its reason, a sentence, whether the method has run, and a log line with the same. */
 export async function expectFailure(
   setup: TestFrontDoor,
   called: CallResult,
   status: number,
   reason: Reason,
   sentence: RegExp,
+  invoked = usual(status),
 ): Promise<Line> {
-  expect({ status: called.status, error: called.error }).toMatchObject({ status, error: { meta: { reason } } });
+  expect({ status: called.status, error: called.error }).toMatchObject({
+    status,
+    error: { meta: { reason, invoked } },
+  });
   expect(failures[reason].status).toBe(status);
   expect(called.error?.detail).toMatch(sentence);
   const line = await setup.lineOf(called.headers['x-correlation-id']);

@@ -11,7 +11,7 @@ import { type FrontDoor, startFrontDoor } from '../../../src/methods/frontDoor.t
 import { readMethodsSettings } from '../../../src/settings/config.ts';
 import type { Traces } from '../../../src/tracing/span.ts';
 import { http, type Reply } from '../../sandbox/backends/client.ts';
-import { validateExchange } from '../../support/contracts.ts';
+import { validateExchange, validateValue } from '../../support/contracts.ts';
 
 export type Line = Readonly<Record<string, unknown>>;
 
@@ -133,7 +133,9 @@ async function exchange(
   const reply = await http(url, verb, path, body, requestHeaders);
   const { status, headers, text } = reply;
   const json = text === '' ? undefined : JSON.parse(text);
-  const isKnown = /^(\/v1)?\/objects\/[^/]+\/models\/[^/]+\/methods\/[^/]+$/.test(path) && verb === 'POST';
+  const isKnown =
+    (/^(\/v1)?\/objects\/[^/]+\/models\/[^/]+\/methods\/[^/]+$/.test(path) && verb === 'POST') ||
+    path === '/openapi.json';
   if (isKnown) {
     const described = { backend: 'methods', method: verb, path, requestHeaders, requestBody: body, status } as const;
     expect(validateExchange({ ...described, responseBody: json })).toEqual([]);
@@ -141,6 +143,7 @@ async function exchange(
   expect(headers['x-correlation-id']).toMatch(/^[!-~]{1,128}$/);
   expect(headers['www-authenticate']).toBe(status === 401 ? 'Bearer' : undefined);
   if (status >= 400) {
+    expect(validateValue('methods', 'Errors', json)).toEqual([]);
     expect(json.errors[0]).toMatchObject({ code: String(status), id: headers['x-correlation-id'] });
     expect(json.errors[0].detail).toMatch(/^\p{L}.{10,}$/u);
   }
