@@ -20,6 +20,8 @@ import { TransportFailure } from './transport.ts';
 
 /** The members of an object model that an invocation needs. */
 export interface InvocableObject {
+  /** As the information model spells it: a caller may use other capital letters. */
+  readonly objectId: string;
   readonly type: string;
   /** Device id and connectivity path; undefined when the object has no owner (P5). */
   readonly path: string | undefined;
@@ -126,7 +128,7 @@ export function createObjectReader(options: ObjectReaderOptions): ObjectReader {
     try {
       const found = await readAnswer(data, reading);
       if (found?.objectId.toLowerCase() !== objectId.toLowerCase() || found.model !== model) return invalid;
-      return { kind: 'object', object: { type: found.type, path: found.path || undefined } };
+      return { kind: 'object', object: { ...found, path: found.path || undefined } };
     } catch {
       return invalid;
     }

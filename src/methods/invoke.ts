@@ -21,6 +21,8 @@ import { invokeAsStep, tellDecoded } from './told.ts';
 export interface AuthorizedRequest {
   readonly fields: RequestFields;
   readonly route: Route;
+  /** As the information model spells it. */
+  readonly objectId: string;
   /** Type reference of the object. */
   readonly type: string;
   /** Of the caller's token. */
@@ -78,8 +80,8 @@ export function createInvoke(options: InvokeOptions): Invoke {
   }
 
   return async (request, body) => {
-    const { fields, route, claims, trace, steps, deadline } = request;
-    const { correlationId, objectId, model, method } = fields;
+    const { fields, objectId, route, claims, trace, steps, deadline } = request;
+    const { correlationId, model, method } = fields;
     const { input = {}, timeout = timeoutRange.default } = body;
     fields.timeout = timeout;
     if (steps.tell) tellDecoded(steps.tell, body);

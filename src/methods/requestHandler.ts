@@ -172,7 +172,8 @@ export function createRequestHandler({
         const releaseLookUp = release;
         release = concurrency.acquireInvocation(route.device);
         releaseLookUp();
-        authorized = { fields, route, type: object.type, claims, trace, steps, deadline };
+        const { objectId, type } = object;
+        authorized = { fields, objectId, route, type, claims, trace, steps, deadline };
       }
 
       return {

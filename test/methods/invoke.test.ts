@@ -34,6 +34,26 @@ describe('a method without inputs', () => {
     expect(headers).toMatchObject({ 'x-correlation-id': 'shift-7', 'cache-control': 'no-store' });
   });
 
+  it('names the object as the information model spells it, whatever the path says', async () => {
+    const path = setup.pathOf(conveyor, 'stop').replace(/[0-9a-f-]{36}/, (id) => id.toUpperCase());
+    expect(path).toMatch(/[A-F]/);
+    const calling = setup.call(conveyor, 'stop', {}, { path });
+    const call = await motor.next();
+    expect(call.payload.objectId).toBe(setup.objectIdOf(conveyor));
+    call.respond(200, { status: 0 });
+    expect((await calling).status).toBe(200);
+  });
+
+  it('is a direct method that does not wait for the device to connect, with the time-out of the request', async () => {
+    const headers = { 'x-correlation-id': 'timed' };
+    const calling = setup.call(conveyor, 'stop', { timeout: 17 }, { headers });
+    (await motor.next()).respond(200, { status: 0 });
+    await calling;
+    expect(setup.hub.journal.list({ kind: 'method', correlationId: 'timed' })).toMatchObject([
+      { connectTimeoutInSeconds: 0, responseTimeoutInSeconds: 17, status: 200 },
+    ]);
+  });
+
   it('without an output returns only its status', async () => {
     const calling = setup.call(conveyor, 'stop');
     (await motor.next()).respond(200, { status: -1 });

@@ -11,6 +11,18 @@ export const methodFaults: readonly Fault[] = [
     replace: '      target,\n      claims,\n      method,\n',
     caughtBy: 'is invoked by a POST on its path, and its status and output are the response',
   }),
+  ...inFile('src/methods/invoke.ts', test('invoke'), {
+    fault: 'spells the object id as the caller does',
+    find: '      objectId,\n      model,\n      target,',
+    replace: '      objectId: fields.objectId,\n      model,\n      target,',
+    caughtBy: 'names the object as the information model spells it',
+  }),
+  ...inFile('src/hub/methods/directMethods.ts', test('invoke'), {
+    fault: 'waits for the device to connect',
+    find: 'connectTimeoutInSeconds: 0',
+    replace: 'connectTimeoutInSeconds: timeoutSeconds',
+    caughtBy: 'is a direct method that does not wait for the device to connect',
+  }),
   ...inFile('src/methods/invoke.ts', test('input'), {
     fault: 'sends a payload of any size',
     find: 'bytes > maxPayloadBytes',

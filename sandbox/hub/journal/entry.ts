@@ -32,6 +32,10 @@ export type JournalEvent =
       methodName: string;
       /** JSON. */
       payload: string;
+      /** How long the device has to answer. */
+      responseTimeoutInSeconds: number;
+      /** How long to wait for a device that is not connected. */
+      connectTimeoutInSeconds: number;
       status?: number;
       refused?: string;
     })

@@ -117,7 +117,11 @@ export function createMethods(registry: Registry, journal: Journal, mostAtOnce =
       const given = isObject(payload) ? payload['correlationId'] : undefined;
       const correlationId = typeof given === 'string' ? given : undefined;
       const about = { ...nameOf(identity), correlationId };
-      const entry = { kind: 'method', ...about, methodName, payload: JSON.stringify(payload) } as const;
+      const timeouts = {
+        responseTimeoutInSeconds: call.responseTimeoutMs / 1000,
+        connectTimeoutInSeconds: call.connectTimeoutMs / 1000,
+      };
+      const entry = { kind: 'method', ...about, methodName, payload: JSON.stringify(payload), ...timeouts } as const;
       let end: (() => void) | undefined;
       try {
         end = begin(clientId);

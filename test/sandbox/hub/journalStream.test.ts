@@ -102,7 +102,15 @@ test('it is of one device, correlation id or kind', async () => {
   add('a');
   add('b');
   journal.add({ kind: 'receiver-closed', address: 'x', reason: 'y' });
-  journal.add({ kind: 'method', deviceId: 'a', correlationId: 'c1', methodName: 'm', payload: '1' });
+  journal.add({
+    kind: 'method',
+    deviceId: 'a',
+    correlationId: 'c1',
+    methodName: 'm',
+    responseTimeoutInSeconds: 30,
+    connectTimeoutInSeconds: 0,
+    payload: '1',
+  });
   await vi.waitFor(() => expect([ofDevice.ids(), ofKind.ids(), ofMessage.ids()]).toEqual([[2], [3], [4]]), soon);
 });
 

@@ -197,15 +197,27 @@ describe('a direct method', () => {
     const client = serviceClient(hub, hub.connectionString('registryRead'));
     expect(await failure({}, deviceId, undefined, client)).toMatchObject({ status: 401, code: 401002 });
   });
-  test('is in the journal, with its payload and what became of it', async () => {
-    await failure({ payload: { speed: 3 } });
+  test('is in the journal, with its payload, its time-outs and what became of it', async () => {
+    await failure({ payload: { speed: 3 }, responseTimeoutInSeconds: 7, connectTimeoutInSeconds: 1 });
     const device = await listener();
     const answer = invoke();
     respond(device, await asked(device), 'null', 204);
     await answer;
     expect(hub.journal.list({ kind: 'method', deviceId })).toMatchObject([
-      { methodName: 'start', payload: '{"speed":3}', refused: 'com.microsoft:device-not-online' },
-      { methodName: 'start', payload: 'null', status: 204 },
+      {
+        methodName: 'start',
+        payload: '{"speed":3}',
+        responseTimeoutInSeconds: 7,
+        connectTimeoutInSeconds: 1,
+        refused: 'com.microsoft:device-not-online',
+      },
+      {
+        methodName: 'start',
+        payload: 'null',
+        responseTimeoutInSeconds: 30,
+        connectTimeoutInSeconds: 0,
+        status: 204,
+      },
     ]);
   });
 });
