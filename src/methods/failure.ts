@@ -17,6 +17,7 @@ export const failures = {
   unsupported_media_type: { status: 415, title: 'Unsupported media type' },
   throttled: { status: 429, title: 'Throttled' },
   internal_error: { status: 500, title: 'Internal error' },
+  invalid_path: { status: 502, title: 'Invalid path of the object model' },
   bad_reply: { status: 502, title: 'Bad reply' },
   failed_at_device: { status: 502, title: 'Failed at the device' },
   device_offline: { status: 503, title: 'Device offline' },

@@ -1,3 +1,4 @@
+import { path as pathForm } from '../protocol/fields.ts';
 import { Failure } from './failure.ts';
 
 /** The receiver of an invocation (M5). */
@@ -9,17 +10,16 @@ export interface Route {
 
 /**
  * Splits the path of an object into the device, which is the first segment, and the target (M5).
- * @throws Failure no_owner, device_unknown
+ * @throws Failure no_owner, invalid_path
  */
 export function routeOf(path: string | undefined): Route {
-  const [device = '', ...target] = path?.split('/') ?? [];
-  if (device === '') throw new Failure('no_owner', 'no device owns this object model; a device must claim it first');
-  // The hub's client would resolve them in the URL.
-  if (device === '.' || device === '..') {
-    throw new Failure(
-      'device_unknown',
-      'the owner of this object model is not a device of the hub; nothing was invoked',
-    );
+  if (!path) throw new Failure('no_owner', 'no device owns this object model; a device must claim it first');
+  // The hub's client would resolve . and .. in a URL.
+  if (!pathForm.safeParse(path).success) {
+    const detail =
+      'the path of this object model has an empty, . or .. segment, or control characters; nothing was invoked, have it claimed again';
+    throw new Failure('invalid_path', detail, { invoked: 'no' });
   }
+  const [device = '', ...target] = path.split('/');
   return { device, target: target.join('/') };
 }

@@ -173,15 +173,25 @@ describe('an information model with wrong responses', () => {
   });
 
   it.each([
-    ['../motor-1/x', 'device_unknown', /not a device of the hub/],
-    ['.', 'device_unknown', /not a device of the hub/],
+    ['../motor-1/x', 'invalid_path'],
+    ['.', 'invalid_path'],
+    ['/motor-1', 'invalid_path'],
+    ['motor-1/', 'invalid_path'],
+    ['motor-1//x', 'invalid_path'],
+    ['motor-1/x/..', 'invalid_path'],
+    ['motor-1/x\u0000', 'invalid_path'],
+    ['motor-1/\ud800', 'invalid_path'],
     // The type is read for the device, of which the registry has never heard.
-    ['nobody/x', 'backend_unavailable', /look-up .* failed/],
-    ['', 'no_owner', /no device owns/],
-    ['/motor-1', 'no_owner', /no device owns/],
-  ] as const)('with the path %j', async (path, reason, sentence) => {
+    ['nobody/x', 'backend_unavailable'],
+    ['', 'no_owner'],
+    [null, 'no_owner'],
+  ] as const)('with the path %j', async (path, reason) => {
     answer = { ...object, objectId: deceived.objectIdOf(conveyor), path };
-    const called = await deceived.call(conveyor, 'stop');
-    await expectFailure(deceived, called, reason === 'no_owner' ? 409 : 503, reason, sentence);
+    const [status, sentence] = {
+      invalid_path: [502, /segment, or control characters; nothing was invoked/],
+      backend_unavailable: [503, /look-up .* failed/],
+      no_owner: [409, /no device owns/],
+    }[reason] as [number, RegExp];
+    await expectFailure(deceived, await deceived.call(conveyor, 'stop'), status, reason, sentence, 'no');
   });
 });

@@ -217,6 +217,12 @@ export const methodFaults: readonly Fault[] = [
       caughtBy: 'whose output is not an object is a bad reply',
     },
   ),
+  ...inFile('src/methods/route.ts', test('backends'), {
+    fault: 'accepts any segment in the path of an object',
+    find: '!pathForm.safeParse(path).success',
+    replace: "path.startsWith('.')",
+    caughtBy: 'with the path "motor-1//x"',
+  }),
   ...inFile('src/methods/fileName.ts', test('files'), {
     fault: 'allows .. in file names',
     find: '(?!\\.{1,2}(?:\\/|$))[^\\p{Cc}\\p{Cs}\\\\/]+(?:',

@@ -18,6 +18,7 @@ const reasons = [
   'unsupported_media_type',
   'throttled',
   'internal_error',
+  'invalid_path',
   'bad_reply',
   'failed_at_device',
   'device_offline',
