@@ -9,7 +9,7 @@ import type { Call } from './call.ts';
 import { serverOf } from './callSpan.ts';
 import { backendSettings, type CommonSettings, probes, tokenSource } from './common.ts';
 import { type Backend, createBackend } from './http.ts';
-import { type MethodDeclaration, methodDeclarations, type TypeMethods } from './methodDeclarations.ts';
+import { type Lineage, lineages, type TypeMethods } from './methodDeclarations.ts';
 import { createObjectReader, type ObjectReader } from './objectForCaller.ts';
 import { createRedaction } from './redaction.ts';
 import { createTransport } from './transport.ts';
@@ -19,7 +19,7 @@ export interface MethodBackends {
   /** With the caller's token. */
   readonly readObject: ObjectReader['readObject'];
   /** With the service's token, for the object's device; cached. */
-  declarationOf(call: Call, model: string, type: TypeRef, method: string): Promise<MethodDeclaration | undefined>;
+  lineageOf(call: Call, model: string, type: TypeRef): Promise<Lineage>;
   /** For operators. */
   states(): Readonly<Record<'informationModel' | 'typeRegistry', BackendState>>;
   close(): Promise<void>;
@@ -75,8 +75,8 @@ export function createMethodBackends(
 
   return {
     readObject: objects.readObject,
-    declarationOf: (call, model, type, method) =>
-      methodDeclarations(typeRegistry.bind(call), call, types, settings.cacheSeconds * 1000)(model, type, method),
+    lineageOf: (call, model, type) =>
+      lineages(typeRegistry.bind(call), call, types, settings.cacheSeconds * 1000)(model, type),
     states: () => ({
       informationModel: {
         ...stateOf(informationModel),

@@ -21,6 +21,25 @@ export interface TypeMethods {
   readonly baseTypes: readonly string[];
 }
 
+/** What is known of a type and its base types. */
+export interface Lineage {
+  /** The nearest first; empty when the registry does not know the type itself. */
+  readonly types: readonly TypeMethods[];
+  /** References to types that the registry does not know. */
+  readonly unknown: readonly string[];
+}
+
+/**
+ * The declaration of a method: a type that declares it again keeps the inputs of its base types, and of an input that is
+ * declared twice the nearest declaration counts (M4). Undefined when no type declares the method.
+ */
+export function declarationIn({ types }: Lineage, method: string): MethodDeclaration | undefined {
+  const declarations = types.flatMap(({ methods }) => methods.get(method) ?? []);
+  if (declarations.length === 0) return undefined;
+  const inputs = new Map(declarations.toReversed().flatMap(({ inputs = [] }) => [...inputs]));
+  return { inputs: inputs.size > 0 ? inputs : undefined };
+}
+
 /** zod's records drop a key named `__proto__`. */
 const mapOf = <T extends z.ZodType>(member: T) =>
   z
@@ -42,7 +61,7 @@ const maxTypes = 64;
 const read = { operation: 'read type definition', method: 'GET', expect: [404] } as const;
 
 /** @param latestMs lifetime in the cache of a type reference without a full version (B3) */
-export function methodDeclarations(send: Send, call: Call, cache: Cache<TypeMethods>, latestMs: number) {
+export function lineages(send: Send, call: Call, cache: Cache<TypeMethods>, latestMs: number) {
   async function load(model: string, { typeId, version }: TypeRef): Promise<TypeMethods | undefined> {
     const request = { ...read, path: definitionPath(model, typeId, version) };
     const { value } = await send({
@@ -58,30 +77,34 @@ export function methodDeclarations(send: Send, call: Call, cache: Cache<TypeMeth
   }
 
   /**
-   * The declaration of the type, or else of its nearest base type (M4); undefined when there is none.
+   * Reads the type and all its base types.
    * @throws Rejection
    */
-  return async function declarationOf(
-    model: string,
-    type: TypeRef,
-    method: string,
-  ): Promise<MethodDeclaration | undefined> {
-    const types = new Map([[`${type.typeId}@${type.version}`, type]]);
+  return async function lineageOf(model: string, type: TypeRef): Promise<Lineage> {
+    const refs = new Map([[nameOf(type), type]]);
+    const types: TypeMethods[] = [];
+    const unknown: string[] = [];
     // The loop includes types that are added during it; a cycle of base types adds none.
-    for (const ref of types.values()) {
+    for (const [name, ref] of refs) {
       const ttlMs = isFullVersion(ref.version) ? Number.POSITIVE_INFINITY : latestMs;
       const key = JSON.stringify([model, ref.typeId, ref.version]);
       const found = await cache.get(call, key, ttlMs, () => load(model, ref));
-      const declared = found?.methods.get(method);
-      if (declared !== undefined) return declared;
-      for (const text of found?.baseTypes ?? []) {
-        const base = parseTypeRef(text);
-        if (base !== undefined) types.set(`${base.typeId}@${base.version}`, base);
+      if (found === undefined) {
+        unknown.push(name);
+        continue;
       }
-      if (types.size > maxTypes) {
+      types.push(found);
+      for (const text of found.baseTypes) {
+        const base = parseTypeRef(text);
+        if (base === undefined) unknown.push(text);
+        else refs.set(nameOf(base), base);
+      }
+      if (refs.size > maxTypes) {
         throw new Rejection('http_response_error', `the type has more than ${maxTypes - 1} base types`);
       }
     }
-    return undefined;
+    return { types, unknown };
   };
 }
+
+const nameOf = ({ typeId, version }: TypeRef): string => (version === undefined ? typeId : `${typeId}@${version}`);

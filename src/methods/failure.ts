@@ -9,6 +9,7 @@ export const failures = {
   unauthorized: { status: 401, title: 'Unauthorized' },
   forbidden: { status: 403, title: 'Forbidden' },
   object_not_found: { status: 404, title: 'Object model not found' },
+  type_not_found: { status: 404, title: 'Type not found' },
   method_not_found: { status: 404, title: 'Method not found' },
   route_not_found: { status: 404, title: 'Route not found' },
   unknown_to_device: { status: 404, title: 'Unknown to the device' },

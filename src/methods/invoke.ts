@@ -1,43 +1,24 @@
-import { randomUUID } from 'node:crypto';
-import { Cancelled, createDeadline, type Deadline } from '../backends/deadline.ts';
 import type { MethodBackends } from '../backends/methodBackends.ts';
 import type { DirectMethodResult, DirectMethods } from '../hub/methods/directMethods.ts';
 import { type Meter, noMeter, statusValue } from '../metrics/meter.ts';
-import { parseTypeRef } from '../protocol/fields.ts';
-import { asStep, type Steps } from '../tap/steps.ts';
+import { asStep } from '../tap/steps.ts';
+import type { AuthorizedRequest } from './authorizedRequest.ts';
+import { declarationFor } from './declaration.ts';
 import { Failure } from './failure.ts';
 import type { FileInputs } from './fileInputs.ts';
 import { failureFromHub } from './hubErrorMessages.ts';
 import { checkInputs } from './inputs.ts';
 import { type MethodResult, maxPayloadBytes, readMethodResponse } from './methodResponse.ts';
 import { roundedInputs } from './requestBody.ts';
-import type { RequestFields } from './requestLog.ts';
-import { beginMethod, endMethod, type RequestTrace } from './requestSpan.ts';
-import type { Route } from './route.ts';
+import { beginMethod, endMethod } from './requestSpan.ts';
 import { type Invocation, timeoutRange } from './schemas.ts';
 import { invokeAsStep, tellDecoded } from './told.ts';
-
-/** A request of a caller who may invoke the method. */
-export interface AuthorizedRequest {
-  readonly fields: RequestFields;
-  readonly route: Route;
-  /** As the information model spells it. */
-  readonly objectId: string;
-  /** Type reference of the object. */
-  readonly type: string;
-  /** Of the caller's token. */
-  readonly claims: Readonly<Record<string, unknown>>;
-  readonly trace: RequestTrace;
-  readonly steps: Steps;
-  /** For all look-ups before the call to the hub. */
-  readonly deadline: Deadline;
-}
 
 /** @throws Failure, Rejection or Abandoned */
 export type Invoke = (request: AuthorizedRequest, body: Invocation) => Promise<MethodResult>;
 
 interface InvokeOptions {
-  readonly backends: Pick<MethodBackends, 'declarationOf'>;
+  readonly backends: Pick<MethodBackends, 'lineageOf'>;
   readonly directMethods: DirectMethods;
   readonly recordOutcome: (result: DirectMethodResult) => void;
   readonly fileInputs: FileInputs;
@@ -53,39 +34,13 @@ export function createInvoke(options: InvokeOptions): Invoke {
   const { backends, directMethods, recordOutcome, fileInputs, edgeModule, hubHost, meter = noMeter } = options;
   const record = meter.histogram('rpc.client.call.duration');
 
-  async function declarationFor({ fields, route, type, trace, steps, deadline }: AuthorizedRequest) {
-    const { correlationId, model, method } = fields;
-    const outage = new AbortController();
-    const call = {
-      deviceId: route.device,
-      correlationId,
-      traceparent: trace.traceparent,
-      span: trace.span,
-      deadline: createDeadline(deadline.remaining() / 1000, outage.signal),
-      onOutage: () => outage.abort(), // fail at once instead of waiting for the backend (M2)
-      idempotencySeed: randomUUID(),
-      steps,
-    };
-    const ref = parseTypeRef(type);
-    try {
-      const lookUp = ref && backends.declarationOf(call, model, ref, method);
-      const declaration = lookUp && (await deadline.race(lookUp, 'the type registry'));
-      if (declaration !== undefined) return declaration;
-    } catch (error) {
-      if (!outage.signal.aborted || !(error instanceof Cancelled)) throw error;
-      const detail = 'the type registry is unavailable; nothing was invoked, repeat it later';
-      throw new Failure('backend_unavailable', detail, { retryAfter: 5 });
-    }
-    throw new Failure('method_not_found', 'neither the type of this object nor its base types declare this method');
-  }
-
   return async (request, body) => {
     const { fields, objectId, route, claims, trace, steps, deadline } = request;
     const { correlationId, model, method } = fields;
     const { input = {}, timeout = timeoutRange.default } = body;
     fields.timeout = timeout;
     if (steps.tell) tellDecoded(steps.tell, body);
-    const { inputs } = await declarationFor(request);
+    const { inputs } = await declarationFor(request, backends);
     checkInputs(input, inputs, roundedInputs(body));
     const signed = fileInputs({ input, inputs, claims, timeout, deadline, span: trace.span });
     const files = await asStep(steps, 'sign the files', 'file storage', signed);

@@ -1,10 +1,18 @@
 /** Longer texts are compared by their beginning only: the cost is the product of both lengths. */
 const longest = 100;
 
-/** The candidate with the fewest differences from a misspelt name. */
-export function nearest(name: string, candidates: readonly string[]): string | undefined {
+/**
+ * The candidate with the fewest differences from a misspelt name.
+ * @param most undefined when it has more differences
+ */
+export function nearest(
+  name: string,
+  candidates: readonly string[],
+  most = Number.POSITIVE_INFINITY,
+): string | undefined {
   const distances = candidates.map((candidate) => distance(name.slice(0, longest), candidate.slice(0, longest)));
-  return candidates[distances.indexOf(Math.min(...distances))];
+  const least = Math.min(...distances);
+  return least <= most ? candidates[distances.indexOf(least)] : undefined;
 }
 
 /** Characters to insert, delete or replace (Levenshtein). */

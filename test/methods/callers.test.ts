@@ -46,7 +46,21 @@ describe('an invocation is refused', () => {
       otherPath((path) => path.replace('stop', 'explode')),
       404,
       'method_not_found',
-      /declare/,
+      /^neither the type "motor@1.*" of this object nor its base types declare the method "explode"$/,
+    ],
+    [
+      'of a method whose name is nearly right',
+      otherPath((path) => path.replace('stop', 'stpo')),
+      404,
+      'method_not_found',
+      /declare the method "stpo"; did you mean "stop"\?$/,
+    ],
+    [
+      'of a method whose name has other capital letters',
+      otherPath((path) => path.replace('stop', 'STOP')),
+      404,
+      'method_not_found',
+      /did you mean "stop"\?$/,
     ],
     ...['__proto__', 'constructor', 'toString'].map(
       (name) =>

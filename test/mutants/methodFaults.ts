@@ -217,6 +217,28 @@ export const methodFaults: readonly Fault[] = [
       caughtBy: 'whose output is not an object is a bad reply',
     },
   ),
+  ...inFile(
+    'src/backends/methodDeclarations.ts',
+    ['test/backends/methodDeclarations.test.ts'],
+    {
+      fault: 'forgets the inputs of base types',
+      find: 'const inputs = new Map(declarations.toReversed()',
+      replace: 'const inputs = new Map(declarations.slice(0, 1)',
+      caughtBy: 'that a type declares again keeps the inputs of its base types',
+    },
+    {
+      fault: 'lets the farthest declaration of an input count',
+      find: 'declarations.toReversed()',
+      replace: 'declarations',
+      caughtBy: 'that a type declares again keeps the inputs of its base types',
+    },
+  ),
+  ...inFile('src/methods/declaration.ts', test('backends'), {
+    fault: 'takes an unknown type for one without methods',
+    find: ' || lineage.types.length === 0',
+    replace: '',
+    caughtBy: 'of a type that does not exist',
+  }),
   ...inFile('src/methods/route.ts', test('backends'), {
     fault: 'accepts any segment in the path of an object',
     find: '!pathForm.safeParse(path).success',

@@ -17,6 +17,11 @@ it('there is no nearest name among none', () => {
   expect(nearest('model.create', [])).toBeUndefined();
 });
 
+it('a name with more differences than allowed is not near', () => {
+  expect(nearest('modl.creat', names, 2)).toBe('model.create');
+  expect(nearest('modl.creat', names, 1)).toBeUndefined();
+});
+
 it('long names are compared by their first 100 characters', () => {
   const long = 'x'.repeat(1_000_000);
   expect(nearest(long, ['x'.repeat(99), 'x'.repeat(100)])).toBe('x'.repeat(100));

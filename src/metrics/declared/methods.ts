@@ -10,6 +10,7 @@ const reasons = [
   'unauthorized',
   'forbidden',
   'object_not_found',
+  'type_not_found',
   'method_not_found',
   'route_not_found',
   'unknown_to_device',

@@ -1,0 +1,77 @@
+import { describe, expect, it } from 'vitest';
+import { createCache } from '../../src/backends/cache.ts';
+import type { Call, Send } from '../../src/backends/call.ts';
+import { createDeadline } from '../../src/backends/deadline.ts';
+import { declarationIn, lineages, type TypeMethods } from '../../src/backends/methodDeclarations.ts';
+import { parseTypeRef, type TypeRef } from '../../src/protocol/fields.ts';
+import { parseJson } from '../../src/protocol/json.ts';
+
+// Which inputs a method has (M4).
+
+/** Definitions of types, by their reference. */
+type Registry = Readonly<Record<string, object>>;
+
+const file = { dataType: 'file' };
+const text = { dataType: 'string' };
+const number = { dataType: 'number' };
+
+async function lineageOf(type: string, registry: Registry) {
+  const asked: string[] = [];
+  const send = (async ({ path, read }: { path: string; read: { result(answer: unknown): unknown } }) => {
+    const [, id = '', version] = /types\/([^/]+)(?:\/versions\/(.*))?$/.exec(decodeURIComponent(path)) ?? [];
+    const ref = version === undefined ? id : `${id}@${version}`;
+    asked.push(ref);
+    const definition = registry[ref];
+    return { value: definition && read.result(parseJson(JSON.stringify(definition))) };
+  }) as unknown as Send;
+  const call = { deviceId: 'd1', deadline: createDeadline(10) } as unknown as Call;
+  const read = lineages(send, call, createCache<TypeMethods>(100), 1_000);
+  return { ...(await read('svc.device', parseTypeRef(type) as TypeRef)), asked };
+}
+
+const inputsOf = async (type: string, registry: Registry, method = 'm') => {
+  const declaration = declarationIn(await lineageOf(type, registry), method);
+  return declaration && Object.fromEntries(declaration.inputs ?? []);
+};
+
+describe('a method', () => {
+  it('that a type declares again keeps the inputs of its base types; the nearest declaration of an input counts', async () => {
+    const registry = {
+      child: { baseTypes: ['parent@1.0.0', 'aunt'], methods: { m: { input: { own: text, shared: number } } } },
+      'parent@1.0.0': { baseTypes: ['root'], methods: { m: { input: { shared: text, old: number } } } },
+      aunt: { methods: { m: { input: { old: text, hers: file } } } },
+      root: { baseTypes: ['child'], methods: { m: { input: { hers: text, oldest: text, own: file } } } },
+    };
+    expect(await inputsOf('child', registry)).toEqual({
+      own: 'string',
+      shared: 'number',
+      old: 'number',
+      hers: 'file',
+      oldest: 'string',
+    });
+  });
+
+  it('that only a base type declares has its inputs, also when the type declares it without', async () => {
+    const base = { methods: { m: { input: { a: text } } } };
+    expect(await inputsOf('child', { child: { baseTypes: ['base'] }, base })).toEqual({ a: 'string' });
+    const child = { baseTypes: ['base'], methods: { m: { input: null } } };
+    expect(await inputsOf('child', { child, base })).toEqual({ a: 'string' });
+  });
+
+  it.each([{}, { input: null }, { input: {} }])('declared as %j has no inputs', async (m) => {
+    const lineage = await lineageOf('t', { t: { methods: { m } } });
+    expect(declarationIn(lineage, 'm')).toEqual({ inputs: undefined });
+  });
+
+  it('that no type declares is not declared', async () => {
+    expect(await inputsOf('t', { t: { methods: { n: {} } } })).toBeUndefined();
+  });
+});
+
+describe('types that the registry does not know', () => {
+  it('are named: the type itself, base types, and references that are none', async () => {
+    expect(await lineageOf('gone@2', {})).toMatchObject({ types: [], unknown: ['gone@2'] });
+    const { types, unknown, asked } = await lineageOf('t', { t: { baseTypes: ['gone@1.0.0', '../x'] } });
+    expect([types.length, unknown, asked]).toEqual([1, ['../x', 'gone@1.0.0'], ['t', 'gone@1.0.0']]);
+  });
+});
