@@ -2,6 +2,7 @@ import type { LogLines } from '../log/log.ts';
 import { createTroubles } from '../log/troubles.ts';
 import { type Meter, noMeter } from '../metrics/meter.ts';
 import type { TypeRef } from '../protocol/fields.ts';
+import { withoutHosts } from '../text/hostNames.ts';
 import { createAttemptMetrics } from './attemptMetrics.ts';
 import type { BackendState } from './backends.ts';
 import { createCache } from './cache.ts';
@@ -44,6 +45,7 @@ export function createMethodBackends(
   const troubles = createTroubles(log, amounts);
   const tokens = tokenSource(settings, troubles);
   const redact = createRedaction([...secrets, settings.token, settings.clientSecret]);
+  const hosts = [settings.informationModelUrl, settings.typeRegistryUrl].map((url) => serverOf(url).address);
   const countLookUp = meter.counter('device_messaging.cache.lookups');
   const types = createCache<TypeMethods>(cacheEntries, (result) => countLookUp('types', result));
   const shared = backendSettings(settings);
@@ -69,6 +71,7 @@ export function createMethodBackends(
     adapter: transport.adapter,
     circuit: informationModel.circuit,
     redact,
+    hideHosts: withoutHosts(hosts),
     metrics: createAttemptMetrics(meter, 'informationModel'),
   });
   const stateOf = ({ circuit }: Pick<Backend, 'circuit'>) => ({ circuit: circuit.state(), outage: circuit.outage() });

@@ -53,6 +53,8 @@ interface ObjectReaderOptions {
   readonly server: Server;
   readonly circuit: Circuit;
   readonly redact: Redact;
+  /** Takes our host names out of a text. */
+  readonly hideHosts: (text: string) => string;
   readonly metrics: Pick<AttemptMetrics, 'attempted'>;
   readonly maxAnswerBytes: number;
   readonly attemptTimeoutMs: number;
@@ -78,7 +80,7 @@ const reading: Reading<z.infer<typeof objectModel> | undefined> = {
  * with them. Failed connections count; a time-out starts a probe (D45).
  */
 export function createObjectReader(options: ObjectReaderOptions): ObjectReader {
-  const { adapter, server, circuit, redact, metrics, maxAnswerBytes, attemptTimeoutMs } = options;
+  const { adapter, server, circuit, redact, hideHosts, metrics, maxAnswerBytes, attemptTimeoutMs } = options;
   const axios = new Axios({ maxContentLength: maxAnswerBytes, adapter });
   const semaphore = createSemaphore(options.connections);
 
@@ -115,7 +117,7 @@ export function createObjectReader(options: ObjectReaderOptions): ObjectReader {
       return await readObject(data, objectId, model);
     }
     if (status === 401 || status === 403 || status === 404) {
-      const redacted = (text: string) => redact(text, caller.token);
+      const redacted = (text: string) => hideHosts(redact(text, caller.token));
       const { details } = refusalOf(`${name}: ${lookUp.operation}`, status, data, redacted);
       return { kind: 'refused', status, detail: details };
     }

@@ -103,6 +103,7 @@ const readable = (text: string): string =>
   text
     .slice(0, maxDetailLength)
     .toWellFormed()
+    .replace(/\bhttps?:\/\/\S+/gi, '…') // signed addresses of files, above all
     .replace(/[\p{Cc}\s]+/gu, ' ')
     .trim();
 

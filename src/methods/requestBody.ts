@@ -2,6 +2,8 @@ import { bodyLimits, type Json, MalformedJson, memberOf, readJson, textIn } from
 import { inexactIn } from '../protocol/jsonExactness.ts';
 import { allKeys } from '../protocol/jsonKeys.ts';
 import { isWhole } from '../protocol/jsonNumbers.ts';
+import { Failure } from './failure.ts';
+import { timeoutRule } from './schemas.ts';
 
 /** The inputs of each body that has been read whose number is a whole one only because it was rounded. */
 const rounded = new WeakMap<object, ReadonlySet<string>>();
@@ -11,13 +13,13 @@ export const roundedInputs = (body: object): ReadonlySet<string> => rounded.get(
 
 /**
  * The value of a request body, within the limits of a device's body (R6). Refuses what cannot be carried exactly (M4).
- * @throws MalformedJson that names the place
+ * @throws MalformedJson, Failure: both name the place
  */
 export function readRequestBody(bytes: Buffer): unknown {
   const json = readJson(bytes, allKeys, bodyLimits);
   const inexact = inexactIn(json);
   if (inexact !== undefined) throw new MalformedJson(`cannot be carried exactly: ${inexact}`);
-  if (roundedIn(json).includes('timeout')) throw new MalformedJson('has a timeout that is not whole seconds');
+  if (roundedIn(json).includes('timeout')) throw new Failure('invalid_request', timeoutRule);
   const { value } = json;
   const input = memberOf(json, 'input', allKeys, bodyLimits);
   if (input && json.isObject) rounded.set(value as object, new Set(roundedIn(input)));

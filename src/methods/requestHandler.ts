@@ -4,6 +4,7 @@ import type { MethodBackends } from '../backends/methodBackends.ts';
 import type { InvocableObject } from '../backends/objectForCaller.ts';
 import type { Log } from '../log/log.ts';
 import { type Meter, noMeter, statusValue } from '../metrics/meter.ts';
+import { shortened } from '../protocol/details.ts';
 import { Rejection } from '../protocol/rejection.ts';
 import { asStep, createSteps, type Steps } from '../tap/steps.ts';
 import type { Taps } from '../tap/taps.ts';
@@ -71,6 +72,8 @@ interface RequestHandlerOptions {
 /** Time-out of all look-ups before the call to the hub (M6). */
 const lookUpSeconds = 10;
 const retryAfter = 5;
+/** Characters of an object's path in the log: the information model may give it tens of thousands. */
+const maxLoggedPath = 256;
 
 export function createRequestHandler({
   backends,
@@ -166,8 +169,8 @@ export function createRequestHandler({
         const claims = claimsOf(token);
         fields.caller = callerOf(claims);
         const route = routeOf(object.path);
-        fields.device = route.device;
-        if (route.target !== '') fields.target = route.target;
+        fields.device = shortened(route.device, maxLoggedPath);
+        if (route.target !== '') fields.target = shortened(route.target, maxLoggedPath);
         steps.tell = taps?.of(route.device, { correlationId: fields.correlationId });
         if (steps.tell) tellInvoked(steps.tell, fields, lookUpMs);
         const releaseLookUp = release;

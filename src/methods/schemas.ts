@@ -6,6 +6,8 @@ import { effects, failures } from './failure.ts';
 /** In seconds; the range is that of the hub (M3). */
 export const timeoutRange = { min: 5, max: 300, default: 30 } as const;
 
+export const timeoutRule = `timeout must be whole seconds from ${timeoutRange.min} to ${timeoutRange.max}`;
+
 /** Body of an invocation (M3). `input` is checked later against the declaration of the method. */
 export const invocation = {
   type: 'object',

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { LogLines } from '../log/log.ts';
+import { quoted } from '../protocol/details.ts';
 import { MalformedJson } from '../protocol/json.ts';
 import { Failure } from './failure.ts';
+import { timeoutRule } from './schemas.ts';
 
 /** The members of fastify's errors that are read. */
 interface ServerError {
@@ -12,9 +14,7 @@ interface ServerError {
 
 /** Of Ajv. */
 interface ValidationError {
-  readonly keyword: string;
   readonly instancePath: string;
-  readonly message?: string;
   readonly params: Readonly<Record<string, unknown>>;
 }
 
@@ -43,11 +43,11 @@ export function failureFrom(error: unknown, correlationId: string, log: Pick<Log
 }
 
 function describe([error]: readonly ValidationError[]): string {
-  if (error === undefined) return 'the body is invalid';
-  const place = `body${error.instancePath.replaceAll('/', '.')}`;
-  const { additionalProperty } = error.params;
-  if (typeof additionalProperty === 'string') {
-    return `${place} has a member other than input and timeout: ${JSON.stringify(additionalProperty.slice(0, 64).toWellFormed())}`;
-  }
-  return `${place} ${error.message ?? 'is invalid'}`;
+  const { instancePath = '', params = {} } = error ?? {};
+  if (instancePath === '/timeout') return timeoutRule;
+  if (instancePath === '/input') return 'input must be a JSON object of values by input name';
+  const { additionalProperty } = params;
+  return typeof additionalProperty === 'string'
+    ? `the body has a member other than input and timeout: ${quoted(additionalProperty)}`
+    : 'the body must be a JSON object';
 }

@@ -139,8 +139,9 @@ describe('an information model that is offline', () => {
 describe('an information model with wrong responses', () => {
   const object = { objectId: '', model: 'svc.device', type: 'motor@1.0.0', path: 'motor-1' };
   let answer: unknown;
+  let status = 200;
   const liar = createServer((_, response) => {
-    response.setHeader('content-type', 'application/json').end(JSON.stringify(answer));
+    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
   });
   let deceived: TestFrontDoor;
   beforeAll(async () => {
@@ -162,6 +163,23 @@ describe('an information model with wrong responses', () => {
     answer = made(deceived.objectIdOf(conveyor));
     const called = await deceived.call(conveyor, 'stop');
     await expectFailure(deceived, called, 503, 'backend_unavailable', /not the object model/);
+  });
+
+  it('of an object with an endless path leaves a log line of usual length', async () => {
+    const path = `motor-1/${'x'.repeat(30_000)}`;
+    answer = { ...object, objectId: deceived.objectIdOf(conveyor), path };
+    const called = await deceived.call(conveyor, 'no-such-method');
+    const line = await expectFailure(deceived, called, 404, 'method_not_found', /declare/);
+    expect(line['target']).toBe(`${'x'.repeat(255)}…`);
+  });
+
+  it('of a refusal that names its host is passed on without the name', async () => {
+    const { port } = liar.address() as AddressInfo;
+    answer = { errors: [{ code: '403', title: 'Forbidden', detail: `127.0.0.1:${port} asks you to wait` }] };
+    status = 403;
+    const called = await deceived.call(conveyor, 'stop');
+    status = 200;
+    await expectFailure(deceived, called, 403, 'forbidden', /Forbidden: … asks you to wait$/);
   });
 
   it.each([

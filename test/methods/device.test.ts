@@ -131,6 +131,11 @@ describe('a response of the device', () => {
     expect(JSON.stringify(line)).not.toContain('angle');
   });
 
+  it('has no addresses in its detail, which may be signed', async () => {
+    const detail = 'cannot fetch https://files.example/a?sig=abc or HTTP://files.example/b now';
+    expect((await answered(502, { detail })).error?.detail).toMatch(/: cannot fetch … or … now$/);
+  });
+
   it.each<[number, object, Invoked, number | undefined]>([
     [502, { invoked: 'yes', status: 204 }, 'yes', 204],
     [502, { invoked: 'no' }, 'no', undefined],

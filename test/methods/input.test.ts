@@ -28,11 +28,11 @@ describe('a body', () => {
     ['that is empty', '', /the body is empty/],
     ['that is not JSON', '{"input":', /not well-formed JSON/],
     ['that is not UTF-8', Buffer.from('{"input":{"label":"\xff"}}', 'latin1'), /not valid UTF-8/],
-    ['that is not an object', '[]', /^body must be object/],
-    ['that is null', 'null', /^body must be object/],
+    ['that is not an object', '[]', /^the body must be a JSON object$/],
+    ['that is null', 'null', /^the body must be a JSON object$/],
     ['with another member', { input: {}, priority: 1 }, /has a member other than input and timeout: "priority"/],
     ['with a member __proto__', '{"__proto__":{"timeout":5}}', /other than input and timeout/],
-    ['with an input that is not an object', { input: [] }, /^body\.input must be object/],
+    ['with an input that is not an object', { input: [] }, /^input must be a JSON object of values by input name$/],
     [
       'with a member twice',
       '{"timeout":5,"input":{},"timeout":6}',
@@ -55,13 +55,13 @@ describe('a body', () => {
     [
       'with a time-out that is only rounded to whole seconds',
       '{"timeout":5.00000000000000000001}',
-      /not whole seconds/,
+      /^timeout must be whole seconds from 5 to 300$/,
     ],
     ['nested 65 levels deep', `{"input":{"label":${'['.repeat(63)}${']'.repeat(63)}}}`, /nested more than 64/],
     ...[4, 301, 5.5, '30', null, true].map((timeout): [string, unknown, RegExp] => [
       `with the timeout ${JSON.stringify(timeout)}, which is neither rounded nor converted`,
       { timeout },
-      /^body\.timeout must be /,
+      /^timeout must be whole seconds from 5 to 300$/,
     ]),
   ])('%s is refused', async (_, body, sentence) => {
     await refused(body, 400, 'invalid_request', sentence);

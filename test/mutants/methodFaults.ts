@@ -239,6 +239,24 @@ export const methodFaults: readonly Fault[] = [
     replace: '',
     caughtBy: 'of a type that does not exist',
   }),
+  ...inFile('src/methods/requestHandler.ts', test('backends'), {
+    fault: 'logs the path of an object at any length',
+    find: 'fields.target = shortened(route.target, maxLoggedPath)',
+    replace: 'fields.target = route.target',
+    caughtBy: 'of an object with an endless path leaves a log line of usual length',
+  }),
+  ...inFile('src/backends/objectForCaller.ts', test('backends'), {
+    fault: 'tells callers the host of the information model',
+    find: 'hideHosts(redact(text, caller.token))',
+    replace: 'redact(text, caller.token)',
+    caughtBy: 'of a refusal that names its host is passed on without the name',
+  }),
+  ...inFile('src/methods/methodResponse.ts', test('device'), {
+    fault: 'passes on addresses in the detail of a device',
+    find: "    .replace(/\\bhttps?:\\/\\/\\S+/gi, '…')",
+    replace: '    ',
+    caughtBy: 'has no addresses in its detail, which may be signed',
+  }),
   ...inFile('src/methods/route.ts', test('backends'), {
     fault: 'accepts any segment in the path of an object',
     find: '!pathForm.safeParse(path).success',
