@@ -19,9 +19,12 @@ const ack = named('ack', anyCase(ackNames), {
   description:
     'When the device wants an acknowledgement: `none` (default), `positive` (of a success), `negative` (of a failure), `all`; `full` is the same as `all`. In upper or lower case.',
 });
-const contentEncoding = named('contentEncoding', anyCase(contentEncodings), {
+const contentEncoding = named('contentEncoding', anyCase(contentEncodings('V2')), {
   description:
     'How the body is encoded; compressed data may be sent as it is or as base64 text. In upper or lower case.',
+});
+const uncompressed = named('uncompressed', anyCase(contentEncodings('V1')), {
+  description: 'The body of an event is never compressed. In upper or lower case.',
 });
 const timestamp = named('timestamp', z.string().regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/), {
   description: 'When the acknowledgement was made; UTC.',
@@ -45,6 +48,7 @@ export function requestHeaders({ generation, name, headers }: Card): z.ZodObject
         eventType: z.literal(name),
         id: z.string().optional(),
         ack: ack.optional(),
+        'content-encoding': uncompressed.optional(),
         ...headers.shape,
       });
 }

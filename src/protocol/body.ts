@@ -21,8 +21,9 @@ const encodings = new Map<string, Compression | 'none'>([
   ['deflate', { inflate: inflateSync, isRaw: isZlib }],
 ]);
 
-/** The values of `content-encoding`, case-insensitive (R6). */
-export const contentEncodings: readonly string[] = [...encodings.keys()];
+/** The values of `content-encoding` of a generation, case-insensitive: V1 events are never compressed (R6). */
+export const contentEncodings = (generation: Generation): readonly string[] =>
+  [...encodings].flatMap(([name, encoding]) => (generation === 'V2' || encoding === 'none' ? [name] : []));
 
 /** The hub's limit for messages of devices. */
 export const maxReceivedBytes = 262_144;
@@ -72,7 +73,7 @@ const isCompressed = (contentEncoding: unknown): boolean =>
  * The body of a message as bytes of JSON text, with a zero byte behind them. V2 bodies may be compressed: raw, or as base64
  * text with or without quotes (R6).
  * @param maxInflated most bytes a compressed body may become
- * @throws Rejection decompression_error
+ * @throws Rejection the generation's validation failure, or decompression_error (V2)
  */
 export function decodeBody(
   body: unknown,
@@ -90,9 +91,15 @@ export function decodeBody(
       `body has ${bytes.byteLength} bytes, more than the limit of ${maxReceivedBytes}`,
     );
   }
-  if (generation === 'V1' || contentEncoding === undefined) return terminated(bytes);
+  if (contentEncoding === undefined) return terminated(bytes);
   const name = contentEncoding.toLowerCase();
   const encoding = encodings.get(name);
+  if (generation === 'V1' && encoding !== 'none') {
+    throw new Rejection(
+      invalid(generation),
+      'property content-encoding must be utf8 or absent: the body of an event is never compressed',
+    );
+  }
   if (encoding === undefined) {
     throw new Rejection('decompression_error', 'property content-encoding must be utf8, gzip or deflate');
   }

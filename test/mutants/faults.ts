@@ -500,6 +500,12 @@ export const faults: readonly Fault[] = [
     'grammar.invalid,\n        `the message',
     'with a code of their own',
   ),
+  body(
+    'takes a compressed event for plain text',
+    "if (generation === 'V1' && encoding !== 'none')",
+    "if (generation === 'V1' && encoding === undefined)",
+    'must not say that it is compressed: "gzip"',
+  ),
   acknowledgement('compresses V1', "envelope.generation === 'V1' || ", '', 'V1 acknowledgement is never compressed'),
   acknowledgement(
     'does not compress for who compresses',

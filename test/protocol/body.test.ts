@@ -122,8 +122,17 @@ describe('a V2 body', () => {
   });
 });
 
-it('a V1 body is never decompressed', async () => {
-  expect(await decode(Buffer.from(text), 'gzip', 'V1')).toBe(text);
+describe('a V1 body', () => {
+  it.each(['', 'utf8', 'UTF-8', 'Identity', undefined])('may say that it is not compressed: %j', async (encoding) => {
+    expect(await decode(Buffer.from(text), encoding, 'V1')).toBe(text);
+  });
+
+  it.each(['gzip', 'GZIP', 'deflate', 'br', ' utf8'])('must not say that it is compressed: %j', async (encoding) => {
+    await expect(decode(Buffer.from(text), encoding, 'V1')).rejects.toMatchObject({
+      code: 'platform_event_validation_error',
+      details: 'property content-encoding must be utf8 or absent: the body of an event is never compressed',
+    });
+  });
 });
 
 it('a body of more bytes than the hub takes from a device is refused unread', async () => {

@@ -78,6 +78,8 @@ function* handleEvent(texts: Texts, body: Buffer, deviceId: string): Handling {
     check(Object.entries({ eventType: eventType !== undefined, target: !hasControls(target) }), invalid);
     if (card === undefined) throw new Failure('operation_not_supported');
     check(Object.entries(card.headers(texts)), invalid);
+    const plain = ['', 'utf8', 'utf-8', 'identity'];
+    check([['content-encoding', plain.includes((texts['content-encoding'] ?? '').toLowerCase())]], invalid);
     const text = textOf(body, '', invalid);
     const notification = { deviceId, correlationId: systemIdOfEvent, id, target };
     return yield* card.run({ deviceId, texts, text, notification, subject });

@@ -76,13 +76,17 @@ function bodiesOfEvents({ success, failure, having }: Variations): readonly Row[
       it: `must be an object: ${other}`,
       body: other,
     })),
+    { ...having(success, { 'content-encoding': 'UTF-8' }), it: 'may have a content-encoding that is no compression' },
+    ...['gzip', 'deflate', 'br'].map((encoding) => ({
+      ...failure(
+        { 'content-encoding': encoding },
+        'property content-encoding must be utf8 or absent: the body of an event is never compressed',
+      ),
+      it: `must not be compressed: a content-encoding of ${encoding} is refused`,
+    })),
     {
-      ...having(success, { 'content-encoding': 'gzip' }),
-      it: 'is taken as it is, whatever content-encoding says: V1 knows no compression, nor do its replies',
-    },
-    {
-      ...failure({ 'content-encoding': 'gzip' }, 'body is not valid UTF-8'),
-      it: 'must not be compressed',
+      ...failure({}, 'body is not valid UTF-8'),
+      it: 'must not be compressed without a content-encoding either',
       body: gzipSync(text),
     },
   ];
