@@ -10,7 +10,6 @@ interface Located {
   /** As JSON text: it may exceed a JavaScript number. */
   readonly version: string;
   readonly ownerId: string | undefined;
-  readonly path: string | undefined;
 }
 
 /**
@@ -18,14 +17,19 @@ interface Located {
  * @throws Error when a mandatory member is missing
  */
 export function locate(stored: Json): Located {
-  const { objectId, model, type, ownerId, path } = pickSmall(stored, ['objectId', 'model', 'type', 'ownerId', 'path']);
+  const { objectId, model, type, ownerId } = pickSmall(stored, ['objectId', 'model', 'type', 'ownerId']);
   const version = textIn(stored, 'version');
   if (!isGuid(objectId) || typeof model !== 'string' || version === undefined) {
     throw new Error('the information model answered with an object model that has no objectId, model or version');
   }
-  const named = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined);
-  return { objectId, model, type, version, ownerId: named(ownerId), path: named(path) };
+  return { objectId, model, type, version, ownerId: nonEmpty(ownerId) };
 }
+
+/** The device and the connectivity path of the owner; undefined when it has none, or an empty one. */
+export const pathOf = (stored: Json): string | undefined => nonEmpty(pickSmall(stored, ['path']).path);
+
+const nonEmpty = (value: unknown): string | undefined =>
+  typeof value === 'string' && value !== '' ? value : undefined;
 
 /** The exact version of an object model. */
 export function versionOf(stored: Json): bigint {

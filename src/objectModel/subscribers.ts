@@ -4,7 +4,7 @@ import { defaultModel } from '../protocol/fields.ts';
 import { bytesOf } from '../protocol/json.ts';
 import type { Notification } from '../protocol/notification.ts';
 import { Rejection } from '../protocol/rejection.ts';
-import { locate, type Registered } from './storedModel.ts';
+import { pathOf, type Registered } from './storedModel.ts';
 
 const configurationModel = 'svc.configuration';
 
@@ -15,18 +15,19 @@ interface News {
 
 /**
  * The publish-subscribe notification of a registered `svc.device` model: the `svc.configuration` model of the same
- * object, for the device through which its owner is connected (A11). The request succeeds even if the
- * configuration cannot be read; then there is only a remark (D8).
+ * object, for the device through which its owner is connected, or else the owner of the `svc.device` model (A11). The
+ * request succeeds even if the configuration cannot be read; then there is only a remark (D8).
  */
 export async function configurationNews(
   { objectId, model, stored, createdModels }: Registered,
   { informationModel }: BoundBackends,
 ): Promise<News> {
-  const [deviceId = '', ...target] = locate(stored).path?.split('/') ?? [];
-  if (model !== defaultModel || deviceId === '') return noNews;
+  if (model !== defaultModel) return noNews;
   try {
     const configuration = await informationModel.getModel(objectId, configurationModel);
     if (configuration === undefined) return noNews;
+    const [deviceId = '', ...target] = (pathOf(configuration) ?? pathOf(stored))?.split('/') ?? [];
+    if (deviceId === '') return noNews;
     const notification: Notification = {
       eventType: createdModels.includes(configurationModel)
         ? 'Svc.InformationModel.ObjectModelCreated'

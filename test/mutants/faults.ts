@@ -403,9 +403,21 @@ export const faults: readonly Fault[] = [
   ),
   subscribers(
     'notifies for every model',
-    "if (model !== defaultModel || deviceId === '') return noNews;",
-    "if (deviceId === '') return noNews;",
+    'if (model !== defaultModel) return noNews;',
+    '',
     'sends nothing for another model than svc.device',
+  ),
+  subscribers(
+    'sends the configuration to the owner of another model',
+    'pathOf(configuration) ?? pathOf(stored)',
+    'pathOf(stored)',
+    'is the owner of the svc.configuration model',
+  ),
+  subscribers(
+    'sends only configurations with an owner of their own',
+    'pathOf(configuration) ?? pathOf(stored)',
+    'pathOf(configuration)',
+    'is the owner of the svc.device model when the other path is missing',
   ),
   subscribers(
     'always says that the configuration was updated',

@@ -34,14 +34,16 @@ export function* notify(to: Addressed, happened: 'Created' | 'Updated', text: st
   };
 }
 
-/** A11, A12: the configuration of an object goes to the device of its owner; what `first` says goes before it. */
+/** A11, A12: the configuration goes to the device of its owner, or else of the object's; what `first` says goes before it. */
 export function* publish(of: StoredModel, model: unknown, id: Expected, first: () => Handling = nothing): Handling {
   const path = ['objects', of.objectId, 'models', 'svc.configuration'];
-  const isWanted = model === 'svc.device' && of.path !== undefined;
+  const isWanted = model === 'svc.device';
   const { status, body } = isWanted ? yield* ask({ method: 'GET', path }) : { status: 404, body: '' };
   yield* first();
   if (status !== 200) return;
-  const [deviceId = '', ...names] = of.path?.split('/') ?? [];
+  const { path: own } = membersOf(body);
+  const [deviceId = '', ...names] = String(own || of.path || '').split('/');
+  if (deviceId === '') return;
   const correlationId = typeof id === 'string' ? systemId(id) : id;
   const happened = of.createdModels.includes('svc.configuration') ? 'Created' : 'Updated';
   yield* notify({ deviceId, id, correlationId, target: names.join('/') }, happened, body);

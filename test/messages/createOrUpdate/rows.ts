@@ -1,12 +1,12 @@
 import { expect } from 'vitest';
-import { device, problem, pump, pumpAnswer } from '../../support/world.ts';
+import { device, problem, pump, pumpAnswer, unownedPump } from '../../support/world.ts';
 import { related, toldOf } from '../table/answers.ts';
 import type { Row } from '../table/row.ts';
 import { createdRows } from './created.ts';
 import { lostAnswerRows } from './lostAnswers.ts';
 import { raceRows, repeatedRows } from './races.ts';
 import { refusedRows } from './refused.ts';
-import { absent, configurationNews, type Registration, readConfiguration, stored } from './registration.ts';
+import { absent, configurationNews, news, type Registration, readConfiguration, stored } from './registration.ts';
 import { updatedRows } from './updated.ts';
 
 /** What both generations say of registering an object model. */
@@ -18,7 +18,44 @@ export const createOrUpdateRows = (registration: Registration): Readonly<Record<
   'two at the same time': raceRows(registration),
   'lost answers': lostAnswerRows(registration),
   'notifications of svc.configuration': configurationRows(registration),
+  'the receiver of svc.configuration': receiverRows(registration),
 });
+
+/** Whose path decides where the configuration goes: its own, or else that of the svc.device model (A11). */
+function receiverRows({ named, created }: Registration): readonly Row[] {
+  const { sent, creates } = named();
+  const owned = (path: string | undefined) => (path === undefined ? unownedPump() : pump({ path }));
+  const row = (it: string, paths: Readonly<Record<'device' | 'own', string | undefined>>, to?: [string, string]) => {
+    const about = owned(paths.device);
+    const configuration = { ...owned(paths.own), model: 'svc.configuration' };
+    const [receiver = '', target = ''] = to ?? [];
+    return {
+      it,
+      ...sent,
+      backend: [
+        device,
+        absent,
+        { ...creates, reply: [201, { ...about, relatedModels: [] }] },
+        { call: readConfiguration, reply: [200, configuration] },
+      ],
+      ...created(about, to && { configuration: { device: receiver, ...news('Updated', configuration, { target }) } }),
+    } as const;
+  };
+  return [
+    row('is the owner of the svc.configuration model', { device: 'd1', own: 'd2/edge/s' }, ['d2', 'edge/s']),
+    row('is that owner also when nobody owns the svc.device model', { device: undefined, own: 'd2' }, ['d2', '']),
+    ...[undefined, ''].map((own) =>
+      row(
+        `is the owner of the svc.device model when the other path is ${own === undefined ? 'missing' : 'empty'}`,
+        { device: 'd1/edge', own },
+        ['d1', 'edge'],
+      ),
+    ),
+    row('is nobody when neither model has an owner', { device: undefined, own: undefined }),
+    row('is nobody when both paths are empty', { device: '', own: '' }),
+    row('is nobody when the path that decides names no device', { device: 'd1', own: '/edge' }),
+  ];
+}
 
 function configurationRows({ named, created, updated }: Registration): readonly Row[] {
   const { sent, creates, updates } = named();

@@ -12,7 +12,6 @@ import {
   pumpAnswer,
   pumpId,
   pumpType,
-  unownedPump,
 } from '../../support/world.ts';
 import {
   absent,
@@ -536,6 +535,7 @@ messageTable('V1', 'Svc.Device.Created', sample, createOrUpdateRows(v1), {
             `{ "version":1, "relatedModels" : [ {"model":"svc.history","success":true,"code":"ok","details":"","created":true} ] , "2":1,"1":1.0,"objectId":"${pumpId}","model":"svc.device","type":"pump@1.0.0","properties":{"big":12345678901234567890,"x":1e400},"variables":{ } }`,
           ],
         },
+        noConfiguration(pumpId),
       ],
       ...created(pump(), { relatedModels: [related('svc.history')] }),
       notifications: [
@@ -602,12 +602,6 @@ messageTable('V1', 'Svc.Device.Created', sample, createOrUpdateRows(v1), {
       backend: [device, absent, creates, reads],
       notifications: [news('Created', pump(), { target: '' }), configurationNews('Updated')],
       ack: undefined,
-    },
-    {
-      it: 'sends the requested model although it has no owner, but no svc.configuration',
-      ...sent,
-      backend: [device, absent, { ...creates, reply: [201, { ...unownedPump(), relatedModels: [] }] }],
-      ...created(unownedPump()),
     },
     ...(
       [
