@@ -1,5 +1,5 @@
 import type { DirectMethodResult } from '../hub/methods/directMethods.ts';
-import { answerLimits, type Json, maxJsonDepth, memberOf, parseJson, textIn } from '../protocol/json.ts';
+import { answerLimits, type Json, MalformedJson, maxJsonDepth, memberOf, parseJson, textIn } from '../protocol/json.ts';
 import { inexactIn } from '../protocol/jsonExactness.ts';
 import { allKeys } from '../protocol/jsonKeys.ts';
 import { isWhole } from '../protocol/jsonNumbers.ts';
@@ -60,9 +60,10 @@ export function readMethodResponse({ status, payload, text }: Response): MethodR
   if (status !== 200) throw deviceFailure(status, payload);
   if (!isObject(payload)) throw malformed('it is not a JSON object');
   if (!isShallow(payload, maxJsonDepth)) throw malformed(`it is nested more than ${maxJsonDepth} levels deep`);
-  const written = memberOf(parseJson(text, allKeys, answerLimits), 'payload');
+  const written = payloadIn(text);
+  if (written === undefined) throw malformed('it cannot be read');
   const { status: methodStatus, output } = payload;
-  if (written === undefined || !isInteger(methodStatus, written)) throw malformed('it has no integer status');
+  if (!isInteger(methodStatus, written)) throw malformed('it has no integer status');
   const replied = { methodStatus, invoked: 'yes' } as const;
   if (output !== undefined && !isObject(output)) throw malformed('its output is not a JSON object', replied);
   if (Buffer.byteLength(JSON.stringify(payload)) > maxPayloadBytes) {
@@ -71,6 +72,15 @@ export function readMethodResponse({ status, payload, text }: Response): MethodR
   const inexact = inexactIn(written);
   if (inexact !== undefined) throw malformed('it cannot be carried exactly', { ...replied, foreignDetail: inexact });
   return { status: methodStatus, ...(output !== undefined && { output }) };
+}
+
+function payloadIn(text: string): Json | undefined {
+  try {
+    return memberOf(parseJson(text, allKeys, answerLimits), 'payload');
+  } catch (error) {
+    if (error instanceof MalformedJson) return undefined;
+    throw error;
+  }
 }
 
 /** Whether the status was an integer when it was written, before it was rounded, and is the only one. */

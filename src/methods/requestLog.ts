@@ -56,11 +56,11 @@ export function createRequestLog(
     const line = {
       ...fields,
       ...(status === undefined ? { callerGone: true } : { status }),
-      ...(failure && { reason: failure.reason, details: failure.detail, ...failure.fields }),
+      ...(failure && { reason: failure.reason, invoked: failure.invoked, details: failure.detail, ...failure.fields }),
       durationMs: Math.round(performance.now() - startedAt),
     };
     if (failure === undefined && status !== undefined) log.info(line, 'method invoked');
-    else if ((failure?.status ?? 0) < 500) log.info(line, 'method not invoked');
+    else if ((failure?.status ?? 0) < 500 && (failure?.invoked ?? 'no') === 'no') log.info(line, 'method not invoked');
     else log.warn(line, 'method not invoked, or its outcome is unknown');
     onOutcome(status, failure);
     onEnd();

@@ -20,6 +20,18 @@ function failureOf(written: string): Failure {
 }
 
 describe('a response', () => {
+  it('whose text is not what was parsed is a bad reply, not a fault of the request', () => {
+    for (const text of ['', '{}', '{"payload":']) {
+      const called = () => readMethodResponse({ status: 200, payload: { status: 0 }, text });
+      expect(called).toThrow(
+        new Failure(
+          'bad_reply',
+          'the response of the device is malformed: it cannot be read; the method may have run, or still be running',
+        ),
+      );
+    }
+  });
+
   it('nested so deep that serialising it would overflow the stack is a bad reply', () => {
     expect(failureOf(nested(60_000)).detail).toMatch(/nested more than 64 levels deep/);
     expect(read(nested(62))).toEqual(JSON.parse(nested(62)));

@@ -21,6 +21,7 @@ export async function expectFailure(
   expect(failures[reason].status).toBe(status);
   expect(called.error?.detail).toMatch(sentence);
   const line = await setup.lineOf(called.headers['x-correlation-id']);
-  expect(line).toMatchObject({ status, reason, level: status < 500 ? 'info' : 'warn', details: expect.any(String) });
+  const level = status < 500 && invoked === 'no' ? 'info' : 'warn';
+  expect(line).toMatchObject({ status, reason, invoked, level, details: expect.any(String) });
   return line;
 }
