@@ -75,7 +75,7 @@ export const edgeMethods: readonly Invocation[] = [
         errors: [
           {
             ...{ code: '504', title: /./, detail: /the module did not reply in time/, id: /^[\w-]{36}$/ },
-            meta: { reason: 'no_reply_at_device' },
+            meta: { reason: 'no_reply_at_device', invoked: 'unknown' },
           },
         ],
       },

@@ -4,7 +4,14 @@ import type { Pattern } from './pattern.ts';
 /** The body of a failure; the `meta` is for programs. */
 const failure = (status: number, detail: RegExp): Invocation['expected'] => ({
   status,
-  body: { errors: [{ code: String(status), title: /./, detail, id: /^[\w-]{36}$/, meta: { reason: /^\w+$/ } }] },
+  body: {
+    errors: [
+      {
+        ...{ code: String(status), title: /./, detail, id: /^[\w-]{36}$/ },
+        meta: { reason: /^\w+$/, invoked: status === 504 ? 'unknown' : 'no' },
+      },
+    ],
+  },
 });
 
 /** An invocation that is refused: of `stop` of motor-1 unless given, and shown in few lines. */
