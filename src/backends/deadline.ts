@@ -16,6 +16,11 @@ export interface Deadline {
    * @throws Cancelled
    */
   race<T>(promise: Promise<T>, waitingFor: string): Promise<T>;
+  /**
+   * The result of a promise that has a time limit of its own.
+   * @throws Cancelled
+   */
+  unlessCancelled<T>(promise: Promise<T>): Promise<T>;
   /** @throws Cancelled */
   pause(ms: number): Promise<void>;
   /**
@@ -36,8 +41,10 @@ export function createDeadline(seconds: number, ended?: AbortSignal, beforeEffec
   const remaining = () => Math.max(0, end - performance.now());
   const cancelled = () => new Cancelled('the partition is no longer read by this instance');
 
-  /** @param begin starts the work, and returns the timer that settles the promise at the latest */
-  async function unlessGone<T>(begin: (resolve: Resolve<T>, reject: (error: Error) => void) => NodeJS.Timeout) {
+  /** @param begin starts the work, and returns the timer that settles the promise at the latest, if it needs one */
+  async function unlessGone<T>(
+    begin: (resolve: Resolve<T>, reject: (error: Error) => void) => NodeJS.Timeout | undefined,
+  ) {
     let leave = () => {};
     let timer: NodeJS.Timeout | undefined;
     try {
@@ -63,6 +70,11 @@ export function createDeadline(seconds: number, ended?: AbortSignal, beforeEffec
       unlessGone((resolve, reject) => {
         promise.then(resolve, reject);
         return setTimeout(() => reject(timeoutExceeded(waitingFor)), remaining());
+      }),
+    unlessCancelled: (promise) =>
+      unlessGone((resolve, reject) => {
+        promise.then(resolve, reject);
+        return undefined;
       }),
     pause: (ms) => unlessGone((resolve) => setTimeout(resolve, ms)),
   };

@@ -18,3 +18,18 @@ export async function within<T>(promise: Promise<T>, ms: number): Promise<T> {
     clearTimeout(timer);
   }
 }
+
+/**
+ * Waits for the promise, but no longer than that.
+ * @returns whether it was in time
+ * @throws what the promise throws in time
+ */
+export async function endsWithin(promise: Promise<unknown>, ms: number): Promise<boolean> {
+  try {
+    await within(promise, ms);
+    return true;
+  } catch (error) {
+    if (error instanceof TooLate) return false;
+    throw error;
+  }
+}

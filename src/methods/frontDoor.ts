@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { createMethodBackends } from '../backends/methodBackends.ts';
-import { within } from '../concurrency/within.ts';
+import { endsWithin } from '../concurrency/within.ts';
 import { createDirectMethods } from '../hub/methods/directMethods.ts';
 import type { FileStorage } from '../hub/methods/fileStorage.ts';
 import { createHubAccess } from '../hub/methods/hubAccess.ts';
@@ -22,6 +22,7 @@ import type { Traces } from '../tracing/span.ts';
 import { frontDoorRoutes } from './adminRoutes.ts';
 import { readCertificate } from './certificate.ts';
 import { createConcurrencyLimits } from './concurrencyLimits.ts';
+import { drain } from './drain.ts';
 import { createFileInputs } from './fileInputs.ts';
 import { createInvoke } from './invoke.ts';
 import { contract } from './openapi.ts';
@@ -32,12 +33,12 @@ import { createServer } from './server.ts';
 export interface FrontDoor {
   readonly port: number;
   readonly healthPort: number;
-  /** Refuses new invocations, waits for those in progress, then closes. */
+  /** Refuses new invocations, waits for those in progress, then closes; within a second of the drain time (M14). */
   stop(): Promise<void>;
 }
 
-/** For the responses to aborted invocations. */
-const flushMs = 2_000;
+/** After the drain time, for the last log lines, and for a collector of spans and metrics that is slow. */
+const closeMs = 750;
 
 /**
  * The only wiring of the front door (M1): settings → backends, hub, files, HTTP, health.
@@ -115,19 +116,18 @@ export async function startFrontDoor(
     port,
     healthPort: health.port,
     async stop() {
-      handler.stop();
-      const finished = server.close();
-      await within(Promise.resolve(finished), methods.drainSeconds * 1000).catch(async () => {
-        log.warn({}, 'aborting the invocations in progress: the drain time is over');
-        handler.abort();
-        directMethods.abort();
-        await within(Promise.resolve(finished), flushMs).catch(() => server.server.closeAllConnections());
-      });
-      await within(handler.idle(), flushMs).catch(() => undefined); // a connection may close before its request has ended
+      const drainMs = methods.drainSeconds * 1000;
+      const latest = performance.now() + drainMs + closeMs;
+      const closing = {
+        close: async () => server.close(),
+        closeAllConnections: () => server.server.closeAllConnections(),
+      };
+      await drain({ drainMs, handler, directMethods, server: closing, log });
       access.close();
       directMethods.close();
       troubles.close();
-      await Promise.all([backends.close(), health.close(), admin.close(), traces?.close(), metrics.close()]);
+      const closed = [backends.close(), health.close(), admin.close(), traces?.close(), metrics.close()];
+      await endsWithin(Promise.all(closed), latest - performance.now());
       log.info({}, 'stopped');
     },
   };

@@ -39,6 +39,11 @@ const failures: Readonly<Record<MethodFailure, readonly [Reason, string, retryAf
     'internal_error',
     'the hub finds the invocation invalid, which is a defect of the front door: tell its operator',
   ],
+  stopped_unsent: ['stopping', 'this front door is stopping; nothing was invoked, repeat it at once', 1],
+  stopped: [
+    'outcome_unknown',
+    'this front door stopped before the device responded; the method may have run, or still be running',
+  ],
 };
 
 export function failureFromHub({ failure, retryAfter: ofHub }: HubError): Failure {

@@ -48,7 +48,7 @@ export interface RequestHandler {
   stop(): void;
   /** Resolves when each request has its log line. */
   idle(): Promise<void>;
-  /** Ends look-ups in progress; their callers learn that nothing was invoked. */
+  /** Ends what is in progress before the call to the hub; the callers learn that nothing was invoked. */
   abort(): void;
 }
 
@@ -97,7 +97,8 @@ export function createRequestHandler({
     { traceparent, span }: RequestTrace,
   ): Promise<InvocableObject> {
     const { correlationId, objectId, model } = fields;
-    const result = await backends.readObject(objectId, model, { token, correlationId, traceparent, span, deadline });
+    const caller = { token, correlationId, traceparent, span, deadline };
+    const result = await deadline.unlessCancelled(backends.readObject(objectId, model, caller));
     switch (result.kind) {
       case 'object':
         return result.object;

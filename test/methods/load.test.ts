@@ -1,4 +1,6 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { type Traces, unrecorded } from '../../src/tracing/span.ts';
+import { soon } from '../support/soon.ts';
 import { expectFailure } from './support/expectFailure.ts';
 import { methodDevice } from './support/methodDevice.ts';
 import { conveyor, flap, startTestFrontDoor, type TestFrontDoor } from './support/testFrontDoor.ts';
@@ -82,9 +84,41 @@ describe('the front door', () => {
     const calling = setup.call(conveyor, 'stop', { timeout: 300 });
     await motor.next();
     const stopped = setup.instance.stop();
-    await expectFailure(setup, await calling, 504, 'no_reply', /may have run/);
+    await expectFailure(
+      setup,
+      await calling,
+      504,
+      'outcome_unknown',
+      /stopped before the device responded.*may have run/,
+    );
     await stopped;
+    expect(setup.lines.map(({ msg }) => msg)).not.toContain('the hub does not accept methods');
     await motor.close();
+  });
+
+  it.each([
+    ['the object is looked up', 'informationModel'],
+    ['the type is looked up', 'typeRegistry'],
+  ] as const)('that stops after the drain time while %s says that nothing was invoked', async (_, backend) => {
+    const setup = await start({ METHODS_DRAIN_SECONDS: '1' });
+    setup.backends.faults.add({ backend, hang: true });
+    const headers = { 'x-correlation-id': 'waiting' };
+    const calling = setup.call(conveyor, 'stop', {}, { headers });
+    const isAsked = () =>
+      setup.backends.calls().some((call) => call.backend === backend && call.headers['x-correlation-id'] === 'waiting');
+    await vi.waitFor(() => expect(isAsked()).toBe(true), soon);
+    const stopped = setup.instance.stop();
+    const line = await expectFailure(setup, await calling, 503, 'stopping', /nothing was invoked, repeat it at once/);
+    expect(line).not.toHaveProperty('callerGone');
+    await stopped;
+    setup.backends.faults.clear();
+  });
+
+  it('that stops does not wait for a collector of spans', async () => {
+    const traces: Traces = { begin: ({ traceId }) => unrecorded(traceId), close: () => new Promise(() => {}) };
+    setup = await startTestFrontDoor({ settings: { METHODS_DRAIN_SECONDS: '1' }, traces });
+    await setup.instance.stop();
+    expect(setup.lines.at(-1)).toMatchObject({ msg: 'stopped' });
   });
 });
 

@@ -89,6 +89,30 @@ export const methodFaults: readonly Fault[] = [
     replace: '',
     caughtBy: 'that stops finishes the invocations in progress',
   }),
+  ...inFile('src/methods/drain.ts', test('drain'), {
+    fault: 'leaves no time for the answers to what a stop aborts',
+    find: 'closed, drainMs - answerMs)',
+    replace: 'closed, drainMs)',
+    caughtBy: 'aborts what is open while there is time for the answers',
+  }),
+  ...inFile('src/methods/requestHandler.ts', test('load'), {
+    fault: 'goes on with look-ups when a stop aborts them',
+    find: 'await deadline.unlessCancelled(backends.readObject(objectId, model, caller));',
+    replace: 'await backends.readObject(objectId, model, caller);',
+    caughtBy: 'while the object is looked up says that nothing was invoked',
+  }),
+  ...inFile('src/methods/frontDoor.ts', test('load'), {
+    fault: 'waits for a collector however long it takes',
+    find: 'await endsWithin(Promise.all(closed), latest - performance.now());',
+    replace: 'await Promise.all(closed);',
+    caughtBy: 'does not wait for a collector of spans',
+  }),
+  ...inFile('src/hub/methods/hubAccess.ts', test('load'), {
+    fault: 'takes calls that a stop has ended for trouble of the hub',
+    find: "if (failure === 'stopped' ||",
+    replace: 'if (failure === undefined ||',
+    caughtBy: 'that stops after the drain time reports an unknown outcome',
+  }),
   ...inFile(
     'src/methods/inputs.ts',
     test('input'),

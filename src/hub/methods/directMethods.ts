@@ -1,6 +1,6 @@
 import { Client } from '../replies/serviceSdk.ts';
 import { createHttpsRequests } from './httpsRequests.ts';
-import { type HubError, readHubError } from './hubError.ts';
+import { type HubError, type MethodFailure, readHubError } from './hubError.ts';
 
 export interface DirectMethod {
   readonly device: string;
@@ -81,11 +81,12 @@ export function createDirectMethods(connectionString: string, ca?: string): Dire
         request?.once('finish', () => {
           sentAt = performance.now();
         });
-        const abort = () => {
-          settle({ kind: 'failure', failure: sentAt === undefined ? 'unavailable' : 'no_reply' });
+        const end = (unsent: MethodFailure, sent: MethodFailure) => {
+          settle({ kind: 'failure', failure: sentAt === undefined ? unsent : sent });
           request?.destroy();
         };
-        const timer = setTimeout(abort, timeoutSeconds * 1000 + graceMs);
+        const abort = () => end('stopped_unsent', 'stopped');
+        const timer = setTimeout(() => end('unavailable', 'no_reply'), timeoutSeconds * 1000 + graceMs);
         pending.add(abort);
       }),
     abort() {

@@ -44,6 +44,7 @@ export function createHubAccess(methods: DirectMethods, log: Log, troubles: Trou
 
   function recordOutcome(result: DirectMethodResult) {
     const failure = result.kind === 'failure' ? result.failure : undefined;
+    if (failure === 'stopped' || failure === 'stopped_unsent') return; // it says nothing about the hub
     const fields = result.kind === 'failure' ? { status: result.status, errorCode: result.code } : {};
     if (failure === 'refused') {
       isGranted = false;

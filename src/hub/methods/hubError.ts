@@ -14,7 +14,10 @@ export type MethodFailure =
   | 'bad_reply'
   | 'no_reply'
   | 'outcome_unknown'
-  | 'invalid';
+  | 'invalid'
+  /** This program has ended the call, before or after the request was sent. */
+  | 'stopped_unsent'
+  | 'stopped';
 
 export interface HubError {
   readonly failure: MethodFailure;

@@ -56,6 +56,8 @@ const hubFailures = [
   'no_reply',
   'outcome_unknown',
   'invalid',
+  'stopped_unsent',
+  'stopped',
 ] as const;
 
 /** Invocations of remote methods at the front door. */

@@ -1,0 +1,41 @@
+import { endsWithin } from '../concurrency/within.ts';
+import type { DirectMethods } from '../hub/methods/directMethods.ts';
+import type { LogLines } from '../log/log.ts';
+import type { RequestHandler } from './requestHandler.ts';
+
+interface DrainOptions {
+  /** The limit for all answers, in ms (M14). */
+  readonly drainMs: number;
+  readonly handler: Pick<RequestHandler, 'stop' | 'abort' | 'idle'>;
+  readonly directMethods: Pick<DirectMethods, 'abort'>;
+  readonly server: ClosingServer;
+  readonly log: Pick<LogLines, 'warn'>;
+}
+
+interface ClosingServer {
+  /** Takes no more connections; resolves when the open ones have ended. */
+  close(): Promise<unknown>;
+  closeAllConnections(): void;
+}
+
+/** At the end of the drain time, for the answers to what is aborted. */
+const answerMs = 500;
+
+/** After it, for the log lines of requests whose connections were closed. */
+const linesMs = 250;
+
+/**
+ * Refuses new requests and waits for the open ones. Shortly before the end of the drain time it aborts them, so that each
+ * has its answer and its log line by then; then it closes the connections (D205).
+ */
+export async function drain({ drainMs, handler, directMethods, server, log }: DrainOptions): Promise<void> {
+  handler.stop();
+  const closed = server.close();
+  if (!(await endsWithin(closed, drainMs - answerMs))) {
+    log.warn({}, 'aborting the invocations in progress: the drain time is over');
+    handler.abort();
+    directMethods.abort();
+    if (!(await endsWithin(closed, answerMs))) server.closeAllConnections();
+  }
+  await endsWithin(handler.idle(), linesMs); // a connection may close before its request has ended
+}
