@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { Failure } from './failure.ts';
 
 /** RFC 6750. Longer tokens would not fit the headers of a backend call. */
@@ -48,3 +49,13 @@ export function callerOf(claims: Readonly<Record<string, unknown>>): Caller {
   };
   return { ...named('sub'), ...named('azp') };
 }
+
+/** Tells callers apart, for limits: the subject of an accepted token, else its authorized party, else the token itself (M14). */
+export function callerKey({ sub, azp }: Readonly<Record<string, unknown>>, token: string): string {
+  if (typeof sub === 'string' && sub !== '') return `sub ${sub}`;
+  if (typeof azp === 'string' && azp !== '') return `azp ${azp}`;
+  return `token ${tokenHash(token)}`;
+}
+
+/** What is kept of a token. */
+const tokenHash = (token: string): string => createHash('sha256').update(token).digest('base64');

@@ -4,6 +4,8 @@ interface Limits {
   /** Authorized invocations in progress. */
   readonly inFlight: number;
   readonly inFlightPerDevice: number;
+  /** Bodies of authorized callers that are being received. */
+  readonly bodies: { readonly inAll: number; readonly ofCaller: number };
 }
 
 /** Limits the requests in progress. Each function returns its release (M8). */
@@ -14,6 +16,11 @@ export interface ConcurrencyLimits {
    */
   acquireLookUp(): () => void;
   /**
+   * For a body that has not arrived yet.
+   * @throws Failure overloaded
+   */
+  acquireBody(caller: string): () => void;
+  /**
    * For an authorized invocation.
    * @throws Failure overloaded
    */
@@ -23,38 +30,62 @@ export interface ConcurrencyLimits {
 /** Requests that may wait for authorization, for each invocation: so wrong tokens keep no authorized caller out (D44). */
 const lookUpsPerInvocation = 4;
 
-export function createConcurrencyLimits({ inFlight, inFlightPerDevice }: Limits): ConcurrencyLimits {
-  const perDevice = new Map<string, number>();
-  let lookUps = 0;
-  let invocations = 0;
-  const overloaded = (detail: string) => new Failure('overloaded', detail, { retryAfter: 1 });
+export function createConcurrencyLimits({ inFlight, inFlightPerDevice, bodies }: Limits): ConcurrencyLimits {
+  const lookUps = createCounts();
+  const receiving = createCounts();
+  const invocations = createCounts();
 
   return {
     acquireLookUp() {
-      if (lookUps >= lookUpsPerInvocation * inFlight) {
+      if (lookUps.all() >= lookUpsPerInvocation * inFlight) {
         throw overloaded('the front door has too many requests in progress; repeat it later');
       }
-      lookUps += 1;
-      return once(() => {
-        lookUps -= 1;
-      });
+      return lookUps.add('');
+    },
+    acquireBody(caller) {
+      if (receiving.of(caller) >= bodies.ofCaller) {
+        throw overloaded(`the caller sends ${bodies.ofCaller} bodies at once, which is the limit; repeat it later`);
+      }
+      if (receiving.all() >= bodies.inAll) {
+        throw overloaded('the front door receives too many bodies at once; repeat it later');
+      }
+      return receiving.add(caller);
     },
     acquireInvocation(device) {
-      const ofDevice = perDevice.get(device) ?? 0;
+      const ofDevice = invocations.of(device);
       if (ofDevice >= inFlightPerDevice) {
         throw overloaded(`the device has ${ofDevice} invocations in progress, which is its limit; repeat it later`);
       }
-      if (invocations >= inFlight) {
+      if (invocations.all() >= inFlight) {
         throw overloaded('the front door has too many invocations in progress; repeat it later');
       }
-      invocations += 1;
-      perDevice.set(device, ofDevice + 1);
-      return once(() => {
-        invocations -= 1;
-        const remaining = (perDevice.get(device) ?? 1) - 1;
-        if (remaining === 0) perDevice.delete(device);
-        else perDevice.set(device, remaining);
-      });
+      return invocations.add(device);
+    },
+  };
+}
+
+const overloaded = (detail: string) => new Failure('overloaded', detail, { retryAfter: 1 });
+
+/** Numbers of what is in progress, by key. */
+function createCounts() {
+  const byKey = new Map<string, number>();
+  let all = 0;
+
+  function remove(key: string) {
+    all -= 1;
+    const left = (byKey.get(key) ?? 1) - 1;
+    if (left === 0) byKey.delete(key);
+    else byKey.set(key, left);
+  }
+
+  return {
+    all: () => all,
+    of: (key: string) => byKey.get(key) ?? 0,
+    /** Returns the removal, which counts once. */
+    add(key: string): () => void {
+      all += 1;
+      byKey.set(key, (byKey.get(key) ?? 0) + 1);
+      return once(() => remove(key));
     },
   };
 }

@@ -15,7 +15,7 @@ import { startOperationsServer } from '../operations/http.ts';
 import { openAdmin } from '../operations/openAdmin.ts';
 import { tapRoute } from '../operations/tapRoute.ts';
 import type { MethodsSettings } from '../settings/config.ts';
-import { mostInvocations } from '../settings/groups/constants.ts';
+import { mostBodies, mostInvocations } from '../settings/groups/constants.ts';
 import { secretsOf } from '../settings/secrets.ts';
 import { createTaps } from '../tap/taps.ts';
 import type { Traces } from '../tracing/span.ts';
@@ -80,7 +80,8 @@ export async function startFrontDoor(
     meter,
     hubHost: /(?:^|;)\s*HostName=([^;:]+)/.exec(settings.hub.serviceConnectionString)?.[1] ?? '',
   });
-  const limits = { inFlight: mostInvocations, inFlightPerDevice: methods.inFlightPerDevice };
+  const { inFlightPerDevice } = methods;
+  const limits = { inFlight: mostInvocations, inFlightPerDevice, bodies: mostBodies };
   const handler = createRequestHandler({
     backends,
     invoke,

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { isGuid, isModelId } from '../protocol/fields.ts';
 import { Failure } from './failure.ts';
+import { bodyTooLarge, maxBodyBytes } from './receiveBody.ts';
 
 /** @throws Failure invalid_request */
 export function checkPath({
@@ -16,14 +17,28 @@ export function checkPath({
   }
 }
 
-/** @throws Failure unsupported_media_type */
-export function checkMediaType({
+/** @throws Failure unsupported_media_type, too_large */
+export function checkBodyHeaders({
   'content-type': type = '',
   'content-encoding': encoding = 'identity',
+  'content-length': length = '0',
 }: IncomingHttpHeaders): void {
   const unsupported = (detail: string) => new Failure('unsupported_media_type', detail);
   if (!/^application\/json\s*(?:;|$)/i.test(type)) {
     throw unsupported('the body must be JSON: send the header Content-Type: application/json');
   }
   if (encoding.toLowerCase() !== 'identity') throw unsupported('the body must not be compressed');
+  if (Number(length) > maxBodyBytes) throw bodyTooLarge();
 }
+
+/**
+ * What HTTP itself asks for (RFC 9110). Of expectations, only 100-continue is known.
+ * @throws Failure expectation_failed
+ */
+export function checkExpectation({ expect }: IncomingHttpHeaders): void {
+  if (expect === undefined || isContinue(expect)) return;
+  throw new Failure('expectation_failed', 'the header Expect may only be 100-continue');
+}
+
+/** Whether the caller sends the body only when it is asked for. */
+export const isContinue = (expect: string | undefined): boolean => expect?.trim().toLowerCase() === '100-continue';

@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { Cancelled, createDeadline, type Deadline } from '../backends/deadline.ts';
 import type { MethodBackends } from '../backends/methodBackends.ts';
 import type { InvocableObject } from '../backends/objectForCaller.ts';
@@ -10,12 +10,13 @@ import { asStep, createSteps, type Steps } from '../tap/steps.ts';
 import type { Taps } from '../tap/taps.ts';
 import type { Traces } from '../tracing/span.ts';
 import type { AuthorizedRequest } from './authorizedRequest.ts';
-import { bearerToken, callerOf, claimsOf } from './bearer.ts';
+import { bearerToken, callerKey, callerOf, claimsOf } from './bearer.ts';
 import type { ConcurrencyLimits } from './concurrencyLimits.ts';
 import { Failure } from './failure.ts';
 import type { Invoke } from './invoke.ts';
 import type { MethodResult } from './methodResponse.ts';
-import { checkMediaType, checkPath } from './requestChecks.ts';
+import { receiveBody } from './receiveBody.ts';
+import { checkBodyHeaders, checkPath } from './requestChecks.ts';
 import { createRequestLog, type RequestFields } from './requestLog.ts';
 import { beginTrace, endRequest, type RequestTrace } from './requestSpan.ts';
 import { routeOf } from './route.ts';
@@ -25,10 +26,15 @@ import { tellAnswered, tellInvoked } from './told.ts';
 /** One request. Each function is called once, in this order. */
 export interface InvocationRequest {
   /**
-   * Checks whether the caller may invoke and whether a limit is reached, before the body is read (M2).
+   * Checks whether the caller may invoke, and then what the headers say of the body, before it is read (M2, D43).
    * @throws Failure
    */
   authorize(headers: IncomingHttpHeaders): Promise<void>;
+  /**
+   * The body, within limits of number, size and time (M14).
+   * @throws Failure
+   */
+  receive(body: IncomingMessage): Promise<Buffer>;
   /** @throws Failure */
   invoke(body: Invocation): Promise<MethodResult>;
   failed(failure: Failure): void;
@@ -55,6 +61,15 @@ export interface RequestHandler {
 export interface RequestInProgress {
   readonly fields: Readonly<RequestFields>;
   readonly steps: Steps;
+}
+
+/** What is known of a request whose caller may invoke. */
+interface Authorized {
+  readonly request: Omit<AuthorizedRequest, 'deadline'>;
+  /** For limits (M14). */
+  readonly caller: string;
+  /** What is left for look-ups when the body has arrived. */
+  readonly lookUpMs: number;
 }
 
 interface RequestHandlerOptions {
@@ -150,8 +165,13 @@ export function createRequestHandler({
           if (trace) endRequest(trace, fields, status, failure);
         },
       );
-      const deadline = createDeadline(lookUpSeconds, aborted.signal);
-      let authorized: AuthorizedRequest | undefined;
+      const lookUpDeadline = createDeadline(lookUpSeconds, aborted.signal);
+      let authorized: Authorized | undefined;
+
+      function passed(): Authorized {
+        if (authorized === undefined) throw new Error('the request is not authorized');
+        return authorized;
+      }
 
       async function authorize(headers: IncomingHttpHeaders) {
         trace = beginTrace(traces, fields, headers['traceparent']);
@@ -161,12 +181,12 @@ export function createRequestHandler({
         }
         const token = bearerToken(headers.authorization);
         checkPath(fields);
-        checkMediaType(headers);
         release = concurrency.acquireLookUp();
         const askedAt = performance.now();
-        const asked = objectFor(token, fields, deadline, trace);
+        const asked = objectFor(token, fields, lookUpDeadline, trace);
         const object = await asStep(steps, 'read object model', 'information model', asked);
         const lookUpMs = performance.now() - askedAt;
+        release();
         const claims = claimsOf(token);
         fields.caller = callerOf(claims);
         const route = routeOf(object.path);
@@ -174,20 +194,34 @@ export function createRequestHandler({
         if (route.target !== '') fields.target = shortened(route.target, maxLoggedPath);
         steps.tell = taps?.of(route.device, { correlationId: fields.correlationId });
         if (steps.tell) tellInvoked(steps.tell, fields, lookUpMs);
-        const releaseLookUp = release;
-        release = concurrency.acquireInvocation(route.device);
-        releaseLookUp();
-        const { objectId, type } = object;
-        authorized = { fields, objectId, route, type, claims, trace, steps, deadline };
+        checkBodyHeaders(headers);
+        authorized = {
+          request: { fields, objectId: object.objectId, route, type: object.type, claims, trace, steps },
+          caller: callerKey(claims, token),
+          lookUpMs: lookUpDeadline.remaining(),
+        };
+      }
+
+      async function receive(body: IncomingMessage) {
+        const { caller } = passed();
+        const received = body.complete ? () => {} : concurrency.acquireBody(caller);
+        try {
+          return await receiveBody(body, aborted.signal);
+        } finally {
+          received();
+        }
+      }
+
+      async function invokeWith(body: Invocation) {
+        const { request, lookUpMs } = passed();
+        release = concurrency.acquireInvocation(request.route.device);
+        return invoke({ ...request, deadline: createDeadline(lookUpMs / 1000, aborted.signal) }, body);
       }
 
       return {
         authorize: (headers) => requestLog.track(() => withFailures(() => authorize(headers))),
-        async invoke(body) {
-          const request = authorized;
-          if (request === undefined) throw new Error('the request is not authorized');
-          return requestLog.track(() => withFailures(() => invoke(request, body)));
-        },
+        receive: (body) => requestLog.track(() => withFailures(() => receive(body))),
+        invoke: (body) => requestLog.track(() => withFailures(() => invokeWith(body))),
         failed: requestLog.failed,
         closed: requestLog.closed,
       };

@@ -1,9 +1,12 @@
 import { type FastifyReply, type FastifyRequest, fastify, LogController } from 'fastify';
 import type { LogLines } from '../log/log.ts';
+import type { Certificate } from './certificate.ts';
 import { correlationOf } from './correlation.ts';
 import { errorsOf, Failure } from './failure.ts';
+import { createHttpServer } from './httpServer.ts';
 import { rejectMalformedRequest } from './malformedRequest.ts';
 import { readRequestBody } from './requestBody.ts';
+import { checkExpectation, isContinue } from './requestChecks.ts';
 import type { InvocationRequest, RequestHandler } from './requestHandler.ts';
 import { type Invocation, invocation } from './schemas.ts';
 import { failureFrom } from './serverErrors.ts';
@@ -14,14 +17,10 @@ interface ServerOptions {
   /** For `GET /openapi.json`. */
   readonly contract: object;
   /** PEM. Undefined: plain HTTP. */
-  readonly tls?: { readonly cert: string; readonly key: string } | undefined;
+  readonly tls?: Certificate | undefined;
   readonly log: LogLines;
 }
 
-/** The payload limit (M3) with as much again for white space and escapes. */
-const maxBodyBytes = 256 * 1024;
-/** For receiving the complete request, including ten seconds for look-ups before its body is read. */
-const receiveTimeoutMs = 30_000;
 /** A model identifier of 256 characters, percent-encoded. */
 const maxSegmentLength = 3 * 4 * 256;
 
@@ -39,8 +38,6 @@ export function createServer({ handler, contract, tls, log }: ServerOptions) {
     loggerInstance: serverLog(log),
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: ({ headers }) => correlationOf(headers['x-correlation-id']),
-    bodyLimit: maxBodyBytes,
-    requestTimeout: receiveTimeoutMs,
     forceCloseConnections: 'idle',
     return503OnClosing: false,
     exposeHeadRoutes: false,
@@ -48,15 +45,17 @@ export function createServer({ handler, contract, tls, log }: ServerOptions) {
     ajv: { customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: false, allErrors: false } },
     frameworkErrors: (error, request, reply) => void fail(error, request, reply),
     clientErrorHandler: rejectMalformedRequest,
-    https: tls === undefined ? null : { ...tls, minVersion: 'TLSv1.2' },
+    serverFactory: (listener) => createHttpServer(listener, tls),
   });
 
   server.removeAllContentTypeParsers();
-  server.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (_: unknown, bytes: Buffer) =>
-    readRequestBody(bytes),
-  );
+  server.addContentTypeParser('application/json', async ({ raw }: FastifyRequest) => {
+    const bytes = await requests.get(raw)?.receive(raw);
+    return bytes && readRequestBody(bytes);
+  });
   server.addHook('onRequest', async (request, reply) => {
     reply.headers({ 'x-correlation-id': request.id, 'cache-control': 'no-store' });
+    checkExpectation(request.headers);
   });
   server.addHook('onSend', async (_, reply) => {
     if (handler.isStopping()) reply.header('connection', 'close');
@@ -72,23 +71,24 @@ export function createServer({ handler, contract, tls, log }: ServerOptions) {
       prefix + path,
       {
         schema: { body: invocation },
-        async onRequest({ id, params, headers }, reply) {
+        async onRequest({ id, params, headers, raw }, reply) {
           const invocation = handler.begin({ correlationId: id, ...params });
-          requests.set(reply.raw, invocation);
+          requests.set(raw, invocation);
           reply.raw.once('close', () =>
             invocation.closed(reply.raw.writableFinished ? reply.raw.statusCode : undefined),
           );
           await invocation.authorize(headers);
+          if (isContinue(headers.expect)) reply.raw.writeContinue();
         },
       },
-      async ({ body }, reply) => requests.get(reply.raw)?.invoke(body),
+      async ({ body, raw }) => requests.get(raw)?.invoke(body),
     );
   }
   server.get('/openapi.json', async () => contract);
 
-  function fail(error: unknown, request: Pick<FastifyRequest, 'id'>, reply: ErrorReply) {
+  function fail(error: unknown, request: Pick<FastifyRequest, 'id' | 'raw'>, reply: ErrorReply) {
     const failure = failureFrom(error, request.id, log);
-    requests.get(reply.raw)?.failed(failure);
+    requests.get(request.raw)?.failed(failure);
     if (failure.status === 401) reply.header('www-authenticate', 'Bearer');
     if (failure.retryAfter !== undefined) reply.header('retry-after', failure.retryAfter);
     return reply.header('x-correlation-id', request.id).code(failure.status).send(errorsOf(failure, request.id));
@@ -96,4 +96,4 @@ export function createServer({ handler, contract, tls, log }: ServerOptions) {
   return server;
 }
 
-type ErrorReply = Pick<FastifyReply, 'raw' | 'header' | 'code'>;
+type ErrorReply = Pick<FastifyReply, 'header' | 'code'>;

@@ -25,8 +25,6 @@ export function failureFrom(error: unknown, correlationId: string, log: Pick<Log
   const { code, statusCode, validation } = error as ServerError;
   if (validation !== undefined) return new Failure('invalid_request', describe(validation));
   switch (code) {
-    case 'FST_ERR_CTP_BODY_TOO_LARGE':
-      return new Failure('too_large', 'the body has more than 262,144 bytes; a payload has at most 131,072');
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
       return new Failure('unsupported_media_type', 'the body must be application/json');
     case 'FST_ERR_BAD_URL':

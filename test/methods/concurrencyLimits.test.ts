@@ -3,7 +3,7 @@ import { createConcurrencyLimits } from '../../src/methods/concurrencyLimits.ts'
 
 // The limits of a front door (M8, D44).
 
-const limits = () => createConcurrencyLimits({ inFlight: 3, inFlightPerDevice: 2 });
+const limits = () => createConcurrencyLimits({ inFlight: 3, inFlightPerDevice: 2, bodies: { inAll: 3, ofCaller: 2 } });
 const overloaded = expect.objectContaining({ reason: 'overloaded', retryAfter: 1 });
 
 describe('requests that wait for authorization', () => {
@@ -22,6 +22,21 @@ describe('requests that wait for authorization', () => {
     for (let many = 0; many < 12; many += 1) acquireLookUp();
     for (const device of ['a', 'a', 'b']) acquireInvocation(device);
     expect(() => acquireInvocation('b')).toThrow(overloaded);
+  });
+});
+
+describe('bodies that are being received', () => {
+  it('are limited for each caller and in all, and give their places back', () => {
+    const { acquireBody } = limits();
+    const release = acquireBody('a');
+    acquireBody('a');
+    expect(() => acquireBody('a')).toThrow(overloaded);
+    acquireBody('b');
+    expect(() => acquireBody('c')).toThrow(overloaded);
+    release();
+    release();
+    acquireBody('c');
+    expect(() => acquireBody('a')).toThrow(overloaded);
   });
 });
 

@@ -89,6 +89,53 @@ export const methodFaults: readonly Fault[] = [
     replace: '',
     caughtBy: 'that stops finishes the invocations in progress',
   }),
+  ...inFile(
+    'src/methods/requestHandler.ts',
+    test('bodies'),
+    {
+      fault: 'takes the permit of the device before the body has come',
+      find: '        checkBodyHeaders(headers);\n',
+      replace: '        checkBodyHeaders(headers);\n        release = concurrency.acquireInvocation(route.device);\n',
+      caughtBy: 'takes no permit of the device',
+    },
+    {
+      fault: 'looks at the body before it knows the caller',
+      find: '        const token = bearerToken(headers.authorization);\n',
+      replace: '        const token = bearerToken(headers.authorization);\n        checkBodyHeaders(headers);\n',
+      caughtBy: 'is not told to callers who may not invoke',
+    },
+    {
+      fault: 'lets a caller send any number of slow bodies',
+      find: 'body.complete ?',
+      replace: 'body !== undefined ?',
+      caughtBy: 'counts for its caller',
+    },
+    {
+      fault: 'keeps the place of a body that has come',
+      find: '          received();\n',
+      replace: '          void received;\n',
+      caughtBy: 'counts for its caller',
+    },
+  ),
+  ...inFile('src/methods/receiveBody.ts', test('receiveBody'), {
+    fault: 'takes a body of one byte too many',
+    find: 'bytes > maxBodyBytes',
+    replace: 'bytes > maxBodyBytes + 1',
+    caughtBy: 'has 262,144 bytes at most',
+  }),
+  ...inFile('src/methods/server.ts', test('bodies'), {
+    fault: 'asks for a body before the caller is known',
+    find: '          await invocation.authorize(headers);\n          if (isContinue(headers.expect)) reply.raw.writeContinue();\n',
+    replace:
+      '          if (isContinue(headers.expect)) reply.raw.writeContinue();\n          await invocation.authorize(headers);\n',
+    caughtBy: 'brings no body when the caller may not invoke',
+  }),
+  ...inFile('src/methods/httpServer.ts', test('bodies'), {
+    fault: 'leaves an unknown expectation to Node',
+    find: "  server.on('checkExpectation', listener);\n",
+    replace: '',
+    caughtBy: 'with an unknown expectation is refused',
+  }),
   ...inFile('src/methods/drain.ts', test('drain'), {
     fault: 'leaves no time for the answers to what a stop aborts',
     find: 'closed, drainMs - answerMs)',
@@ -146,8 +193,8 @@ export const methodFaults: readonly Fault[] = [
     },
     {
       fault: 'has no total limit',
-      find: 'invocations >= inFlight)',
-      replace: 'invocations > inFlight * 2)',
+      find: 'invocations.all() >= inFlight)',
+      replace: 'invocations.all() > inFlight * 2)',
       caughtBy: 'accepts a thousand invocations at once, refuses one more',
     },
   ),

@@ -41,3 +41,6 @@ export const letterCounts = { deviceLetters: 1_000, maxLetters: 100_000 };
 
 /** Most invocations in flight, of authorised callers (M8). */
 export const mostInvocations = 1_000;
+
+/** Most bodies that are being received, 256 KiB each, in all and of one caller (M14). */
+export const mostBodies = { inAll: 400, ofCaller: 100 };
