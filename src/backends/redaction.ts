@@ -1,3 +1,4 @@
+import { coverSecret } from '../text/coverSecret.ts';
 import { coverSecrets, piecesOf, uncovered } from '../text/secretPieces.ts';
 import { coverValues } from './bodyValues.ts';
 
@@ -15,14 +16,13 @@ const maxWords = 2_000;
 /** @param secrets that a backend could know */
 export function createRedaction(secrets: readonly string[]): Redact {
   const own = piecesOf(secrets);
-  let used = { token: '', pieces: piecesOf([]) };
 
   return (given, token, body = '') => {
+    if (given === '') return '';
     const words = given.slice(0, maxWords);
-    if (used.token !== token) used = { token, pieces: piecesOf([token]) };
     const covered = new Uint8Array(words.length);
     coverSecrets(words, own, covered);
-    coverSecrets(words, used.pieces, covered);
+    coverSecret(words, token, covered); // each caller has another one
     coverValues(words, body, covered);
     return uncovered(words, covered);
   };
