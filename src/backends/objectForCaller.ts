@@ -35,6 +35,8 @@ export type ObjectResult =
 
 interface CallerContext {
   readonly token: string;
+  /** The information model accepted the token lately: it waits for a connection before others. */
+  readonly isKnown: boolean;
   readonly correlationId: string;
   readonly traceparent: string;
   /** The look-up gets a child of it, and that span's `traceparent`. */
@@ -138,7 +140,9 @@ export function createObjectReader(options: ObjectReaderOptions): ObjectReader {
 
   async function readObjectForCaller(objectId: string, model: string, caller: CallerContext): Promise<ObjectResult> {
     if (circuit.state() === 'open') return unavailable('is unavailable');
-    if (!semaphore.tryAcquire()) await semaphore.acquire(caller.deadline, `a free connection to the ${name}`);
+    if (!semaphore.tryAcquire()) {
+      await semaphore.acquire(caller.deadline, `a free connection to the ${name}`, caller.isKnown);
+    }
     const span = caller.span && beginCallSpan(caller.span, name, server, lookUp);
     try {
       // The circuit may have opened while this request waited for a connection.

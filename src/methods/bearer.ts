@@ -50,12 +50,15 @@ export function callerOf(claims: Readonly<Record<string, unknown>>): Caller {
   return { ...named('sub'), ...named('azp') };
 }
 
-/** Tells callers apart, for limits: the subject of an accepted token, else its authorized party, else the token itself (M14). */
-export function callerKey({ sub, azp }: Readonly<Record<string, unknown>>, token: string): string {
+/**
+ * Tells callers apart, for limits: the subject of an accepted token, else its authorized party, else the token itself (M14).
+ * @param hash of the token
+ */
+export function callerKey({ sub, azp }: Readonly<Record<string, unknown>>, hash: string): string {
   if (typeof sub === 'string' && sub !== '') return `sub ${sub}`;
   if (typeof azp === 'string' && azp !== '') return `azp ${azp}`;
-  return `token ${tokenHash(token)}`;
+  return `token ${hash}`;
 }
 
 /** What is kept of a token. */
-const tokenHash = (token: string): string => createHash('sha256').update(token).digest('base64');
+export const tokenHash = (token: string): string => createHash('sha256').update(token).digest('base64');

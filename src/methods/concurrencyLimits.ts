@@ -1,3 +1,4 @@
+import { createAsking } from './asking.ts';
 import { Failure } from './failure.ts';
 
 interface Limits {
@@ -12,9 +13,10 @@ interface Limits {
 export interface ConcurrencyLimits {
   /**
    * For a request before the information model has authorized it.
+   * @param isKnown its token was accepted lately; such requests have places of their own
    * @throws Failure overloaded
    */
-  acquireLookUp(): () => void;
+  acquireLookUp(isKnown: boolean): () => void;
   /**
    * For a body that has not arrived yet.
    * @throws Failure overloaded
@@ -24,7 +26,7 @@ export interface ConcurrencyLimits {
    * For an authorized invocation.
    * @throws Failure overloaded
    */
-  acquireInvocation(device: string): () => void;
+  acquireInvocation(device: string, caller: string): () => void;
 }
 
 /** Requests that may wait for authorization, for each invocation: so wrong tokens keep no authorized caller out (D44). */
@@ -34,13 +36,17 @@ export function createConcurrencyLimits({ inFlight, inFlightPerDevice, bodies }:
   const lookUps = createCounts();
   const receiving = createCounts();
   const invocations = createCounts();
+  const shares = createCounts();
+  const asking = createAsking();
+  const greatestShare = Math.max(1, inFlightPerDevice - 1);
 
   return {
-    acquireLookUp() {
-      if (lookUps.all() >= lookUpsPerInvocation * inFlight) {
+    acquireLookUp(isKnown) {
+      const places = isKnown ? 'known' : 'other';
+      if (lookUps.of(places) >= lookUpsPerInvocation * inFlight) {
         throw overloaded('the front door has too many requests in progress; repeat it later');
       }
-      return lookUps.add('');
+      return lookUps.add(places);
     },
     acquireBody(caller) {
       if (receiving.of(caller) >= bodies.ofCaller) {
@@ -51,15 +57,25 @@ export function createConcurrencyLimits({ inFlight, inFlightPerDevice, bodies }:
       }
       return receiving.add(caller);
     },
-    acquireInvocation(device) {
+    acquireInvocation(device, caller) {
+      const othersAsk = asking.ask(device, caller);
+      const share = `${device}/${caller}`;
       const ofDevice = invocations.of(device);
       if (ofDevice >= inFlightPerDevice) {
         throw overloaded(`the device has ${ofDevice} invocations in progress, which is its limit; repeat it later`);
       }
+      if (othersAsk && shares.of(share) >= greatestShare) {
+        throw overloaded(
+          `the caller has ${shares.of(share)} invocations of the device in progress, which is its limit while others ask; repeat it later`,
+        );
+      }
       if (invocations.all() >= inFlight) {
         throw overloaded('the front door has too many invocations in progress; repeat it later');
       }
-      return invocations.add(device);
+      const releases = [invocations.add(device), shares.add(share)];
+      return () => {
+        for (const release of releases) release();
+      };
     },
   };
 }

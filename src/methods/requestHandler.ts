@@ -9,8 +9,9 @@ import { Rejection } from '../protocol/rejection.ts';
 import { asStep, createSteps, type Steps } from '../tap/steps.ts';
 import type { Taps } from '../tap/taps.ts';
 import type { Traces } from '../tracing/span.ts';
+import { createAcceptedTokens } from './acceptedTokens.ts';
 import type { AuthorizedRequest } from './authorizedRequest.ts';
-import { bearerToken, callerKey, callerOf, claimsOf } from './bearer.ts';
+import { bearerToken, callerKey, callerOf, claimsOf, tokenHash } from './bearer.ts';
 import type { ConcurrencyLimits } from './concurrencyLimits.ts';
 import { Failure } from './failure.ts';
 import type { Invoke } from './invoke.ts';
@@ -72,6 +73,13 @@ interface Authorized {
   readonly lookUpMs: number;
 }
 
+interface CallersToken {
+  readonly token: string;
+  readonly hash: string;
+  /** The information model accepted it lately. */
+  readonly isKnown: boolean;
+}
+
 interface RequestHandlerOptions {
   readonly backends: Pick<MethodBackends, 'readObject'>;
   readonly invoke: Invoke;
@@ -101,21 +109,23 @@ export function createRequestHandler({
 }: RequestHandlerOptions): RequestHandler {
   const record = meter.histogram('http.server.request.duration');
   const aborted = new AbortController();
+  const accepted = createAcceptedTokens();
   let isStopping = false;
   const open = new Set<RequestInProgress>();
   let onIdle = () => {};
 
   async function objectFor(
-    token: string,
+    { token, hash, isKnown }: CallersToken,
     fields: RequestFields,
     deadline: Deadline,
     { traceparent, span }: RequestTrace,
   ): Promise<InvocableObject> {
     const { correlationId, objectId, model } = fields;
-    const caller = { token, correlationId, traceparent, span, deadline };
+    const caller = { token, isKnown, correlationId, traceparent, span, deadline };
     const result = await deadline.unlessCancelled(backends.readObject(objectId, model, caller));
     switch (result.kind) {
       case 'object':
+        accepted.add(hash);
         return result.object;
       case 'unavailable': {
         const detail = `the information model ${result.problem}; nothing was invoked, repeat it later`;
@@ -123,6 +133,7 @@ export function createRequestHandler({
       }
       case 'refused': {
         const [reason, detail] = refusals[result.status];
+        if (reason === 'unauthorized') accepted.delete(hash);
         throw new Failure(reason, detail, { foreignDetail: result.detail });
       }
     }
@@ -181,9 +192,11 @@ export function createRequestHandler({
         }
         const token = bearerToken(headers.authorization);
         checkPath(fields);
-        release = concurrency.acquireLookUp();
+        const hash = tokenHash(token);
+        const isKnown = accepted.has(hash);
+        release = concurrency.acquireLookUp(isKnown);
         const askedAt = performance.now();
-        const asked = objectFor(token, fields, lookUpDeadline, trace);
+        const asked = objectFor({ token, hash, isKnown }, fields, lookUpDeadline, trace);
         const object = await asStep(steps, 'read object model', 'information model', asked);
         const lookUpMs = performance.now() - askedAt;
         release();
@@ -197,7 +210,7 @@ export function createRequestHandler({
         checkBodyHeaders(headers);
         authorized = {
           request: { fields, objectId: object.objectId, route, type: object.type, claims, trace, steps },
-          caller: callerKey(claims, token),
+          caller: callerKey(claims, hash),
           lookUpMs: lookUpDeadline.remaining(),
         };
       }
@@ -213,8 +226,8 @@ export function createRequestHandler({
       }
 
       async function invokeWith(body: Invocation) {
-        const { request, lookUpMs } = passed();
-        release = concurrency.acquireInvocation(request.route.device);
+        const { request, caller, lookUpMs } = passed();
+        release = concurrency.acquireInvocation(request.route.device, caller);
         return invoke({ ...request, deadline: createDeadline(lookUpMs / 1000, aborted.signal) }, body);
       }
 

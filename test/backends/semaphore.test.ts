@@ -52,6 +52,27 @@ describe('semaphore', () => {
     expect([semaphore.tryAcquire(), vi.getTimerCount()]).toEqual([false, 0]);
   });
 
+  it('go to those who go first before the others, in the order in which they came', async () => {
+    const semaphore = full(1);
+    const log: unknown[] = [];
+    for (const name of ['a', 'b']) void standing(semaphore, log, name);
+    for (const name of ['first', 'second']) {
+      void semaphore.acquire(createDeadline(300), 'a slot', true).then(() => log.push(name));
+    }
+    const late = semaphore.acquire(createDeadline(1), 'a slot', true);
+    expect(semaphore.waiting()).toBe(5);
+    await expect(Promise.all([late, vi.advanceTimersByTimeAsync(1_000)])).rejects.toThrow();
+    for (const count of [1, 2, 3, 4]) {
+      semaphore.release();
+      await settle();
+      expect(log).toHaveLength(count);
+    }
+    expect(log).toEqual(['first', 'second', 'a', 'b']);
+    expect(semaphore.waiting()).toBe(0);
+    semaphore.release();
+    expect(freeOf(semaphore)).toBe(1);
+  });
+
   it('are not to be had by who comes later, even in the moment in which one is handed on', async () => {
     const semaphore = full(1);
     const log: unknown[] = [];

@@ -1,27 +1,36 @@
-import { describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createConcurrencyLimits } from '../../src/methods/concurrencyLimits.ts';
 
 // The limits of a front door (M8, D44).
 
-const limits = () => createConcurrencyLimits({ inFlight: 3, inFlightPerDevice: 2, bodies: { inAll: 3, ofCaller: 2 } });
+const bodies = { inAll: 3, ofCaller: 2 };
+const limits = () => createConcurrencyLimits({ inFlight: 3, inFlightPerDevice: 2, bodies });
 const overloaded = expect.objectContaining({ reason: 'overloaded', retryAfter: 1 });
 
 describe('requests that wait for authorization', () => {
   it('are four for each invocation in progress, and no more', () => {
     const { acquireLookUp } = limits();
-    const releases = Array.from({ length: 12 }, () => acquireLookUp());
-    expect(acquireLookUp).toThrow(overloaded);
+    const releases = Array.from({ length: 12 }, () => acquireLookUp(false));
+    expect(() => acquireLookUp(false)).toThrow(overloaded);
     releases[5]?.();
     releases[5]?.();
-    acquireLookUp();
-    expect(acquireLookUp).toThrow(overloaded);
+    acquireLookUp(false);
+    expect(() => acquireLookUp(false)).toThrow(overloaded);
+  });
+
+  it('take no place of those whose tokens are known', () => {
+    const { acquireLookUp } = limits();
+    for (const isKnown of [false, true]) {
+      for (let many = 0; many < 12; many += 1) acquireLookUp(isKnown);
+      expect(() => acquireLookUp(isKnown)).toThrow(overloaded);
+    }
   });
 
   it('take no place of an invocation', () => {
     const { acquireLookUp, acquireInvocation } = limits();
-    for (let many = 0; many < 12; many += 1) acquireLookUp();
-    for (const device of ['a', 'a', 'b']) acquireInvocation(device);
-    expect(() => acquireInvocation('b')).toThrow(overloaded);
+    for (let many = 0; many < 12; many += 1) acquireLookUp(false);
+    for (const device of ['a', 'a', 'b']) acquireInvocation(device, 'caller');
+    expect(() => acquireInvocation('b', 'caller')).toThrow(overloaded);
   });
 });
 
@@ -43,14 +52,73 @@ describe('bodies that are being received', () => {
 describe('invocations in progress', () => {
   it('are limited for each device, which gets its place back once', () => {
     const { acquireInvocation } = limits();
-    const release = acquireInvocation('a');
-    acquireInvocation('a');
-    expect(() => acquireInvocation('a')).toThrow(overloaded);
+    const release = acquireInvocation('a', 'caller');
+    acquireInvocation('a', 'caller');
+    expect(() => acquireInvocation('a', 'caller')).toThrow(overloaded);
     release();
     release();
-    acquireInvocation('a');
-    expect(() => acquireInvocation('a')).toThrow(overloaded);
-    acquireInvocation('b');
-    expect(() => acquireInvocation('c')).toThrow(overloaded);
+    acquireInvocation('a', 'caller');
+    expect(() => acquireInvocation('a', 'caller')).toThrow(overloaded);
+    acquireInvocation('b', 'caller');
+    expect(() => acquireInvocation('c', 'caller')).toThrow(overloaded);
+  });
+});
+
+describe('the share of a caller', () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+
+  const five = () => createConcurrencyLimits({ inFlight: 100, inFlightPerDevice: 5, bodies }).acquireInvocation;
+  const ofDevice = expect.objectContaining({ detail: expect.stringMatching(/^the device has 5 invocations/) });
+  const ofCaller = expect.objectContaining({ detail: expect.stringMatching(/^the caller has 4 .* while others ask/) });
+
+  it('is all of a device while nobody else asks', () => {
+    const acquire = five();
+    for (let many = 0; many < 5; many += 1) acquire('motor', 'a');
+    expect(() => acquire('motor', 'a')).toThrow(ofDevice);
+  });
+
+  it('is all but one while others ask, so that one who was refused gets the next', () => {
+    const acquire = five();
+    const releases = Array.from({ length: 5 }, () => acquire('motor', 'a'));
+    expect(() => acquire('motor', 'b')).toThrow(ofDevice);
+    for (const release of releases.slice(0, 2)) release();
+    acquire('motor', 'a');
+    expect(() => acquire('motor', 'a')).toThrow(ofCaller);
+    acquire('motor', 'b');
+    expect(() => acquire('motor', 'c')).toThrow(ofDevice);
+  });
+
+  it('is not freed for the caller by asking again and again, or by having nothing in progress', () => {
+    const acquire = five();
+    acquire('motor', 'b')();
+    const releases = Array.from({ length: 4 }, () => acquire('motor', 'a'));
+    for (let again = 0; again < 10; again += 1) expect(() => acquire('motor', 'a')).toThrow(ofCaller);
+    for (const release of releases) release();
+    for (let many = 0; many < 4; many += 1) acquire('motor', 'a');
+    expect(() => acquire('motor', 'a')).toThrow(ofCaller);
+  });
+
+  it('is all again when the others have not asked for ten seconds', () => {
+    const acquire = five();
+    acquire('motor', 'b')();
+    for (let many = 0; many < 4; many += 1) acquire('motor', 'a');
+    vi.advanceTimersByTime(9_999);
+    expect(() => acquire('motor', 'a')).toThrow(ofCaller);
+    vi.advanceTimersByTime(1);
+    acquire('motor', 'a');
+  });
+
+  it('is of one device', () => {
+    const acquire = five();
+    acquire('pump', 'b');
+    for (let many = 0; many < 5; many += 1) acquire('motor', 'a');
+  });
+
+  it('is one at least', () => {
+    const acquire = createConcurrencyLimits({ inFlight: 9, inFlightPerDevice: 1, bodies }).acquireInvocation;
+    acquire('motor', 'b')();
+    acquire('motor', 'a')();
+    acquire('motor', 'b');
   });
 });

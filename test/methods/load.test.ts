@@ -35,6 +35,26 @@ describe('a device that is slow', () => {
     expect((await Promise.all([...slow, next])).map(({ status }) => status)).toEqual([200, 200, 200, 200]);
     await Promise.all([motor.close(), gateway.close()]);
   });
+
+  it('keeps an invocation for others while they ask', async () => {
+    const setup = await start({ METHODS_IN_FLIGHT_PER_DEVICE: '3' });
+    const motor = await methodDevice(setup.hub, 'motor-1');
+    const token = setup.backends.applications.issue({ name: 'night-shift', tenant: 'acme', mayInvoke: true }, 600);
+    const slow = [1, 2, 3].map(() => setup.call(conveyor, 'stop'));
+    const calls = [await motor.next(), await motor.next(), await motor.next()];
+    const early = await setup.call(conveyor, 'stop', {}, { token });
+    await expectFailure(setup, early, 503, 'overloaded', /^the device has 3 invocations in progress/);
+
+    calls.shift()?.respond(200, { status: 1 });
+    await Promise.race(slow);
+    const greedy = await setup.call(conveyor, 'stop');
+    await expectFailure(setup, greedy, 503, 'overloaded', /^the caller has 2 .* its limit while others ask/);
+    const other = setup.call(conveyor, 'stop', {}, { token });
+    calls.push(await motor.next());
+    for (const call of calls) call.respond(200, { status: 2 });
+    expect((await Promise.all([...slow, other])).map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+    await motor.close();
+  });
 });
 
 describe('the front door', () => {

@@ -117,6 +117,46 @@ export const methodFaults: readonly Fault[] = [
       caughtBy: 'counts for its caller',
     },
   ),
+  ...inFile(
+    'src/methods/requestHandler.ts',
+    test('acceptedTokens'),
+    {
+      fault: 'knows a token that was refused',
+      find: "if (reason === 'unauthorized') accepted.delete(hash);",
+      replace: '',
+      caughtBy: 'is not known by a token that was refused',
+    },
+    {
+      fault: 'knows tokens that differ from an accepted one',
+      find: 'const hash = tokenHash(token);',
+      replace: 'const hash = tokenHash(token.toLowerCase());',
+      caughtBy: 'is known by exactly the token that was accepted',
+    },
+  ),
+  ...inFile('src/methods/acceptedTokens.ts', test('acceptedTokens'), {
+    fault: 'knows tokens for ever',
+    find: 'performance.now() + keptMs',
+    replace: 'Number.POSITIVE_INFINITY',
+    caughtBy: 'are known for ten minutes',
+  }),
+  ...inFile('src/backends/objectForCaller.ts', ['test/backends/objectForCaller.test.ts'], {
+    fault: 'looks known tokens up in their turn',
+    find: ', caller.isKnown);',
+    replace: ', false);',
+    caughtBy: 'goes before those that wait',
+  }),
+  ...inFile('src/backends/semaphore.ts', ['test/backends/semaphore.test.ts'], {
+    fault: 'lets those who go first wait behind the others',
+    find: 'first.shift() ?? rest.shift()',
+    replace: 'rest.shift() ?? first.shift()',
+    caughtBy: 'go to those who go first before the others',
+  }),
+  ...inFile('src/methods/asking.ts', test('concurrencyLimits'), {
+    fault: 'forgets the others when the caller asks again',
+    find: 'known?.latest.caller === caller ? known.other : known?.latest',
+    replace: 'known?.latest.caller === caller ? undefined : known?.latest',
+    caughtBy: 'is not freed for the caller by asking again and again',
+  }),
   ...inFile('src/methods/receiveBody.ts', test('receiveBody'), {
     fault: 'takes a body of one byte too many',
     find: 'bytes > maxBodyBytes',
@@ -206,6 +246,18 @@ export const methodFaults: readonly Fault[] = [
       find: 'const lookUpsPerInvocation = 4;',
       replace: 'const lookUpsPerInvocation = 1;',
       caughtBy: 'are four for each invocation in progress',
+    },
+    {
+      fault: 'lets one caller have all of a device while others ask',
+      find: 'othersAsk && ',
+      replace: 'othersAsk && device === "" && ',
+      caughtBy: 'is all but one while others ask',
+    },
+    {
+      fault: 'lets wrong tokens take the places of known ones',
+      find: "isKnown ? 'known' : 'other'",
+      replace: "isKnown ? 'other' : 'other'",
+      caughtBy: 'take no place of those whose tokens are known',
     },
     {
       fault: 'gives a place back twice',

@@ -1,0 +1,39 @@
+import { LRUCache } from 'lru-cache';
+
+/** Which callers ask for invocations of a device, as far as the share of a caller depends on it (M14). */
+export interface Asking {
+  /** Notes that the caller asks. @returns whether another one has asked lately */
+  ask(device: string, caller: string): boolean;
+}
+
+interface Ask {
+  readonly caller: string;
+  /** As `performance.now()`. */
+  readonly at: number;
+}
+
+/** Of a device: the latest of all, and the latest of somebody else than that. */
+interface Asks {
+  readonly latest: Ask;
+  readonly other: Ask | undefined;
+}
+
+/** Long enough for a caller that was refused and asks again after `Retry-After`. */
+const latelyMs = 10_000;
+
+/** About 300 bytes each; of a device that is forgotten, nobody has asked lately. */
+const mostDevices = 10_000;
+
+export function createAsking(): Asking {
+  const devices = new LRUCache<string, Asks>({ max: mostDevices });
+
+  return {
+    ask(device, caller) {
+      const now = performance.now();
+      const known = devices.get(device);
+      const other = known?.latest.caller === caller ? known.other : known?.latest;
+      devices.set(device, { latest: { caller, at: now }, other });
+      return other !== undefined && now - other.at < latelyMs;
+    },
+  };
+}

@@ -1,0 +1,64 @@
+import type { AxiosAdapter, AxiosResponse } from 'axios';
+import { describe, expect, it, vi } from 'vitest';
+import { createCircuit } from '../../src/backends/circuit.ts';
+import { createDeadline } from '../../src/backends/deadline.ts';
+import { createObjectReader } from '../../src/backends/objectForCaller.ts';
+import { createRedaction } from '../../src/backends/redaction.ts';
+import { TransportFailure, type TransportFault } from '../../src/backends/transport.ts';
+import { createTroubles } from '../../src/log/troubles.ts';
+import { withFakeTimers } from '../support/fakeTimers.ts';
+import { recordingLog } from '../support/recordingLog.ts';
+
+// Look-ups with the tokens of callers: places, circuit, words (M2, M14, D45).
+
+withFakeTimers();
+
+const objectId = (number: number) => `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`;
+
+/** An information model with one connection, whose answers the test gives. */
+function informationModel({ connections = 1, ownSecret = 'our-own-client-secret' } = {}) {
+  const asked: { token: string; answer(status: number, body?: object): void; fail(fault: TransportFault): void }[] = [];
+  const adapter: AxiosAdapter = (config) =>
+    new Promise((resolve, reject) => {
+      const token = String(config.headers['authorization']).replace('Bearer ', '');
+      const given = { statusText: '', headers: {}, config };
+      asked.push({
+        token,
+        answer: (status, body = {}) =>
+          resolve({ ...given, status, data: Buffer.from(JSON.stringify(body)) } as AxiosResponse),
+        fail: (fault) => reject(new TransportFailure(fault, true)),
+      });
+    });
+  const probe = vi.fn(async () => ({ healthy: true, retryAfterMs: 0 }));
+  const troubles = createTroubles(recordingLog());
+  const limits = { name: 'information model', failures: 3, probeMs: 1_000, maxProbeMs: 1_000 };
+  const circuit = createCircuit({ ...limits, probe, troubles });
+  const server = { address: '127.0.0.1', port: 80 };
+  const metrics = { attempted: () => {} };
+  const redact = createRedaction([ownSecret]);
+  const sizes = { maxAnswerBytes: 1_000_000, attemptTimeoutMs: 5_000, connections };
+  const reader = createObjectReader({ adapter, server, circuit, redact, metrics, ...sizes });
+  const lookUp = (token: string, { object = 1, isKnown = false } = {}) =>
+    reader.readObject(objectId(object), 'svc.device', {
+      ...{ token, isKnown, correlationId: 'c', traceparent: '' },
+      deadline: createDeadline(10),
+    });
+  return { asked, circuit, probe, reader, lookUp };
+}
+
+const settle = () => vi.advanceTimersByTimeAsync(0);
+
+describe('a look-up', () => {
+  it('of a token that was accepted lately goes before those that wait', async () => {
+    const { asked, lookUp } = informationModel();
+    const refused = ['x1', 'x2', 'x3'].map((token) => lookUp(token));
+    const good = lookUp('good', { isKnown: true });
+    for (const count of [1, 2, 3, 4]) {
+      expect(asked).toHaveLength(count);
+      asked.at(-1)?.answer(401);
+      await settle();
+    }
+    await Promise.all([...refused, good]);
+    expect(asked.map(({ token }) => token)).toEqual(['x1', 'good', 'x2', 'x3']);
+  });
+});

@@ -1,0 +1,93 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { ObjectResult } from '../../src/backends/objectForCaller.ts';
+import { createLog } from '../../src/log/log.ts';
+import { createAcceptedTokens } from '../../src/methods/acceptedTokens.ts';
+import { createConcurrencyLimits } from '../../src/methods/concurrencyLimits.ts';
+import { createRequestHandler } from '../../src/methods/requestHandler.ts';
+
+// Which tokens are known, and what that is used for (M14).
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+describe('tokens that were accepted', () => {
+  it('are known for ten minutes', () => {
+    const tokens = createAcceptedTokens();
+    tokens.add('a');
+    vi.advanceTimersByTime(599_000);
+    expect([tokens.has('a'), tokens.has('b')]).toEqual([true, false]);
+    vi.advanceTimersByTime(2_000);
+    expect(tokens.has('a')).toBe(false);
+  });
+
+  it('are ten thousand at most: the oldest are forgotten', () => {
+    const tokens = createAcceptedTokens();
+    for (let number = 0; number <= 10_000; number += 1) tokens.add(String(number));
+    expect([tokens.has('0'), tokens.has('1'), tokens.has('10000')]).toEqual([false, true, true]);
+  });
+});
+
+describe('a request', () => {
+  const object = { kind: 'object', object: { type: 'motor@1.0.0', path: 'motor-1' } } as const;
+  const refused = (status: 401 | 403) => ({ kind: 'refused', status, detail: '' }) as const;
+
+  /** Looks an object up with each token in turn. @returns whether each was looked up as a known one */
+  async function lookUps(turns: readonly [token: string, result: ObjectResult][]): Promise<boolean[]> {
+    const known: boolean[] = [];
+    const results = turns.map(([, result]) => result);
+    const handler = createRequestHandler({
+      backends: {
+        async readObject(_, __, { isKnown }) {
+          known.push(isKnown);
+          return results.shift() as ObjectResult;
+        },
+      },
+      invoke: () => expect.unreachable(),
+      concurrency: createConcurrencyLimits({ inFlight: 1, inFlightPerDevice: 1, bodies: { inAll: 1, ofCaller: 1 } }),
+      log: createLog('info', { write: () => {} }),
+      traces: undefined,
+    });
+    const objectId = '6b0e6a1c-4a59-4b3e-9d3f-0a1c3c1f2a3b';
+    for (const [token] of turns) {
+      const request = handler.begin({ correlationId: 'c', objectId, model: 'svc.device', method: 'stop' });
+      const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+      await request.authorize(headers).catch(() => undefined);
+      request.closed(200);
+    }
+    return known;
+  }
+
+  it('is known by exactly the token that was accepted', async () => {
+    const turns = ['good', 'good', 'goo', 'good.', 'Good', 'good'].map((token) => [token, object] as const);
+    expect(await lookUps(turns.map(([token, result]) => [token, result]))).toEqual([
+      false,
+      true,
+      false,
+      false,
+      false,
+      true,
+    ]);
+  });
+
+  it('is not known by a token that was refused, since or only', async () => {
+    expect(
+      await lookUps([
+        ['old', object],
+        ['old', refused(401)],
+        ['old', refused(401)],
+        ['reader', refused(403)],
+        ['reader', refused(403)],
+      ]),
+    ).toEqual([false, true, false, false, false]);
+  });
+
+  it('is asked about all the same when it is known', async () => {
+    expect(
+      await lookUps([
+        ['x', object],
+        ['x', refused(403)],
+        ['x', object],
+      ]),
+    ).toEqual([false, true, true]);
+  });
+});
