@@ -16,3 +16,15 @@ export function retryAfterMs(value: string | undefined): number {
   const ms = /^\d+$/.test(value) ? Number(value) * 1000 : Date.parse(value) - Date.now();
   return Number.isNaN(ms) ? 0 : Math.max(0, ms);
 }
+
+/** A number of seconds, or a date as HTTP writes it, to be passed on; undefined for anything else. */
+export function plainRetryAfter(value: string | undefined): string | undefined {
+  if (value === undefined) return undefined;
+  return /^\d{1,10}$/.test(value) || isHttpDate(value) ? value : undefined;
+}
+
+/** RFC 9110: `Sun, 06 Nov 1994 08:49:37 GMT`. */
+function isHttpDate(text: string): boolean {
+  const date = new Date(text);
+  return !Number.isNaN(date.getTime()) && date.toUTCString() === text;
+}

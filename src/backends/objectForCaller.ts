@@ -6,6 +6,7 @@ import { keysOf } from '../protocol/jsonKeys.ts';
 import type { Span } from '../tracing/span.ts';
 import { type Reading, readAnswer } from './answer.ts';
 import type { AttemptMetrics } from './attemptMetrics.ts';
+import { plainRetryAfter } from './backOff.ts';
 import type { Connections } from './bulkhead.ts';
 import { beginCallSpan, type CallSpan, type Server } from './callSpan.ts';
 import type { Circuit } from './circuit.ts';
@@ -30,8 +31,13 @@ export interface InvocableObject {
 export type ObjectResult =
   | { readonly kind: 'object'; readonly object: InvocableObject }
   | { readonly kind: 'refused'; readonly status: 401 | 403 | 404; readonly detail: string }
-  /** `problem` completes the sentence `the information model …`. */
-  | { readonly kind: 'unavailable'; readonly problem: string };
+  | {
+      readonly kind: 'unavailable';
+      /** Completes the sentence `the information model …`. */
+      readonly problem: string;
+      /** As the information model said it: seconds or an HTTP date. */
+      readonly retryAfter: string | undefined;
+    };
 
 interface CallerContext {
   readonly token: string;
@@ -109,7 +115,7 @@ export function createObjectReader(options: ObjectReaderOptions): ObjectReader {
         traceparent: span?.traceparent ?? caller.traceparent,
       },
     });
-    const { status, data } = await sent.catch((error: unknown) => {
+    const { status, data, headers } = await sent.catch((error: unknown) => {
       if (error instanceof TransportFailure) attempted(error);
       throw error;
     });
@@ -124,7 +130,8 @@ export function createObjectReader(options: ObjectReaderOptions): ObjectReader {
       return { kind: 'refused', status, detail: details };
     }
     const isExpected = isPassing(status) || isOutage(status);
-    return unavailable(`responded${isExpected ? '' : ' unexpectedly'} with HTTP ${status}`);
+    const problem = `responded${isExpected ? '' : ' unexpectedly'} with HTTP ${status}`;
+    return unavailable(problem, plainRetryAfter(headers['retry-after'] as string | undefined));
   }
 
   async function readObject(data: Buffer, objectId: string, model: string): Promise<ObjectResult> {
@@ -169,4 +176,8 @@ export function createObjectReader(options: ObjectReaderOptions): ObjectReader {
   };
 }
 
-const unavailable = (problem: string): ObjectResult => ({ kind: 'unavailable', problem });
+const unavailable = (problem: string, retryAfter?: string): ObjectResult => ({
+  kind: 'unavailable',
+  problem,
+  retryAfter,
+});

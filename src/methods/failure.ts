@@ -51,8 +51,8 @@ export const invokedAfter = (status: number): Invoked =>
 export interface FailureOptions {
   /** Text of the device or a backend, which is sent to the caller but not logged. */
   readonly foreignDetail?: string | undefined;
-  /** In whole seconds. */
-  readonly retryAfter?: number | undefined;
+  /** In whole seconds, or as a backend said it. */
+  readonly retryAfter?: number | string | undefined;
   /** By default what the status says. */
   readonly invoked?: Invoked | undefined;
   /** Of the method, when it has replied. */
@@ -67,7 +67,7 @@ export class Failure extends Error {
   readonly reason: Reason;
   readonly detail: string;
   readonly foreignDetail: string | undefined;
-  readonly retryAfter: number | undefined;
+  readonly retryAfter: number | string | undefined;
   readonly invoked: Invoked;
   readonly methodStatus: number | undefined;
   readonly fields: Readonly<Record<string, unknown>>;

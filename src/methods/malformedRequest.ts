@@ -1,27 +1,39 @@
 import { randomUUID } from 'node:crypto';
-import type { Socket } from 'node:net';
+import { STATUS_CODES } from 'node:http';
+import type { Duplex } from 'node:stream';
 import { errorsOf, Failure } from './failure.ts';
 
 /** Responds on the socket: fastify has no request for input that is not HTTP or is incomplete. */
-export function rejectMalformedRequest(error: Error & { readonly code?: string }, socket: Socket): void {
+export function rejectMalformedRequest(error: Error & { readonly code?: string }, socket: Duplex): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
     return;
   }
+  endWith(failureOf(error.code), socket);
+}
+
+/** The last answer on this connection. */
+export function endWith(failure: Failure, socket: Duplex): void {
   const id = randomUUID();
-  const failure = new Failure('invalid_request', messages[error.code ?? ''] ?? 'this is not an HTTP request');
   const body = JSON.stringify(errorsOf(failure, id));
   const head = [
-    'HTTP/1.1 400 Bad Request',
+    `HTTP/1.1 ${failure.status} ${STATUS_CODES[failure.status]}`,
     'content-type: application/json; charset=utf-8',
     `content-length: ${Buffer.byteLength(body)}`,
     `x-correlation-id: ${id}`,
     'connection: close',
   ];
+  socket.on('error', () => socket.destroy()); // the client has gone
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
 }
 
-const messages: Readonly<Record<string, string>> = {
-  HPE_HEADER_OVERFLOW: 'the header of the request is too large',
-  ERR_HTTP_REQUEST_TIMEOUT: 'the request was not complete within 30 seconds',
-};
+function failureOf(code: string | undefined): Failure {
+  switch (code) {
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return new Failure('request_timeout', 'the request was not complete in time');
+    case 'HPE_HEADER_OVERFLOW':
+      return new Failure('invalid_request', 'the header of the request is too large');
+    default:
+      return new Failure('invalid_request', 'this is not an HTTP request');
+  }
+}

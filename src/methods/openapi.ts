@@ -126,8 +126,8 @@ export const contract = (): object => ({
       },
       'Retry-After': {
         description:
-          'Seconds after which the request can be repeated; absent when a repeat is of no use before something is repaired.',
-        schema: { type: 'string', pattern: '^\\d+$' },
+          'Seconds after which the request can be repeated, or the HTTP date when the information model gave one; absent when a repeat is of no use before something is repaired.',
+        schema: { type: 'string', pattern: '^(\\d+|\\w{3}, \\d{2} \\w{3} \\d{4} \\d{2}:\\d{2}:\\d{2} GMT)$' },
       },
     },
     schemas: { Invocation: invocation, Result: result, Errors: errors },

@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { isGuid, isModelId } from '../protocol/fields.ts';
 import { Failure } from './failure.ts';
 import { bodyTooLarge, maxBodyBytes } from './receiveBody.ts';
@@ -32,12 +32,17 @@ export function checkBodyHeaders({
 }
 
 /**
- * What HTTP itself asks for (RFC 9110). Of expectations, only 100-continue is known.
- * @throws Failure expectation_failed
+ * What HTTP itself asks for (RFC 9110, RFC 9112). Of expectations, only 100-continue is known.
+ * @throws Failure invalid_request, expectation_failed
  */
-export function checkExpectation({ expect }: IncomingHttpHeaders): void {
-  if (expect === undefined || isContinue(expect)) return;
-  throw new Failure('expectation_failed', 'the header Expect may only be 100-continue');
+export function checkHttp({ headers: { host, expect }, httpVersion }: IncomingMessage): void {
+  if (httpVersion.startsWith('0')) throw new Failure('invalid_request', 'the request must be of HTTP/1.1');
+  if (host === undefined && httpVersion !== '1.0') {
+    throw new Failure('invalid_request', 'a request of HTTP/1.1 must have the header Host');
+  }
+  if (expect !== undefined && !isContinue(expect)) {
+    throw new Failure('expectation_failed', 'the header Expect may only be 100-continue');
+  }
 }
 
 /** Whether the caller sends the body only when it is asked for. */

@@ -129,7 +129,7 @@ export function createRequestHandler({
         return result.object;
       case 'unavailable': {
         const detail = `the information model ${result.problem}; nothing was invoked, repeat it later`;
-        throw new Failure('backend_unavailable', detail, { retryAfter });
+        throw new Failure('backend_unavailable', detail, { retryAfter: result.retryAfter ?? retryAfter });
       }
       case 'refused': {
         const [reason, detail] = refusals[result.status];

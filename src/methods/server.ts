@@ -4,9 +4,9 @@ import type { Certificate } from './certificate.ts';
 import { correlationOf } from './correlation.ts';
 import { errorsOf, Failure } from './failure.ts';
 import { createHttpServer } from './httpServer.ts';
-import { rejectMalformedRequest } from './malformedRequest.ts';
+import { endWith, rejectMalformedRequest } from './malformedRequest.ts';
 import { readRequestBody } from './requestBody.ts';
-import { checkExpectation, isContinue } from './requestChecks.ts';
+import { checkHttp, isContinue } from './requestChecks.ts';
 import type { InvocationRequest, RequestHandler } from './requestHandler.ts';
 import { type Invocation, invocation } from './schemas.ts';
 import { failureFrom } from './serverErrors.ts';
@@ -55,16 +55,14 @@ export function createServer({ handler, contract, tls, log }: ServerOptions) {
   });
   server.addHook('onRequest', async (request, reply) => {
     reply.headers({ 'x-correlation-id': request.id, 'cache-control': 'no-store' });
-    checkExpectation(request.headers);
+    checkHttp(request.raw);
   });
   server.addHook('onSend', async (_, reply) => {
     if (handler.isStopping()) reply.header('connection', 'close');
   });
   server.setErrorHandler(fail);
-  server.setNotFoundHandler((request, reply) => {
-    const detail = 'the paths are POST /objects/{objectId}/models/{model}/methods/{method}, and GET /openapi.json';
-    return fail(new Failure('route_not_found', detail), request, reply);
-  });
+  server.setNotFoundHandler((request, reply) => fail(routeNotFound(), request, reply));
+  server.server.on('connect', (_, socket) => endWith(routeNotFound(), socket)); // Node would close the connection
 
   for (const prefix of ['', '/v1']) {
     server.post<MethodRoute>(
@@ -95,5 +93,11 @@ export function createServer({ handler, contract, tls, log }: ServerOptions) {
   }
   return server;
 }
+
+const routeNotFound = () =>
+  new Failure(
+    'route_not_found',
+    'the paths are POST /objects/{objectId}/models/{model}/methods/{method}, and GET /openapi.json',
+  );
 
 type ErrorReply = Pick<FastifyReply, 'header' | 'code'>;

@@ -51,6 +51,21 @@ describe('the information model', () => {
     expect((await setup.call(conveyor, 'stop')).status).toBe(200);
   });
 
+  it.each([
+    ['120', '120'],
+    ['Fri, 31 Dec 1999 23:59:59 GMT', 'Fri, 31 Dec 1999 23:59:59 GMT'],
+    ['soon', '5'],
+    ['-1', '5'],
+    ['1.5', '5'],
+    ['2000-01-01', '5'],
+    ['Sat, 31 Dec 1999 23:59:59 GMT', '5'],
+    ['1'.repeat(100), '5'],
+  ])('says %s in Retry-After, callers get %s', async (said, passedOn) => {
+    setup.backends.faults.add({ backend: 'informationModel', times: 1, status: 503, headers: { 'retry-after': said } });
+    const called = await setup.call(conveyor, 'stop');
+    expect([called.status, called.headers['retry-after']]).toEqual([503, passedOn]);
+  });
+
   it('may be slow: the invocation waits', async () => {
     setup.backends.faults.add({ backend: 'informationModel', times: 1, delayMs: 300 });
     expect((await setup.call(conveyor, 'stop')).status).toBe(200);

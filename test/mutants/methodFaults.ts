@@ -61,6 +61,12 @@ export const methodFaults: readonly Fault[] = [
       caughtBy: 'is not considered unavailable because of error responses to callers',
     },
     {
+      fault: 'passes on any Retry-After',
+      find: "plainRetryAfter(headers['retry-after'] as string | undefined)",
+      replace: "headers['retry-after'] as string | undefined",
+      caughtBy: 'says soon in Retry-After',
+    },
+    {
       fault: 'accepts a response with another object',
       find: 'found?.objectId.toLowerCase() !== objectId.toLowerCase() || ',
       replace: 'found === undefined || ',
@@ -169,6 +175,12 @@ export const methodFaults: readonly Fault[] = [
     replace:
       '          if (isContinue(headers.expect)) reply.raw.writeContinue();\n          await invocation.authorize(headers);\n',
     caughtBy: 'brings no body when the caller may not invoke',
+  }),
+  ...inFile('src/methods/httpServer.ts', test('malformed'), {
+    fault: 'leaves a missing Host to Node',
+    find: '  requireHostHeader: false,\n',
+    replace: '',
+    caughtBy: 'without Host has an answer with the body of errors',
   }),
   ...inFile('src/methods/httpServer.ts', test('bodies'), {
     fault: 'leaves an unknown expectation to Node',
