@@ -61,4 +61,69 @@ describe('a look-up', () => {
     await Promise.all([...refused, good]);
     expect(asked.map(({ token }) => token)).toEqual(['x1', 'good', 'x2', 'x3']);
   });
+
+  it('gives its place back also when the circuit is open at its end', async () => {
+    const { asked, circuit, reader, lookUp } = informationModel();
+    const inProgress = lookUp('a');
+    const waiting = [lookUp('b'), lookUp('c')];
+    for (const object of ['1', '2', '3']) circuit.failed(object, 'connection lost');
+    expect(circuit.state()).toBe('open');
+    asked[0]?.fail('connection lost');
+    const results = await Promise.all([inProgress, ...waiting]);
+    expect(results.map((result) => 'problem' in result && result.problem)).toEqual([
+      'did not respond: connection lost',
+      'is unavailable',
+      'is unavailable',
+    ]);
+    expect([asked.length, reader.connections()]).toEqual([1, { inUse: 0, waiting: 0 }]);
+  });
+});
+
+describe('the circuit', () => {
+  /** Looks up each object in turn, with the same end. */
+  async function fail(objects: readonly number[], fault: TransportFault) {
+    const all = informationModel();
+    for (const object of objects) {
+      const result = all.lookUp('token', { object });
+      all.asked.at(-1)?.fail(fault);
+      await result;
+    }
+    return all;
+  }
+
+  it('opens when connections are lost while several objects are looked up', async () => {
+    const { circuit } = await fail([1, 2, 3], 'connection lost');
+    expect(circuit.state()).toBe('open');
+  });
+
+  it('stays closed when they are lost while one object is looked up, which one caller can do', async () => {
+    const { circuit } = await fail([1, 1, 1, 1, 1, 1], 'connection lost');
+    expect(circuit.state()).toBe('closed');
+  });
+
+  it('does not count time-outs, but has the information model probed', async () => {
+    const { circuit, probe } = await fail([1, 2, 3, 4, 5, 6], 'no answer in time');
+    await settle();
+    expect([circuit.state(), probe.mock.calls.length]).toEqual(['closed', 1]);
+  });
+
+  it('does not count answers that are too large', async () => {
+    const { circuit, probe } = await fail([1, 2, 3, 4, 5, 6], 'answer too large');
+    await settle();
+    expect([circuit.state(), probe.mock.calls.length]).toEqual(['closed', 0]);
+  });
+});
+
+describe('what the information model says of a refusal', () => {
+  it('is passed on without the token of the caller, and without secrets of ours', async () => {
+    const { asked, lookUp } = informationModel({ ownSecret: 'our-own-client-secret' });
+    const result = lookUp('token-of-the-caller');
+    const detail = 'token-of-the-caller is not our-own-client-secret';
+    asked[0]?.answer(403, { errors: [{ code: '403', title: 'Forbidden', detail }] });
+    expect(await result).toMatchObject({
+      kind: 'refused',
+      status: 403,
+      detail: expect.stringMatching(/: … is not …$/),
+    });
+  });
 });

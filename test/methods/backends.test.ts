@@ -158,6 +158,9 @@ describe('an information model with wrong responses', () => {
   const liar = createServer((_, response) => {
     response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
   });
+  afterEach(() => {
+    status = 200;
+  });
   let deceived: TestFrontDoor;
   beforeAll(async () => {
     await new Promise<void>((resolve) => liar.listen(0, '127.0.0.1', resolve));
@@ -195,6 +198,16 @@ describe('an information model with wrong responses', () => {
     const called = await deceived.call(conveyor, 'stop');
     status = 200;
     await expectFailure(deceived, called, 403, 'forbidden', /Forbidden: … asks you to wait$/);
+  });
+
+  it('that quotes secrets of ours passes none of them on to callers', async () => {
+    const { hub, backends, tokens } = deceived;
+    const [, key] = /SharedAccessKey=([^;]+)/.exec(hub.serviceConnectionString) ?? [];
+    const secrets = [key, backends.token.clientSecret, tokens.invoker];
+    status = 403;
+    answer = { errors: [{ code: '403', title: 'Forbidden', detail: `not with ${secrets.join(' or ')}` }] };
+    const called = await deceived.call(conveyor, 'stop');
+    await expectFailure(deceived, called, 403, 'forbidden', /Forbidden: not with … or … or …$/);
   });
 
   it.each([

@@ -1,0 +1,49 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import tls, { type SecureVersion } from 'node:tls';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { ensureCertificates } from '../../sandbox/hub/identity/certificates.ts';
+import { createHttpServer } from '../../src/methods/httpServer.ts';
+
+// The oldest TLS of the front door, also where Node is told to allow older ones (M1).
+
+const usual = { DEFAULT_MIN_VERSION: tls.DEFAULT_MIN_VERSION, DEFAULT_CIPHERS: tls.DEFAULT_CIPHERS };
+const old = { DEFAULT_MIN_VERSION: 'TLSv1', DEFAULT_CIPHERS: 'DEFAULT@SECLEVEL=0' } as const;
+
+let directory: string;
+let ca: string;
+let server: ReturnType<typeof createHttpServer>;
+beforeAll(async () => {
+  Object.assign(tls, old);
+  directory = await mkdtemp(join(tmpdir(), 'tls-'));
+  const certificates = await ensureCertificates(directory);
+  ca = certificates.ca;
+  server = createHttpServer((_, response) => void response.end(), certificates);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+});
+afterAll(async () => {
+  Object.assign(tls, usual);
+  await new Promise((resolve) => server.close(resolve));
+  await rm(directory, { recursive: true });
+});
+
+/** The version that is agreed on, or why none is. */
+const connect = (version: SecureVersion) =>
+  new Promise<string | null>((resolve) => {
+    const { port } = server.address() as AddressInfo;
+    const socket = tls.connect({ port, host: 'localhost', ca, minVersion: version, maxVersion: version }, () => {
+      resolve(socket.getProtocol());
+      socket.destroy();
+    });
+    socket.on('error', ({ code }: NodeJS.ErrnoException) => resolve(code ?? ''));
+  });
+
+it.each([
+  ['TLSv1.1', 'ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION'],
+  ['TLSv1.2', 'TLSv1.2'],
+  ['TLSv1.3', 'TLSv1.3'],
+] as const)('with %s: %s', async (version, agreed) => {
+  expect(await connect(version)).toBe(agreed);
+});
