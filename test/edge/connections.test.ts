@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { connectToHub } from '../../edge/src/hub/hubConnection.ts';
+import { failure } from '../../edge/src/hub/methodResponse.ts';
 import { createLog } from '../../edge/src/operations/log.ts';
 import { startTestEdge, type TestEdge, users } from './support/testEdge.ts';
 
@@ -150,11 +151,7 @@ describe('the hub', () => {
     const { connectionString, ca = '' } = edge.configuration.hub;
     const other = connectToHub({
       ...{ connectionString, ca },
-      onInvocation: async () => ({
-        status: 404,
-        reason: 'no_module',
-        payload: { detail: 'this is the other program' },
-      }),
+      onInvocation: async () => failure('no_module', 'this is the other program'),
       isIdle: () => true,
       log: createLog('silent'),
       backoff: { initialMs: 50, maxMs: 500, stableAfterMs: 60_000 },
@@ -181,7 +178,7 @@ describe('the hub', () => {
       ...{
         ca,
         isIdle: () => isIdle,
-        onInvocation: async () => ({ status: 404, reason: 'no_module', payload: { detail: 'no module' } }),
+        onInvocation: async () => failure('no_module', 'no module'),
       },
       log: createLog('info', { write: (line) => void lines.push(line) }),
       token: { valid: 1_000, renewWhenIdle: 0.1, renew: 3 },

@@ -39,6 +39,7 @@ async function expectRefusal(signed: Signed, status: number, sentence: RegExp, m
   const answered = await load(signed, more);
   expect(answered).toMatchObject({ status, reason: status === 502 ? 'failed_at_device' : 'unavailable_at_device' });
   expect(answered.payload.detail).toMatch(sentence);
+  expect(answered.payload.invoked).toBe('no');
   expect(await inFolder()).toEqual([]);
   expect(press.received).toEqual([]);
 }

@@ -92,7 +92,7 @@ describe('a module', () => {
 
   it('does not exist: no module owns or serves the object', async () => {
     const answered = await edge.call({ objectId: nobody, target: 'elsewhere' });
-    expect(answered).toMatchObject({ status: 404, reason: 'unknown_to_device' });
+    expect(answered).toMatchObject({ status: 404, reason: 'unknown_to_device', payload: { invoked: 'no' } });
   });
 });
 
@@ -132,25 +132,33 @@ describe('a reply', () => {
   };
 
   it.each<[string, string, string | Buffer, RegExp]>([
-    ['with the status OK', 'OK', '', /status is not an integer/],
-    ['with a status with a fraction', '1.5', '', /status is not an integer/],
-    ['with a status that is empty', '', '', /status is not an integer/],
-    ['with a status beyond 2^53', '9007199254740993', '', /status is not an integer/],
-    ['with a status in hexadecimal', '0x1F', '', /status is not an integer/],
-    ['with plain text', '0', 'done', /neither empty nor a JSON object/],
-    ['with an array', '0', '[1]', /neither empty nor a JSON object/],
-    ['with null', '0', 'null', /neither empty nor a JSON object/],
-    ['with a JSON string', '0', '"a"', /neither empty nor a JSON object/],
-    ['with a space', '0', ' ', /neither empty nor a JSON object/],
-    ['with invalid UTF-8', '0', Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]), /neither empty nor/],
-    ['with a byte order mark', '0', '\ufeff{}', /neither empty nor a JSON object/],
-    ['nested too deep', '0', `{"a":${'['.repeat(80)}${']'.repeat(80)}}`, /nested more than/],
-    ['nested extremely deep', '0', `{"a":${'['.repeat(60_000)}${']'.repeat(60_000)}}`, /nested more than/],
-    ['of a megabyte', '0', JSON.stringify({ a: 'x'.repeat(1_048_576) }), /more than 131072 bytes/],
+    ['with the status OK', 'OK', '', /status is not an integer within/],
+    ['with a status with a fraction', '1.5', '', /status is not an integer within/],
+    ['with a status that is empty', '', '', /status is not an integer within/],
+    ['with a status beyond 2^53', '9007199254740993', '', /status is not an integer within/],
+    ['with a status in hexadecimal', '0x1F', '', /status is not an integer within/],
+    ['with plain text', '7', 'done', /neither empty nor a JSON object/],
+    ['with an array', '7', '[1]', /neither empty nor a JSON object/],
+    ['with null', '7', 'null', /neither empty nor a JSON object/],
+    ['with a JSON string', '7', '"a"', /neither empty nor a JSON object/],
+    ['with a space', '7', ' ', /neither empty nor a JSON object/],
+    ['with invalid UTF-8', '7', Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]), /neither empty nor/],
+    ['with a byte order mark', '7', '\ufeff{}', /neither empty nor a JSON object/],
+    ['nested too deep', '7', `{"a":${'['.repeat(80)}${']'.repeat(80)}}`, /nested more than/],
+    ['nested extremely deep', '7', `{"a":${'['.repeat(60_000)}${']'.repeat(60_000)}}`, /nested more than/],
+    ['with a repeated key', '7', '{"a":{"b":1,"\\u0062":2}}', /its payload has a key twice/],
+    ['with a number beyond all doubles', '7', '{"a":[1e400]}', /its payload has a number that is too large/],
+    ['with a number that becomes 0', '7', '{"a":1e-400}', /its payload has a number that is too close to 0/],
+    ['with a whole number that changes', '7', '{"a":9007199254740993}', /has a whole number that would change/],
+    ['with half of a character', '7', '{"a":"\\ud83d"}', /its payload has half of a surrogate pair/],
+    ['of a megabyte', '7', JSON.stringify({ a: 'x'.repeat(1_048_576) }), /more than 131072 bytes/],
   ])('%s is a bad reply', async (_, status, payload, sentence) => {
     const answered = await replied(status, payload);
     expect(answered).toMatchObject({ status: 502, reason: 'failed_at_device' });
     expect(answered.payload.detail).toMatch(sentence);
+    // The method has run; a status that can be told is told (M7).
+    expect(answered.payload.invoked).toBe('yes');
+    expect(answered.payload.status).toBe(status === '7' ? 7 : undefined);
   });
 
   it('may have as many bytes as the hub allows, and not one more', async () => {
@@ -200,7 +208,10 @@ describe('a reply', () => {
     const began = performance.now();
     const late = edge.call({ timeout: 5 });
     const request = await press.next();
-    expect(await late).toMatchObject({ status: 504, payload: { detail: 'the module did not reply in time' } });
+    expect(await late).toMatchObject({
+      status: 504,
+      payload: { detail: 'the module did not reply in time', invoked: 'unknown' },
+    });
     expect(performance.now() - began).toBeGreaterThan(3_900);
     expect(performance.now() - began).toBeLessThan(4_950); // one second before the hub gives up
     request.reply(1);

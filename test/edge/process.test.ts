@@ -56,7 +56,10 @@ describe('the program', () => {
     const request = await press.next();
     edge.process?.child.kill('SIGTERM');
     await expect.poll(() => logged('stopping')).toHaveLength(1);
-    expect(await edge.call()).toMatchObject({ status: 503, payload: { detail: 'the edge proxy is stopping' } });
+    expect(await edge.call()).toMatchObject({
+      status: 503,
+      payload: { detail: 'the edge proxy is stopping', invoked: 'no' },
+    });
     expect((await edge.readyz()).waitingFor).toEqual(['the end of the stop']);
     request.reply(3);
     expect((await calling).payload).toEqual({ status: 3 });
@@ -71,7 +74,7 @@ describe('the program', () => {
     edge.process?.child.kill('SIGTERM');
     expect(await calling).toMatchObject({
       status: 504,
-      payload: { detail: expect.stringMatching(/stopped before the module replied/) },
+      payload: { detail: expect.stringMatching(/stopped before the module replied/), invoked: 'unknown' },
     });
     expect(await edge.process?.ended).toBe(0);
   });

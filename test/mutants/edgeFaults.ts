@@ -61,6 +61,46 @@ export const edgeFaults: readonly Fault[] = [
       caughtBy: 'with an array is a bad reply',
     },
   ),
+  ...inFile('edge/src/modules/reply.ts', test('modules'), {
+    fault: 'carries replies that change on the way',
+    find: 'if (problem !== undefined) return malformed',
+    replace: 'if (problem?.includes(String(maxDepth))) return malformed',
+    caughtBy: 'with a whole number that changes is a bad reply',
+  }),
+  ...inFile('edge/src/hub/methodResponse.ts', test('modules'), {
+    fault: 'leaves the status out of the failure of a bad reply',
+    find: ', ...(methodStatus !== undefined && { status: methodStatus })',
+    replace: '',
+    caughtBy: 'with plain text is a bad reply',
+  }),
+  ...inFile('edge/src/hub/methodResponse.ts', test('modules'), {
+    fault: 'says that a method without a reply has not run',
+    find: "no_reply: { status: 504, invoked: 'unknown' }",
+    replace: "no_reply: { status: 504, invoked: 'no' }",
+    caughtBy: 'that comes too late is dropped and is not used for the next request',
+  }),
+  ...inFile(
+    'edge/src/modules/exactJson.ts',
+    test('exactJson'),
+    {
+      fault: 'takes a key that is escaped for another',
+      find: "text.includes('\\\\') ? (JSON.parse(text) as string) : text.slice(1, -1)",
+      replace: 'text.slice(1, -1)',
+      caughtBy: 'does not arrive as it was: {"a":1,"\\u0061":1}',
+    },
+    {
+      fault: 'compares the digits of numbers, and not their place',
+      find: 'given.digits === carried.digits && given.exponent === carried.exponent',
+      replace: 'given.digits.startsWith(carried.digits)',
+      caughtBy: 'arrives as it was exactly when the digits of a whole number do not change',
+    },
+    {
+      fault: 'takes the keys of an inner object for those of the outer one',
+      find: "if (bracket === '}' || bracket === ']') open.pop();",
+      replace: "if (bracket === '}' || bracket === ']') continue;",
+      caughtBy: 'arrives as it was: {"a":{"x":1},"x":3}',
+    },
+  ),
   ...inFile('edge/src/hub/invocation.ts', test('modules'), {
     fault: 'allows wildcards as methods',
     find: '/^\\$|[/+#]/',

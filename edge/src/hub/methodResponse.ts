@@ -1,25 +1,30 @@
 /** Limit of the hub for the response to a direct method (M3). */
 export const maxResponseBytes = 131_072;
 
-/**
- * Why an invocation fails, for operators, and the status that tells the front door (M8). 400: the invocation is invalid.
- * 404: no module for it. 502: it failed and may have run, or a file could not be downloaded. 503: temporarily
- * unavailable, and it has not run. 504: no reply in time.
- */
+/** Whether the method has run, so that nobody repeats what has (M7). */
+type Invoked = 'yes' | 'no' | 'unknown';
+
+interface Failing {
+  /** Of M8. 502: it failed and may have run, or a file could not be downloaded. 503: temporarily unavailable. */
+  readonly status: 400 | 404 | 502 | 503 | 504;
+  readonly invoked: Invoked;
+}
+
+/** Why an invocation fails, for operators, and what that tells the front door. */
 export const failures = {
-  invalid_invocation: 400,
-  no_module: 404,
-  file_not_downloaded: 502,
-  bad_reply: 502,
-  internal_error: 502,
-  overloaded: 503,
-  stopping: 503,
-  broker_unavailable: 503,
-  folder_unavailable: 503,
-  too_late: 503,
-  no_reply: 504,
-  aborted: 504,
-} as const;
+  invalid_invocation: { status: 400, invoked: 'no' },
+  no_module: { status: 404, invoked: 'no' },
+  file_not_downloaded: { status: 502, invoked: 'no' },
+  bad_reply: { status: 502, invoked: 'yes' },
+  internal_error: { status: 502, invoked: 'unknown' },
+  overloaded: { status: 503, invoked: 'no' },
+  stopping: { status: 503, invoked: 'no' },
+  broker_unavailable: { status: 503, invoked: 'no' },
+  folder_unavailable: { status: 503, invoked: 'no' },
+  too_late: { status: 503, invoked: 'no' },
+  no_reply: { status: 504, invoked: 'unknown' },
+  aborted: { status: 504, invoked: 'unknown' },
+} as const satisfies Readonly<Record<string, Failing>>;
 
 export type Reason = keyof typeof failures;
 
@@ -27,17 +32,26 @@ export type Reason = keyof typeof failures;
 export type MethodResponse =
   | { readonly status: 200; readonly payload: { readonly status: number; readonly output?: object } }
   | {
-      readonly status: (typeof failures)[Reason];
+      readonly status: Failing['status'];
       readonly reason: Reason;
-      readonly payload: { readonly detail: string };
+      readonly payload: {
+        /** A sentence of at most 300 characters. */
+        readonly detail: string;
+        readonly invoked: Invoked;
+        /** Of a malformed reply, the status that the module gave. */
+        readonly status?: number;
+      };
     };
 
 const maxDetailLength = 300;
 
-export const failure = (reason: Reason, detail: string): MethodResponse => ({
-  status: failures[reason],
-  reason,
-  payload: {
-    detail: detail.length <= maxDetailLength ? detail : `${detail.slice(0, maxDetailLength - 1).toWellFormed()}…`,
-  },
-});
+/** @param methodStatus the module's, if its reply has one */
+export function failure(reason: Reason, detail: string, methodStatus?: number): MethodResponse {
+  const { status, invoked } = failures[reason];
+  const shortened =
+    detail.length <= maxDetailLength ? detail : `${detail.slice(0, maxDetailLength - 1).toWellFormed()}…`;
+  return {
+    ...{ status, reason },
+    payload: { detail: shortened, invoked, ...(methodStatus !== undefined && { status: methodStatus }) },
+  };
+}

@@ -30,7 +30,9 @@ export function logInvocation(log: Log, response: MethodResponse, fields: Invoca
     log.info({ ...shortened, methodStatus: response.payload.status }, 'method invoked');
     return;
   }
-  const line = { ...shortened, status: response.status, reason: response.reason, details: response.payload.detail };
-  if (response.status < 500) log.info(line, 'method not invoked');
+  const { status, reason, payload } = response;
+  const { detail: details, invoked, status: methodStatus } = payload;
+  const line = { ...shortened, status, reason, details, invoked, ...(methodStatus !== undefined && { methodStatus }) };
+  if (status < 500) log.info(line, 'method not invoked');
   else log.warn(line, 'method not invoked, or its outcome is unknown');
 }

@@ -1,4 +1,5 @@
 import { failure, type MethodResponse, maxResponseBytes } from '../hub/methodResponse.ts';
+import { carriageProblem } from './exactJson.ts';
 
 /** A message on the topic `{out}/{status}/{requestId}` of a module. */
 export interface Reply {
@@ -13,35 +14,32 @@ export interface Reply {
 const maxDepth = 63;
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** The module's status and output, or a failure when the reply is malformed (M11). */
-export function responseTo({ status, payload }: Pick<Reply, 'status' | 'payload'>): MethodResponse {
-  const value = /^(?:0|-?[1-9]\d{0,15})$/.test(status) ? Number(status) : Number.NaN;
-  if (!Number.isSafeInteger(value)) return malformed('its status is not an integer');
-  if (payload.length === 0) return { status: 200, payload: { status: value } };
+/** The module's status and output, or a failure when the reply is malformed (M11) or cannot be carried exactly (M7). */
+export function responseTo({ status: text, payload }: Pick<Reply, 'status' | 'payload'>): MethodResponse {
+  const status = /^(?:0|-?[1-9]\d{0,15})$/.test(text) ? Number(text) : Number.NaN;
+  if (!Number.isSafeInteger(status)) return malformed('its status is not an integer within ±(2^53−1)');
+  if (payload.length === 0) return { status: 200, payload: { status } };
+  const tooLarge = malformed(`with its status it has more than ${maxResponseBytes} bytes`, status);
   if (payload.length > maxResponseBytes) return tooLarge;
-  const output = parse(payload);
-  if (output === undefined) return malformed('its payload is neither empty nor a JSON object');
-  if (!isShallow(output, maxDepth)) return malformed(`its payload is nested more than ${maxDepth} levels deep`);
-  const response = { status: value, output };
+  const read = objectIn(payload);
+  if (!read) return malformed('its payload is neither empty nor a JSON object', status);
+  const problem = carriageProblem(read.json, maxDepth);
+  if (problem !== undefined) return malformed(`its payload ${problem}`, status);
+  const response = { status, output: read.output };
   // Serialised anew, numbers and escapes can become longer.
   if (Buffer.byteLength(JSON.stringify(response)) > maxResponseBytes) return tooLarge;
   return { status: 200, payload: response };
 }
 
-const malformed = (reason: string): MethodResponse =>
-  failure('bad_reply', `the module sent a malformed reply: ${reason}`);
-const tooLarge = malformed(`with its status it has more than ${maxResponseBytes} bytes`);
+const malformed = (problem: string, status?: number): MethodResponse =>
+  failure('bad_reply', `the module sent a malformed reply: ${problem}`, status);
 
-function parse(payload: Buffer): object | undefined {
+function objectIn(payload: Buffer): { readonly json: string; readonly output: object } | undefined {
   try {
-    const value: unknown = JSON.parse(strictUtf8.decode(payload));
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined;
+    const json = strictUtf8.decode(payload);
+    const value: unknown = JSON.parse(json);
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? { json, output: value } : undefined;
   } catch {
     return undefined;
   }
-}
-
-function isShallow(value: unknown, levels: number): boolean {
-  if (typeof value !== 'object' || value === null) return true;
-  return levels > 0 && Object.values(value).every((member) => isShallow(member, levels - 1));
 }

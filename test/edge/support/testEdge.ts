@@ -21,7 +21,12 @@ export type Line = Readonly<Record<string, unknown>>;
 /** Response to a direct method, as a front door reads it. */
 export interface CallResult {
   readonly status: number;
-  readonly payload: { readonly detail?: string; readonly status?: number; readonly output?: Record<string, unknown> };
+  readonly payload: {
+    readonly detail?: string;
+    readonly invoked?: string;
+    readonly status?: number;
+    readonly output?: Record<string, unknown>;
+  };
   /** Reason of the failure that a front door reports to the application. */
   readonly reason: string | undefined;
 }
@@ -226,8 +231,11 @@ export async function invokeDirectly(
     return { ...read, reason: undefined };
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
-    expect(Object.keys(read.payload)).toEqual(['detail']);
-    expect(read.payload.detail).toMatch(/^.{10,300}$/s);
+    const { detail, invoked, status: methodStatus, ...more } = read.payload;
+    expect(more).toEqual({});
+    expect(detail).toMatch(/^.{10,300}$/s);
+    expect(['yes', 'no', 'unknown']).toContain(invoked);
+    if (methodStatus !== undefined) expect([read.status, methodStatus % 1]).toEqual([502, 0]);
     return { ...read, reason: error.reason };
   }
 }
