@@ -125,6 +125,12 @@ export const edgeFaults: readonly Fault[] = [
     replace: 'seconds > token.renewWhenIdle',
     caughtBy: 'gets a new connection before the token expires, while no invocation is in progress',
   }),
+  ...inFile('edge/src/hub/methodTransport.ts', test('connections'), {
+    fault: 'leaves other direct methods without an answer',
+    find: 'if (!isHeard && String(event)',
+    replace: 'if (isHeard && String(event)',
+    caughtBy: 'calls another direct method, reboot: it gets 404 at once',
+  }),
   ...inFile(
     'edge/src/files/download.ts',
     test('files'),

@@ -1,5 +1,4 @@
 import sdk from 'azure-iot-device';
-import mqtt from 'azure-iot-device-mqtt';
 import { errorMessage } from '../connections/errorMessage.ts';
 import {
   type Backoff,
@@ -11,6 +10,7 @@ import {
 import { type Meter, noMeter } from '../metrics/meter.ts';
 import type { Log } from '../operations/log.ts';
 import type { MethodResponse } from './methodResponse.ts';
+import { methodTransport } from './methodTransport.ts';
 
 interface HubOptions {
   /** Of a device or a module. */
@@ -47,6 +47,7 @@ const defaultBackoff: Backoff = { initialMs: 1_000, maxMs: 60_000, stableAfterMs
 const openMs = 20_000;
 const closeMs = 3_000;
 const keepAliveSeconds = 60;
+const maxLoggedLength = 256;
 
 const noRetry = { shouldRetry: () => false, nextRetryTimeout: () => 0 };
 
@@ -54,6 +55,9 @@ export function connectToHub(options: HubOptions): Reconnecting<Connection> {
   const { connectionString, ca, onInvocation, isIdle, log } = options;
   const { backoff = defaultBackoff, token = defaultToken, meter = noMeter } = options;
   const countLost = meter.counter('device_messaging.edge.responses.lost');
+  const transport = methodTransport((method) => {
+    log.warn({ method: method.slice(0, maxLoggedLength) }, 'a direct method other than invokeMethod was refused');
+  });
   const hub = createReconnecting({
     name: 'the hub',
     open,
@@ -68,8 +72,8 @@ export function connectToHub(options: HubOptions): Reconnecting<Connection> {
   async function open(signal: AbortSignal): Promise<Connection> {
     const credentials = sdk.SharedAccessKeyAuthenticationProvider.fromConnectionString(connectionString, token.valid);
     const client = /(?:^|;)\s*ModuleId=/.test(connectionString)
-      ? sdk.ModuleClient.fromAuthenticationProvider(credentials, mqtt.Mqtt)
-      : sdk.Client.fromAuthenticationProvider(credentials, mqtt.Mqtt);
+      ? sdk.ModuleClient.fromAuthenticationProvider(credentials, transport)
+      : sdk.Client.fromAuthenticationProvider(credentials, transport);
     client.setRetryPolicy(noRetry); // the client's own retries hide errors for minutes, and may stop
     const closed = new Promise<string>((resolve) => {
       client.on('disconnect', (error: unknown) => resolve(errorMessage(error)));

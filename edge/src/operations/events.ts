@@ -18,6 +18,7 @@ export const events = {
   'hub.unstable': error(
     'the hub closes each connection soon after it opens: does another program use the identity of this proxy?',
   ),
+  'hub.method_refused': warn('a direct method other than invokeMethod was refused'),
   'hub.response_lost': warn('a response did not reach the hub'),
   'broker.connected': info('connected to the broker'),
   'broker.waiting': warn('waiting for the broker'),

@@ -1,0 +1,31 @@
+import sdk from 'azure-iot-device';
+import mqtt from 'azure-iot-device-mqtt';
+
+/** What the transport tells of a direct method. */
+interface MethodMessage {
+  readonly requestId: string;
+  readonly methods: { readonly methodName: string };
+}
+
+type OnUnknown = (methodName: string) => void;
+
+const prefix = 'method_';
+
+/**
+ * MQTT to the hub, with a 404 for direct methods that nobody listens to (M6). The client leaves them without an answer, so
+ * that their callers would wait for the whole time-out.
+ * @param onUnknown called with each of them
+ */
+export const methodTransport = (onUnknown: OnUnknown) =>
+  class extends mqtt.Mqtt {
+    override emit(event: string | symbol, ...given: unknown[]): boolean {
+      const isHeard = super.emit(event, ...given);
+      if (!isHeard && String(event).startsWith(prefix)) {
+        const { requestId, methods } = given[0] as MethodMessage;
+        onUnknown(methods.methodName);
+        const detail = 'the edge proxy has no other direct method than invokeMethod';
+        new sdk.DeviceMethodResponse(requestId, this).send(404, { detail, invoked: 'no' }).catch(() => {});
+      }
+      return isHeard;
+    }
+  };
