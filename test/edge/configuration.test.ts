@@ -94,6 +94,24 @@ describe('a configuration', () => {
       'modules[1].gateway.targets[1]: the target "bus" is already used in modules[1].gateway.targets[0]',
     ],
     [
+      'an identity of two modules',
+      withModules(
+        { ...press, objectIds: [], identity: 'a/b' },
+        { ...bus, gateway: { targets: ['a/b'] }, identity: 'a/b' },
+      ),
+      'modules[1].identity: the identity "a/b" is already used in modules[0].identity',
+    ],
+    [
+      'a module with object ids and an identity',
+      withModules({ ...press, identity: 'press' }),
+      'modules[0]: only one of objectIds and identity is allowed',
+    ],
+    [
+      'an identity with an empty segment',
+      withModules({ ...press, objectIds: [], identity: '/a' }),
+      'modules[0].identity: must be a path: ',
+    ],
+    [
       'a target with an empty segment',
       withModules({ ...bus, gateway: { targets: ['bus//a'] } }),
       'modules[0].gateway.targets[0]: must be a path: ',
@@ -165,6 +183,13 @@ describe('a configuration', () => {
     ['JSON that is not an object', problemsOf('[]'), 'the file: must be an object'],
   ])('with %s names the place', (_, problems, expected) => {
     expect(problems.map((problem) => problem.slice(0, expected.length))).toContain(expected);
+  });
+
+  it('may have a module that owns an identity, the device itself included, and a gateway of the same path', () => {
+    const owner = (id: string, identity: string) => ({
+      ...{ id, identity, topics_methods_in: `${id}/in`, topics_methods_out: `${id}/out` },
+    });
+    expect(withModules(owner('a', 'bus'), owner('b', ''), bus)).toEqual([]);
   });
 
   it('reports all problems at once', () => {

@@ -83,7 +83,10 @@ describe('the broker', () => {
     expect(await edge.call({ target: 'line', objectId: 'ffffffff-7f2b-4f0e-8d57-3b8f2f6c9e11' })).toMatchObject({
       status: 503,
     });
-    expect(logged('the broker refuses the subscription')).toMatchObject([{ level: 'error', module: 'bus' }]);
+    expect(logged('the broker refuses the subscription')).toMatchObject([
+      { level: 'error', module: 'bus' },
+      { level: 'error', module: 'camera' },
+    ]);
   });
 
   it('does not allow to publish to a module and closes the connection: others work again', async () => {

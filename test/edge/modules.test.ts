@@ -96,6 +96,21 @@ describe('a module', () => {
   });
 });
 
+describe('the owner of an identity', () => {
+  it('gets invocations for the first object of it, and none for another one', async () => {
+    const camera = await edge.module('camera');
+    const calling = edge.call({ objectId: nobody, target: 'camera', method: 'turn', input: { angle: 1.5 } });
+    const request = await camera.next();
+    expect([request.method, request.text]).toEqual(['turn', '{"angle":1.5}']);
+    request.reply(1);
+    expect((await calling).payload).toEqual({ status: 1 });
+    const other = await edge.call({ objectId: nobody.replace('f', '0'), target: 'camera' });
+    expect(other).toMatchObject({ status: 409, payload: { detail: expect.stringMatching(/another object/) } });
+    expect(other.payload.invoked).toBe('no');
+    expect(camera.received).toHaveLength(1);
+  });
+});
+
 describe('a gateway', () => {
   it.each<[string, string, string]>([
     ['by the id of the object', busObject, 'anywhere'],

@@ -1,29 +1,39 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Module } from '../../edge/src/configuration/moduleSchema.ts';
-import { createRouter } from '../../edge/src/modules/routing.ts';
+import { createRouter, type FindRoute } from '../../edge/src/modules/routing.ts';
 
 const pressObject = '6b0e4d7c-5a33-4d8c-9a1e-2f1c0f6a7b10';
 const busObject = '0f1d8a52-7f2b-4f0e-8d57-3b8f2f6c9e11';
 const other = 'ffffffff-7f2b-4f0e-8d57-3b8f2f6c9e11';
 
-const module = (id: string, objectIds: string[], gateway?: { objectIds: string[]; targets: string[] }): Module => ({
+const module = (
+  id: string,
+  owned: string[] | string,
+  gateway?: { objectIds: string[]; targets: string[] },
+): Module => ({
   id,
-  objectIds,
+  ...(typeof owned === 'string' ? { objectIds: [], identity: owned } : { objectIds: owned }),
   topics_methods_in: `${id}/in`,
   topics_methods_out: `${id}/out`,
   ...(gateway && { gateway }),
 });
+
+function moduleOf(find: FindRoute, objectId: string, target: string): string | undefined {
+  const match = find(objectId, target);
+  return typeof match === 'object' ? match.module.id : match;
+}
 
 describe('an invocation', () => {
   const find = createRouter([
     module('press', [pressObject]),
     module('bus', [], { objectIds: [busObject], targets: ['bus', 'line'] }),
     module('line-2', [], { objectIds: [], targets: ['bus/line-2', 'line/a/b'] }),
+    module('camera', 'bus/camera'),
   ]);
   const name = (objectId: string, target: string) => {
     const match = find(objectId, target);
-    return match && `${match.module.id}${match.isGateway ? ' as a gateway' : ''}`;
+    return typeof match === 'object' ? `${match.module.id}${match.isGateway ? ' as a gateway' : ''}` : match;
   };
 
   it.each<[string, string, string, string | undefined]>([
@@ -33,6 +43,15 @@ describe('an invocation', () => {
     ['goes to the gateway that serves its object', busObject, '', 'bus as a gateway'],
     ['goes to the gateway of its object rather than that of its target', busObject, 'bus/line-2', 'bus as a gateway'],
     ['goes to the gateway of its exact target', other, 'bus', 'bus as a gateway'],
+    ['goes to the owner of its identity rather than to the gateway above', other, 'bus/camera', 'camera'],
+    ['goes to the owner of its object rather than to that of its identity', pressObject, 'bus/camera', 'press'],
+    [
+      'goes to the gateway of its object rather than to the owner of its identity',
+      busObject,
+      'bus/camera',
+      'bus as a gateway',
+    ],
+    ['does not go to the owner of an identity above', other, 'bus/camera/lens', 'bus as a gateway'],
     ['goes to the gateway of a target above', other, 'bus/drive-1', 'bus as a gateway'],
     ['goes to the longest target', other, 'bus/line-2', 'line-2 as a gateway'],
     ['goes to the longest target above', other, 'bus/line-2/drive-1/x', 'line-2 as a gateway'],
@@ -52,11 +71,7 @@ describe('an invocation', () => {
       module('rest', [], { objectIds: [], targets: [''] }),
       module('bus', [], { objectIds: [], targets: ['bus'] }),
     ]);
-    expect([all(other, '')?.module.id, all(other, 'x/y')?.module.id, all(other, 'bus/y')?.module.id]).toEqual([
-      'rest',
-      'rest',
-      'bus',
-    ]);
+    expect(['', 'x/y', 'bus/y'].map((target) => moduleOf(all, other, target))).toEqual(['rest', 'rest', 'bus']);
   });
 
   it('goes to the longest matching target, for any targets', () => {
@@ -69,7 +84,7 @@ describe('an invocation', () => {
         );
         const above = targets.filter((served) => served === '' || served === target || target.startsWith(`${served}/`));
         const best = above.toSorted((a, b) => b.length - a.length)[0];
-        expect(find(other, target)?.module.id).toBe(best === undefined ? undefined : String(targets.indexOf(best)));
+        expect(moduleOf(find, other, target)).toBe(best === undefined ? undefined : String(targets.indexOf(best)));
       }),
       { numRuns: 2000 },
     );
@@ -79,5 +94,25 @@ describe('an invocation', () => {
     const began = process.cpuUsage();
     expect(name(other, 'x/'.repeat(500_000))).toBeUndefined();
     expect(process.cpuUsage(began).user).toBeLessThan(1_000_000);
+  });
+});
+
+describe('an identity', () => {
+  const modules = [module('camera', 'camera'), module('device', '')];
+  const second = '11111111-7f2b-4f0e-8d57-3b8f2f6c9e11';
+
+  it('has the object that is invoked first, in any letter case, and no other one', () => {
+    const find = createRouter(modules);
+    expect(moduleOf(find, other, 'camera')).toBe('camera');
+    expect(moduleOf(find, second, 'camera')).toBe('other_object');
+    expect(moduleOf(find, other.toUpperCase(), 'camera')).toBe('camera');
+    expect(moduleOf(createRouter(modules), second, 'camera')).toBe('camera'); // the file was read again
+  });
+
+  it('has an object of its own', () => {
+    const find = createRouter(modules);
+    expect(moduleOf(find, other, 'camera')).toBe('camera');
+    expect(moduleOf(find, second, '')).toBe('device');
+    expect(moduleOf(find, other, '')).toBe('other_object');
   });
 });

@@ -20,6 +20,18 @@ export const edgeFaults: readonly Fault[] = [
       replace: '    if (ofObject && !byTarget.has(target)) return ofObject;\n',
       caughtBy: 'goes to the gateway of its object rather than that of its target',
     },
+    {
+      fault: 'gives the owner of an identity any object of it',
+      find: "objectOf.get(target) === object ? ofIdentity : 'other_object'",
+      replace: 'ofIdentity',
+      caughtBy: 'has the object that is invoked first, in any letter case, and no other one',
+    },
+    {
+      fault: 'prefers the gateway above to the owner of the identity',
+      find: '    if (ofIdentity) {',
+      replace: "    if (ofIdentity && !byTarget.has(target.split('/')[0] ?? '')) {",
+      caughtBy: 'goes to the owner of its identity rather than to the gateway above',
+    },
   ),
   ...inFile('edge/src/configuration/crossChecks.ts', test('configuration'), {
     fault: 'allows topics below each other',

@@ -7,12 +7,13 @@ export const crossCheck = (file: ConfigurationFile): string[] => [
   ...dependencies(file),
   ...duplicates(file.modules, 'id', ({ id }) => [[id, 'id']]),
   ...duplicates(file.modules, 'object id', objectIds),
+  ...duplicates(file.modules, 'identity', ({ identity }) => (identity === undefined ? [] : [[identity, 'identity']])),
   ...duplicates(file.modules, 'target', ({ gateway }) => indexed(gateway?.targets ?? [], 'gateway.targets')),
   ...duplicates(file.modules, 'folder', ({ files }) =>
     files ? [[files.folder.replace(/\/+$/, ''), 'files.folder']] : [],
   ),
   ...overlappingTopics(file.modules),
-  ...unreachable(file.modules),
+  ...reachability(file.modules),
 ];
 
 type Located = readonly [value: string, path: string];
@@ -90,9 +91,15 @@ const prefixesOf = (topic: string): string[] => {
   return segments.map((_, index) => segments.slice(0, index + 1).join('/'));
 };
 
-const unreachable = (modules: readonly Module[]): string[] =>
-  modules.flatMap(({ objectIds: own, gateway }, index) =>
-    own.length + (gateway?.objectIds.length ?? 0) + (gateway?.targets.length ?? 0) === 0
-      ? [`modules[${index}]: no invocation can reach it: it has no objectIds and serves nothing as a gateway`]
-      : [],
-  );
+function reachability(modules: readonly Module[]): string[] {
+  return modules.flatMap(({ objectIds: own, identity, gateway }, index) => {
+    if (own.length > 0 && identity !== undefined)
+      return [`modules[${index}]: only one of objectIds and identity is allowed`];
+    const served = own.length + (gateway?.objectIds.length ?? 0) + (gateway?.targets.length ?? 0);
+    return served === 0 && identity === undefined
+      ? [
+          `modules[${index}]: no invocation can reach it: it has neither objectIds nor an identity, and serves nothing as a gateway`,
+        ]
+      : [];
+  });
+}

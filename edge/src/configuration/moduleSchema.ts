@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { file, guid, target, topic, whole } from './values.ts';
+import { file, guid, path, topic, whole } from './values.ts';
 
 /** One module of the edge device. */
 export const module = z.strictObject({
@@ -8,6 +8,10 @@ export const module = z.strictObject({
     .regex(/^[\w.-]{1,128}$/, 'must have 1 to 128 letters, digits, or any of . _ -')
     .meta({ description: 'Name of the module, in the log.' }),
   objectIds: z.array(guid).default([]).meta({ description: 'Object ids of the models that this module owns.' }),
+  identity: path.optional().meta({
+    description:
+      'Connectivity path of the identity whose object this module owns, instead of `objectIds`; `""` is the device itself. The object that is invoked first is the one: another object of the identity is refused until the proxy starts or reads its file again.',
+  }),
   topics_methods_in: topic.meta({
     description:
       'Prefix of the topics of invocations: `{in}/{method}/{requestId}`. The environment of the module has the same value.',
@@ -19,7 +23,7 @@ export const module = z.strictObject({
   gateway: z
     .strictObject({
       objectIds: z.array(guid).default([]).meta({ description: 'Object ids of the models that the gateway serves.' }),
-      targets: z.array(target).default([]).meta({
+      targets: z.array(path).default([]).meta({
         description:
           'Connectivity paths that the gateway serves, with all paths below; the longest match wins. `""` serves all paths without another match.',
       }),

@@ -29,8 +29,8 @@ export const topic = z
 export const isTopicText = (text: string): boolean =>
   text.isWellFormed() && !/[\p{Cc}\p{Noncharacter_Code_Point}]/u.test(text);
 
-/** A connectivity path below the device (P5). Empty: all paths without another match. */
-export const target = z
+/** A connectivity path below the device (P5); empty: the device itself. */
+export const path = z
   .string()
   .refine(
     (text) =>

@@ -6,7 +6,7 @@ type Invoked = 'yes' | 'no' | 'unknown';
 
 interface Failing {
   /** Of M8. 502: it failed and may have run, or a file could not be downloaded. 503: temporarily unavailable. */
-  readonly status: 400 | 404 | 502 | 503 | 504;
+  readonly status: 400 | 404 | 409 | 502 | 503 | 504;
   readonly invoked: Invoked;
 }
 
@@ -14,6 +14,7 @@ interface Failing {
 export const failures = {
   invalid_invocation: { status: 400, invoked: 'no' },
   no_module: { status: 404, invoked: 'no' },
+  other_object: { status: 409, invoked: 'no' },
   file_not_downloaded: { status: 502, invoked: 'no' },
   bad_reply: { status: 502, invoked: 'yes' },
   internal_error: { status: 502, invoked: 'unknown' },

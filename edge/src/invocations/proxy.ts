@@ -60,6 +60,7 @@ export function createProxy({
     if (isStopping) return failure('stopping', 'the edge proxy is stopping');
     const found = route(objectId, target);
     if (!found) return failure('no_module', 'no module of this device owns or serves this object');
+    if (found === 'other_object') return failure('other_object', anotherObject);
     const { id } = found.module;
     fields.module = id;
     const problem = found.isGateway ? undefined : methodNameProblem(method);
@@ -174,6 +175,8 @@ export function createProxy({
   };
 }
 
+const anotherObject =
+  'the module that owns this identity serves another object of it; after a change of the object the edge proxy must start or read its file again';
 const unreachable = failure(
   'broker_unavailable',
   'the broker is not connected, or does not let the proxy receive replies of this module',

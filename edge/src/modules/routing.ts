@@ -6,25 +6,37 @@ export interface Route {
   readonly isGateway: boolean;
 }
 
-export type FindRoute = (objectId: string, target: string) => Route | undefined;
+/** `other_object`: a module owns the target's identity, and serves another object of it. */
+export type FindRoute = (objectId: string, target: string) => Route | 'other_object' | undefined;
 
 /**
- * Routes by object id first, then by the longest configured target that equals the invocation's target or is a prefix
- * of it in whole segments (M10).
+ * Routes by object id first, then to the owner of the target's identity, then by the longest configured target that
+ * equals the invocation's target or is a prefix of it in whole segments (M10). The first object of an identity that is
+ * invoked stays the one.
  */
 export function createRouter(modules: readonly Module[]): FindRoute {
   const byObject = new Map<string, Route>();
+  const byIdentity = new Map<string, Route>();
   const byTarget = new Map<string, Route>();
   for (const module of modules) {
-    for (const id of module.objectIds) byObject.set(id.toLowerCase(), { module, isGateway: false });
-    for (const id of module.gateway?.objectIds ?? []) byObject.set(id.toLowerCase(), { module, isGateway: true });
-    for (const target of module.gateway?.targets ?? []) byTarget.set(target, { module, isGateway: true });
+    const { objectIds, identity, gateway } = module;
+    for (const id of objectIds) byObject.set(id.toLowerCase(), { module, isGateway: false });
+    if (identity !== undefined) byIdentity.set(identity, { module, isGateway: false });
+    for (const id of gateway?.objectIds ?? []) byObject.set(id.toLowerCase(), { module, isGateway: true });
+    for (const target of gateway?.targets ?? []) byTarget.set(target, { module, isGateway: true });
   }
   const longest = Math.max(0, ...[...byTarget.keys()].map((target) => target.length));
+  const objectOf = new Map<string, string>();
 
   return (objectId, target) => {
-    const ofObject = byObject.get(objectId.toLowerCase());
+    const object = objectId.toLowerCase();
+    const ofObject = byObject.get(object);
     if (ofObject) return ofObject;
+    const ofIdentity = byIdentity.get(target);
+    if (ofIdentity) {
+      if (!objectOf.has(target)) objectOf.set(target, object);
+      return objectOf.get(target) === object ? ofIdentity : 'other_object';
+    }
     // Prefixes longer than every configured target are not copied: the cost is linear in a hostile path.
     for (let end = target.length; end >= 0; end = end > 0 ? Math.max(0, target.lastIndexOf('/', end - 1)) : -1) {
       const route = end <= longest ? byTarget.get(target.slice(0, end)) : undefined;

@@ -57,7 +57,11 @@ export interface TestEdge {
   metrics(): Promise<string>;
   /** Calls `invokeMethod` of the proxy's identity through the hub. */
   call(call?: Call): Promise<CallResult>;
-  module(id: 'press' | 'bus', answer?: (request: Received) => void, isSubscribed?: boolean): Promise<TestModule>;
+  module(
+    id: 'press' | 'bus' | 'camera',
+    answer?: (request: Received) => void,
+    isSubscribed?: boolean,
+  ): Promise<TestModule>;
   stopBroker(): Promise<void>;
   startBroker(): Promise<void>;
   startHub(): Promise<void>;
@@ -83,10 +87,11 @@ export interface TestEdgeOptions {
 export const users: Readonly<Record<string, BrokerUser>> = {
   'edge-proxy': {
     password: 'edge-proxy-secret',
-    publish: ['press/in/#', 'bus/in/#'],
-    subscribe: ['press/out/#', 'bus/out/#'],
+    publish: ['press/in/#', 'bus/in/#', 'camera/in/#'],
+    subscribe: ['press/out/#', 'bus/out/#', 'camera/out/#'],
   },
   press: { password: 'press-secret', publish: ['press/out/#'], subscribe: ['press/in/#'] },
+  camera: { password: 'camera-secret', publish: ['camera/out/#'], subscribe: ['camera/in/#'] },
   bus: { password: 'bus-secret', publish: ['bus/out/#'], subscribe: ['bus/in/#'] },
 };
 
@@ -123,6 +128,7 @@ export async function startTestEdge(options: TestEdgeOptions = {}): Promise<Test
         ...{ id: 'bus', topics_methods_in: 'bus/in', topics_methods_out: 'bus/out' },
         gateway: { objectIds: [busObject], targets: ['line'] },
       },
+      { id: 'camera', identity: 'camera', topics_methods_in: 'camera/in', topics_methods_out: 'camera/out' },
     ],
     files: options.files ?? {},
     limits: options.limits ?? {},

@@ -10,6 +10,7 @@ const buckets = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 
 const reasons = [
   'invalid_invocation',
   'no_module',
+  'other_object',
   'file_not_downloaded',
   'bad_reply',
   'internal_error',
