@@ -207,8 +207,8 @@ describe('the command line', () => {
       await writeFile(file, JSON.stringify({ hub, broker: { url: 'mqtt://h' }, modules: [module] }));
       const { code, stderr } = (await run('--config', file, '--check-config')) as { code: number; stderr: string };
       expect(code).toBe(1);
-      expect(stderr).toContain('  - modules[0].objectIds[0]: must be a GUID\n');
-      expect(stderr).toContain('  - modules[0].topics_methods_in: must not contain the wildcards + or #\n');
+      expect(stderr).toContain('  - line 1: modules[0].objectIds[0]: must be a GUID\n');
+      expect(stderr).toContain('  - line 1: modules[0].topics_methods_in: must not contain the wildcards + or #\n');
     } finally {
       await rm(folder, { recursive: true });
     }

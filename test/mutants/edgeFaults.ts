@@ -33,6 +33,22 @@ export const edgeFaults: readonly Fault[] = [
       caughtBy: 'goes to the owner of its identity rather than to the gateway above',
     },
   ),
+  ...inFile(
+    'edge/src/configuration/jsonWithComments.ts',
+    test('configuration'),
+    {
+      fault: 'does not count the lines of comments',
+      find: "skipped.split('\\n').length - 1",
+      replace: "skipped.replaceAll(/\\/\\*.*?\\*\\//gs, '').split('\\n').length - 1",
+      caughtBy: 'knows the line of each value, and of the nearest one around what is missing',
+    },
+    {
+      fault: 'quotes the text at a fault',
+      find: "if (current.startsWith('\"')) return 'a string';",
+      replace: '',
+      caughtBy: 'never quotes a value: "secret"',
+    },
+  ),
   ...inFile('edge/src/configuration/crossChecks.ts', test('configuration'), {
     fault: 'allows topics below each other',
     find: 'segments.slice(0, index + 1)',

@@ -1,8 +1,11 @@
 import type { Module } from './moduleSchema.ts';
 import type { ConfigurationFile } from './schema.ts';
 
-/** Problems between values of the file, each with its path (M10). */
-export const crossCheck = (file: ConfigurationFile): string[] => [
+/** What is wrong at a place of the file, such as `modules[0].id`. */
+export type Problem = readonly [place: string, what: string];
+
+/** Problems between values of the file (M10). */
+export const crossCheck = (file: ConfigurationFile): Problem[] => [
   ...alternatives(file),
   ...dependencies(file),
   ...duplicates(file.modules, 'id', ({ id }) => [[id, 'id']]),
@@ -27,25 +30,35 @@ const objectIds = ({ objectIds: own, gateway }: Module): Located[] =>
     path,
   ]);
 
-const alternatives = ({ hub, broker }: ConfigurationFile): string[] => [
-  ...((hub.connectionString === undefined) === (hub.connectionStringFile === undefined)
-    ? ['hub: exactly one of connectionString and connectionStringFile is required']
-    : []),
-  ...(broker.password !== undefined && broker.passwordFile !== undefined
-    ? ['broker: only one of password and passwordFile is allowed']
-    : []),
+const problemIf = (isWrong: boolean, ...problem: Problem): Problem[] => (isWrong ? [problem] : []);
+
+const alternatives = ({ hub, broker }: ConfigurationFile): Problem[] => [
+  ...problemIf(
+    (hub.connectionString === undefined) === (hub.connectionStringFile === undefined),
+    'hub',
+    'exactly one of connectionString and connectionStringFile is required',
+  ),
+  ...problemIf(
+    broker.password !== undefined && broker.passwordFile !== undefined,
+    'broker',
+    'only one of password and passwordFile is allowed',
+  ),
 ];
 
-function dependencies({ broker, limits }: ConfigurationFile): string[] {
+function dependencies({ broker, limits }: ConfigurationFile): Problem[] {
   const hasPassword = broker.password !== undefined || broker.passwordFile !== undefined;
   return [
-    ...(hasPassword && broker.username === undefined ? ['broker.username: is required with a password'] : []),
-    ...((broker.certificateFile === undefined) === (broker.keyFile === undefined)
-      ? []
-      : ['broker: certificateFile and keyFile require each other']),
-    ...(limits.inFlightPerModule > limits.inFlight
-      ? ['limits.inFlightPerModule: must not be more than limits.inFlight']
-      : []),
+    ...problemIf(hasPassword && broker.username === undefined, 'broker.username', 'is required with a password'),
+    ...problemIf(
+      (broker.certificateFile === undefined) !== (broker.keyFile === undefined),
+      'broker',
+      'certificateFile and keyFile require each other',
+    ),
+    ...problemIf(
+      limits.inFlightPerModule > limits.inFlight,
+      'limits.inFlightPerModule',
+      'must not be more than limits.inFlight',
+    ),
   ];
 }
 
@@ -53,33 +66,33 @@ function duplicates(
   modules: readonly Module[],
   what: string,
   valuesOf: (module: Module) => readonly Located[],
-): string[] {
+): Problem[] {
   const seen = new Map<string, string>();
-  const problems: string[] = [];
+  const problems: Problem[] = [];
   for (const [index, module] of modules.entries()) {
     for (const [value, member] of valuesOf(module)) {
       const path = `modules[${index}].${member}`;
       const first = seen.get(value);
       if (first === undefined) seen.set(value, path);
-      else problems.push(`${path}: the ${what} ${JSON.stringify(value)} is already used in ${first}`);
+      else problems.push([path, `the ${what} ${JSON.stringify(value)} is already used in ${first}`]);
     }
   }
   return problems;
 }
 
 /** Topics that are equal, or one below the other, would mix requests and replies. */
-function overlappingTopics(modules: readonly Module[]): string[] {
+function overlappingTopics(modules: readonly Module[]): Problem[] {
   const topics = modules.flatMap(({ topics_methods_in, topics_methods_out }, index) => [
     { topic: topics_methods_in, path: `modules[${index}].topics_methods_in` },
     { topic: topics_methods_out, path: `modules[${index}].topics_methods_out` },
   ]);
   const seen = new Map<string, string>();
-  const problems: string[] = [];
+  const problems: Problem[] = [];
   // Shorter topics first, so that each comes after its prefixes.
   for (const { topic, path } of topics.toSorted((a, b) => a.topic.length - b.topic.length)) {
     const prefix = prefixesOf(topic).find((prefix) => seen.has(prefix));
     if (prefix !== undefined) {
-      problems.push(`${path}: the topic is ${prefix === topic ? 'the same as' : 'below'} ${seen.get(prefix)}`);
+      problems.push([path, `the topic is ${prefix === topic ? 'the same as' : 'below'} ${seen.get(prefix)}`]);
     }
     if (!seen.has(topic)) seen.set(topic, path);
   }
@@ -91,15 +104,19 @@ const prefixesOf = (topic: string): string[] => {
   return segments.map((_, index) => segments.slice(0, index + 1).join('/'));
 };
 
-function reachability(modules: readonly Module[]): string[] {
-  return modules.flatMap(({ objectIds: own, identity, gateway }, index) => {
-    if (own.length > 0 && identity !== undefined)
-      return [`modules[${index}]: only one of objectIds and identity is allowed`];
+const reachability = (modules: readonly Module[]): Problem[] =>
+  modules.flatMap(({ objectIds: own, identity, gateway }, index) => {
     const served = own.length + (gateway?.objectIds.length ?? 0) + (gateway?.targets.length ?? 0);
-    return served === 0 && identity === undefined
-      ? [
-          `modules[${index}]: no invocation can reach it: it has neither objectIds nor an identity, and serves nothing as a gateway`,
-        ]
-      : [];
+    return [
+      ...problemIf(
+        own.length > 0 && identity !== undefined,
+        `modules[${index}]`,
+        'only one of objectIds and identity is allowed',
+      ),
+      ...problemIf(
+        served === 0 && identity === undefined,
+        `modules[${index}]`,
+        'no invocation can reach it: it has neither objectIds nor an identity, and serves nothing as a gateway',
+      ),
+    ];
   });
-}

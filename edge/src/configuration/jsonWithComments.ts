@@ -10,26 +10,43 @@ const token =
 
 const maxDepth = 64;
 
+/** A file of JSON with comments. */
+export interface Json {
+  readonly value: unknown;
+  /** The line, from 1, of a place such as `modules[0].id`, or of the nearest value around it. */
+  lineOf(place: string): number;
+}
+
 /**
  * Reads JSON with comments and trailing commas. Refuses duplicate names in an object.
  * @throws JsonError
  */
-export function readJsonWithComments(text: string): unknown {
+export function readJsonWithComments(text: string): Json {
   let at = 0;
+  let line = 1;
   let current = '';
+  const lines = new Map<string, number>();
 
   function fail(problem: string): never {
-    throw new JsonError(`line ${text.slice(0, at).split('\n').length}: ${problem}`);
+    throw new JsonError(`line ${line}: ${problem}`);
   }
 
-  const failExpecting = (expected: string): never =>
-    fail(`expected ${expected}, found ${current === '' ? 'the end of the file' : current}`);
+  const failExpecting = (expected: string): never => fail(`expected ${expected}, found ${shown()}`);
+
+  /** A string or a number may be a password in the wrong place. */
+  function shown(): string {
+    if (current === '') return 'the end of the file';
+    if (current.startsWith('"')) return 'a string';
+    return /^[-\d]/.test(current) ? 'a number' : current;
+  }
 
   /** Moves to the next token; it is empty at the end. */
   function step(): void {
-    between.lastIndex = at + current.length;
-    between.exec(text);
-    at = between.lastIndex;
+    const end = at + current.length;
+    between.lastIndex = end;
+    const [skipped = ''] = between.exec(text) ?? [];
+    line += skipped.split('\n').length - 1;
+    at = end + skipped.length;
     token.lastIndex = at;
     current = token.exec(text)?.[0] ?? '';
     if (current === '' && at < text.length) fail(`unexpected ${JSON.stringify(text.charAt(at))}`);
@@ -39,27 +56,30 @@ export function readJsonWithComments(text: string): unknown {
     if (!allowed.includes(current)) failExpecting(allowed.join(' or '));
   }
 
-  function value(depth: number): unknown {
+  function value(depth: number, place: string): unknown {
     if (depth > maxDepth) fail(`nested more than ${maxDepth} levels deep`);
-    if (current === '{') return members(depth);
-    if (current === '[') return elements(depth);
+    if (!lines.has(place)) lines.set(place, line);
+    if (current === '{') return members(depth, place);
+    if (current === '[') return elements(depth, place);
     if (current === '' || /^[}\]:,]$/.test(current)) failExpecting('a value');
     const read: unknown = JSON.parse(current);
     step();
     return read;
   }
 
-  function members(depth: number): unknown {
+  function members(depth: number, place: string): unknown {
     const found = new Map<string, unknown>();
     step();
     while (current !== '}') {
       if (!current.startsWith('"')) failExpecting('a name in quotes');
       const name: string = JSON.parse(current);
       if (found.has(name)) fail(`duplicate name ${current}`);
+      const own = memberOf(place, name);
+      lines.set(own, line);
       step();
       expect(':');
       step();
-      found.set(name, value(depth + 1));
+      found.set(name, value(depth + 1, own));
       expect(',', '}');
       if (current === ',') step();
     }
@@ -67,11 +87,11 @@ export function readJsonWithComments(text: string): unknown {
     return Object.fromEntries(found);
   }
 
-  function elements(depth: number): unknown {
+  function elements(depth: number, place: string): unknown {
     const found: unknown[] = [];
     step();
     while (current !== ']') {
-      found.push(value(depth + 1));
+      found.push(value(depth + 1, elementOf(place, found.length)));
       expect(',', ']');
       if (current === ',') step();
     }
@@ -80,7 +100,20 @@ export function readJsonWithComments(text: string): unknown {
   }
 
   step();
-  const root = value(0);
+  const root = value(0, '');
   if (current !== '') failExpecting('the end of the file');
-  return root;
+  return {
+    value: root,
+    lineOf(place) {
+      for (let around = place; around !== ''; around = around.replace(/(^|\.|\[)[^.[]*$/, '')) {
+        const known = lines.get(around);
+        if (known !== undefined) return known;
+      }
+      return lines.get('') ?? 1;
+    },
+  };
 }
+
+/** The place of a member, and of an element, as problems name it. */
+export const memberOf = (place: string, name: string): string => (place ? `${place}.${name}` : name);
+export const elementOf = (place: string, index: number): string => `${place}[${index}]`;

@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import type { z } from 'zod';
-import { crossCheck } from './crossChecks.ts';
-import { JsonError, readJsonWithComments } from './jsonWithComments.ts';
+import { crossCheck, type Problem } from './crossChecks.ts';
+import { elementOf, type Json, JsonError, memberOf, readJsonWithComments } from './jsonWithComments.ts';
 import { type ConfigurationFile, schema } from './schema.ts';
 
-/** The configuration is invalid; each problem names its place. */
+/** The configuration is invalid; each problem names its line and its place. */
 export class ConfigurationError extends Error {
   override name = 'ConfigurationError';
   readonly problems: readonly string[];
@@ -38,36 +38,50 @@ export async function readConfiguration(path: string): Promise<Configuration> {
   const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
     throw new ConfigurationError([`the file cannot be read: ${error.code}`]);
   });
-  return loadFiles(parseConfiguration(text), dirname(path));
+  const json = readJson(text);
+  const { configuration, problems } = await loadFiles(check(json), dirname(path));
+  refuse(problems, json);
+  return configuration;
 }
 
 /** @throws ConfigurationError */
-export function parseConfiguration(text: string): ConfigurationFile {
-  let value: unknown;
+export const parseConfiguration = (text: string): ConfigurationFile => check(readJson(text));
+
+function readJson(text: string): Json {
   try {
-    value = readJsonWithComments(text);
+    return readJsonWithComments(text);
   } catch (error) {
     if (!(error instanceof JsonError)) throw error;
     throw new ConfigurationError([error.message]);
   }
-  const { data, error } = schema.safeParse(value);
-  const problems = data ? crossCheck(data) : error.issues.flatMap(problemsOf);
-  if (!data || problems.length > 0) throw new ConfigurationError(problems);
-  return data;
 }
 
-function problemsOf({ path, code, message, ...issue }: z.core.$ZodIssue): string[] {
+/** @throws ConfigurationError */
+function check(json: Json): ConfigurationFile {
+  const { data, error } = schema.safeParse(json.value);
+  refuse(data ? crossCheck(data) : error.issues.flatMap(problemsOf), json);
+  return data as ConfigurationFile;
+}
+
+/** @throws ConfigurationError if there is a problem */
+function refuse(problems: readonly Problem[], { lineOf }: Json): void {
+  if (problems.length === 0) return;
+  throw new ConfigurationError(
+    problems.map(([place, what]) => `line ${lineOf(place)}: ${place || 'the file'}: ${what}`),
+  );
+}
+
+function problemsOf({ path, code, message, ...issue }: z.core.$ZodIssue): Problem[] {
   const place = path.reduce<string>(
-    (before, key) => (typeof key === 'number' ? `${before}[${key}]` : `${before}${before && '.'}${String(key)}`),
+    (before, key) => (typeof key === 'number' ? elementOf(before, key) : memberOf(before, String(key))),
     '',
   );
-  const named = (name: string) => (place ? `${place}.${name}` : name);
   if (code === 'unrecognized_keys')
-    return (issue as z.core.$ZodIssueUnrecognizedKeys).keys.map((key) => `${named(key)}: is not a setting`);
-  if (code !== 'invalid_type' || message.startsWith('must')) return [`${place || 'the file'}: ${message}`];
+    return (issue as z.core.$ZodIssueUnrecognizedKeys).keys.map((key) => [memberOf(place, key), 'is not a setting']);
+  if (code !== 'invalid_type' || message.startsWith('must')) return [[place, message]];
   const { expected } = issue as z.core.$ZodIssueInvalidType;
   const isMissing = message.endsWith('received undefined');
-  return [`${place || 'the file'}: ${isMissing ? 'is missing' : `must be ${typeNames[expected] ?? expected}`}`];
+  return [[place, isMissing ? 'is missing' : `must be ${typeNames[expected] ?? expected}`]];
 }
 
 const typeNames: Readonly<Record<string, string>> = {
@@ -77,21 +91,22 @@ const typeNames: Readonly<Record<string, string>> = {
   boolean: 'true or false',
 };
 
-async function loadFiles({ hub, broker, files, ...rest }: ConfigurationFile, folder: string): Promise<Configuration> {
-  const problems: string[] = [];
+/** The configuration counts only if there are no problems. */
+async function loadFiles({ hub, broker, files, ...rest }: ConfigurationFile, folder: string) {
+  const problems: Problem[] = [];
   async function content(place: string, path: string | undefined): Promise<string | undefined> {
     if (path === undefined) return undefined;
     try {
       return await readFile(resolve(folder, path), 'utf8');
     } catch (error) {
-      problems.push(`${place}: ${path} cannot be read: ${(error as NodeJS.ErrnoException).code}`);
+      problems.push([place, `${path} cannot be read: ${(error as NodeJS.ErrnoException).code}`]);
       return undefined;
     }
   }
   const { connectionStringFile, connectionString = await content('hub.connectionStringFile', connectionStringFile) } =
     hub;
   const { url, username, clientId, passwordFile, caFile, certificateFile, keyFile } = broker;
-  const configuration = {
+  const configuration: Configuration = {
     ...rest,
     modules: rest.modules.map((module) => ({
       ...module,
@@ -112,8 +127,7 @@ async function loadFiles({ hub, broker, files, ...rest }: ConfigurationFile, fol
   };
   if (problems.length === 0)
     problems.push(...connectionStringProblems(configuration.hub.connectionString, connectionStringFile));
-  if (problems.length > 0) throw new ConfigurationError(problems);
-  return configuration;
+  return { configuration, problems };
 }
 
 type Defined<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] } & {
@@ -124,11 +138,11 @@ const defined = <T extends object>(value: T) =>
   Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined)) as Defined<T>;
 
 /** The hub's client does not name the missing parts. */
-function connectionStringProblems(connectionString: string, file: string | undefined): string[] {
+function connectionStringProblems(connectionString: string, file: string | undefined): Problem[] {
   const place = file === undefined ? 'hub.connectionString' : 'hub.connectionStringFile';
   const names = connectionString.split(';').map((part) => part.slice(0, part.indexOf('=')));
   const missing = ['HostName', 'DeviceId', 'SharedAccessKey'].filter((name) => !names.includes(name));
   return missing.length === 0
     ? []
-    : [`${place}: has no ${missing.join(', no ')}: HostName=…;DeviceId=…;SharedAccessKey=… is required`];
+    : [[place, `has no ${missing.join(', no ')}: HostName=…;DeviceId=…;SharedAccessKey=… is required`]];
 }
