@@ -1,6 +1,6 @@
-import { lstat, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { lstat, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { BlobServiceClient } from '@azure/storage-blob';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { urlProblem } from '../../edge/src/files/fileUrl.ts';
@@ -157,6 +157,11 @@ describe('a file is not delivered', () => {
       /longer than the signed length/,
     ],
     [
+      'sends one byte more than the signed length',
+      (_, response) => response.writeHead(200, { etag: '"0x1"' }).end('firmware!'),
+      /longer than the signed length/,
+    ],
+    [
       'sends less than the signed length',
       (_, response) => response.writeHead(200, { etag: '"0x1"' }).end('x'),
       /shorter than the signed length/,
@@ -268,6 +273,75 @@ describe('the folder of a module', () => {
     expect((await again).status).toBe(502);
   });
 
+  it.each<[string, string]>([
+    ['files in folders below', 'a/b/c'],
+    ['files with the name of an unfinished download', '.incoming-of-the-module'],
+    ['files in a folder with such a name', '.incoming-folder/a'],
+  ])('has a quota, which includes %s', async (_, name) => {
+    await start({ folder: { quotaBytes: 1_000 } });
+    await mkdir(dirname(join(edge.files, name)), { recursive: true });
+    await writeFile(join(edge.files, name), 'x'.repeat(600));
+    expect((await load(server.signed('a', 'x'.repeat(401)))).payload.detail).toMatch(/do not fit the quota/);
+    expect(server.requests).toBe(0);
+    const fits = load(server.signed('b', 'x'.repeat(400)));
+    (await press.next()).reply(0);
+    expect((await fits).status).toBe(200);
+  });
+
+  it('has a maximum number of entries, those of folders below included', async () => {
+    await start({ folder: { mostFiles: 3 } });
+    await mkdir(join(edge.files, 'a', 'b'), { recursive: true });
+    const fits = load(server.signed('a', 'a'));
+    (await press.next()).reply(0);
+    expect((await fits).status).toBe(200);
+    expect((await load(server.signed('b', 'b'))).payload.detail).toMatch(/do not fit the quota/);
+  });
+
+  it('does not count what a link leads to', async () => {
+    await start({ folder: { quotaBytes: 1_000, mostFiles: 2 } });
+    await symlink(edge.folder, join(edge.files, 'link'));
+    const fits = load(server.signed('a', 'a'.repeat(1_000)));
+    (await press.next()).reply(0);
+    expect((await fits).status).toBe(200);
+  });
+
+  it('does not count downloads in progress twice', async () => {
+    await start({ folder: { quotaBytes: 1_000 } });
+    const signed = server.signed('a', 'x'.repeat(400));
+    let finish = () => {};
+    server.behave((_, response) => {
+      response.writeHead(200, { etag: signed.etag }).write('x'.repeat(399));
+      finish = () => response.end('x');
+    });
+    const first = load(signed);
+    await expect.poll(async () => (await inFolder()).length).toBe(1);
+    await expect.poll(async () => (await lstat(join(edge.files, (await inFolder())[0] ?? ''))).size).toBe(399);
+    const finishFirst = finish;
+    const second = load(signed);
+    await expect.poll(() => server.open).toBe(2);
+    finishFirst();
+    finish();
+    for (let index = 0; index < 2; index += 1) (await press.next()).reply(0);
+    expect([(await first).status, (await second).status]).toEqual([200, 200]);
+  });
+
+  it('may have a folder with the name of an unfinished download at the start', async () => {
+    const files = await mkdtemp(join(tmpdir(), 'files-'));
+    try {
+      await mkdir(join(files, '.incoming-folder'));
+      await writeFile(join(files, '.incoming-folder', 'a'), '');
+      await writeFile(join(files, '.incoming-left-over'), '');
+      await start({ folder: { folder: files } });
+      expect(edge.lines.filter(({ event }) => event === 'module.folder_unusable')).toEqual([]);
+      expect(await readdir(files, { recursive: true })).toEqual(['.incoming-folder', '.incoming-folder/a']);
+      const calling = load(server.signed('a', 'a'));
+      (await press.next()).reply(0);
+      expect((await calling).status).toBe(200);
+    } finally {
+      await rm(files, { recursive: true });
+    }
+  });
+
   it('has a maximum number of files', async () => {
     await start({ folder: { mostFiles: 2 } });
     await writeFile(join(edge.files, 'one'), '');
@@ -295,7 +369,7 @@ describe('the folder of a module', () => {
 });
 
 it('the folder of a module is refused where no folder can be made, and not tried for ever', async () => {
-  const folder = createModuleFolder({ folder: '/proc/nothing/files', quotaBytes: 1, mostFiles: 1, mode: '0600' });
+  const folder = createModuleFolder('/proc/nothing/files');
   await expect(folder.prepare()).rejects.toThrow('ENOENT');
 });
 

@@ -181,13 +181,59 @@ export const edgeFaults: readonly Fault[] = [
     replace: 'hosts.length > 0',
     caughtBy: 'from a host that is not configured',
   }),
+  ...inFile('edge/src/files/download.ts', test('files'), {
+    fault: 'accepts a file that is one byte too long',
+    find: 'if (count > bytes) throw',
+    replace: 'if (count > bytes + 1) throw',
+    caughtBy: 'when its host sends one byte more than the signed length',
+  }),
+  ...inFile(
+    'edge/src/files/usage.ts',
+    test('files'),
+    {
+      fault: 'does not look into the folders below that of a module',
+      find: 'waiting.push(path)',
+      replace: 'waiting.length += 0',
+      caughtBy: 'has a quota, which includes files in folders below',
+    },
+    {
+      fault: 'does not count folders',
+      find: '      files += 1;\n',
+      replace: '      if (!(await lstat(join(dir.path, name))).isDirectory()) files += 1;\n',
+      caughtBy: 'has a maximum number of entries, those of folders below included',
+    },
+    {
+      fault: 'counts downloads in progress twice',
+      find: '(name) => !isOwn(name)',
+      replace: '(name) => isOwn !== undefined || name !== undefined',
+      caughtBy: 'does not count downloads in progress twice',
+    },
+    {
+      fault: 'follows links',
+      find: 'lstat(path).catch',
+      replace: "(await import('node:fs/promises')).stat(path).catch",
+      caughtBy: 'does not count what a link leads to',
+    },
+  ),
   ...inFile(
     'edge/src/files/moduleFolder.ts',
     test('files'),
     {
+      fault: 'removes folders that have the name of a leftover',
+      find: ' && !entry.isDirectory();',
+      replace: ';',
+      caughtBy: 'may have a folder with the name of an unfinished download at the start',
+    },
+    {
+      fault: 'ignores files with the name of an unfinished download',
+      find: 'ownBefore.has(name) || own.has(name)',
+      replace: 'temporary.test(name) || own.has(name)',
+      caughtBy: 'has a quota, which includes files with the name of an unfinished download',
+    },
+    {
       fault: 'ignores files that a module has not removed',
-      find: 'used.bytes + reserved.bytes + bytes > quotaBytes',
-      replace: 'reserved.bytes + bytes > quotaBytes',
+      find: 'used.bytes + before.bytes + bytes > quotaBytes',
+      replace: 'before.bytes + bytes > quotaBytes',
       caughtBy: 'has a quota, which includes files that the module has not removed',
     },
     {

@@ -34,9 +34,10 @@ export const module = z.strictObject({
     .strictObject({
       folder: file.meta({ description: 'Folder of the proxy that the module sees as /files.' }),
       quotaBytes: whole(1, Number.MAX_SAFE_INTEGER).default(1_073_741_824).meta({
-        description: 'Maximum size of the folder in bytes, including files that the module has not removed.',
+        description:
+          'Maximum size of the folder and those below in bytes, including files that the module has not removed.',
       }),
-      mostFiles: whole(1, 100_000).default(1000).meta({ description: 'Maximum number of files in the folder.' }),
+      mostFiles: whole(1, 100_000).default(1000).meta({ description: 'Maximum number of files and folders in it.' }),
       mode: z
         .string()
         .regex(/^0?[0-7]{3}$/, 'must be a file mode such as "0640"')

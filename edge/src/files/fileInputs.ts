@@ -1,3 +1,4 @@
+import type { Module } from '../configuration/moduleSchema.ts';
 import type { Configuration } from '../configuration/read.ts';
 import type { SignedFile } from '../hub/invocation.ts';
 import { type Meter, statusValue } from '../metrics/meter.ts';
@@ -29,14 +30,15 @@ export interface FileInputs {
   download(moduleId: string, files: ReadonlyMap<string, SignedFile>, signal: AbortSignal): Promise<DownloadResult>;
 }
 
+type Folders = Map<string, ModuleFolder>;
+
 export function createFileInputs(
   { modules, files: settings }: Pick<Configuration, 'modules' | 'files'>,
   meter: Meter,
+  known: Folders = new Map(),
 ): FileInputs {
   const record = meter.histogram('http.client.request.duration');
-  const folders = new Map(
-    modules.flatMap(({ id, files }) => (files ? [[id, createModuleFolder(files)] as const] : [])),
-  );
+  const folders = new Map(modules.flatMap(({ id, files }) => (files ? [[id, withFolder(files, known)] as const] : [])));
   const downloads = createSemaphore(settings.atOnce);
 
   /** Downloads one file, and records how long it took. */
@@ -54,7 +56,7 @@ export function createFileInputs(
   }
 
   async function downloadAll(
-    { mode }: ModuleFolder,
+    mode: number,
     reservation: Reservation,
     files: ReadonlyMap<string, SignedFile>,
     signal: AbortSignal,
@@ -74,7 +76,7 @@ export function createFileInputs(
   return {
     async prepare() {
       const unusable = await Promise.all(
-        [...folders].map(async ([moduleId, folder]) =>
+        [...folders].map(async ([moduleId, { folder }]) =>
           folder.prepare().then(
             () => [],
             (error: NodeJS.ErrnoException) => [{ moduleId, cause: error.code ?? error.name }],
@@ -85,8 +87,8 @@ export function createFileInputs(
     },
 
     async download(moduleId, files, signal) {
-      const folder = folders.get(moduleId);
-      if (!folder) return unavailable('the module takes no files: no folder is configured for it');
+      const found = folders.get(moduleId);
+      if (!found) return unavailable('the module takes no files: no folder is configured for it');
       for (const { url } of files.values()) {
         const problem = urlProblem(url, settings);
         if (problem !== undefined) return failed(problem);
@@ -94,9 +96,9 @@ export function createFileInputs(
       const bytes = [...files.values()].reduce((sum, file) => sum + file.bytes, 0);
       let reservation: Reservation | undefined;
       try {
-        reservation = await folder.reserve(bytes, files.size);
+        reservation = await found.folder.reserve(found, bytes, files.size);
         if (!reservation) return unavailable('the files do not fit the quota of the module’s folder');
-        const names = await downloadAll(folder, reservation, files, signal);
+        const names = await downloadAll(found.mode, reservation, files, signal);
         const { release, discard } = reservation;
         return { kind: 'files', files: { names, keep: release, discard } };
       } catch (error) {
@@ -107,6 +109,14 @@ export function createFileInputs(
       }
     },
   };
+}
+
+type FolderSettings = NonNullable<Module['files']>;
+
+function withFolder({ folder: path, quotaBytes, mostFiles, mode }: FolderSettings, known: Folders) {
+  const folder = known.get(path) ?? createModuleFolder(path);
+  known.set(path, folder);
+  return { folder, quotaBytes, mostFiles, mode: Number.parseInt(mode, 8) };
 }
 
 const unavailable = (detail: string) => ({ kind: 'unavailable', detail }) as const;

@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { lstat, readdir, rename, rm } from 'node:fs/promises';
+import { opendir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeDirectory } from './makeDirectory.ts';
+import { usageOf } from './usage.ts';
 
 /** The folder of a module, with its quota (M12). */
 export interface ModuleFolder {
-  readonly mode: number;
   /** Creates the folder and removes unfinished downloads of an earlier process. Rejects when it cannot be used. */
   prepare(): Promise<void>;
-  /** Reserves part of the quota; undefined when too little is free. */
-  reserve(bytes: number, files: number): Promise<Reservation | undefined>;
+  /** Reserves part of the quota; undefined when too little is free. Rejects when the folder cannot be read. */
+  reserve(quota: Quota, bytes: number, files: number): Promise<Reservation | undefined>;
 }
 
 export interface Reservation {
@@ -23,59 +23,52 @@ export interface Reservation {
   release(): void;
 }
 
-interface FolderOptions {
-  readonly folder: string;
+interface Quota {
   readonly quotaBytes: number;
   readonly mostFiles: number;
-  /** Octal. */
-  readonly mode: string;
 }
 
 const temporary = /^\.incoming-/;
 
-export function createModuleFolder({ folder, quotaBytes, mostFiles, mode }: FolderOptions): ModuleFolder {
+export function createModuleFolder(folder: string): ModuleFolder {
   let reserved = { bytes: 0, files: 0 };
-  /** Finished files of open reservations, which must not count twice. */
-  const finished = new Set<string>();
+  /** Files of open reservations, complete or not, which must not count twice. */
+  const own = new Set<string>();
   let lastReservation: Promise<unknown> = Promise.resolve();
 
-  async function usage() {
-    const names = (await readdir(folder)).filter((name) => !temporary.test(name) && !finished.has(name));
-    let bytes = 0;
-    // With too many files their sizes no longer matter.
-    for (const name of names.slice(0, mostFiles)) {
-      const found = await lstat(join(folder, name)).catch(() => undefined); // the module may just have removed it
-      if (found?.isFile()) bytes += found.size;
-    }
-    return { bytes, files: names.length };
-  }
-
-  async function tryReserve(bytes: number, files: number): Promise<Reservation | undefined> {
-    const used = await usage();
-    if (used.bytes + reserved.bytes + bytes > quotaBytes || used.files + reserved.files + files > mostFiles)
+  /** @throws Error of the file system */
+  async function tryReserve(
+    { quotaBytes, mostFiles }: Quota,
+    bytes: number,
+    files: number,
+  ): Promise<Reservation | undefined> {
+    // What is released meanwhile still counts as reserved, and its files do not.
+    const before = reserved;
+    const ownBefore = new Set(own);
+    const used = await usageOf(folder, mostFiles, (name) => ownBefore.has(name) || own.has(name));
+    if (used.bytes + before.bytes + bytes > quotaBytes || used.files + before.files + files > mostFiles)
       return undefined;
     reserved = { bytes: reserved.bytes + bytes, files: reserved.files + files };
-    const paths = new Set<string>();
     const names = new Set<string>();
+    const pathOf = (name: string) => join(folder, name);
+    const added = (name: string) => {
+      names.add(name);
+      own.add(name);
+      return name;
+    };
     const release = () => {
       reserved = { bytes: reserved.bytes - bytes, files: reserved.files - files };
-      for (const name of names) finished.delete(name);
+      for (const name of names) own.delete(name);
     };
     return {
-      temporaryPath() {
-        const path = join(folder, `.incoming-${randomUUID()}`);
-        paths.add(path);
-        return path;
-      },
+      temporaryPath: () => pathOf(added(`.incoming-${randomUUID()}`)),
       async finish(path) {
-        const name = randomUUID();
-        names.add(name);
-        finished.add(name);
-        await rename(path, join(folder, name));
+        const name = added(randomUUID());
+        await rename(path, pathOf(name));
         return name;
       },
       async discard() {
-        const all = [...paths, ...[...names].map((name) => join(folder, name))];
+        const all = [...names].map(pathOf);
         await Promise.all(all.map((path) => rm(path, { force: true }).catch(() => {})));
         release();
       },
@@ -84,15 +77,16 @@ export function createModuleFolder({ folder, quotaBytes, mostFiles, mode }: Fold
   }
 
   return {
-    mode: Number.parseInt(mode, 8),
     async prepare() {
       makeDirectory(folder, 0o777);
-      const unfinished = (await readdir(folder)).filter((name) => temporary.test(name));
-      await Promise.all(unfinished.map((name) => rm(join(folder, name), { force: true })));
+      for await (const entry of await opendir(folder)) {
+        const isLeftOver = temporary.test(entry.name) && !own.has(entry.name) && !entry.isDirectory();
+        if (isLeftOver) await rm(join(folder, entry.name), { force: true });
+      }
     },
     // One after the other, so that two calls do not reserve the same bytes.
-    reserve(bytes, files) {
-      const reservation = lastReservation.then(() => tryReserve(bytes, files));
+    reserve(quota, bytes, files) {
+      const reservation = lastReservation.then(() => tryReserve(quota, bytes, files));
       lastReservation = reservation.catch(() => {});
       return reservation;
     },
