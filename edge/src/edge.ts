@@ -1,15 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Configuration } from './configuration/read.ts';
-import { createFileInputs } from './files/fileInputs.ts';
+import { type ConfigurationFileRead, watchConfiguration } from './configuration/watch.ts';
 import { connectToHub } from './hub/hubConnection.ts';
 import { createConcurrencyLimit } from './invocations/concurrencyLimit.ts';
 import { createProxy, type EdgeProxy } from './invocations/proxy.ts';
+import { createSetups } from './invocations/setups.ts';
 import { createExposition } from './metrics/exposition.ts';
 import { createMeter } from './metrics/meter.ts';
 import { observeProcess } from './metrics/processGauges.ts';
 import { connectToBroker } from './modules/brokerConnection.ts';
 import { createDroppedReplies } from './modules/droppedReplies.ts';
-import { createRouter } from './modules/routing.ts';
 import { serveHealth } from './operations/health.ts';
 import type { Log } from './operations/log.ts';
 import { version } from './operations/startLine.ts';
@@ -26,38 +26,35 @@ const flushMs = 250;
 
 /**
  * The only wiring: hub ⇄ invocations ⇄ modules. Starts even if hub and broker cannot be reached.
+ * @param file is read again when it changes; undefined: never
  * @throws Error when the health port cannot be opened
  */
-export async function startEdge(configuration: Configuration, log: Log): Promise<Edge> {
-  const { modules, limits } = configuration;
+export async function startEdge(configuration: Configuration, log: Log, file?: ConfigurationFileRead): Promise<Edge> {
   const meter = createMeter();
-  const concurrency = createConcurrencyLimit(limits);
   const droppedReplies = createDroppedReplies(log, meter);
-  const fileInputs = createFileInputs(configuration, meter);
-  for (const { moduleId, cause } of await fileInputs.prepare()) {
-    log.error(
-      { module: moduleId, cause },
-      'the folder of a module cannot be used: its methods with files cannot be invoked',
-    );
-  }
+  const setups = createSetups({ configuration, log, meter, resubscribe: () => broker.resubscribe() });
+  await setups.prepareFolders();
+  const concurrency = createConcurrencyLimit(() => setups.current().configuration.limits);
   let isStopping = false;
   const missing = () =>
     [isStopping ? 'the end of the stop' : undefined, hub.waitingFor(), broker.waitingFor()].filter(
       (reason) => reason !== undefined,
     );
   const { host, port } = configuration.health;
-  const health = await serveHealth(host, port, missing, createExposition(meter, version()));
+  const metrics = createExposition(meter, version());
+  const health = await serveHealth(host, port, { missing, remarks: setups.remarks, metrics });
   const broker = connectToBroker({
     broker: configuration.broker,
-    modules,
+    topics: setups.topics,
     onReply: (reply) => proxy.receive(reply),
     log,
     meter,
   });
   const proxy: EdgeProxy = createProxy({
-    route: createRouter(modules),
+    setup: setups.current,
     broker: broker.current,
-    ...{ fileInputs, concurrency, droppedReplies, log, meter },
+    topics: setups.topics,
+    ...{ concurrency, droppedReplies, log, meter },
   });
   const hub = connectToHub({
     ...configuration.hub,
@@ -72,16 +69,20 @@ export async function startEdge(configuration: Configuration, log: Log): Promise
     [broker.current() ? 1 : 0, 'broker'],
   ]);
   const stopObserving = observeProcess(meter);
+  const watch = file && watchConfiguration({ ...file, onRead: setups.take, onRefused: setups.refuse });
+  const { modules } = configuration;
   log.info({ modules: modules.length, healthPort: health.port }, 'started; health is served at /livez and /readyz');
 
   return {
     healthPort: health.port,
     async stop() {
       isStopping = true;
+      watch?.close();
       proxy.stop();
+      const { drainSeconds } = setups.current().configuration.limits;
       const isDrained = await Promise.race([
         concurrency.idle().then(() => true),
-        sleep(limits.drainSeconds * 1000, false, { ref: false }),
+        sleep(drainSeconds * 1000, false, { ref: false }),
       ]);
       if (!isDrained) {
         log.warn({ inFlight: concurrency.inFlight }, 'aborting the invocations in progress: the drain time is over');

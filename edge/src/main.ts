@@ -1,4 +1,5 @@
 import { ConfigurationError, readConfiguration } from './configuration/read.ts';
+import type { Stamps } from './configuration/stamps.ts';
 import { startEdge } from './edge.ts';
 import type { Message } from './operations/events.ts';
 import { switchLevelOnSignal } from './operations/levelSwitch.ts';
@@ -15,9 +16,9 @@ function optionsOrExit(): Options {
   }
 }
 
-async function configurationOrExit(file: string) {
+async function configurationOrExit(file: string, stamps: Stamps) {
   try {
-    return await readConfiguration(file);
+    return await readConfiguration(file, stamps);
   } catch (error) {
     if (!(error instanceof ConfigurationError)) throw error;
     process.stderr.write(
@@ -32,7 +33,8 @@ if (options.isHelp) {
   process.stdout.write(help);
   process.exit(0);
 }
-const configuration = await configurationOrExit(options.config);
+const stamps: Stamps = new Map();
+const configuration = await configurationOrExit(options.config, stamps);
 if (options.isCheckOnly) {
   process.stdout.write(`${options.config} is valid: ${configuration.modules.map(({ id }) => id).join(', ')}\n`);
   process.exit(0);
@@ -53,7 +55,9 @@ process.on('unhandledRejection', (error) => exitWith(error, 'unhandled rejection
 
 switchLevelOnSignal(process, log);
 log.info(startFields(configuration, process.env), 'starting');
-const edge = await startEdge(configuration, log).catch((error) => exitWith(error, 'start failed'));
+const edge = await startEdge(configuration, log, { path: options.config, stamps }).catch((error) =>
+  exitWith(error, 'start failed'),
+);
 let isStopping = false;
 const stop = (signal: NodeJS.Signals) => {
   if (isStopping) process.exit(1);

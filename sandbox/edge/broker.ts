@@ -12,6 +12,8 @@ export interface BrokerUser {
 export interface Broker {
   readonly port: number;
   readonly url: string;
+  /** Topics to which a user is subscribed, over all connections that are open. */
+  subscriptionsOf(username: string): readonly string[];
   /** Ends every connection of this user. */
   disconnect(username: string): void;
   close(): Promise<void>;
@@ -53,12 +55,22 @@ export async function startBroker({ users, port = 0 }: BrokerOptions): Promise<B
       done(null, isAllowed ? subscription : null);
     },
   });
+  const subscriptions = new Map<object, Set<string>>();
+  broker.on('subscribe', (added, client) => {
+    const topics = subscriptions.get(client) ?? new Set();
+    for (const { topic } of added) topics.add(topic);
+    subscriptions.set(client, topics);
+  });
+  broker.on('unsubscribe', (removed, client) => {
+    for (const topic of removed) subscriptions.get(client)?.delete(topic);
+  });
   const server = createServer((socket) => {
     const client = broker.handle(socket);
     sockets.set(socket, client);
     socket.on('close', () => {
       sockets.delete(socket);
       nameOf.delete(client);
+      subscriptions.delete(client);
     });
     socket.on('error', () => socket.destroy());
   });
@@ -71,6 +83,8 @@ export async function startBroker({ users, port = 0 }: BrokerOptions): Promise<B
   return {
     port: listening,
     url: `mqtt://127.0.0.1:${listening}`,
+    subscriptionsOf: (username) =>
+      [...subscriptions].flatMap(([client, topics]) => (nameOf.get(client) === username ? [...topics] : [])),
     disconnect(username) {
       for (const [socket, client] of sockets) if (nameOf.get(client) === username) socket.destroy();
     },

@@ -57,7 +57,7 @@ export const edgeFaults: readonly Fault[] = [
   }),
   ...inFile('edge/src/invocations/proxy.ts', test('modules'), {
     fault: 'takes retained messages as replies',
-    find: "if (isRetained) droppedReplies.count(moduleId, 'retained');\n      else if",
+    find: "if (isRetained) countDropped(topic, 'retained');\n      else if",
     replace: 'if',
     caughtBy: 'that was retained at the broker is dropped when the proxy reconnects',
   }),
@@ -69,8 +69,8 @@ export const edgeFaults: readonly Fault[] = [
   }),
   ...inFile('edge/src/modules/pendingReplies.ts', test('modules'), {
     fault: 'accepts the reply of any module',
-    find: 'const key = keyOf(moduleId, requestId);',
-    replace: 'const key = [...requests.keys()].find((one) => one.endsWith(requestId)) ?? keyOf(moduleId, requestId);',
+    find: 'const key = keyOf(topic, requestId);',
+    replace: 'const key = [...requests.keys()].find((one) => one.endsWith(requestId)) ?? keyOf(topic, requestId);',
     caughtBy: 'to the request of another module is dropped',
   }),
   ...inFile(
@@ -137,8 +137,8 @@ export const edgeFaults: readonly Fault[] = [
   }),
   ...inFile('edge/src/modules/brokerConnection.ts', test('connections'), {
     fault: 'delivers to a module without a subscription to its replies',
-    find: 'client.connected && subscribed.has(moduleId)',
-    replace: 'client.connected || subscribed.has(moduleId)',
+    find: 'client.connected && subscriptions.has(topic)',
+    replace: 'client.connected || subscriptions.has(topic)',
     caughtBy: 'refuses the subscription for one module: its calls get 503, others work',
   }),
   ...inFile('edge/src/modules/packetSizes.ts', test('packetSizes'), {
@@ -243,9 +243,81 @@ export const edgeFaults: readonly Fault[] = [
       caughtBy: 'when its host closes the connection early',
     },
   ),
+  ...inFile('edge/src/files/moduleFolder.ts', test('reload'), {
+    fault: 'takes downloads in progress for leftovers when the configuration is read again',
+    find: ' && !own.has(entry.name)',
+    replace: '',
+    caughtBy: 'leaves downloads in progress with their module, their quota and their files',
+  }),
+  ...inFile('edge/src/files/fileInputs.ts', test('reload'), {
+    fault: 'forgets the reservations of a folder when the configuration is read again',
+    find: 'known.get(path) ?? createModuleFolder(path)',
+    replace: 'createModuleFolder(path)',
+    caughtBy: 'leaves downloads in progress with their module, their quota and their files',
+  }),
+  ...inFile(
+    'edge/src/configuration/watch.ts',
+    test('reload'),
+    {
+      fault: 'reads a file that is being written',
+      find: '!isStill',
+      replace: '!isStill === undefined',
+      caughtBy: 'are left alone while one is being written',
+    },
+    {
+      fault: 'stops looking at the file when it had a fault',
+      find: '    stamps = new Map();\n',
+      replace: "    stamps = new Map([[path, '']]);\n",
+      caughtBy: 'include those that the file names, also one that was missing',
+    },
+  ),
+  ...inFile('edge/src/configuration/stamps.ts', test('reload'), {
+    fault: 'looks at a link, not at where it leads',
+    find: 'await stat(path, { bigint: true })',
+    replace: "await (await import('node:fs/promises')).lstat(path, { bigint: true })",
+    caughtBy: 'may be behind links that are replaced above them, as those of a mounted config map',
+  }),
+  ...inFile(
+    'edge/src/modules/replyTopics.ts',
+    test('reload'),
+    {
+      fault: 'drops the replies to requests of the former configuration',
+      find: '[...new Set([...used.keys(), ...held.keys()])]',
+      replace: '[...used.keys()]',
+      caughtBy: 'leaves invocations in progress with the one that they began with',
+    },
+    {
+      fault: 'keeps subscriptions of the former configuration',
+      find: '          if (!used.has(topic)) onChange();\n',
+      replace: '',
+      caughtBy: 'leaves invocations in progress with the one that they began with',
+    },
+  ),
+  ...inFile('edge/src/modules/subscriptions.ts', test('reload'), {
+    fault: 'never unsubscribes',
+    find: 'await client.unsubscribeAsync',
+    replace: 'void Promise.resolve',
+    caughtBy: 'adds and removes modules, and their subscriptions',
+  }),
+  ...inFile(
+    'edge/src/invocations/setups.ts',
+    test('reload'),
+    {
+      fault: 'says nothing of settings that need a restart',
+      find: 'if (settings.length > 0)',
+      replace: 'if (settings.length > atStartOnly.length)',
+      caughtBy: 'of a connection takes effect at the next start, which the log says',
+    },
+    {
+      fault: 'forgets that the file has a fault',
+      find: 'problems = found.slice(0, mostProblems);',
+      replace: 'problems = found.slice(0, 0);',
+      caughtBy: 'with a fault is refused with its line, and the last good one stays in effect',
+    },
+  ),
   ...inFile('edge/src/invocations/concurrencyLimit.ts', test('load'), {
     fault: 'lets one module use the total limit',
-    find: ' || ofModule >= limits.inFlightPerModule',
+    find: ' || ofModule >= most.inFlightPerModule',
     replace: '',
     caughtBy: 'calls beyond the limit of a module get 503 at once',
   }),

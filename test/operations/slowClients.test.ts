@@ -36,14 +36,7 @@ const servers = {
     body: 'PUT /livez',
   },
   'the health port of the edge proxy': {
-    start: () =>
-      serveHealth(
-        here,
-        0,
-        () => [],
-        () => large,
-        limits,
-      ),
+    start: () => serveHealth(here, 0, { missing: () => [], remarks: () => ({}), metrics: () => large }, limits),
     largest: '/metrics',
     body: 'PUT /livez',
   },

@@ -4,6 +4,7 @@ import type { z } from 'zod';
 import { crossCheck, type Problem } from './crossChecks.ts';
 import { elementOf, type Json, JsonError, memberOf, readJsonWithComments } from './jsonWithComments.ts';
 import { type ConfigurationFile, schema } from './schema.ts';
+import { type Stamps, stampOf } from './stamps.ts';
 
 /** The configuration is invalid; each problem names its line and its place. */
 export class ConfigurationError extends Error {
@@ -32,14 +33,19 @@ export interface Configuration extends Omit<ConfigurationFile, 'hub' | 'broker' 
 
 /**
  * Reads the configuration file and the files that it names; their paths are relative to its folder.
+ * @param stamps gets the files that it reads, also if it throws
  * @throws ConfigurationError
  */
-export async function readConfiguration(path: string): Promise<Configuration> {
-  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+export async function readConfiguration(path: string, stamps: Stamps = new Map()): Promise<Configuration> {
+  async function readStamped(one: string): Promise<string> {
+    stamps.set(one, await stampOf(one));
+    return readFile(one, 'utf8');
+  }
+  const text = await readStamped(path).catch((error: NodeJS.ErrnoException) => {
     throw new ConfigurationError([`the file cannot be read: ${error.code}`]);
   });
   const json = readJson(text);
-  const { configuration, problems } = await loadFiles(check(json), dirname(path));
+  const { configuration, problems } = await loadFiles(check(json), dirname(path), readStamped);
   refuse(problems, json);
   return configuration;
 }
@@ -92,12 +98,16 @@ const typeNames: Readonly<Record<string, string>> = {
 };
 
 /** The configuration counts only if there are no problems. */
-async function loadFiles({ hub, broker, files, ...rest }: ConfigurationFile, folder: string) {
+async function loadFiles(
+  { hub, broker, files, ...rest }: ConfigurationFile,
+  folder: string,
+  read: (path: string) => Promise<string>,
+) {
   const problems: Problem[] = [];
   async function content(place: string, path: string | undefined): Promise<string | undefined> {
     if (path === undefined) return undefined;
     try {
-      return await readFile(resolve(folder, path), 'utf8');
+      return await read(resolve(folder, path));
     } catch (error) {
       problems.push([place, `${path} cannot be read: ${(error as NodeJS.ErrnoException).code}`]);
       return undefined;

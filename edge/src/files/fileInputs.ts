@@ -30,12 +30,13 @@ export interface FileInputs {
   download(moduleId: string, files: ReadonlyMap<string, SignedFile>, signal: AbortSignal): Promise<DownloadResult>;
 }
 
-type Folders = Map<string, ModuleFolder>;
+/** The folders of all configurations since the start, by path: invocations of an earlier one may still use them. */
+export type Folders = Map<string, ModuleFolder>;
 
 export function createFileInputs(
   { modules, files: settings }: Pick<Configuration, 'modules' | 'files'>,
   meter: Meter,
-  known: Folders = new Map(),
+  known: Folders,
 ): FileInputs {
   const record = meter.histogram('http.client.request.duration');
   const folders = new Map(modules.flatMap(({ id, files }) => (files ? [[id, withFolder(files, known)] as const] : [])));

@@ -12,7 +12,8 @@ interface Limits {
   readonly inFlightPerModule: number;
 }
 
-export function createConcurrencyLimit(limits: Limits): ConcurrencyLimit {
+/** @param limits in effect */
+export function createConcurrencyLimit(limits: () => Limits): ConcurrencyLimit {
   const perModule = new Map<string, number>();
   let inFlight = 0;
   let onIdle: (() => void)[] = [];
@@ -30,7 +31,8 @@ export function createConcurrencyLimit(limits: Limits): ConcurrencyLimit {
   return {
     acquire(moduleId) {
       const ofModule = perModule.get(moduleId) ?? 0;
-      if (inFlight >= limits.inFlight || ofModule >= limits.inFlightPerModule) return undefined;
+      const most = limits();
+      if (inFlight >= most.inFlight || ofModule >= most.inFlightPerModule) return undefined;
       inFlight += 1;
       perModule.set(moduleId, ofModule + 1);
       return () => release(moduleId);

@@ -4,9 +4,10 @@ import { type Invocation, methodNameProblem, readInvocation } from '../hub/invoc
 import { failure, type MethodResponse } from '../hub/methodResponse.ts';
 import type { Meter } from '../metrics/meter.ts';
 import type { BrokerConnection } from '../modules/brokerConnection.ts';
-import type { DroppedReplies } from '../modules/droppedReplies.ts';
+import type { DroppedReplies, DropReason } from '../modules/droppedReplies.ts';
 import { createPendingReplies } from '../modules/pendingReplies.ts';
 import { type Reply, responseTo } from '../modules/reply.ts';
+import type { ReplyTopics } from '../modules/replyTopics.ts';
 import { requestFor } from '../modules/request.ts';
 import type { FindRoute, Route } from '../modules/routing.ts';
 import type { Log } from '../operations/log.ts';
@@ -24,10 +25,17 @@ export interface EdgeProxy {
   abort(): void;
 }
 
-interface ProxyOptions {
+/** What a configuration makes of an invocation. */
+export interface Setup {
   readonly route: FindRoute;
-  readonly broker: () => BrokerConnection | undefined;
   readonly fileInputs: FileInputs;
+}
+
+interface ProxyOptions {
+  /** In effect. An invocation ends with that with which it began (M10). */
+  readonly setup: () => Setup;
+  readonly broker: () => BrokerConnection | undefined;
+  readonly topics: ReplyTopics;
   readonly concurrency: ConcurrencyLimit;
   readonly droppedReplies: DroppedReplies;
   readonly log: Log;
@@ -38,9 +46,9 @@ interface ProxyOptions {
 const marginSeconds = 1;
 
 export function createProxy({
-  route,
+  setup,
   broker,
-  fileInputs,
+  topics,
   concurrency,
   droppedReplies,
   log,
@@ -58,6 +66,7 @@ export function createProxy({
     const { correlationId, objectId, target, method, timeout } = invocation;
     Object.assign(fields, { correlationId, objectId, target, method, timeout });
     if (isStopping) return failure('stopping', 'the edge proxy is stopping');
+    const { route, fileInputs } = setup();
     const found = route(objectId, target);
     if (!found) return failure('no_module', 'no module of this device owns or serves this object');
     if (found === 'other_object') return failure('other_object', anotherObject);
@@ -69,12 +78,14 @@ export function createProxy({
     if (!release) return failure('overloaded', 'too many invocations are in progress, in total or for this module');
     const end = new AbortController();
     const timer = setTimeout(() => end.abort(), (timeout - marginSeconds) * 1000);
+    const releaseTopic = topics.hold([found.module]);
     running.add(end);
     try {
-      return await deliver(invocation, found, end.signal, fields);
+      return await deliver(invocation, found, fileInputs, end.signal, fields);
     } finally {
       clearTimeout(timer);
       running.delete(end);
+      releaseTopic();
       release();
     }
   }
@@ -82,11 +93,12 @@ export function createProxy({
   async function deliver(
     invocation: Invocation,
     route: Route,
+    fileInputs: FileInputs,
     signal: AbortSignal,
     fields: InvocationFields,
   ): Promise<MethodResponse> {
-    const { id } = route.module;
-    if (!broker()?.isSubscribedTo(id)) return unreachable;
+    const { id, topics_methods_out: topic } = route.module;
+    if (!broker()?.isSubscribedTo(topic)) return unreachable;
     let files: DownloadedFiles | undefined;
     if (invocation.files?.size) {
       fields.files = invocation.files.size;
@@ -101,7 +113,7 @@ export function createProxy({
     }
     const requestId = randomUUID();
     fields.requestId = requestId;
-    const reply = awaitReply(id, requestId, signal);
+    const reply = awaitReply(topic, requestId, signal);
     const refusal = publish(invocation, route, requestId, signal, files);
     if (refusal) {
       reply.cancel();
@@ -125,23 +137,26 @@ export function createProxy({
   ): MethodResponse | undefined {
     if (signal.aborted) return isAborted ? stopped : timedOut;
     const connection = broker();
-    if (!connection?.isSubscribedTo(route.module.id)) return unreachable;
+    if (!connection?.isSubscribedTo(route.module.topics_methods_out)) return unreachable;
     const { topic, payload } = requestFor(invocation, route, requestId, files?.names);
     return connection.publish(topic, payload) ? undefined : unreachable;
   }
 
-  function awaitReply(moduleId: string, requestId: string, signal: AbortSignal) {
+  function awaitReply(replyTopic: string, requestId: string, signal: AbortSignal) {
     let cancel = () => {};
     const received = new Promise<Reply | undefined>((resolve) => {
       cancel = () => {
-        pending.remove(moduleId, requestId);
+        pending.remove(replyTopic, requestId);
         resolve(undefined);
       };
       signal.addEventListener('abort', cancel, { once: true });
-      pending.add(moduleId, requestId, resolve);
+      pending.add(replyTopic, requestId, resolve);
     });
     return { received, cancel };
   }
+
+  const countDropped = (topic: string, reason: DropReason) =>
+    droppedReplies.count(topics.moduleOf(topic) ?? '', reason);
 
   return {
     async invoke(payload) {
@@ -159,9 +174,9 @@ export function createProxy({
     },
 
     receive(reply) {
-      const { moduleId, requestId, isRetained } = reply;
-      if (isRetained) droppedReplies.count(moduleId, 'retained');
-      else if (!pending.resolve(moduleId, requestId, reply)) droppedReplies.count(moduleId, 'unknown');
+      const { topic, requestId, isRetained } = reply;
+      if (isRetained) countDropped(topic, 'retained');
+      else if (!pending.resolve(topic, requestId, reply)) countDropped(topic, 'unknown');
     },
 
     stop() {

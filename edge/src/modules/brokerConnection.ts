@@ -1,4 +1,4 @@
-import mqtt, { type IClientOptions, type MqttClient } from 'mqtt';
+import mqtt, { type IClientOptions } from 'mqtt';
 import type { Configuration } from '../configuration/read.ts';
 import { errorMessage } from '../connections/errorMessage.ts';
 import { type Backoff, type Connection, createReconnecting, type Reconnecting } from '../connections/reconnecting.ts';
@@ -6,17 +6,25 @@ import type { Meter } from '../metrics/meter.ts';
 import type { Log } from '../operations/log.ts';
 import { watchPacketSizes } from './packetSizes.ts';
 import type { Reply } from './reply.ts';
+import type { ReplyTopics } from './replyTopics.ts';
+import { createSubscriptions } from './subscriptions.ts';
 
 export interface BrokerConnection extends Connection {
-  /** Whether the proxy receives replies of this module. */
-  isSubscribedTo(moduleId: string): boolean;
+  /** Whether the proxy receives replies on this topic. */
+  isSubscribedTo(topic: string): boolean;
   /** Publishes at once or not at all (M11); returns false when nothing was sent. */
   publish(topic: string, payload: Buffer): boolean;
 }
 
+/** The connection to the broker, opened again when it is closed. */
+export interface Broker extends Reconnecting<BrokerConnection> {
+  /** Subscribes as the topics of replies are now. Resolves when that is done, or when the connection is closed; never rejects. */
+  resubscribe(): Promise<void>;
+}
+
 interface BrokerOptions {
   readonly broker: Configuration['broker'];
-  readonly modules: Configuration['modules'];
+  readonly topics: ReplyTopics;
   readonly onReply: (reply: Reply) => void;
   readonly log: Log;
   readonly meter: Meter;
@@ -31,15 +39,10 @@ const maxSendBufferBytes = 33_554_432;
 const maxPacketBytes = 4_194_304;
 
 /** A connection that is subscribed to the replies of all modules. */
-export function connectToBroker({
-  broker,
-  modules,
-  onReply,
-  log,
-  meter,
-}: BrokerOptions): Reconnecting<BrokerConnection> {
-  const moduleByTopic = new Map(modules.map(({ id, topics_methods_out }) => [topics_methods_out, id]));
-  return createReconnecting({
+export function connectToBroker({ broker, topics, onReply, log, meter }: BrokerOptions): Broker {
+  /** Of the latest connection. */
+  let update = async () => {};
+  const connection = createReconnecting({
     name: 'the broker',
     open,
     log,
@@ -48,10 +51,11 @@ export function connectToBroker({
     unstableMessage:
       'the broker closes each connection soon after it opens: does another program use the same client id?',
   });
+  return { ...connection, resubscribe: () => update() };
 
   async function open(signal: AbortSignal): Promise<BrokerConnection> {
     const client = mqtt.connect(broker.url, clientOptions(broker));
-    const subscribed = new Set<string>();
+    const subscriptions = createSubscriptions(client, topics, log);
     let fail = (_reason: string) => {};
     const closed = new Promise<string>((resolve) => {
       fail = resolve;
@@ -61,20 +65,22 @@ export function connectToBroker({
     client.on('message', (topic, payload, { retain }) => {
       // {out}/{status}/{requestId}
       const [, out = '', status = '', requestId = ''] = /^(.+)\/([^/]*)\/([^/]*)$/s.exec(topic) ?? [];
-      const moduleId = moduleByTopic.get(out);
-      if (moduleId !== undefined) onReply({ moduleId, status, requestId, payload, isRetained: retain });
+      if (topics.moduleOf(out) !== undefined) onReply({ topic: out, status, requestId, payload, isRetained: retain });
     });
     const onTooLarge = (bytes: number) => fail(`a module sent a packet of ${bytes} bytes`);
     client.stream.on('data', watchPacketSizes(maxPacketBytes, onTooLarge));
     const close = async () => {
-      subscribed.clear();
+      subscriptions.clear();
       await client.endAsync(true).catch(() => {});
     };
     const abort = () => fail('stopped');
     signal.addEventListener('abort', abort, { once: true });
     try {
       const connected = new Promise((resolve) => client.once('connect', resolve));
-      const subscribing = connected.then(() => subscribe(client, subscribed));
+      const subscribing = connected.then(() => {
+        update = () => Promise.race([subscriptions.update(), closed]).then(noValue, noValue);
+        return subscriptions.update();
+      });
       await Promise.race([subscribing, closed.then((reason) => Promise.reject(new Error(reason)))]);
     } catch (error) {
       await close();
@@ -85,7 +91,7 @@ export function connectToBroker({
     return {
       closed,
       close,
-      isSubscribedTo: (moduleId) => client.connected && subscribed.has(moduleId),
+      isSubscribedTo: (topic) => client.connected && subscriptions.has(topic),
       publish(topic, payload) {
         const hasSpace = client.stream.writableLength + payload.length <= maxSendBufferBytes;
         if (!client.connected || !hasSpace) return false;
@@ -96,19 +102,9 @@ export function connectToBroker({
       },
     };
   }
-
-  async function subscribe(client: MqttClient, subscribed: Set<string>): Promise<void> {
-    for (const { id, topics_methods_out } of modules) {
-      const topic = `${topics_methods_out}/+/+`;
-      const [granted] = await client.subscribeAsync(topic, { qos: 0 }).catch((error: Error) => {
-        if (client.connected) return [{ qos: 128 }]; // this subscription failed, not the connection
-        throw error;
-      });
-      if (granted && granted.qos < 128) subscribed.add(id);
-      else log.error({ module: id, topic }, 'the broker refuses the subscription to replies: see its access rules');
-    }
-  }
 }
+
+const noValue = () => {};
 
 const clientOptions = (broker: Configuration['broker']): IClientOptions => {
   const { username, password, ca, certificate, key, clientId } = broker;

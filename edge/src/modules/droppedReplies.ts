@@ -2,7 +2,7 @@ import type { Meter } from '../metrics/meter.ts';
 import type { Message } from '../operations/events.ts';
 import type { Log } from '../operations/log.ts';
 
-type DropReason = 'unknown' | 'retained';
+export type DropReason = 'unknown' | 'retained';
 
 /** Counts the replies that match no pending request (M11); logs at most one line per minute, module and reason. */
 export interface DroppedReplies {

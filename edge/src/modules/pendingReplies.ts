@@ -1,21 +1,21 @@
-/** Requests that await a reply, each of one module. */
+/** Requests that await a reply, each on the topic of its module. */
 export interface PendingReplies<T> {
   /** @param onReply called at most once */
-  add(moduleId: string, requestId: string, onReply: (reply: T) => void): void;
-  remove(moduleId: string, requestId: string): void;
-  /** Returns false when this module has no such request, or the request already has its reply. */
-  resolve(moduleId: string, requestId: string, reply: T): boolean;
+  add(topic: string, requestId: string, onReply: (reply: T) => void): void;
+  remove(topic: string, requestId: string): void;
+  /** Returns false when no such request awaits a reply on this topic, or the request already has its reply. */
+  resolve(topic: string, requestId: string, reply: T): boolean;
 }
 
 export function createPendingReplies<T>(): PendingReplies<T> {
   const requests = new Map<string, (reply: T) => void>();
-  // Neither module ids nor segments of topics contain a slash.
-  const keyOf = (moduleId: string, requestId: string) => `${moduleId}/${requestId}`;
+  // A request id contains no slash.
+  const keyOf = (topic: string, requestId: string) => `${topic}/${requestId}`;
   return {
-    add: (moduleId, requestId, onReply) => void requests.set(keyOf(moduleId, requestId), onReply),
-    remove: (moduleId, requestId) => void requests.delete(keyOf(moduleId, requestId)),
-    resolve(moduleId, requestId, reply) {
-      const key = keyOf(moduleId, requestId);
+    add: (topic, requestId, onReply) => void requests.set(keyOf(topic, requestId), onReply),
+    remove: (topic, requestId) => void requests.delete(keyOf(topic, requestId)),
+    resolve(topic, requestId, reply) {
+      const key = keyOf(topic, requestId);
       const onReply = requests.get(key);
       requests.delete(key);
       onReply?.(reply);

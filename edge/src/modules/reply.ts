@@ -3,7 +3,8 @@ import { carriageProblem } from './exactJson.ts';
 
 /** A message on the topic `{out}/{status}/{requestId}` of a module. */
 export interface Reply {
-  readonly moduleId: string;
+  /** `{out}`, which only one module has. */
+  readonly topic: string;
   readonly requestId: string;
   /** As in the topic. */
   readonly status: string;

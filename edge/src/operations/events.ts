@@ -13,6 +13,9 @@ export const events = {
   'program.uncaught_exception': fatal('uncaught exception'),
   'program.unhandled_rejection': fatal('unhandled rejection'),
   'log.level_changed': info('log level changed'),
+  'configuration.taken': info('the configuration was read again and is in effect'),
+  'configuration.refused': error('the changed configuration is refused, and the last good one stays in effect'),
+  'configuration.restart_needed': warn('changed settings take effect at the next start only'),
   'hub.connected': info('connected to the hub'),
   'hub.waiting': warn('waiting for the hub'),
   'hub.unstable': error(

@@ -1,8 +1,9 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, vi } from 'vitest';
 import { type Configuration, readConfiguration } from '../../../edge/src/configuration/read.ts';
+import type { Stamps } from '../../../edge/src/configuration/stamps.ts';
 import { startEdge } from '../../../edge/src/edge.ts';
 import { createLog } from '../../../edge/src/operations/log.ts';
 import { type Broker, type BrokerUser, startBroker } from '../../../sandbox/edge/broker.ts';
@@ -44,6 +45,8 @@ export interface Call {
 export interface TestEdge {
   readonly hub: Hub;
   readonly folder: string;
+  /** The modules of the configuration at the start. */
+  readonly modules: readonly Readonly<Record<string, unknown>>[];
   /** Folder of the module press. */
   readonly files: string;
   readonly broker: Broker;
@@ -65,6 +68,8 @@ export interface TestEdge {
   stopBroker(): Promise<void>;
   startBroker(): Promise<void>;
   startHub(): Promise<void>;
+  /** Puts another file in the place of the configuration, as editors and deployments do. */
+  rewrite(change: Readonly<Record<string, unknown>> | string): Promise<void>;
   /** Starts the process again. */
   restart(): Promise<void>;
   close(): Promise<void>;
@@ -136,13 +141,17 @@ export async function startTestEdge(options: TestEdgeOptions = {}): Promise<Test
     log: { level: 'debug' },
   };
   await writeFile(file, JSON.stringify(written), { mode: 0o600 });
-  const configuration = await readConfiguration(file);
+  const stamps: Stamps = new Map();
+  const configuration = await readConfiguration(file, stamps);
   const lines: Line[] = [];
   const onLine = (line: Line) => void lines.push(line);
   const startProgram = () => startEdgeProcess(file, onLine, options.process ?? {});
   let program = options.process && (await startProgram());
   const proxy =
-    program ?? (await startEdge(configuration, createLog('debug', { write: (line) => onLine(JSON.parse(line)) })));
+    program ??
+    (await startEdge(configuration, createLog('debug', { write: (line) => onLine(JSON.parse(line)) }), {
+      ...{ path: file, stamps, everyMs: 25 },
+    }));
   const modules: TestModule[] = [];
 
   const ask = (path: string) => fetch(`http://127.0.0.1:${(program ?? proxy).healthPort}${path}`);
@@ -162,10 +171,15 @@ export async function startTestEdge(options: TestEdgeOptions = {}): Promise<Test
     get process() {
       return program;
     },
+    async rewrite(change) {
+      const text = typeof change === 'string' ? change : JSON.stringify({ ...written, ...change }, undefined, 1);
+      await writeFile(`${file}.next`, text, { mode: 0o600 });
+      await rename(`${file}.next`, file);
+    },
     async restart() {
       program = await startProgram();
     },
-    ...{ folder, files, configuration, lines, readyz },
+    ...{ folder, files, configuration, lines, readyz, modules: written.modules },
     ready: () =>
       vi.waitFor(async () => expect(await readyz()).toEqual({ status: 200, waitingFor: [] }), { timeout: 30_000 }),
     async metrics() {

@@ -59,6 +59,11 @@ export const edgeMetrics = {
     what: 'Responses that did not reach the hub, because the connection broke',
     use: 'The application does not know the outcome of these invocations. Often: check the network.',
   }),
+  'device_messaging.edge.configuration.refused': gauge({
+    unit: '1',
+    what: '1 while the configuration file has a fault and the last good one is in effect, else 0',
+    use: 'Alert on 1: the log has the line of the fault. A restart would fail.',
+  }),
   'device_messaging.edge.connected': gauge(
     { unit: '1', what: '1 while the proxy is connected, else 0', use: 'Alert on 0 for five minutes.' },
     peer,

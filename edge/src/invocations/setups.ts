@@ -1,0 +1,87 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
+import type { Configuration } from '../configuration/read.ts';
+import { createFileInputs, type Folders } from '../files/fileInputs.ts';
+import type { Meter } from '../metrics/meter.ts';
+import { createReplyTopics, type ReplyTopics } from '../modules/replyTopics.ts';
+import { createRouter } from '../modules/routing.ts';
+import type { Log } from '../operations/log.ts';
+import type { Setup } from './proxy.ts';
+
+/** The configuration in effect, which another one can replace while invocations are in progress (M10, D212). */
+interface Setups {
+  readonly topics: ReplyTopics;
+  current(): Setup & { readonly configuration: Configuration };
+  /** Makes the folders of the modules usable; logs those that are not. */
+  prepareFolders(): Promise<void>;
+  /** Puts a configuration into effect. Never rejects. */
+  take(next: Configuration): Promise<void>;
+  /** Keeps the one in effect, because the file has faults. */
+  refuse(problems: readonly string[]): void;
+  /** For `/readyz`. */
+  remarks(): object;
+}
+
+interface SetupsOptions {
+  readonly configuration: Configuration;
+  readonly log: Log;
+  readonly meter: Meter;
+  /** Subscribes to the topics of replies as they are now. */
+  readonly resubscribe: () => Promise<void>;
+}
+
+/** Settings of connections and of the process itself. */
+const atStartOnly = ['hub', 'broker', 'health', 'log'] as const;
+const mostProblems = 10;
+/** A broker that does not answer holds up no change. */
+const subscribeMs = 10_000;
+
+export function createSetups({ configuration: first, log, meter, resubscribe }: SetupsOptions): Setups {
+  const folders: Folders = new Map();
+  const setupOf = (configuration: Configuration) => ({
+    configuration,
+    route: createRouter(configuration.modules),
+    fileInputs: createFileInputs(configuration, meter, folders),
+  });
+  let current = setupOf(first);
+  let problems: readonly string[] = [];
+  const topics = createReplyTopics(first.modules, () => void resubscribe());
+  meter.observe('device_messaging.edge.configuration.refused', () => [[problems.length > 0 ? 1 : 0]]);
+
+  async function prepare({ fileInputs }: Setup) {
+    for (const { moduleId, cause } of await fileInputs.prepare()) {
+      log.error(
+        { module: moduleId, cause },
+        'the folder of a module cannot be used: its methods with files cannot be invoked',
+      );
+    }
+  }
+
+  return {
+    topics,
+    current: () => current,
+    prepareFolders: () => prepare(current),
+
+    async take(configuration) {
+      const next = setupOf(configuration);
+      await prepare(next);
+      // Subscribed before the first request, so that no module is without its replies.
+      const release = topics.hold(configuration.modules);
+      await Promise.race([resubscribe(), sleep(subscribeMs, undefined, { ref: false })]);
+      current = next;
+      problems = [];
+      topics.use(configuration.modules);
+      release();
+      log.info({ modules: configuration.modules.length }, 'the configuration was read again and is in effect');
+      const settings = atStartOnly.filter((name) => !isDeepStrictEqual(configuration[name], first[name]));
+      if (settings.length > 0) log.warn({ settings }, 'changed settings take effect at the next start only');
+    },
+
+    refuse(found) {
+      problems = found.slice(0, mostProblems);
+      log.error({ problems }, 'the changed configuration is refused, and the last good one stays in effect');
+    },
+
+    remarks: () => (problems.length > 0 ? { refusedConfiguration: problems } : {}),
+  };
+}

@@ -1,0 +1,270 @@
+import { mkdir, mkdtemp, readdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { type Configuration, readConfiguration } from '../../edge/src/configuration/read.ts';
+import type { Stamps } from '../../edge/src/configuration/stamps.ts';
+import { watchConfiguration } from '../../edge/src/configuration/watch.ts';
+import { parseMetrics, sampleOf } from '../support/promText.ts';
+import { startFileServer } from './support/fileServer.ts';
+import { pressObject, startTestEdge, type TestEdge, type TestEdgeOptions } from './support/testEdge.ts';
+
+// The configuration is read again when its file changes (M10, D212).
+
+const nobody = 'ffffffff-7f2b-4f0e-8d57-3b8f2f6c9e11';
+
+describe('the files of the configuration', () => {
+  const hub = { connectionStringFile: 'hub' };
+  const module = { id: 'press', objectIds: [pressObject], topics_methods_in: 'a', topics_methods_out: 'b' };
+  const content = { hub, broker: { url: 'mqtt://h' }, modules: [module] };
+  const connectionString = 'HostName=h;DeviceId=d;SharedAccessKey=a2V5';
+  let folder: string;
+  let read: Configuration[];
+  let refused: (readonly string[])[];
+  const write = (name: string, value: unknown) =>
+    writeFile(join(folder, name), typeof value === 'string' ? value : JSON.stringify(value));
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'edge-'));
+    [read, refused] = [[], []];
+    await write('hub', connectionString);
+    await write('edge.json', content);
+  });
+  afterEach(() => rm(folder, { recursive: true }));
+
+  async function watch(name = 'edge.json') {
+    const path = join(folder, name);
+    const stamps: Stamps = new Map();
+    await readConfiguration(path, stamps);
+    const watching = watchConfiguration({
+      ...{ path, stamps, everyMs: 3_600_000 },
+      onRead: async (configuration) => void read.push(configuration),
+      onRefused: (problems) => void refused.push(problems),
+    });
+    onTestFinished(() => watching.close());
+    return watching;
+  }
+  const found = () => [read.length, refused.length];
+
+  it('are read again when they have changed and were the same at two looks', async () => {
+    const { look } = await watch();
+    await look();
+    await look();
+    expect(found()).toEqual([0, 0]);
+    await write('edge.json', { ...content, limits: { drainSeconds: 1 } });
+    await look();
+    await write('edge.json', { ...content, limits: { drainSeconds: 22 } });
+    await look();
+    expect(found()).toEqual([0, 0]);
+    await look();
+    await look();
+    await look();
+    expect(found()).toEqual([1, 0]);
+    expect(read[0]?.limits.drainSeconds).toBe(22);
+  });
+
+  it('are left alone while one is being written', async () => {
+    const { look } = await watch();
+    await write('edge.json', '{ "hub"');
+    await look();
+    await write('edge.json', { ...content, limits: {} });
+    await look();
+    await look();
+    expect(found()).toEqual([1, 0]);
+  });
+
+  it('are read when their content is the same: somebody touched one', async () => {
+    const { look } = await watch();
+    await write('edge.json', content);
+    await look();
+    await look();
+    expect(found()).toEqual([1, 0]);
+  });
+
+  it('with a fault are refused once, and read when they are right again', async () => {
+    const { look } = await watch();
+    await write('edge.json', { ...content, modules: [] });
+    for (let index = 0; index < 4; index += 1) await look();
+    expect(refused).toEqual([['line 1: modules: must have at least one module']]);
+    await rm(join(folder, 'edge.json'));
+    for (let index = 0; index < 3; index += 1) await look();
+    expect(refused[1]).toEqual(['the file cannot be read: ENOENT']);
+    await write('edge.json', content);
+    for (let index = 0; index < 3; index += 1) await look();
+    expect(found()).toEqual([1, 2]);
+  });
+
+  it('include those that the file names, also one that was missing', async () => {
+    const { look } = await watch();
+    await write('hub', connectionString.replace('DeviceId=d', 'DeviceId=e'));
+    for (let index = 0; index < 3; index += 1) await look();
+    expect(read[0]?.hub.connectionString).toContain('DeviceId=e');
+    await rm(join(folder, 'hub'));
+    for (let index = 0; index < 3; index += 1) await look();
+    expect(refused).toEqual([['line 1: hub.connectionStringFile: hub cannot be read: ENOENT']]);
+    await write('hub', connectionString);
+    for (let index = 0; index < 3; index += 1) await look();
+    expect(found()).toEqual([2, 1]);
+  });
+
+  it('may be behind links that are replaced above them, as those of a mounted config map', async () => {
+    for (const [name, drainSeconds] of [
+      ['one', 1],
+      ['two', 2],
+    ] as const) {
+      await mkdir(join(folder, name));
+      await write(`${name}/edge.json`, { ...content, hub: { connectionString }, limits: { drainSeconds } });
+    }
+    await symlink('one', join(folder, 'data'));
+    await symlink('data/edge.json', join(folder, 'linked.json'));
+    const { look } = await watch('linked.json');
+    await symlink('two', join(folder, 'next'));
+    await rename(join(folder, 'next'), join(folder, 'data'));
+    await look();
+    await look();
+    expect(read.map(({ limits }) => limits.drainSeconds)).toEqual([2]);
+  });
+});
+
+describe('a changed configuration', () => {
+  let edge: TestEdge;
+  afterEach(() => edge.close());
+  const start = async (options: TestEdgeOptions = {}) => {
+    edge = await startTestEdge(options);
+  };
+  const logged = (event: string) => edge.lines.filter((line) => line['event'] === event);
+  async function take(change: Readonly<Record<string, unknown>>) {
+    const before = logged('configuration.taken').length;
+    await edge.rewrite(change);
+    await expect.poll(() => logged('configuration.taken').length).toBe(before + 1);
+  }
+  const isRefused = async () =>
+    sampleOf(parseMetrics(await edge.metrics()), 'device_messaging_edge_configuration_refused', {});
+  const subscriptions = () => edge.broker.subscriptionsOf('edge-proxy').toSorted();
+  const all = ['bus/out/+/+', 'camera/out/+/+', 'press/out/+/+'];
+  const [press, bus, camera] = [0, 1, 2].map((index) => () => edge.modules[index] ?? {}) as [
+    () => object,
+    () => object,
+    () => object,
+  ];
+
+  it('adds and removes modules, and their subscriptions', async () => {
+    await start();
+    expect(subscriptions()).toEqual(all);
+    await take({ modules: [press()] });
+    await expect.poll(subscriptions).toEqual(['press/out/+/+']);
+    expect(await edge.call({ target: 'camera', objectId: nobody })).toMatchObject({ status: 404 });
+    await take({ modules: [press(), camera()] });
+    expect(subscriptions()).toEqual(['camera/out/+/+', 'press/out/+/+']);
+    const module = await edge.module('camera', (request) => request.reply(3));
+    expect((await edge.call({ target: 'camera', objectId: nobody })).payload).toEqual({ status: 3 });
+    await module.close();
+  });
+
+  it('leaves invocations in progress with the one that they began with', async () => {
+    await start();
+    const [first, second] = [await edge.module('press'), await edge.module('camera')];
+    const before = edge.call({ method: 'slow' });
+    const request = await first.next();
+    // The object goes to another module, whose topics the proxy may use.
+    await take({ modules: [bus(), { ...camera(), identity: undefined, objectIds: [pressObject] }] });
+    const after = edge.call({ method: 'fast' });
+    (await second.next()).reply(2);
+    expect((await after).payload).toEqual({ status: 2 });
+    expect(subscriptions()).toEqual(all);
+    request.reply(1);
+    expect((await before).payload).toEqual({ status: 1 });
+    await expect.poll(subscriptions).toEqual(['bus/out/+/+', 'camera/out/+/+']);
+    expect(first.received).toHaveLength(1);
+  });
+
+  it('leaves downloads in progress with their module, their quota and their files', async () => {
+    const server = await startFileServer();
+    onTestFinished(() => server.close());
+    const files = { hosts: [server.host], loopbackHttp: true };
+    await start({ files });
+    const module = await edge.module('press');
+    const signed = server.signed('a', 'xx');
+    let finish = () => {};
+    server.behave((_, response) => {
+      response.writeHead(200, { etag: signed.etag }).write('x');
+      finish = () => response.end('x');
+    });
+    const load = () => edge.call({ input: { a: 'a' }, files: { a: signed } });
+    const loading = load();
+    await expect.poll(() => readdir(edge.files)).toEqual([expect.stringMatching(/^\.incoming-/)]);
+    const smaller = { ...press(), files: { folder: edge.files, quotaBytes: 3 } };
+    await take({ modules: [smaller], files });
+    expect(await load()).toMatchObject({ status: 503, payload: { detail: expect.stringMatching(/do not fit/) } });
+    await take({ modules: [{ ...smaller, files: undefined }], files: { hosts: [] } });
+    finish();
+    const request = await module.next();
+    expect(await readdir(edge.files)).toEqual([JSON.parse(request.text).a]);
+    request.reply(1);
+    expect((await loading).payload).toEqual({ status: 1 });
+  });
+
+  it('forgets which object an identity has', async () => {
+    await start();
+    const module = await edge.module('camera', (request) => request.reply(0));
+    const call = (objectId: string) => edge.call({ objectId, target: 'camera' });
+    const other = nobody.replaceAll('f', '0');
+    expect([(await call(nobody)).status, (await call(other)).status]).toEqual([200, 409]);
+    await take({});
+    expect([(await call(other)).status, (await call(nobody)).status]).toEqual([200, 409]);
+    await module.close();
+  });
+
+  it('changes the limits', async () => {
+    await start();
+    const module = await edge.module('press');
+    const first = edge.call();
+    const request = await module.next();
+    await take({ limits: { inFlight: 1, inFlightPerModule: 1 } });
+    expect(await edge.call()).toMatchObject({ status: 503, payload: { detail: expect.stringMatching(/too many/) } });
+    request.reply(0);
+    await first;
+  });
+
+  it('with a fault is refused with its line, and the last good one stays in effect', async () => {
+    await start();
+    const module = await edge.module('press', (request) => request.reply(0));
+    expect(await isRefused()).toBe(0);
+    await edge.rewrite({ modules: [{ ...press(), topics_methods_out: 'press/in' }], log: {} });
+    await expect.poll(() => logged('configuration.refused')).toHaveLength(1);
+    const problem =
+      /^line \d+: modules\[0\].topics_methods_out: the topic is the same as modules\[0\].topics_methods_in$/;
+    expect(logged('configuration.refused')[0]).toMatchObject({ problems: [expect.stringMatching(problem)] });
+    expect(await isRefused()).toBe(1);
+    expect((await edge.readyz()).status).toBe(200);
+    expect((await edge.call()).status).toBe(200);
+    await take({});
+    expect(await isRefused()).toBe(0);
+    await module.close();
+  });
+
+  it('of a connection takes effect at the next start, which the log says', async () => {
+    await start();
+    const { url } = edge.configuration.broker;
+    await take({ broker: { url, username: 'edge-proxy', password: 'another-secret' }, modules: [press()] });
+    expect(logged('configuration.restart_needed')).toMatchObject([{ settings: ['broker'] }]);
+    expect(JSON.stringify(edge.lines)).not.toContain('another-secret');
+    await take({ modules: [press()] });
+    expect(logged('configuration.restart_needed')).toHaveLength(1);
+  });
+
+  it('takes effect while the broker is away, and is subscribed to when it is back', async () => {
+    await start();
+    await edge.stopBroker();
+    await expect.poll(async () => (await edge.readyz()).status).toBe(503);
+    await take({ modules: [press(), camera()] });
+    await edge.startBroker();
+    await edge.ready();
+    expect(subscriptions()).toEqual(['camera/out/+/+', 'press/out/+/+']);
+  });
+
+  it('is found by the program', async () => {
+    await start({ process: {} });
+    await take({ modules: [press()] });
+    await expect.poll(subscriptions).toEqual(['press/out/+/+']);
+  });
+});
