@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
 import { anchorsOf } from './markdown.ts';
 
-const pages = ['README.md', ...readdirSync('docs').map((name) => join('docs', name))].filter((name) =>
+const pages = ['README.md', 'edge/README.md', ...readdirSync('docs').map((name) => join('docs', name))].filter((name) =>
   name.endsWith('.md'),
 );
 

@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import mqtt from 'mqtt';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parseConfiguration } from '../../edge/src/configuration/read.ts';
 import { demonstrateMethods } from '../../sandbox/demonstration/demonstrateMethods.ts';
 import type { Invoked } from '../../sandbox/demonstration/invocation.ts';
 import { callFrontDoor } from '../../sandbox/invoke/call.ts';
@@ -78,21 +79,66 @@ describe('the broker of the sandbox', () => {
   });
 });
 
+/** Starts a program that is a module; resolves when it has said something, or has ended. */
+async function startProgram(args: readonly string[], environment: Readonly<Record<string, string>>) {
+  const program = spawn(process.execPath, args, {
+    env: { ...process.env, ...environment },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  endWithUs(program);
+  await Promise.race([once(program.stdout, 'data'), once(program, 'exit')]);
+  return program;
+}
+
+async function endProgram(program: ChildProcess): Promise<void> {
+  const ended = once(program, 'exit');
+  program.kill('SIGKILL');
+  await ended;
+}
+
+describe('the README of the edge proxy', () => {
+  const blockOf = async (language: string) =>
+    new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\``, 'ms').exec(await readFile('edge/README.md', 'utf8'))?.[1] ?? '';
+  const lines = (text: string) => text.split('\n').filter((line) => line !== '').length;
+
+  it('has a module in TypeScript that answers', async () => {
+    const { broker, modules } = sandbox.state.edge ?? {};
+    const { hostname, port } = new URL(broker?.url ?? '');
+    const { topics } = modules?.['mine'] ?? {};
+    const code = await blockOf('ts');
+    const program = await startProgram(['--input-type=module', '--eval', code], {
+      ...{ BROKER_HOST: hostname, BROKER_PORT: port, MODULE: 'mine', PASSWORD: broker?.passwords['mine'] ?? '' },
+      ...{ topics_methods_in: topics?.in ?? '', topics_methods_out: topics?.out ?? '' },
+    });
+    try {
+      expect(await invoke('edge-1/mine', 'configure', { input: { rpm: 900 } })).toEqual({
+        status: 200,
+        answer: { status: 200, output: { rpm: 900 } },
+      });
+      expect((await invoke('edge-1/mine', 'stop')).answer).toEqual({ status: 404 });
+    } finally {
+      await endProgram(program);
+    }
+  });
+
+  it('has modules of at most 15 lines', async () => {
+    expect([lines(await blockOf('ts')), lines(await blockOf('python'))]).toEqual([14, 15]);
+  });
+
+  it('has a valid configuration', async () => {
+    const text = (await blockOf('json')).replace('HUB', 'HostName=h;DeviceId=d;SharedAccessKey=a2V5');
+    expect(parseConfiguration(text).modules).toMatchObject([{ id: 'camera', identity: 'camera' }]);
+  });
+});
+
 describe('the example of a module', () => {
   let example: ChildProcess;
   beforeAll(async () => {
-    example = spawn(process.execPath, ['scripts/run.js', 'sandbox/edge/example.ts'], {
-      env: { ...process.env, STATE: join(sandbox.directory, 'state.json') },
-      stdio: ['ignore', 'pipe', 'inherit'],
+    example = await startProgram(['scripts/run.js', 'sandbox/edge/example.ts'], {
+      STATE: join(sandbox.directory, 'state.json'),
     });
-    endWithUs(example);
-    if (example.stdout) await Promise.race([once(example.stdout, 'data'), once(example, 'exit')]);
   });
-  afterAll(async () => {
-    const ended = once(example, 'exit');
-    example.kill('SIGKILL');
-    await ended;
-  });
+  afterAll(() => endProgram(example));
 
   it('is quoted in docs/methods.md', async () => {
     expect(await readFile('docs/methods.md', 'utf8')).toContain(

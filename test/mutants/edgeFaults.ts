@@ -266,9 +266,9 @@ export const edgeFaults: readonly Fault[] = [
     },
     {
       fault: 'stops looking at the file when it had a fault',
-      find: '    stamps = new Map();\n',
-      replace: "    stamps = new Map([[path, '']]);\n",
-      caughtBy: 'include those that the file names, also one that was missing',
+      find: 'await onRead(await readConfiguration(path, stamps));',
+      replace: 'await onRead(await readConfiguration(path));',
+      caughtBy: 'with a fault are refused once, and read when they are right again',
     },
   ),
   ...inFile('edge/src/configuration/stamps.ts', test('reload'), {
