@@ -87,6 +87,9 @@ describe('the broker', () => {
       { level: 'error', module: 'bus' },
       { level: 'error', module: 'camera' },
     ]);
+    await edge.rewrite({});
+    await expect.poll(() => logged('the configuration was read again')).toHaveLength(1);
+    expect(logged('the broker refuses the subscription')).toHaveLength(2); // not again for each attempt
   });
 
   it('does not allow to publish to a module and closes the connection: others work again', async () => {

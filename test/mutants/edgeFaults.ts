@@ -141,6 +141,12 @@ export const edgeFaults: readonly Fault[] = [
     replace: 'client.connected || subscriptions.has(topic)',
     caughtBy: 'refuses the subscription for one module: its calls get 503, others work',
   }),
+  ...inFile('edge/src/modules/subscriptions.ts', test('connections'), {
+    fault: 'logs a refused subscription at each attempt',
+    find: '} else if (!refused.has(topic)) {',
+    replace: '} else {',
+    caughtBy: 'refuses the subscription for one module: its calls get 503, others work',
+  }),
   ...inFile('edge/src/modules/packetSizes.ts', test('packetSizes'), {
     fault: 'reads packets of any size',
     find: 'if (length > maxBytes) {',

@@ -12,6 +12,8 @@ export interface Subscriptions {
 
 export function createSubscriptions(client: MqttClient, topics: ReplyTopics, log: Log): Subscriptions {
   const subscribed = new Set<string>();
+  /** They are tried again at each update, and logged once. */
+  const refused = new Set<string>();
   let last: Promise<void> = Promise.resolve();
 
   async function subscribe(topic: string): Promise<void> {
@@ -20,8 +22,11 @@ export function createSubscriptions(client: MqttClient, topics: ReplyTopics, log
       if (client.connected) return [{ qos: 128 }]; // this subscription failed, not the connection
       throw error;
     });
-    if (granted && granted.qos < 128) subscribed.add(topic);
-    else {
+    if (granted && granted.qos < 128) {
+      subscribed.add(topic);
+      refused.delete(topic);
+    } else if (!refused.has(topic)) {
+      refused.add(topic);
       const module = topics.moduleOf(topic);
       log.error({ module, topic: filter }, 'the broker refuses the subscription to replies: see its access rules');
     }
