@@ -20,6 +20,8 @@ export interface Exchange {
   readonly requestBody?: unknown;
   readonly status: number;
   readonly responseBody?: unknown;
+  /** Held against the described headers when given; names in lower case. */
+  readonly responseHeaders?: Readonly<Record<string, string | readonly string[] | undefined>>;
 }
 
 interface Parameter {
@@ -35,10 +37,14 @@ interface Content {
 
 type Referable<T> = T | { readonly $ref: string };
 
+interface Answer extends Content {
+  readonly headers?: Readonly<Record<string, Referable<Pick<Parameter, 'required' | 'schema'>>>>;
+}
+
 interface Operation {
   readonly parameters?: readonly Referable<Parameter>[];
   readonly requestBody?: Content;
-  readonly responses: Readonly<Record<string, Referable<Content>>>;
+  readonly responses: Readonly<Record<string, Referable<Answer>>>;
 }
 
 interface Contract {
@@ -123,7 +129,7 @@ const parsed = (body: unknown): unknown => (typeof body === 'string' && body !==
  * What was asked is only checked when it was not refused: a refused request may be as wrong as the refusal says.
  */
 export function validateExchange(exchange: Exchange): string[] {
-  const { backend, method, path, requestHeaders, requestBody, status, responseBody } = exchange;
+  const { backend, method, path, requestHeaders, requestBody, status, responseBody, responseHeaders } = exchange;
   const { match, resolve, faults } = contractOf(backend);
   const [pathname = '', queryText = ''] = path.split('?', 2);
   const found = match(pathname);
@@ -157,7 +163,14 @@ export function validateExchange(exchange: Exchange): string[] {
 
   const described = operation.responses[String(status)];
   if (!described) return [...wrong, `status ${status} is not described`];
-  const schema = resolve(described).content?.['application/json'].schema;
+  const { headers = {}, content } = resolve(described);
+  for (const [name, header] of responseHeaders ? Object.entries(headers) : []) {
+    const { required, schema } = resolve(header);
+    const value = responseHeaders?.[name.toLowerCase()];
+    if (value !== undefined) wrong.push(...faults(schema, value, `answer header ${name}`));
+    else if (required) wrong.push(`answer header ${name} is missing`);
+  }
+  const schema = content?.['application/json'].schema;
   const hasAnswer = responseBody !== undefined && responseBody !== null && responseBody !== '';
   if (schema) wrong.push(...faults(schema, hasAnswer ? parsed(responseBody) : undefined, 'response body'));
   else if (hasAnswer) wrong.push('response body is not described');

@@ -138,7 +138,7 @@ async function exchange(
     path === '/openapi.json';
   if (isKnown) {
     const described = { backend: 'methods', method: verb, path, requestHeaders, requestBody: body, status } as const;
-    expect(validateExchange({ ...described, responseBody: json })).toEqual([]);
+    expect(validateExchange({ ...described, responseBody: json, responseHeaders: headers })).toEqual([]);
   }
   expect(headers['x-correlation-id']).toMatch(/^[!-~]{1,128}$/);
   expect(headers['www-authenticate']).toBe(status === 401 ? 'Bearer' : undefined);

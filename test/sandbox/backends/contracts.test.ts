@@ -71,6 +71,23 @@ describe('an exchange', () => {
     expect(faults.join('\n')).toContain(fault);
   });
 
+  it('with an answer that lacks a required header, or has a wrong one, is told', () => {
+    const refused: Exchange = {
+      ...{
+        backend: 'methods',
+        method: 'POST',
+        path: `/objects/${guid(1)}/models/svc.device/methods/stop`,
+        status: 429,
+      },
+      responseHeaders: { 'retry-after': 'soon' },
+    };
+    expect(validateExchange(refused)).toEqual([
+      'answer header X-Correlation-Id is missing',
+      'answer header Retry-After must match pattern "^\\d+$"',
+      'response body must be object',
+    ]);
+  });
+
   it('with a body where none is described is told', () => {
     const claim = { ...created, method: 'PUT', path: `/objects/${guid(1)}/models/svc.device/owner` };
     const requestBody = { ownerId: guid(2) };
