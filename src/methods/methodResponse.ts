@@ -69,7 +69,7 @@ export function readMethodResponse({ status, payload, text }: Response): MethodR
   if (Buffer.byteLength(JSON.stringify(payload)) > maxPayloadBytes) {
     throw malformed(`it has more than ${maxPayloadBytes} bytes`, replied);
   }
-  const inexact = inexactIn(written);
+  const inexact = inexactOutput(written);
   if (inexact !== undefined) throw malformed('it cannot be carried exactly', { ...replied, foreignDetail: inexact });
   return { status: methodStatus, ...(output !== undefined && { output }) };
 }
@@ -86,6 +86,13 @@ function payloadIn(text: string): Json | undefined {
 /** Whether the status was an integer when it was written, before it was rounded, and is the only one. */
 const isInteger = (status: unknown, written: Json): status is number =>
   Number.isSafeInteger(status) && !written.twice.has('status') && isWhole(textIn(written, 'status') ?? '');
+
+/** Other members are dropped, so that they may be as they like. */
+function inexactOutput(written: Json): string | undefined {
+  if (written.twice.has('output')) return 'output occurs twice';
+  const output = memberOf(written, 'output');
+  return output && inexactIn(output, 'output');
+}
 
 /** The body of a failure is `{detail, invoked?, status?}` (M7). */
 function deviceFailure(deviceStatus: number, payload: unknown): Failure {

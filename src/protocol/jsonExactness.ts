@@ -32,9 +32,10 @@ interface Walk {
  * cannot stand for, half a surrogate pair. The first such place and the reason, as a sentence; undefined when there is none.
  * Linear, at any depth.
  * @param json has been read, so that its grammar and its depth are known
+ * @param name of the text, with which places begin
  */
-export function inexactIn({ place: { bytes, start } }: Json): string | undefined {
-  const walk: Walk = { bytes, at: pastBlanks(bytes, start), path: [] };
+export function inexactIn({ place: { bytes, start } }: Json, name?: string): string | undefined {
+  const walk: Walk = { bytes, at: pastBlanks(bytes, start), path: name === undefined ? [] : [name] };
   const problem = valueProblem(walk);
   return problem && `${placeOf(walk.path)} ${problem}`;
 }

@@ -60,6 +60,13 @@ describe('a response', () => {
     },
   );
 
+  it('may have other members that cannot be carried, because they are dropped', () => {
+    expect(read('{"status":1,"output":{"a":1},"more":[1e400,{"b":1,"b":2}],"more":0}')).toEqual({
+      status: 1,
+      output: { a: 1 },
+    });
+  });
+
   it('may write its numbers as it likes, when they stay the same', () => {
     const numbers =
       '{"status":2.0e2,"output":{"n":[1.0,1e3,-0,1E300,0.1,5e-324,12345678901234567890.5,"\\ud83d\\ude00"]}}';
