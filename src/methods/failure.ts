@@ -15,6 +15,7 @@ export const failures = {
   unknown_to_device: { status: 404, title: 'Unknown to the device' },
   request_timeout: { status: 408, title: 'Request timeout' },
   no_owner: { status: 409, title: 'No owner' },
+  other_object: { status: 409, title: 'Another object' },
   too_large: { status: 413, title: 'Too large' },
   unsupported_media_type: { status: 415, title: 'Unsupported media type' },
   expectation_failed: { status: 417, title: 'Expectation failed' },

@@ -29,6 +29,7 @@ const deviceFailures: Readonly<Record<number, DeviceFailure>> = {
     advice: 'change it before you repeat it',
   },
   404: { reason: 'unknown_to_device', problem: 'the device has no such object or method' },
+  409: { reason: 'other_object', problem: 'the device serves another object of that identity' },
   502: {
     reason: 'failed_at_device',
     problem: 'the device failed to carry out the invocation, or got a malformed reply',

@@ -105,7 +105,10 @@ describe('the owner of an identity', () => {
     request.reply(1);
     expect((await calling).payload).toEqual({ status: 1 });
     const other = await edge.call({ objectId: nobody.replace('f', '0'), target: 'camera' });
-    expect(other).toMatchObject({ status: 409, payload: { detail: expect.stringMatching(/another object/) } });
+    expect(other).toMatchObject({
+      ...{ status: 409, reason: 'other_object' },
+      payload: { detail: expect.stringMatching(/another object/) },
+    });
     expect(other.payload.invoked).toBe('no');
     expect(camera.received).toHaveLength(1);
   });

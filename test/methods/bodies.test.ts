@@ -81,7 +81,7 @@ describe('a body that is not complete', () => {
 describe('the header Expect', () => {
   it('with an unknown expectation is refused', async () => {
     const called = await setup.call(conveyor, 'stop', {}, { headers: { expect: '200-ok' } });
-    expect([called.status, called.error?.meta]).toEqual([417, { reason: 'expectation_failed' }]);
+    expect([called.status, called.error?.meta]).toEqual([417, { reason: 'expectation_failed', invoked: 'no' }]);
     expect(called.error?.detail).toMatch(/may only be 100-continue/);
   });
 

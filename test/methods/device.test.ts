@@ -81,7 +81,7 @@ describe('a response of the device', () => {
     ['with a status that is not an integer', 200, { status: 0.5 }, /no integer status/],
     ['whose output is not an object', 200, { status: 0, output: 'done' }, /its output is not a JSON object/, 'yes'],
     ['nested too deep', 200, nested(80), /nested more than 64 levels deep/],
-    ...[0, 201, 401, 403, 409, 413, 429, 500, 999].map((status): [string, number, unknown, RegExp] => [
+    ...[0, 201, 401, 403, 410, 413, 429, 500, 999].map((status): [string, number, unknown, RegExp] => [
       `with the status ${status}`,
       status,
       { detail: 'no' },
@@ -122,6 +122,7 @@ describe('a response of the device', () => {
   it.each<[number, Reason, RegExp]>([
     [400, 'refused_by_device', /the device refuses the invocation; .*: no such angle$/],
     [404, 'unknown_to_device', /has no such object or method; nothing was invoked: no such angle$/],
+    [409, 'other_object', /serves another object of that identity; nothing was invoked: no such angle$/],
     [502, 'failed_at_device', /may have run, or still be running: no such angle$/],
     [503, 'unavailable_at_device', /nothing was invoked, repeat it later: no such angle$/],
     [504, 'no_reply_at_device', /may have run, or still be running: no such angle$/],
@@ -144,8 +145,8 @@ describe('a response of the device', () => {
     [502, { invoked: 'perhaps', status: 1.5 }, 'unknown', undefined],
     [504, { invoked: null, status: '204' }, 'unknown', undefined],
     [404, { invoked: ['yes'] }, 'no', undefined],
-    [409, { invoked: 'no' }, 'no', undefined],
-    [409, {}, 'unknown', undefined],
+    [410, { invoked: 'no' }, 'no', undefined],
+    [410, {}, 'unknown', undefined],
   ])('with the status %i may say whether the method has run: %j', async (status, said, invoked, methodStatus) => {
     const { error } = await answered(status, { detail: 'said by the device', ...said });
     expect(error?.meta).toMatchObject({ invoked });

@@ -16,6 +16,7 @@ const reasons = [
   'unknown_to_device',
   'request_timeout',
   'no_owner',
+  'other_object',
   'too_large',
   'unsupported_media_type',
   'expectation_failed',
