@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module';
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import rhea from 'rhea';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { encode } from '../../src/hub/replies/encoding.ts';
 import { toMessage } from '../../src/hub/replies/message.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
@@ -68,6 +69,43 @@ it.each(Array.from({ length: 8 }, (_, seed) => seed))(
     }
   },
 );
+
+/** So many bytes, of one or of two for a character. */
+const oneByteEach = (bytes: number): string => 'x'.repeat(bytes);
+const twoBytesEach = (bytes: number): string => 'é'.repeat(bytes / 2) + 'x'.repeat(bytes % 2);
+
+/** AMQP has a length of one byte up to 255, and one of four from 256. */
+describe.each([255, 256, 257])('a text of exactly %d bytes arrives whole', (bytes) => {
+  const usual: Reply = {
+    kind: 'acknowledgement',
+    deviceId: 'd',
+    messageId: 'm',
+    correlationId: 'c',
+    properties: { before: 'b', after: 'a' },
+    body: '{}',
+  };
+  const addressed = '/devices//messages/devicebound'.length;
+
+  it.each<[position: string, given: Partial<Reply>]>([
+    ['the address', { deviceId: oneByteEach(bytes - addressed) }],
+    ['the message id', { messageId: oneByteEach(bytes) }],
+    ['the correlation id', { correlationId: oneByteEach(bytes) }],
+    ['the name of a property', { properties: { before: 'b', [twoBytesEach(bytes)]: 'x', after: 'a' } }],
+    ['the value of a property', { properties: { before: 'b', x: twoBytesEach(bytes), after: 'a' } }],
+    ['the body', { body: twoBytesEach(bytes) }],
+  ])('as %s', (_, given) => {
+    const { deviceId, messageId, correlationId, properties, body } = { ...usual, ...given };
+    expect(rhea.message.decode(encode({ ...usual, ...given }))).toMatchObject({
+      to: `/devices/${deviceId}/messages/devicebound`,
+      message_id: messageId,
+      correlation_id: correlationId,
+      content_type: 'application/json',
+      content_encoding: 'utf-8',
+      application_properties: properties,
+      body: { content: Buffer.from(body) },
+    });
+  });
+});
 
 it('a device whose name is no text is refused, as the service client does', () => {
   const reply = { kind: 'acknowledgement', deviceId: '\ud800', messageId: 'm', properties: {}, body: '' } as const;

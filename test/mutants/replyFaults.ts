@@ -10,6 +10,28 @@ export const replyFaults: readonly Fault[] = [
     caughtBy: 'understands a rejection with amqp:resource-limit-exceeded',
   }),
   ...inFile(
+    'src/hub/replies/encoding.ts',
+    ['test/hub/encoding.test.ts'],
+    {
+      fault: 'gives a text of 256 bytes room for a length of one byte',
+      find: 'return bytes > 255 ? 5 + bytes',
+      replace: 'return bytes > 256 ? 5 + bytes',
+      caughtBy: 'a text of exactly 256 bytes arrives whole',
+    },
+    {
+      fault: 'writes 256 as a length of one byte',
+      find: 'if (length > 255) {',
+      replace: 'if (length > 256) {',
+      caughtBy: 'a text of exactly 256 bytes arrives whole',
+    },
+    {
+      fault: 'takes the length of a text in characters for that in bytes',
+      find: '  const length = Buffer.byteLength(text);',
+      replace: '  const { length } = text;',
+      caughtBy: 'a text of exactly 255 bytes arrives whole',
+    },
+  ),
+  ...inFile(
     'src/hub/replies/pendingSends.ts',
     ['test/hub/serviceConnection.test.ts'],
     {
