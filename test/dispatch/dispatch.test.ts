@@ -1,8 +1,10 @@
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { describe, expect, it, vi } from 'vitest';
 import { idOf } from '../../src/deadLetters/deadLetter.ts';
+import type { Delivery } from '../../src/hub/replies/sender.ts';
 import { bytesToReserve } from '../../src/protocol/body.ts';
 import { messageLimits } from '../../src/settings/groups/constants.ts';
+import { createTaps, type TapEvent } from '../../src/tap/taps.ts';
 import { dispatchEvent } from '../support/dispatching.ts';
 import { bearerToken } from '../support/environment.ts';
 import { hubEvent } from '../support/events.ts';
@@ -19,6 +21,10 @@ const success = [
   { call: `POST /object?owner=${devicePrincipal}`, reply: [201, pumpAnswer()] },
   noConfiguration(pumpId),
 ] as const;
+const configuration = JSON.stringify(pump({ model: 'svc.configuration' }));
+const failing = [{ call: device.call, reply: [200, '<html>'] }] as const;
+/** With a notification before the acknowledgement. */
+const notified = [...success.slice(0, -1), { ...noConfiguration(pumpId), reply: [200, configuration] }] as const;
 
 const answerTo = async (event: ReturnType<typeof hubEvent>) => {
   const { replies, handled } = await dispatchEvent(event, []);
@@ -224,6 +230,58 @@ describe('a message that cannot be handled to its end', () => {
   });
 });
 
+describe('who follows a device is told', () => {
+  interface Leaving {
+    readonly script: Script;
+    readonly deliver?: () => Delivery;
+  }
+
+  it.each<[when: string, leaving: (take: () => void) => Leaving]>([
+    ['during a call', (take) => ({ script: [{ ...device, onCall: take }] })],
+    [
+      'when it has failed through our side',
+      (take) => ({ script: [{ call: device.call, reply: [200, '<html>'], onCall: take }] }),
+    ],
+    [
+      'between its replies',
+      (take) => ({
+        script: notified,
+        deliver() {
+          take();
+          return 'delivered';
+        },
+      }),
+    ],
+    ['while the hub has its reply', () => ({ script: success, deliver: () => 'stopped' })],
+  ])('that a message is left when its partition is taken from us %s, and nothing after that', async (_, leaving) => {
+    const taken = new AbortController();
+    const taps = createTaps();
+    const told: TapEvent[] = [];
+    taps.open({ device: 'd1', follow: (event) => told.push(event) });
+    const { script, ...circumstances } = leaving(() => taken.abort());
+    await dispatchEvent(hubEvent({ properties, body: pumpBody }), script, {
+      ...circumstances,
+      ended: taken.signal,
+      taps,
+    });
+    expect(told.map(({ stage }) => stage)).not.toContain('handled');
+    expect(told.at(-1)).toMatchObject({ stage: 'left', why: 'this instance no longer reads the partition' });
+  });
+});
+
+describe('the memory of replies (D28)', () => {
+  const read = JSON.stringify(pumpBody).length;
+
+  it.each<[what: string, body: unknown, script: Script, bytes: number]>([
+    ['an acknowledgement, which may repeat the body', pumpBody, success, 1_000 + read],
+    ['a notification as well', pumpBody, notified, 1_000 + read + configuration.length],
+    ['an acknowledgement of what is no JSON', '{', [], 1_000],
+  ])('is charged once: %s', async (_, body, script, bytes) => {
+    const { answering } = await dispatchEvent(hubEvent({ properties, body }), script);
+    expect(answering).toEqual([bytes]);
+  });
+});
+
 describe('the log', () => {
   it('has one line for a handled message', async () => {
     const { logged, counters } = await dispatchEvent(hubEvent({ properties, body: pumpBody }), success);
@@ -297,6 +355,42 @@ describe('the log', () => {
     }
   });
 
+  it.each<[what: string, ack: string, script: Script, undelivered: readonly string[], repliesMs: number | undefined]>([
+    ['no reply', 'none', success, [], undefined],
+    ['an acknowledgement', 'all', success, [], 40],
+    ['an acknowledgement that is dropped', 'all', success, ['acknowledgement'], 40],
+    ['a notification', 'none', notified, [], 40],
+    ['a notification that is dropped', 'none', notified, ['notification'], 40],
+    ['both', 'all', notified, [], 80],
+    ['both, of which one is dropped', 'all', notified, ['notification'], 80],
+    ['both, which are dropped', 'all', notified, ['notification', 'acknowledgement'], 80],
+    ['a failure that is parked, without a reply', 'none', failing, [], undefined],
+    ['a failure that is parked, with a reply', 'all', failing, [], 40],
+    ['a failure that is parked, with a reply that is dropped', 'all', failing, ['acknowledgement'], 40],
+  ])('has the time of replies, without that of parking, as the metric has: %s', async (...row) => {
+    const [, ack, script, undelivered, repliesMs] = row;
+    vi.useFakeTimers();
+    try {
+      const { logged, meter } = await dispatchEvent(
+        hubEvent({ properties: { ...properties, ack }, body: pumpBody }),
+        script,
+        {
+          deliver({ kind }) {
+            vi.advanceTimersByTime(40);
+            return undelivered.includes(kind) ? { dropped: 'queue_full' } : 'delivered';
+          },
+          park: async () => void vi.advanceTimersByTime(500),
+        },
+      );
+      expect(logged.at(-1)?.['repliesMs']).toBe(repliesMs);
+      expect(logged.at(-1)?.['droppedReplies']).toBe(undelivered.length || undefined);
+      const recorded = repliesMs === undefined ? {} : { '': expect.closeTo(repliesMs / 1000) };
+      expect(sumsOf(meter, 'device_messaging.replies.duration')).toEqual(recorded);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
   it.each([
     ['ahead of', 5_000],
     ['behind', -5_000],
@@ -355,8 +449,6 @@ describe('the log', () => {
 
 describe('the trace of a message', () => {
   const trace = '0af7651916cd43dd8448eb211c80319c';
-  const failing = [{ call: device.call, reply: [200, '<html>'] }] as const;
-
   it('is the device’s, in the log line, at the backend and in the dead letter; its sampling flag is not used', async () => {
     const sent = { ...properties, traceparent: `00-${trace}-b7ad6b7169203331-00` };
     const { logged, calls, parked } = await dispatchEvent(hubEvent({ properties: sent, body: pumpBody }), failing);
@@ -410,7 +502,6 @@ describe('a message that fails through our side', () => {
     expect([handled, replies.length, counters['parked'], logged.length]).toEqual([true, 1, 1, 1]);
   });
 
-  const failing = [{ call: device.call, reply: [200, '<html>'] }] as const;
   const unparked = {
     level: 'error',
     msg: 'message could not be parked',

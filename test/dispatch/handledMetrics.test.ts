@@ -44,6 +44,16 @@ it('a failure is counted by its code, and its duration by whose side it is on', 
   expect(readingOf(meter, 'device_messaging.wait.duration')).toEqual({});
 });
 
+it('a message that a defect of ours ends is counted as a failure of ours, and parked', async () => {
+  const { handled, meter, parked } = await dispatchEvent(event, success, {
+    deliver() {
+      throw new TypeError('a defect');
+    },
+  });
+  expect([handled, parked.length]).toEqual([true, 1]);
+  expect(readingOf(meter, 'device_messaging.handled.messages')).toEqual({ 'internal_platform_error _OTHER V2': 1 });
+});
+
 it('a reply that is dropped is counted by its reason', async () => {
   const { meter } = await dispatchEvent(hubEvent({ properties, body: '{' }), [], {
     deliver: () => ({ dropped: 'queue_full' }),

@@ -43,6 +43,40 @@ export const adminFaults: readonly Fault[] = [
     replace: 'if (dropped > 0) dropped += 1;',
     caughtBy: 'A slow reader holds nothing up',
   }),
+  ...inFile('src/operations/tapRoute.ts', ['test/operations/tapRoute.test.ts'], {
+    fault: 'shows bodies to all who follow a device',
+    find: "bodies === 'true' ? own : undefined",
+    replace: 'bodies ? own : undefined',
+    caughtBy: 'Only a tap that asks for bodies has them',
+  }),
+  ...inFile(
+    'src/dispatch/dispatch.ts',
+    ['test/dispatch/dispatch.test.ts'],
+    {
+      fault: 'does not say that a message is left',
+      find: "      tell?.('left', { why: 'this instance no longer reads the partition' });\n",
+      replace: '',
+      caughtBy: 'that a message is left when its partition is taken from us',
+    },
+    {
+      fault: 'does not say that a message is left during a call',
+      find: 'if (handled === undefined) return leave();',
+      replace: 'if (handled === undefined) return false;',
+      caughtBy: 'that a message is left when its partition is taken from us during a call',
+    },
+    {
+      fault: 'does not say that a message is left that has failed',
+      find: 'if (isOurFault && context.ended.aborted) return leave();',
+      replace: 'if (isOurFault && context.ended.aborted) return false;',
+      caughtBy: 'that a message is left when its partition is taken from us when it has failed',
+    },
+    {
+      fault: 'does not say that a message is left between its replies',
+      find: 'if (answered === undefined) return leave();',
+      replace: 'if (answered === undefined) return false;',
+      caughtBy: 'that a message is left when its partition is taken from us between its replies',
+    },
+  ),
   ...inFile(
     'src/operations/listening.ts',
     ['test/operations/slowClients.test.ts'],

@@ -1,3 +1,4 @@
+import { dispatchFaults } from './dispatchFaults.ts';
 import type { Fault } from './faults.ts';
 import { inFile } from './inFile.ts';
 import { replyFaults } from './replyFaults.ts';
@@ -5,6 +6,7 @@ import { replyFaults } from './replyFaults.ts';
 /** In what carries messages between hub and backends. */
 export const deliveryFaults: readonly Fault[] = [
   ...replyFaults,
+  ...dispatchFaults,
   ...inFile('src/hub/replies/sender.ts', ['test/hub/sender.test.ts'], {
     fault: 'goes on sending what is no longer its own to send',
     find: "ended?.addEventListener('abort', stopWaiting, { once: true });",

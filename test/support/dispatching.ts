@@ -7,6 +7,7 @@ import type { MeterWithReadings } from '../../src/metrics/meter.ts';
 import { summaryOf } from '../../src/metrics/summary.ts';
 import { fits, type Reply } from '../../src/protocol/c2d.ts';
 import type { HubEvent } from '../../src/protocol/event.ts';
+import type { Taps } from '../../src/tap/taps.ts';
 import type { Traces } from '../../src/tracing/span.ts';
 import { breachOfContract } from './asyncapi.ts';
 import { validateExchange } from './contracts.ts';
@@ -30,6 +31,8 @@ export interface Dispatched {
   readonly calls: readonly ReceivedCall[];
   /** Bytes of the budget that it did not need any more, in the order in which they were given back. */
   readonly givenBack: readonly number[];
+  /** Bytes that its replies were said to take, each time that it was said. */
+  readonly answering: readonly number[];
 }
 
 interface Circumstances {
@@ -51,6 +54,8 @@ interface Circumstances {
   readonly remove?: ((id: string) => Promise<void>) | undefined;
   /** Where its spans begin; by default none are recorded. */
   readonly traces?: Traces | undefined;
+  /** Who follows which devices; nobody by default. */
+  readonly taps?: Taps | undefined;
   /** Called before each call and each reply. */
   readonly beforeEffect?: (() => void) | undefined;
 }
@@ -62,7 +67,7 @@ export async function dispatchEvent(
   circumstances: Circumstances = {},
 ): Promise<Dispatched> {
   const { deliver = () => undefined, limits, redelivered = false, ended = forever.ended } = circumstances;
-  const { park, remove, parkUnexecuted = false, readAt, traces, beforeEffect } = circumstances;
+  const { park, remove, parkUnexecuted = false, readAt, traces, taps, beforeEffect } = circumstances;
   const backend = scriptedBackend(script);
   const lines: string[] = [];
   const log = createLog('debug', { write: (line) => void lines.push(line) });
@@ -88,10 +93,12 @@ export async function dispatchEvent(
     log,
     limits,
     traces,
+    ...(taps && { taps }),
     beforeEffect,
   });
   const arrival = arrivalOf(event, redelivered);
   const givenBack: number[] = [];
+  const answering: number[] = [];
   const handled = await dispatch(arrival, {
     ...forever,
     ended,
@@ -99,6 +106,9 @@ export async function dispatchEvent(
     ...(readAt !== undefined && { readAt }),
     releaseBytes(bytes) {
       givenBack.push(bytes);
+    },
+    answering(bytes) {
+      answering.push(bytes);
     },
   });
   await backends.close();
@@ -119,6 +129,7 @@ export async function dispatchEvent(
     meter,
     calls: backend.calls,
     givenBack,
+    answering,
   };
 }
 

@@ -9,6 +9,7 @@ import { createLog, type Log } from '../../src/log/log.ts';
 import { createMeter } from '../../src/metrics/meter.ts';
 import { classify, type HubEvent, senderOf } from '../../src/protocol/event.ts';
 import { messageLimits } from '../../src/settings/groups/constants.ts';
+import type { Taps } from '../../src/tap/taps.ts';
 import type { Traces } from '../../src/tracing/span.ts';
 import { settings as defaults } from './environment.ts';
 
@@ -30,6 +31,8 @@ interface Around {
   readonly limits?: Partial<CardLimits> | undefined;
   /** None, unless told otherwise. */
   readonly traces?: Traces | undefined;
+  /** Who follows which devices: nobody, unless told otherwise. */
+  readonly taps?: Taps;
   /** Called before each call and each reply. */
   readonly beforeEffect?: (() => void) | undefined;
 }
@@ -45,6 +48,7 @@ export function wire({
   amounts,
   limits,
   traces,
+  taps,
   beforeEffect,
 }: Around) {
   const meter = createMeter();
@@ -58,6 +62,7 @@ export function wire({
     limits: { ...messageLimits, ...limits },
     now: () => now,
     traces,
+    taps,
     beforeEffect,
   });
   return { backends, meter, dispatch };

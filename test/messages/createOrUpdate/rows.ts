@@ -61,6 +61,7 @@ function configurationRows({ named, created, updated }: Registration): readonly 
   const { sent, creates, updates } = named();
   const reads = { call: readConfiguration, reply: [200, pump({ model: 'svc.configuration' })] } as const;
   const relatedModels = [related('svc.configuration')];
+  const failing = related('svc.configuration', { success: false, code: 'validation_error', details: 'no serial' });
   const further = { relatedModels, configuration: configurationNews('Created') };
   return [
     {
@@ -74,6 +75,12 @@ function configurationRows({ named, created, updated }: Registration): readonly 
       ...sent,
       backend: [device, stored(), { ...updates(1), reply: [200, pumpAnswer({ version: 2, relatedModels })] }, reads],
       ...updated(pump({ version: 2 }), further),
+    },
+    {
+      it: 'says ObjectModelUpdated when the answer calls the svc.configuration model created although that failed',
+      ...sent,
+      backend: [device, absent, { ...creates, reply: [201, pumpAnswer({ relatedModels: [failing] })] }, reads],
+      ...created(pump(), { relatedModels: [failing], configuration: configurationNews('Updated') }),
     },
     {
       it: 'says ObjectModelUpdated when the answer does not say that it created the svc.configuration model, which breaks the contract',

@@ -519,6 +519,9 @@ messageTable('V1', 'Svc.Device.Created', sample, createOrUpdateRows(v1), {
         body: `{"type":"pump","parent":{"${key}":"${otherPumpId}","${key}":"${otherPumpId}"}}`,
       }),
     ),
+    rejects('says nothing of a key of the parent that occurs twice and is not read', 'body.type is required', {
+      body: `{"parent":{"objectId":"${otherPumpId}","reference":"pumps","note":1,"note":2}}`,
+    }),
   ],
 
   notifications: [

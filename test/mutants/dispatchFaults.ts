@@ -1,0 +1,93 @@
+import type { Fault } from './faults.ts';
+import { inFile } from './inFile.ts';
+
+/** In what is counted, charged and logged of a message. */
+export const dispatchFaults: readonly Fault[] = [
+  ...inFile(
+    'src/dispatch/dispatch.ts',
+    ['test/dispatch/dispatch.test.ts'],
+    {
+      fault: 'charges nothing for replies',
+      find: '    context.answering(replyBytes(handled));\n',
+      replace: '    void replyBytes(handled);\n',
+      caughtBy: 'is charged once: an acknowledgement, which may repeat the body',
+    },
+    {
+      fault: 'charges nothing for notifications',
+      find: '(bytes, { body }) => bytes + body.length',
+      replace: '(bytes, { body }) => bytes + 0 * body.length',
+      caughtBy: 'is charged once: a notification as well',
+    },
+    {
+      fault: 'charges nothing for what an acknowledgement repeats',
+      find: '1_000 + (json?.place.end ?? 0)',
+      replace: '1_000 + 0 * (json?.place.end ?? 0)',
+      caughtBy: 'is charged once: an acknowledgement, which may repeat the body',
+    },
+    {
+      fault: 'counts the time of parking as that of replies',
+      find: 'const course = { traceId, waits, ms, repliesMs, backends: times };',
+      replace:
+        'const course = { traceId, waits, ms, repliesMs: repliesMs + performance.now() - ended, backends: times };',
+      caughtBy: 'has the time of replies, without that of parking',
+    },
+  ),
+  ...inFile('src/dispatch/dispatch.ts', ['test/dispatch/handledMetrics.test.ts'], {
+    fault: 'does not count a message that a defect has ended',
+    find: "      countHandled('internal_platform_error', other, arrival.generation);\n",
+    replace: '      void countHandled, other;\n',
+    caughtBy: 'that a defect of ours ends is counted',
+  }),
+  ...inFile('src/dispatch/handledMetrics.ts', ['test/dispatch/dispatch.test.ts'], {
+    fault: 'records no time of replies that were all dropped',
+    find: 'if (sent + dropped.length > 0) recordReplies',
+    replace: 'if (sent > 0) recordReplies',
+    caughtBy: 'as the metric has: an acknowledgement that is dropped',
+  }),
+  ...inFile(
+    'src/dispatch/handledLine.ts',
+    ['test/dispatch/handledLine.test.ts'],
+    {
+      fault: 'logs the time of no replies',
+      find: 'sent + dropped.length > 0 ? Math.round(repliesMs) : undefined',
+      replace: 'Math.round(repliesMs)',
+      caughtBy: 'with 0 replies sent and 0 dropped',
+    },
+    {
+      fault: 'logs no time of replies that were all dropped',
+      find: 'sent + dropped.length > 0 ? Math.round(repliesMs) : undefined',
+      replace: 'sent > 0 ? Math.round(repliesMs) : undefined',
+      caughtBy: 'with 0 replies sent and 1 dropped',
+    },
+    {
+      fault: 'logs no time of replies when one was dropped',
+      find: 'sent + dropped.length > 0 ? Math.round(repliesMs) : undefined',
+      replace: 'sent - dropped.length > 0 ? Math.round(repliesMs) : undefined',
+      caughtBy: 'with 1 replies sent and 1 dropped',
+    },
+    {
+      fault: 'counts only the drops that it names',
+      find: 'droppedReplies: dropped.length })',
+      replace: 'droppedReplies: Math.min(dropped.length, 10) })',
+      caughtBy: 'with 1 replies sent and 11 dropped',
+    },
+    {
+      fault: 'names all drops',
+      find: 'dropped: dropped.slice(0, 10)',
+      replace: 'dropped',
+      caughtBy: 'with 0 replies sent and 11 dropped',
+    },
+  ),
+  ...inFile('src/objectModel/relatedModels.ts', ['test/messages/model.create.test.ts'], {
+    fault: 'counts a related model that failed as created',
+    find: 'if (success && created)',
+    replace: 'if (created)',
+    caughtBy: 'calls the svc.configuration model created although that failed',
+  }),
+  ...inFile('src/card/checks.ts', ['test/messages/v1/Svc.Device.Created.test.ts'], {
+    fault: 'refuses keys of an inner object that it does not read and that occur twice',
+    find: 'memberOf(json, key, inner)?.twice',
+    replace: 'memberOf(json, inner && key)?.twice',
+    caughtBy: 'says nothing of a key of the parent that occurs twice',
+  }),
+];
