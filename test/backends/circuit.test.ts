@@ -260,6 +260,23 @@ describe('the circuit of a backend', () => {
     expect(log.lines.map(({ message }) => message)).toEqual(['backend is out, calls to it wait', 'backend is back']);
   });
 
+  it('ends the pause that a Retry-After asks for, as soon as a probe finds it healthy', async () => {
+    const { backends } = scripted(
+      [
+        { call: model, reply: [503] },
+        { call: model, reply: [503, undefined, { 'retry-after': '200' }] },
+        { call: probe, reply: [200] },
+        { together: [0, 1].map(() => ({ call: model, reply: ok })) },
+      ],
+      { circuitFailures: 2 },
+    );
+    const work = Promise.all([readFor(backends, 'd1'), readFor(backends, 'd2')]);
+    const began = performance.now();
+    const ended = work.then(() => performance.now() - began);
+    await vi.runAllTimersAsync();
+    expect(await ended).toBe(1_000);
+  });
+
   it('does not keep a message beyond its time', async () => {
     const { backends } = scripted([{ together: [0, 1].map(() => ({ call: model, reply: 'refused' as const })) }], {
       circuitFailures: 2,

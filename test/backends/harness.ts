@@ -4,6 +4,7 @@ import { onTestFinished, vi } from 'vitest';
 import { type Backends, createBackends } from '../../src/backends/backends.ts';
 import type { Call } from '../../src/backends/call.ts';
 import { createDeadline } from '../../src/backends/deadline.ts';
+import type { Meter } from '../../src/metrics/meter.ts';
 import { Rejection } from '../../src/protocol/rejection.ts';
 import { recordingLog } from '../support/recordingLog.ts';
 import { type Script, type ScriptedBackend, scriptedBackend } from '../support/scriptedBackend.ts';
@@ -40,10 +41,11 @@ export interface Scripted {
 }
 
 /** The real clients over a script; chance is always its largest. Checks at the end that all was called as scripted. */
-export function scripted(script: Script, changes: Partial<typeof settings> = {}): Scripted {
+export function scripted(script: Script, changes: Partial<typeof settings> = {}, meter?: Meter): Scripted {
   const played = scriptedBackend(script);
   const log = recordingLog();
-  const backends = createBackends({ ...settings, ...changes }, log, { adapter: played.adapter, random: () => 1 });
+  const around = { adapter: played.adapter, random: () => 1, ...(meter && { meter }) };
+  const backends = createBackends({ ...settings, ...changes }, log, around);
   onTestFinished(async () => {
     await backends.close();
     played.verify();

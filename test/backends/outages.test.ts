@@ -101,6 +101,17 @@ describe('a Retry-After that ends after the deadline', () => {
     expect(outcomes[0]?.at).toBe(20_000);
   });
 
+  it('is not waited out when a probe finds the backend healthy: the next attempt comes after 15 s', async () => {
+    const { read, outcomes, isOpen } = setUp(
+      ({ device, at }) => (device === 'd1' && at < 10_000 ? [503, '600'] : [200]),
+      () => 1,
+    );
+    const work = read('d1', 'o1');
+    await vi.advanceTimersByTimeAsync(20_000);
+    expect([await work, isOpen()]).toEqual(['ok', false]);
+    expect(outcomes[0]?.at).toBe(5 + 5 + 100 + 15_000 + 5); // attempt, probe, back-off, Retry-After as far as it counts, attempt
+  });
+
   it('of 429 is waited out in the same way', async () => {
     const { read } = setUp(({ at }) => (at < 30_000 ? [429, '600'] : [200]));
     const work = Promise.all(times(5, (i) => read(`d${i}`, `o${i}`)));

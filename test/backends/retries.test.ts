@@ -125,6 +125,25 @@ describe('HTTP 401', () => {
   });
 });
 
+describe('HTTP 403', () => {
+  const issued = [200, { access_token: 't1', expires_in: 3600 }] as const;
+  const oauth = { token: '', tokenUrl: 'http://login.invalid/token', clientId: 'id', clientSecret: 's3cret/value' };
+
+  it('is an answer: the call is sent once, no token is renewed, and nobody is alerted', async () => {
+    const { backends, log } = scripted(
+      [
+        { call: 'POST /token', reply: issued },
+        { call: get, reply: [403] },
+      ],
+      { ...oauth, circuitFailures: 1 },
+    );
+    const work = rejection(backends.bind(callOf()).informationModel.getModel('o1', 'svc.device'));
+    await vi.runAllTimersAsync();
+    expect((await work).code).toBe('not_authorized');
+    expect([backends.isUp('informationModel'), log.lines]).toEqual([true, []]);
+  });
+});
+
 describe('a change whose answer may have been lost', () => {
   it.each([
     ['may have been its own work, so what is stored is read back', 'lost', true],

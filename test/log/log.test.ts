@@ -94,6 +94,7 @@ describe.each(kinds)('of an error the log of the %s', (_, create) => {
     ['a shared access signature', `SharedAccessSignature sr=h&sig=${signature}%3D&se=17&skn=n`],
     ['an address with a signature', `GET https://a.blob.core.windows.net/c/b?sv=1&sig=${signature}%3D failed`],
     ['an address with a password', `cannot reach amqps://user:${signature}@hub.example/x`],
+    ['an address with a password and no user', `cannot reach amqps://:${signature}@hub.example/x`],
     ['a bearer token', `401 for authorization: Bearer ${signature}.x_y-z`],
     ['a form', `grant_type=x&client_secret=${signature}&scope=y`],
     ['JSON', `{"access_token":"${signature}","expires_in":300}`],

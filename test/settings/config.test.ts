@@ -81,7 +81,11 @@ describe('settings', () => {
     ['LOG_LEVEL', 'loud', 'LOG_LEVEL: must be one of the possible values'],
     ['HUB_START_POSITION', 'now', 'HUB_START_POSITION: must be one of the possible values'],
     ['INFORMATION_MODEL_URL', 'im.example', 'INFORMATION_MODEL_URL: must be an http or https URL'],
-    ['INFORMATION_MODEL_URL', 'https://user:pass@im.example', 'INFORMATION_MODEL_URL: must be an http or https URL'],
+    ...['user:pass', 'user', ':pass'].map((credentials) => [
+      'INFORMATION_MODEL_URL',
+      `https://${credentials}@im.example`,
+      'INFORMATION_MODEL_URL: must be an http or https URL without credentials',
+    ]),
     ['BACKENDS_TOKEN_URL', 'https://login.example/token', 'backends.tokenUrl: needs BACKENDS_CLIENT_ID'],
     ['HUB_SERVICE_CONNECTION_STRING', `HostName=h;SharedAccessKey=${key}`, 'SharedAccessKeyName missing'],
     [

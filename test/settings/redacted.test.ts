@@ -43,7 +43,7 @@ it('show where and as whom the service connects, and every other setting, but no
   });
 });
 
-it('hide each secret setting whatever its form, of both programs', () => {
+it('hide each secret setting, and what is secret in a URL, whatever its form, of both programs', () => {
   const methods = {
     ...common,
     METHODS_FILES_CONNECTION_STRING: `DefaultEndpointsProtocol=https;AccountName=a;AccountKey=${canary}==`,
@@ -51,7 +51,7 @@ it('hide each secret setting whatever its form, of both programs', () => {
     METHODS_FILES_TENANT_CLAIM: 'tenant',
   };
   const both = [readSettings(environment, 'no-such-directory'), readMethodsSettings(methods, 'no-such-directory')];
-  const secret = settingDocs().filter((setting) => setting.secret);
+  const secret = settingDocs().filter((setting) => setting.secret || /url$/i.test(setting.path));
   expect(secret.length).toBeGreaterThan(5);
   for (const settings of both) {
     for (const { path } of secret) {
@@ -62,6 +62,7 @@ it('hide each secret setting whatever its form, of both programs', () => {
         `${canary} `,
         `x:${canary}`,
         `https://u:${canary}@h/?${canary}#${canary}`,
+        `https://:${canary}@h/`,
         `a=${canary};b`,
       ]) {
         const changed = { ...settings, [group]: { ...settings[group as keyof typeof settings], [name]: form } };
