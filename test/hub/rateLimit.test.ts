@@ -124,6 +124,22 @@ describe('the pace of replies', () => {
     expect(pace.waitMs(0)).toBe(0);
   });
 
+  it.each<[what: string, refusal: Refusal | undefined, waitMs: number]>([
+    ['not lifted by a connection that fails (D36)', { kind: 'connection', reason: 'hub_unavailable' }, 50_000],
+    ['begun again by another refusal of everything', { kind: 'hub', reason: 'suspended' }, 60_000],
+    ['lifted by a reply that is taken', undefined, 0],
+    ['lifted by a full queue', { kind: 'later', reason: 'queue_full' }, 0],
+    ['lifted by an unknown device', { kind: 'never', reason: 'unknown_device' }, 0],
+  ])('that stands still because a quota is used up is %s', (_, refusal, waitMs) => {
+    const { pace, pass } = setUp();
+    const began = pass(0);
+    pace.settled(began, { kind: 'hub', reason: 'quota' });
+    pass(10_000);
+    pace.settled(began, refusal);
+    expect(pace.waitMs(0)).toBe(waitMs);
+    expect(pace.perSecond() === 0).toBe(waitMs > 0);
+  });
+
   it('is cut once for all that was under way', () => {
     const { pace, pass } = setUp();
     for (let sent = 0; sent < 100; sent += 1) pace.began();

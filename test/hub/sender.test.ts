@@ -160,6 +160,24 @@ describe('the sender', () => {
     troubles.close();
   });
 
+  it('goes on saying that the quota is used up when the connection fails meanwhile (D36)', async () => {
+    const log = recordingLog();
+    const troubles = createTroubles(log);
+    const answers: (Refusal | undefined)[] = [
+      { kind: 'hub', reason: 'quota' },
+      { kind: 'connection', reason: 'hub_unavailable' },
+    ];
+    const sender = senderOver(async () => answers.shift(), { troubles });
+    const sent = watch(sender.send(replyTo('a')));
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect([answers.length, sent.delivery]).toEqual([0, undefined]);
+    expect(log.lines.filter(({ level }) => level === 'info')).toEqual([]);
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(sent.delivery).toBe('delivered');
+    expect(log.lines.at(-1)?.message).toBe('the hub takes replies again');
+    troubles.close();
+  });
+
   it('tries each further reply to a device that does not fetch once, until one is taken (D19)', async () => {
     const full = later('queue_full');
     const script = [full];

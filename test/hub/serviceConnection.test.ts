@@ -107,6 +107,8 @@ describe('the connection to the service endpoint, with the official client', () 
     ['com.microsoft:iot-hub-suspended', { kind: 'hub', reason: 'suspended' }],
     ['com.microsoft:server-busy', { kind: 'later', reason: 'throttled' }],
     ['com.microsoft:timeout', { kind: 'later', reason: 'throttled' }],
+    ['com.microsoft:operation-cancelled', { kind: 'later', reason: 'throttled' }],
+    ['amqp:resource-locked', { kind: 'later', reason: 'throttled' }],
     ['amqp:internal-error', { kind: 'later', reason: 'not_taken' }],
     ['amqp:not-found', { kind: 'never', reason: 'unknown_device' }],
     ['amqp:link:message-size-exceeded', { kind: 'never', reason: 'too_large' }],

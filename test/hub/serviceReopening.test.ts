@@ -1,9 +1,11 @@
 import type { Client } from 'azure-iothub';
 import { expect, it, vi } from 'vitest';
 import { createServiceConnection } from '../../src/hub/replies/serviceConnection.ts';
+import { createTroubles } from '../../src/log/troubles.ts';
 import { serviceClient } from '../sandbox/hub/support/clients.ts';
 import { freshHub } from '../sandbox/hub/support/hub.ts';
-import { silence, untold } from './support/replying.ts';
+import { recordingLog } from '../support/recordingLog.ts';
+import { replyTo, silence, untold } from './support/replying.ts';
 
 it('opens another connection though the timer for it fires a little early', async () => {
   let [now, opened] = [1_000, 0];
@@ -68,5 +70,58 @@ it('opens another one at once when the hub has closed one that nobody used, but 
     vi.restoreAllMocks();
     await connection.close();
     await hub.stop();
+  }
+});
+
+it('says once that the endpoint is reached again, when it is, and not when it was never away', async () => {
+  vi.useFakeTimers();
+  const log = { ...recordingLog(), debug() {} };
+  const troubles = createTroubles(log);
+  /** Each client: what opens it, and what is called when its connection ends. */
+  const made: { open: (error?: Error) => void; end: () => void }[] = [];
+  const connection = createServiceConnection({
+    newClient() {
+      const one = { open(_error?: Error) {}, end() {} };
+      made.push(one);
+      const opened = new Promise<void>((resolve, reject) => {
+        one.open = (error) => (error ? reject(error) : resolve());
+      });
+      const on = (_: 'disconnect', end: () => void) => {
+        one.end = end;
+      };
+      const send = async () => ({ result: {} });
+      return { setRetryPolicy() {}, on, open: () => opened, send, async close() {} } as never;
+    },
+    answerWithinMs: 5_000,
+    log: log as never,
+    troubles,
+  });
+  try {
+    const opening = connection.open();
+    made[0]?.open(new Error('refused'));
+    await opening;
+    await vi.advanceTimersByTimeAsync(2_000);
+    made[1]?.end(); // lost before it stood
+    made[1]?.open();
+    await vi.advanceTimersByTimeAsync(2_000);
+    expect(log.lines.map(({ message }) => message)).toEqual([
+      'cannot connect to the hub’s service endpoint; replies wait',
+    ]);
+    const sent = ['a', 'b'].map((device) => connection.send(replyTo(device)));
+    made[2]?.open();
+    expect(await Promise.all(sent)).toEqual([undefined, undefined]);
+    made[2]?.end();
+    await vi.advanceTimersByTimeAsync(2_000);
+    made[3]?.open();
+    await vi.advanceTimersByTimeAsync(0);
+    expect(log.lines.slice(1).map(({ message }) => message)).toEqual([
+      'connected to the hub’s service endpoint',
+      'the hub’s service endpoint is reached again',
+      'connected to the hub’s service endpoint',
+    ]);
+  } finally {
+    await connection.close();
+    troubles.close();
+    vi.useRealTimers();
   }
 });

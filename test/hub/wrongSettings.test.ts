@@ -22,6 +22,7 @@ beforeAll(async () => {
 afterEach(async () => {
   vi.restoreAllMocks();
   await consumer.stop();
+  vi.useRealTimers();
 });
 afterAll(() => hub.stop());
 
@@ -62,6 +63,8 @@ interface Case {
   setting: string | undefined;
   hubSaid: RegExp;
   todo: RegExp;
+  /** Nobody has answered, so that a restart may help. */
+  isSilent?: true;
 }
 
 const cases: Record<string, Case> = {
@@ -100,12 +103,14 @@ const cases: Record<string, Case> = {
     setting: settings,
     hubSaid: /(ENOTFOUND|EAI_AGAIN) no-such-host/,
     todo: /no such host/,
+    isSilent: true,
   },
   'a port that refuses': {
     connection: () => right().replace(/127\.0\.0\.1:\d+/, '127.0.0.1:1'),
     setting: settings,
     hubSaid: /ECONNREFUSED/,
     todo: /nobody answers there/,
+    isSilent: true,
   },
   'a partition that is not there': {
     partitions: ['0', '7'],
@@ -118,10 +123,13 @@ const cases: Record<string, Case> = {
 const troubles = () => lines.filter(({ level }) => level !== 'info');
 
 it.each(Object.entries(cases))(
-  '%s is told in one line: which setting, what the hub said, what to do',
+  '%s is told in one line: which setting, what the hub said, what to do; a refusal asks for no restart',
   async (_, one) => {
+    vi.useFakeTimers({ toFake: ['performance'] });
     if (one.partitions) vi.spyOn(EventHubConsumerClient.prototype, 'getPartitionIds').mockResolvedValue(one.partitions);
     begin(one.connection?.() ?? right(), one.group);
+    const tenMinutes = () => vi.advanceTimersByTime(600_000);
+    if (one.isSilent) tenMinutes();
     await expect.poll(() => troubles()).not.toEqual([]);
     const met = () => consumer.missing().filter((text) => one.hubSaid.test(text));
     await expect.poll(() => met()).not.toEqual([]);
@@ -137,6 +145,11 @@ it.each(Object.entries(cases))(
     expect(troubles()[0]?.['setting']).toBe(one.setting);
     expect(JSON.stringify(lines)).not.toContain(/SharedAccessKey=([^;]+)/.exec(right())?.[1]);
     if (!one.partitions) expect(JSON.stringify(lines)).not.toContain('reading partition');
+    if (one.isSilent) expect(consumer.silentForMs()).toBeGreaterThanOrEqual(600_000);
+    else {
+      tenMinutes();
+      await expect.poll(() => consumer.silentForMs()).toBeLessThan(300_000);
+    }
   },
 );
 

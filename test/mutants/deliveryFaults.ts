@@ -7,6 +7,44 @@ import { replyFaults } from './replyFaults.ts';
 export const deliveryFaults: readonly Fault[] = [
   ...replyFaults,
   ...dispatchFaults,
+  ...inFile(
+    'src/concurrency/atMost.ts',
+    ['test/concurrency/atMost.test.ts'],
+    {
+      fault: 'frees a place that it has handed over',
+      find: 'if (next) next();\n      else running -= 1;',
+      replace: 'if (next) next();\n      running -= 1;',
+      caughtBy: 'runs so much at once and no more',
+    },
+    {
+      fault: 'begins with what came last',
+      find: 'waiting.shift()',
+      replace: 'waiting.pop()',
+      caughtBy: 'in the order of arrival',
+    },
+  ),
+  ...inFile(
+    'src/deadLetters/blobs.ts',
+    ['test/deadLetters/width.test.ts'],
+    {
+      fault: 'reads all dead letters at once',
+      find: '      const bytes = await inTurn(() =>\n        attempt(',
+      replace: '      const bytes = await atMost(1_000)(() =>\n        attempt(',
+      caughtBy: 'no more than 32 calls to the storage',
+    },
+    {
+      fault: 'deletes all dead letters at once',
+      find: '      await inTurn(() =>\n        attempt(`deleting',
+      replace: '      await atMost(1_000)(() =>\n        attempt(`deleting',
+      caughtBy: 'no more than 32 calls to the storage',
+    },
+    {
+      fault: 'writes all dead letters at once',
+      find: 'await inTurn(async () => {',
+      replace: 'await atMost(1_000)(async () => {',
+      caughtBy: 'no more than 32 calls to the storage',
+    },
+  ),
   ...inFile('src/hub/replies/sender.ts', ['test/hub/sender.test.ts'], {
     fault: 'goes on sending what is no longer its own to send',
     find: "ended?.addEventListener('abort', stopWaiting, { once: true });",

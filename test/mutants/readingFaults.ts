@@ -211,4 +211,32 @@ export const readingFaults: readonly Fault[] = [
       caughtBy: 'lives for five minutes, and then asks for a restart',
     },
   ),
+  ...inFile(
+    'src/hub/reading/consumer.ts',
+    ['test/hub/wrongSettings.test.ts'],
+    {
+      fault: 'asks for a restart when the hub refuses to be looked at',
+      find: 'if (diagnosis?.isAnswer) lastRound = performance.now();',
+      replace: 'void lastRound;',
+      caughtBy: 'a wrong key is told in one line',
+    },
+    {
+      fault: 'asks for no restart when nobody answers',
+      find: 'if (diagnosis?.isAnswer) lastRound = performance.now();',
+      replace: 'if (diagnosis) lastRound = performance.now();',
+      caughtBy: 'a port that refuses is told in one line',
+    },
+    {
+      fault: 'asks for a restart when the hub refuses a partition',
+      find: '!sessions.isEnding(record.partition) && !isRefused(record.partition)',
+      replace: '!sessions.isEnding(record.partition) && isRefused !== undefined',
+      caughtBy: 'a partition that is not there is told in one line',
+    },
+  ),
+  ...inFile('src/hub/reading/reader.ts', ['test/hub/wrongSettings.test.ts'], {
+    fault: 'asks for a restart when the hub refuses to be read',
+    find: 'if (diagnosis.isAnswer) lastAnswer = performance.now();',
+    replace: 'lastAnswer = lastAnswer * 1;',
+    caughtBy: 'a consumer group that is not there is told in one line',
+  }),
 ];

@@ -149,6 +149,46 @@ export const replyFaults: readonly Fault[] = [
     replace: '',
     caughtBy: 'tells the quota of the hub from the queue of a device',
   }),
+  ...inFile('src/hub/replies/rateLimit.ts', ['test/hub/rateLimit.test.ts'], {
+    fault: 'sends on after a quota when the connection fails',
+    find: "if (refusal?.kind !== 'connection') closedUntil = undefined;",
+    replace: 'closedUntil = undefined;',
+    caughtBy: 'not lifted by a connection that fails',
+  }),
+  ...inFile('src/hub/replies/replyTroubles.ts', ['test/hub/sender.test.ts'], {
+    fault: 'says that the hub takes replies again when the connection fails',
+    find: "if (refusal?.kind !== 'hub' && refusal?.kind !== 'connection') {",
+    replace: "if (refusal?.kind !== 'hub') {",
+    caughtBy: 'goes on saying that the quota is used up',
+  }),
+  ...inFile('src/hub/replies/sendFailure.ts', ['test/hub/serviceConnection.test.ts'], {
+    fault: 'gives up a reply whose operation the hub has cancelled',
+    find: "  'com.microsoft:operation-cancelled',\n",
+    replace: '',
+    caughtBy: 'understands a rejection with com.microsoft:operation-cancelled',
+  }),
+  ...inFile(
+    'src/hub/replies/serviceConnection.ts',
+    ['test/hub/serviceReopening.test.ts'],
+    {
+      fault: 'says that the endpoint is reached again for each reply that has waited',
+      find: '    if (current !== client || open) return true;',
+      replace: '    if (current !== client) return true;',
+      caughtBy: 'says once that the endpoint is reached again',
+    },
+    {
+      fault: 'says that the endpoint is reached again over a connection that is lost',
+      find: '    if (current !== client || open) return true;',
+      replace: '    if (open) return true;',
+      caughtBy: 'says once that the endpoint is reached again',
+    },
+    {
+      fault: 'does not say that the endpoint is reached again',
+      find: "    troubles.over(source, 'the hub’s service endpoint is reached again');\n",
+      replace: '',
+      caughtBy: 'says once that the endpoint is reached again',
+    },
+  ),
   ...inFile('src/hub/replies/serviceConnection.ts', ['test/hub/replyRate.test.ts'], {
     fault: 'opens one link after the other though the hub refuses them',
     find: 'refused: 10_000',
