@@ -8,6 +8,60 @@ export const deliveryFaults: readonly Fault[] = [
   ...replyFaults,
   ...dispatchFaults,
   ...inFile(
+    'src/operations/replay.ts',
+    ['test/operations/replay.test.ts'],
+    {
+      fault: 'replays though a backend is out',
+      find: 'requirement?.isMet() === false && ',
+      replace: 'requirement?.isMet() === undefined && ',
+      caughtBy: 'waits for a backend that is out',
+    },
+    {
+      fault: 'gives up replaying when a backend is out',
+      find: '!(await requirement.met(stopping))',
+      replace: 'requirement.met(stopping) !== undefined',
+      caughtBy: 'waits for a backend that is out',
+    },
+  ),
+  ...inFile(
+    'src/service.ts',
+    ['test/hub/health.test.ts'],
+    {
+      fault: 'stops without a count',
+      find: "log.info(metrics.summary(), 'stopped');",
+      replace: "log.info({}, 'stopped');",
+      caughtBy: 'its last line has what they count',
+    },
+    {
+      fault: 'does not send the last metrics',
+      find: 'server.close(), metrics.close(), admin.close()]',
+      replace: 'server.close(), admin.close()]',
+      caughtBy: 'A service that stops sends its last metrics',
+    },
+  ),
+  ...inFile('src/metrics/otlp.ts', ['test/metrics/otlp.test.ts'], {
+    fault: 'ends without sending the last values',
+    find: 'return () => provider.shutdown();',
+    replace: 'return async () => void provider;',
+    caughtBy: 'sends the last values when it is closed',
+  }),
+  ...inFile(
+    'src/metrics/summary.ts',
+    ['test/metrics/lastLine.test.ts'],
+    {
+      fault: 'counts what succeeded among what failed',
+      find: "total('device_messaging.handled.messages') - succeeded",
+      replace: "total('device_messaging.handled.messages')",
+      caughtBy: 'the counts of the last log line',
+    },
+    {
+      fault: 'counts what could not be parked as parked',
+      find: "total('device_messaging.dead_letters', 'parked')",
+      replace: "total('device_messaging.dead_letters')",
+      caughtBy: 'the counts of the last log line',
+    },
+  ),
+  ...inFile(
     'src/concurrency/atMost.ts',
     ['test/concurrency/atMost.test.ts'],
     {

@@ -156,6 +156,27 @@ describe('replaying', () => {
     expect(await remaining()).toEqual(['a 1', 'a 2']);
   });
 
+  it('waits for a backend that is out, and holds up no device that does not need it', async () => {
+    await store.park(of('a', 1));
+    await store.park(of('b', 1));
+    let isBack = () => {};
+    const back = new Promise<boolean>((resolve) => {
+      isBack = () => resolve(true);
+    });
+    const begun: string[] = [];
+    const dispatch: Dispatch = async (arrival) => {
+      begun.push(nameOf(arrival));
+      return true;
+    };
+    const requirementOf = ({ deviceId }: Arrival) => ({ isMet: () => deviceId !== 'a', met: () => back });
+    const replaying = replayAll({ dispatch, requirementOf });
+    await expect.poll(remaining).toEqual(['a 1']);
+    expect(begun).toEqual(['b 1']);
+    isBack();
+    expect((await replaying).counts).toEqual({ ...nothing, handled: 2 });
+    expect(begun).toEqual(['b 1', 'a 1']);
+  });
+
   it('goes on when somebody else has taken dead letters meanwhile', async () => {
     for (const number of [1, 2, 3]) await store.park(of('a', number));
     const { counts } = await replayAll({
