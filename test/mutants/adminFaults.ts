@@ -19,6 +19,18 @@ export const adminFaults: readonly Fault[] = [
       caughtBy: 'refuses a web page',
     },
     {
+      fault: 'answers pages of the same site',
+      find: '/^(cross|same)-site$/',
+      replace: '/^cross-site$/',
+      caughtBy: 'refuses an image in a page of the same site',
+    },
+    {
+      fault: 'answers images in web pages',
+      find: '/^(cross|same)-site$/',
+      replace: '/^same-site$/',
+      caughtBy: 'refuses an image in a web page',
+    },
+    {
       fault: 'takes any token',
       find: ' ? undefined : noToken;',
       replace: ' ? undefined : undefined;',
@@ -93,6 +105,12 @@ export const adminFaults: readonly Fault[] = [
       caughtBy: 'sends its headers byte by byte',
     },
   ),
+  ...inFile('src/operations/admin.ts', ['test/operations/slowClients.test.ts'], {
+    fault: 'accepts any number of connections',
+    find: '  server.maxConnections = mostConnections;\n',
+    replace: '  void mostConnections;\n',
+    caughtBy: 'has 32 places and no more',
+  }),
   ...inFile('src/operations/admin.ts', ['test/operations/slowClients.test.ts'], {
     fault: 'ends the tap after the time of an answer',
     find: '      takeTime();\n',

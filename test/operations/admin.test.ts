@@ -44,6 +44,8 @@ async function opened() {
   return { port: Number(lines.find(({ adminPort }) => adminPort)?.['adminPort']), lines, log };
 }
 
+const sites = ['cross-site', 'same-site'].map((site) => ({ 'sec-fetch-site': site }));
+
 const json = { 'content-type': 'application/json' };
 
 describe('the admin port', () => {
@@ -62,6 +64,7 @@ describe('the admin port', () => {
     ['a web page', { origin: 'https://evil.example' }],
     ['a web page of this machine', { origin: 'http://localhost:3000' }],
     ['an image in a web page', { 'sec-fetch-site': 'cross-site' }],
+    ['an image in a page of the same site', { 'sec-fetch-site': 'same-site' }],
     ['a host name that leads here (DNS rebinding)', { host: 'evil.example' }],
     ['such a host name with a port', { host: 'evil.example:8082' }],
     ['a host name that begins like this machine', { host: '127.0.0.1.evil.example' }],
@@ -72,6 +75,11 @@ describe('the admin port', () => {
 
   it.each(['localhost:8082', '127.0.0.1', '[::1]:8082', '127.0.0.2:1'])('answers to %s', async (host) => {
     expect((await ask(await serverWith(''), '/state', { host })).status).toBe(200);
+  });
+
+  it('answers an address that somebody has typed into a browser', async () => {
+    const port = await serverWith('');
+    expect((await ask(port, '/state', { 'sec-fetch-site': 'none' })).status).toBe(200);
   });
 
   it('with a token answers only who has it, by whatever host name, and still no web page', async () => {
@@ -91,7 +99,9 @@ describe('the admin port', () => {
     }
     const authorization = `Bearer ${token}`;
     expect((await ask(port, '/state', { host, authorization })).status).toBe(200);
-    expect((await ask(port, '/state', { host, authorization, origin: 'https://evil.example' })).status).toBe(403);
+    for (const page of [{ origin: 'https://evil.example' }, ...sites]) {
+      expect((await ask(port, '/state', { host, authorization, ...page })).status).toBe(403);
+    }
   });
 
   it('shows the settings without their secrets', async () => {

@@ -116,6 +116,21 @@ describe('the admin port', () => {
     await expect.poll(answered, { timeout: 30_000, interval: 20 }).toBe(200);
   });
 
+  it('has 32 places and no more', async () => {
+    const patient = { headersMs: 60_000, requestMs: 60_000, answerMs: 60_000, idleMs: 60_000 };
+    const server = await startAdminServer({ host: here, port: 0, token: '', about: {}, routes, limits: patient });
+    onTestFinished(() => server.close());
+    async function ask() {
+      const socket = connectTo(server.port);
+      const answered = once(socket, 'data').then(() => 'answered');
+      socket.write(get('/'));
+      return Promise.race([answered, cutOff(socket).then(() => 'closed')]);
+    }
+    const all: string[] = [];
+    for (let place = 0; place < 34; place += 1) all.push(await ask());
+    expect(all).toEqual([...Array(32).fill('answered'), 'closed', 'closed']);
+  });
+
   it('goes on with an answer that takes its time, beyond all limits', async () => {
     const server = await admin();
     onTestFinished(() => server.close());
