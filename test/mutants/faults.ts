@@ -12,6 +12,7 @@ import { metricFaults } from './metricFaults.ts';
 import { outageFaults } from './outageFaults.ts';
 import { quarantineFaults } from './quarantineFaults.ts';
 import { readingFaults } from './readingFaults.ts';
+import { sandboxFaults } from './sandboxFaults.ts';
 import { settingFaults } from './settingFaults.ts';
 import { standstillFaults } from './standstillFaults.ts';
 import { stateFaults } from './stateFaults.ts';
@@ -634,6 +635,7 @@ export const faults: readonly Fault[] = [
   ...standstillFaults,
   ...clockFaults,
   ...stateFaults,
+  ...sandboxFaults,
   ...traceFaults,
   ...adminFaults,
 ];

@@ -114,6 +114,30 @@ describe('access', () => {
     const device = signSas('localhost/devices/d1/modules/m', key, 'base64', later);
     expect(() => logIn('d1', 'm', device)).toThrow(unauthorized);
   });
+  test('a device does not open for its module, also when both have the same key', () => {
+    registry.create('d1', { moduleId: 'm', primaryKey: key });
+    const device = signSas('localhost/devices/d1', key, 'base64', later);
+    expect(() => logIn('d1', 'm', device)).toThrow(unauthorized);
+    expect(logIn('d1', undefined, device).identity.clientId).toBe('d1');
+  });
+  test.each([
+    ['a device', 'localhost/devices/d1', key, undefined, ['d1']],
+    ['a module', 'localhost/devices/d1/modules/m', otherKey, undefined, ['d1/m']],
+    ['a policy that lets devices connect', 'localhost', otherKey, 'device', ['d1', 'd1/m', 'd2']],
+    ['such a policy for one device', 'localhost/devices/d1', otherKey, 'device', ['d1', 'd1/m']],
+    ['such a policy for one module', 'localhost/devices/d1/modules/m', otherKey, 'device', ['d1/m']],
+    ['a policy that lets none connect', 'localhost', key, 'service', []],
+  ])('a claim of %s opens only for what is its own', (_, resource, signer, policy, opened) => {
+    registry.create('d1', { moduleId: 'm', primaryKey: otherKey });
+    registry.create('d2', { primaryKey: key });
+    const claim = access.claim(signSas(resource, signer, 'base64', later, policy), resource);
+    const all: [string, string | undefined][] = [
+      ['d1', undefined],
+      ['d1', 'm'],
+      ['d2', undefined],
+    ];
+    expect(all.flatMap((one) => access.loginBy(claim, ...one)?.identity.clientId ?? [])).toEqual(opened);
+  });
   test('a module that is not registered does not exist', () => {
     const token = signSas('localhost/devices/d1/modules/m', key, 'base64', later);
     expect(() => logIn('d1', 'm', token)).toThrow(unauthorized);

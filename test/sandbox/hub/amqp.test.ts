@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import rhea from 'rhea';
+import rhea, { type EventContext } from 'rhea';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { eventOverhead } from '../../../sandbox/hub/events/partitionLog.ts';
-import { append, bareConnection, ended, eventReceiver, putDeviceToken, putToken } from './support/bare.ts';
+import { append, bareConnection, ended, eventReceiver, eventToken, putDeviceToken, putToken } from './support/bare.ts';
 import { freshHub } from './support/hub.ts';
 
 // Frame-level checks with a bare AMQP client: what the official ones are too well-behaved to try.
@@ -124,6 +124,25 @@ describe('tokens', () => {
   test('a link to the devices without a token is refused', async () => {
     const sender = (await bareConnection(hub)).open_sender('/messages/devicebound');
     expect(await ended(sender)).toBe('amqp:unauthorized-access');
+  });
+  test.each([
+    ['nobody', undefined, undefined, 401],
+    ['who may listen', 'events', undefined, 200],
+    ['who may not', 'registryRead', undefined, 401],
+    ['a request whose own token may listen', 'registryRead', 'events', 200],
+    ['a request whose own token may not, whatever the connection may', 'events', 'registryRead', 401],
+  ])('management tells %s about the hub only with the right to listen', async (_, own, asked, status) => {
+    const connection = await bareConnection(hub);
+    if (own !== undefined) await putToken(hub, connection, 'events', own);
+    const receiver = connection.open_receiver({ source: '$management', target: 'answers' });
+    const sender = connection.open_sender('$management');
+    await once(sender, 'sendable');
+    const security = asked === undefined ? {} : { security_token: eventToken(hub, asked) };
+    const application_properties = { operation: 'READ', name: hub.name, type: 'com.microsoft:eventhub', ...security };
+    sender.send({ reply_to: 'answers', application_properties, body: '' });
+    const [{ message }] = (await once(receiver, 'message')) as [EventContext];
+    expect(message?.application_properties?.['status-code']).toBe(status);
+    expect(message?.body?.['partition_count']).toBe(status === 200 ? 1 : undefined);
   });
   test('an expired token is refused', async () => {
     expect(await putToken(hub, await bareConnection(hub), 'events', 'events', -1)).toBe(401);

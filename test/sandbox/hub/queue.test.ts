@@ -43,6 +43,31 @@ describe('a lock', () => {
     receiver.got[1]?.settle('complete');
     expect(left).toEqual([['a', 'completed']]);
   });
+  test('that has run out lets nobody settle, even if nothing has noticed that yet', () => {
+    const receiver = open();
+    queue.add('a');
+    vi.setSystemTime(Date.now() + rules.lockMs); // no timer fires
+    for (const how of ['complete', 'reject', 'abandon'] as const) receiver.got[0]?.settle(how);
+    expect([queue.items(), left]).toEqual([['a'], []]);
+    queue.flush();
+    expect(receiver.items()).toEqual(['a1', 'a1']);
+  });
+  test('of a receiver that has left is the next one’s: the first one settles nothing any more', () => {
+    const [first, second] = [open(), open()];
+    queue.add('a');
+    first.close();
+    for (const how of ['complete', 'reject', 'abandon'] as const) first.got[0]?.settle(how);
+    expect([queue.items(), left, second.items()]).toEqual([['a'], [], ['a1']]);
+    second.got[0]?.settle('complete');
+    expect(left).toEqual([['a', 'completed']]);
+  });
+  test('keeps a message from other receivers', () => {
+    open();
+    queue.add('a');
+    const second = open();
+    queue.flush();
+    expect(second.items()).toEqual([]);
+  });
   test('keeps a message beyond its time to live', () => {
     const receiver = open();
     queue.add('a', Date.now() + 10_000);

@@ -112,6 +112,19 @@ describe('the registry client', () => {
     await registry.removeDevices(devices, true);
     expect(ids.map((id) => hub.registry.get(id))).toEqual([undefined, undefined, undefined]);
   });
+  test('changes and removes many only from the versions that it has seen', async () => {
+    const seen = hub.registry.create(deviceId);
+    const known = { deviceId, etag: seen.etag, status: 'disabled' } as iothub.Device;
+    await registry.updateDevices([known], false);
+    expect(hub.registry.get(deviceId)).toMatchObject({
+      status: 'disabled',
+      etag: expect.not.stringContaining(seen.etag),
+    });
+    const stale = { responseBody: expect.stringContaining('another version') };
+    await expect(registry.updateDevices([{ ...known, status: 'enabled' }], false)).rejects.toMatchObject(stale);
+    await expect(registry.removeDevices([known], false)).rejects.toMatchObject(stale);
+    expect(hub.registry.get(deviceId)).toMatchObject({ status: 'disabled' });
+  });
   test('is told which of many failed, while the others are made', async () => {
     const ids = ['a', 'b'].map((name) => `${deviceId}-${name}`);
     hub.registry.create(ids[0] ?? '');

@@ -77,6 +77,21 @@ test('a service may replace what it names, all of it', () => {
   expect(desired).toMatchObject({ c: 3, $version: 3 });
   expect(desired['b']).toBeUndefined();
 });
+test('the etag changes with what a service changes, not with what the device reports; the version with both', () => {
+  const before = twins.get('d1');
+  twins.report('d1', { a: 1 });
+  const told = twins.get('d1');
+  expect([told.etag, told.version]).toEqual([before.etag, before.version + 1]);
+  const seen = new Set([told.etag]);
+  for (const patch of [{ tags: { a: 1 } }, { properties: { desired: { b: 1 } } }, { tags: null }]) {
+    seen.add(twins.change('d1', patch).etag);
+    expect(seen).toContain(twins.get('d1').etag);
+  }
+  expect([seen.size, twins.get('d1').version]).toEqual([4, before.version + 4]);
+  registry.delete('d1');
+  registry.create('d1');
+  expect(seen).not.toContain(twins.get('d1').etag);
+});
 test('a watcher is told of desired properties, and of nothing else', () => {
   const told: unknown[] = [];
   const stop = twins.watch('d1', (patch) => told.push(patch));

@@ -37,6 +37,12 @@ export const disconnected = (connection: Connection): Promise<unknown> => once(c
 
 const expiryIn = (seconds: number) => Math.floor(Date.now() / 1000) + seconds;
 
+/** A token of a policy for the events of the hub. */
+export const eventToken = (hub: Hub, policy: string): string =>
+  signSas(`sb://127.0.0.1:${hub.ports.amqp}/${hub.name}`, keyOf(hub, policy), 'utf8', expiryIn(600), policy);
+
+const keyOf = (hub: Hub, policy: string) => /SharedAccessKey=([^;]*)/.exec(hub.connectionString(policy))?.[1] ?? '';
+
 /** Put a token of a policy, good for `seconds` from now, as an event client or as a service does. Answers the status. */
 export function putToken(
   hub: Hub,
@@ -45,7 +51,7 @@ export function putToken(
   policy: string = use,
   seconds = 600,
 ): Promise<number> {
-  const key = /SharedAccessKey=([^;]*)/.exec(hub.connectionString(policy))?.[1] ?? '';
+  const key = keyOf(hub, policy);
   const audience = use === 'events' ? `sb://127.0.0.1:${hub.ports.amqp}/${hub.name}` : 'localhost';
   const encoding = use === 'events' ? 'utf8' : 'base64';
   return put(connection, audience, signSas(audience, key, encoding, expiryIn(seconds), policy));

@@ -1,0 +1,134 @@
+import type { Fault } from './faults.ts';
+import { inFile } from './inFile.ts';
+
+/** In the sandbox's hub: what it allows that IoT Hub does not allow, and what it forgets. */
+export const sandboxFaults: readonly Fault[] = [
+  ...inFile(
+    'sandbox/hub/identity/access.ts',
+    ['test/sandbox/hub/access.test.ts'],
+    {
+      fault: 'opens a module with the token of its device',
+      find: "      if (path.length !== resource.path.length) throw unauthorized('The token is for another device.');\n",
+      replace: '',
+      caughtBy: 'a device does not open for its module',
+    },
+    {
+      fault: 'opens a module with the claim of its device',
+      find: 'const own = clientId === clientIdOf(deviceId, moduleId);',
+      replace: 'const own = clientId === clientIdOf(deviceId, moduleId) || clientId === deviceId;',
+      caughtBy: 'a claim of a device opens only for what is its own',
+    },
+    {
+      fault: 'opens all devices with the claim for one of them',
+      find: "rights.has('deviceConnect') && covers(path, pathOf(deviceId, moduleId))",
+      replace: "rights.has('deviceConnect') && covers([], pathOf(deviceId, moduleId))",
+      caughtBy: 'a claim of such a policy for one device opens only for what is its own',
+    },
+    {
+      fault: 'opens devices with the claim of any policy',
+      find: "rights.has('deviceConnect') && covers",
+      replace: 'rights.size > 0 && covers',
+      caughtBy: 'a claim of a policy that lets none connect opens only for what is its own',
+    },
+  ),
+  ...inFile(
+    'sandbox/hub/amqp/management.ts',
+    ['test/sandbox/hub/amqp.test.ts'],
+    {
+      fault: 'tells whatever token a request has',
+      find: "return rights.has('listen') ? undefined : required();",
+      replace: 'return rights.size > 0 ? undefined : required();',
+      caughtBy: 'whatever the connection may about the hub only with the right to listen',
+    },
+    {
+      fault: 'tells everybody who asks without a token',
+      find: "claims.find('listen', path) ? undefined : required()",
+      replace: "claims.find('listen', path) ? undefined : required() && undefined",
+      caughtBy: 'management tells nobody about the hub',
+    },
+    {
+      fault: 'tells those who may only read the registry',
+      find: "claims.find('listen', path) ? undefined : required()",
+      replace: "claims.find('listen', path) || claims.find('registryRead', path) ? undefined : required()",
+      caughtBy: 'management tells who may not about the hub',
+    },
+  ),
+  ...inFile(
+    'sandbox/hub/methods/methods.ts',
+    ['test/sandbox/hub/methodCalls.test.ts'],
+    {
+      fault: 'ends all calls when one device leaves',
+      find: 'if (call.listener === listener) call.left();',
+      replace: 'call.left();',
+      caughtBy: 'goes on when another device leaves',
+    },
+    {
+      fault: 'ends no call when its device leaves',
+      find: 'if (call.listener === listener) call.left();',
+      replace: 'if (call.listener === undefined) call.left();',
+      caughtBy: 'and ends when the device itself does',
+    },
+    {
+      fault: 'forgets who listens when an earlier connection ends',
+      find: 'if (listeners.get(clientId) === listener) listeners.delete(clientId);',
+      replace: 'listeners.delete(clientId);',
+      caughtBy: 'which takes away no later call',
+    },
+  ),
+  ...inFile(
+    'sandbox/hub/cloudToDevice/queue.ts',
+    ['test/sandbox/hub/queue.test.ts'],
+    {
+      fault: 'lets somebody settle whose lock has run out unnoticed',
+      find: 'if (entry.lock !== lock || lock.until <= now()) return;',
+      replace: 'if (entry.lock !== lock) return;',
+      caughtBy: 'even if nothing has noticed that yet',
+    },
+    {
+      fault: 'lets somebody settle what another has',
+      find: 'if (entry.lock !== lock || lock.until <= now()) return;',
+      replace: 'if (lock.until <= now()) return;',
+      caughtBy: 'the first one settles nothing any more',
+    },
+    {
+      fault: 'hands out what is locked',
+      find: 'if (entry.lock || !entries.includes(entry)) continue;',
+      replace: 'if (!entries.includes(entry)) continue;',
+      caughtBy: 'keeps a message from other receivers',
+    },
+  ),
+  ...inFile(
+    'sandbox/hub/twins/twins.ts',
+    ['test/sandbox/hub/twins.test.ts'],
+    {
+      fault: 'keeps the etag of a twin that a service changes',
+      find: '      stored.etag = newTag();\n',
+      replace: '',
+      caughtBy: 'the etag changes with what a service changes',
+    },
+    {
+      fault: 'changes the etag with what a device reports',
+      find: 'stored.version += 1; // as in a hub, reported properties do not change the etag',
+      replace: 'stored.version += 1;\n      stored.etag = newTag();',
+      caughtBy: 'not with what the device reports',
+    },
+  ),
+  ...inFile('sandbox/hub/rest/bulk.ts', ['test/sandbox/hub/registryFeatures.test.ts'], {
+    fault: 'changes many whatever version was seen',
+    find: "if (mode?.endsWith('ifmatchetag') && ",
+    replace: "if (mode === '' && ",
+    caughtBy: 'changes and removes many only from the versions',
+  }),
+  ...inFile('sandbox/hub/rest/request.ts', ['test/sandbox/hub/registryFeatures.test.ts'], {
+    fault: 'changes whatever version was seen',
+    find: "wanted !== undefined && wanted !== '*' && wanted !== etag",
+    replace: "wanted === ''",
+    caughtBy: 'is changed only from the version that one has seen',
+  }),
+  ...inFile('sandbox/hub/identity/registry.ts', ['test/sandbox/hub/registryFeatures.test.ts'], {
+    fault: 'keeps the etag of an identity that is changed',
+    find: 'const changed = { ...identity, ...given, etag: randomTag() };',
+    replace: 'const changed = { ...identity, ...given };',
+    caughtBy: 'changes and removes many only from the versions',
+  }),
+];
