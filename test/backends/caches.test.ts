@@ -1,9 +1,11 @@
-import { expect, it, vi } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { createMethodBackends } from '../../src/backends/methodBackends.ts';
 import { createMeter } from '../../src/metrics/meter.ts';
 import { observeBackends } from '../../src/operations/backendGauges.ts';
 import { withFakeTimers } from '../support/fakeTimers.ts';
 import { readingOf } from '../support/readings.ts';
-import { callOf, scripted } from './harness.ts';
+import { recordingLog } from '../support/recordingLog.ts';
+import { callOf, scripted, serve, settings } from './harness.ts';
 
 withFakeTimers();
 
@@ -34,4 +36,22 @@ it('each cache keeps its answers for BACKENDS_CACHE_SECONDS, and is counted by i
   await vi.advanceTimersByTimeAsync(1);
   expect(await ask()).toEqual({ 'types miss': 2, 'identities miss': 4, 'types hit': 1, 'identities hit': 2 });
   expect(readingOf(meter, 'device_messaging.cache.entries')).toEqual({ types: 1, identities: 2 });
+});
+
+it('the cache of the front door keeps types for BACKENDS_CACHE_SECONDS, and is counted as that of types', async () => {
+  vi.useFakeTimers({ toFake: ['performance'] }); // the requests go over the network
+  const typeRegistryUrl = await serve((_, response) => void response.end('{"methods":{"stop":{}}}'));
+  const meter = createMeter();
+  const given = { ...settings, typeRegistryUrl, cacheSeconds: 7 };
+  const backends = createMethodBackends(given, recordingLog(), [], () => ({}), meter);
+  onTestFinished(() => backends.close());
+  async function ask() {
+    await backends.lineageOf(callOf(), 'svc.device', { typeId: 'pump', version: undefined });
+    return readingOf(meter, 'device_messaging.cache.lookups');
+  }
+  expect(await ask()).toEqual({ 'types miss': 1 });
+  vi.advanceTimersByTime(6_999);
+  expect(await ask()).toEqual({ 'types miss': 1, 'types hit': 1 });
+  vi.advanceTimersByTime(1);
+  expect(await ask()).toEqual({ 'types miss': 2, 'types hit': 1 });
 });

@@ -1,6 +1,7 @@
 import type { Client } from 'azure-iothub';
 import { expect, it, vi } from 'vitest';
 import { createServiceConnection } from '../../src/hub/replies/serviceConnection.ts';
+import { errors } from '../../src/hub/replies/serviceSdk.ts';
 import { createTroubles } from '../../src/log/troubles.ts';
 import { serviceClient } from '../sandbox/hub/support/clients.ts';
 import { freshHub } from '../sandbox/hub/support/hub.ts';
@@ -73,25 +74,77 @@ it('opens another one at once when the hub has closed one that nobody used, but 
   }
 });
 
+/** Clients that do what the test says. */
+function clients() {
+  /** Each one: what opens it, and what is called when its connection ends. */
+  const made: { open: (error?: Error) => void; end: () => void }[] = [];
+  /** What becomes of sends. */
+  const outcomes: (Error | undefined)[] = [];
+  const newClient = () => {
+    const one = { open(_error?: Error) {}, end() {} };
+    made.push(one);
+    const opened = new Promise<void>((resolve, reject) => {
+      one.open = (error) => (error ? reject(error) : resolve());
+    });
+    const on = (_: 'disconnect', end: () => void) => {
+      one.end = end;
+    };
+    const send = async () => {
+      const outcome = outcomes.shift();
+      if (outcome) throw outcome;
+      return { result: {} };
+    };
+    return { setRetryPolicy() {}, on, open: () => opened, send, async close() {} } as never;
+  };
+  return { made, outcomes, newClient };
+}
+
+const busy = new errors.ThrottlingError('busy');
+const unknown = new errors.DeviceNotFoundError('unknown');
+
+it.each<[what: string, outcomes: (Error | undefined)[], pauseMs: number]>([
+  ['10 s when it has only said that it is busy', [busy, busy], 10_000],
+  ['not at all when it has taken a reply', [undefined], 0],
+  ['not at all when it has taken a reply before it was busy', [undefined, busy], 0],
+  ['not at all when it has taken a reply after it was busy', [busy, undefined], 0],
+  ['not at all when it has refused a reply for good', [unknown], 0],
+])('after a connection is lost the hub is spared %s, and no connection is opened unasked', async (...row) => {
+  const [, outcomes, pauseMs] = row;
+  vi.useFakeTimers();
+  const { made, newClient, ...scripted } = clients();
+  scripted.outcomes.push(...outcomes);
+  const connection = createServiceConnection({ newClient, answerWithinMs: 5_000, log: silence, troubles: untold });
+  try {
+    for (const _ of outcomes) {
+      const sent = connection.send(replyTo('a'));
+      made[0]?.open();
+      await sent;
+    }
+    made[0]?.end();
+    const unavailable = { kind: 'connection', reason: 'hub_unavailable' };
+    if (pauseMs > 0) {
+      await vi.advanceTimersByTimeAsync(pauseMs - 1);
+      expect(await connection.send(replyTo('a'))).toEqual(unavailable);
+      await vi.advanceTimersByTimeAsync(60_000);
+    }
+    expect(made).toHaveLength(1);
+    const sent = connection.send(replyTo('a'));
+    made[1]?.open();
+    expect(await sent).toBeUndefined();
+    expect(made).toHaveLength(2);
+  } finally {
+    await connection.close();
+    vi.useRealTimers();
+  }
+});
+
 it('says once that the endpoint is reached again, when it is, and not when it was never away', async () => {
   vi.useFakeTimers();
   const log = { ...recordingLog(), debug() {} };
   const troubles = createTroubles(log);
-  /** Each client: what opens it, and what is called when its connection ends. */
-  const made: { open: (error?: Error) => void; end: () => void }[] = [];
+  const { made, newClient } = clients();
   const connection = createServiceConnection({
-    newClient() {
-      const one = { open(_error?: Error) {}, end() {} };
-      made.push(one);
-      const opened = new Promise<void>((resolve, reject) => {
-        one.open = (error) => (error ? reject(error) : resolve());
-      });
-      const on = (_: 'disconnect', end: () => void) => {
-        one.end = end;
-      };
-      const send = async () => ({ result: {} });
-      return { setRetryPolicy() {}, on, open: () => opened, send, async close() {} } as never;
-    },
+    newClient,
     answerWithinMs: 5_000,
     log: log as never,
     troubles,

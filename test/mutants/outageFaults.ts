@@ -119,6 +119,12 @@ export const outageFaults: readonly Fault[] = [
       caughtBy: 'is counted by its own name',
     },
   ),
+  ...inFile('src/backends/methodBackends.ts', ['test/backends/caches.test.ts'], {
+    fault: 'caches types of the front door for a fixed time',
+    find: 'settings.cacheSeconds * 1000',
+    replace: '30_000',
+    caughtBy: 'the cache of the front door keeps types',
+  }),
   ...inFile('src/operations/backendGauges.ts', ['test/backends/caches.test.ts'], {
     fault: 'names the caches wrongly',
     find: "typeRegistry: 'types', principalManager: 'identities'",

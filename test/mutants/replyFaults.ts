@@ -167,9 +167,21 @@ export const replyFaults: readonly Fault[] = [
     replace: '',
     caughtBy: 'understands a rejection with com.microsoft:operation-cancelled',
   }),
+  ...inFile('src/hub/replies/serviceClient.ts', ['test/hub/serviceReopening.test.ts'], {
+    fault: 'spares a hub that has taken replies because it was busy in the end',
+    find: "use = use === 'none' ? 'refused' : use;",
+    replace: "use = 'refused';",
+    caughtBy: 'has taken a reply before it was busy',
+  }),
   ...inFile(
     'src/hub/replies/serviceConnection.ts',
     ['test/hub/serviceReopening.test.ts'],
+    {
+      fault: 'opens a connection again that nobody wants open',
+      find: 'if (isWanted) openAgainIn',
+      replace: 'if (isWanted || timer === undefined) openAgainIn',
+      caughtBy: 'no connection is opened unasked',
+    },
     {
       fault: 'says that the endpoint is reached again for each reply that has waited',
       find: '    if (current !== client || open) return true;',
