@@ -3,7 +3,9 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createCircuit } from '../../src/backends/circuit.ts';
 import { createDeadline } from '../../src/backends/deadline.ts';
 import { createTroubles } from '../../src/log/troubles.ts';
+import { createMeter } from '../../src/metrics/meter.ts';
 import { withFakeTimers } from '../support/fakeTimers.ts';
+import { readingOf } from '../support/readings.ts';
 import { recordingLog } from '../support/recordingLog.ts';
 import type { ScriptedReply } from '../support/scriptedBackend.ts';
 import { callOf, rejection, scripted } from './harness.ts';
@@ -222,6 +224,7 @@ describe('a circuit', () => {
 });
 
 const model = 'GET /objects/o1/models/m';
+const other = 'GET /objects/o2/models/m';
 const probe = 'GET /objects/00000000-0000-0000-0000-000000000000/models/svc.device';
 const ok: ScriptedReply = [200, { objectId: 'o1', model: 'm', version: 1 }];
 
@@ -308,6 +311,67 @@ describe('the circuit of a backend', () => {
     await vi.advanceTimersByTimeAsync(1000);
     await work;
     expect(backends.states().informationModel.circuit).toBe('closed');
+  });
+
+  it.each([
+    ['is closed after a time-out while others are answered: it is slow, not down', true, 'closed'],
+    ['is open after a time-out while nobody is answered', false, 'open'],
+  ])('%s', async (_, isAnswering, state) => {
+    const others = Array.from({ length: 3 }, () => ({ call: other, reply: ok }) as const);
+    const { backends } = scripted(
+      [{ together: [0, 1].map(() => ({ call: model, reply: 'hang' as const })) }, ...(isAnswering ? others : [])],
+      { circuitFailures: 2, attemptTimeoutSeconds: 2 },
+    );
+    const work = ['d1', 'd2'].map((device) => rejection(readFor(backends, device, 2.05)));
+    const { informationModel } = backends.bind(callOf({ deviceId: 'd3' }));
+    for (let second = 0; second < 3; second += 1) {
+      if (isAnswering) await informationModel.getModel('o2', 'm');
+      await vi.advanceTimersByTimeAsync(700);
+    }
+    await Promise.all(work);
+    expect(backends.states().informationModel.circuit).toBe(state);
+  });
+
+  it.each([[408], [425], [429]])('forgets no failure because of HTTP %i', async (status) => {
+    const { backends } = scripted(
+      [503, status, 503].map((reply) => ({ call: model, reply: [reply] as const })),
+      { circuitFailures: 2 },
+    );
+    for (const device of ['d1', 'd1', 'd2']) {
+      const work = rejection(readFor(backends, device, 0.05));
+      await vi.advanceTimersByTimeAsync(50);
+      await work;
+    }
+    expect(backends.states().informationModel.circuit).toBe('open');
+  });
+
+  it('is counted when it opens, with its probes, of which the first that is answered tells that our token is taken', async () => {
+    const meter = createMeter();
+    const { backends, log } = scripted(
+      [
+        { call: model, reply: [401] },
+        { call: model, reply: [401] },
+        { call: probe, reply: [401] },
+        { call: probe, reply: [404] },
+      ],
+      { circuitFailures: 2 },
+      meter,
+    );
+    const work = Promise.all(['d1', 'd2'].map((device) => rejection(readFor(backends, device, 2))));
+    await vi.advanceTimersByTimeAsync(2_000);
+    await work;
+    await vi.advanceTimersByTimeAsync(2_000);
+    expect(readingOf(meter, 'device_messaging.backend.outages')).toEqual({ informationModel: 1 });
+    expect(readingOf(meter, 'http.client.request.duration')).toMatchObject({
+      'informationModel probe GET 401': 1,
+      'informationModel probe GET 404': 1,
+    });
+    expect(log.lines.map(({ message }) => message)).toEqual([
+      'backend refuses our access token',
+      'backend is out, calls to it wait',
+      'backend accepts our access token',
+      'backend is back',
+    ]);
   });
 
   it.each([[401], [408], [425], [429], [500], [502], [503], [504]])(

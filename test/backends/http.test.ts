@@ -155,6 +155,14 @@ describe('the outcome of a call', () => {
     expect(refusal.details).toBe(`information model: replace object model failed with HTTP 400${words}`);
   });
 
+  it('of a refusal with several errors is the first', async () => {
+    const errors = ['Full', 'Empty'].map((title) => ({ title, detail: 'as it is', meta: { title } }));
+    const { backends } = scripted([{ call: put, reply: [400, { errors }] }]);
+    const refusal = await rejection(backends.bind(callOf()).informationModel.replaceModel('o1', 'svc.device', '{}'));
+    expect(refusal.details).toMatch(/HTTP 400: Full: as it is$/);
+    expect((refusal as Refusal).meta).toEqual({ title: 'Full' });
+  });
+
   it.each([
     ['no body', ''],
     ['text', 'Bad Request'],

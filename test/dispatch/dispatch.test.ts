@@ -267,6 +267,24 @@ describe('who follows a device is told', () => {
     expect(told.map(({ stage }) => stage)).not.toContain('handled');
     expect(told.at(-1)).toMatchObject({ stage: 'left', why: 'this instance no longer reads the partition' });
   });
+
+  it('how its handling begins and ends, with the replies that were dropped', async () => {
+    const taps = createTaps();
+    const told: TapEvent[] = [];
+    taps.open({ device: 'd1', follow: (event) => told.push(event) });
+    await dispatchEvent(hubEvent({ properties, body: pumpBody }), notified, {
+      taps,
+      redelivered: true,
+      deliver: ({ kind }) => (kind === 'notification' ? { dropped: 'queue_full' } : 'delivered'),
+    });
+    const find = (stage: string) => told.find((event) => event.stage === stage);
+    const message = { message: 'model.create', generation: 'V2', correlationId: 'c-1', ack: 'all' };
+    expect(find('begun')).toMatchObject({ ...message, redelivered: true, parkedBefore: 0 });
+    expect(find('handled')).toMatchObject({
+      ...{ code: 'ok', ack: 'all', replies: 1, ms: expect.any(Number), repliesMs: expect.any(Number) },
+      dropped: [{ kind: 'notification', device: 'd1', reason: 'queue_full' }],
+    });
+  });
 });
 
 describe('the memory of replies (D28)', () => {

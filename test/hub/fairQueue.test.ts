@@ -51,4 +51,20 @@ describe('turns', () => {
     expect([turns.size(), ...inTurn(turns)]).toEqual([2, 'a2!', 'b1']);
     expect(turns.size()).toBe(0);
   });
+
+  it('go by what a device has to say now, not by what was removed', () => {
+    const turns = createTurns<string>();
+    add(turns, 'a1!', 'a2', 'b1', 'b2!', 'c1!');
+    turns.remove('a', 'a1!');
+    turns.remove('b', 'b1');
+    expect(inTurn(turns)).toEqual(['c1!', 'b2!', 'a2']);
+  });
+
+  it('begin a new round when nothing waits any more', () => {
+    const turns = createTurns<string>();
+    add(turns, 'a1');
+    expect(turns.next()).toBe('a1');
+    add(turns, 'a2', 'b1');
+    expect(inTurn(turns)).toEqual(['a2', 'b1']);
+  });
 });

@@ -112,6 +112,14 @@ describe('the pace of replies', () => {
     expect(pace.waitMs(0)).toBeLessThan(1_000);
   });
 
+  it('is cut to the least when the hub has taken nothing lately, however much it has refused', () => {
+    const { pace } = setUp();
+    for (let sent = 0; sent < 100; sent += 1) pace.began();
+    for (let sent = 0; sent < 99; sent += 1) pace.settled(999_999, { kind: 'never', reason: 'unknown_device' });
+    pace.settled(999_999, throttled);
+    expect(pace.perSecond()).toBe(0.5);
+  });
+
   it('is forgotten in the end when nothing is refused any more', () => {
     const { pace, pass } = setUp();
     pace.began();

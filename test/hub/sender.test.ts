@@ -181,10 +181,11 @@ describe('the sender', () => {
   it('tries each further reply to a device that does not fetch once, until one is taken (D19)', async () => {
     const full = later('queue_full');
     const script = [full];
-    const { sender, attempts } = setUp({ a: script });
-    const drop = watch(sender.send(replyTo('a')));
+    const { sender, attempts } = setUp({ a: script, other: [full] });
+    const drops = ['a', 'other'].map((deviceId) => watch(sender.send(replyTo(deviceId))));
     await vi.advanceTimersByTimeAsync(70_000);
-    expect(drop.delivery).toEqual({ dropped: 'queue_full' });
+    expect(drops.map(({ delivery }) => delivery)).toEqual([{ dropped: 'queue_full' }, { dropped: 'queue_full' }]);
+    expect([...sender.notFetching()]).toEqual(['a', 'other']);
     attempts.length = 0;
     expect(await sender.send(replyTo('a'))).toEqual({ dropped: 'queue_full' });
     expect(attempts).toHaveLength(1);
@@ -289,6 +290,23 @@ describe('the sender', () => {
     await vi.advanceTimersByTimeAsync(0);
     expect(sent.delivery).toBe('stopped');
     expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it('sends nothing that still waits for its turn when it stops', async () => {
+    const sent: string[] = [];
+    const sender = senderOver(
+      ({ deviceId }) => {
+        sent.push(deviceId);
+        return new Promise(() => {});
+      },
+      { maxInFlight: 1 },
+    );
+    void sender.send(replyTo('a'));
+    const waits = watch(sender.send(replyTo('b')));
+    sender.stop();
+    await vi.advanceTimersByTimeAsync(0);
+    expect([waits.delivery, sent]).toEqual(['stopped', ['a']]);
+    expect(await sender.send(replyTo('c'))).toBe('stopped');
   });
 
   it('leaves undecided what is no longer ours to send, at once, though the hub cannot be reached at all', async () => {

@@ -138,6 +138,24 @@ it.each<[what: string, outcomes: (Error | undefined)[], pauseMs: number]>([
   }
 });
 
+it('opens no connection any more once it is closed', async () => {
+  vi.useFakeTimers();
+  const { made, newClient } = clients();
+  const connection = createServiceConnection({ newClient, answerWithinMs: 5_000, log: silence, troubles: untold });
+  try {
+    const opening = connection.open();
+    made[0]?.open();
+    await opening;
+    await connection.send(replyTo('a'));
+    made[0]?.end();
+    await connection.close();
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect([made.length, vi.getTimerCount()]).toEqual([1, 0]);
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
 it('says once that the endpoint is reached again, when it is, and not when it was never away', async () => {
   vi.useFakeTimers();
   const log = { ...recordingLog(), debug() {} };

@@ -71,6 +71,19 @@ describe('replies that could be sent and are not', () => {
   });
 });
 
+it('replies that wait behind one that the hub has not settled are counted from when it has', async () => {
+  const { sendQueue, held, wait } = setUp({ isFaulty: false });
+  await wait('a');
+  held.ms = 5 * minuteMs;
+  void wait('b');
+  await vi.advanceTimersByTimeAsync(minuteMs);
+  sendQueue.settled(performance.now(), undefined);
+  await vi.advanceTimersByTimeAsync(30_000);
+  expect(watch.missing()).toEqual([]);
+  await vi.advanceTimersByTimeAsync(1);
+  expect(watch.missing()).toHaveLength(1);
+});
+
 describe('replies that wait with a reason', () => {
   const untold = async (log: ReturnType<typeof recordingLog>) => {
     await vi.advanceTimersByTimeAsync(10 * minuteMs);

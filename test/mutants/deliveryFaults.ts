@@ -17,6 +17,12 @@ export const deliveryFaults: readonly Fault[] = [
       caughtBy: 'waits for a backend that is out',
     },
     {
+      fault: 'counts what has no result as left by a stop',
+      find: "counts[stopping.aborted ? 'left' : 'heldBack'] += rest;",
+      replace: 'counts.left += rest;',
+      caughtBy: 'holds a device back whose dead letter has no result',
+    },
+    {
       fault: 'gives up replaying when a backend is out',
       find: '!(await requirement.met(stopping))',
       replace: 'requirement.met(stopping) !== undefined',

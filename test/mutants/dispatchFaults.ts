@@ -38,6 +38,22 @@ export const dispatchFaults: readonly Fault[] = [
     replace: '      void countHandled, other;\n',
     caughtBy: 'that a defect of ours ends is counted',
   }),
+  ...inFile(
+    'src/dispatch/told.ts',
+    ['test/dispatch/dispatch.test.ts'],
+    {
+      fault: 'does not tell those who follow a device of dropped replies',
+      find: 'dropped: dropped.length > 0 ? dropped : undefined',
+      replace: 'dropped: dropped.length > 99 ? dropped : undefined',
+      caughtBy: 'how its handling begins and ends',
+    },
+    {
+      fault: 'does not tell those who follow a device that a message may be a repeat',
+      find: '    redelivered,\n    parkedBefore',
+      replace: '    ...{ redelivered: redelivered && undefined },\n    parkedBefore',
+      caughtBy: 'how its handling begins and ends',
+    },
+  ),
   ...inFile('src/dispatch/handledMetrics.ts', ['test/dispatch/dispatch.test.ts'], {
     fault: 'records no time of replies that were all dropped',
     find: 'if (sent + dropped.length > 0) recordReplies',

@@ -79,6 +79,56 @@ export const outageFaults: readonly Fault[] = [
     replace: 'retryAfterMs',
     caughtBy: 'but for wishes beyond the longest interval',
   }),
+  ...inFile(
+    'src/backends/attemptOutcome.ts',
+    ['test/backends/circuit.test.ts'],
+    {
+      fault: 'takes a slow backend for one that is down',
+      find: '!circuit.hasSucceededWithin(timeoutMs)',
+      replace: 'timeoutMs > 0',
+      caughtBy: 'is closed after a time-out while others are answered',
+    },
+    {
+      fault: 'takes every time-out for slowness',
+      find: '!circuit.hasSucceededWithin(timeoutMs)',
+      replace: 'timeoutMs < 0',
+      caughtBy: 'is open after a time-out while nobody is answered',
+    },
+    {
+      fault: 'takes a backend that is busy for a healthy one',
+      find: 'else if (isHealthy(status)) circuit.succeeded();',
+      replace: 'else circuit.succeeded();',
+      caughtBy: 'forgets no failure because of HTTP 429',
+    },
+  ),
+  ...inFile(
+    'src/backends/http.ts',
+    ['test/backends/circuit.test.ts'],
+    {
+      fault: 'does not see that a probe’s token is taken',
+      find: '        access(response.status);\n',
+      replace: '',
+      caughtBy: 'of which the first that is answered tells that our token is taken',
+    },
+    {
+      fault: 'does not record probes',
+      find: "        metrics.attempted('probe', 'GET', response, sentAt);\n",
+      replace: '',
+      caughtBy: 'is counted when it opens, with its probes',
+    },
+  ),
+  ...inFile('src/backends/circuit.ts', ['test/backends/circuit.test.ts'], {
+    fault: 'does not count outages',
+    find: '    onOpen?.();\n',
+    replace: '    void onOpen;\n',
+    caughtBy: 'is counted when it opens, with its probes',
+  }),
+  ...inFile('src/backends/refusal.ts', ['test/backends/http.test.ts'], {
+    fault: 'tells the last of several errors',
+    find: 'first ??= error;',
+    replace: 'first = error;',
+    caughtBy: 'of a refusal with several errors is the first',
+  }),
   ...inFile('src/backends/status.ts', ['test/backends/retries.test.ts'], {
     fault: 'takes 425 for an answer',
     find: 'passing = new Set([401, 408, 425,',

@@ -149,6 +149,56 @@ export const replyFaults: readonly Fault[] = [
     replace: '',
     caughtBy: 'tells the quota of the hub from the queue of a device',
   }),
+  ...inFile(
+    'src/hub/replies/fairQueue.ts',
+    ['test/hub/fairQueue.test.ts'],
+    {
+      fault: 'goes by what was removed',
+      find: 'if (at === 0) enterRound(deviceId);',
+      replace: '',
+      caughtBy: 'go by what a device has to say now',
+    },
+    {
+      fault: 'lets a device wait for its turn of long ago',
+      find: 'if (size === 0) served.clear();',
+      replace: '',
+      caughtBy: 'begin a new round when nothing waits any more',
+    },
+  ),
+  ...inFile(
+    'src/hub/replies/sendQueue.ts',
+    ['test/hub/sender.test.ts', 'test/hub/stuckWatch.test.ts'],
+    {
+      fault: 'sends what waits when it stops',
+      find: 'go(false);',
+      replace: 'go(true);',
+      caughtBy: 'sends nothing that still waits for its turn when it stops',
+    },
+    {
+      fault: 'counts the time with the hub as time without a reason',
+      find: '      inFlight -= 1;\n      movedAt = now();\n',
+      replace: '      inFlight -= 1;\n',
+      caughtBy: 'are counted from when it has',
+    },
+  ),
+  ...inFile('src/hub/replies/sender.ts', ['test/hub/sender.test.ts'], {
+    fault: 'remembers one device that does not fetch',
+    find: 'notFetching.size === mostDevices && longestKnown !== undefined',
+    replace: 'longestKnown !== undefined',
+    caughtBy: 'tries each further reply to a device that does not fetch once',
+  }),
+  ...inFile('src/hub/replies/rateLimit.ts', ['test/hub/rateLimit.test.ts'], {
+    fault: 'takes what the hub refuses for what it takes',
+    find: 'if (refusal === undefined) countAccepted();',
+    replace: 'countAccepted();',
+    caughtBy: 'is cut to the least when the hub has taken nothing lately',
+  }),
+  ...inFile('src/hub/replies/serviceConnection.ts', ['test/hub/serviceReopening.test.ts'], {
+    fault: 'opens a connection after it is closed',
+    find: '      clearTimeout(timer);\n',
+    replace: '',
+    caughtBy: 'opens no connection any more once it is closed',
+  }),
   ...inFile('src/hub/replies/rateLimit.ts', ['test/hub/rateLimit.test.ts'], {
     fault: 'sends on after a quota when the connection fails',
     find: "if (refusal?.kind !== 'connection') closedUntil = undefined;",

@@ -91,6 +91,12 @@ export const sandboxFaults: readonly Fault[] = [
       caughtBy: 'the first one settles nothing any more',
     },
     {
+      fault: 'lets a message expire that somebody has',
+      find: '      if (entry.lock) continue;\n',
+      replace: '',
+      caughtBy: 'keeps a message beyond its time to live',
+    },
+    {
       fault: 'hands out what is locked',
       find: 'if (entry.lock || !entries.includes(entry)) continue;',
       replace: 'if (!entries.includes(entry)) continue;',

@@ -156,6 +156,13 @@ describe('replaying', () => {
     expect(await remaining()).toEqual(['a 1', 'a 2']);
   });
 
+  it('holds a device back whose dead letter has no result, and goes on with the others', async () => {
+    for (const one of [of('a', 1), of('a', 2), of('b', 1)]) await store.park(one);
+    const { counts } = await replayAll({ dispatch: async ({ deviceId }) => deviceId !== 'a' });
+    expect(counts).toEqual({ ...nothing, handled: 1, heldBack: 2 });
+    expect(await remaining()).toEqual(['a 1', 'a 2']);
+  });
+
   it('waits for a backend that is out, and holds up no device that does not need it', async () => {
     await store.park(of('a', 1));
     await store.park(of('b', 1));

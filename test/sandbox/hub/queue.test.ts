@@ -72,6 +72,7 @@ describe('a lock', () => {
     const receiver = open();
     queue.add('a', Date.now() + 10_000);
     vi.advanceTimersByTime(20_000);
+    expect(queue.items()).toEqual(['a']);
     receiver.got[0]?.settle('complete');
     expect(left).toEqual([['a', 'completed']]);
   });
