@@ -233,6 +233,28 @@ export const readingFaults: readonly Fault[] = [
       caughtBy: 'a partition that is not there is told in one line',
     },
   ),
+  ...inFile(
+    'src/hub/reading/readingTroubles.ts',
+    ['test/hub/readingTroubles.test.ts'],
+    {
+      fault: 'says that the hub can be read again while a partition cannot',
+      find: '    if (sharing(diagnosis.cause).length > 0) return;\n',
+      replace: '',
+      caughtBy: 'is said to be readable again once, when the last partition',
+    },
+    {
+      fault: 'does not end the trouble that a partition had before',
+      find: 'if (known.get(place)?.cause !== diagnosis.cause) over(place);',
+      replace: '',
+      caughtBy: 'a partition that has another trouble now',
+    },
+    {
+      fault: 'remembers the trouble of a partition that is read',
+      find: '    known.delete(place);\n',
+      replace: '',
+      caughtBy: 'is said to be readable again once, when the last partition',
+    },
+  ),
   ...inFile('src/hub/reading/reader.ts', ['test/hub/wrongSettings.test.ts'], {
     fault: 'asks for a restart when the hub refuses to be read',
     find: 'if (diagnosis.isAnswer) lastAnswer = performance.now();',
