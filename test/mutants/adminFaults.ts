@@ -55,6 +55,22 @@ export const adminFaults: readonly Fault[] = [
     replace: 'if (dropped > 0) dropped += 1;',
     caughtBy: 'A slow reader holds nothing up',
   }),
+  ...inFile(
+    'src/operations/tapRoute.ts',
+    ['test/operations/tapRoute.test.ts'],
+    {
+      fault: 'takes a gap of the partition for news of the device',
+      find: "if (event.stage !== 'gap') events += 1;",
+      replace: 'events += 1;',
+      caughtBy: 'nothing of its device, at most gaps, says what that can mean',
+    },
+    {
+      fault: 'does not say at the end what was dropped',
+      find: 'response.end(dropped > 0 ? droppedLine(dropped) + line : line);',
+      replace: 'response.end(line);',
+      caughtBy: 'is told then how much was dropped',
+    },
+  ),
   ...inFile('src/operations/tapRoute.ts', ['test/operations/tapRoute.test.ts'], {
     fault: 'shows bodies to all who follow a device',
     find: "bodies === 'true' ? own : undefined",
@@ -183,6 +199,28 @@ export const adminFaults: readonly Fault[] = [
     replace: "        if (!(await turn)) return 'stopped';",
     caughtBy: 'tells that a reply waits for its turn',
   }),
+  ...inFile('src/operations/adminClient.ts', ['test/operations/adminClient.test.ts'], {
+    fault: 'follows an answer to another address',
+    find: "redirect: 'error'",
+    replace: "redirect: 'follow'",
+    caughtBy: 'follows no answer to another address',
+  }),
+  ...inFile(
+    'src/operations/choice.ts',
+    ['test/operations/replay.test.ts'],
+    {
+      fault: 'leaves out what was parked at the very time',
+      find: 'letter.parkedAt >= since',
+      replace: 'letter.parkedAt > since',
+      caughtBy: 'by {"since":"2026-02-01',
+    },
+    {
+      fault: 'passes over dead letters of a store that cannot be reached',
+      find: '    else if (found instanceof Error) throw found;\n',
+      replace: '    else if (found instanceof Error) continue;\n',
+      caughtBy: 'ends when the store cannot be reached',
+    },
+  ),
   ...inFile('src/operations/adminClient.ts', ['test/operations/adminClient.test.ts'], {
     fault: 'sends the token to another host',
     find: 'target.origin !== base.origin',

@@ -233,6 +233,12 @@ export const readingFaults: readonly Fault[] = [
       caughtBy: 'a partition that is not there is told in one line',
     },
   ),
+  ...inFile('src/hub/reading/gaps.ts', ['test/hub/gaps.test.ts'], {
+    fault: 'reports a gap again after the end of the session',
+    find: '      waiting = [];\n      reportAll(0);',
+    replace: '      reportAll(0);',
+    caughtBy: 'and not again',
+  }),
   ...inFile(
     'src/hub/reading/readingTroubles.ts',
     ['test/hub/readingTroubles.test.ts'],

@@ -119,6 +119,40 @@ export const sandboxFaults: readonly Fault[] = [
       caughtBy: 'not with what the device reports',
     },
   ),
+  ...inFile('sandbox/hub/twins/twins.ts', ['test/sandbox/hub/twins.test.ts'], {
+    fault: 'ends all watchers of a twin with one',
+    find: 'return () => listeners.delete(listener);',
+    replace: 'return () => watchers.delete(clientId) && listeners.delete(listener);',
+    caughtBy: 'a watcher that ends leaves the others',
+  }),
+  ...inFile('sandbox/hub/cloudToDevice/deviceQueues.ts', ['test/sandbox/hub/devicebound.test.ts'], {
+    fault: 'delivers to two who listen for the same device',
+    find: '      own.stop?.();\n',
+    replace: '',
+    caughtBy: 'is delivered to the one who listens last',
+  }),
+  ...inFile(
+    'sandbox/hub/identity/presence.ts',
+    ['test/sandbox/hub/presence.test.ts'],
+    {
+      fault: 'takes a device for gone whose earlier connection ends',
+      find: '    if (present.get(clientId) !== entry) return;\n',
+      replace: '',
+      caughtBy: 'the end of an earlier connection',
+    },
+    {
+      fault: 'ends a device that is only changed',
+      find: "if (change !== 'deleted' && status === 'enabled') return;",
+      replace: "if (change === 'created') return;",
+      caughtBy: 'is ended when it is disabled or deleted',
+    },
+    {
+      fault: 'leaves the modules of a device that is disabled',
+      find: 'for (const each of [clientId, ...affected]) end(each, reason);',
+      replace: 'for (const each of [clientId, ...affected].slice(0, 1)) end(each, reason);',
+      caughtBy: 'is ended when it is disabled or deleted',
+    },
+  ),
   ...inFile('sandbox/hub/rest/bulk.ts', ['test/sandbox/hub/registryFeatures.test.ts'], {
     fault: 'changes many whatever version was seen',
     find: "if (mode?.endsWith('ifmatchetag') && ",

@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
 import { startAdminServer } from '../../src/operations/admin.ts';
 import { askAdmin } from '../../src/operations/adminClient.ts';
@@ -38,6 +41,23 @@ it.each(['//127.0.0.2:1/state', 'http://127.0.0.2:1/state'])(
     await expect(askAdmin(settings, undefined, path)).rejects.toThrow('the path must begin with one slash');
   },
 );
+
+it('A command follows no answer to another address', async () => {
+  const asked: (string | undefined)[] = [];
+  const other = createServer((request, response) => {
+    asked.push(request.url);
+    response.writeHead(302, { location: '/elsewhere' }).end();
+  });
+  await once(other.listen(0, '127.0.0.1'), 'listening');
+  onTestFinished(() => void other.close());
+  const settings = { host: '127.0.0.1', port: (other.address() as AddressInfo).port, token };
+  await expect(askAdmin(settings, undefined, '/state')).rejects.toThrow(/does not answer/);
+  expect(asked).toEqual(['/state']);
+});
+
+it('A command names an admin port at an IPv6 address as a URL does', async () => {
+  await expect(askAdmin({ host: '::1', port: 1, token }, undefined, '/state')).rejects.toThrow('http://[::1]:1 ');
+});
 
 it('A command says what the admin port refuses, and never the token', async () => {
   const settings = { host: '127.0.0.1', port: await started(), token: 'another-token-of-16' };

@@ -237,6 +237,7 @@ describe('choosing dead letters', () => {
     [{ device: 'd2' }, [2]],
     [{ code: 'timeout_exceeded' }, [1]],
     [{ since: new Date('2026-01-15') }, [2]],
+    [{ since: new Date('2026-02-01') }, [2]],
     [{}, [1, 2]],
     [{ device: 'd1', code: 'internal_platform_error' }, []],
   ])('by %j', async (choice, expected) => {
@@ -256,6 +257,16 @@ describe('choosing dead letters', () => {
     for await (const { id } of chosenLetters(store, choice, ({ message }) => problems.push(message))) found.push(id);
     expect(found).toEqual([idOf(letter(1))]);
     expect(problems).toEqual(['notes is no name of a dead letter']);
+  });
+
+  it('ends when the store cannot be reached, instead of passing over what it has', async () => {
+    const away = { ids: async () => [idOf(letter(1))], read: () => Promise.reject(new Error('no answer')) };
+    const passedOver: unknown[] = [];
+    const choice = { device: undefined, since: undefined, code: undefined };
+    await expect(chosenLetters(away, choice, (problem) => passedOver.push(problem)).next()).rejects.toThrow(
+      'no answer',
+    );
+    expect(passedOver).toEqual([]);
   });
 
   it('has only a few dead letters in memory, however many there are', async () => {

@@ -1,6 +1,7 @@
+import { EventEmitter } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { startAdminServer } from '../../src/operations/admin.ts';
 import { tapRoute } from '../../src/operations/tapRoute.ts';
 import { createTaps } from '../../src/tap/taps.ts';
@@ -37,13 +38,14 @@ it('A tap begins with who follows what, has each event on a line, and ends when 
   expect(taps.of('d1', { partition: '0', sequenceNumber: 8 })).toBeUndefined();
 });
 
-it('A tap that has seen nothing says what that can mean', async () => {
-  const { follow } = await setUp();
-  expect(linesIn(await text(await follow('device=d1&seconds=1'))).at(-1)).toMatchObject({
-    stage: 'ended',
-    events: 0,
-    hint: expect.stringContaining('another instance'),
-  });
+it('A tap that has seen nothing of its device, at most gaps, says what that can mean', async () => {
+  const { taps, follow } = await setUp();
+  const response = await follow('device=d1&seconds=1');
+  taps.all({ partition: '0', sequenceNumber: 7 })?.('gap', { missing: 2 });
+  expect(linesIn(await text(response)).slice(1)).toMatchObject([
+    { stage: 'gap', missing: 2 },
+    { stage: 'ended', events: 0, hint: expect.stringContaining('another instance') },
+  ]);
 });
 
 it('Only a tap that asks for bodies has them, whoever else follows the device', async () => {
@@ -95,6 +97,32 @@ it('A slow reader holds nothing up: what is too much is dropped, counted and sai
   expect(dropped.length).toBeGreaterThan(0);
   expect(read + dropped.reduce((sum, one) => sum + one, 0)).toBe(count);
   expect(read).toBeLessThan(count);
+});
+
+it('A reader who is too slow until the end is told then how much was dropped', () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const taps = createTaps();
+  let written = '';
+  /** Of a connection that takes nothing. */
+  const response = Object.assign(new EventEmitter(), {
+    writableLength: 0,
+    writeHead() {},
+    write(line: string) {
+      written += line;
+      response.writableLength = 1024 * 1024;
+    },
+    end: (line: string) => response.write(line),
+    destroy() {},
+  });
+  tapRoute(taps, [], () => ({})).stream?.(new URLSearchParams('device=d1&seconds=1'), response as never);
+  for (const sequenceNumber of [1, 2, 3]) taps.of('d1', { partition: '0', sequenceNumber })?.('read', {});
+  vi.advanceTimersByTime(1_000);
+  expect(linesIn(written)).toMatchObject([
+    { stage: 'following' },
+    { stage: 'dropped', events: 3 },
+    { stage: 'ended', events: 3 },
+  ]);
 });
 
 it('The end of the connection ends the tap', async () => {

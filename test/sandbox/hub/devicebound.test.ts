@@ -63,6 +63,16 @@ describe('the queue of a device', () => {
     expect(pending()).toEqual(['b']);
     expect(settled()).toEqual([['a', 'completed']]);
   });
+  test('is delivered to the one who listens last, with what the one before had not completed', () => {
+    send('a');
+    const first = listen();
+    const second = listen();
+    send('b');
+    expect([first.ids(), second.ids()]).toEqual([['a'], ['a', 'b']]);
+    first.stop();
+    send('c');
+    expect(second.ids()).toEqual(['a', 'b', 'c']);
+  });
   test('gives again, in order and not counted, what was not completed when the device went away', () => {
     send('a', 'b', 'c');
     const first = listen();

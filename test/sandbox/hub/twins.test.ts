@@ -102,6 +102,13 @@ test('a watcher is told of desired properties, and of nothing else', () => {
   twins.change('d1', { properties: { desired: { b: 1 } } });
   expect(told).toEqual([{ a: null, $version: 2 }]);
 });
+test('a watcher that ends leaves the others of the same twin', () => {
+  const told: string[] = [];
+  const [first] = ['first', 'second'].map((name) => twins.watch('d1', () => told.push(name)));
+  first?.();
+  twins.change('d1', { properties: { desired: { a: 1 } } });
+  expect(told).toEqual(['second']);
+});
 test('null takes all tags or desired properties away, and a watcher is told of each', () => {
   const told: unknown[] = [];
   twins.change('d1', { tags: { t: 1 }, properties: { desired: { a: 1, b: { c: 2 } } } });
