@@ -58,7 +58,6 @@ export async function startService(
   const taps = createTaps();
   const hubName = /EntityPath=([^;]+)/.exec(hub.eventsConnectionString)?.[1] ?? '';
   const { meter } = metrics;
-  const countRead = meter.counter('messaging.client.consumed.messages');
   const amounts = () => ({ waiting: consumer.waiting() });
   const handling = createHandling(settings, log, {
     amounts,
@@ -68,7 +67,7 @@ export async function startService(
     beforeEffect: () => standstill.look(),
   });
   const { replies, backends, dispatch, requirementOf } = handling;
-  const arrivalsOf = createArrivals({ hub: hubName, meter, log, taps });
+  const arrivals = createArrivals({ hub: hubName, meter, log, taps });
   const inLine = () => Object.values(backends.states()).reduce((sum, { connections }) => sum + connections.waiting, 0);
   const pace = createPace({ least: leastMessages, most: delivery.maxMessages, inLine });
   const overall = createBudget(delivery, undefined, pace);
@@ -106,8 +105,8 @@ export async function startService(
         everyMs: checkpoints.everySeconds * 1000,
         deviceMessages,
       },
-      arrivalOf: arrivalsOf(partition),
-      onRead: () => countRead('message'),
+      arrivalOf: arrivals.of(partition),
+      onRead: arrivals.read,
       costOf: (event) => bytesToReserve(event, messageLimits.maxInflatedBytes),
       requirementOf,
       tellOf: ({ deviceId, event: { sequenceNumber }, origin }: Arrival) =>

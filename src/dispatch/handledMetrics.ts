@@ -6,7 +6,12 @@ import type { Course } from './handledLine.ts';
 import type { Answered, Handled } from './respond.ts';
 
 /** Records a handled message. Names come from the catalogue, never from the device (D97). */
-export type RecordHandled = (arrival: Arrival, handled: Handled, answered: Answered, course: Course) => void;
+export type RecordHandled = (
+  arrival: Pick<Arrival, 'generation'>,
+  handled: Pick<Handled, 'card'>,
+  answered: Answered,
+  course: Pick<Course, 'waits' | 'ms' | 'repliesMs'>,
+) => void;
 
 export function createHandledRecorder(meter: Meter): RecordHandled {
   const countHandled = meter.counter('device_messaging.handled.messages');

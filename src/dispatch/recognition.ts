@@ -13,18 +13,25 @@ interface ArrivalsOptions {
   readonly taps?: Taps;
 }
 
-/** Recognises our messages among the events of a partition, with their device; counts the others (R1, R3). */
-export function createArrivals({ hub, meter, log, taps }: ArrivalsOptions) {
-  const countPassedOver = meter.counter('messaging.client.consumed.messages');
+/** The messages of ours among the events of the hub. */
+interface Arrivals {
+  /** Recognises those of a partition, with their device; counts the other events (R1, R3). */
+  of(partition: string): (event: HubEvent, redelivered: boolean) => Arrival | undefined;
+  /** Counts a message that was read from the hub; it may be recognised again when it has waited on disk. */
+  read(): void;
+}
+
+export function createArrivals({ hub, meter, log, taps }: ArrivalsOptions): Arrivals {
+  const count = meter.counter('messaging.client.consumed.messages');
   const countMisspelling = meter.counter('device_messaging.misspellings');
 
-  return (partition: string) =>
-    (event: HubEvent, redelivered: boolean): Arrival | undefined => {
+  return {
+    of: (partition) => (event, redelivered) => {
       const generation = classify(event);
       const deviceId = senderOf(event);
       const place = () => ({ partition, sequenceNumber: event.sequenceNumber });
       if (event.body === undecodedProperties) {
-        countPassedOver('undecodable');
+        count('undecodable');
         log.warn({ ...place(), device: deviceId }, 'event whose properties cannot be decoded passed over');
         taps?.of(deviceId ?? '', place())?.('skipped', { why: 'its properties cannot be decoded' });
         return undefined;
@@ -35,16 +42,18 @@ export function createArrivals({ hub, meter, log, taps }: ArrivalsOptions) {
         log.debug({ ...place(), device: deviceId, hint: misspelling }, 'message with a misspelt property');
       }
       if (generation === undefined) {
-        countPassedOver('skipped');
+        count('skipped');
         const tell = taps?.of(deviceId ?? '', place());
         tell?.('skipped', { why: whyNotOurs(event), hint: misspelling });
         return undefined;
       }
       if (deviceId === undefined) {
-        countPassedOver('unattributed');
+        count('unattributed');
         log.warn(place(), 'message without the hub’s device stamp passed over');
         return undefined;
       }
       return { event, generation, deviceId, origin: { hub, partition }, redelivered };
-    };
+    },
+    read: () => count('message'),
+  };
 }

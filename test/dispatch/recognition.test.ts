@@ -10,7 +10,7 @@ function arrivals() {
   const lines: string[] = [];
   const meter = createMeter();
   const log = createLog('debug', { write: (line) => void lines.push(line) });
-  const arrivalOf = createArrivals({ hub: 'hub', meter, log })('3');
+  const arrivalOf = createArrivals({ hub: 'hub', meter, log }).of('3');
   return { arrivalOf, counted: () => summaryOf(meter), logged: () => lines.map((line) => JSON.parse(line)) };
 }
 

@@ -1,51 +1,25 @@
 import { expect, it, vi } from 'vitest';
 import { createPartition } from '../../src/hub/partition/partition.ts';
 import { createCompany } from '../../src/hub/quarantine/company.ts';
-import { createReadingTroubles } from '../../src/hub/reading/readingTroubles.ts';
-import { createPartitionSessions } from '../../src/hub/reading/sessions.ts';
-import { createMemoryStore } from '../../src/hub/stores/memoryStore.ts';
 import type { Store } from '../../src/hub/stores/store.ts';
 import { createMeter } from '../../src/metrics/meter.ts';
 import { hubEvent } from '../support/events.ts';
 import { withFakeTimers } from '../support/fakeTimers.ts';
-import { neverCrashing } from '../support/processLife.ts';
 import { readingOf } from '../support/readings.ts';
-import { createFakeHub } from './support/fakeHub.ts';
 import { arrivalOf, budgetOf, limits, usual } from './support/partitions.ts';
-import { silence, untold } from './support/replying.ts';
+import { silence } from './support/replying.ts';
+import { openSessions } from './support/sessions.ts';
 import { memorySpool } from './support/spools.ts';
 
 withFakeTimers();
 
-/** The sessions of an instance that owns partition 0, whose session reads one message. */
-async function setUp(changed: Partial<Store> = {}, release = async () => {}) {
-  const hub = createFakeHub(['0']);
-  hub.append('0', hubEvent({ sequenceNumber: 0, properties: { device: 'a' } }));
-  const store = createMemoryStore();
-  const owned = { partition: '0', owner: 'me', wantedBy: '', wantedSince: 0, renewedAt: Date.now() };
-  const record = await store.change(undefined, { ...owned, epoch: 5 });
-  if (record === undefined) throw new Error('somebody else was faster');
-  const meter = createMeter();
-  const sessions = createPartitionSessions(
-    { client: () => hub.client(neverCrashing()) as never },
-    { release },
-    {
-      ...{ batchSize: 10, prefetch: 10, maxWaitSeconds: 1, drainMs: 1_000, meter },
-      startPosition: 'earliest',
-      partitionIds: () => [],
-      ...{ answerMs: 20_000, store: { ...store, ...changed }, log: silence },
-      ...{ troubles: createReadingTroubles(untold), allTroubles: untold },
-      partition: () => ({
-        ...{ budget: budgetOf(10), spool: memorySpool(), costOf: usual.costOf, limits, arrivalOf },
-        dispatch: async () => true,
-      }),
-    },
-  );
-  await sessions.open(record, 41);
+/** A session that reads one message. */
+async function setUp(store: Partial<Store> = {}, release = async () => {}) {
+  const { sessions, meter, claimedByOthers } = await openSessions({ store, release });
   await vi.advanceTimersByTimeAsync(limits.everyMs + 1_000);
   return {
     sessions,
-    record,
+    claimedByOthers,
     counted: () => ({
       begun: readingOf(meter, 'device_messaging.sessions.begun'),
       ended: readingOf(meter, 'device_messaging.sessions.ended'),
@@ -62,9 +36,9 @@ it('a session, its checkpoints and its release are counted', async () => {
 });
 
 it('a partition that another instance owns is counted as lost, also when it drains already', async () => {
-  const { sessions, record, counted } = await setUp();
+  const { sessions, claimedByOthers, counted } = await setUp();
   const draining = sessions.release('0');
-  sessions.revokeLost([{ ...record, owner: 'other', epoch: 6 }]);
+  sessions.revokeLost(claimedByOthers);
   await draining;
   expect(counted().ended).toEqual({ lost: 1 });
 });

@@ -4,6 +4,7 @@ import { inFile } from './inFile.ts';
 const counted = ['test/dispatch/handledMetrics.test.ts'];
 const reading = ['test/hub/readingMetrics.test.ts'];
 const meter = ['test/metrics/meter.test.ts'];
+const every = ['test/metrics/everyMetric.test.ts'];
 const exposed = ['test/metrics/exposition.test.ts'];
 
 /** In what is counted, and in how it is reported. */
@@ -113,6 +114,36 @@ export const metricFaults: readonly Fault[] = [
     find: 'errors.push(error); // the other metrics are reported all the same',
     replace: 'throw error;',
     caughtBy: 'serves the other metrics when one cannot be read',
+  }),
+  ...inFile('src/operations/gauges.ts', every, {
+    fault: 'takes replies that are sent for replies that wait',
+    find: "[waiting, 'waiting'],\n      [inFlight, 'sent'],",
+    replace: "[waiting, 'sent'],\n      [inFlight, 'waiting'],",
+    caughtBy: 'each number is told under its own name, with its own labels',
+  }),
+  ...inFile('src/dispatch/recognition.ts', every, {
+    fault: 'counts what cannot be decoded as sent by nobody',
+    find: "count('undecodable');",
+    replace: "count('unattributed');",
+    caughtBy: 'each number is told under its own name, with its own labels',
+  }),
+  ...inFile('src/backends/backends.ts', every, {
+    fault: 'counts the look-ups of identities as those of types',
+    find: "countLookUp('identities', result)",
+    replace: "countLookUp('types', result)",
+    caughtBy: 'each number is told under its own name, with its own labels',
+  }),
+  ...inFile('src/metrics/declared/messages.ts', every, {
+    fault: 'swaps two attributes of a metric',
+    find: '    message,\n    generation,\n    fault,',
+    replace: '    generation as never,\n    message as never,\n    fault,',
+    caughtBy: 'each number is told under its own name, with its own labels',
+  }),
+  ...inFile('src/metrics/declared/reading.ts', every, {
+    fault: 'declares a value that nothing records',
+    find: "['retention', 'unknown'])",
+    replace: "['retention', 'unknown', 'deleted'])",
+    caughtBy: 'each metric has a row, and each value of its labels',
   }),
   ...inFile('src/operations/partitionGauges.ts', ['test/operations/gauges.test.ts'], {
     fault: 'takes a lag that is not known for none',

@@ -1,0 +1,85 @@
+import type { SubscriptionEventHandlers } from '@azure/event-hubs';
+import { createReadingTroubles } from '../../../src/hub/reading/readingTroubles.ts';
+import { createPartitionSessions } from '../../../src/hub/reading/sessions.ts';
+import { createMemoryStore } from '../../../src/hub/stores/memoryStore.ts';
+import type { Ownership, Store } from '../../../src/hub/stores/store.ts';
+import { createMeter } from '../../../src/metrics/meter.ts';
+import { hubEvent } from '../../support/events.ts';
+import { neverCrashing } from '../../support/processLife.ts';
+import { createFakeHub } from './fakeHub.ts';
+import { arrivalOf, budgetOf, limits, usual } from './partitions.ts';
+import { silence, untold } from './replying.ts';
+import { memorySpool } from './spools.ts';
+
+interface Circumstances {
+  readonly meter?: ReturnType<typeof createMeter>;
+  /** How many partitions this instance owns: 0, 1 … */
+  readonly partitions?: number;
+  /** How many messages of one device each of them has. */
+  readonly messages?: number;
+  /** Of the store, instead of the usual. */
+  readonly store?: Partial<Store>;
+  /** Releases the ownership of a partition. */
+  readonly release?: () => Promise<void>;
+  /** Messages of a device beyond one wait on a disk that nobody can read. */
+  readonly isDiskBroken?: boolean;
+}
+
+/** The partition sessions of an instance. */
+export async function openSessions(circumstances: Circumstances = {}) {
+  const { partitions = 1, messages = 1, store: changed = {}, release = async () => {} } = circumstances;
+  const { meter = createMeter(), isDiskBroken = false } = circumstances;
+  const ids = Array.from({ length: partitions }, (_, index) => String(index));
+  const hub = createFakeHub(ids);
+  const client = hub.client(neverCrashing());
+  const handlers = new Map<string, SubscriptionEventHandlers>();
+  const store = createMemoryStore();
+  const take = () => Promise.reject(new Error('the disk is broken'));
+  const sessions = createPartitionSessions(
+    {
+      client: () =>
+        ({
+          ...client,
+          subscribe(partition: string, given: SubscriptionEventHandlers, options: object) {
+            handlers.set(partition, given);
+            return client.subscribe(partition, given, options);
+          },
+        }) as never,
+    },
+    { release },
+    {
+      ...{ batchSize: 10, prefetch: 10, maxWaitSeconds: 1, drainMs: 1_000, meter },
+      startPosition: 'earliest',
+      partitionIds: () => [],
+      ...{ answerMs: 20_000, store: { ...store, ...changed }, log: silence },
+      ...{ troubles: createReadingTroubles(untold), allTroubles: untold },
+      partition: () => ({
+        ...{ budget: budgetOf(10), costOf: usual.costOf, arrivalOf },
+        limits: { ...limits, ...(isDiskBroken && { deviceMessages: 1 }) },
+        spool: { ...memorySpool(), ...(isDiskBroken && { take }) },
+        dispatch: async () => true,
+      }),
+    },
+  );
+  const records: Ownership[] = [];
+  for (const partition of ids) {
+    for (let sequenceNumber = 0; sequenceNumber < messages; sequenceNumber += 1) {
+      hub.append(partition, hubEvent({ sequenceNumber, properties: { device: 'a' } }));
+    }
+    const owned = { partition, owner: 'me', wantedBy: '', wantedSince: 0, renewedAt: Date.now(), epoch: 5 };
+    const record = await store.change(undefined, owned);
+    if (record === undefined) throw new Error('somebody else was faster');
+    records.push(record);
+    await sessions.open(record, 41);
+  }
+  const refused = Object.assign(new Error('the hub has no such position'), { code: 'ArgumentError' });
+  return {
+    sessions,
+    meter,
+    ids,
+    /** As they are when another instance has claimed the partitions. */
+    claimedByOthers: records.map((record) => ({ ...record, owner: 'other', epoch: 6 })),
+    /** The hub refuses the position at which a partition is read. */
+    refuse: async (partition: string) => handlers.get(partition)?.processError(refused, undefined as never),
+  };
+}

@@ -1,0 +1,141 @@
+import { createParking } from '../../../src/deadLetters/parking.ts';
+import { createHandledRecorder } from '../../../src/dispatch/handledMetrics.ts';
+import { createArrivals } from '../../../src/dispatch/recognition.ts';
+import type { Answered } from '../../../src/dispatch/respond.ts';
+import { createLog } from '../../../src/log/log.ts';
+import { findCard } from '../../../src/messages/index.ts';
+import type { Meter } from '../../../src/metrics/meter.ts';
+import type { ResultCode } from '../../../src/protocol/codes.ts';
+import { type Generation, undecodedProperties } from '../../../src/protocol/event.ts';
+import { Rejection } from '../../../src/protocol/rejection.ts';
+import { hubEvent } from '../../support/events.ts';
+import { arrivalOf, now } from '../../support/wiring.ts';
+import { type Chapter, times } from '../support/points.ts';
+
+const log = createLog('silent');
+const ours = { msgType: 'action', action: 'model.create', version: 2 };
+
+/** How often messages of a name end with a code; a name that is not in the catalogue stands for any such. */
+const ends: readonly [times: number, code: ResultCode, name: string, generation: Generation][] = [
+  [50, 'ok', 'model.create', 'V2'],
+  [52, 'validation_error', 'model.update', 'V2'],
+  [53, 'platform_event_validation_error', 'Svc.Device.Created', 'V1'],
+  [54, 'not_authorized', 'Svc.Device.Updated', 'V1'],
+  [55, 'http_response_error', 'Svc.Device.SyncModel', 'V1'],
+  [56, 'operation_not_supported', 'model.archive', 'V2'],
+  [57, 'decompression_error', 'type.create', 'V2'],
+  [58, 'response_too_large', 'reference.create', 'V2'],
+  [59, 'delivery_failed', 'Svc.Device.Archived', 'V1'],
+  [60, 'timeout_exceeded', 'identity.update', 'V2'],
+  [61, 'internal_platform_error', 'identity.delete', 'V2'],
+];
+
+const replies: Answered = {
+  failure: undefined,
+  sent: 62,
+  dropped: (
+    [
+      ['hub_unavailable', 63],
+      ['queue_full', 64],
+      ['throttled', 65],
+      ['unanswered', 66],
+      ['not_taken', 67],
+      ['unknown_device', 68],
+      ['too_large', 69],
+      ['refused', 70],
+    ] as const
+  ).flatMap(([reason, count]) => Array(count).fill({ kind: 'notification', device: 'd1', reason })),
+};
+
+function handle(meter: Meter) {
+  const record = createHandledRecorder(meter);
+  const unanswered = { failure: undefined, sent: 0, dropped: [] };
+  for (const [count, code, name, generation] of ends) {
+    const failure = code === 'ok' ? undefined : new Rejection(code, 'why');
+    for (let done = 0; done < count; done += 1) {
+      const course = { waits: undefined, ms: 5, repliesMs: 0 };
+      record({ generation }, { card: findCard(generation, name) }, { ...unanswered, failure }, course);
+    }
+  }
+  const course = { waits: { hubMs: 901, laneMs: 902 }, ms: 0, repliesMs: 903 };
+  record({ generation: 'V2' }, { card: findCard('V2', 'model.create') }, replies, course);
+}
+
+async function recognise(meter: Meter) {
+  const arrivals = createArrivals({ hub: 'hub', meter, log });
+  const recognised = arrivals.of('0');
+  await times(23, arrivals.read);
+  await times(24, () => recognised(hubEvent(), false));
+  await times(25, () => recognised(hubEvent({ properties: ours, device: '' }), false));
+  await times(26, () => recognised({ ...hubEvent(), body: undecodedProperties }, false));
+  await times(27, () => recognised(hubEvent({ properties: { ...ours, '?ack': 'all' } }), false));
+}
+
+async function park(meter: Meter) {
+  const remove = async () => {};
+  const [arrival, failure] = [arrivalOf(hubEvent({ properties: ours })), new Rejection('delivery_failed', 'why')];
+  const store = { park: async () => {}, remove };
+  const parking = createParking({ deadLetters: store, meter, log, now: () => now });
+  await times(21, () => parking.park(arrival, failure, ''));
+  const full = { park: () => Promise.reject(new Error('no space left')), remove };
+  const failing = createParking({ deadLetters: full, meter, log, now: () => now });
+  await times(22, () => failing.park(arrival, failure, ''));
+}
+
+/** From the hub to the end of each message. */
+export const messages: Chapter = {
+  async record(meter) {
+    handle(meter);
+    await recognise(meter);
+    await park(meter);
+  },
+  points: {
+    'messaging.client.consumed.messages': {
+      'kind=message': 23,
+      'kind=skipped': 24,
+      'kind=unattributed': 25,
+      'kind=undecodable': 26,
+    },
+    'device_messaging.misspellings': { '': 27 },
+    'device_messaging.dead_letters': { 'result=parked': 21, 'result=not_parked': 22 },
+    'device_messaging.handled.messages': {
+      'code=ok message=model.create generation=V2': 51,
+      'code=validation_error message=model.update generation=V2': 52,
+      'code=platform_event_validation_error message=Svc.Device.Created generation=V1': 53,
+      'code=not_authorized message=Svc.Device.Updated generation=V1': 54,
+      'code=http_response_error message=Svc.Device.SyncModel generation=V1': 55,
+      'code=operation_not_supported message=_OTHER generation=V2': 56,
+      'code=decompression_error message=type.create generation=V2': 57,
+      'code=response_too_large message=reference.create generation=V2': 58,
+      'code=delivery_failed message=_OTHER generation=V1': 59,
+      'code=timeout_exceeded message=identity.update generation=V2': 60,
+      'code=internal_platform_error message=identity.delete generation=V2': 61,
+    },
+    'messaging.process.duration': {
+      'message=model.create generation=V2': 0.25,
+      'message=model.update generation=V2 error.type=device': 0.26,
+      'message=Svc.Device.Created generation=V1 error.type=device': 0.265,
+      'message=Svc.Device.Updated generation=V1 error.type=device': 0.27,
+      'message=Svc.Device.SyncModel generation=V1 error.type=device': 0.275,
+      'message=_OTHER generation=V2 error.type=device': 0.28,
+      'message=type.create generation=V2 error.type=device': 0.285,
+      'message=reference.create generation=V2 error.type=device': 0.29,
+      'message=_OTHER generation=V1 error.type=hub': 0.295,
+      'message=identity.update generation=V2 error.type=service': 0.3,
+      'message=identity.delete generation=V2 error.type=service': 0.305,
+    },
+    'device_messaging.wait.duration': { 'stage=hub': 0.901, 'stage=lane': 0.902 },
+    'device_messaging.replies.duration': { '': 0.903 },
+    'device_messaging.replies': {
+      'result=delivered': 62,
+      'result=hub_unavailable': 63,
+      'result=queue_full': 64,
+      'result=throttled': 65,
+      'result=unanswered': 66,
+      'result=not_taken': 67,
+      'result=unknown_device': 68,
+      'result=too_large': 69,
+      'result=refused': 70,
+    },
+  },
+};

@@ -1,0 +1,30 @@
+import { performance } from 'node:perf_hooks';
+import { vi } from 'vitest';
+import { observeProcess } from '../../../src/metrics/processGauges.ts';
+import type { Chapter } from '../support/points.ts';
+
+/** The numbers of the process; Node's own measurements are replaced by `measured.ts`. */
+export const processNumbers: Chapter = {
+  record(meter) {
+    vi.spyOn(performance, 'eventLoopUtilization').mockReturnValue({ utilization: 0.42, idle: 0.43, active: 0.44 });
+    vi.spyOn(process, 'cpuUsage').mockReturnValue({ user: 3_100_000, system: 3_200_000 });
+    vi.spyOn(process.memoryUsage, 'rss').mockReturnValue(2_005);
+    vi.spyOn(process, 'uptime').mockReturnValue(3.3);
+    observeProcess(meter);
+  },
+  points: {
+    'nodejs.eventloop.delay.min': { '': 0.7 },
+    'nodejs.eventloop.delay.max': { '': 0.71 },
+    'nodejs.eventloop.delay.mean': { '': 0.704 },
+    'nodejs.eventloop.delay.stddev': { '': 0.706 },
+    'nodejs.eventloop.delay.p50': { '': 0.705 },
+    'nodejs.eventloop.delay.p90': { '': 0.709 },
+    'nodejs.eventloop.delay.p99': { '': 0.7099 },
+    'nodejs.eventloop.utilization': { '': 0.42 },
+    'process.cpu.time': { 'cpu.mode=user': 3.1, 'cpu.mode=system': 3.2 },
+    'process.memory.usage': { '': 2_005 },
+    'process.uptime': { '': 3.3 },
+    'v8js.memory.heap.used': { 'v8js.heap.space.name=new_space': 2_001, 'v8js.heap.space.name=old_space': 2_003 },
+    'v8js.memory.heap.limit': { 'v8js.heap.space.name=new_space': 2_002, 'v8js.heap.space.name=old_space': 2_004 },
+  },
+};

@@ -1,0 +1,133 @@
+import { vi } from 'vitest';
+import { createQuarantine } from '../../../src/hub/quarantine/quarantine.ts';
+import { createGapReports } from '../../../src/hub/reading/gaps.ts';
+import type { Meter, MeterWithReadings } from '../../../src/metrics/meter.ts';
+import { limits } from '../../hub/support/partitions.ts';
+import { silence, untold } from '../../hub/support/replying.ts';
+import { openSessions } from '../../hub/support/sessions.ts';
+import { type Chapter, times } from '../support/points.ts';
+
+const untilCheckpoint = () => vi.advanceTimersByTimeAsync(limits.everyMs + 1_000);
+const broken = () => Promise.reject(new Error('nobody can reach it'));
+
+async function endSessions(meter: MeterWithReadings) {
+  const failing = await openSessions({ meter, partitions: 3, messages: 0, release: broken });
+  await failing.sessions.releaseAll();
+
+  const claimed = await openSessions({ meter, partitions: 4, messages: 0 });
+  claimed.sessions.revokeLost(claimed.claimedByOthers);
+
+  await openSessions({ meter, partitions: 5, store: { writeProgress: async () => false } });
+  await untilCheckpoint();
+
+  const stalled = await openSessions({ meter, partitions: 6, messages: 0 });
+  stalled.sessions.revokeAll();
+
+  const refused = await openSessions({ meter, partitions: 7, messages: 0 });
+  await Promise.all(refused.ids.map(refused.refuse));
+
+  await openSessions({ meter, partitions: 8, messages: 5, isDiskBroken: true });
+  await vi.advanceTimersByTimeAsync(0);
+
+  const usual = await openSessions({ meter, partitions: 11 });
+  await untilCheckpoint();
+  await Promise.all(usual.ids.slice(0, 10).map(usual.sessions.release));
+}
+
+/** The store accepts a checkpoint only after it has failed 11 times. */
+async function failToWrite(meter: MeterWithReadings) {
+  let failures = 11;
+  const writeProgress = async () => {
+    if (failures === 0) return true;
+    failures -= 1;
+    throw new Error('no store');
+  };
+  await openSessions({ meter, store: { writeProgress } });
+  for (let round = 0; round < 12; round += 1) await untilCheckpoint();
+}
+
+interface Trial {
+  /** How often the store does not take the note. */
+  readonly unnoted?: number;
+  /** Others are in flight all the time. */
+  readonly isCrowded?: boolean;
+  readonly isSlow?: boolean;
+  readonly isDraining?: boolean;
+}
+
+/** Each suspect has a quarantine of its own. */
+async function tryOne(meter: Meter, { unnoted = 0, isCrowded, isSlow, isDraining }: Trial = {}) {
+  const untilAborted = (signal: AbortSignal) =>
+    new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+  const draining = new AbortController();
+  let refusals = unnoted;
+  const quarantine = createQuarantine({
+    note: { ends: 2, upTo: 9, alone: undefined, trials: new Map() },
+    async annotate({ alone }) {
+      if (alone === undefined || refusals === 0) return true;
+      refusals -= 1;
+      return false;
+    },
+    async alone(signal) {
+      if (isCrowded) await untilAborted(signal);
+      return isCrowded ? undefined : () => {};
+    },
+    ...{ draining: draining.signal, longestMs: 100, mostSuspects: 10, log: silence, meter },
+  });
+  if (isDraining) draining.abort();
+  const trial = quarantine.try({
+    ...{ deviceId: 'd1', sequenceNumber: 7, passOver() {} },
+    async handle(tooLong) {
+      if (isSlow) await untilAborted(tooLong);
+      return !isSlow;
+    },
+  });
+  await vi.advanceTimersByTimeAsync(1_000 * (unnoted + 1));
+  await trial;
+}
+
+async function tryAll(meter: Meter) {
+  await times(12, () => tryOne(meter));
+  await tryOne(meter, { unnoted: 15 }); // then it is handled
+  await times(14, () => tryOne(meter, { isSlow: true }));
+  await times(4, () => tryOne(meter, { isCrowded: true })); // each is tried four times
+  await times(17, () => tryOne(meter, { isDraining: true }));
+}
+
+/** The hub keeps the events from 50 on. */
+function missEvents(meter: Meter) {
+  const gaps = createGapReports({ partition: '0', oldestOf: async () => 50, troubles: untold, meter });
+  for (let next = 0; next < 18; next += 1) gaps.note({ after: next - 2, next });
+  for (let next = 51; next < 51 + 19; next += 1) gaps.note({ after: next - 2, next });
+  return vi.advanceTimersByTimeAsync(2_000);
+}
+
+/** The partitions that an instance reads. */
+export const reading: Chapter = {
+  async record(meter) {
+    await endSessions(meter);
+    await failToWrite(meter);
+    await tryAll(meter);
+    await missEvents(meter);
+  },
+  points: {
+    'device_messaging.sessions.begun': { '': 45 },
+    'device_messaging.sessions.ended': {
+      'reason=not_released': 3,
+      'reason=stood_still': 6,
+      'reason=refused': 7,
+      'reason=spool_unreadable': 8,
+      'reason=lost': 9,
+      'reason=released': 10,
+    },
+    'device_messaging.checkpoints': { 'result=refused': 5, 'result=failed': 11, 'result=written': 12 },
+    'device_messaging.quarantine.trials': {
+      'result=handled': 13,
+      'result=slow': 14,
+      'result=unnoted': 15,
+      'result=crowded': 16,
+      'result=unfinished': 17,
+    },
+    'device_messaging.gaps': { 'reason=retention': 18, 'reason=unknown': 19 },
+  },
+};
