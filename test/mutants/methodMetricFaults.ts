@@ -2,6 +2,8 @@ import type { Fault } from './faults.ts';
 import { inFile } from './inFile.ts';
 
 const metrics = ['test/methods/metrics.test.ts'];
+const fields = ['test/methods/everyField.test.ts'];
+const table = ['test/metrics/everyMetric.test.ts'];
 
 /** In what the front door of remote methods counts. */
 export const methodMetricFaults: readonly Fault[] = [
@@ -48,5 +50,23 @@ export const methodMetricFaults: readonly Fault[] = [
     find: "failure?.reason ?? (status === undefined ? 'caller_gone' : '')",
     replace: "status === undefined ? 'caller_gone' : ''",
     caughtBy: 'has the invocations by status and reason, and those in progress',
+  }),
+  ...inFile('src/methods/invoke.ts', fields, {
+    fault: 'logs the status of the hub as that of the method',
+    find: 'fields.hubStatus = result.status;',
+    replace: 'fields.methodStatus = result.status;',
+    caughtBy: 'a call that the hub refuses is told with its status and code',
+  }),
+  ...inFile('src/methods/requestHandler.ts', fields, {
+    fault: 'logs the target as the device',
+    find: 'fields.target = route.target;',
+    replace: 'fields.device = route.target;',
+    caughtBy: 'an invocation is told with the status of the method',
+  }),
+  ...inFile('src/methods/invoke.ts', table, {
+    fault: 'records an answer of the device with the time of nothing',
+    find: "record(ms / 1000, '200', '');",
+    replace: "record(0, '200', '');",
+    caughtBy: 'each number is told under its own name, with its own labels',
   }),
 ];

@@ -121,6 +121,34 @@ export const metricFaults: readonly Fault[] = [
     replace: "[waiting, 'sent'],\n      [inFlight, 'waiting'],",
     caughtBy: 'each number is told under its own name, with its own labels',
   }),
+  ...inFile('src/metrics/summary.ts', ['test/metrics/summary.test.ts'], {
+    fault: 'leaves a count out of the last line',
+    find: "skipped: total('messaging.client.consumed.messages', 'skipped'),",
+    replace: '',
+    caughtBy: 'the last line of the log has each count under its own name',
+  }),
+  ...inFile(
+    'src/dispatch/handledLine.ts',
+    ['test/dispatch/everyField.test.ts'],
+    {
+      fault: 'writes the wait in the lane as that in the hub',
+      find: 'hubWaitMs: waits?.hubMs,\n      laneWaitMs: waits && Math.round(waits.laneMs),',
+      replace: 'hubWaitMs: waits && Math.round(waits.laneMs),\n      laneWaitMs: waits?.hubMs,',
+      caughtBy: 'is told in one line of the log, after a success',
+    },
+    {
+      fault: 'writes the number of replies as that of dropped ones',
+      find: 'droppedReplies: dropped.length })',
+      replace: 'droppedReplies: sent })',
+      caughtBy: 'is told in one line of the log, after a failure',
+    },
+  ),
+  ...inFile('src/dispatch/told.ts', ['test/dispatch/everyField.test.ts'], {
+    fault: 'tells followers the time of the replies as that of the handling',
+    find: 'ms: Math.round(ms),\n    repliesMs: Math.round(repliesMs),',
+    replace: 'ms: Math.round(repliesMs),\n    repliesMs: Math.round(ms),',
+    caughtBy: 'is told to those who follow the device',
+  }),
   ...inFile('src/dispatch/recognition.ts', every, {
     fault: 'counts what cannot be decoded as sent by nobody',
     find: "count('undecodable');",
