@@ -1,6 +1,8 @@
 import type { Fault } from './faults.ts';
 import { inFile } from './inFile.ts';
 
+const every = ['test/settings/everySetting.test.ts'];
+
 /** In what is checked before the service starts, and in what settings mean. */
 export const settingFaults: readonly Fault[] = [
   ...inFile(
@@ -96,5 +98,30 @@ export const settingFaults: readonly Fault[] = [
     find: 'const dayMs = 24 * 60 * 60_000',
     replace: 'const dayMs = 60 * 60_000',
     caughtBy: 'are kept for DEAD_LETTERS_RETENTION_DAYS',
+  }),
+  ...inFile('src/backends/backends.ts', every, {
+    fault: 'takes the address of one backend for another',
+    find: 'url: settings.typeRegistryUrl,',
+    replace: 'url: settings.informationModelUrl,',
+    caughtBy: 'each setting gets to its part, in the unit that the part wants',
+  }),
+  ...inFile('src/deadLetters/open.ts', every, {
+    fault: 'ignores the account of the dead letters',
+    find: 'connectionString: connectionString || checkpoints.connectionString',
+    replace: 'connectionString: checkpoints.connectionString || connectionString',
+    caughtBy: 'each setting gets to its part, in the unit that the part wants',
+  }),
+  ...inFile('src/backends/common.ts', every, {
+    fault: 'ignores the number of connections',
+    find: '  connections,\n  circuitFailures,',
+    replace: '  connections: connections && 128,\n  circuitFailures,',
+    caughtBy: 'each setting gets to its part, in the unit that the part wants',
+  }),
+  ...inFile('src/settings/groups/progress.ts', every, {
+    fault: 'declares a setting that nothing reads',
+    find: 'export const scaling = {',
+    replace:
+      "export const scaling = {\n  colour: { doc: 'Red.', format: 'optional-text', default: '', env: 'SCALING_COLOUR' },",
+    caughtBy: 'each setting of the service has a row',
   }),
 ];

@@ -1,0 +1,165 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
+import { ensureCertificates } from '../../sandbox/hub/identity/certificates.ts';
+import { freePort } from '../../sandbox/service/freePort.ts';
+import type { Backends } from '../../src/backends/backends.ts';
+import type { MethodBackends } from '../../src/backends/methodBackends.ts';
+import { createHandling } from '../../src/handling.ts';
+import type { Spool } from '../../src/hub/partition/spool.ts';
+import { openStore } from '../../src/hub/stores/openStore.ts';
+import { createLog } from '../../src/log/log.ts';
+import { startFrontDoor } from '../../src/methods/frontDoor.ts';
+import { runProgram } from '../../src/program.ts';
+import { startService } from '../../src/service.ts';
+import { readMethodsSettings, readSettings, settingDocs } from '../../src/settings/config.ts';
+import { methodsSchema, schema } from '../../src/settings/schema.ts';
+import { callOf } from '../backends/harness.ts';
+import { at, callsOf, firstCall, forget, note } from './support/recording.ts';
+import { ofFrontDoor, ofService, ofSharedStores, type SettingRows } from './support/settingRows.ts';
+
+// Each setting has a value of its own, and the table says which part gets it: two that are swapped, or one that is
+// ignored, show. The parts work as usual; only what they are given is noted.
+
+const { noted } = await vi.hoisted(() => import('./support/recording.ts'));
+vi.mock('../../src/backends/backends.ts', noted);
+vi.mock('../../src/backends/bulkhead.ts', noted);
+vi.mock('../../src/backends/http.ts', noted);
+vi.mock('../../src/backends/methodBackends.ts', noted);
+vi.mock('../../src/backends/methodDeclarations.ts', noted);
+vi.mock('../../src/backends/principalManager.ts', noted);
+vi.mock('../../src/backends/token.ts', noted);
+vi.mock('../../src/backends/transport.ts', noted);
+vi.mock('../../src/backends/typeRegistry.ts', noted);
+vi.mock('../../src/concurrency/standstill.ts', noted);
+vi.mock('../../src/concurrency/within.ts', noted);
+vi.mock('../../src/deadLetters/blobs.ts', noted);
+vi.mock('../../src/deadLetters/directory.ts', noted);
+vi.mock('../../src/deadLetters/store.ts', noted);
+vi.mock('../../src/hub/methods/directMethods.ts', noted);
+vi.mock('../../src/hub/methods/fileStorage.ts', noted);
+vi.mock('../../src/hub/partition/budget.ts', noted);
+vi.mock('../../src/hub/partition/pace.ts', noted);
+vi.mock('../../src/hub/partition/spool.ts', noted);
+vi.mock('../../src/hub/reading/balance.ts', noted);
+vi.mock('../../src/hub/reading/consumer.ts', noted);
+vi.mock('../../src/hub/replies/rateLimit.ts', noted);
+vi.mock('../../src/hub/replies/sender.ts', noted);
+vi.mock('../../src/hub/replies/serviceConnection.ts', noted);
+vi.mock('../../src/hub/stores/blobStore.ts', noted);
+vi.mock('../../src/hub/stores/fileStore.ts', noted);
+vi.mock('../../src/log/log.ts', noted);
+vi.mock('../../src/methods/concurrencyLimits.ts', noted);
+vi.mock('../../src/methods/fileInputs.ts', noted);
+vi.mock('../../src/methods/invoke.ts', noted);
+vi.mock('../../src/methods/server.ts', noted);
+vi.mock('../../src/operations/admin.ts', noted);
+vi.mock('../../src/operations/http.ts', noted);
+
+afterEach(() => {
+  forget();
+  vi.restoreAllMocks();
+});
+
+const directory = mkdtempSync(join(tmpdir(), 'every-setting-'));
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+const [httpPort, adminPort, methodsPort] = await Promise.all([freePort(), freePort(), freePort()]);
+const { cert, key } = await ensureCertificates(directory);
+const fileWith = (name: string, text: string) => {
+  const file = join(directory, name);
+  writeFileSync(file, text);
+  return [file, text] as const;
+};
+const places = {
+  ...{ directory, httpPort, adminPort, methodsPort },
+  ...{ certificate: fileWith('chain.pem', cert), key: fileWith('private.pem', key) },
+};
+
+const environmentOf = (rows: SettingRows) =>
+  Object.fromEntries(Object.entries(rows).map(([variable, [value]]) => [variable, value]));
+const silent = () => createLog('silent');
+
+/** Nothing of it is begun: the log is asked for, and the signals that it would listen to. */
+async function program(settings: ReturnType<typeof readSettings> | ReturnType<typeof readMethodsSettings>) {
+  vi.spyOn(process, 'on').mockReturnThis();
+  const start = async () => ({ stop: async () => {} });
+  await runProgram({ name: 'The program', telemetryName: 'program', readSettings: () => settings, start });
+}
+
+/** They are opened at their first use. */
+const openDeadLetters = () => (firstCall('createDeadLetters').args[0] as { open(): Promise<unknown> }).open();
+
+async function runService(rows: SettingRows) {
+  const settings = readSettings(environmentOf(rows), directory);
+  await program(settings);
+  const running = await startService(settings, silent());
+  (firstCall('createBackends').result as Backends).bind(callOf());
+  const { partition } = firstCall('createConsumer').args[0] as {
+    partition(id: string): { readonly limits: object; readonly spool: Spool };
+  };
+  const { limits, spool } = partition('7');
+  note('limitsOfPartition', limits);
+  spool.close();
+  await openDeadLetters();
+  await running.stop();
+}
+
+/** No store is asked: none is there. */
+async function openShared(rows: SettingRows) {
+  const { BACKENDS_TOKEN: _, ...others } = ofService(places);
+  const settings = readSettings(environmentOf({ ...others, ...rows }), directory);
+  const handling = createHandling(settings, silent());
+  await openStore(settings);
+  await openDeadLetters();
+  await handling.close();
+}
+
+async function runFrontDoor(rows: SettingRows) {
+  const settings = readMethodsSettings(environmentOf(rows), directory);
+  await program(settings);
+  const listened = vi.spyOn(Server.prototype, 'listen');
+  const running = await startFrontDoor(settings, silent());
+  for (const args of listened.mock.calls) note('listen', ...args);
+  const { declarationOf } = firstCall('createMethodBackends').result as MethodBackends;
+  declarationOf(callOf(), 'm', { typeId: 't', version: undefined }, 'stop').catch(() => {});
+  await running.stop();
+}
+
+const programs: readonly [string, SettingRows, (rows: SettingRows) => Promise<void>][] = [
+  ['the service', ofService(places), runService],
+  ['the service with shared stores', ofSharedStores, openShared],
+  ['the front door', ofFrontDoor(places), runFrontDoor],
+];
+
+describe.each(programs)('of %s', (_, rows, run) => {
+  it('each setting gets to its part, in the unit that the part wants', async () => {
+    await run(rows);
+    for (const [variable, [, ...receivers]] of Object.entries(rows)) {
+      for (const [place, received] of receivers) {
+        const [, receiver = '', path = ''] = /^(.+) (\S+)$/.exec(place) ?? [];
+        const found = callsOf(receiver).map(({ args }) => at(args, path));
+        expect(found, `${variable}: ${place}`).toContainEqual(received);
+      }
+    }
+  });
+
+  it('no value is like another', () => {
+    const values = Object.values(environmentOf(rows)).filter((value) => value !== 'blob');
+    expect(new Set(values).size).toBe(values.length);
+  });
+});
+
+/** The front door reads them only to refuse the names: "refuse the container … for files of methods". */
+const refusedNames = ['CHECKPOINTS_CONTAINER', 'DEAD_LETTERS_CONTAINER'];
+/** Instead of the token endpoint, by the part that gets it in the service, too. */
+const either = ['BACKENDS_TOKEN'];
+
+it.each<[string, SettingRows, typeof schema | typeof methodsSchema, readonly string[]]>([
+  ['the service', { ...ofService(places), ...ofSharedStores }, schema, []],
+  ['the front door', ofFrontDoor(places), methodsSchema, [...refusedNames, ...either]],
+])('each setting of %s has a row', (_, rows, declared, others) => {
+  const variables = settingDocs(declared).map(({ env }) => env);
+  expect([...Object.keys(rows), ...others].sort()).toEqual(variables.sort());
+});

@@ -1,0 +1,124 @@
+import { join } from 'node:path';
+
+/**
+ * The value of each setting, in the environment, and what gets it: a function of the service and the place in its
+ * arguments, with what it finds there. All values differ.
+ */
+export type SettingRows = Readonly<
+  Record<string, readonly [value: string, ...receivers: (readonly [place: string, received: unknown])[]]>
+>;
+
+interface Places {
+  readonly directory: string;
+  readonly httpPort: number;
+  readonly adminPort: number;
+  readonly methodsPort: number;
+  /** Files, and what is in them. */
+  readonly certificate: readonly [file: string, text: string];
+  readonly key: readonly [file: string, text: string];
+}
+
+const secretKey = Buffer.from('not a key').toString('base64');
+const nobody = `localhost:1;SharedAccessKeyName=n;SharedAccessKey=${secretKey}`;
+const events = `Endpoint=sb://${nobody};EntityPath=hub;UseDevelopmentEmulator=true`;
+const service = `HostName=${nobody}`;
+const account = (name: string) =>
+  `DefaultEndpointsProtocol=https;AccountName=${name};AccountKey=${secretKey};EndpointSuffix=core.windows.net`;
+
+const im = 'http://im.invalid';
+const tr = 'http://tr.invalid';
+const pm = 'http://pm.invalid';
+const login = 'http://login.invalid';
+
+const tokenEndpoint: SettingRows = {
+  BACKENDS_TOKEN_URL: [login, ['clientCredentials 0.tokenUrl', login]],
+  BACKENDS_CLIENT_ID: ['client-1', ['clientCredentials 0.clientId', 'client-1']],
+  BACKENDS_CLIENT_SECRET: ['s3cret', ['clientCredentials 0.clientSecret', 's3cret']],
+  BACKENDS_TOKEN_SCOPE: ['scope-1', ['clientCredentials 0.scope', 'scope-1']],
+};
+
+const backends: SettingRows = {
+  INFORMATION_MODEL_URL: [im, ['createBackend(information model) 0.url', im]],
+  TYPE_REGISTRY_URL: [tr, ['createBackend(type registry) 0.url', tr]],
+  BACKENDS_ATTEMPT_TIMEOUT_SECONDS: ['31', ['createTransport 1.attemptTimeoutMs', 31_000]],
+  BACKENDS_CONNECTIONS: ['41', ['createTransport 1.connections', 41], ['createBulkhead 1', 41]],
+};
+
+const operations = ({ httpPort, adminPort }: Places): SettingRows => ({
+  HTTP_HOST: ['127.0.0.1', ['startOperationsServer 0', '127.0.0.1']],
+  HTTP_PORT: [String(httpPort), ['startOperationsServer 1', httpPort]],
+  ADMIN_HOST: ['localhost', ['startAdminServer 0.host', 'localhost']],
+  ADMIN_PORT: [String(adminPort), ['startAdminServer 0.port', adminPort]],
+  ADMIN_TOKEN: ['the-token-of-operators', ['startAdminServer 0.token', 'the-token-of-operators']],
+  LOG_LEVEL: ['fatal', ['createLog 0', 'fatal']],
+  LOG_PRETTY: ['true', ['createLog 2.isPretty', true]],
+});
+
+/** The service with a fixed token, and with its stores in files. */
+export const ofService = (places: Places): SettingRows => ({
+  HUB_EVENTS_CONNECTION_STRING: [events, ['createConsumer 0.connectionString', events]],
+  HUB_SERVICE_CONNECTION_STRING: [service, ['newServiceClient 0', service]],
+  HUB_CONSUMER_GROUP: ['group-1', ['createConsumer 0.consumerGroup', 'group-1']],
+  HUB_START_POSITION: ['latest', ['createConsumer 0.startPosition', 'latest']],
+  ...backends,
+  PRINCIPAL_MANAGER_URL: [pm, ['createBackend(principal manager) 0.url', pm], ['principalManager 2.url', pm]],
+  BACKENDS_TOKEN: ['t0ken', ['staticToken 0', 't0ken']],
+  BACKENDS_CACHE_SECONDS: ['32', ['typeRegistry 3', 32_000], ['principalManager 2.cacheMs', 32_000]],
+  DELIVERY_MAX_MESSAGES: [
+    '502',
+    ['createPace 0.most', 502],
+    ['createBudget 0.maxMessages', 502],
+    ['createBudget 0.maxMessages', 251],
+  ],
+  DELIVERY_MAX_BYTES: ['90000000', ['createBudget 0.maxBytes', 90_000_000], ['createBudget 0.maxBytes', 45_000_000]],
+  DELIVERY_SPOOL_BYTES: ['91000000', ['openSpool 2.maxBytes', 91_000_000]],
+  DELIVERY_DRAIN_SECONDS: ['33', ['createConsumer 0.drainMs', 33_000], ['balanceLimits 1', 33_000]],
+  REPLIES_MAX_WAIT_SECONDS: ['34', ['createSender 0.maxWaitMs', 34_000]],
+  REPLIES_SENDS_PER_MINUTE: ['120', ['createRateLimit 0.ceiling', 2]],
+  DATA_DIRECTORY: [
+    places.directory,
+    ['createFileStore 0', join(places.directory, 'checkpoints')],
+    ['createDirectory 0', join(places.directory, 'dead-letters')],
+    ['openSpool 0', join(places.directory, 'spool')],
+  ],
+  CHECKPOINTS_EVERY_SECONDS: ['35', ['limitsOfPartition 0.everyMs', 35_000]],
+  SCALING_EXPIRY_SECONDS: [
+    '36',
+    ['createConsumer 0.roundMs', 6_000],
+    ['balanceLimits 0', 36_000],
+    ['createStandstillWatch 0', 18_000],
+  ],
+  DEAD_LETTERS_MAX_BYTES: ['92000000', ['createDeadLetters 0.limits.maxBytes', 92_000_000]],
+  DEAD_LETTERS_RETENTION_DAYS: ['15', ['createDeadLetters 0.limits.retentionMs', 15 * 86_400_000]],
+  ...operations(places),
+});
+
+/** What the service does otherwise with a token endpoint and with its stores in blobs. */
+export const ofSharedStores: SettingRows = {
+  ...tokenEndpoint,
+  CHECKPOINTS_STORE: ['blob', ['createBlobStore 0.store', 'blob']],
+  CHECKPOINTS_CONNECTION_STRING: [account('one'), ['createBlobStore 0.connectionString', account('one')]],
+  CHECKPOINTS_CONTAINER: ['progress', ['createBlobStore 0.container', 'progress']],
+  DEAD_LETTERS_STORE: ['blob', ['createBlobs 0.container', 'letters']],
+  DEAD_LETTERS_CONNECTION_STRING: [account('two'), ['createBlobs 0.connectionString', account('two')]],
+  DEAD_LETTERS_CONTAINER: ['letters', ['createBlobs 0.container', 'letters']],
+};
+
+/** The front door with a token endpoint. */
+export const ofFrontDoor = (places: Places): SettingRows => ({
+  HUB_SERVICE_CONNECTION_STRING: [service, ['createDirectMethods 0', service]],
+  ...backends,
+  ...tokenEndpoint,
+  BACKENDS_CACHE_SECONDS: ['32', ['methodDeclarations 3', 32_000]],
+  METHODS_PORT: [String(places.methodsPort), ['listen 0.port', places.methodsPort]],
+  METHODS_TLS_CERTIFICATE_FILE: [places.certificate[0], ['createServer 0.tls.cert', places.certificate[1]]],
+  METHODS_TLS_KEY_FILE: [places.key[0], ['createServer 0.tls.key', places.key[1]]],
+  METHODS_EDGE_MODULE: ['proxy-1', ['createInvoke 0.edgeModule', 'proxy-1']],
+  METHODS_IN_FLIGHT_PER_DEVICE: ['11', ['createConcurrencyLimits 0.inFlightPerDevice', 11]],
+  METHODS_DRAIN_SECONDS: ['37', ['within 1', 37_000]],
+  METHODS_FILES_CONNECTION_STRING: [account('three'), ['createFileStorage 0.connectionString', account('three')]],
+  METHODS_FILES_CONTAINER: ['files', ['createFileStorage 0.container', 'files']],
+  METHODS_FILES_TENANT_CLAIM: ['tid', ['createFileInputs 0.tenantClaim', 'tid']],
+  METHODS_FILES_MAX_BYTES: ['93000000', ['createFileStorage 0.maxBytes', 93_000_000]],
+  ...operations(places),
+});
