@@ -3,6 +3,7 @@ import { answerFaults } from './answerFaults.ts';
 import { backendFaults } from './backendFaults.ts';
 import { clockFaults } from './clockFaults.ts';
 import { deliveryFaults } from './deliveryFaults.ts';
+import { denialFaults } from './denialFaults.ts';
 import { detailFaults } from './detailFaults.ts';
 import { edgeFaults } from './edgeFaults.ts';
 import { edgeMetricFaults } from './edgeMetricFaults.ts';
@@ -619,6 +620,7 @@ export const faults: readonly Fault[] = [
   ),
   ...deliveryFaults,
   ...waitingFaults,
+  ...denialFaults,
   ...detailFaults,
   ...quarantineFaults,
   ...settingFaults,

@@ -1,0 +1,54 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { proven, unproven } from './negatives.ts';
+
+// Each sentence of these pages that says what the service does not do has a test that proves it.
+
+/** The parts of the pages that promise something to users and devices. */
+const promises = {
+  'README.md': (text: string) => text.split('**What you can rely on**')[1]?.split('\n## ')[0] ?? '',
+  'docs/guarantees.md': (text: string) => text.replace(/^## How it is proven.*?(?=^## )/ms, ''),
+  'docs/acknowledgements.md': (text: string) => text,
+  'docs/devices.md': (text: string) => text,
+};
+
+const denies = /\b(not|no|never|nothing|nobody|none|neither|nor|cannot)\b/i;
+/** Shorter ones stand in cells of tables: "yes", "no". */
+const leastWords = 4;
+
+const read = (page: string) => readFileSync(page, 'utf8');
+const inOneLine = (text: string) => text.replace(/\s+/g, ' ').trim();
+
+function sentencesOf(text: string): string[] {
+  const prose = text.replace(/<!--.*?-->|```.*?```/gs, '');
+  const blocks = prose.split(/\n\s*\n|\n(?=\s*(?:[-*]|\d+\.) |[|#])|\|/);
+  return blocks.flatMap((block) => inOneLine(block).split(/(?<=[.!?;:]) /));
+}
+
+describe.each(Object.entries(promises))('what %s denies', (page, promisesIn) => {
+  const denials = sentencesOf(promisesIn(read(page))).filter(
+    (one) => denies.test(one) && one.split(' ').length >= leastWords,
+  );
+  const known = [...(proven[page] ?? []).map(([says]) => says), ...(unproven[page] ?? [])];
+
+  it('is proven, or denies nothing of the service', () => {
+    expect(denials.filter((sentence) => !known.some((says) => sentence.includes(says)))).toEqual([]);
+  });
+
+  it('is what the page says', () => {
+    expect(known.filter((says) => !denials.some((sentence) => sentence.includes(says)))).toEqual([]);
+  });
+});
+
+describe.each(Object.entries(proven))('the proofs of %s', (page, rows) => {
+  const text = inOneLine(read(page));
+
+  it.each(rows)('%s', (says, ...tests) => {
+    expect(text).toContain(says);
+    for (const test of tests) {
+      const [file = '', title = ''] = test.split(' › ');
+      expect(title).not.toBe('');
+      expect(read(`test/${file}.ts`), test).toContain(title);
+    }
+  });
+});

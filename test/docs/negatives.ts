@@ -1,0 +1,282 @@
+/** What a page denies, in a part of the sentence, and the tests that prove it: `file › title`, or a part of the title. */
+export type Denials = Readonly<Record<string, readonly (readonly [says: string, ...tests: readonly string[]])[]>>;
+
+/** The file is meant below `test/`, with the ending that it has besides `.ts`. */
+export const proven: Denials = {
+  'README.md': [
+    [
+      'delays no other device',
+      'hub/fairness.test › are not delayed by one whose every message hangs until its deadline',
+    ],
+    [
+      'wait in the hub, not in memory',
+      'hub/partition.test › takes no more than the budget allows; the rest stays in the hub',
+    ],
+    ['No message can stop the service', 'e2e/quarantine.test › is parked after five ends, and nobody else’s'],
+    ['No secrets in the log', 'dispatch/dispatch.test › holds no body, no key and no token, whatever happens'],
+  ],
+  'docs/guarantees.md': [
+    ['Nothing is lost', 'hub/crashMessages.test › a process that dies anywhere in the path of a message'],
+    [
+      'so that a restart does not repeat it',
+      'hub/partition.test › does not repeat after a restart what was done behind one slow message',
+    ],
+    [
+      'Devices do not wait for each other',
+      'hub/lanes.test › one device is handled one message after the other, devices side by side',
+    ],
+    [
+      'do not wait for messages that need another',
+      'hub/waiting.test › hold up none that needs another',
+      'e2e/waiting.test › do not hold up those that do not need it',
+    ],
+    [
+      'A repeat leaves no trace',
+      'e2e/restart.test › handles the message again without a second effect, and gives the reply the same message id',
+    ],
+    [
+      'A clean stop repeats nothing',
+      'e2e/drain.test › finishes what it has begun, exits with 0, and the next one repeats nothing',
+    ],
+    ['No message stops the service', 'e2e/quarantine.test › is parked after five ends, and nobody else’s'],
+    [
+      'No event vanishes',
+      'hub/boundedDecoding.test › an event comes with its properties and without its body, which is',
+      'hub/partition.test › tells of each gap in the sequence numbers once',
+    ],
+    [
+      'one whose properties cannot be decoded is counted',
+      'dispatch/recognition.test › passes over an event whose properties cannot be decoded, with a warning',
+    ],
+    [
+      'No reply is dropped silently',
+      'dispatch/handledMetrics.test › a reply that is dropped is counted by its reason',
+      'dispatch/everyField.test › after a failure and with a dropped reply',
+    ],
+    ['its decision is not cached', 'methods/invoke.test › is checked for each invocation; the type is cached'],
+    [
+      'after a 4xx or a 503 it has not run',
+      'methods/hubError.test › to a request that was not sent means that nothing was invoked',
+      'methods/input.test › is refused with its name',
+    ],
+    [
+      'A slow device delays no other',
+      'methods/load.test › has a limit of invocations, beyond which callers get 503; other devices are not affected',
+    ],
+    ['have not been started', 'hub/lanes.test › one device is handled one message after the other'],
+    [
+      'derived from the event and never random',
+      'protocol/event.test › are the same for the same event, however often it is delivered',
+    ],
+    [
+      'sends nothing more',
+      'hub/lostWhileDraining.test › sends and calls nothing more from when it sees that the partition has become somebody else’s',
+    ],
+    [
+      'is not executed again',
+      'hub/quarantine/quarantine.test › must be parked after three violent ends at which it was alone, not after two',
+      'dispatch/dispatch.test › without its body being read or a backend called',
+    ],
+    [
+      'never dead-lettered for being slow',
+      'hub/quarantine/restarts.test › beside slow innocent ones is the only one that is parked',
+    ],
+    ['normal operation none', 'hub/quarantine/restarts.test › notes nothing, whatever the number of messages'],
+    ['No message costs more than 25 times', 'cost.test › is looked at once, up to where it breaks a rule'],
+    [
+      'no more than three times what `JSON.parse` takes',
+      'protocol/jsonAnswer.test › is looked at once, and its elements are counted',
+    ],
+    ['never take more than `DELIVERY_MAX_BYTES`', 'hub/fairness.test › of all together is never exceeded either'],
+    [
+      'or for the end of its daily quota drops nothing',
+      'hub/sender.test › tries one reply each minute, and drops none',
+      'hub/sender.test › gives up no reply while the hub cannot be reached at all',
+      'hub/sender.test › but not for waiting at its own pace',
+    ],
+    [
+      'Removing an identity that does not exist is refused',
+      'messages/identity.delete.test › rejects the second deletion: the identity is not there any more',
+      'messages/identity.delete.test › is a success when the identity is not there and this very message may have deleted it',
+    ],
+  ],
+  'docs/acknowledgements.md': [
+    ['the case of letters does not matter', 'docs/acknowledgements.test › reads ack %j as the page says'],
+    ['`none`, an empty value or no `ack`', 'docs/acknowledgements.test › reads ack %j as the page says'],
+    ['will not be read again', 'e2e/restart.test › resumes after the last message it has handled, and repeats none'],
+    ['The result of the request does not change', 'docs/acknowledgements.test › the truth table of acknowledgements'],
+    [
+      'While the hub cannot be reached at all, replies wait',
+      'hub/sender.test › gives up no reply while the hub cannot be reached at all',
+    ],
+    [
+      'the message is **not** completed',
+      'dispatch/dispatch.test › is not counted as handled when the service stops before its replies are out',
+    ],
+    [
+      'Notifications do not depend on `ack`',
+      'messages/v1/Svc.Device.Created.test › sends notifications also to who wants no acknowledgement',
+    ],
+    [
+      'also with `ack` = `none`',
+      'messages/model.create.test › sends the svc.configuration model also to a device that wants no acknowledgement',
+    ],
+    [
+      'delivered does not change the result',
+      'messages/model.create.test › keeps its result when the notification',
+      'messages/v1/Svc.Device.SyncModel.test › fails at a notification that cannot be handed to the hub',
+    ],
+  ],
+  'docs/devices.md': [
+    ['Do not repeat a key', 'messages/model.create.test › occurs twice'],
+    ['any text that is not empty', 'protocol/envelope.test › with %j: %s'],
+    ['`none` (default)', 'protocol/envelope.test › has the defaults of an action that names nothing optional'],
+    ['are not allowed, nor `@`', 'protocol/fields.test › is a model definition identifier: %s'],
+    ['No property names the device', 'protocol/event.test › is never taken from application properties'],
+    [
+      'Notifications do not depend on `ack`',
+      'messages/v1/Svc.Device.Created.test › sends notifications also to who wants no acknowledgement',
+    ],
+    [
+      'If none is found, it is created',
+      'messages/createOrUpdate/created › checks every hit of the look-up again: model, type id and values',
+    ],
+    [
+      'which do not change `success`',
+      'messages/createOrUpdate/created › counts as success when a related model could not be created',
+    ],
+    ['Unique properties never change', 'sandbox/backends/update.test › a changed unique property'],
+    [
+      'empty if the request failed earlier, and no `objectId`',
+      'messages/createOrUpdate/refused › refuses a device that the principal manager does not know',
+    ],
+    [
+      'Only a request with neither an `objectId`',
+      'messages/createOrUpdate/created › creates a new model on every request when neither objectId nor unique properties are given',
+      'messages/createOrUpdate/updated › updates again when the identical request is repeated',
+    ],
+    [
+      'A parent cannot be changed once it is set',
+      'messages/v1/Svc.Device.Created.test › fails when the model has another parent',
+    ],
+    ['has no property `objectId`', 'messages/v1/Svc.Device.Created.test › the acknowledgement names no object'],
+    [
+      'There is no notification',
+      'messages/replace/rows › sends no notification, not even of the svc.configuration model',
+      'messages/reference.create.test › sends no notification of the references',
+      'messages/type.create.test › sends no notification of the type',
+      'messages/identity.update.test › sends no notification of the identity',
+      'messages/identity.delete.test › sends no notification of the identity',
+    ],
+    [
+      'not lower than the stored version',
+      'messages/replace/versions › rejects a request far behind the stored version',
+    ],
+    [
+      'succeeds again and changes nothing',
+      'messages/reference.create.test › repeats a call whose answer was lost under the same idempotency key: it changes nothing more',
+    ],
+    [
+      'count as not given',
+      'messages/v1/Svc.Device.SyncModel.test › ask for nothing when they are false, null or empty',
+    ],
+    [
+      'With none of them you get the one model',
+      'messages/v1/Svc.Device.SyncModel.test › nothing else is without options',
+    ],
+    [
+      'If your device may not read a model',
+      'messages/v1/Svc.Device.SyncModel.test › is not authorized when a child must not be read',
+    ],
+    [
+      'when the next one finds no room for a minute',
+      'messages/v1/Svc.Device.SyncModel.test › fails at a notification that cannot be handed to the hub',
+      'hub/sender.test › drops a reply after a minute of %s, and says why',
+    ],
+    [
+      'A version never changes',
+      'sandbox/backends/types.test › refuses a type id and version that exist with 409, even with the same content',
+    ],
+    ['is one name, not a path', 'messages/identityRows › never splits an identity'],
+    [
+      'Your device itself cannot be deleted',
+      'messages/identity.delete.test › does not find the directly connected device under its own name',
+    ],
+    ['is `detail`, not `details`', 'messages/identity.delete.test › the acknowledgement says "detail", not "details"'],
+    [
+      'there is no such identity',
+      'messages/identity.delete.test › rejects the second deletion: the identity is not there any more',
+    ],
+    [
+      'lets messages wait and does not fail them',
+      'backends/outages.test › all 40 messages that meet it wait, and succeed when a probe finds the backend back',
+    ],
+    ['the name is `?msgType`', 'protocol/misspellings.test › is %j'],
+    ['in no order relative to yours', 'hub/lanes.test › devices side by side'],
+    ['An action (not an event) may have a compressed body', 'messages/table/everyMessage › must not be compressed'],
+    ['Nothing may follow the compressed data', 'protocol/body.test › is refused when anything comes after it: %s'],
+    [
+      'would not fit into a message otherwise',
+      'protocol/acknowledgement.test › is plain at the limit of 65,536 bytes, and compressed one byte beyond',
+    ],
+    ['base64 text (no quotes)', 'protocol/acknowledgement.test › is compressed when the request was'],
+    ['are never compressed', 'protocol/acknowledgement.test › is never compressed: its details are cut instead'],
+    [
+      'is dropped without telling the device',
+      'messages/model.create.test › keeps its result when the notification',
+      'messages/v1/Svc.Device.SyncModel.test › names it, and sends the others',
+    ],
+  ],
+  'docs/methods.md': [
+    [
+      'passes the token to no other service',
+      'methods/invoke.test › goes only to the information model, without a device id',
+    ],
+    ['`"3"` is not an integer', 'methods/input.test › is refused with its name'],
+    [
+      '`output` is missing when the method answered nothing',
+      'methods/invoke.test › without an output returns only its status',
+    ],
+    ['a slow device delays no other', 'methods/load.test › other devices are not affected'],
+    [
+      'An invocation is never delivered later than it was meant',
+      'edge/connections.test › restarts: meanwhile invocations get 503 and are not delivered later',
+    ],
+    [
+      'The proxy does not keep it for an absent module',
+      'edge/connections.test › stores nothing for a module that is not subscribed',
+    ],
+    [
+      'No line has keys, passwords, addresses of files',
+      'edge/modules.test › is logged without input and output',
+      'edge/files.test › a log line without the URL',
+    ],
+  ],
+};
+
+/** What denies nothing of the service: advice, a cause of a failure, the tasks of others. */
+export const unproven: Readonly<Record<string, readonly string[]>> = {
+  'docs/guarantees.md': [
+    'and what is not promised',
+    'cannot be written, this part grows',
+    'Making calls and sending replies does not count',
+    '## What is not promised',
+    'distinguishes most repeats from new requests, but not all',
+    "The hub's direct methods guarantee neither",
+  ],
+  'docs/acknowledgements.md': ['the hub does not know the device'],
+  'docs/devices.md': [
+    'needs no connection, library or token other than those for the hub',
+    'has no successor yet',
+    'Do not rely on the order of keys',
+    'it gives nobody any rights',
+    'but do not parse it',
+    'not repeat it as it is',
+    'the service does not know it yet',
+    'no `recursive`, one object at a time',
+    '**No answer**',
+    'not at shrinking intervals',
+    'If no answer ever comes',
+    'if success needs no answer',
+  ],
+};
