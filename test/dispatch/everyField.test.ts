@@ -23,10 +23,12 @@ interface Given {
   readonly delays: readonly number[];
   /** What becomes of the replies, each after 1,000 ms. */
   readonly deliveries: readonly ('delivered' | 'queue_full')[];
+  /** It comes from the dead letters, not from the hub. */
+  readonly isReplayed?: boolean;
 }
 
 /** Handles a message that the hub got 300 ms before it was read, and that waited 70 ms then. */
-async function handled({ properties, body, script, delays, deliveries }: Given) {
+async function handled({ properties, body, script, delays, deliveries, isReplayed = false }: Given) {
   const after = (ms = 0) => new Promise((resolve) => setTimeout(resolve, ms));
   const backend = scriptedBackend(script);
   const lines: string[] = [];
@@ -53,7 +55,7 @@ async function handled({ properties, body, script, delays, deliveries }: Given) 
   const readAt = performance.now();
   await vi.advanceTimersByTimeAsync(70);
   const arrival = { ...arrivalOf(event, true), origin: { hub: 'hub', partition: '12' }, attempts: 3 };
-  const handling = dispatch(arrival, { ...forever, readAt });
+  const handling = dispatch(arrival, { ...forever, ...(!isReplayed && { readAt }) });
   await vi.advanceTimersByTimeAsync(60_000);
   expect(await handling).toBe(true);
   await backends.close();
@@ -147,6 +149,11 @@ describe('what was handled', () => {
 
   it('is told in one line of the log, after a failure and with a dropped reply', async () => {
     expect((await handled(synchronised)).line).toEqual(lines.failure);
+  });
+
+  it('is told without waits when it comes from the dead letters', async () => {
+    const { hubWaitMs: _, laneWaitMs: __, ...others } = lines.success;
+    expect((await handled({ ...created, isReplayed: true })).line).toEqual(others);
   });
 
   it('is told to those who follow the device', async () => {

@@ -227,6 +227,112 @@ export const proven: Denials = {
       'messages/v1/Svc.Device.SyncModel.test › names it, and sends the others',
     ],
   ],
+  'docs/operations.md': [
+    [
+      'causes a warning in the log, `environment variable is no setting`',
+      'settings/config.test › are reported, whatever their names begin with',
+    ],
+    [
+      'that partition is not read',
+      'hub/startPosition.test › because its checkpoint is damaged, makes an alarm and not ready, and the others are read',
+    ],
+    [
+      'the other writes nothing more',
+      'hub/fileStore.test › is taken over by a second process at its first use, not when it starts',
+    ],
+    [
+      'A deleted ownership record does no harm',
+      'hub/blobStore.test › number an owner above the last writer of the checkpoint, even when the ownership was deleted',
+    ],
+    [
+      'A wrong clock of an instance does no harm',
+      'hub/blobStore.test › an instance whose own clock is wrong sees renewals at its own time',
+    ],
+    ['is not taken for a missing one', 'hub/unreadableCheckpoints.test › is refused by name: %j'],
+    ['No finished message is repeated', 'e2e/drain.test › the next one repeats nothing'],
+    [
+      'does not cause a repeat of everything behind it',
+      'hub/partition.test › does not repeat after a restart what was done behind one slow message',
+    ],
+    [
+      'is not ready but does not ask for a restart',
+      'hub/startPosition.test › makes an alarm and not ready, asks for no restart, and the others are read',
+    ],
+    [
+      'A failing backend changes neither liveness nor readiness',
+      'e2e/operator/now.test › Which backend is out? With those who wait for it, while the service is ready',
+    ],
+    [
+      'No line has a body, token or key',
+      'dispatch/dispatch.test › holds no body, no key and no token, whatever happens',
+    ],
+    [
+      'has no `hubWaitMs` and no `laneWaitMs`',
+      'dispatch/everyField.test › is told without waits when it comes from the dead letters',
+    ],
+    [
+      'A repeated problem does not repeat its line',
+      'log/troubles.test › is one line at the start, one each minute with a count and the latest, and one at the end',
+    ],
+    ['It alone does not switch traces on', 'tracing/settings.test › traces are off'],
+    [
+      'has no parent, but a link',
+      'tracing/spans.test › is in the trace that it is told, has no parent, and a link to what its sender did',
+    ],
+    ['is no error of the service and of its span', 'dispatch/traces.test › is no error when the device is at fault'],
+    ['No span has a body, token or key', 'e2e/traces.test › sends the collector no body, key or token'],
+    [
+      'delays no message and no stop',
+      'tracing/delivery.test › holds up nobody: spans beyond the queue are dropped and counted, and a stop takes a short time',
+    ],
+    [
+      'No line has a token, key or signature',
+      'tap/taps.test › has no secret: not a known one, nor what looks like one or has such a name',
+      'operations/tapRoute.test › A tap hides the token of a call that a backend repeats',
+    ],
+    [
+      'and those that are not JSON, are only measured',
+      'tap/redactedJson.test › is only measured when it cannot be read or is too large',
+    ],
+    [
+      'A slow reader holds nothing up',
+      'operations/tapRoute.test › A slow reader holds nothing up: what is too much is dropped, counted and said',
+    ],
+    ['can use the port, but no web page', 'operations/admin.test › and still no web page'],
+    [
+      'the program goes on without it',
+      'operations/admin.test › is missing, and the program goes on, when its port is taken',
+    ],
+    [
+      'loses its place within some seconds',
+      'operations/slowClients.test › cuts a client off that does not read its answer',
+    ],
+    ['the service drops nothing', 'hub/sender.test › tries one reply each minute, and drops none'],
+    [
+      'A limit never prevents a dead letter from being written',
+      'deadLetters/interleavings.test › waits 3 s for room to be made, then goes on without',
+    ],
+    [
+      'are not tried in this run',
+      'operations/replay.test › newly parked under the same id, and holds back the device’s later ones',
+    ],
+    ['is named and skipped', 'operations/replay.test › passes over what is no dead letter and says its name'],
+    [
+      'The exit code is 0 only when nothing failed',
+      'e2e/deadLetters.test › keeps the dead letters of a device that fails again, in order, and ends with 1',
+    ],
+  ],
+  'docs/metrics.md': [
+    [
+      'No attribute has a text that a device chose',
+      'dispatch/handledMetrics.test › names that devices make up become no series',
+    ],
+    [
+      'A value that needs an answer of the hub is missing until there is one',
+      'operations/gauges.test › leaves out a lag that is not known yet',
+    ],
+    ['A collector that fails delays nothing', 'metrics/otlp.test › ends soon although the collector does not answer'],
+  ],
   'docs/methods.md': [
     [
       'passes the token to no other service',

@@ -46,6 +46,7 @@ export function createDesk({ adminUrl, readyzUrl, logFile }: Addresses) {
     /** What the admin port says about one device. */
     deviceWork: async (device: string) => (await ask(`/devices?device=${device}`)).devices[0],
     isAlive: async () => (await health('/livez')) === 200,
+    isReady: async () => (await health('/readyz')) === 200,
     /** Sum of the samples of a metric. */
     async metric(name: string, labels: Readonly<Record<string, string>> = {}): Promise<number> {
       const response = await fetch(readyzUrl.replace('/readyz', '/metrics'));

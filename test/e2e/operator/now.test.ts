@@ -67,7 +67,7 @@ describe('The admin port answers:', () => {
     expect(await desk.ask('/replies')).toMatchObject({ connected: true, notFetching: 1 });
   });
 
-  it('Which backend is out? With those who wait for it', async () => {
+  it('Which backend is out? With those who wait for it, while the service is ready', async () => {
     sandbox.backends.faults.add({ backend: 'principalManager', status: 503 });
     for (let device = 0; device < 10; device += 1) {
       sandbox.backends.world.principals.createDevice(`finder-${device}`, 'acme');
@@ -80,6 +80,7 @@ describe('The admin port answers:', () => {
     await expect
       .poll(() => desk.deviceWork('waiter'))
       .toMatchObject({ state: 'waits for backends', waitsFor: 'a backend that is out: principalManager' });
+    expect(await desk.isReady()).toBe(true);
     sandbox.backends.faults.clear();
     await expect.poll(() => desk.deviceWork('waiter')).toBeUndefined();
   });
