@@ -49,4 +49,32 @@ export const stateFaults: readonly Fault[] = [
     replace: 'hasBeenReady = waitingFor.length === 0;',
     caughtBy: 'has started when it was ready once',
   }),
+  ...inFile(
+    'src/backends/backends.ts',
+    ['test/backends/states.test.ts'],
+    {
+      fault: 'shows the cache of identities as that of types',
+      find: "stateOf('typeRegistry', types.entries())",
+      replace: "stateOf('typeRegistry', identities.entries())",
+      caughtBy: 'what an operator sees of the backends is each its own',
+    },
+    {
+      fault: 'shows the connections of another backend',
+      find: "stateOf('principalManager', identities.entries())",
+      replace: "stateOf('informationModel', identities.entries())",
+      caughtBy: 'what an operator sees of the backends is each its own',
+    },
+  ),
+  ...inFile('src/backends/bulkhead.ts', ['test/backends/states.test.ts'], {
+    fault: 'shows what waits for a connection as connections in use',
+    find: 'inUse: semaphore.inUse(), waiting: semaphore.waiting()',
+    replace: 'inUse: semaphore.waiting(), waiting: semaphore.inUse()',
+    caughtBy: 'what an operator sees of the backends is each its own',
+  }),
+  ...inFile('src/operations/deviceWork.ts', ['test/operations/serviceRoutes.test.ts'], {
+    fault: 'shows when a message was read as when its handling began',
+    find: 'begun: ageOf(begunAt)',
+    replace: 'begun: ageOf(readAt)',
+    caughtBy: '/devices has what each device waits for',
+  }),
 ];

@@ -1,0 +1,146 @@
+import { expect, it, vi } from 'vitest';
+import type { DeviceWork } from '../../src/hub/partition/deviceWork.ts';
+import { serviceRoutes } from '../../src/operations/serviceRoutes.ts';
+import { withFakeTimers } from '../support/fakeTimers.ts';
+
+// Each field that the admin port shows has a value of its own: two that are swapped show.
+
+withFakeTimers();
+
+const now = new Date('2026-01-02T03:04:00.000Z');
+/** So many seconds ago, as the service keeps it, and as it is shown. */
+const ago = (seconds: number) => performance.now() - seconds * 1000;
+const shownAgo = (seconds: number) => new Date(now.getTime() - seconds * 1000).toISOString();
+
+const stuck: DeviceWork & { readonly partition: string } = {
+  ...{ device: 'stuck', partition: '3', messages: 4, sequenceNumber: 55, state: 'in flight', needs: [] },
+  ...{ readAt: 0, begunAt: 0, steps: [] },
+};
+
+function routes() {
+  vi.setSystemTime(now);
+  const steps = [
+    { kind: 'call', what: 'read references', of: 'information model', since: ago(21), waitsFor: 'answer' },
+    { kind: 'reply', what: 'notification', of: 'gateway', since: ago(22), waitsFor: 'turn' },
+  ] as const;
+  const out = { circuit: 'open', outage: { since: ago(31), failure: 'HTTP 503' } } as const;
+  const closed = { circuit: 'closed', outage: undefined } as const;
+  return serviceRoutes({
+    instance: 'host-1',
+    consumer: {
+      partitions: () => [
+        {
+          ...{ partition: '3', state: 'draining', epoch: 11, since: ago(12), position: 13 },
+          ...{ lagEvents: 14, lagSeconds: 15.04, inFlight: 16, waiting: 17, devices: 18, suspects: 19 },
+          spooled: { messages: 20, bytes: 2_100 },
+          oldest: { device: 'stuck', sequenceNumber: 55, readAt: ago(23) },
+          checkpoint: { sequenceNumber: 24, ageSeconds: 25.06, failures: 26 },
+        },
+      ],
+      elsewhere: () => [
+        {
+          ...{ partition: '4', owner: 'host-2', epoch: 27, wantedBy: '', wantedSince: 0, etag: '' },
+          renewedAt: now.getTime() - 28_000,
+        },
+      ],
+      devices: () => [
+        {
+          ...stuck,
+          device: 'waiter',
+          state: 'waits for backends',
+          needs: ['typeRegistry'],
+          readAt: ago(32),
+          begunAt: undefined,
+        },
+        { ...stuck, readAt: ago(33), begunAt: ago(34), steps },
+      ],
+    },
+    backends: {
+      states: () => ({
+        informationModel: { ...closed, connections: { inUse: 41, waiting: 42 }, cacheEntries: undefined },
+        typeRegistry: { ...out, connections: { inUse: 43, waiting: 44 }, cacheEntries: 45 },
+        principalManager: { ...closed, connections: { inUse: 46, waiting: 47 }, cacheEntries: 48 },
+      }),
+    },
+    replies: {
+      connection: { isOpen: () => true },
+      sender: {
+        state: () => ({ waiting: 51, inFlight: 52, ratePerSecond: 53, notFetching: 54 }),
+        notFetching: () => ['waiter', 'deaf'],
+      },
+    } as never,
+  });
+}
+
+/** As JSON, which leaves out what is undefined. */
+const answerOf = (path: string, query = ''): unknown =>
+  JSON.parse(JSON.stringify(routes()[path]?.get?.(new URLSearchParams(query))));
+
+it('/partitions has what each partition holds, and who owns the others', () => {
+  expect(answerOf('/partitions')).toEqual({
+    instance: 'host-1',
+    partitions: [
+      {
+        ...{ partition: '3', state: 'draining', epoch: 11, since: shownAgo(12), position: 13 },
+        ...{ lagEvents: 14, lagSeconds: 15, inFlight: 16, waiting: 17, devices: 18, suspects: 19 },
+        spooled: { messages: 20, bytes: 2_100 },
+        oldest: { device: 'stuck', sequenceNumber: 55, readAt: shownAgo(23), seconds: 23 },
+        checkpoint: { sequenceNumber: 24, ageSeconds: 25.1, failures: 26 },
+      },
+    ],
+    elsewhere: [{ partition: '4', owner: 'host-2', renewedAt: shownAgo(28) }],
+  });
+});
+
+it('/backends has circuits, connections and caches', () => {
+  expect(answerOf('/backends')).toEqual({
+    informationModel: { circuit: 'closed', connections: { inUse: 41, waiting: 42 } },
+    typeRegistry: {
+      circuit: 'open',
+      outage: { failure: 'HTTP 503', since: shownAgo(31), seconds: 31 },
+      connections: { inUse: 43, waiting: 44 },
+      cacheEntries: 45,
+    },
+    principalManager: { circuit: 'closed', connections: { inUse: 46, waiting: 47 }, cacheEntries: 48 },
+  });
+});
+
+it('/replies has what waits for the hub', () => {
+  expect(answerOf('/replies')).toEqual({
+    connected: true,
+    ...{ waiting: 51, inFlight: 52, ratePerSecond: 53, notFetching: 54 },
+  });
+});
+
+it('/devices has what each device waits for, the oldest message first, and who does not fetch', () => {
+  expect(answerOf('/devices', 'limit=1')).toMatchObject({
+    further: 1,
+    notFetching: { devices: ['waiter'], further: 1 },
+  });
+  expect(answerOf('/devices')).toEqual({
+    devices: [
+      {
+        ...{ device: 'stuck', partition: '3', messages: 4, state: 'in flight' },
+        oldest: { sequenceNumber: 55, readAt: shownAgo(33), seconds: 33 },
+        waitsFor:
+          'an answer of the information model (read references); its turn to be sent, at the rate of the hub (notification to gateway)',
+        begun: { since: shownAgo(34), seconds: 34 },
+        steps: [
+          { waitsFor: 'an answer of the information model (read references)', since: shownAgo(21), seconds: 21 },
+          {
+            waitsFor: 'its turn to be sent, at the rate of the hub (notification to gateway)',
+            since: shownAgo(22),
+            seconds: 22,
+          },
+        ],
+      },
+      {
+        ...{ device: 'waiter', partition: '3', messages: 4, state: 'waits for backends', doesNotFetch: true },
+        oldest: { sequenceNumber: 55, readAt: shownAgo(32), seconds: 32 },
+        waitsFor: 'a backend that is out: typeRegistry',
+      },
+    ],
+    further: 0,
+    notFetching: { devices: ['waiter', 'deaf'], further: 0 },
+  });
+});
