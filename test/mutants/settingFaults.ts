@@ -124,4 +124,10 @@ export const settingFaults: readonly Fault[] = [
       "export const scaling = {\n  colour: { doc: 'Red.', format: 'optional-text', default: '', env: 'SCALING_COLOUR' },",
     caughtBy: 'each setting of the service has a row',
   }),
+  ...inFile('src/service.ts', every, {
+    fault: 'keeps as many messages of a device in memory as a partition has on disk',
+    find: '        deviceMessages,\n',
+    replace: '        deviceMessages: spoolMessages,\n',
+    caughtBy: 'each setting gets to its part, in the unit that the part wants, and so does each constant',
+  }),
 ];

@@ -18,7 +18,15 @@ import { readMethodsSettings, readSettings, settingDocs } from '../../src/settin
 import { methodsSchema, schema } from '../../src/settings/schema.ts';
 import { callOf } from '../backends/harness.ts';
 import { at, callsOf, firstCall, forget, note } from './support/recording.ts';
-import { ofFrontDoor, ofService, ofSharedStores, type SettingRows } from './support/settingRows.ts';
+import {
+  constantsOfFrontDoor,
+  constantsOfService,
+  ofFrontDoor,
+  ofService,
+  ofSharedStores,
+  type Receivers,
+  type SettingRows,
+} from './support/settingRows.ts';
 
 // Each setting has a value of its own, and the table says which part gets it: two that are swapped, or one that is
 // ignored, show. The parts work as usual; only what they are given is noted.
@@ -47,6 +55,7 @@ vi.mock('../../src/hub/reading/balance.ts', noted);
 vi.mock('../../src/hub/reading/consumer.ts', noted);
 vi.mock('../../src/hub/replies/rateLimit.ts', noted);
 vi.mock('../../src/hub/replies/sender.ts', noted);
+vi.mock('../../src/hub/replies/sendQueue.ts', noted);
 vi.mock('../../src/hub/replies/serviceConnection.ts', noted);
 vi.mock('../../src/hub/stores/blobStore.ts', noted);
 vi.mock('../../src/hub/stores/fileStore.ts', noted);
@@ -97,10 +106,11 @@ async function runService(rows: SettingRows) {
   const running = await startService(settings, silent());
   (firstCall('createBackends').result as Backends).bind(callOf());
   const { partition } = firstCall('createConsumer').args[0] as {
-    partition(id: string): { readonly limits: object; readonly spool: Spool };
+    partition(id: string): { readonly limits: object; readonly quarantine: object; readonly spool: Spool };
   };
-  const { limits, spool } = partition('7');
+  const { limits, quarantine, spool } = partition('7');
   note('limitsOfPartition', limits);
+  note('quarantineOfPartition', quarantine);
   spool.close();
   await openDeadLetters();
   await running.stop();
@@ -127,22 +137,25 @@ async function runFrontDoor(rows: SettingRows) {
   await running.stop();
 }
 
-const programs: readonly [string, SettingRows, (rows: SettingRows) => Promise<void>][] = [
-  ['the service', ofService(places), runService],
-  ['the service with shared stores', ofSharedStores, openShared],
-  ['the front door', ofFrontDoor(places), runFrontDoor],
+function expectReceived(what: string, receivers: Receivers) {
+  for (const [place, received] of receivers) {
+    const [, receiver = '', path = ''] = /^(.+) (\S+)$/.exec(place) ?? [];
+    const found = callsOf(receiver).map(({ args }) => at(args, path));
+    expect(found, `${what}: ${place}`).toContainEqual(received);
+  }
+}
+
+const programs: readonly [string, SettingRows, Receivers, (rows: SettingRows) => Promise<void>][] = [
+  ['the service', ofService(places), constantsOfService, runService],
+  ['the service with shared stores', ofSharedStores, [], openShared],
+  ['the front door', ofFrontDoor(places), constantsOfFrontDoor, runFrontDoor],
 ];
 
-describe.each(programs)('of %s', (_, rows, run) => {
-  it('each setting gets to its part, in the unit that the part wants', async () => {
+describe.each(programs)('of %s', (_, rows, constants, run) => {
+  it('each setting gets to its part, in the unit that the part wants, and so does each constant', async () => {
     await run(rows);
-    for (const [variable, [, ...receivers]] of Object.entries(rows)) {
-      for (const [place, received] of receivers) {
-        const [, receiver = '', path = ''] = /^(.+) (\S+)$/.exec(place) ?? [];
-        const found = callsOf(receiver).map(({ args }) => at(args, path));
-        expect(found, `${variable}: ${place}`).toContainEqual(received);
-      }
-    }
+    for (const [variable, [, ...receivers]] of Object.entries(rows)) expectReceived(variable, receivers);
+    expectReceived('constant', constants);
   });
 
   it('no value is like another', () => {

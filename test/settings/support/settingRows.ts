@@ -4,9 +4,9 @@ import { join } from 'node:path';
  * The value of each setting, in the environment, and what gets it: a function of the service and the place in its
  * arguments, with what it finds there. All values differ.
  */
-export type SettingRows = Readonly<
-  Record<string, readonly [value: string, ...receivers: (readonly [place: string, received: unknown])[]]>
->;
+export type SettingRows = Readonly<Record<string, readonly [value: string, ...Receivers]>>;
+
+export type Receivers = readonly (readonly [place: string, received: unknown])[];
 
 interface Places {
   readonly directory: string;
@@ -122,3 +122,24 @@ export const ofFrontDoor = (places: Places): SettingRows => ({
   METHODS_FILES_MAX_BYTES: ['93000000', ['createFileStorage 0.maxBytes', 93_000_000]],
   ...operations(places),
 });
+
+/** The values that no operator would choose, where the service and the front door use them. */
+export const constantsOfService: Receivers = [
+  ['createConsumer 0.batchSize', 50],
+  ['createConsumer 0.prefetch', 100],
+  ['createConsumer 0.maxWaitSeconds', 0.5],
+  ['createConsumer 0.silentMs', 11_000],
+  ['createConsumer 0.answerMs', 20_000],
+  ['createPace 0.least', 48],
+  ['openSpool 2.maxMessages', 100_000],
+  ['limitsOfPartition 0.everyMessages', 500],
+  ['limitsOfPartition 0.deviceMessages', 16],
+  ['quarantineOfPartition 0.mostSuspects', 251],
+  ['quarantineOfPartition 0.longestMs', 900_000],
+  ['createSendQueue 0.maxInFlight', 256],
+  ['createSender 0.answerWithinMs', 34_000 / 6],
+  ['createDeadLetters 0.limits.deviceLetters', 1_000],
+  ['createDeadLetters 0.limits.maxLetters', 100_000],
+];
+
+export const constantsOfFrontDoor: Receivers = [['createConcurrencyLimits 0.inFlight', 1_000]];
