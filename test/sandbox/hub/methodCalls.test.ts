@@ -31,7 +31,7 @@ describe('a call to a device', () => {
     others.leave();
     await expect(ofOther).rejects.toMatchObject(gone);
     methods.answer('pump-1', own.asked[0]?.requestId ?? '', 200, '"done"');
-    expect(await first).toEqual({ status: 200, payload: 'done' });
+    expect(await first).toEqual({ status: 200, payload: '"done"' });
     own.leave();
     await expect(second).rejects.toMatchObject(gone);
   });
@@ -44,9 +44,9 @@ describe('a call to a device', () => {
     earlier.leave();
     await expect(before).rejects.toMatchObject(gone);
     methods.answer('pump-1', later.asked[0]?.requestId ?? '', 200, '');
-    expect(await after).toEqual({ status: 200, payload: null });
+    expect(await after).toEqual({ status: 200, payload: 'null' });
     const next = methods.invoke('pump-1', call);
     methods.answer('pump-1', later.asked[1]?.requestId ?? '', 201, '');
-    expect(await next).toEqual({ status: 201, payload: null });
+    expect(await next).toEqual({ status: 201, payload: 'null' });
   });
 });
