@@ -4,13 +4,14 @@ import { createLog } from '../../src/log/log.ts';
 import { createMeter } from '../../src/metrics/meter.ts';
 import { summaryOf } from '../../src/metrics/summary.ts';
 import { type HubEvent, undecodedProperties } from '../../src/protocol/event.ts';
+import { createTaps, type TapEvent } from '../../src/tap/taps.ts';
 import { hubEvent } from '../support/events.ts';
 
-function arrivals() {
+function arrivals(taps = createTaps()) {
   const lines: string[] = [];
   const meter = createMeter();
   const log = createLog('debug', { write: (line) => void lines.push(line) });
-  const arrivalOf = createArrivals({ hub: 'hub', meter, log }).of('3');
+  const arrivalOf = createArrivals({ hub: 'hub', meter, log, taps }).of('3');
   return { arrivalOf, counted: () => summaryOf(meter), logged: () => lines.map((line) => JSON.parse(line)) };
 }
 
@@ -32,6 +33,22 @@ it('counts what is not ours, and says nothing of it', () => {
   const { arrivalOf, counted, logged } = arrivals();
   expect(arrivalOf(hubEvent({ properties: { temperature: 21 } }), false)).toBeUndefined();
   expect([counted(), logged()]).toEqual([{ ...nothing, skipped: 1 }, []]);
+});
+
+it('tells those who follow a device why its message is skipped', () => {
+  const taps = createTaps();
+  const told: TapEvent[] = [];
+  taps.open({ device: 'd1', follow: (event) => told.push(event) });
+  const { arrivalOf } = arrivals(taps);
+  arrivalOf(hubEvent({ properties: { temperature: 21 } }), false);
+  arrivalOf({ ...hubEvent(), body: undecodedProperties }, false);
+  arrivalOf(hubEvent({ properties: ours }), false);
+  const place = { stage: 'skipped', device: 'd1', partition: '3', sequenceNumber: 7 };
+  expect(told).toMatchObject([
+    { ...place, why: expect.stringContaining('msgType') },
+    { ...place, why: 'its properties cannot be decoded' },
+  ]);
+  expect(told).toHaveLength(2);
 });
 
 it('passes over a message that nobody can be held to have sent, with a warning', () => {

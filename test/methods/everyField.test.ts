@@ -46,7 +46,7 @@ it('a look-up that fails is told with its cause', async () => {
   expect((await setup.call(flap, 'stop', body, { headers: headersOf('c-1') })).status).toBe(503);
   expect(await lineOf('c-1')).toEqual({
     ...common('c-1'),
-    ...{ status: 503, reason: 'backend_unavailable', details: expect.stringContaining('a look-up') },
+    ...{ status: 503, reason: 'backend_unavailable', invoked: 'no', details: expect.stringContaining('a look-up') },
     cause: expect.stringContaining('HTTP 418'),
   });
 });
@@ -68,7 +68,7 @@ it('a call that the hub refuses is told with its status and code', async () => {
   expect(await lineOf('c-3')).toEqual({
     ...common('c-3'),
     ...{ status: 429, hubStatus: 403, errorCode: 403800, hubMs: expect.any(Number) },
-    ...{ reason: 'throttled', details: expect.stringContaining('for this device') },
+    ...{ reason: 'throttled', invoked: 'no', details: expect.stringContaining('for this device') },
   });
 });
 

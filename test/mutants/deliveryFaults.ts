@@ -53,18 +53,18 @@ export const deliveryFaults: readonly Fault[] = [
   }),
   ...inFile(
     'src/metrics/summary.ts',
-    ['test/metrics/lastLine.test.ts'],
+    ['test/metrics/summary.test.ts'],
     {
       fault: 'counts what succeeded among what failed',
       find: "total('device_messaging.handled.messages') - succeeded",
       replace: "total('device_messaging.handled.messages')",
-      caughtBy: 'the counts of the last log line',
+      caughtBy: 'the last line of the log has each count under its own name',
     },
     {
       fault: 'counts what could not be parked as parked',
       find: "total('device_messaging.dead_letters', 'parked')",
       replace: "total('device_messaging.dead_letters')",
-      caughtBy: 'the counts of the last log line',
+      caughtBy: 'the last line of the log has each count under its own name',
     },
   ),
   ...inFile(

@@ -54,6 +54,12 @@ export const dispatchFaults: readonly Fault[] = [
       caughtBy: 'how its handling begins and ends',
     },
   ),
+  ...inFile('src/dispatch/recognition.ts', ['test/dispatch/recognition.test.ts'], {
+    fault: 'does not tell those who follow a device what is skipped',
+    find: "tell?.('skipped', { why: whyNotOurs(event), hint: misspelling });",
+    replace: 'void tell, whyNotOurs;',
+    caughtBy: 'tells those who follow a device why its message is skipped',
+  }),
   ...inFile('src/dispatch/handledMetrics.ts', ['test/dispatch/dispatch.test.ts'], {
     fault: 'records no time of replies that were all dropped',
     find: 'if (sent + dropped.length > 0) recordReplies',

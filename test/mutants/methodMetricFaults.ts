@@ -59,8 +59,8 @@ export const methodMetricFaults: readonly Fault[] = [
   }),
   ...inFile('src/methods/requestHandler.ts', fields, {
     fault: 'logs the target as the device',
-    find: 'fields.target = route.target;',
-    replace: 'fields.device = route.target;',
+    find: 'fields.target = shortened(',
+    replace: 'fields.device = shortened(',
     caughtBy: 'an invocation is told with the status of the method',
   }),
   ...inFile('src/methods/invoke.ts', table, {

@@ -42,7 +42,7 @@ vi.mock('../../src/backends/token.ts', noted);
 vi.mock('../../src/backends/transport.ts', noted);
 vi.mock('../../src/backends/typeRegistry.ts', noted);
 vi.mock('../../src/concurrency/standstill.ts', noted);
-vi.mock('../../src/concurrency/within.ts', noted);
+vi.mock('../../src/methods/drain.ts', noted);
 vi.mock('../../src/deadLetters/blobs.ts', noted);
 vi.mock('../../src/deadLetters/directory.ts', noted);
 vi.mock('../../src/deadLetters/store.ts', noted);
@@ -132,8 +132,8 @@ async function runFrontDoor(rows: SettingRows) {
   const listened = vi.spyOn(Server.prototype, 'listen');
   const running = await startFrontDoor(settings, silent());
   for (const args of listened.mock.calls) note('listen', ...args);
-  const { declarationOf } = firstCall('createMethodBackends').result as MethodBackends;
-  declarationOf(callOf(), 'm', { typeId: 't', version: undefined }, 'stop').catch(() => {});
+  const { lineageOf } = firstCall('createMethodBackends').result as MethodBackends;
+  lineageOf(callOf(), 'm', { typeId: 't', version: undefined }).catch(() => {});
   await running.stop();
 }
 

@@ -45,6 +45,11 @@ const requests: readonly [ms: number, status: number | undefined, reason?: Reaso
   [429, 504, 'no_reply'],
   [430, 504, 'no_reply_at_device'],
   [431, 504, 'outcome_unknown'],
+  [432, 404, 'type_not_found'],
+  [433, 408, 'request_timeout'],
+  [434, 409, 'other_object'],
+  [435, 417, 'expectation_failed'],
+  [436, 502, 'invalid_path'],
 ];
 
 const failures: readonly [ms: number, status: number | undefined, failure: MethodFailure][] = [
@@ -60,6 +65,8 @@ const failures: readonly [ms: number, status: number | undefined, failure: Metho
   [311, 504, 'no_reply'],
   [312, undefined, 'outcome_unknown'],
   [313, 400, 'invalid'],
+  [314, undefined, 'stopped_unsent'],
+  [315, undefined, 'stopped'],
 ];
 
 function request(meter: Meter) {
@@ -76,7 +83,7 @@ function request(meter: Meter) {
 
 async function askDevices(meter: Meter) {
   const answers: [ms: number, result: DirectMethodResult][] = [
-    [301, { kind: 'response', status: 200, payload: { status: 0 } }],
+    [301, { kind: 'response', status: 200, payload: { status: 0 }, text: '{"status":200,"payload":{"status":0}}' }],
     ...failures.map(([ms, status, failure]): [number, DirectMethodResult] => [
       ms,
       { kind: 'failure', failure, ...(status !== undefined && { status }) },
@@ -84,7 +91,12 @@ async function askDevices(meter: Meter) {
   ];
   for (const [ms, result] of answers) {
     const invoke = createInvoke({
-      backends: { declarationOf: async () => ({ inputs: undefined }) },
+      backends: {
+        lineageOf: async () => ({
+          types: [{ methods: new Map([['stop', { inputs: undefined }]]), baseTypes: [] }],
+          unknown: [],
+        }),
+      },
       directMethods: {
         async invoke() {
           await new Promise((resolve) => setTimeout(resolve, ms));
@@ -95,7 +107,7 @@ async function askDevices(meter: Meter) {
       ...{ recordOutcome() {}, fileInputs: async () => undefined, edgeModule: '', hubHost: 'hub', meter },
     });
     const authorized = {
-      ...{ fields: fieldsOf('stop'), route: { device: 'd1', target: '' }, type: 'pump@1', claims: {} },
+      ...{ fields: fieldsOf('stop'), objectId: 'o1', route: { device: 'd1', target: '' }, type: 'pump@1', claims: {} },
       ...{ trace: { span: undefined } as never, steps: createSteps(undefined), deadline: createDeadline(60) },
     };
     const invoked = invoke(authorized, {}).catch(() => undefined);
