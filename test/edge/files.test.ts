@@ -363,7 +363,8 @@ describe('the folder of a module', () => {
   it('is missing for a module that takes no files', async () => {
     await start();
     const answered = await load(server.signed('a', 'a'), { objectId: busObject });
-    expect(answered).toMatchObject({ status: 503, payload: { detail: expect.stringMatching(/takes no files/) } });
+    const payload = { detail: expect.stringMatching(/takes no files/), invoked: 'no' };
+    expect(answered).toMatchObject({ status: 400, reason: 'refused_by_device', payload });
     expect(server.requests).toBe(0);
   });
 });

@@ -327,4 +327,10 @@ export const edgeFaults: readonly Fault[] = [
     replace: '',
     caughtBy: 'calls beyond the limit of a module get 503 at once',
   }),
+  ...inFile('edge/src/invocations/proxy.ts', ['test/edge/files.test.ts'], {
+    fault: 'asks to repeat later what a module without a folder can never get',
+    find: "refused: 'takes_no_files',",
+    replace: "refused: 'folder_unavailable',",
+    caughtBy: 'is missing for a module that takes no files',
+  }),
 ];

@@ -19,8 +19,8 @@ export interface DownloadedFiles {
 
 type DownloadResult =
   | { readonly kind: 'files'; readonly files: DownloadedFiles }
-  /** `failed`: a file could not be downloaded. `unavailable`: there is no folder, or its quota is used up. */
-  | { readonly kind: 'failed' | 'unavailable'; readonly detail: string; readonly cause?: string };
+  /** `failed`: a file could not be downloaded. `unavailable`: the quota of the folder is used up. `refused`: there is no folder. */
+  | { readonly kind: 'failed' | 'unavailable' | 'refused'; readonly detail: string; readonly cause?: string };
 
 /** Inputs that are files, downloaded to the folder of the module that gets the invocation (M12). */
 export interface FileInputs {
@@ -89,7 +89,7 @@ export function createFileInputs(
 
     async download(moduleId, files, signal) {
       const found = folders.get(moduleId);
-      if (!found) return unavailable('the module takes no files: no folder is configured for it');
+      if (!found) return { kind: 'refused', detail: 'the module takes no files: no folder is configured for it' };
       for (const { url } of files.values()) {
         const problem = urlProblem(url, settings);
         if (problem !== undefined) return failed(problem);

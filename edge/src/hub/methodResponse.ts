@@ -13,6 +13,7 @@ interface Failing {
 /** Why an invocation fails, for operators, and what that tells the front door. */
 export const failures = {
   invalid_invocation: { status: 400, invoked: 'no' },
+  takes_no_files: { status: 400, invoked: 'no' },
   no_module: { status: 404, invoked: 'no' },
   other_object: { status: 409, invoked: 'no' },
   file_not_downloaded: { status: 502, invoked: 'no' },

@@ -107,7 +107,7 @@ export function createProxy({
       if (result.kind !== 'files') {
         if (isAborted) return stopped;
         if (result.cause !== undefined) fields.cause = result.cause;
-        return failure(result.kind === 'failed' ? 'file_not_downloaded' : 'folder_unavailable', result.detail);
+        return failure(withoutFiles[result.kind], result.detail);
       }
       files = result.files;
     }
@@ -190,6 +190,11 @@ export function createProxy({
   };
 }
 
+const withoutFiles = {
+  failed: 'file_not_downloaded',
+  unavailable: 'folder_unavailable',
+  refused: 'takes_no_files',
+} as const;
 const anotherObject =
   'the module that owns this identity serves another object of it; after a change of the object the edge proxy must start or read its file again';
 const unreachable = failure(

@@ -9,6 +9,7 @@ const buckets = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 
 /** Why an invocation failed, as in the log. */
 const reasons = [
   'invalid_invocation',
+  'takes_no_files',
   'no_module',
   'other_object',
   'file_not_downloaded',
