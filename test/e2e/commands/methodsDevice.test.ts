@@ -24,8 +24,10 @@ describe('npm run device -- --methods', () => {
     timeout: 30,
   };
   const call = { methodName: 'invokeMethod', responseTimeoutMs: 30_000, connectTimeoutMs: 30_000 };
-  const invoke = (more: object = {}, id = 'motor-1') =>
-    sandbox.hub.methods.invoke(id, { ...call, payload: { ...payload, ...more } });
+  async function invoke(more: object = {}, id = 'motor-1') {
+    const answer = await sandbox.hub.methods.invoke(id, { ...call, payload: { ...payload, ...more } });
+    return { ...answer, payload: JSON.parse(answer.payload) };
+  }
   const withMethods = (args: readonly string[]) => ['--directory', sandbox.directory, '--methods', ...args];
   const never = () => new AbortController().signal;
   const answering = (...args: string[]) => begin((streams) => sendOrAnswer(withMethods(args), streams, never)).ended;
