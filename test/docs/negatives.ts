@@ -87,6 +87,7 @@ export const proven: Denials = {
       'hub/quarantine/restarts.test › beside slow innocent ones is the only one that is parked',
     ],
     ['normal operation none', 'hub/quarantine/restarts.test › notes nothing, whatever the number of messages'],
+    ['delay no small one of another device', 'hub/fairness.test › large messages of many devices delay no small one'],
     ['No message costs more than 25 times', 'cost.test › is looked at once, up to where it breaks a rule'],
     [
       'no more than three times what `JSON.parse` takes',

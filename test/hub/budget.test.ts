@@ -127,6 +127,79 @@ describe('who waits for room', () => {
   });
 });
 
+describe('large messages', () => {
+  const large = 16 * 1024 + 1;
+  const limits = { maxMessages: 100, maxBytes: 4 * large };
+  const takenBy = (budget: Budget, bytes: number) => {
+    const taken: { isTaken: boolean } = { isTaken: false };
+    const taking = budget.of(bytes).take(bytes);
+    if (taking === undefined) taken.isTaken = true;
+    else void taking.then((isTaken) => Object.assign(taken, { isTaken }));
+    return taken;
+  };
+
+  it('take three quarters of the bytes at most, and those that wait for more let small ones pass', async () => {
+    const overall = createBudget(limits);
+    const budget = createBudget(limits, overall);
+    const all = [1, 2, 3, 4].map(() => takenBy(budget, large));
+    await settle();
+    expect(all.map(({ isTaken }) => isTaken)).toEqual([true, true, true, false]);
+    expect(budget.of(large).hasRoom(large)).toBe(false);
+    const small = takenBy(budget, large - 1);
+    expect([small.isTaken, overall.inFlight()]).toEqual([true, { messages: 4, bytes: 4 * large - 1 }]);
+    budget.of(large).give(large);
+    await settle();
+    expect(all.at(-1)?.isTaken).toBe(true);
+  });
+
+  it('are as many as they are in all partitions together', async () => {
+    const overall = createBudget(limits);
+    const [one, other] = [1, 2].map(() => createBudget(limits, overall)) as [Budget, Budget];
+    const all = [one, other, one, other].map((budget) => takenBy(budget, large));
+    await settle();
+    expect(all.map(({ isTaken }) => isTaken)).toEqual([true, true, true, false]);
+    expect(other.of(large).hasRoom(large)).toBe(false);
+    one.of(large).shrink(large);
+    await settle();
+    expect([all.at(-1)?.isTaken, overall.large.inFlight()]).toEqual([true, { messages: 4, bytes: 3 * large }]);
+  });
+
+  it('are passed by none when they are the next among large ones and wait for bytes of small ones', async () => {
+    const budget = createBudget(limits);
+    for (let taken = 0; taken < 4; taken += 1) expect(budget.of(large - 2).take(large - 2)).toBeUndefined();
+    const waiting = takenBy(budget, large);
+    const after = takenBy(budget, 8);
+    await settle();
+    expect([waiting.isTaken, after.isTaken]).toEqual([false, false]);
+    budget.of(large - 2).give(large - 2);
+    await settle();
+    expect([waiting.isTaken, after.isTaken]).toEqual([true, false]);
+    budget.of(large - 2).give(large - 2);
+    await settle();
+    expect([waiting.isTaken, after.isTaken]).toEqual([true, true]);
+  });
+
+  it('leave nothing behind, whether they end or give up in either line', async () => {
+    const overall = createBudget(limits);
+    const budget = createBudget(limits, overall);
+    const leaving = new AbortController();
+    for (let taken = 0; taken < 3; taken += 1) expect(budget.of(large).take(large)).toBeUndefined();
+    const first = budget.of(large).take(large, leaving.signal);
+    leaving.abort();
+    expect(await first).toBe(false);
+    for (let taken = 0; taken < 3; taken += 1) budget.of(large).give(large);
+    for (let taken = 0; taken < 4; taken += 1) expect(budget.take(large - 2)).toBeUndefined();
+    const again = new AbortController();
+    const second = budget.of(large).take(large, again.signal);
+    await settle();
+    expect(budget.large.inFlight().messages).toBe(1);
+    again.abort();
+    expect(await second).toBe(false);
+    for (let taken = 0; taken < 4; taken += 1) budget.give(large - 2);
+    for (const one of [budget, overall, budget.large, overall.large]) expect(one.inFlight()).toEqual(none);
+  });
+});
+
 describe('the rooms beside it', () => {
   const limits = { maxMessages: 2, maxBytes: 800 };
 

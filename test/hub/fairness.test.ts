@@ -111,3 +111,26 @@ describe('the budget', () => {
     expect([most, one.ended.length, other.ended.length]).toEqual([12, 100, 100]);
   });
 });
+
+it('large messages of many devices delay no small one, in memory or in the hub', async () => {
+  const large = 100_000;
+  const ended: string[] = [];
+  const partition = createPartition({
+    ...usual,
+    budget: createBudget({ maxMessages: 100, maxBytes: 4 * large }),
+    spool: diskSpool(),
+    arrivalOf,
+    costOf: ({ properties }) => (properties?.['device'] === String(properties?.['device']).toUpperCase() ? large : 100),
+    async dispatch({ deviceId }) {
+      await new Promise((resolve) => setTimeout(resolve, deviceId === deviceId.toUpperCase() ? 5_000 : handlingMs));
+      ended.push(deviceId);
+      return true;
+    },
+    limits,
+  });
+  admitAll(partition, messages(...'ABCDEFGHIJ', 'a', ...'KLMNOPQRST', 'b', 'c'));
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(ended).toEqual(['a', 'b', 'c']);
+  await vi.advanceTimersByTimeAsync(5_000 * 7);
+  expect(ended.slice(3)).toEqual([...'ABCDEFGHIJKLMNOPQRST']);
+});

@@ -12,11 +12,19 @@ interface Given extends Queued {
   readonly name: string;
 }
 
-/** Lanes whose messages end when the test says so. */
-function setUp({ maxMessages = 10, quarantine }: { maxMessages?: number; quarantine?: Suspecting } = {}) {
+interface Options {
+  maxMessages?: number;
+  maxBytes?: number;
+  quarantine?: Suspecting;
+}
+
+/** A message whose name has a capital letter is large. */
+const largeBytes = 20_000;
+
+function setUp({ maxMessages = 10, maxBytes = 1_000, quarantine }: Options = {}) {
   const log: string[] = [];
   const ends = new Map<string, () => void>();
-  const budget = createBudget({ maxMessages, maxBytes: 1_000 });
+  const budget = createBudget({ maxMessages, maxBytes });
   const draining = new AbortController();
   const lanes = createLanes<Given>({
     budget,
@@ -25,13 +33,13 @@ function setUp({ maxMessages = 10, quarantine }: { maxMessages?: number; quarant
     async work({ name, cost }) {
       log.push(name);
       await new Promise<void>((resolve) => ends.set(name, resolve));
-      budget.give(cost);
+      budget.of(cost).give(cost);
     },
   });
   let sequenceNumber = 0;
   const message = (name: string, requirement: Requirement): Given => {
     sequenceNumber += 1;
-    return { name, sequenceNumber, cost: 1, requirement };
+    return { name, sequenceNumber, cost: /[A-Z]/.test(name) ? largeBytes : 1, requirement };
   };
   return {
     lanes,
@@ -88,6 +96,21 @@ it('only the message in work holds a place in the budget', async () => {
   expect([log, budget.inFlight().messages]).toEqual([['a1', 'b1'], 2]);
   await end('a1');
   expect(log).toEqual(['a1', 'b1', 'c1']);
+});
+
+it('a large message that waits for its bytes delays no small one of another device, and is not passed by its own device', async () => {
+  const { log, add, end } = setUp({ maxBytes: 2 * largeBytes });
+  for (const name of ['aL1', 'bL1', 'b2', 'c1', 'd1', 'dL2', 'd3']) add(name);
+  expect(log).toEqual(['aL1', 'c1', 'd1']);
+  await end('d1');
+  await end('c1');
+  expect(log).toEqual(['aL1', 'c1', 'd1']);
+  await end('aL1');
+  expect(log).toEqual(['aL1', 'c1', 'd1', 'bL1']);
+  await end('bL1');
+  expect(log.slice(4).toSorted()).toEqual(['b2', 'dL2']);
+  await end('dL2');
+  expect(log.at(-1)).toBe('d3');
 });
 
 it('what needs a backend that is out waits without a place, and begins in the order of arrival when it is back', async () => {

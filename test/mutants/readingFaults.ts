@@ -79,7 +79,7 @@ export const readingFaults: readonly Fault[] = [
     },
   ),
   ...inFile(
-    'src/hub/partition/budget.ts',
+    'src/hub/partition/line.ts',
     budget,
     {
       fault: 'takes somebody else out of the line when one ends that was admitted',

@@ -10,7 +10,7 @@ export const waitingFaults: readonly Fault[] = [
     ['test/hub/lanes.test.ts'],
     {
       fault: 'keeps a place for a message whose backend has gone',
-      find: '      budget.give(cost);\n      hold(lane, requirement);',
+      find: '      budget.of(cost).give(cost);\n      hold(lane, requirement);',
       replace: '      hold(lane, requirement);',
       caughtBy: 'gives its place back when the backend goes while it waits for the place',
     },
@@ -44,7 +44,7 @@ export const waitingFaults: readonly Fault[] = [
     },
     {
       fault: 'keeps the place of a message that must wait after all',
-      find: '      budget.give(one.cost);\n',
+      find: '      budget.of(one.cost).give(one.cost);\n',
       replace: '',
       caughtBy: 'take no place, though their backend went while they waited for one',
     },
@@ -78,7 +78,7 @@ export const waitingFaults: readonly Fault[] = [
     caughtBy: 'leaves nothing of it charged',
   }),
   ...inFile(
-    'src/hub/partition/budget.ts',
+    'src/hub/partition/line.ts',
     ['test/hub/budget.test.ts'],
     {
       fault: 'forgets those behind one who leaves the line',
@@ -115,7 +115,47 @@ export const waitingFaults: readonly Fault[] = [
       caughtBy: 'while more than half of them wait for connections',
     },
   ),
-  ...inFile('src/hub/partition/budget.ts', ['test/hub/pace.test.ts'], {
+  ...inFile(
+    'src/hub/partition/budget.ts',
+    ['test/hub/budget.test.ts'],
+    {
+      fault: 'lets large messages take all of the bytes',
+      find: 'const largeShare = 3 / 4;',
+      replace: 'const largeShare = 1;',
+      caughtBy: 'take three quarters of the bytes at most',
+    },
+    {
+      fault: 'gives each partition as many large messages as all may have',
+      find: ', overall?.large);',
+      replace: ');',
+      caughtBy: 'are as many as they are in all partitions together',
+    },
+    {
+      fault: 'keeps the place of a large message that leaves the second line',
+      find: '      if (!isTaken) first.give(bytes);\n',
+      replace: '',
+      caughtBy: 'leave nothing behind',
+    },
+    {
+      fault: 'never gives back what large messages have taken together',
+      find: '      second.give(bytes);\n      first.give(bytes);',
+      replace: '      second.give(bytes);',
+      caughtBy: 'take three quarters of the bytes at most',
+    },
+  ),
+  ...inFile('src/hub/partition/lanes.ts', ['test/hub/lanes.test.ts'], {
+    fault: 'lets small messages wait behind a large one',
+    find: 'isLarge(first.cost) ? large : small',
+    replace: 'small',
+    caughtBy: 'delays no small one of another device',
+  }),
+  ...inFile('src/hub/partition/intake.ts', ['test/hub/fairness.test.ts'], {
+    fault: 'reads no further while a large message waits for its bytes',
+    find: ' && (!isLarge(one.cost) || charge.hasRoom(one.cost))',
+    replace: '',
+    caughtBy: 'large messages of many devices delay no small one',
+  }),
+  ...inFile('src/hub/partition/line.ts', ['test/hub/pace.test.ts'], {
     fault: 'asks only once for more messages in flight',
     find: '    if (queue.length > 0 && messages >= mostNow()) pace?.reached(admitNext);\n',
     replace: '',

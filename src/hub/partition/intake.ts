@@ -4,7 +4,7 @@ import { textProperties } from '../../protocol/properties.ts';
 import type { Tell } from '../../tap/taps.ts';
 import type { Quarantine } from '../quarantine/quarantine.ts';
 import type { Backlog, Kept } from './backlog.ts';
-import type { Budget } from './budget.ts';
+import { type Budget, isLarge } from './budget.ts';
 import type { Condition } from './condition.ts';
 import type { Lanes, Requirement } from './lanes.ts';
 import type { Begun } from './watermark.ts';
@@ -17,7 +17,7 @@ export interface Arriving {
 }
 
 interface IntakeOptions<A> {
-  readonly budget: Pick<Budget, 'take' | 'give'>;
+  readonly budget: Pick<Budget, 'of'>;
   readonly lanes: Lanes<Message<A>>;
   readonly backlog: Backlog<A>;
   readonly condition: Condition;
@@ -111,8 +111,10 @@ export function createIntake<A extends Arriving>(options: IntakeOptions<A>): Int
   /** Begins or keeps the message, and returns undefined; else what it waits for, with true when it is charged then. */
   function place(one: Incoming<A>): Promise<boolean> | undefined {
     if (draining.aborted) return undefined;
-    if (canBegin(one)) {
-      const taking = budget.take(one.cost, draining);
+    const charge = budget.of(one.cost);
+    // A large message waits in its lane, where it delays no small one (D192).
+    if (canBegin(one) && (!isLarge(one.cost) || charge.hasRoom(one.cost))) {
+      const taking = charge.take(one.cost, draining);
       if (taking === undefined) beginIt(one);
       else one.tell?.('waits', { where: 'memory', for: 'room', earlier: 0 });
       return taking;
@@ -128,7 +130,7 @@ export function createIntake<A extends Arriving>(options: IntakeOptions<A>): Int
     for (let waiting: Promise<boolean> | undefined = first; waiting !== undefined; waiting = place(one)) {
       if (!(await waiting)) continue;
       if (canBegin(one) && !draining.aborted) return beginIt(one);
-      budget.give(one.cost);
+      budget.of(one.cost).give(one.cost);
     }
   }
 

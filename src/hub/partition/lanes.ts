@@ -1,5 +1,5 @@
 import type { Quarantine } from '../quarantine/quarantine.ts';
-import type { Budget } from './budget.ts';
+import { type Budget, isLarge } from './budget.ts';
 
 /** A condition for a message to begin: the backends that it needs are up (B5). */
 export interface Requirement {
@@ -39,7 +39,7 @@ export interface Lanes<M extends Queued> {
 }
 
 interface LanesOptions<M> {
-  readonly budget: Pick<Budget, 'take' | 'give'>;
+  readonly budget: Pick<Budget, 'of'>;
   /** When aborted, no more messages begin. */
   readonly draining: AbortSignal;
   /** Handles a message and releases its part of the budget. Must not reject. */
@@ -67,17 +67,28 @@ interface Lane<M> {
   length: number;
 }
 
+/** Lanes whose first message waits for the budget. */
+interface Ready<M> {
+  readonly lanes: Set<Lane<M>>;
+  /** One iterator for all lanes: a new one for each would have to skip the deleted entries. */
+  readonly inOrder: Iterator<Lane<M>>;
+  /** The one that is in the line of the budget. */
+  taking: Lane<M> | undefined;
+}
+
+function createReady<M>(): Ready<M> {
+  const lanes = new Set<Lane<M>>();
+  return { lanes, inOrder: lanes.values(), taking: undefined };
+}
+
 export function createLanes<M extends Queued>(options: LanesOptions<M>): Lanes<M> {
   const { budget, draining, work, ended, quarantine } = options;
   const lanes = new Map<string, Lane<M>>();
-  /** Lanes whose first message waits for the budget. */
-  const ready = new Set<Lane<M>>();
-  /** One iterator for all lanes: a new one for each would have to skip the deleted entries. */
-  const readyInOrder = ready.values();
+  /** A large message that waits for room delays no small one (D192). */
+  const [small, large] = [createReady<M>(), createReady<M>()];
   /** Lanes whose first message waits for a requirement. */
   const held = new Map<Requirement, Lane<M>[]>();
-  /** The lane that waits for the budget, and those whose first message waits for its turn. */
-  let taking: Lane<M> | undefined;
+  /** Those whose first message waits for its turn. */
   const suspected = new Set<Lane<M>>();
 
   async function run(lane: Lane<M>) {
@@ -93,7 +104,7 @@ export function createLanes<M extends Queued>(options: LanesOptions<M>): Lanes<M
     if (lane.first.next === undefined) lanes.delete(lane.deviceId);
     else {
       lane.first = lane.first.next as M;
-      ready.add(lane);
+      readyFor(lane).lanes.add(lane);
     }
     ended?.();
   }
@@ -103,15 +114,22 @@ export function createLanes<M extends Queued>(options: LanesOptions<M>): Lanes<M
     const isTurn = await turn;
     suspected.delete(lane);
     if (!isTurn) return;
-    ready.add(lane);
+    readyFor(lane).lanes.add(lane);
     beginReady();
   }
 
-  /** Only one lane at a time waits for the budget, so that a new message waits behind one lane, not behind all. */
+  const readyFor = ({ first }: Lane<M>): Ready<M> => (isLarge(first.cost) ? large : small);
+
   function beginReady() {
-    while (ready.size > 0 && taking === undefined && !draining.aborted) {
-      const lane = readyInOrder.next().value as Lane<M>;
-      ready.delete(lane);
+    beginThose(small);
+    beginThose(large);
+  }
+
+  /** Only one lane at a time waits for the budget, so that a new message waits behind one lane, not behind all. */
+  function beginThose(ready: Ready<M>) {
+    while (ready.lanes.size > 0 && ready.taking === undefined && !draining.aborted) {
+      const lane = ready.inOrder.next().value as Lane<M>;
+      ready.lanes.delete(lane);
       const { cost, requirement } = lane.first;
       if (!requirement.isMet()) {
         hold(lane, requirement);
@@ -121,21 +139,21 @@ export function createLanes<M extends Queued>(options: LanesOptions<M>): Lanes<M
         void beginInTurn(lane, quarantine.turnOf(lane.deviceId, lane.first.sequenceNumber));
         continue;
       }
-      const room = budget.take(cost, draining);
+      const room = budget.of(cost).take(cost, draining);
       if (room === undefined) void run(lane);
-      else void beginWhenTaken(room, lane);
+      else void beginWhenTaken(room, lane, ready);
     }
   }
 
-  async function beginWhenTaken(room: Promise<boolean>, lane: Lane<M>) {
-    taking = lane;
+  async function beginWhenTaken(room: Promise<boolean>, lane: Lane<M>, ready: Ready<M>) {
+    ready.taking = lane;
     const isTaken = await room;
-    taking = undefined;
+    ready.taking = undefined;
     if (!isTaken) return;
     const { cost, requirement } = lane.first;
     if (requirement.isMet() && !draining.aborted) void run(lane);
     else {
-      budget.give(cost);
+      budget.of(cost).give(cost);
       hold(lane, requirement);
     }
     beginReady();
@@ -155,7 +173,7 @@ export function createLanes<M extends Queued>(options: LanesOptions<M>): Lanes<M
     if (!(await requirement.met(draining))) return;
     const released = held.get(requirement) ?? [];
     held.delete(requirement);
-    for (const lane of released.sort(inOrderOfArrival)) ready.add(lane);
+    for (const lane of released.sort(inOrderOfArrival)) readyFor(lane).lanes.add(lane);
     beginReady();
   }
 
@@ -169,7 +187,8 @@ export function createLanes<M extends Queued>(options: LanesOptions<M>): Lanes<M
     add(deviceId, message) {
       const lane = lanes.get(deviceId);
       if (lane === undefined) {
-        ready.add(laneOf(deviceId, message));
+        const added = laneOf(deviceId, message);
+        readyFor(added).lanes.add(added);
         beginReady();
         return;
       }
@@ -184,8 +203,10 @@ export function createLanes<M extends Queued>(options: LanesOptions<M>): Lanes<M
     count: () => lanes.size,
     waits() {
       const found = new Map<LaneView<M>, Wait>();
-      for (const lane of ready) found.set(lane, 'room');
-      if (taking) found.set(taking, 'room');
+      for (const { lanes, taking } of [small, large]) {
+        for (const lane of lanes) found.set(lane, 'room');
+        if (taking) found.set(taking, 'room');
+      }
       for (const lane of suspected) found.set(lane, 'turn');
       for (const [requirement, waiting] of held) for (const lane of waiting) found.set(lane, requirement);
       return found;

@@ -103,13 +103,14 @@ export function createWork<A extends { readonly event: HubEvent }>(options: Work
       const fate = options.fateOf(sequenceNumber);
       let held = cost;
       let isAside = false;
-      const giveBack = () => (isAside ? budget.answering : budget).give(held);
+      const charge = budget.of(cost);
+      const giveBack = () => (isAside ? budget.answering : charge).give(held);
 
       /** Moves the charge to `answering`, with so many bytes more; leaves it as it is when there is no room. */
       function moveAside(more: number) {
         if (isAside) budget.answering.give(held);
         if (budget.answering.take(held + more)) {
-          if (!isAside) budget.give(held);
+          if (!isAside) charge.give(held);
           isAside = true;
           held += more;
         } else if (isAside) budget.answering.take(held); // fits: it was freed above
@@ -119,7 +120,7 @@ export function createWork<A extends { readonly event: HubEvent }>(options: Work
         releaseBytes(bytes) {
           held -= bytes;
           if (isAside) budget.answering.give(bytes, 0);
-          else budget.shrink(bytes);
+          else charge.shrink(bytes);
         },
         waiting() {
           if (!isAside) moveAside(0);
