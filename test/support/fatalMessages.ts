@@ -1,11 +1,16 @@
 /**
- * For the environment of a service process: a request whose correlation id begins with `fatal` ends the process as soon as
- * a backend is called for it. The service itself knows nothing of that.
+ * For the environment of a service process: a request whose correlation id begins with `fatal` ends the process when a
+ * backend is called for it, or some time after that. The service itself knows nothing of that.
  */
-const program = `
+export const fatalAfter = (ms: number) => {
+  const program = `
 import { subscribe } from 'node:diagnostics_channel';
 subscribe('undici:request:create', ({ request }) => {
-  if (/"x-correlation-id","fatal/.test(JSON.stringify(request.headers))) process.abort();
+  if (!/"x-correlation-id","fatal/.test(JSON.stringify(request.headers))) return;
+  if (${ms} === 0) process.abort();
+  else setTimeout(() => process.abort(), ${ms});
 });`;
+  return { NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(program)}` };
+};
 
-export const fatalMessages = { NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(program)}` };
+export const fatalMessages = fatalAfter(0);

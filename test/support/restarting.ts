@@ -11,6 +11,8 @@ export interface Restarting {
   ends(): number;
   /** Settles when it is ready for the first time; that may be after some ends. */
   readonly ready: Promise<void>;
+  /** SIGKILL, as soon as it is ready; then it is started again. */
+  kill(): Promise<void>;
   /** SIGTERM; answers the exit code. */
   stop(): Promise<number | null>;
 }
@@ -42,6 +44,9 @@ export function keepRunning(options: ServiceProcessOptions): Restarting {
   return {
     ends: () => ends,
     ready,
+    async kill() {
+      await (await starting).kill();
+    },
     async stop() {
       isStopping = true;
       const last = await starting.catch(() => undefined); // it may have ended before it was ready
