@@ -7,17 +7,17 @@ const none = { messages: 0, bytes: 0 };
 
 it('admits at once while there is room, then first come, first served', async () => {
   const budget = createBudget({ maxMessages: 2, maxBytes: 100 });
-  expect(budget.take(10)).toBeUndefined();
-  expect(budget.take(10)).toBeUndefined();
+  expect(budget.all.take(10)).toBeUndefined();
+  expect(budget.all.take(10)).toBeUndefined();
   const admitted: string[] = [];
-  void budget.take(1)?.then(() => admitted.push('third'));
-  void budget.take(1)?.then(() => admitted.push('fourth'));
+  void budget.all.take(1)?.then(() => admitted.push('third'));
+  void budget.all.take(1)?.then(() => admitted.push('fourth'));
   await settle();
   expect(admitted).toEqual([]);
-  budget.give(10);
+  budget.all.give(10);
   await settle();
   expect(admitted).toEqual(['third']);
-  budget.give(10);
+  budget.all.give(10);
   await settle();
   expect(admitted).toEqual(['third', 'fourth']);
   expect(budget.inFlight()).toEqual({ messages: 2, bytes: 2 });
@@ -25,26 +25,26 @@ it('admits at once while there is room, then first come, first served', async ()
 
 it('counts bytes as well as messages', async () => {
   const budget = createBudget({ maxMessages: 10, maxBytes: 100 });
-  expect(budget.take(60)).toBeUndefined();
-  const waiting = budget.take(60);
+  expect(budget.all.take(60)).toBeUndefined();
+  const waiting = budget.all.take(60);
   expect(waiting).toBeInstanceOf(Promise);
-  budget.give(60);
+  budget.all.give(60);
   await waiting;
   expect(budget.inFlight()).toEqual({ messages: 1, bytes: 60 });
-  expect(budget.take(40)).toBeUndefined();
+  expect(budget.all.take(40)).toBeUndefined();
 });
 
 it('lets one message larger than the whole budget through when nothing else is in work', () => {
   const budget = createBudget({ maxMessages: 10, maxBytes: 100 });
-  expect(budget.take(500)).toBeUndefined();
+  expect(budget.all.take(500)).toBeUndefined();
 });
 
 it('what is not needed of a reservation is room for those who come next', async () => {
   const budget = createBudget({ maxMessages: 10, maxBytes: 100 });
-  expect(budget.take(100)).toBeUndefined();
-  const waiting = budget.take(1);
+  expect(budget.all.take(100)).toBeUndefined();
+  const waiting = budget.all.take(1);
   expect(waiting).toBeInstanceOf(Promise);
-  budget.shrink(90);
+  budget.all.shrink(90);
   await waiting;
   expect(budget.inFlight()).toEqual({ messages: 2, bytes: 11 });
 });
@@ -52,13 +52,13 @@ it('what is not needed of a reservation is room for those who come next', async 
 it('what is not needed of a reservation is given back overall as well, and what has ended leaves nothing', async () => {
   const overall = createBudget({ maxMessages: 10, maxBytes: 100 });
   const [one, other] = [1, 2].map(() => createBudget({ maxMessages: 10, maxBytes: 100 }, overall)) as [Budget, Budget];
-  expect(one.take(100)).toBeUndefined();
-  const waiting = other.take(50);
-  one.shrink(90);
+  expect(one.all.take(100)).toBeUndefined();
+  const waiting = other.all.take(50);
+  one.all.shrink(90);
   expect(await waiting).toBe(true);
   expect([one, other, overall].map((budget) => budget.inFlight().bytes)).toEqual([10, 50, 60]);
-  one.give(10);
-  other.give(50);
+  one.all.give(10);
+  other.all.give(50);
   expect([one, other, overall].map((budget) => budget.inFlight())).toEqual([none, none, none]);
 });
 
@@ -67,23 +67,27 @@ describe('who waits for room', () => {
     const overall = createBudget({ maxMessages: 1, maxBytes: 100 });
     const [one, other] = [1, 2].map(() => createBudget({ maxMessages: 1, maxBytes: 100 }, overall)) as [Budget, Budget];
     const signal = new AbortController();
-    expect(one.take(1)).toBeUndefined();
-    const inOwnLine = one.take(1, signal.signal);
-    const inOverallLine = other.take(1, signal.signal);
+    expect(one.all.take(1)).toBeUndefined();
+    const inOwnLine = one.all.take(1, signal.signal);
+    const inOverallLine = other.all.take(1, signal.signal);
     signal.abort();
-    expect(await Promise.all([inOwnLine, inOverallLine, one.take(1, signal.signal)])).toEqual([false, false, false]);
+    expect(await Promise.all([inOwnLine, inOverallLine, one.all.take(1, signal.signal)])).toEqual([
+      false,
+      false,
+      false,
+    ]);
     expect(other.inFlight()).toEqual({ messages: 0, bytes: 0 });
-    one.give(1);
+    one.all.give(1);
     expect([one, overall].map((budget) => budget.inFlight().messages)).toEqual([0, 0]);
-    expect(other.take(1)).toBeUndefined();
+    expect(other.all.take(1)).toBeUndefined();
   });
 
   it('does not hold up those behind when it leaves', async () => {
     const budget = createBudget({ maxMessages: 10, maxBytes: 100 });
     const signal = new AbortController();
-    expect(budget.take(60)).toBeUndefined();
-    const large = budget.take(60, signal.signal);
-    const small = budget.take(10);
+    expect(budget.all.take(60)).toBeUndefined();
+    const large = budget.all.take(60, signal.signal);
+    const small = budget.all.take(10);
     signal.abort();
     expect(await Promise.all([large, small])).toEqual([false, true]);
   });
@@ -91,16 +95,16 @@ describe('who waits for room', () => {
   it('is out of the line once it is admitted: when it ends, those behind keep their places', async () => {
     const budget = createBudget({ maxMessages: 1, maxBytes: 100 });
     const signal = new AbortController();
-    expect(budget.take(1)).toBeUndefined();
-    const first = budget.take(1, signal.signal);
+    expect(budget.all.take(1)).toBeUndefined();
+    const first = budget.all.take(1, signal.signal);
     let isSecondAdmitted = false;
-    void budget.take(1)?.then((isAdmitted) => {
+    void budget.all.take(1)?.then((isAdmitted) => {
       isSecondAdmitted = isAdmitted;
     });
-    budget.give(1);
+    budget.all.give(1);
     expect(await first).toBe(true);
     signal.abort();
-    budget.give(1);
+    budget.all.give(1);
     await settle();
     expect(isSecondAdmitted).toBe(true);
   });
@@ -108,8 +112,8 @@ describe('who waits for room', () => {
   it('adds one listener to its signal, however many wait with it, and all of them leave', async () => {
     const budget = createBudget({ maxMessages: 1, maxBytes: 100 });
     const signal = new AbortController();
-    expect(budget.take(1)).toBeUndefined();
-    const waiting = [1, 2, 3].map(() => budget.take(1, signal.signal));
+    expect(budget.all.take(1)).toBeUndefined();
+    const waiting = [1, 2, 3].map(() => budget.all.take(1, signal.signal));
     expect(getEventListeners(signal.signal, 'abort')).toHaveLength(1);
     signal.abort();
     expect(await Promise.all(waiting)).toEqual([false, false, false]);
@@ -119,9 +123,9 @@ describe('who waits for room', () => {
   it('keeps what it was given, though it would leave in the same moment', async () => {
     const budget = createBudget({ maxMessages: 1, maxBytes: 100 });
     const signal = new AbortController();
-    expect(budget.take(1)).toBeUndefined();
-    const taking = budget.take(1, signal.signal);
-    budget.give(1);
+    expect(budget.all.take(1)).toBeUndefined();
+    const taking = budget.all.take(1, signal.signal);
+    budget.all.give(1);
     signal.abort();
     expect([await taking, budget.inFlight().messages]).toEqual([true, 1]);
   });
@@ -188,14 +192,14 @@ describe('large messages', () => {
     leaving.abort();
     expect(await first).toBe(false);
     for (let taken = 0; taken < 3; taken += 1) budget.of(large).give(large);
-    for (let taken = 0; taken < 4; taken += 1) expect(budget.take(large - 2)).toBeUndefined();
+    for (let taken = 0; taken < 4; taken += 1) expect(budget.all.take(large - 2)).toBeUndefined();
     const again = new AbortController();
     const second = budget.of(large).take(large, again.signal);
     await settle();
     expect(budget.large.inFlight().messages).toBe(1);
     again.abort();
     expect(await second).toBe(false);
-    for (let taken = 0; taken < 4; taken += 1) budget.give(large - 2);
+    for (let taken = 0; taken < 4; taken += 1) budget.all.give(large - 2);
     for (const one of [budget, overall, budget.large, overall.large]) expect(one.inFlight()).toEqual(none);
   });
 });

@@ -188,6 +188,16 @@ describe('a checkpoint that is asked for while another one is being written', ()
     }
   });
 
+  it('comes at the usual intervals again after four of them, though what was in flight at the end is not done', async () => {
+    const { checkpoints, written } = setUp({ ...at(10), completed: '', note: '2 1 99 - -' }, 1_000);
+    await vi.advanceTimersByTimeAsync(4 * everyMs);
+    checkpoints.pass(at(11));
+    await vi.advanceTimersByTimeAsync(everyMs - 1);
+    expect(written).toEqual([]);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(written).toMatchObject([{ sequenceNumber: 11 }]);
+  });
+
   it('says that the note is not written when the store fails', async () => {
     const { checkpoints, answer } = setUpByHand();
     const isNoted = checkpoints.annotate(note);

@@ -44,7 +44,7 @@ describe('what an operator sees of a device', () => {
   it('is that it waits for room behind another device that does', async () => {
     const { partition, budget, end } = partitionByHand({ budget: budgetOf(2) });
     await partition.admit(events('a1 b2 a3 b4'));
-    for (let places = 0; places < 2; places += 1) void budget.take(1);
+    for (let places = 0; places < 2; places += 1) void budget.all.take(1);
     await end(1);
     await end(2);
     expect(partition.devices(undefined)).toMatchObject([

@@ -145,9 +145,9 @@ it('what arrived earlier begins first when the backend is back, though it began 
 
 it('begins nothing that is given its place in the moment in which all closes, and gives the place back', async () => {
   const { budget, log, draining, add } = setUp({ maxMessages: 1 });
-  void budget.take(1);
+  void budget.all.take(1);
   add('a1');
-  budget.give(1);
+  budget.all.give(1);
   draining.abort();
   await settle();
   expect([log, budget.inFlight().messages]).toEqual([[], 0]);
@@ -244,7 +244,7 @@ it('keeps the order of every device in any interleaving (200 random courses)', a
             for (let tick = 0; tick < ticks; tick += 1) await Promise.resolve();
             seen.set(device, [...(seen.get(device) ?? []), sequenceNumber]);
             running.delete(device);
-            budget.give(cost);
+            budget.all.give(cost);
           },
         });
         for (const [sequenceNumber, [device, ticks]] of messages.entries()) {

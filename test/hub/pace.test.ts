@@ -14,7 +14,7 @@ function setUp(busy: { share: number }, { least = 4, most = 20, inLine = (): num
   let begun = 0;
   const want = (messages: number) => {
     for (let n = 0; n < messages; n += 1) {
-      const taking = budget.take(1);
+      const taking = budget.all.take(1);
       if (taking === undefined) begun += 1;
       else
         void taking.then(() => {
@@ -77,7 +77,7 @@ describe('messages in flight', () => {
     busy.share = 1;
     await windows(1);
     expect(pace.messages()).toBe(18);
-    budget.give(1);
+    budget.all.give(1);
     await windows(0);
     expect(begun()).toBe(20); // nobody takes the place: there are 19 in flight, and 18 may be
     await windows(50);
@@ -95,8 +95,8 @@ describe('messages in flight', () => {
   it('are not counted when one ends, or needs less, while none waits', async () => {
     const { pace, budget, want } = setUp({ share: 0 });
     want(4);
-    budget.shrink(0);
-    budget.give(1);
+    budget.all.shrink(0);
+    budget.all.give(1);
     await windows(50);
     expect(pace.messages()).toBe(4);
     expect(vi.getTimerCount()).toBe(0);
@@ -104,9 +104,9 @@ describe('messages in flight', () => {
 
   it('are not counted while one waits for bytes: more messages would not help it', async () => {
     const { pace, budget } = setUp({ share: 0 });
-    expect(budget.take(900_000)).toBeUndefined();
-    expect(budget.take(200_000)).toBeInstanceOf(Promise);
-    budget.shrink(1);
+    expect(budget.all.take(900_000)).toBeUndefined();
+    expect(budget.all.take(200_000)).toBeInstanceOf(Promise);
+    budget.all.shrink(1);
     await windows(50);
     expect(pace.messages()).toBe(4);
     expect(vi.getTimerCount()).toBe(0);

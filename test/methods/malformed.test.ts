@@ -5,7 +5,7 @@ import { rejectMalformedRequest } from '../../src/methods/malformedRequest.ts';
 import { rawRequest } from './support/rawRequest.ts';
 import { conveyor, startTestFrontDoor, type TestFrontDoor } from './support/testFrontDoor.ts';
 
-// What is no proper request of HTTP has the body of errors, too, wherever HTTP allows one (M8, D43).
+// A request that breaks the rules of HTTP is answered with the body of errors, too, where HTTP allows an answer (M8, D43).
 
 let setup: TestFrontDoor;
 beforeAll(async () => {

@@ -114,10 +114,38 @@ export const quarantineFaults: readonly Fault[] = [
   ),
   ...inFile('src/hub/partition/checkpoints.ts', ['test/hub/checkpoints.test.ts'], {
     fault: 'writes checkpoints as rarely after violent ends as in normal times',
-    find: 'isWatchful ? Math.min(watchfulMs, limits.everyMs) : limits.everyMs',
+    find: 'isWatchful ? Math.min(watchful.everyMs, limits.everyMs) : limits.everyMs',
     replace: 'isWatchful ? limits.everyMs : limits.everyMs',
     caughtBy: 'while violent ends are noted',
   }),
+  ...inFile('src/hub/partition/checkpoints.ts', ['test/hub/checkpoints.test.ts'], {
+    fault: 'writes checkpoints in quick succession for hours after a violent end',
+    find: ' && performance.now() < watchfulUntil',
+    replace: '',
+    caughtBy: 'at the usual intervals again after four of them',
+  }),
+  ...inFile('src/hub/partition/work.ts', ['test/hub/quarantine/inPartition.test.ts'], {
+    fault: 'keeps the room of a message that is passed over',
+    find: "if (!('event' in kept)) await fetched(kept);",
+    replace: '',
+    caughtBy: 'that is passed over frees its room',
+  }),
+  ...inFile(
+    'src/hub/quarantine/quarantine.ts',
+    ['test/hub/quarantine/quarantine.test.ts'],
+    {
+      fault: 'notes suspects that wait for one that is alone when the partition closes',
+      find: '      if (draining.aborted) return;\n      for (const one of sequenceNumbers) inWork.add(one);',
+      replace: '      for (const one of sequenceNumbers) inWork.add(one);',
+      caughtBy: 'lets nobody in who waited for one that was alone',
+    },
+    {
+      fault: 'writes notes after the partition is closed',
+      find: '      if (draining.aborted) return false; // the drain writes the last checkpoint\n',
+      replace: '',
+      caughtBy: 'leaves those that wait, and notes nothing more',
+    },
+  ),
   ...inFile('src/hub/partition/intake.ts', restarts, {
     fault: 'begins suspects beside others as they come',
     find: ' && !quarantine?.isSuspect(deviceId, event.sequenceNumber)',

@@ -48,7 +48,7 @@ it('A tap that has seen nothing of its device, at most gaps, says what that can 
   ]);
 });
 
-it('Only a tap that asks for bodies has them, whoever else follows the device', async () => {
+it('Only a tap that asks for bodies has them, also while others follow the device without them', async () => {
   const { taps, follow } = await setUp();
   const queries = ['bodies=true', 'bodies=false', ''];
   const responses = await Promise.all(queries.map((query) => follow(`device=d1&seconds=1&${query}`)));

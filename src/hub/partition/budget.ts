@@ -10,10 +10,12 @@ import type { Pace } from './pace.ts';
  * bytes is for small messages alone, and large ones have a line of their own before the line of all, where nothing passes them
  * (D192).
  */
-export interface Budget extends Line {
+export interface Budget {
   /** Where a message is charged that reserves so many bytes. */
   of(bytes: number): Charge;
-  /** The line of large messages. */
+  inFlight(): ReturnType<Line['inFlight']>;
+  /** The line of all messages, and before it that of large ones. */
+  readonly all: Line;
   readonly large: Line;
   /** For messages that wait in memory to begin. */
   readonly waiting: Room;
@@ -37,14 +39,15 @@ export const isLarge = (bytes: number): boolean => bytes > smallBytes;
  * @param pace how many of the messages may be in flight at the moment; all of them when omitted
  */
 export function createBudget({ maxMessages, maxBytes }: LineLimits, overall?: Budget, pace?: Pace): Budget {
-  const line = createLine({ maxMessages, maxBytes }, overall, pace);
+  const all = createLine({ maxMessages, maxBytes }, overall?.all, pace);
   const large = createLine({ maxMessages, maxBytes: maxBytes * largeShare }, overall?.large);
-  const both = inBoth(large, line);
+  const both = inBoth(large, all);
   const roomLimits = { maxMessages, maxBytes: maxBytes * roomShare };
   return {
-    ...line,
+    of: (bytes) => (isLarge(bytes) ? both : all),
+    inFlight: all.inFlight,
+    all,
     large,
-    of: (bytes) => (isLarge(bytes) ? both : line),
     waiting: createRoom(roomLimits, overall?.waiting),
     answering: createRoom(roomLimits, overall?.answering),
   };

@@ -65,8 +65,8 @@ const flushPauseMs = 500;
 
 const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
-/** While violent ends are noted: what a further one makes to be handled again are the messages of so many milliseconds. */
-const watchfulMs = 50;
+/** At the beginning of a session after violent ends: one that soon ends so, too, still moves the position on. */
+const watchful = { everyMs: 50, intervals: 4 };
 
 /** Characters. With a longer map checkpoints are rarer, so that the bytes written for each message stay the same. */
 const shortMap = 4_000;
@@ -79,6 +79,7 @@ export function createCheckpoints({
   onRevoked,
 }: CheckpointOptions): Checkpoints {
   const watermark = createWatermark();
+  const watchfulUntil = performance.now() + watchful.intervals * limits.everyMs;
   /** The map at the start of the session. Checkpoints repeat it for events that have not been read again yet. */
   const before = progress && decodeCompletion(progress.sequenceNumber, progress.completed);
   let mapLength = progress?.completed.length ?? 0;
@@ -158,8 +159,10 @@ export function createCheckpoints({
 
   function writeLater() {
     if (stopped || timer !== undefined) return;
-    const isWatchful = note !== undefined && isOpen(note, writtenUpTo ?? note.upTo);
-    timer = setTimeout(() => void write(), isWatchful ? Math.min(watchfulMs, limits.everyMs) : limits.everyMs).unref();
+    const isWatchful =
+      note !== undefined && isOpen(note, writtenUpTo ?? note.upTo) && performance.now() < watchfulUntil;
+    const ms = isWatchful ? Math.min(watchful.everyMs, limits.everyMs) : limits.everyMs;
+    timer = setTimeout(() => void write(), ms).unref();
   }
 
   function changed() {

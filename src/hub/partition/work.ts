@@ -97,6 +97,12 @@ export function createWork<A extends { readonly event: HubEvent }>(options: Work
     }
   }
 
+  /** Only its room is freed. */
+  async function passedOver({ kept }: Message<A>): Promise<boolean> {
+    if (!('event' in kept)) await fetched(kept);
+    return true;
+  }
+
   return {
     async handle(message) {
       const { cost, begun, readAt, sequenceNumber } = message;
@@ -133,7 +139,7 @@ export function createWork<A extends { readonly event: HubEvent }>(options: Work
         readAt,
         parkUnexecuted: fate === 'parked',
       };
-      const isHandled = fate === 'passed over' || (await carriedOut(message, context));
+      const isHandled = fate === 'passed over' ? await passedOver(message) : await carriedOut(message, context);
       giveBack();
       if (isHandled) end(begun);
     },

@@ -65,11 +65,10 @@ export function createCompany(): Company {
 
   async function noteWhoIsLeft() {
     if (loner !== undefined || count() !== 1) return;
-    for (const party of parties) {
-      if (party.inWork() === 0) continue;
-      loner = lonerOf(party);
-      await party.note(true);
-    }
+    const [last] = [...parties].filter((party) => party.inWork() > 0);
+    if (last === undefined) return;
+    loner = lonerOf(last);
+    await last.note(true);
   }
 
   function left(party: Party) {

@@ -94,6 +94,7 @@ export function createQuarantine(options: QuarantineOptions): Quarantine | undef
   function end() {
     for (const { settle } of waiting.values()) settle(false);
     waiting.clear();
+    awaited.clear();
     leave();
   }
 
@@ -101,6 +102,7 @@ export function createQuarantine(options: QuarantineOptions): Quarantine | undef
   function save(): Promise<boolean> {
     nextSave ??= saving.then(() => {
       nextSave = undefined;
+      if (draining.aborted) return false; // the drain writes the last checkpoint
       const suspects = new Map(known);
       for (const one of inWork) suspects.set(one, { ...(known.get(one) ?? unknown), isInWork: true });
       const written = annotate({ ends, upTo, alone, suspects });
@@ -131,6 +133,7 @@ export function createQuarantine(options: QuarantineOptions): Quarantine | undef
 
   async function begin({ sequenceNumbers, isSlow }: Turn) {
     await company.enter(party, async (isFirst) => {
+      if (draining.aborted) return;
       for (const one of sequenceNumbers) inWork.add(one);
       alone = isFirst && sequenceNumbers.length === 1 ? sequenceNumbers[0] : undefined;
       await saved();

@@ -3,7 +3,7 @@ import type { Progress } from '../../../src/hub/partition/checkpoints.ts';
 import { createCompany } from '../../../src/hub/quarantine/company.ts';
 import { createLog } from '../../../src/log/log.ts';
 import { withFakeTimers } from '../../support/fakeTimers.ts';
-import { events, limits, partitionByHand } from '../support/partitions.ts';
+import { budgetOf, events, limits, partitionByHand } from '../support/partitions.ts';
 import { memorySpool } from '../support/spools.ts';
 
 withFakeTimers();
@@ -78,4 +78,16 @@ it('a suspect that ends while the store fails is in the last checkpoint of the d
   await vi.advanceTimersByTimeAsync(60_000);
   expect(await drained).toEqual([0, written.length]);
   expect(written.at(-1)).toEqual({ sequenceNumber: 0, offset: '0', completed: '', note: '2 2 5 - -' });
+});
+
+it('a message that is passed over frees its room, and its device goes on', async () => {
+  const budget = budgetOf(10);
+  const { partition, started } = partitionByHand({
+    progress: { sequenceNumber: -1, offset: '-1', completed: '', note: '2 6 0 - 0:4' },
+    budget,
+    quarantine,
+  });
+  await partition.admit(events('a0 a1'));
+  await vi.advanceTimersByTimeAsync(0);
+  expect([started, budget.waiting.taken(), budget.inFlight().messages]).toEqual([[1], { messages: 0, bytes: 0 }, 1]);
 });

@@ -23,7 +23,7 @@ const backendOf = (circuit: BackendState['circuit'], first: number, cacheEntries
 export const state: Chapter = {
   async record(meter) {
     const budget = createBudget({ maxMessages: 1_000, maxBytes: 1e6 });
-    await times(101, () => budget.take(11));
+    await times(101, () => budget.all.take(11));
     await times(102, () => budget.waiting.take(12));
     await times(103, () => budget.answering.take(13));
     const partitions = [
