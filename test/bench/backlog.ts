@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import rhea from 'rhea';
 import { startSandbox } from '../../sandbox/sandbox.ts';
 import { buildService } from '../../sandbox/service/build.ts';
+import { appendEvent } from '../support/appendEvent.ts';
 import { memoryOf } from './memory.ts';
 
 /**
@@ -69,24 +69,11 @@ function fill(partitions: Partitions, devices: readonly string[]): void {
   const body = Buffer.from(JSON.stringify({ publicKey: 'k'.repeat(Math.max(1, Number(values.bytes) - 20)) }));
   for (let index = 0; index < Number(values.messages); index += 1) {
     const place = index % devices.length;
-    partitions[place % partitions.length]?.append(({ sequenceNumber, offset, enqueuedTime }) =>
-      rhea.message.encode({
-        message_annotations: {
-          'x-opt-sequence-number': sequenceNumber,
-          'x-opt-offset': String(offset),
-          'x-opt-enqueued-time': enqueuedTime,
-          'iothub-connection-device-id': devices[place],
-          'iothub-message-source': 'Telemetry',
-        },
-        application_properties: {
-          msgType: 'action',
-          action: 'identity.update',
-          version: '2',
-          correlationId: String(index),
-        },
-        body: rhea.message.data_section(body),
-      }),
-    );
+    appendEvent(partitions[place % partitions.length], {
+      device: devices[place],
+      properties: { msgType: 'action', action: 'identity.update', version: '2', correlationId: String(index) },
+      body,
+    });
   }
 }
 

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { gzipSync } from 'node:zlib';
-import rhea from 'rhea';
 import { startSandbox } from '../../sandbox/sandbox.ts';
 import { buildService } from '../../sandbox/service/build.ts';
+import { appendEvent } from '../support/appendEvent.ts';
 import { memoryOf } from './memory.ts';
 
 /**
@@ -102,25 +102,11 @@ function append(
   body: Buffer,
   properties: Readonly<Record<string, string>>,
 ): void {
-  partitions[place % partitions.length]?.append(({ sequenceNumber, offset, enqueuedTime }) =>
-    rhea.message.encode({
-      message_annotations: {
-        'x-opt-sequence-number': sequenceNumber,
-        'x-opt-offset': String(offset),
-        'x-opt-enqueued-time': enqueuedTime,
-        'iothub-connection-device-id': device,
-        'iothub-message-source': 'Telemetry',
-      },
-      application_properties: {
-        msgType: 'action',
-        action: 'identity.update',
-        version: '2',
-        correlationId: device,
-        ...properties,
-      },
-      body: rhea.message.data_section(body),
-    }),
-  );
+  appendEvent(partitions[place % partitions.length], {
+    device,
+    properties: { msgType: 'action', action: 'identity.update', version: '2', correlationId: device, ...properties },
+    body,
+  });
 }
 
 /** Until every message that should reach the backend has; says how long each kind took, and how much memory. */

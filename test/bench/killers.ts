@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import rhea from 'rhea';
 import { startAzurite } from '../../sandbox/methods/azurite.ts';
 import { startSandbox } from '../../sandbox/sandbox.ts';
 import { buildService } from '../../sandbox/service/build.ts';
 import { freePort } from '../../sandbox/service/freePort.ts';
+import { appendEvent } from '../support/appendEvent.ts';
 import { fatalAfter } from '../support/fatalMessages.ts';
 import { keepRunning } from '../support/restarting.ts';
 
@@ -134,26 +134,18 @@ function fill({ hub, backends }: Sandbox): Watched {
 }
 
 function append(partition: Sandbox['hub']['partitions'][number] | undefined, device: string, id: string): void {
-  partition?.append(({ sequenceNumber, offset, enqueuedTime }) =>
-    rhea.message.encode({
-      message_annotations: {
-        'x-opt-sequence-number': sequenceNumber,
-        'x-opt-offset': String(offset),
-        'x-opt-enqueued-time': enqueuedTime,
-        'iothub-connection-device-id': device,
-        'iothub-message-source': 'Telemetry',
-      },
-      application_properties: {
-        msgType: 'action',
-        action: 'identity.update',
-        version: '2',
-        correlationId: id,
-        ack: 'all',
-        timeout: '300',
-      },
-      body: rhea.message.data_section(body),
-    }),
-  );
+  appendEvent(partition, {
+    device,
+    properties: {
+      msgType: 'action',
+      action: 'identity.update',
+      version: '2',
+      correlationId: id,
+      ack: 'all',
+      timeout: '300',
+    },
+    body,
+  });
 }
 
 /** Until every message is answered. */
@@ -165,7 +157,7 @@ async function watch(
   const seconds = () => (performance.now() - began) / 1_000;
   const ends = () => instances.reduce((sum, instance) => sum + instance.ends(), 0);
   const done = new Map<string, string>();
-  const kinds = Object.entries(left);
+  const kinds = Object.entries(left).filter(([, ids]) => ids.size > 0);
   const isDone = () => kinds.every(([, ids]) => ids.size === 0);
   let nextWord = 5;
   const killing = kill(instances[0], isDone);
@@ -180,8 +172,6 @@ async function watch(
       `${seconds().toFixed(0).padStart(4)} s  ${ends()} ends  left: ${kinds.map(([kind, { size }]) => `${kind} ${size}`)}`,
     );
   }
-  for (const [kind, ids] of kinds)
-    if (ids.size === 0 && !done.has(kind)) done.set(kind, `${kind} ${seconds().toFixed(1)} s`);
   await killing;
   ended();
   say(`answered: ${[...done.values()].join(', ')}; ${ends()} ends`);

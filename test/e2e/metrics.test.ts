@@ -1,9 +1,9 @@
-import rhea from 'rhea';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { envelope } from '../../sandbox/stories/wire.ts';
 import { prometheusNameOf } from '../../scripts/metricsPage.ts';
 import type { Declaration } from '../../src/metrics/declared/declaration.ts';
 import { declarationOf, namesIn } from '../../src/metrics/metrics.ts';
+import { appendEvent } from '../support/appendEvent.ts';
 import { parseMetrics, type Sample, sampleOf } from '../support/promText.ts';
 import { startTestSandbox } from './testSandbox.ts';
 
@@ -46,19 +46,7 @@ const untilIs = (value: number, name: string, labels: Readonly<Record<string, st
 function append(device: string | undefined, properties: Readonly<Record<string, string>>, body: object) {
   const { partitions } = sandbox.hub;
   const place = Array.from(device ?? '').reduce((sum, letter) => sum + letter.charCodeAt(0), 0);
-  partitions[place % partitions.length]?.append(({ sequenceNumber, offset, enqueuedTime }) =>
-    rhea.message.encode({
-      message_annotations: {
-        'x-opt-sequence-number': sequenceNumber,
-        'x-opt-offset': String(offset),
-        'x-opt-enqueued-time': enqueuedTime,
-        ...(device !== undefined && { 'iothub-connection-device-id': device }),
-        'iothub-message-source': 'Telemetry',
-      },
-      application_properties: properties,
-      body: rhea.message.data_section(Buffer.from(JSON.stringify(body))),
-    }),
-  );
+  appendEvent(partitions[place % partitions.length], { device, properties, body: Buffer.from(JSON.stringify(body)) });
 }
 
 const identityUpdate = (device: string, ack: string) =>

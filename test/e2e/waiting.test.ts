@@ -1,6 +1,6 @@
-import rhea from 'rhea';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { envelope } from '../../sandbox/stories/wire.ts';
+import { appendEvent } from '../support/appendEvent.ts';
 import { startTestSandbox } from './testSandbox.ts';
 
 // A backend is out while thousands of messages wait for it, many times more than the service may have in work.
@@ -21,23 +21,18 @@ const perDevice = 10;
 const objectId = 'acef0001-0000-4000-8000-0000000000ff';
 const nobody = '00000000-0000-0000-0000-000000000000';
 
+let sent = 0;
+
 /** Stands behind everything else in the partition of its device. */
 function append(device: string, action: string, properties: Record<string, string>, body: object) {
   const { partitions } = sandbox.hub;
   const place = [...waiting, ...others, ...finders].indexOf(device);
-  partitions[place % partitions.length]?.append(({ sequenceNumber, offset, enqueuedTime }) =>
-    rhea.message.encode({
-      message_annotations: {
-        'x-opt-sequence-number': sequenceNumber,
-        'x-opt-offset': String(offset),
-        'x-opt-enqueued-time': enqueuedTime,
-        'iothub-connection-device-id': device,
-        'iothub-message-source': 'Telemetry',
-      },
-      application_properties: { ...envelope(action, `${device} ${sequenceNumber}`), ...properties, ack: 'none' },
-      body: rhea.message.data_section(Buffer.from(JSON.stringify(body))),
-    }),
-  );
+  sent += 1;
+  appendEvent(partitions[place % partitions.length], {
+    device,
+    properties: { ...envelope(action, `${device} ${sent}`), ...properties, ack: 'none' },
+    body: Buffer.from(JSON.stringify(body)),
+  });
 }
 const identityUpdate = (device: string) => append(device, 'identity.update', {}, { publicKey: 'key' });
 const modelUpdate = (device: string, version: number) =>

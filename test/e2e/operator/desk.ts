@@ -1,12 +1,12 @@
 import { spawn } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
-import rhea from 'rhea';
 import { expect } from 'vitest';
 import { endWithUs } from '../../../sandbox/service/endWithUs.ts';
 import { inherited } from '../../../sandbox/service/process.ts';
 import { projectDirectory } from '../../../sandbox/state/directories.ts';
 import { envelope } from '../../../sandbox/stories/wire.ts';
+import { appendEvent } from '../../support/appendEvent.ts';
 import { parseMetrics, sampleOf } from '../../support/promText.ts';
 import type { startTestSandbox } from '../testSandbox.ts';
 
@@ -95,19 +95,7 @@ async function tapUntil(
 export function createSenders({ hub }: Pick<TestSandbox, 'hub'>) {
   /** Puts a message into a partition of the hub, by default the first. */
   function append(device: string, properties: Readonly<Record<string, string>>, body: object, partition = 0) {
-    hub.partitions[partition]?.append(({ sequenceNumber, offset, enqueuedTime }) =>
-      rhea.message.encode({
-        message_annotations: {
-          'x-opt-sequence-number': sequenceNumber,
-          'x-opt-offset': String(offset),
-          'x-opt-enqueued-time': enqueuedTime,
-          'iothub-connection-device-id': device,
-          'iothub-message-source': 'Telemetry',
-        },
-        application_properties: properties,
-        body: rhea.message.data_section(Buffer.from(JSON.stringify(body))),
-      }),
-    );
+    appendEvent(hub.partitions[partition], { device, properties, body: Buffer.from(JSON.stringify(body)) });
   }
 
   return {
