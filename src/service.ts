@@ -6,7 +6,7 @@ import { createHandling } from './handling.ts';
 import { createBudget } from './hub/partition/budget.ts';
 import { createPace } from './hub/partition/pace.ts';
 import { openSpool } from './hub/partition/spool.ts';
-import { createCompany } from './hub/quarantine/company.ts';
+import { createSuspectsInWork } from './hub/quarantine/suspectsInWork.ts';
 import { balanceLimits } from './hub/reading/balance.ts';
 import { createConsumer } from './hub/reading/consumer.ts';
 import { openStore } from './hub/stores/openStore.ts';
@@ -72,7 +72,7 @@ export async function startService(
   const pace = createPace({ least: leastMessages, most: delivery.maxMessages, inLine });
   const overall = createBudget(delivery, undefined, pace);
   const share = partitionShare(delivery);
-  const company = createCompany();
+  const suspectsInWork = createSuspectsInWork();
 
   const consumer = createConsumer({
     ...reading,
@@ -96,7 +96,7 @@ export async function startService(
       }),
       quarantine: {
         mostSuspects: share.maxMessages,
-        company,
+        suspectsInWork,
         log: withFields(log, { partition }),
         meter,
       },

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { Requirement } from '../../src/hub/partition/lanes.ts';
-import { createCompany } from '../../src/hub/quarantine/company.ts';
+import { createSuspectsInWork } from '../../src/hub/quarantine/suspectsInWork.ts';
 import { createLog } from '../../src/log/log.ts';
 import { beginStep, createSteps } from '../../src/tap/steps.ts';
 import { withFakeTimers } from '../support/fakeTimers.ts';
@@ -69,7 +69,7 @@ describe('what an operator sees of a device', () => {
   it('is that it waits for its turn, because it may have ended the process (G4)', async () => {
     const { partition, stays, end } = partitionByHand({
       progress: { sequenceNumber: -1, offset: '-1', completed: '', note: '2 2 1 - -' },
-      quarantine: { mostSuspects: 10, company: createCompany(), log: createLog('silent') },
+      quarantine: { mostSuspects: 10, suspectsInWork: createSuspectsInWork(), log: createLog('silent') },
     });
     await partition.admit(events('a0'));
     await settle();

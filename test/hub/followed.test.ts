@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { createCompany } from '../../src/hub/quarantine/company.ts';
+import { createSuspectsInWork } from '../../src/hub/quarantine/suspectsInWork.ts';
 import { createLog } from '../../src/log/log.ts';
 import type { Stage } from '../../src/tap/taps.ts';
 import { hubEvent } from '../support/events.ts';
@@ -84,7 +84,7 @@ describe('who follows a device is told where a message waits, and for what', () 
   it('for its turn among those that are tried alone (G4)', async () => {
     const { partition, told } = followed('waits', {
       progress: { sequenceNumber: -1, offset: '-1', completed: '', note: '2 2 1 - -' },
-      quarantine: { mostSuspects: 10, company: createCompany(), log: createLog('silent') },
+      quarantine: { mostSuspects: 10, suspectsInWork: createSuspectsInWork(), log: createLog('silent') },
     });
     await partition.admit(events('a0'));
     expect(told).toEqual([[0, { where: 'memory', for: 'its turn', earlier: 0 }]]);

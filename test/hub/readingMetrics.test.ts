@@ -1,6 +1,6 @@
 import { expect, it, vi } from 'vitest';
 import { createPartition } from '../../src/hub/partition/partition.ts';
-import { createCompany } from '../../src/hub/quarantine/company.ts';
+import { createSuspectsInWork } from '../../src/hub/quarantine/suspectsInWork.ts';
 import type { Store } from '../../src/hub/stores/store.ts';
 import { createMeter } from '../../src/metrics/meter.ts';
 import { hubEvent } from '../support/events.ts';
@@ -67,7 +67,7 @@ it('the trials of suspects are counted by their end', async () => {
     progress: { sequenceNumber: -1, offset: '-1', completed: '', note: '2 2 0 - -' },
     arrivalOf: (event) => ({ event, deviceId: 'd1' }),
     dispatch: async () => true,
-    quarantine: { mostSuspects: 10, company: createCompany(), log: silence, meter },
+    quarantine: { mostSuspects: 10, suspectsInWork: createSuspectsInWork(), log: silence, meter },
   });
   await partition.admit([hubEvent({ sequenceNumber: 0 }), hubEvent({ sequenceNumber: 1 })]);
   await vi.advanceTimersByTimeAsync(1_000);

@@ -35,11 +35,11 @@ export const quarantineFaults: readonly Fault[] = [
     },
   ),
   ...inFile(
-    'src/hub/quarantine/company.ts',
+    'src/hub/quarantine/suspectsInWork.ts',
     rules,
     {
       fault: 'lets others begin while a suspect is noted as alone',
-      find: '        await partFromLoner();',
+      find: '        await waitForLone();',
       replace: '',
       caughtBy: 'is nobody any more before another of the process begins',
     },
@@ -51,7 +51,7 @@ export const quarantineFaults: readonly Fault[] = [
     },
     {
       fault: 'counts the suspects of partitions that are closed',
-      find: '        parties.delete(party);',
+      find: '        partitions.delete(partition);',
       replace: '',
       caughtBy: 'is nobody who belongs to a partition that is closed',
     },

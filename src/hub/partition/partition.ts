@@ -43,7 +43,7 @@ export interface PartitionOptions<A extends Arriving> extends Omit<CheckpointOpt
   onRevoked(): void;
   readonly spool: Spool;
   /** For sessions after violent ends (G4); when omitted, no message is a suspect. */
-  readonly quarantine?: Pick<QuarantineOptions, 'mostSuspects' | 'company' | 'log' | 'meter'>;
+  readonly quarantine?: Pick<QuarantineOptions, 'mostSuspects' | 'suspectsInWork' | 'log' | 'meter'>;
   readonly limits: PartitionLimits;
 }
 

@@ -1,7 +1,7 @@
 import type { LogLines } from '../../log/log.ts';
 import { type Meter, noMeter } from '../../metrics/meter.ts';
-import { type Company, type Party, patienceMs } from './company.ts';
 import { decodeNote, isQuarantine, mostNoted, type Note, type Suspicion } from './note.ts';
+import { type PartitionSuspects, patienceMs, type SuspectsInWork } from './suspectsInWork.ts';
 import { createTurns, type Turn } from './turns.ts';
 
 /**
@@ -37,7 +37,7 @@ export interface QuarantineOptions {
   annotate(note: Note): Promise<boolean>;
   /** When aborted, no more messages begin. */
   readonly draining: AbortSignal;
-  readonly company: Company;
+  readonly suspectsInWork: SuspectsInWork;
   /** The most suspects of a session: as many messages as may be in flight at once. */
   readonly mostSuspects: number;
   readonly log: LogLines;
@@ -61,7 +61,7 @@ const unknown: Suspicion = { isInWork: false, isSlow: false, ends: 0 };
 export function createQuarantine(options: QuarantineOptions): Quarantine | undefined {
   const note = decodeNote(options.note);
   if (!isQuarantine(note)) return undefined;
-  const { annotate, draining, company, log, meter = noMeter } = options;
+  const { annotate, draining, suspectsInWork, log, meter = noMeter } = options;
   const mostSuspects = Math.min(options.mostSuspects, mostNoted);
   const countTrial = meter.counter('device_messaging.quarantine.trials');
   const { ends, upTo } = note;
@@ -79,7 +79,7 @@ export function createQuarantine(options: QuarantineOptions): Quarantine | undef
   let nextSave: Promise<boolean> | undefined;
   let isServing = false;
 
-  const party: Party = {
+  const own: PartitionSuspects = {
     inWork: () => inWork.size,
     async note(isAlone) {
       alone = isAlone ? [...inWork][0] : undefined;
@@ -87,7 +87,7 @@ export function createQuarantine(options: QuarantineOptions): Quarantine | undef
     },
     changed: serve,
   };
-  const leave = company.join(party);
+  const leave = suspectsInWork.join(own);
   log.warn({ ends, upTo, suspects: known.size }, 'violent ends: messages that may be the cause are handled in turns');
   draining.addEventListener('abort', end, { once: true });
 
@@ -128,11 +128,11 @@ export function createQuarantine(options: QuarantineOptions): Quarantine | undef
 
   function turnNow(): Turn | undefined {
     if (draining.aborted || awaited.size > 0 || waiting.size === 0) return undefined;
-    return nextTurn({ waiting: waiting.keys(), isIdle: inWork.size === 0, isAlone: company.count() === 0 });
+    return nextTurn({ waiting: waiting.keys(), isIdle: inWork.size === 0, isAlone: suspectsInWork.count() === 0 });
   }
 
   async function begin({ sequenceNumbers, isSlow }: Turn) {
-    await company.enter(party, async (isFirst) => {
+    await suspectsInWork.enter(own, async (isFirst) => {
       if (draining.aborted) return;
       for (const one of sequenceNumbers) inWork.add(one);
       alone = isFirst && sequenceNumbers.length === 1 ? sequenceNumbers[0] : undefined;
@@ -181,7 +181,7 @@ export function createQuarantine(options: QuarantineOptions): Quarantine | undef
     inWork.delete(sequenceNumber);
     awaited.delete(sequenceNumber);
     if (alone === sequenceNumber) alone = undefined;
-    company.left(party);
+    suspectsInWork.left(own);
     void serve();
   }
 

@@ -1,6 +1,6 @@
 import { expect, it, vi } from 'vitest';
 import type { Progress } from '../../../src/hub/partition/checkpoints.ts';
-import { createCompany } from '../../../src/hub/quarantine/company.ts';
+import { createSuspectsInWork } from '../../../src/hub/quarantine/suspectsInWork.ts';
 import { createLog } from '../../../src/log/log.ts';
 import { withFakeTimers } from '../../support/fakeTimers.ts';
 import { budgetOf, events, limits, partitionByHand } from '../support/partitions.ts';
@@ -8,7 +8,7 @@ import { memorySpool } from '../support/spools.ts';
 
 withFakeTimers();
 
-const quarantine = { mostSuspects: 10, company: createCompany(), log: createLog('silent') };
+const quarantine = { mostSuspects: 10, suspectsInWork: createSuspectsInWork(), log: createLog('silent') };
 
 it('without a checkpoint nothing is a suspect', async () => {
   const { partition, started } = partitionByHand({ quarantine });

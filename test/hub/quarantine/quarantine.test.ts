@@ -1,8 +1,8 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, it, vi } from 'vitest';
-import { type Company, createCompany, patienceMs } from '../../../src/hub/quarantine/company.ts';
 import { encodeNote, type Note, type Suspicion } from '../../../src/hub/quarantine/note.ts';
 import { createQuarantine } from '../../../src/hub/quarantine/quarantine.ts';
+import { createSuspectsInWork, patienceMs, type SuspectsInWork } from '../../../src/hub/quarantine/suspectsInWork.ts';
 import { createLog } from '../../../src/log/log.ts';
 import { withFakeTimers } from '../../support/fakeTimers.ts';
 
@@ -12,13 +12,13 @@ interface Given {
   ends?: number;
   known?: Readonly<Record<number, Partial<Suspicion>>>;
   mostSuspects?: number;
-  company?: Company;
+  suspectsInWork?: SuspectsInWork;
 }
 
 const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms);
 
 /** A quarantine whose messages end, and whose store answers, when the test says so. */
-function setUp({ ends = 2, known = {}, mostSuspects = 10, company = createCompany() }: Given = {}) {
+function setUp({ ends = 2, known = {}, mostSuspects = 10, suspectsInWork = createSuspectsInWork() }: Given = {}) {
   /** What happens, in order. */
   const seen: string[] = [];
   const draining = new AbortController();
@@ -38,7 +38,7 @@ function setUp({ ends = 2, known = {}, mostSuspects = 10, company = createCompan
       return true;
     },
     draining: draining.signal,
-    company,
+    suspectsInWork,
     mostSuspects,
     log: createLog('trace', { write: (line) => void lines.push(JSON.parse(line)) }),
   });
@@ -199,10 +199,10 @@ describe('turns', () => {
 
 describe('alone', () => {
   it('begins one that is the only one left, when nobody else of the process is in work', async () => {
-    const company = createCompany();
-    const other = setUp({ company });
+    const suspectsInWork = createSuspectsInWork();
+    const other = setUp({ suspectsInWork });
     await other.come(1, 2);
-    const { seen, come } = setUp({ company, known: { 7: {} } });
+    const { seen, come } = setUp({ suspectsInWork, known: { 7: {} } });
     await come(7);
     await pass(60_000);
     expect(seen).toEqual([]);
@@ -228,11 +228,11 @@ describe('alone', () => {
   });
 
   it('is nobody any more before another of the process begins, which waits for a second', async () => {
-    const company = createCompany();
-    const one = setUp({ company });
+    const suspectsInWork = createSuspectsInWork();
+    const one = setUp({ suspectsInWork });
     await one.come(1);
     expect(one.seen).toEqual(['note 1 alone', 'begin 1']);
-    const other = setUp({ company });
+    const other = setUp({ suspectsInWork });
     await other.come(2);
     await pass(patienceMs - 1);
     expect(other.seen).toEqual([]);
@@ -245,11 +245,11 @@ describe('alone', () => {
   });
 
   it('is nobody who belongs to a partition that is closed', async () => {
-    const company = createCompany();
-    const one = setUp({ company });
+    const suspectsInWork = createSuspectsInWork();
+    const one = setUp({ suspectsInWork });
     await one.come(1);
     await one.close();
-    const other = setUp({ company });
+    const other = setUp({ suspectsInWork });
     await other.come(2);
     expect(other.seen).toEqual(['note 2 alone', 'begin 2']);
   });
@@ -284,14 +284,14 @@ describe('a partition that closes', () => {
   });
 
   it('lets nobody in who waited for one that was alone', async () => {
-    const company = createCompany();
-    const one = setUp({ company });
+    const suspectsInWork = createSuspectsInWork();
+    const one = setUp({ suspectsInWork });
     await one.come(1);
-    const other = setUp({ company });
+    const other = setUp({ suspectsInWork });
     await other.come(2);
     await other.close();
     await pass(60_000);
-    expect([other.seen, other.quarantine.suspects(), company.count()]).toEqual([['leave 2'], 0, 1]);
+    expect([other.seen, other.quarantine.suspects(), suspectsInWork.count()]).toEqual([['leave 2'], 0, 1]);
   });
 
   it('lets nobody begin who comes then, and no store that fails holds it up', async () => {

@@ -3,7 +3,7 @@ import { createBudget } from '../../../src/hub/partition/budget.ts';
 import type { Progress } from '../../../src/hub/partition/checkpoints.ts';
 import { createPartition, type Partition } from '../../../src/hub/partition/partition.ts';
 import { knownRedeliveryHorizon } from '../../../src/hub/partition/redeliveryHorizon.ts';
-import { createCompany } from '../../../src/hub/quarantine/company.ts';
+import { createSuspectsInWork } from '../../../src/hub/quarantine/suspectsInWork.ts';
 import { createForeignCheckpointCheck } from '../../../src/hub/reading/foreignCheckpoint.ts';
 import { startPositionOf } from '../../../src/hub/reading/startPosition.ts';
 import { createLog } from '../../../src/log/log.ts';
@@ -64,7 +64,7 @@ export async function runToTheEnd({ partitions, devices = {}, interrupted, store
     const began = Date.now();
     const working = new Set<string>();
     const overall = createBudget({ maxMessages: 200, maxBytes: 1e6 });
-    const company = createCompany();
+    const suspectsInWork = createSuspectsInWork();
     void life.death.then(() => ends.push([...working].sort()));
 
     const isStoreOut = () => {
@@ -127,7 +127,7 @@ export async function runToTheEnd({ partitions, devices = {}, interrupted, store
         checkpoint: (next) =>
           isStoreOut() ? Promise.reject(new Error('store out')) : store.writeProgress(undefined, next),
         limits: { everyMessages: 50, everyMs: 5_000, deviceMessages: 4 },
-        quarantine: { mostSuspects, company, log: createLog('silent') },
+        quarantine: { mostSuspects, suspectsInWork, log: createLog('silent') },
         onTrouble() {},
       });
       void partition.admit(own);

@@ -1,6 +1,6 @@
 import { vi } from 'vitest';
-import { createCompany, patienceMs } from '../../../src/hub/quarantine/company.ts';
 import { createQuarantine } from '../../../src/hub/quarantine/quarantine.ts';
+import { createSuspectsInWork, patienceMs } from '../../../src/hub/quarantine/suspectsInWork.ts';
 import { createGapReports } from '../../../src/hub/reading/gaps.ts';
 import type { Meter, MeterWithReadings } from '../../../src/metrics/meter.ts';
 import { limits } from '../../hub/support/partitions.ts';
@@ -52,7 +52,13 @@ async function tryOne(meter: Meter, { isSlow = false } = {}) {
   const quarantine = createQuarantine({
     note: '2 2 9 - -',
     annotate: async () => true,
-    ...{ draining: new AbortController().signal, company: createCompany(), mostSuspects: 10, log: silence, meter },
+    ...{
+      draining: new AbortController().signal,
+      suspectsInWork: createSuspectsInWork(),
+      mostSuspects: 10,
+      log: silence,
+      meter,
+    },
   });
   await quarantine?.turnOf('d1', 7);
   if (isSlow) await vi.advanceTimersByTimeAsync(patienceMs);

@@ -2,22 +2,22 @@
  * The suspects in work in the whole process. Which of them is alone there is noted, because only that one can be parked
  * (G4). Nobody else begins before the store has taken the note that it is alone no longer.
  */
-export interface Company {
-  /** From now on the party's suspects count, until the returned function is called. */
-  join(party: Party): () => void;
+export interface SuspectsInWork {
+  /** From now on the partition's suspects count, until the returned function is called. */
+  join(partition: PartitionSuspects): () => void;
   /** Suspects in work. */
   count(): number;
   /**
-   * Lets suspects begin, those of one party at a time, and after a suspect that is alone has had some time.
+   * Lets suspects begin, those of one partition at a time, and after a suspect that is alone has had some time.
    * @param begin told whether no other is in work; resolves when what begins has been noted
    */
-  enter(party: Party, begin: (isFirst: boolean) => Promise<void>): Promise<void>;
-  /** A suspect of the party has ended. */
-  left(party: Party): void;
+  enter(partition: PartitionSuspects, begin: (isFirst: boolean) => Promise<void>): Promise<void>;
+  /** A suspect of the partition has ended. */
+  left(partition: PartitionSuspects): void;
 }
 
 /** The suspects of one partition. */
-export interface Party {
+export interface PartitionSuspects {
   inWork(): number;
   /** Notes that its only suspect in work is alone in the process, or is it no longer; resolves when the store has taken it. */
   note(isAlone: boolean): Promise<void>;
@@ -28,73 +28,73 @@ export interface Party {
 /** How long others wait for suspects, in milliseconds: an ordinary message takes a fraction of it. */
 export const patienceMs = 1_000;
 
-interface Loner {
-  readonly party: Party;
+interface Lone {
+  readonly partition: PartitionSuspects;
   readonly since: number;
   /** Called when it has ended. */
   ended(): void;
 }
 
-export function createCompany(): Company {
-  const parties = new Set<Party>();
+export function createSuspectsInWork(): SuspectsInWork {
+  const partitions = new Set<PartitionSuspects>();
   /** Whose suspect is noted as alone. */
-  let loner: Loner | undefined;
+  let lone: Lone | undefined;
   let line = Promise.resolve();
 
-  const count = () => [...parties].reduce((sum, party) => sum + party.inWork(), 0);
+  const count = () => [...partitions].reduce((sum, partition) => sum + partition.inWork(), 0);
 
   function inLine(work: () => Promise<void>): Promise<void> {
     line = line.then(work);
     return line;
   }
 
-  const lonerOf = (party: Party): Loner => ({ party, since: performance.now(), ended() {} });
+  const loneOf = (partition: PartitionSuspects): Lone => ({ partition, since: performance.now(), ended() {} });
 
   /** When it has had its time, or has ended. */
-  async function partFromLoner() {
-    const one = loner;
+  async function waitForLone() {
+    const one = lone;
     if (one === undefined) return;
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, one.since + patienceMs - performance.now());
       one.ended = () => resolve(clearTimeout(timer));
     });
-    if (loner !== one) return;
-    await one.party.note(false);
-    loner = undefined;
+    if (lone !== one) return;
+    await one.partition.note(false);
+    lone = undefined;
   }
 
   async function noteWhoIsLeft() {
-    if (loner !== undefined || count() !== 1) return;
-    const [last] = [...parties].filter((party) => party.inWork() > 0);
+    if (lone !== undefined || count() !== 1) return;
+    const [last] = [...partitions].filter((partition) => partition.inWork() > 0);
     if (last === undefined) return;
-    loner = lonerOf(last);
+    lone = loneOf(last);
     await last.note(true);
   }
 
-  function left(party: Party) {
-    if (loner?.party === party) {
-      loner.ended();
-      loner = undefined;
+  function left(partition: PartitionSuspects) {
+    if (lone?.partition === partition) {
+      lone.ended();
+      lone = undefined;
     }
     if (count() === 1) void inLine(noteWhoIsLeft);
-    for (const other of parties) other.changed();
+    for (const other of partitions) other.changed();
   }
 
   return {
     count,
-    join(party) {
-      parties.add(party);
+    join(partition) {
+      partitions.add(partition);
       return () => {
-        parties.delete(party);
-        left(party);
+        partitions.delete(partition);
+        left(partition);
       };
     },
-    enter: (party, begin) =>
+    enter: (partition, begin) =>
       inLine(async () => {
-        await partFromLoner();
+        await waitForLone();
         const isFirst = count() === 0;
         await begin(isFirst);
-        if (isFirst && count() === 1 && party.inWork() === 1) loner = lonerOf(party);
+        if (isFirst && count() === 1 && partition.inWork() === 1) lone = loneOf(partition);
       }),
     left,
   };
