@@ -3,7 +3,7 @@
  * docs/mutation.md has the score and what was judged of those.
  */
 export default {
-  mutate: ['src/{protocol,objectModel,messages}/**/*.ts', 'src/hub/partition/*.ts'],
+  mutate: ['src/{protocol,objectModel,messages}/**/*.ts', 'src/engine/{partition,order,budget,progress,spool}/*.ts'],
   testRunner: 'vitest',
   // Finding out which tests are related misses some; which tests reach a change is measured anyway.
   vitest: { configFile: 'test/mutation/vitest.config.ts', related: false },

@@ -15,7 +15,7 @@ const dist = 'dist';
 const packages = 'packages/';
 
 const bundle = await rolldown({
-  input: Object.fromEntries(programs.map((name) => [name, `src/${name}.ts`])),
+  input: Object.fromEntries(programs.map((name) => [name, `src/programs/${name}.ts`])),
   platform: 'node',
   preserveEntrySignatures: false,
   onLog: (_, { message }) => {

@@ -11,7 +11,7 @@ const imports = filesBelow('src').flatMap((file) => importsOf(file).map((target)
 const offenders = (isOffence: (file: string, target: string) => boolean) =>
   imports.filter(({ file, target }) => isOffence(file, target)).map(({ file, target }) => `${file} imports ${target}`);
 
-/** The folders of the service. Each imports only from those before it; what lies beside them, from all. */
+/** The folders of the service. Each imports only from those before it. */
 const rooms = [
   'text',
   'concurrency',
@@ -22,6 +22,7 @@ const rooms = [
   'settings',
   'tracing',
   'storage',
+  'engine',
   'backends',
   'objectModel',
   'card',
@@ -31,11 +32,9 @@ const rooms = [
   'dispatch',
   'operations',
   'methods',
+  'programs',
 ];
-const roomOf = (file: string): number => {
-  const [, room = '', further] = file.split('/');
-  return further === undefined ? rooms.length : rooms.indexOf(room);
-};
+const roomOf = (file: string): number => rooms.indexOf(file.split('/')[1] ?? '');
 
 describe('every card', () => {
   it('is in the catalogue, and its file has its name', () => {
@@ -57,8 +56,8 @@ describe('every card', () => {
 
 describe('imports', () => {
   it('of the service begin with V8’s flags, which come too late when the SDKs are loaded: a bundle loads those first', () => {
-    expect(importsOf('src/main.ts')[0]).toBe('src/v8Flags.ts');
-    expect(readFileSync('src/main.ts', 'utf8').match(/^(import|await import).*/gm)).toEqual([
+    expect(importsOf('src/programs/main.ts')[0]).toBe('src/programs/v8Flags.ts');
+    expect(readFileSync('src/programs/main.ts', 'utf8').match(/^(import|await import).*/gm)).toEqual([
       "import './v8Flags.ts';",
       "await import('./serviceProgram.ts');",
     ]);
@@ -68,6 +67,11 @@ describe('imports', () => {
     const unknown = filesBelow('src').filter((file) => roomOf(file) < 0);
     expect(unknown).toEqual([]);
     expect(offenders((file, target) => target.startsWith('src/') && roomOf(target) > roomOf(file))).toEqual([]);
+  });
+
+  it('of the engine are no packages: order, budgets, progress and quarantine know nothing of the hub', () => {
+    const isOwn = (target: string) => target.startsWith('src/') || target.startsWith('node:');
+    expect(offenders((file, target) => file.startsWith('src/engine/') && !isOwn(target))).toEqual([]);
   });
 
   it('of the hub’s SDKs stand in src/hub only, but for the storage client', () => {
@@ -185,12 +189,12 @@ describe('the clock that can be set', () => {
     'deadLetters/open.ts': 'compares it with the times of dead letters, which outlive the process',
     'deadLetters/directory.ts': 'compares it with the times of files',
     'backends/backOff.ts': 'reads a date in Retry-After',
-    'handling.ts': 'stamps acknowledgements',
+    'programs/handling.ts': 'stamps acknowledgements',
     'metrics/exposition.ts': 'tells collectors since when is counted',
     'metrics/producer.ts': 'tells collectors when a figure was read',
     'operations/tapRoute.ts': 'shows when a tap began',
     'tap/taps.ts': 'shows when something happened',
-    'service.ts': 'names a file',
+    'programs/service.ts': 'names a file',
   };
 
   it('is asked only for times of day: durations and deadlines come from the one that can’t be set', () => {
@@ -209,8 +213,8 @@ describe('folders', () => {
     expect(folderCycles(root)).toEqual([]);
   });
 
-  it('of the sandbox have no files that import each other in a cycle', () => {
-    expect(fileCycles('sandbox')).toEqual([]);
+  it.each(['src', 'edge/src', 'sandbox'])('of %s have no files that import each other in a cycle', (root) => {
+    expect(fileCycles(root)).toEqual([]);
   });
 
   it('that import each other’s types only are a cycle, too', () => {

@@ -6,16 +6,17 @@ import type { Card, CardLimits } from '../card/card.ts';
 import { checkedBody, checkedHeaders, jsonBody, knownMembers } from '../card/checks.ts';
 import { createParking } from '../deadLetters/parking.ts';
 import type { DeadLetters } from '../deadLetters/store.ts';
-import type { MessageContext } from '../hub/partition/work.ts';
+import type { MessageContext } from '../engine/partition/work.ts';
 import type { Sender } from '../hub/replies/sender.ts';
 import type { Log } from '../log/log.ts';
 import { findCard } from '../messages/index.ts';
 import { other } from '../metrics/declared/declaration.ts';
 import type { Meter } from '../metrics/meter.ts';
+import type { Arrival } from '../protocol/arrival.ts';
 import { bytesHeld, bytesReceived, bytesToReserve } from '../protocol/body.ts';
 import { resultCodes } from '../protocol/codes.ts';
 import { createEnvelopeReader, type Envelope, type EnvelopeLimits, invalid } from '../protocol/envelope.ts';
-import { eventId, type Generation, type HubEvent, type Origin } from '../protocol/event.ts';
+import { eventId, type Generation } from '../protocol/event.ts';
 import type { Json } from '../protocol/json.ts';
 import { textProperties } from '../protocol/properties.ts';
 import { Rejection } from '../protocol/rejection.ts';
@@ -29,18 +30,6 @@ import { beginTrace, endHandled, type MessageTrace, untilHandled } from './messa
 import { answer, type Handled } from './respond.ts';
 import { tellBegun, tellHandled } from './told.ts';
 import { unknownName } from './unknownName.ts';
-
-/** A message of ours, attributed to the device that sent it. */
-export interface Arrival {
-  readonly event: HubEvent;
-  readonly generation: Generation;
-  readonly deviceId: string;
-  readonly origin: Origin;
-  /** Whether it may have been handled before: after a crash, or as a dead letter. */
-  readonly redelivered: boolean;
-  /** How often it has been parked before; 0 when it comes from the hub. */
-  readonly attempts?: number;
-}
 
 /** What is recorded of a message while it is handled. */
 interface Followed {

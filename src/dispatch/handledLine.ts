@@ -1,9 +1,9 @@
 import type { CallTimes } from '../backends/call.ts';
 import { timeOfDay } from '../concurrency/clocks.ts';
 import type { Log } from '../log/log.ts';
+import type { Arrival } from '../protocol/arrival.ts';
 import { firstOf } from '../protocol/details.ts';
 import type { HubEvent } from '../protocol/event.ts';
-import type { Arrival } from './dispatch.ts';
 import type { Answered, Handled } from './respond.ts';
 
 /** When and where a message was handled. */

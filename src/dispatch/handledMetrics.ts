@@ -1,7 +1,7 @@
 import { other } from '../metrics/declared/declaration.ts';
 import type { Meter } from '../metrics/meter.ts';
+import type { Arrival } from '../protocol/arrival.ts';
 import { resultCodes } from '../protocol/codes.ts';
-import type { Arrival } from './dispatch.ts';
 import type { Course } from './handledLine.ts';
 import type { Answered, Handled } from './respond.ts';
 

@@ -1,9 +1,9 @@
 import { findCard } from '../messages/index.ts';
+import type { Arrival } from '../protocol/arrival.ts';
 import { resultCodes } from '../protocol/codes.ts';
 import type { Envelope } from '../protocol/envelope.ts';
 import { derivedTraceId, newTraceparent, traceContextOf } from '../protocol/trace.ts';
 import type { Span, Traces } from '../tracing/span.ts';
-import type { Arrival } from './dispatch.ts';
 import type { Answered } from './respond.ts';
 
 /** The trace of a message. The trace id is the same whether spans are recorded or not (D105). */

@@ -1,9 +1,9 @@
 import type { Log } from '../log/log.ts';
 import type { Meter } from '../metrics/meter.ts';
+import type { Arrival } from '../protocol/arrival.ts';
 import { classify, type HubEvent, senderOf, undecodedProperties, whyNotOurs } from '../protocol/event.ts';
 import { misspellingIn } from '../protocol/misspellings.ts';
 import type { Taps } from '../tap/taps.ts';
-import type { Arrival } from './dispatch.ts';
 
 interface ArrivalsOptions {
   readonly hub: string;

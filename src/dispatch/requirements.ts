@@ -1,11 +1,11 @@
 import type { BackendName, Backends } from '../backends/backends.ts';
 import type { Card } from '../card/card.ts';
-import type { Requirement } from '../hub/partition/lanes.ts';
+import type { Requirement } from '../engine/order/queued.ts';
 import { catalogue, findCard } from '../messages/index.ts';
+import type { Arrival } from '../protocol/arrival.ts';
 import { createEnvelopeReader, type EnvelopeLimits, nameOf } from '../protocol/envelope.ts';
 import { eventId } from '../protocol/event.ts';
 import { textProperties } from '../protocol/properties.ts';
-import type { Arrival } from './dispatch.ts';
 
 /** The backends that must be available before a message starts; undefined when it needs none (B5). */
 export type RequirementOf = (arrival: Arrival) => Requirement | undefined;

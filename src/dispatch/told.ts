@@ -1,6 +1,6 @@
+import type { Arrival } from '../protocol/arrival.ts';
 import type { Envelope } from '../protocol/envelope.ts';
 import type { Tell } from '../tap/taps.ts';
-import type { Arrival } from './dispatch.ts';
 import type { Course } from './handledLine.ts';
 import type { Answered, Handled } from './respond.ts';
 

@@ -1,5 +1,5 @@
 import type { BackendName, Backends } from '../backends/backends.ts';
-import type { DeviceWork } from '../hub/partition/deviceWork.ts';
+import type { DeviceWork } from '../engine/order/deviceWork.ts';
 import type { Step } from '../tap/steps.ts';
 import { ageOf, secondsSince, shownTime } from './ages.ts';
 

@@ -1,6 +1,6 @@
 import type { Backends } from '../backends/backends.ts';
-import type { Budget } from '../hub/partition/budget.ts';
-import type { Pace } from '../hub/partition/pace.ts';
+import type { Budget } from '../engine/budget/budget.ts';
+import type { Pace } from '../engine/budget/pace.ts';
 import type { Consumer } from '../hub/reading/consumer.ts';
 import type { Sender } from '../hub/replies/sender.ts';
 import type { Meter } from '../metrics/meter.ts';

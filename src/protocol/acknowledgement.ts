@@ -1,21 +1,9 @@
 import { gzipSync } from 'node:zlib';
 import { fits, type Reply, systemCorrelationId } from './c2d.ts';
-import { type ResultCode, resultCodes } from './codes.ts';
+import { resultCodes } from './codes.ts';
 import { type Envelope, messageId } from './envelope.ts';
+import type { Result } from './result.ts';
 import { longestThatFits } from './shortening.ts';
-
-/** The result of one message, for its acknowledgement. */
-export interface Result {
-  readonly success: boolean;
-  readonly code: ResultCode;
-  readonly details: string;
-  /** Body fields of this message beyond the three common ones. */
-  readonly fields: Readonly<Record<string, unknown>>;
-  /** Properties of this message beyond the generation's own. */
-  readonly properties: Readonly<Record<string, string>>;
-  /** spec: identity.delete uses the key "detail" */
-  readonly detailsKey: 'details' | 'detail';
-}
 
 /**
  * The acknowledgement of a message within the hub's limit: compressed where V2 allows, then shortened (C3). If it is still

@@ -1,6 +1,6 @@
-import type { Result } from './acknowledgement.ts';
 import { fits, maxReplyBytes, type Reply } from './c2d.ts';
 import { shortened } from './details.ts';
+import type { Result } from './result.ts';
 
 /** Most characters of shortened texts. */
 const ofDetails = 256;

@@ -18,7 +18,7 @@ const calm: readonly string[] = [];
 export const sabotages: readonly Sabotage[] = [
   {
     name: 'a checkpoint before the work is done',
-    file: 'src/hub/partition/partition.ts',
+    file: 'src/engine/partition/partition.ts',
     find: 'begin: (event) => checkpoints.begin(see(event)),',
     replace: `begin: (event) => {
       const begun = checkpoints.begin(see(event));
@@ -30,7 +30,7 @@ export const sabotages: readonly Sabotage[] = [
   },
   {
     name: 'one message too many remembered as done',
-    file: 'src/hub/partition/checkpoints.ts',
+    file: 'src/engine/progress/checkpoints.ts',
     find: 'before !== undefined && isDone(before, sequenceNumber)',
     replace: 'before !== undefined && (isDone(before, sequenceNumber) || isDone(before, sequenceNumber - 1))',
     reportedAs: ['lost'],
@@ -38,7 +38,7 @@ export const sabotages: readonly Sabotage[] = [
   },
   {
     name: 'no last checkpoint',
-    file: 'src/hub/partition/partition.ts',
+    file: 'src/engine/partition/partition.ts',
     find: '      await checkpoints.flush();\n',
     replace: '',
     reportedAs: ['state', 'duplicated'],
@@ -46,7 +46,7 @@ export const sabotages: readonly Sabotage[] = [
   },
   {
     name: 'two messages of a device swapped',
-    file: 'src/hub/partition/lanes.ts',
+    file: 'src/engine/order/lanes.ts',
     find: `      lane.last.next = message;
       lane.last = message;`,
     replace: `      if (lane.length === 1) lane.last = message;
@@ -56,7 +56,7 @@ export const sabotages: readonly Sabotage[] = [
   },
   {
     name: 'two messages of a device at the same time',
-    file: 'src/hub/partition/intake.ts',
+    file: 'src/engine/partition/intake.ts',
     find: 'const { event, deviceId } = arrival;',
     replace: `const { event } = arrival;
     const deviceId = \`\${arrival.deviceId} \${event.sequenceNumber % 2}\`;`,
@@ -65,7 +65,7 @@ export const sabotages: readonly Sabotage[] = [
   },
   {
     name: 'the messages of a flooding device in another order',
-    file: 'src/hub/partition/lanes.ts',
+    file: 'src/engine/order/lanes.ts',
     find: `      lane.last.next = message;
       lane.last = message;`,
     replace: `      const before = lane.length < 16 ? lane.last : lane.first;
@@ -120,7 +120,7 @@ export const sabotages: readonly Sabotage[] = [
   },
   {
     name: 'a repeat taken for a new message',
-    file: 'src/hub/partition/partition.ts',
+    file: 'src/engine/partition/partition.ts',
     find: 'arrivalOf(event, redeliveryHorizon.redelivered(event.sequenceNumber))',
     replace: 'arrivalOf(event, event.sequenceNumber < 0)',
     reportedAs: ['duplicated', 'state'],

@@ -1,7 +1,7 @@
 import { expect, it, vi } from 'vitest';
 import { createDirectory } from '../../src/deadLetters/directory.ts';
-import { createHandling } from '../../src/handling.ts';
 import { createLog } from '../../src/log/log.ts';
+import { createHandling } from '../../src/programs/handling.ts';
 import { settings } from '../support/environment.ts';
 import { withFakeTimers } from '../support/fakeTimers.ts';
 import { lettersIn } from '../support/letters.ts';

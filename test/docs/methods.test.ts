@@ -6,7 +6,7 @@ import { settingDocs } from '../../src/settings/config.ts';
 import { codesIn, readPage, tableOf } from './markdown.ts';
 
 const page = readPage('methods.md');
-const source = ['src', 'src/methods', 'src/hub/methods', 'src/backends']
+const source = ['src/programs', 'src/methods', 'src/hub/methods', 'src/backends']
   .flatMap((folder) => readdirSync(folder).map((name) => join(folder, name)))
   .filter((name) => name.endsWith('.ts'))
   .map((name) => readFileSync(name, 'utf8'))

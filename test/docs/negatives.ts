@@ -6,11 +6,11 @@ export const proven: Denials = {
   'README.md': [
     [
       'delays no other device',
-      'hub/fairness.test › are not delayed by one whose every message hangs until its deadline',
+      'engine/fairness.test › are not delayed by one whose every message hangs until its deadline',
     ],
     [
       'wait in the hub, not in memory',
-      'hub/partition.test › takes no more than the budget allows; the rest stays in the hub',
+      'engine/partition.test › takes no more than the budget allows; the rest stays in the hub',
     ],
     ['No message can stop the service', 'e2e/quarantine.test › is parked, and nobody else’s'],
     ['No secrets in the log', 'dispatch/dispatch.test › holds no body, no key and no token, whatever happens'],
@@ -19,11 +19,11 @@ export const proven: Denials = {
     ['Nothing is lost', 'hub/crashMessages.test › a process that dies anywhere in the path of a message'],
     [
       'so that a restart does not repeat it',
-      'hub/partition.test › does not repeat after a restart what was done behind one slow message',
+      'engine/partition.test › does not repeat after a restart what was done behind one slow message',
     ],
     [
       'Devices do not wait for each other',
-      'hub/lanes.test › one device is handled one message after the other, devices side by side',
+      'engine/lanes.test › one device is handled one message after the other, devices side by side',
     ],
     [
       'do not wait for messages that need another',
@@ -42,7 +42,7 @@ export const proven: Denials = {
     [
       'No event vanishes',
       'hub/boundedDecoding.test › an event comes with its properties and without its body, which is',
-      'hub/partition.test › tells of each gap in the sequence numbers once',
+      'engine/partition.test › tells of each gap in the sequence numbers once',
     ],
     [
       'one whose properties cannot be decoded is counted',
@@ -64,7 +64,7 @@ export const proven: Denials = {
       'A slow device delays no other',
       'methods/load.test › has a limit of invocations, beyond which callers get 503; other devices are not affected',
     ],
-    ['have not been started', 'hub/lanes.test › one device is handled one message after the other'],
+    ['have not been started', 'engine/lanes.test › one device is handled one message after the other'],
     [
       'derived from the event and never random',
       'protocol/event.test › are the same for the same event, however often it is delivered',
@@ -75,25 +75,28 @@ export const proven: Denials = {
     ],
     [
       'is not executed again',
-      'hub/quarantine/quarantine.test › a message that was alone',
+      'engine/quarantine/quarantine.test › a message that was alone',
       'dispatch/dispatch.test › without its body being read or a backend called',
     ],
     [
       'messages that are no suspects go on at once',
-      'hub/quarantine/restarts.test › of which are slow are served, 40 quick ones within seconds',
+      'engine/quarantine/restarts.test › of which are slow are served, 40 quick ones within seconds',
     ],
     [
       'never dead-lettered for being slow',
-      'hub/quarantine/restarts.test › beside slow innocent ones is the only one that is parked',
+      'engine/quarantine/restarts.test › beside slow innocent ones is the only one that is parked',
     ],
-    ['normal operation none', 'hub/quarantine/restarts.test › notes nothing, whatever the number of messages'],
-    ['delay no small one of another device', 'hub/fairness.test › large messages of many devices delay no small one'],
+    ['normal operation none', 'engine/quarantine/restarts.test › notes nothing, whatever the number of messages'],
+    [
+      'delay no small one of another device',
+      'engine/fairness.test › large messages of many devices delay no small one',
+    ],
     ['No message costs more than 25 times', 'cost.test › is looked at once, up to where it breaks a rule'],
     [
       'no more than three times what `JSON.parse` takes',
       'protocol/jsonAnswer.test › is looked at once, and its elements are counted',
     ],
-    ['never take more than `DELIVERY_MAX_BYTES`', 'hub/fairness.test › of all together is never exceeded either'],
+    ['never take more than `DELIVERY_MAX_BYTES`', 'engine/fairness.test › of all together is never exceeded either'],
     [
       'or for the end of its daily quota drops nothing',
       'hub/sender.test › tries one reply each minute, and drops none',
@@ -218,7 +221,7 @@ export const proven: Denials = {
       'backends/outages.test › all 40 messages that meet it wait, and succeed when a probe finds the backend back',
     ],
     ['the name is `?msgType`', 'protocol/misspellings.test › is %j'],
-    ['in no order relative to yours', 'hub/lanes.test › devices side by side'],
+    ['in no order relative to yours', 'engine/lanes.test › devices side by side'],
     ['Nothing may follow the compressed data', 'protocol/body.test › is refused when anything comes after it: %s'],
     [
       'would not fit into a message otherwise',
@@ -257,7 +260,7 @@ export const proven: Denials = {
     ['No finished message is repeated', 'e2e/drain.test › the next one repeats nothing'],
     [
       'does not cause a repeat of everything behind it',
-      'hub/partition.test › does not repeat after a restart what was done behind one slow message',
+      'engine/partition.test › does not repeat after a restart what was done behind one slow message',
     ],
     [
       'is not ready but does not ask for a restart',

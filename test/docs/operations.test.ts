@@ -56,7 +56,7 @@ describe('docs/operations.md', () => {
   it('names commands that the image has', () => {
     const commands = [...page.matchAll(/node dist\/(\w+)\.js/g)].map(([, name = '']) => name);
     expect(new Set(commands)).toEqual(new Set(['admin', 'deadLetters', 'tap']));
-    for (const name of commands) expect(readdirSync('src')).toContain(`${name}.ts`);
+    for (const name of commands) expect(readdirSync('src/programs')).toContain(`${name}.ts`);
   });
 });
 

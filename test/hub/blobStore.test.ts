@@ -1,7 +1,7 @@
 import { ContainerClient } from '@azure/storage-blob';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type Azurite, accountKey, connectionStringTo, startAzurite } from '../../sandbox/methods/azurite.ts';
-import { decodeCompletion, encodeCompletion } from '../../src/hub/partition/completionMap.ts';
+import { decodeCompletion, encodeCompletion } from '../../src/engine/progress/completionMap.ts';
 import { createBlobStore } from '../../src/hub/stores/blobStore.ts';
 import { type LossyProxy, startLossyProxy } from '../support/lossyProxy.ts';
 

@@ -2,17 +2,17 @@ import type { AxiosAdapter } from 'axios';
 import type { Client } from 'azure-iothub';
 import { expect, it, vi } from 'vitest';
 import { TransportFailure } from '../../src/backends/transport.ts';
-import { createPartition } from '../../src/hub/partition/partition.ts';
+import { createPartition } from '../../src/engine/partition/partition.ts';
 import { createServiceConnection } from '../../src/hub/replies/serviceConnection.ts';
 import { createLog } from '../../src/log/log.ts';
+import { budgetOf, usual } from '../engine/support/partitions.ts';
+import { diskSpool } from '../engine/support/spools.ts';
 import { settingsWith } from '../support/environment.ts';
 import { hubEvent } from '../support/events.ts';
 import { withFakeTimers } from '../support/fakeTimers.ts';
 import { arrivalOf, wire } from '../support/wiring.ts';
 import { v2 } from './support/messages.ts';
-import { budgetOf, usual } from './support/partitions.ts';
 import { senderOver, untold } from './support/replying.ts';
-import { diskSpool } from './support/spools.ts';
 
 // A handler that hangs would hold its partition for ever, for its ownership is renewed all the same (SDK trap 13). So
 // whatever a message waits for may never come, and the message ends nevertheless: the next one is handled, though there

@@ -5,7 +5,7 @@ import { expect, it, onTestFinished, vi } from 'vitest';
 import { createLog } from '../../src/log/log.ts';
 import type { Metrics } from '../../src/metrics/exposition.ts';
 import { noMeter } from '../../src/metrics/meter.ts';
-import { startService } from '../../src/service.ts';
+import { startService } from '../../src/programs/service.ts';
 import { settings } from '../support/environment.ts';
 
 /** Nobody listens on this port. */

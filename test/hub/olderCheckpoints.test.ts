@@ -7,7 +7,7 @@ import { startAzurite } from '../../sandbox/methods/azurite.ts';
 import { createBlobStore } from '../../src/hub/stores/blobStore.ts';
 import { createFileStore } from '../../src/hub/stores/fileStore.ts';
 import type { Store } from '../../src/hub/stores/store.ts';
-import { events, partitionByHand } from './support/partitions.ts';
+import { events, partitionByHand } from '../engine/support/partitions.ts';
 
 // Recorded with the version before the map had one form: partition 0 has a short map, partition 1 a long one.
 

@@ -1,15 +1,15 @@
 import type { AxiosAdapter } from 'axios';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { TransportFailure } from '../../src/backends/transport.ts';
-import { createBudget } from '../../src/hub/partition/budget.ts';
-import { createPartition } from '../../src/hub/partition/partition.ts';
+import { createBudget } from '../../src/engine/budget/budget.ts';
+import { createPartition } from '../../src/engine/partition/partition.ts';
 import { createLog } from '../../src/log/log.ts';
+import { usual } from '../engine/support/partitions.ts';
+import { diskSpool } from '../engine/support/spools.ts';
 import { settings } from '../support/environment.ts';
 import { hubEvent } from '../support/events.ts';
 import { withFakeTimers } from '../support/fakeTimers.ts';
 import { arrivalOf, wire } from '../support/wiring.ts';
-import { usual } from './support/partitions.ts';
-import { diskSpool } from './support/spools.ts';
 
 withFakeTimers();
 

@@ -1,6 +1,6 @@
 import { EventHubConsumerClient, type SubscriptionEventHandlers } from '@azure/event-hubs';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import type { Partition } from '../../src/hub/partition/partition.ts';
+import type { Partition } from '../../src/engine/partition/partition.ts';
 import { createReader, type Reader } from '../../src/hub/reading/reader.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
 import { createLog } from '../../src/log/log.ts';

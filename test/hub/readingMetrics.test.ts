@@ -1,15 +1,15 @@
 import { expect, it, vi } from 'vitest';
-import { createPartition } from '../../src/hub/partition/partition.ts';
-import { createSuspectsInWork } from '../../src/hub/quarantine/suspectsInWork.ts';
+import { createPartition } from '../../src/engine/partition/partition.ts';
+import { createSuspectsInWork } from '../../src/engine/quarantine/suspectsInWork.ts';
 import type { Store } from '../../src/hub/stores/store.ts';
 import { createMeter } from '../../src/metrics/meter.ts';
+import { arrivalOf, budgetOf, limits, usual } from '../engine/support/partitions.ts';
+import { memorySpool } from '../engine/support/spools.ts';
 import { hubEvent } from '../support/events.ts';
 import { withFakeTimers } from '../support/fakeTimers.ts';
 import { readingOf } from '../support/readings.ts';
-import { arrivalOf, budgetOf, limits, usual } from './support/partitions.ts';
 import { silence } from './support/replying.ts';
 import { openSessions } from './support/sessions.ts';
-import { memorySpool } from './support/spools.ts';
 
 withFakeTimers();
 

@@ -2,11 +2,11 @@ import { expect, it, vi } from 'vitest';
 import { createConsumer } from '../../src/hub/reading/consumer.ts';
 import { createMemoryStore } from '../../src/hub/stores/memoryStore.ts';
 import { createLog } from '../../src/log/log.ts';
+import { arrivalOf, budgetOf, events, limits, usual } from '../engine/support/partitions.ts';
+import { memorySpool } from '../engine/support/spools.ts';
 import { withFakeTimers } from '../support/fakeTimers.ts';
 import { neverCrashing } from '../support/processLife.ts';
 import { createFakeHub } from './support/fakeHub.ts';
-import { arrivalOf, budgetOf, events, limits, usual } from './support/partitions.ts';
-import { memorySpool } from './support/spools.ts';
 import { standIns } from './support/standIns.ts';
 
 vi.mock('@azure/event-hubs', async (original) =>

@@ -7,7 +7,7 @@ import { expect, it, onTestFinished, vi } from 'vitest';
 import { startAzurite } from '../../sandbox/methods/azurite.ts';
 import { openStore } from '../../src/hub/stores/openStore.ts';
 import { createLog } from '../../src/log/log.ts';
-import { startService } from '../../src/service.ts';
+import { startService } from '../../src/programs/service.ts';
 import { settings } from '../support/environment.ts';
 import { hubEvent } from '../support/events.ts';
 import { neverCrashing } from '../support/processLife.ts';

@@ -4,11 +4,11 @@ import {
   knownRedeliveryHorizon,
   openRedeliveryHorizon,
   type RedeliveryHorizon,
-} from '../../src/hub/partition/redeliveryHorizon.ts';
+} from '../../src/engine/progress/redeliveryHorizon.ts';
 import { beginPartitionSession } from '../../src/hub/reading/session.ts';
-import { arrivalOf, budgetOf, events, usual } from './support/partitions.ts';
+import { arrivalOf, budgetOf, events, usual } from '../engine/support/partitions.ts';
+import { diskSpool } from '../engine/support/spools.ts';
 import { silence } from './support/replying.ts';
-import { diskSpool } from './support/spools.ts';
 
 const record = { partition: '0', owner: 'me', epoch: 1, wantedBy: '', wantedSince: 0, renewedAt: 0, etag: 'e' };
 

@@ -3,13 +3,13 @@ import { createReadingTroubles } from '../../src/hub/reading/readingTroubles.ts'
 import { createPartitionSessions } from '../../src/hub/reading/sessions.ts';
 import { createMemoryStore } from '../../src/hub/stores/memoryStore.ts';
 import type { Ownership } from '../../src/hub/stores/store.ts';
+import { arrivalOf, budgetOf, limits, usual } from '../engine/support/partitions.ts';
+import { memorySpool } from '../engine/support/spools.ts';
 import { hubEvent } from '../support/events.ts';
 import { withFakeTimers } from '../support/fakeTimers.ts';
 import { neverCrashing } from '../support/processLife.ts';
 import { createFakeHub } from './support/fakeHub.ts';
-import { arrivalOf, budgetOf, limits, usual } from './support/partitions.ts';
 import { silence, untold } from './support/replying.ts';
-import { memorySpool } from './support/spools.ts';
 
 withFakeTimers();
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createBudget } from '../../src/hub/partition/budget.ts';
+import { createBudget } from '../../src/engine/budget/budget.ts';
 import { passUntil, settle, waitingService } from './support/waitingService.ts';
 
 // Messages that merely wait take nothing that a message needs which could begin. Time is the test's own.

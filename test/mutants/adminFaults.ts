@@ -169,7 +169,7 @@ export const adminFaults: readonly Fault[] = [
     replace: '',
     caughtBy: 'says which operation of which backend it is',
   }),
-  ...inFile('src/hub/partition/lanes.ts', ['test/hub/deviceWork.test.ts'], {
+  ...inFile('src/engine/order/lanes.ts', ['test/engine/deviceWork.test.ts'], {
     fault: 'does not say who waits for room',
     find: "      if (taking) found.set(taking, 'room');\n",
     replace: '',

@@ -30,7 +30,7 @@ export const deliveryFaults: readonly Fault[] = [
     },
   ),
   ...inFile(
-    'src/service.ts',
+    'src/programs/service.ts',
     ['test/hub/health.test.ts'],
     {
       fault: 'stops without a count',
@@ -111,7 +111,7 @@ export const deliveryFaults: readonly Fault[] = [
     replace: '',
     caughtBy: 'leaves undecided what is no longer ours to send',
   }),
-  ...inFile('src/hub/partition/work.ts', ['test/hub/partition.test.ts'], {
+  ...inFile('src/engine/partition/work.ts', ['test/engine/partition.test.ts'], {
     fault: 'counts a message as done that was not handled to its end',
     find: 'if (isHandled) end(begun);',
     replace: 'end(begun);',
@@ -141,21 +141,21 @@ export const deliveryFaults: readonly Fault[] = [
     replace: 'forceMs: drainMs + 15_000',
     caughtBy: 'force comes neither before the owner’s expiry',
   }),
-  ...inFile('src/hub/partition/checkpoints.ts', ['test/hub/checkpoints.test.ts'], {
+  ...inFile('src/engine/progress/checkpoints.ts', ['test/engine/checkpoints.test.ts'], {
     fault: 'counts what is passed over as handled',
     find: '      watermark.pass(position);\n',
     replace: '      watermark.pass(position);\n      handled += 1;\n',
     caughtBy: 'for events that are passed over',
   }),
-  ...inFile('src/hub/partition/checkpoints.ts', ['test/hub/checkpoints.test.ts'], {
+  ...inFile('src/engine/progress/checkpoints.ts', ['test/engine/checkpoints.test.ts'], {
     fault: 'forgets what the reader before had done and this one has not come to yet',
     find: 'watermark.doneAbove(), before)',
     replace: 'watermark.doneAbove())',
     caughtBy: 'still says what the reader before had done',
   }),
   ...inFile(
-    'src/hub/partition/completionMap.ts',
-    ['test/hub/completionMap.test.ts'],
+    'src/engine/progress/completionMap.ts',
+    ['test/engine/completionMap.test.ts'],
     {
       fault: 'believes the map of another position',
       find: 'if (writtenAt !== String(position)) return undefined;',
@@ -181,7 +181,7 @@ export const deliveryFaults: readonly Fault[] = [
     replace: 'if (record === undefined || (owner === "" && epoch === 0)) return false;',
     caughtBy: 'let only one write, at whichever step the first one is held up',
   }),
-  ...inFile('src/hub/partition/redeliveryHorizon.ts', ['test/hub/crashOwnership.test.ts'], {
+  ...inFile('src/engine/progress/redeliveryHorizon.ts', ['test/hub/crashOwnership.test.ts'], {
     fault: 'forgets that a message may be a repeat',
     find: 'redeliveryHorizon = await newest();',
     replace: 'redeliveryHorizon = Math.min(-1, await newest());',
@@ -199,7 +199,7 @@ export const deliveryFaults: readonly Fault[] = [
     replace: 'const draft = path || ',
     caughtBy: 'leaves the old one or the new one',
   }),
-  ...inFile('src/hub/partition/partition.ts', ['test/hub/crashOutcomes.test.ts'], {
+  ...inFile('src/engine/partition/partition.ts', ['test/hub/crashOutcomes.test.ts'], {
     fault: 'counts what waits in the spool as done',
     find: 'begin: (event) => checkpoints.begin(see(event)),',
     replace:

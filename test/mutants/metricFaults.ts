@@ -81,7 +81,7 @@ export const metricFaults: readonly Fault[] = [
       caughtBy: 'counted as lost, also when it drains already',
     },
   ),
-  ...inFile('src/hub/partition/partition.ts', reading, {
+  ...inFile('src/engine/partition/partition.ts', reading, {
     fault: 'reports passed over events as read messages',
     find: 'if (arrival) {\n        options.onRead?.();',
     replace: 'options.onRead?.();\n      if (arrival) {',

@@ -1,20 +1,20 @@
 import type { Fault } from './faults.ts';
 import { inFile } from './inFile.ts';
 
-const restarts = ['test/hub/quarantine/restarts.test.ts'];
-const rules = ['test/hub/quarantine/quarantine.test.ts'];
+const restarts = ['test/engine/quarantine/restarts.test.ts'];
+const rules = ['test/engine/quarantine/quarantine.test.ts'];
 
 /** In what keeps a message from ending the process for ever. */
 export const quarantineFaults: readonly Fault[] = [
-  ...inFile('src/hub/quarantine/note.ts', [...restarts, 'test/hub/quarantine/note.test.ts'], {
+  ...inFile('src/engine/quarantine/note.ts', [...restarts, 'test/engine/quarantine/note.test.ts'], {
     fault: 'counts violent ends anew whenever the position has moved',
     find: 'position < upTo;',
     replace: 'position < 0;',
     caughtBy: 'although the position moves between the ends',
   }),
   ...inFile(
-    'src/hub/quarantine/note.ts',
-    [...restarts, 'test/hub/quarantine/note.test.ts'],
+    'src/engine/quarantine/note.ts',
+    [...restarts, 'test/engine/quarantine/note.test.ts'],
     {
       fault: 'clears suspects that were in work at a violent end',
       find: 'isInWork || ends > 0 || !wereInWork',
@@ -35,7 +35,7 @@ export const quarantineFaults: readonly Fault[] = [
     },
   ),
   ...inFile(
-    'src/hub/quarantine/suspectsInWork.ts',
+    'src/engine/quarantine/suspectsInWork.ts',
     rules,
     {
       fault: 'lets others begin while a suspect is noted as alone',
@@ -57,7 +57,7 @@ export const quarantineFaults: readonly Fault[] = [
     },
   ),
   ...inFile(
-    'src/hub/quarantine/turns.ts',
+    'src/engine/quarantine/turns.ts',
     [...restarts, ...rules],
     {
       fault: 'begins a suspect alone while others are in work',
@@ -79,7 +79,7 @@ export const quarantineFaults: readonly Fault[] = [
     },
   ),
   ...inFile(
-    'src/hub/quarantine/quarantine.ts',
+    'src/engine/quarantine/quarantine.ts',
     [...restarts, ...rules],
     {
       fault: 'begins suspects that are not noted',
@@ -112,27 +112,27 @@ export const quarantineFaults: readonly Fault[] = [
       caughtBy: 'is the first message of a device',
     },
   ),
-  ...inFile('src/hub/partition/checkpoints.ts', ['test/hub/checkpoints.test.ts'], {
+  ...inFile('src/engine/progress/checkpoints.ts', ['test/engine/checkpoints.test.ts'], {
     fault: 'writes checkpoints as rarely after violent ends as in normal times',
     find: 'isWatchful ? Math.min(watchful.everyMs, limits.everyMs) : limits.everyMs',
     replace: 'isWatchful ? limits.everyMs : limits.everyMs',
     caughtBy: 'while violent ends are noted',
   }),
-  ...inFile('src/hub/partition/checkpoints.ts', ['test/hub/checkpoints.test.ts'], {
+  ...inFile('src/engine/progress/checkpoints.ts', ['test/engine/checkpoints.test.ts'], {
     fault: 'writes checkpoints in quick succession for hours after a violent end',
     find: ' && performance.now() < watchfulUntil',
     replace: '',
     caughtBy: 'at the usual intervals again after four of them',
   }),
-  ...inFile('src/hub/partition/work.ts', ['test/hub/quarantine/inPartition.test.ts'], {
+  ...inFile('src/engine/partition/work.ts', ['test/engine/quarantine/inPartition.test.ts'], {
     fault: 'keeps the room of a message that is passed over',
     find: "if (!('event' in kept)) await fetched(kept);",
     replace: '',
     caughtBy: 'that is passed over frees its room',
   }),
   ...inFile(
-    'src/hub/quarantine/quarantine.ts',
-    ['test/hub/quarantine/quarantine.test.ts'],
+    'src/engine/quarantine/quarantine.ts',
+    ['test/engine/quarantine/quarantine.test.ts'],
     {
       fault: 'notes suspects that wait for one that is alone when the partition closes',
       find: '      if (draining.aborted) return;\n      for (const one of sequenceNumbers) inWork.add(one);',
@@ -146,31 +146,31 @@ export const quarantineFaults: readonly Fault[] = [
       caughtBy: 'leaves those that wait, and notes nothing more',
     },
   ),
-  ...inFile('src/hub/partition/intake.ts', restarts, {
+  ...inFile('src/engine/partition/intake.ts', restarts, {
     fault: 'begins suspects beside others as they come',
     find: ' && !quarantine?.isSuspect(deviceId, event.sequenceNumber)',
     replace: '',
     caughtBy: 'is parked after the ends',
   }),
-  ...inFile('src/hub/partition/lanes.ts', ['test/hub/lanes.test.ts'], {
+  ...inFile('src/engine/order/lanes.ts', ['test/engine/lanes.test.ts'], {
     fault: 'keeps the turn of a suspect that a backend holds up',
     find: '    quarantine?.putBack(lane.deviceId, lane.first.sequenceNumber);\n',
     replace: '',
     caughtBy: 'is put back',
   }),
-  ...inFile('src/hub/reading/startPosition.ts', ['test/hub/quarantine/violentEnds.test.ts'], {
+  ...inFile('src/hub/reading/startPosition.ts', ['test/engine/quarantine/violentEnds.test.ts'], {
     fault: 'keeps a violent end to itself',
     find: 'note === before || (await store.writeProgress(record, noted))',
     replace: 'note !== undefined || (await store.writeProgress(record, noted))',
     caughtBy: 'whose reader died is noted once',
   }),
-  ...inFile('src/hub/reading/sessions.ts', ['test/hub/quarantine/violentEnds.test.ts'], {
+  ...inFile('src/hub/reading/sessions.ts', ['test/engine/quarantine/violentEnds.test.ts'], {
     fault: 'forgets a violent end when the partition cannot be opened at once',
     find: 'const afterViolentEnd = uncounted.has(partition);',
     replace: 'const afterViolentEnd = uncounted.delete(partition);',
     caughtBy: 'is counted all the same when that succeeds',
   }),
-  ...inFile('src/hub/reading/consumer.ts', ['test/hub/quarantine/violentEnds.test.ts'], {
+  ...inFile('src/hub/reading/consumer.ts', ['test/engine/quarantine/violentEnds.test.ts'], {
     fault: 'takes a partition that was given back for one that died',
     find: 'seen !== undefined && seen.begun === undefined',
     replace: 'seen !== undefined',

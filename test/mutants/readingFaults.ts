@@ -1,12 +1,12 @@
 import type { Fault } from './faults.ts';
 import { inFile } from './inFile.ts';
 
-const budget = ['test/hub/budget.test.ts'];
+const budget = ['test/engine/budget.test.ts'];
 const session = ['test/hub/session.test.ts'];
 
 /** In the spool, the budget, the sessions and the ownership of partitions. */
 export const readingFaults: readonly Fault[] = [
-  ...inFile('src/hub/partition/partition.ts', ['test/hub/partition.test.ts'], {
+  ...inFile('src/engine/partition/partition.ts', ['test/engine/partition.test.ts'], {
     fault: 'sees a gap before the first event',
     find: 'previous !== undefined && next > previous + 1',
     replace: 'next > (previous ?? seen?.sequenceNumber ?? next) + 1',
@@ -29,8 +29,8 @@ export const readingFaults: readonly Fault[] = [
     },
   ),
   ...inFile(
-    'src/hub/partition/spool.ts',
-    ['test/hub/spool.test.ts'],
+    'src/engine/spool/spool.ts',
+    ['test/engine/spool.test.ts'],
     {
       fault: 'gives a segment away that it still writes to',
       find: 'left === 0 && segment !== current',
@@ -63,8 +63,8 @@ export const readingFaults: readonly Fault[] = [
     },
   ),
   ...inFile(
-    'src/hub/partition/blockReader.ts',
-    ['test/hub/blockReader.test.ts'],
+    'src/engine/spool/blockReader.ts',
+    ['test/engine/blockReader.test.ts'],
     {
       fault: 'gives bytes of a block that were overwritten since',
       find: 'end = Math.max(at, begin);',
@@ -79,7 +79,7 @@ export const readingFaults: readonly Fault[] = [
     },
   ),
   ...inFile(
-    'src/hub/partition/line.ts',
+    'src/engine/budget/line.ts',
     budget,
     {
       fault: 'takes somebody else out of the line when one ends that was admitted',
@@ -94,14 +94,14 @@ export const readingFaults: readonly Fault[] = [
       caughtBy: 'is given back overall as well',
     },
   ),
-  ...inFile('src/hub/partition/work.ts', ['test/hub/partitionEnd.test.ts'], {
+  ...inFile('src/engine/partition/work.ts', ['test/engine/partitionEnd.test.ts'], {
     fault: 'keeps the place of a message that was not handled to its end',
     find: '      giveBack();\n      if (isHandled) end(begun);',
     replace: '      if (isHandled) {\n        giveBack();\n        end(begun);\n      }',
     caughtBy: 'leaves nothing charged of what was not handled to its end',
   }),
   ...inFile(
-    'src/hub/partition/capacity.ts',
+    'src/engine/budget/capacity.ts',
     budget,
     {
       fault: 'gives back a message overall with bytes alone',

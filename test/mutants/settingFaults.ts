@@ -66,7 +66,7 @@ export const settingFaults: readonly Fault[] = [
     },
   ),
   ...inFile(
-    'src/service.ts',
+    'src/programs/service.ts',
     ['test/hub/health.test.ts', 'test/hub/serviceSettings.test.ts'],
     {
       fault: 'never asks for a restart',
@@ -124,7 +124,7 @@ export const settingFaults: readonly Fault[] = [
       "export const scaling = {\n  colour: { doc: 'Red.', format: 'optional-text', default: '', env: 'SCALING_COLOUR' },",
     caughtBy: 'each setting of the service has a row',
   }),
-  ...inFile('src/service.ts', every, {
+  ...inFile('src/programs/service.ts', every, {
     fault: 'keeps as many messages of a device in memory as a partition has on disk',
     find: '        deviceMessages,\n',
     replace: '        deviceMessages: spoolMessages,\n',

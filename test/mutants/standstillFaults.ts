@@ -29,7 +29,7 @@ export const standstillFaults: readonly Fault[] = [
     replace: '',
     caughtBy: 'revoked after a standstill',
   }),
-  ...inFile('src/hub/partition/partition.ts', ['test/hub/partitionEnd.test.ts'], {
+  ...inFile('src/engine/partition/partition.ts', ['test/engine/partitionEnd.test.ts'], {
     fault: 'writes the last checkpoint before messages in flight have left',
     find: 'await condition.waitWhile(() => work.running() > 0, leaveMs);',
     replace: '',

@@ -25,13 +25,13 @@ export const stateFaults: readonly Fault[] = [
     replace: 'lagEvents === undefined ? lagEvents',
     caughtBy: 'says how far behind the hub it is',
   }),
-  ...inFile('src/hub/partition/contents.ts', ['test/hub/partitionState.test.ts'], {
+  ...inFile('src/engine/partition/contents.ts', ['test/hub/partitionState.test.ts'], {
     fault: 'takes the newest message for the oldest',
     find: 'oldest.sequenceNumber < first.sequenceNumber',
     replace: 'oldest.sequenceNumber > first.sequenceNumber',
     caughtBy: 'says how far behind the hub it is',
   }),
-  ...inFile('src/hub/partition/checkpoints.ts', ['test/hub/partitionState.test.ts'], {
+  ...inFile('src/engine/progress/checkpoints.ts', ['test/hub/partitionState.test.ts'], {
     fault: 'counts no checkpoint that could not be written',
     find: '      failures += 1;\n',
     replace: '',

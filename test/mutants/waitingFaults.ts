@@ -6,8 +6,8 @@ const waiting = ['test/hub/waiting.test.ts'];
 /** In what keeps messages that merely wait from taking room (B5, D27, D28). */
 export const waitingFaults: readonly Fault[] = [
   ...inFile(
-    'src/hub/partition/lanes.ts',
-    ['test/hub/lanes.test.ts'],
+    'src/engine/order/lanes.ts',
+    ['test/engine/lanes.test.ts'],
     {
       fault: 'keeps a place for a message whose backend has gone',
       find: '      budget.of(cost).give(cost);\n      hold(lane, requirement);',
@@ -28,7 +28,7 @@ export const waitingFaults: readonly Fault[] = [
     },
   ),
   ...inFile(
-    'src/hub/partition/intake.ts',
+    'src/engine/partition/intake.ts',
     waiting,
     {
       fault: 'begins a message though its backend is out',
@@ -56,7 +56,7 @@ export const waitingFaults: readonly Fault[] = [
     caughtBy: 'give their places to others when it goes while they are in work',
   }),
   ...inFile(
-    'src/hub/partition/work.ts',
+    'src/engine/partition/work.ts',
     waiting,
     {
       fault: 'keeps the place of a message that is being answered',
@@ -71,15 +71,15 @@ export const waitingFaults: readonly Fault[] = [
       caughtBy: 'hold as many places as they find no room',
     },
   ),
-  ...inFile('src/hub/partition/partition.ts', waiting, {
+  ...inFile('src/engine/partition/partition.ts', waiting, {
     fault: 'leaves charged what waits in a partition that is closed',
     find: '    backlog.clear();\n',
     replace: '',
     caughtBy: 'leaves nothing of it charged',
   }),
   ...inFile(
-    'src/hub/partition/line.ts',
-    ['test/hub/budget.test.ts'],
+    'src/engine/budget/line.ts',
+    ['test/engine/budget.test.ts'],
     {
       fault: 'forgets those behind one who leaves the line',
       find: 'resolve(false);\n    admitNext();',
@@ -94,8 +94,8 @@ export const waitingFaults: readonly Fault[] = [
     },
   ),
   ...inFile(
-    'src/hub/partition/pace.ts',
-    ['test/hub/pace.test.ts'],
+    'src/engine/budget/pace.ts',
+    ['test/engine/pace.test.ts'],
     {
       fault: 'lets more begin while the event loop is full',
       find: 'busy < shares.spare',
@@ -116,8 +116,8 @@ export const waitingFaults: readonly Fault[] = [
     },
   ),
   ...inFile(
-    'src/hub/partition/budget.ts',
-    ['test/hub/budget.test.ts'],
+    'src/engine/budget/budget.ts',
+    ['test/engine/budget.test.ts'],
     {
       fault: 'lets large messages take all of the bytes',
       find: 'const largeShare = 3 / 4;',
@@ -143,19 +143,19 @@ export const waitingFaults: readonly Fault[] = [
       caughtBy: 'take three quarters of the bytes at most',
     },
   ),
-  ...inFile('src/hub/partition/lanes.ts', ['test/hub/lanes.test.ts'], {
+  ...inFile('src/engine/order/lanes.ts', ['test/engine/lanes.test.ts'], {
     fault: 'lets small messages wait behind a large one',
     find: 'isLarge(first.cost) ? large : small',
     replace: 'small',
     caughtBy: 'delays no small one of another device',
   }),
-  ...inFile('src/hub/partition/intake.ts', ['test/hub/fairness.test.ts'], {
+  ...inFile('src/engine/partition/intake.ts', ['test/engine/fairness.test.ts'], {
     fault: 'reads no further while a large message waits for its bytes',
     find: ' && (!isLarge(one.cost) || charge.hasRoom(one.cost))',
     replace: '',
     caughtBy: 'large messages of many devices delay no small one',
   }),
-  ...inFile('src/hub/partition/line.ts', ['test/hub/pace.test.ts'], {
+  ...inFile('src/engine/budget/line.ts', ['test/engine/pace.test.ts'], {
     fault: 'asks only once for more messages in flight',
     find: '    if (queue.length > 0 && messages >= mostNow()) pace?.reached(admitNext);\n',
     replace: '',

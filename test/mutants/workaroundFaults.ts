@@ -128,8 +128,8 @@ export const workaroundFaults: readonly Fault[] = [
     caughtBy: 'has no more replies open than allowed',
   }),
   ...inFile(
-    'src/hub/partition/partition.ts',
-    ['test/hub/ownFaults.test.ts', 'test/hub/partitionEnd.test.ts'],
+    'src/engine/partition/partition.ts',
+    ['test/engine/ownFaults.test.ts', 'test/engine/partitionEnd.test.ts'],
     {
       fault: 'trap 9: lets an event that cannot be looked at stop the partition',
       find: "      onTrouble(error, 'event passed over');\n      return undefined;",
@@ -143,13 +143,13 @@ export const workaroundFaults: readonly Fault[] = [
       caughtBy: 'writes no checkpoint after ownership is lost',
     },
   ),
-  ...inFile('src/hub/partition/work.ts', ['test/hub/ownFaults.test.ts'], {
+  ...inFile('src/engine/partition/work.ts', ['test/engine/ownFaults.test.ts'], {
     fault: 'trap 9: lets a fault of its own stop a device',
     find: "      onTrouble(error, 'message given up');\n      return true;",
     replace: '      throw error;',
     caughtBy: 'with one message does not stop its device',
   }),
-  ...inFile('src/hub/partition/partition.ts', ['test/hub/workaroundsOfReading.test.ts'], {
+  ...inFile('src/engine/partition/partition.ts', ['test/hub/workaroundsOfReading.test.ts'], {
     fault: 'trap 17: handles again what a restarted partition gives again',
     find: '      if (seen && event.sequenceNumber <= seen.sequenceNumber) continue;\n',
     replace: '',

@@ -4,9 +4,10 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { folderOf, idOf } from '../../src/deadLetters/deadLetter.ts';
 import type { DeadLetters } from '../../src/deadLetters/store.ts';
-import type { Arrival, Dispatch } from '../../src/dispatch/dispatch.ts';
+import type { Dispatch } from '../../src/dispatch/dispatch.ts';
 import { chosenLetters } from '../../src/operations/choice.ts';
 import { type ReplayOptions, rememberingFailures, replay } from '../../src/operations/replay.ts';
+import type { Arrival } from '../../src/protocol/arrival.ts';
 import { allLetters, letter, lettersInDirectory } from '../support/letters.ts';
 
 let directory: string;

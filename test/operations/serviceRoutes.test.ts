@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest';
-import type { DeviceWork } from '../../src/hub/partition/deviceWork.ts';
+import type { DeviceWork } from '../../src/engine/order/deviceWork.ts';
 import { serviceRoutes } from '../../src/operations/serviceRoutes.ts';
 import { withFakeTimers } from '../support/fakeTimers.ts';
 

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { within } from '../../concurrency/within.ts';
+import type { DeviceWork } from '../../engine/order/deviceWork.ts';
+import type { Arriving } from '../../engine/partition/intake.ts';
 import { createTroubles } from '../../log/troubles.ts';
-import type { DeviceWork } from '../partition/deviceWork.ts';
-import type { Arriving } from '../partition/intake.ts';
 import type { Ownership } from '../stores/store.ts';
 import { type BalanceLimits, decide } from './balance.ts';
 import { type EventHubConnectionOptions, openEventHubConnection } from './eventHubConnection.ts';

@@ -1,7 +1,7 @@
+import type { Gap } from '../../engine/partition/partition.ts';
 import type { Troubles } from '../../log/troubles.ts';
 import type { Meter } from '../../metrics/meter.ts';
 import type { Taps } from '../../tap/taps.ts';
-import type { Gap } from '../partition/partition.ts';
 
 /** Reports each gap in the sequence numbers of a partition session once, with its reason: counted, logged, tapped (D191). */
 export interface GapReports {

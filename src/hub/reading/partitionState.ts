@@ -1,4 +1,4 @@
-import type { PartitionContents } from '../partition/contents.ts';
+import type { PartitionContents } from '../../engine/partition/contents.ts';
 import type { PartitionSession } from './session.ts';
 
 /** What one partition session of this instance does, for operators. */

@@ -5,9 +5,9 @@ import {
   type Subscription,
 } from '@azure/event-hubs';
 import { within } from '../../concurrency/within.ts';
+import type { Partition } from '../../engine/partition/partition.ts';
 import type { Log } from '../../log/log.ts';
 import type { HubEvent } from '../../protocol/event.ts';
-import type { Partition } from '../partition/partition.ts';
 import { type Diagnosis, diagnose } from './diagnosis.ts';
 
 const closesWithinMs = 5_000;

@@ -1,8 +1,8 @@
 import type { EventHubConsumerClient } from '@azure/event-hubs';
-import type { PartitionContents } from '../partition/contents.ts';
-import type { DeviceWork } from '../partition/deviceWork.ts';
-import type { Arriving } from '../partition/intake.ts';
-import { createPartition, type PartitionOptions } from '../partition/partition.ts';
+import type { DeviceWork } from '../../engine/order/deviceWork.ts';
+import type { PartitionContents } from '../../engine/partition/contents.ts';
+import type { Arriving } from '../../engine/partition/intake.ts';
+import { createPartition, type PartitionOptions } from '../../engine/partition/partition.ts';
 import type { Ownership } from '../stores/store.ts';
 import type { GapReports } from './gaps.ts';
 import { createReader, type Reader, type ReaderOptions } from './reader.ts';

@@ -1,11 +1,11 @@
 import { within } from '../../concurrency/within.ts';
+import type { Arriving } from '../../engine/partition/intake.ts';
+import type { PartitionOptions } from '../../engine/partition/partition.ts';
+import { knownRedeliveryHorizon, openRedeliveryHorizon } from '../../engine/progress/redeliveryHorizon.ts';
 import type { Message } from '../../log/events.ts';
 import type { Troubles } from '../../log/troubles.ts';
 import { type Meter, noMeter } from '../../metrics/meter.ts';
 import type { Taps } from '../../tap/taps.ts';
-import type { Arriving } from '../partition/intake.ts';
-import type { PartitionOptions } from '../partition/partition.ts';
-import { knownRedeliveryHorizon, openRedeliveryHorizon } from '../partition/redeliveryHorizon.ts';
 import type { Ownership, Store } from '../stores/store.ts';
 import type { Diagnosis } from './diagnosis.ts';
 import type { EventHubConnection } from './eventHubConnection.ts';

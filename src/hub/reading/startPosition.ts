@@ -1,7 +1,7 @@
 import type { PartitionProperties } from '@azure/event-hubs';
-import type { Progress } from '../partition/checkpoints.ts';
-import { decodeCompletion, isDone } from '../partition/completionMap.ts';
-import { decodeNote, encodeNote, noteAtOpening } from '../quarantine/note.ts';
+import type { Progress } from '../../engine/progress/checkpoints.ts';
+import { decodeCompletion, isDone } from '../../engine/progress/completionMap.ts';
+import { decodeNote, encodeNote, noteAtOpening } from '../../engine/quarantine/note.ts';
 import type { Ownership, Store } from '../stores/store.ts';
 import { UnreadableCheckpoint } from '../stores/storedProgress.ts';
 import { type CheckCheckpoint, OldInformation } from './foreignCheckpoint.ts';

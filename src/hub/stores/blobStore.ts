@@ -1,6 +1,6 @@
 import { ContainerClient } from '@azure/storage-blob';
+import type { Progress } from '../../engine/progress/checkpoints.ts';
 import type { CallLimits } from '../../storage/storageCalls.ts';
-import type { Progress } from '../partition/checkpoints.ts';
 import {
   type BlobPlace,
   ownershipLabels,

@@ -1,4 +1,4 @@
-import type { Progress } from '../partition/checkpoints.ts';
+import type { Progress } from '../../engine/progress/checkpoints.ts';
 
 /** The lease of a partition. */
 export interface Ownership {

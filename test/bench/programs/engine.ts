@@ -1,9 +1,9 @@
 import { tmpdir } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createBudget } from '../../../src/hub/partition/budget.ts';
-import { createPartition } from '../../../src/hub/partition/partition.ts';
-import { knownRedeliveryHorizon } from '../../../src/hub/partition/redeliveryHorizon.ts';
-import { openSpool } from '../../../src/hub/partition/spool.ts';
+import { createBudget } from '../../../src/engine/budget/budget.ts';
+import { createPartition } from '../../../src/engine/partition/partition.ts';
+import { knownRedeliveryHorizon } from '../../../src/engine/progress/redeliveryHorizon.ts';
+import { openSpool } from '../../../src/engine/spool/spool.ts';
 import type { HubEvent } from '../../../src/protocol/event.ts';
 import { answerParent } from '../processes/answerParent.ts';
 

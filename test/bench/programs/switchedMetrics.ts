@@ -1,9 +1,9 @@
-import '../../../src/v8Flags.ts';
+import '../../../src/programs/v8Flags.ts';
 import type { Metrics } from '../../../src/metrics/exposition.ts';
 import { createMeter, type Meter } from '../../../src/metrics/meter.ts';
 import { observeProcess } from '../../../src/metrics/processGauges.ts';
-import { runProgram } from '../../../src/program.ts';
-import { startService } from '../../../src/service.ts';
+import { runProgram } from '../../../src/programs/program.ts';
+import { startService } from '../../../src/programs/service.ts';
 import { configDirectory, readSettings } from '../../../src/settings/config.ts';
 
 /** The service, and its parent says whether it records metrics. */

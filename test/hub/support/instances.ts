@@ -1,4 +1,4 @@
-import { decodeCompletion, isDone } from '../../../src/hub/partition/completionMap.ts';
+import { decodeCompletion, isDone } from '../../../src/engine/progress/completionMap.ts';
 import { type Consumer, createConsumer } from '../../../src/hub/reading/consumer.ts';
 import { createMemoryStore } from '../../../src/hub/stores/memoryStore.ts';
 import type { Store } from '../../../src/hub/stores/store.ts';

@@ -1,6 +1,6 @@
 import { tmpdir } from 'node:os';
-import { createBudget } from '../../../src/hub/partition/budget.ts';
-import { openSpool } from '../../../src/hub/partition/spool.ts';
+import { createBudget } from '../../../src/engine/budget/budget.ts';
+import { openSpool } from '../../../src/engine/spool/spool.ts';
 import { createLog } from '../../../src/log/log.ts';
 import type { HubEvent } from '../../../src/protocol/event.ts';
 import { bodyBytes } from '../../support/events.ts';

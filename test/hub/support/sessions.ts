@@ -4,12 +4,12 @@ import { createPartitionSessions } from '../../../src/hub/reading/sessions.ts';
 import { createMemoryStore } from '../../../src/hub/stores/memoryStore.ts';
 import type { Ownership, Store } from '../../../src/hub/stores/store.ts';
 import { createMeter } from '../../../src/metrics/meter.ts';
+import { arrivalOf, budgetOf, limits, usual } from '../../engine/support/partitions.ts';
+import { memorySpool } from '../../engine/support/spools.ts';
 import { hubEvent } from '../../support/events.ts';
 import { neverCrashing } from '../../support/processLife.ts';
 import { createFakeHub } from './fakeHub.ts';
-import { arrivalOf, budgetOf, limits, usual } from './partitions.ts';
 import { silence, untold } from './replying.ts';
-import { memorySpool } from './spools.ts';
 
 interface Circumstances {
   readonly meter?: ReturnType<typeof createMeter>;

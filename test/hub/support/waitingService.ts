@@ -6,15 +6,15 @@ import type { BackendName } from '../../../src/backends/backends.ts';
 import { createDeadline } from '../../../src/backends/deadline.ts';
 import { TransportFailure } from '../../../src/backends/transport.ts';
 import { createRequirements } from '../../../src/dispatch/requirements.ts';
-import { type Budget, createBudget } from '../../../src/hub/partition/budget.ts';
-import { createPartition } from '../../../src/hub/partition/partition.ts';
-import { openSpool } from '../../../src/hub/partition/spool.ts';
+import { type Budget, createBudget } from '../../../src/engine/budget/budget.ts';
+import { createPartition } from '../../../src/engine/partition/partition.ts';
+import { openSpool } from '../../../src/engine/spool/spool.ts';
 import { messageLimits } from '../../../src/settings/groups/constants.ts';
+import { usual } from '../../engine/support/partitions.ts';
 import { settings } from '../../support/environment.ts';
 import { hubEvent } from '../../support/events.ts';
 import { arrivalOf, wire } from '../../support/wiring.ts';
 import { v2 } from './messages.ts';
-import { usual } from './partitions.ts';
 
 interface Given {
   readonly maxMessages?: number;

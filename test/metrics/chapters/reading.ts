@@ -1,9 +1,9 @@
 import { vi } from 'vitest';
-import { createQuarantine } from '../../../src/hub/quarantine/quarantine.ts';
-import { createSuspectsInWork, patienceMs } from '../../../src/hub/quarantine/suspectsInWork.ts';
+import { createQuarantine } from '../../../src/engine/quarantine/quarantine.ts';
+import { createSuspectsInWork, patienceMs } from '../../../src/engine/quarantine/suspectsInWork.ts';
 import { createGapReports } from '../../../src/hub/reading/gaps.ts';
 import type { Meter, MeterWithReadings } from '../../../src/metrics/meter.ts';
-import { limits } from '../../hub/support/partitions.ts';
+import { limits } from '../../engine/support/partitions.ts';
 import { silence, untold } from '../../hub/support/replying.ts';
 import { openSessions } from '../../hub/support/sessions.ts';
 import { type Chapter, times } from '../support/points.ts';

@@ -1,5 +1,5 @@
 import type { BackendState } from '../../../src/backends/backends.ts';
-import { createBudget } from '../../../src/hub/partition/budget.ts';
+import { createBudget } from '../../../src/engine/budget/budget.ts';
 import type { PartitionState } from '../../../src/hub/reading/partitionState.ts';
 import { observeService } from '../../../src/operations/gauges.ts';
 import { type Chapter, times } from '../support/points.ts';

@@ -1,0 +1,201 @@
+import { type Budget, isLarge } from '../budget/budget.ts';
+import type { Quarantine } from '../quarantine/quarantine.ts';
+import type { Queued, Requirement } from './queued.ts';
+
+/**
+ * A *lane* is the queue of one device. Its messages are handled one at a time, in order of arrival; lanes run
+ * concurrently (G2). A lane exists only while it has a message. Only a message in flight is charged (D27).
+ */
+export interface Lanes<M extends Queued> {
+  /** Appends a message to its lane. */
+  add(deviceId: string, message: M): void;
+  /** Begins a message that is already charged to the budget. Its lane must be empty. */
+  begin(deviceId: string, message: M): void;
+  /** For operators: each lane with its first message. */
+  all(): Iterable<LaneView<M>>;
+  /** For operators: what the first messages of lanes wait for; without those that are in flight. */
+  waits(): ReadonlyMap<LaneView<M>, Wait>;
+  count(): number;
+  /** Messages in the lane, the one in flight included. */
+  length(deviceId: string): number;
+}
+
+interface LanesOptions<M> {
+  readonly budget: Pick<Budget, 'of'>;
+  /** When aborted, no more messages begin. */
+  readonly draining: AbortSignal;
+  /** Handles a message and releases its part of the budget. Must not reject. */
+  work(message: M): Promise<void>;
+  /** A lane has become shorter. */
+  ended?(): void;
+  /** When omitted, no message is a suspect. */
+  readonly quarantine?: Pick<Quarantine, 'isSuspect' | 'turnOf' | 'putBack' | 'ended'> | undefined;
+}
+
+/** Room in the budget, its turn among the suspects, or backends. */
+export type Wait = 'room' | 'turn' | Requirement;
+
+/** A lane as others see it. */
+export interface LaneView<M> {
+  readonly deviceId: string;
+  readonly first: M;
+  readonly length: number;
+}
+
+interface Lane<M> {
+  readonly deviceId: string;
+  first: M;
+  last: M;
+  length: number;
+}
+
+/** Lanes whose first message waits for the budget. */
+interface Ready<M> {
+  readonly lanes: Set<Lane<M>>;
+  /** One iterator for all lanes: a new one for each would have to skip the deleted entries. */
+  readonly inOrder: Iterator<Lane<M>>;
+  /** The one that is in the line of the budget. */
+  taking: Lane<M> | undefined;
+}
+
+function createReady<M>(): Ready<M> {
+  const lanes = new Set<Lane<M>>();
+  return { lanes, inOrder: lanes.values(), taking: undefined };
+}
+
+export function createLanes<M extends Queued>(options: LanesOptions<M>): Lanes<M> {
+  const { budget, draining, work, ended, quarantine } = options;
+  const lanes = new Map<string, Lane<M>>();
+  /** A large message that waits for room delays no small one (D192). */
+  const [small, large] = [createReady<M>(), createReady<M>()];
+  /** Lanes whose first message waits for a requirement. */
+  const held = new Map<Requirement, Lane<M>[]>();
+  /** Those whose first message waits for its turn. */
+  const suspected = new Set<Lane<M>>();
+
+  async function run(lane: Lane<M>) {
+    await work(lane.first);
+    const noted = quarantine?.ended(lane.first.sequenceNumber);
+    if (noted !== undefined) await noted;
+    removeFirst(lane);
+    beginReady();
+  }
+
+  function removeFirst(lane: Lane<M>) {
+    lane.length -= 1;
+    if (lane.first.next === undefined) lanes.delete(lane.deviceId);
+    else {
+      lane.first = lane.first.next as M;
+      readyFor(lane).lanes.add(lane);
+    }
+    ended?.();
+  }
+
+  async function beginInTurn(lane: Lane<M>, turn: Promise<boolean>) {
+    suspected.add(lane);
+    const isTurn = await turn;
+    suspected.delete(lane);
+    if (!isTurn) return;
+    readyFor(lane).lanes.add(lane);
+    beginReady();
+  }
+
+  const readyFor = ({ first }: Lane<M>): Ready<M> => (isLarge(first.cost) ? large : small);
+
+  function beginReady() {
+    beginThose(small);
+    beginThose(large);
+  }
+
+  /** Only one lane at a time waits for the budget, so that a new message waits behind one lane, not behind all. */
+  function beginThose(ready: Ready<M>) {
+    while (ready.lanes.size > 0 && ready.taking === undefined && !draining.aborted) {
+      const lane = ready.inOrder.next().value as Lane<M>;
+      ready.lanes.delete(lane);
+      const { cost, requirement } = lane.first;
+      if (!requirement.isMet()) {
+        hold(lane, requirement);
+        continue;
+      }
+      if (quarantine?.isSuspect(lane.deviceId, lane.first.sequenceNumber)) {
+        void beginInTurn(lane, quarantine.turnOf(lane.deviceId, lane.first.sequenceNumber));
+        continue;
+      }
+      const room = budget.of(cost).take(cost, draining);
+      if (room === undefined) void run(lane);
+      else void beginWhenTaken(room, lane, ready);
+    }
+  }
+
+  async function beginWhenTaken(room: Promise<boolean>, lane: Lane<M>, ready: Ready<M>) {
+    ready.taking = lane;
+    const isTaken = await room;
+    ready.taking = undefined;
+    if (!isTaken) return;
+    const { cost, requirement } = lane.first;
+    if (requirement.isMet() && !draining.aborted) void run(lane);
+    else {
+      budget.of(cost).give(cost);
+      hold(lane, requirement);
+    }
+    beginReady();
+  }
+
+  function hold(lane: Lane<M>, requirement: Requirement) {
+    quarantine?.putBack(lane.deviceId, lane.first.sequenceNumber);
+    const others = held.get(requirement);
+    if (others) others.push(lane);
+    else {
+      held.set(requirement, [lane]);
+      void release(requirement);
+    }
+  }
+
+  async function release(requirement: Requirement) {
+    if (!(await requirement.met(draining))) return;
+    const released = held.get(requirement) ?? [];
+    held.delete(requirement);
+    for (const lane of released.sort(inOrderOfArrival)) readyFor(lane).lanes.add(lane);
+    beginReady();
+  }
+
+  function laneOf(deviceId: string, message: M): Lane<M> {
+    const lane = { deviceId, first: message, last: message, length: 1 };
+    lanes.set(deviceId, lane);
+    return lane;
+  }
+
+  return {
+    add(deviceId, message) {
+      const lane = lanes.get(deviceId);
+      if (lane === undefined) {
+        const added = laneOf(deviceId, message);
+        readyFor(added).lanes.add(added);
+        beginReady();
+        return;
+      }
+      lane.last.next = message;
+      lane.last = message;
+      lane.length += 1;
+    },
+    begin(deviceId, message) {
+      void run(laneOf(deviceId, message));
+    },
+    all: () => lanes.values(),
+    count: () => lanes.size,
+    waits() {
+      const found = new Map<LaneView<M>, Wait>();
+      for (const { lanes, taking } of [small, large]) {
+        for (const lane of lanes) found.set(lane, 'room');
+        if (taking) found.set(taking, 'room');
+      }
+      for (const lane of suspected) found.set(lane, 'turn');
+      for (const [requirement, waiting] of held) for (const lane of waiting) found.set(lane, requirement);
+      return found;
+    },
+    length: (deviceId) => lanes.get(deviceId)?.length ?? 0,
+  };
+}
+
+const inOrderOfArrival = <M extends Queued>(one: Lane<M>, other: Lane<M>) =>
+  one.first.sequenceNumber - other.first.sequenceNumber;

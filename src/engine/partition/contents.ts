@@ -1,0 +1,71 @@
+import type { Lanes } from '../order/lanes.ts';
+import type { Queued } from '../order/queued.ts';
+import type { CheckpointState, Checkpoints } from '../progress/checkpoints.ts';
+import type { Quarantine } from '../quarantine/quarantine.ts';
+import type { Spool } from '../spool/spool.ts';
+import type { Work } from './work.ts';
+
+/** What a partition holds, for operators. */
+export interface PartitionContents {
+  /** Messages whose handling has begun and whose replies are not all settled. */
+  readonly inFlight: number;
+  /** Read and waiting to begin, in memory and on disk. */
+  readonly waiting: number;
+  /** Those of them that are on disk. */
+  readonly spooled: { readonly messages: number; readonly bytes: number };
+  /** Devices with messages here: each has a lane. */
+  readonly devices: number;
+  /** The oldest message that is not handled to its end. */
+  readonly oldest: OldestMessage | undefined;
+  readonly checkpoint: CheckpointState;
+  /** Messages under suspicion of having ended the process (G4). */
+  readonly suspects: number;
+}
+
+interface OldestMessage {
+  readonly device: string;
+  readonly sequenceNumber: number;
+  /** When it was read from the hub, as `performance.now()`. */
+  readonly readAt: number;
+}
+
+interface Kept extends Queued {
+  readonly readAt: number;
+}
+
+interface Parts<M extends Kept> {
+  readonly checkpoints: Pick<Checkpoints, 'pending' | 'state'>;
+  readonly work: Pick<Work<never>, 'running'>;
+  readonly spool: Pick<Spool, 'taken'>;
+  readonly lanes: Pick<Lanes<M>, 'all' | 'count'>;
+  readonly quarantine: Pick<Quarantine, 'suspects'> | undefined;
+}
+
+/** Walks over all lanes: only for when an operator asks. */
+export function contentsOf<M extends Kept>({
+  checkpoints,
+  work,
+  spool,
+  lanes,
+  quarantine,
+}: Parts<M>): PartitionContents {
+  const inFlight = work.running();
+  return {
+    inFlight,
+    waiting: Math.max(0, checkpoints.pending() - inFlight),
+    spooled: spool.taken(),
+    devices: lanes.count(),
+    oldest: oldestIn(lanes),
+    checkpoint: checkpoints.state(),
+    suspects: quarantine?.suspects() ?? 0,
+  };
+}
+
+function oldestIn<M extends Kept>(lanes: Pick<Lanes<M>, 'all'>): OldestMessage | undefined {
+  let oldest: OldestMessage | undefined;
+  for (const { deviceId, first } of lanes.all()) {
+    if (oldest !== undefined && oldest.sequenceNumber < first.sequenceNumber) continue;
+    oldest = { device: deviceId, sequenceNumber: first.sequenceNumber, readAt: first.readAt };
+  }
+  return oldest;
+}

@@ -1,0 +1,220 @@
+import type { Message as LogMessage } from '../../log/events.ts';
+import type { HubEvent } from '../../protocol/event.ts';
+import type { Tell } from '../../tap/taps.ts';
+import type { Budget } from '../budget/budget.ts';
+import { type DeviceWork, deviceWorkIn } from '../order/deviceWork.ts';
+import { createLanes } from '../order/lanes.ts';
+import type { Requirement } from '../order/queued.ts';
+import { type CheckpointLimits, type CheckpointOptions, createCheckpoints } from '../progress/checkpoints.ts';
+import type { RedeliveryHorizon } from '../progress/redeliveryHorizon.ts';
+import type { Position } from '../progress/watermark.ts';
+import { createQuarantine, type QuarantineOptions } from '../quarantine/quarantine.ts';
+import { createBacklog } from '../spool/backlog.ts';
+import type { Spool } from '../spool/spool.ts';
+import { createCondition } from './condition.ts';
+import { contentsOf, type PartitionContents } from './contents.ts';
+import { type Arriving, createIntake } from './intake.ts';
+import { createLifecycle } from './lifecycle.ts';
+import { createWork, type Message, type MessageContext } from './work.ts';
+
+export interface PartitionOptions<A extends Arriving> extends Omit<CheckpointOptions, 'limits' | 'onRevoked'> {
+  /** The budget of this partition, which charges the overall one too. */
+  readonly budget: Budget;
+  /**
+   * Reads an event; undefined when it is to be skipped.
+   * @param redelivered its handling may have begun before
+   */
+  arrivalOf(event: HubEvent, redelivered: boolean): A | undefined;
+  /** Bytes to reserve for a message before its handling begins (R6). */
+  costOf(event: HubEvent): number;
+  /** Undefined while nobody follows the device; nobody does when omitted. */
+  tellOf?(arrival: A): Tell | undefined;
+  /** What a message requires to begin (B5); nothing when omitted. */
+  requirementOf?(arrival: A): Requirement | undefined;
+  /** Handles one message and returns whether it was handled to its end. */
+  dispatch(arrival: A, context: MessageContext): Promise<boolean>;
+  readonly redeliveryHorizon: RedeliveryHorizon;
+  /** A message was read from the hub. */
+  onRead?(): void;
+  /** The hub numbers events without gaps, but there were none between these two events of this session. */
+  onGap?(gap: Gap): void;
+  /** Reports a failure after which the partition goes on. */
+  onTrouble(error: unknown, what: LogMessage<'error'>): void;
+  /** The partition has revoked itself: another instance owns it, or the spool has lost messages. */
+  onRevoked(): void;
+  readonly spool: Spool;
+  /** For sessions after violent ends (G4); when omitted, no message is a suspect. */
+  readonly quarantine?: Pick<QuarantineOptions, 'mostSuspects' | 'suspectsInWork' | 'log' | 'meter'>;
+  readonly limits: PartitionLimits;
+}
+
+/** Sequence numbers that are missing between two events. */
+export interface Gap {
+  readonly after: number;
+  readonly next: number;
+}
+
+export interface PartitionLimits extends CheckpointLimits {
+  /** Most messages of one device that are kept in memory; the others wait in the spool. */
+  readonly deviceMessages: number;
+}
+
+/** One partition of the hub while this instance owns it. */
+export interface Partition {
+  /**
+   * Accepts events in hub order; resolves when there is room for more. Skips events that were admitted before: a new
+   * subscription repeats them while those of the old one still wait for room. Never rejects.
+   */
+  admit(events: readonly HubEvent[]): Promise<void>;
+  /** The last admitted event: a new subscription resumes after it. */
+  position(): Position | undefined;
+  /** When the hub received that event; undefined while none has been admitted. */
+  enqueuedAt(): Date | undefined;
+  /** For operators; walks over all lanes. */
+  contents(): PartitionContents;
+  /** The devices with messages here, or one of them. */
+  devices(device: string | undefined): readonly DeviceWork[];
+  /** Messages read and not handled to their end. */
+  pending(): number;
+  /**
+   * Accepts and begins no more messages, waits up to `limitMs` for those in flight, tells the rest to leave, and writes
+   * the last checkpoint.
+   * Returns how many messages remain for the next reader.
+   */
+  drain(limitMs: number): Promise<number>;
+  /** Ownership is lost: accepts, begins and writes nothing more; messages in flight end at their next step. */
+  revoke(): void;
+}
+
+/** How long a drain waits for messages in flight to leave, after it has told them to. */
+const leaveMs = 1_000;
+
+export function createPartition<A extends Arriving>(options: PartitionOptions<A>): Partition {
+  const { budget, arrivalOf, spool, limits, redeliveryHorizon, onTrouble } = options;
+  const condition = createCondition();
+  const life = createLifecycle(() => {
+    backlog.clear();
+    condition.changed();
+  });
+  const checkpoints = createCheckpoints({ ...options, onRevoked: revokedMeanwhile });
+  const backlog = createBacklog<A>({ room: budget.waiting, spool, onTrouble });
+  const quarantine =
+    options.quarantine &&
+    createQuarantine({
+      ...options.quarantine,
+      note: options.progress?.note,
+      annotate: checkpoints.annotate,
+      draining: life.draining,
+    });
+  const work = createWork<A>({
+    ...options,
+    fateOf: (sequenceNumber) => quarantine?.fateOf(sequenceNumber) ?? 'handled',
+    backlog,
+    arrivalIn,
+    draining: life.draining,
+    ended: life.ended,
+    end: checkpoints.end,
+    onUnreadable: revokedMeanwhile,
+    changed: condition.changed,
+  });
+  const lanes = createLanes<Message<A>>({
+    quarantine,
+    budget,
+    draining: life.draining,
+    work: work.handle,
+    ended: condition.changed,
+  });
+  const takeIn = createIntake<A>({
+    ...options,
+    lanes,
+    quarantine,
+    backlog,
+    condition,
+    draining: life.draining,
+    // The event counts as read from here, not from after the await: a drain may ask before.
+    begin: (event) => checkpoints.begin(see(event)),
+    deviceMessages: limits.deviceMessages,
+  });
+  let seen: Position | undefined = options.progress;
+  let enqueuedAt: Date | undefined;
+  /** Sequence number of the last event of this session. */
+  let previous: number | undefined;
+  let admitting = Promise.resolve();
+
+  function see({ sequenceNumber, offset, enqueuedTimeUtc }: HubEvent): Position {
+    enqueuedAt = enqueuedTimeUtc;
+    seen = { sequenceNumber, offset };
+    return seen;
+  }
+
+  function revoke() {
+    checkpoints.stop(true);
+    life.revoke();
+    condition.changed();
+  }
+
+  /** Revoked by the result of a checkpoint, or because the spool has lost messages. */
+  function revokedMeanwhile() {
+    if (life.ended.aborted) return;
+    revoke();
+    options.onRevoked();
+  }
+
+  /** An event that cannot be read must not stop the events after it (G4). */
+  function arrivalIn(event: HubEvent): A | undefined {
+    try {
+      return arrivalOf(event, redeliveryHorizon.redelivered(event.sequenceNumber));
+    } catch (error) {
+      onTrouble(error, 'event passed over');
+      return undefined;
+    }
+  }
+
+  function noteGap(next: number) {
+    if (previous !== undefined && next > previous + 1) options.onGap?.({ after: previous, next });
+    previous = next;
+  }
+
+  async function admitAll(events: readonly HubEvent[], readAt: number) {
+    if (events.length > 0) await redeliveryHorizon.look();
+    for (const event of events) {
+      if (life.state() !== 'reading') return;
+      if (event.sequenceNumber === undefined) {
+        arrivalIn(event); // it has no place to pass: the next event shows the gap (D190)
+        continue;
+      }
+      if (seen && event.sequenceNumber <= seen.sequenceNumber) continue;
+      noteGap(event.sequenceNumber);
+      const arrival = checkpoints.isDone(event.sequenceNumber) ? undefined : arrivalIn(event);
+      if (arrival) {
+        options.onRead?.();
+        const waiting = takeIn(arrival, readAt);
+        if (waiting !== undefined) await waiting;
+      } else checkpoints.pass(see(event));
+    }
+  }
+
+  return {
+    admit(events) {
+      const readAt = performance.now();
+      admitting = admitting.then(() => admitAll(events, readAt));
+      return admitting;
+    },
+    position: () => seen,
+    enqueuedAt: () => enqueuedAt,
+    contents: () => contentsOf({ checkpoints, work, spool, lanes, quarantine }),
+    devices: (device) => deviceWorkIn(lanes, device),
+    pending: checkpoints.pending,
+    async drain(limitMs) {
+      life.drain();
+      await condition.waitWhile(() => work.running() > 0, limitMs);
+      life.release();
+      // A message whose reply was accepted at this moment still ends: the last checkpoint is to contain it (G3).
+      await condition.waitWhile(() => work.running() > 0, leaveMs);
+      await checkpoints.flush();
+      checkpoints.stop(false);
+      return checkpoints.pending();
+    },
+    revoke,
+  };
+}

@@ -1,0 +1,148 @@
+import type { Message as LogMessage } from '../../log/events.ts';
+import type { HubEvent } from '../../protocol/event.ts';
+import type { Steps } from '../../tap/steps.ts';
+import type { Budget } from '../budget/budget.ts';
+import type { Queued } from '../order/queued.ts';
+import type { Begun } from '../progress/watermark.ts';
+import type { Fate } from '../quarantine/quarantine.ts';
+import type { Backlog, Kept } from '../spool/backlog.ts';
+
+/** A message to be handled, and where it is stored until then. */
+export interface Message<A> extends Queued {
+  /** After the fetch the message itself, which may have to be handled again. */
+  kept: A | Kept<A>;
+  readonly begun: Begun;
+  /** Since its handling has begun. */
+  steps?: Steps | undefined;
+  /** When it was read from the hub, as `performance.now()`. */
+  readonly readAt: number;
+}
+
+/** What the handling of a message can ask of its partition. */
+export interface MessageContext {
+  /** Releases bytes that were reserved for the message and are not needed (R6). */
+  releaseBytes(bytes: number): void;
+  /** It waits for a backend that is down: moves its charge from the budget to `answering`, if it fits (D28). */
+  waiting(): void;
+  /**
+   * Only replies of so many bytes are left: moves the charge from the budget to `answering`, if it fits (D28).
+   */
+  answering(bytes: number): void;
+  /** Its handling begins: `steps` is what it does from now on. */
+  begins?(steps: Steps): void;
+  /** When aborted, the message makes no more calls and sends no more replies. */
+  readonly ended: AbortSignal;
+  /** When the message was read from the hub, as `performance.now()`; absent when it comes from the dead letters. */
+  readonly readAt?: number;
+  /** The message is not executed, but answered with a failure of the service and parked (G4). */
+  readonly parkUnexecuted?: boolean;
+}
+
+interface WorkOptions<A> extends Pick<MessageContext, 'ended'> {
+  /** When aborted, no more messages begin: those that wait remain for the next reader. */
+  readonly draining: AbortSignal;
+  readonly budget: Budget;
+  readonly backlog: Backlog<A>;
+  /** Reads an event from the spool. */
+  arrivalIn(event: HubEvent): A | undefined;
+  dispatch(arrival: A, context: MessageContext): Promise<boolean>;
+  onTrouble(error: unknown, what: LogMessage<'error'>): void;
+  /** A message has been handled to its end. */
+  end(begun: Begun): void;
+  /** A message cannot be fetched. */
+  onUnreadable(): void;
+  /** Of a message that may have ended the process (G4). */
+  fateOf(sequenceNumber: number): Fate;
+  /** A message has left the backlog. */
+  changed(): void;
+}
+
+export interface Work<A> {
+  /** Handles a message that is already charged to the budget, unless the partition drains. Never rejects. */
+  handle(message: Message<A>): Promise<void>;
+  running(): number;
+}
+
+export function createWork<A extends { readonly event: HubEvent }>(options: WorkOptions<A>): Work<A> {
+  const { budget, backlog, arrivalIn, dispatch, draining, ended, end, onTrouble, onUnreadable, changed } = options;
+  let running = 0;
+
+  async function fetched(kept: Kept<A>): Promise<A | undefined> {
+    try {
+      const found = await backlog.fetch(kept);
+      return 'event' in found ? found : arrivalIn(found);
+    } catch (error) {
+      if (!draining.aborted) onTrouble(error, 'spool cannot be read: reading the partition again from its checkpoint');
+      onUnreadable();
+      return undefined;
+    }
+  }
+
+  /** Fetches and dispatches the message. Returns whether it was handled to its end; false when the partition drains. */
+  async function carriedOut(message: Message<A>, context: MessageContext): Promise<boolean> {
+    const { kept } = message;
+    const arrival = 'event' in kept ? kept : await fetched(kept);
+    changed();
+    if (draining.aborted) return false;
+    if (arrival === undefined) return true;
+    message.kept = arrival;
+    running += 1;
+    try {
+      return await dispatch(arrival, context);
+    } catch (error) {
+      onTrouble(error, 'message given up');
+      return true;
+    } finally {
+      running -= 1;
+    }
+  }
+
+  /** Only its room is freed. */
+  async function passedOver({ kept }: Message<A>): Promise<boolean> {
+    if (!('event' in kept)) await fetched(kept);
+    return true;
+  }
+
+  return {
+    async handle(message) {
+      const { cost, begun, readAt, sequenceNumber } = message;
+      const fate = options.fateOf(sequenceNumber);
+      let held = cost;
+      let isAside = false;
+      const charge = budget.of(cost);
+      const giveBack = () => (isAside ? budget.answering : charge).give(held);
+
+      /** Moves the charge to `answering`, with so many bytes more; leaves it as it is when there is no room. */
+      function moveAside(more: number) {
+        if (isAside) budget.answering.give(held);
+        if (budget.answering.take(held + more)) {
+          if (!isAside) charge.give(held);
+          isAside = true;
+          held += more;
+        } else if (isAside) budget.answering.take(held); // fits: it was freed above
+      }
+
+      const context: MessageContext = {
+        releaseBytes(bytes) {
+          held -= bytes;
+          if (isAside) budget.answering.give(bytes, 0);
+          else charge.shrink(bytes);
+        },
+        waiting() {
+          if (!isAside) moveAside(0);
+        },
+        answering: moveAside,
+        begins(steps) {
+          message.steps = steps;
+        },
+        ended,
+        readAt,
+        parkUnexecuted: fate === 'parked',
+      };
+      const isHandled = fate === 'passed over' ? await passedOver(message) : await carriedOut(message, context);
+      giveBack();
+      if (isHandled) end(begun);
+    },
+    running: () => running,
+  };
+}

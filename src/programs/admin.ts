@@ -1,0 +1,39 @@
+import { parseArgs } from 'node:util';
+import { askAdmin } from '../operations/adminClient.ts';
+import { runCommand } from '../operations/runCommand.ts';
+import { configDirectory, readAdminSettings } from '../settings/config.ts';
+
+/** The operator's command to ask the admin port. */
+
+const usage = `Usage: admin [PATH] [options]
+
+Asks the admin port of the running program and prints its answer. Without PATH: all that can be asked.
+
+  --level L     changes the level of the log, until the next start
+  --url U       address of the admin port; default http://127.0.0.1:<ADMIN_PORT>
+
+For example: admin /devices?device=pump-7
+
+ADMIN_TOKEN is sent if it is set.
+`;
+
+await runCommand(async (args) => {
+  const { values, positionals } = parseArgs({
+    args,
+    allowPositionals: true,
+    options: { level: { type: 'string' }, url: { type: 'string' }, help: { type: 'boolean', default: false } },
+  });
+  const { level, url, help } = values;
+  const isWrong = positionals.length > 1 || (level !== undefined && positionals.length > 0);
+  if (help || isWrong) {
+    process.stdout.write(usage);
+    return help ? 0 : 1;
+  }
+  const settings = readAdminSettings(process.env, configDirectory);
+  const response =
+    level === undefined
+      ? await askAdmin(settings, url, positionals[0] ?? '/')
+      : await askAdmin(settings, url, '/level', { level });
+  process.stdout.write(await response.text());
+  return 0;
+});

@@ -1,0 +1,83 @@
+import { type Backends, createBackends } from '../backends/backends.ts';
+import { openDeadLetters } from '../deadLetters/open.ts';
+import type { DeadLetters } from '../deadLetters/store.ts';
+import { createDispatch, type Dispatch } from '../dispatch/dispatch.ts';
+import { createRequirements, type RequirementOf } from '../dispatch/requirements.ts';
+import { createReplies, type Replies } from '../hub/replies/replies.ts';
+import { newServiceClient } from '../hub/replies/serviceConnection.ts';
+import { cureHubSdks } from '../hub/sdkCures.ts';
+import { type Log, withFields } from '../log/log.ts';
+import { createTroubles } from '../log/troubles.ts';
+import { type Meter, noMeter } from '../metrics/meter.ts';
+import type { Settings } from '../settings/config.ts';
+import { messageLimits } from '../settings/groups/constants.ts';
+import { secretsOf } from '../settings/secrets.ts';
+import type { Taps } from '../tap/taps.ts';
+import type { Traces } from '../tracing/span.ts';
+
+/** All parts that handle a message from the hub or from the dead letters. */
+export interface Handling {
+  readonly dispatch: Dispatch;
+  readonly requirementOf: RequirementOf;
+  readonly backends: Backends;
+  readonly replies: Pick<Replies, 'connection' | 'sender' | 'missing'>;
+  close(): Promise<void>;
+}
+
+/** Dead letters expire also when none is parked. */
+const tidyEveryMs = 60 * 60_000;
+
+export interface HandlingOptions {
+  /** Those that the settings name, when omitted. */
+  readonly deadLetters?: DeadLetters;
+  /** For the log while something is wrong: how much waits. */
+  readonly amounts?: () => object;
+  readonly meter?: Meter;
+  /** Closed with the rest. */
+  readonly traces?: Traces | undefined;
+  /** Who follows which devices; nobody when omitted. */
+  readonly taps?: Taps;
+  /** Called before each step with an effect outside the process; it may end the handling of messages. */
+  readonly beforeEffect?: () => void;
+}
+
+export function createHandling(settings: Settings, log: Log, options: HandlingOptions = {}): Handling {
+  const {
+    deadLetters = openDeadLetters(settings, log),
+    amounts,
+    meter = noMeter,
+    traces,
+    taps,
+    beforeEffect,
+  } = options;
+  const { hub, backends: urls } = settings;
+  cureHubSdks();
+  const backends = createBackends(urls, withFields(log, { part: 'backends' }), {
+    secrets: secretsOf(settings),
+    amounts,
+    meter,
+  });
+  const troubles = createTroubles(log, amounts);
+  const newClient = () => newServiceClient(hub.serviceConnectionString);
+  const replies = createReplies(settings.replies, newClient, log, troubles, meter);
+  const tidying = setInterval(() => {
+    deadLetters.tidy().catch((error) => log.warn({ err: error }, 'dead letters cannot be tidied up'));
+  }, tidyEveryMs).unref();
+  const dispatch = createDispatch({
+    ...{ backends, sender: replies.sender, meter, deadLetters, log, traces, taps, beforeEffect },
+    limits: messageLimits,
+    now: () => new Date(),
+  });
+  return {
+    dispatch,
+    requirementOf: createRequirements(backends, messageLimits),
+    backends,
+    replies,
+    async close() {
+      clearInterval(tidying);
+      const closing = replies.close();
+      troubles.close();
+      await Promise.all([closing, backends.close(), traces?.close()]);
+    },
+  };
+}

@@ -1,0 +1,94 @@
+import { randomBytes } from 'node:crypto';
+import { hostname } from 'node:os';
+import type { Message } from '../log/events.ts';
+import { switchLevelOnSignal } from '../log/levelSwitch.ts';
+import { createLog, type Log } from '../log/log.ts';
+import { thisBuild } from '../operations/build.ts';
+import { ConfigurationError, type MethodsSettings, type Settings, settingDocs } from '../settings/config.ts';
+import { redactedSettings } from '../settings/redacted.ts';
+import { secretsOf } from '../settings/secrets.ts';
+import { unknownVariables } from '../settings/variables.ts';
+import { openTraces } from '../tracing/open.ts';
+import type { Traces } from '../tracing/span.ts';
+
+/** A started program. */
+interface Running {
+  /** Stops intake, finishes what it can, closes. */
+  stop(): Promise<void>;
+}
+
+interface Program<S> {
+  /** For messages: `The service`. */
+  readonly name: string;
+  /** `service.name` in traces. */
+  readonly telemetryName: string;
+  /** @throws ConfigurationError */
+  readonly readSettings: () => S;
+  /** @param instance tells this process from all others, also in the ownership records */
+  readonly start: (settings: S, log: Log, instance: string, traces: Traces | undefined) => Promise<Running>;
+}
+
+/** Starts a program; stops it on SIGTERM or SIGINT. A second signal ends the process at once. Exits with 1 on errors. */
+export async function runProgram<S extends Settings | MethodsSettings>(program: Program<S>): Promise<void> {
+  const settings = settingsOrExit(program);
+  const { level, pretty } = settings.log;
+  const instance = newInstance();
+  const log = createLog(level as Parameters<typeof createLog>[0], undefined, {
+    instance,
+    secrets: secretsOf(settings),
+    isPretty: pretty,
+    hasColours: process.stdout.isTTY,
+  });
+  process.on('uncaughtException', (error) => endOf(log, error, 'uncaught exception'));
+  process.on('unhandledRejection', (error) => endOf(log, error, 'unhandled rejection'));
+
+  switchLevelOnSignal(process, log);
+  const build = thisBuild(process.env);
+  log.info({ ...build, settings: redactedSettings(settings) }, 'starting');
+  const variables = settingDocs().map(({ env }) => env);
+  for (const unknown of unknownVariables(process.env, variables))
+    log.warn(unknown, 'environment variable is no setting');
+
+  try {
+    const traces = await openTraces(process.env, { name: program.telemetryName, ...build, instance, log });
+    const running = await program.start(settings, log, instance, traces);
+    let stopping = false;
+    const stop = (signal: NodeJS.Signals) => {
+      if (stopping) process.exit(1);
+      stopping = true;
+      log.info({ signal }, 'stopping: finishing what is in progress; a second signal ends at once');
+      running.stop().then(
+        () => process.exit(0),
+        (error) => endOf(log, error, 'could not stop cleanly'),
+      );
+    };
+    process.on('SIGTERM', stop);
+    process.on('SIGINT', stop);
+  } catch (error) {
+    endOf(log, error, 'could not start');
+  }
+}
+
+/** The host, which is the pod or the container, and a number for this start. */
+const newInstance = () =>
+  `${hostname()
+    .replace(/[^\w.-]/g, '-')
+    .slice(0, 63)}-${randomBytes(4).toString('hex')}`;
+
+function settingsOrExit<S>({ name, readSettings }: Program<S>): S {
+  try {
+    return readSettings();
+  } catch (error) {
+    if (!(error instanceof ConfigurationError)) throw error;
+    process.stderr.write(
+      `${name} cannot start with these settings:\n${error.problems.map((problem) => `  - ${problem}\n`).join('')}\n` +
+        'docs/settings.md and .env.example list every setting. No IoT hub at hand? `npm run sandbox` starts one on this machine.\n',
+    );
+    process.exit(1);
+  }
+}
+
+function endOf(log: Log, error: unknown, what: Message<'fatal'>): never {
+  log.fatal({ err: error }, what);
+  process.exit(1);
+}

@@ -1,0 +1,155 @@
+import { randomUUID } from 'node:crypto';
+import { createStandstillWatch } from '../concurrency/standstill.ts';
+import { createArrivals } from '../dispatch/recognition.ts';
+import { createBudget } from '../engine/budget/budget.ts';
+import { createPace } from '../engine/budget/pace.ts';
+import { createSuspectsInWork } from '../engine/quarantine/suspectsInWork.ts';
+import { openSpool } from '../engine/spool/spool.ts';
+import { balanceLimits } from '../hub/reading/balance.ts';
+import { createConsumer } from '../hub/reading/consumer.ts';
+import { openStore } from '../hub/stores/openStore.ts';
+import { type Log, withFields } from '../log/log.ts';
+import { type Metrics, openMetrics } from '../metrics/exposition.ts';
+import { thisBuild } from '../operations/build.ts';
+import { observeService } from '../operations/gauges.ts';
+import { startOperationsServer } from '../operations/http.ts';
+import { openAdmin } from '../operations/openAdmin.ts';
+import { serviceRoutes } from '../operations/serviceRoutes.ts';
+import { tapRoute } from '../operations/tapRoute.ts';
+import type { Arrival } from '../protocol/arrival.ts';
+import { bytesToReserve } from '../protocol/body.ts';
+import type { Settings } from '../settings/config.ts';
+import { partitionShare, roundMs, standstillMs } from '../settings/derived.ts';
+import { directoriesOf } from '../settings/directories.ts';
+import {
+  checkpointEveryMessages,
+  deviceMessages,
+  leastMessages,
+  messageLimits,
+  reading,
+  spoolMessages,
+} from '../settings/groups/constants.ts';
+import { secretsOf } from '../settings/secrets.ts';
+import { createTaps } from '../tap/taps.ts';
+import type { Traces } from '../tracing/span.ts';
+import { createHandling } from './handling.ts';
+
+/** Without success for this time, `/livez` asks for a restart. */
+const stuckAfterMs = 5 * 60_000;
+
+/** The running service. */
+export interface Service {
+  /** Stops intake, finishes what it can, checkpoints, closes. */
+  stop(): Promise<void>;
+}
+
+/**
+ * The only wiring: settings → backends, sender, dispatch, consumer, health.
+ * @throws Error when the checkpoints cannot be read or the health port is not available
+ */
+export async function startService(
+  settings: Settings,
+  log: Log,
+  instance: string = randomUUID(),
+  traces?: Traces,
+  metrics: Metrics = metricsOf(instance, log),
+): Promise<Service> {
+  const { hub, delivery, scaling, checkpoints, http } = settings;
+  const taps = createTaps();
+  const hubName = /EntityPath=([^;]+)/.exec(hub.eventsConnectionString)?.[1] ?? '';
+  const { meter } = metrics;
+  const amounts = () => ({ waiting: consumer.waiting() });
+  const handling = createHandling(settings, log, {
+    amounts,
+    meter,
+    traces,
+    taps,
+    beforeEffect: () => standstill.look(),
+  });
+  const { replies, backends, dispatch, requirementOf } = handling;
+  const arrivals = createArrivals({ hub: hubName, meter, log, taps });
+  const inLine = () => Object.values(backends.states()).reduce((sum, { connections }) => sum + connections.waiting, 0);
+  const pace = createPace({ least: leastMessages, most: delivery.maxMessages, inLine });
+  const overall = createBudget(delivery, undefined, pace);
+  const share = partitionShare(delivery);
+  const suspectsInWork = createSuspectsInWork();
+
+  const consumer = createConsumer({
+    ...reading,
+    instance,
+    connectionString: hub.eventsConnectionString,
+    consumerGroup: hub.consumerGroup,
+    startPosition: hub.startPosition as 'earliest' | 'latest',
+    drainMs: delivery.drainSeconds * 1000,
+    roundMs: roundMs(scaling.expirySeconds),
+    answerMs: 20_000,
+    balance: balanceLimits(scaling.expirySeconds * 1000, delivery.drainSeconds * 1000),
+    store: await openStore(settings),
+    log,
+    meter,
+    taps,
+    partition: (partition) => ({
+      budget: createBudget(share, overall),
+      spool: openSpool(directoriesOf(settings.data).spool, `${process.pid}-${partition}-${Date.now()}`, {
+        maxBytes: delivery.spoolBytes,
+        maxMessages: spoolMessages,
+      }),
+      quarantine: {
+        mostSuspects: share.maxMessages,
+        suspectsInWork,
+        log: withFields(log, { partition }),
+        meter,
+      },
+      limits: {
+        everyMessages: checkpointEveryMessages,
+        everyMs: checkpoints.everySeconds * 1000,
+        deviceMessages,
+      },
+      arrivalOf: arrivals.of(partition),
+      onRead: arrivals.read,
+      costOf: (event) => bytesToReserve(event, messageLimits.maxInflatedBytes),
+      requirementOf,
+      tellOf: ({ deviceId, event: { sequenceNumber }, origin }: Arrival) =>
+        taps.of(deviceId, { partition: origin.partition, sequenceNumber }),
+      dispatch,
+    }),
+  });
+
+  const standstill = createStandstillWatch(standstillMs(scaling.expirySeconds), consumer.stoodStill);
+
+  const server = await startOperationsServer(http.host, http.port, {
+    missing: () => [...consumer.missing(), ...replies.missing()],
+    stuck: () => (consumer.silentForMs() < stuckAfterMs ? [] : ['an answer of the hub or the checkpoint store']),
+    metrics: metrics.answer,
+  });
+  observeService(meter, { budget: overall, pace, consumer, backends, sender: replies.sender });
+  log.info({ port: server.port }, 'health is served at /livez and /readyz');
+  const admin = await openAdmin(
+    settings,
+    log,
+    { program: 'service', instance, ...thisBuild(process.env) },
+    {
+      ...serviceRoutes({ backends, replies, consumer, instance }),
+      '/tap': tapRoute(taps, secretsOf(settings), () => ({
+        instance,
+        partitions: consumer.partitions().map(({ partition }) => partition),
+      })),
+    },
+  );
+  consumer.start();
+  void replies.connection.open();
+
+  return {
+    async stop() {
+      await consumer.stop();
+      standstill.stop();
+      await Promise.all([handling.close(), server.close(), metrics.close(), admin.close()]);
+      log.info(metrics.summary(), 'stopped');
+    },
+  };
+}
+
+function metricsOf(instance: string, log: Log): Metrics {
+  const { version } = thisBuild(process.env);
+  return openMetrics({ service: 'device-messaging', version, instance, env: process.env, log });
+}

@@ -1,0 +1,243 @@
+import { getEventListeners } from 'node:events';
+import { describe, expect, it } from 'vitest';
+import { type Budget, createBudget } from '../../src/engine/budget/budget.ts';
+
+const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
+const none = { messages: 0, bytes: 0 };
+
+it('admits at once while there is room, then first come, first served', async () => {
+  const budget = createBudget({ maxMessages: 2, maxBytes: 100 });
+  expect(budget.all.take(10)).toBeUndefined();
+  expect(budget.all.take(10)).toBeUndefined();
+  const admitted: string[] = [];
+  void budget.all.take(1)?.then(() => admitted.push('third'));
+  void budget.all.take(1)?.then(() => admitted.push('fourth'));
+  await settle();
+  expect(admitted).toEqual([]);
+  budget.all.give(10);
+  await settle();
+  expect(admitted).toEqual(['third']);
+  budget.all.give(10);
+  await settle();
+  expect(admitted).toEqual(['third', 'fourth']);
+  expect(budget.inFlight()).toEqual({ messages: 2, bytes: 2 });
+});
+
+it('counts bytes as well as messages', async () => {
+  const budget = createBudget({ maxMessages: 10, maxBytes: 100 });
+  expect(budget.all.take(60)).toBeUndefined();
+  const waiting = budget.all.take(60);
+  expect(waiting).toBeInstanceOf(Promise);
+  budget.all.give(60);
+  await waiting;
+  expect(budget.inFlight()).toEqual({ messages: 1, bytes: 60 });
+  expect(budget.all.take(40)).toBeUndefined();
+});
+
+it('lets one message larger than the whole budget through when nothing else is in work', () => {
+  const budget = createBudget({ maxMessages: 10, maxBytes: 100 });
+  expect(budget.all.take(500)).toBeUndefined();
+});
+
+it('what is not needed of a reservation is room for those who come next', async () => {
+  const budget = createBudget({ maxMessages: 10, maxBytes: 100 });
+  expect(budget.all.take(100)).toBeUndefined();
+  const waiting = budget.all.take(1);
+  expect(waiting).toBeInstanceOf(Promise);
+  budget.all.shrink(90);
+  await waiting;
+  expect(budget.inFlight()).toEqual({ messages: 2, bytes: 11 });
+});
+
+it('what is not needed of a reservation is given back overall as well, and what has ended leaves nothing', async () => {
+  const overall = createBudget({ maxMessages: 10, maxBytes: 100 });
+  const [one, other] = [1, 2].map(() => createBudget({ maxMessages: 10, maxBytes: 100 }, overall)) as [Budget, Budget];
+  expect(one.all.take(100)).toBeUndefined();
+  const waiting = other.all.take(50);
+  one.all.shrink(90);
+  expect(await waiting).toBe(true);
+  expect([one, other, overall].map((budget) => budget.inFlight().bytes)).toEqual([10, 50, 60]);
+  one.all.give(10);
+  other.all.give(50);
+  expect([one, other, overall].map((budget) => budget.inFlight())).toEqual([none, none, none]);
+});
+
+describe('who waits for room', () => {
+  it('can leave the line, and nothing is charged then, here or overall', async () => {
+    const overall = createBudget({ maxMessages: 1, maxBytes: 100 });
+    const [one, other] = [1, 2].map(() => createBudget({ maxMessages: 1, maxBytes: 100 }, overall)) as [Budget, Budget];
+    const signal = new AbortController();
+    expect(one.all.take(1)).toBeUndefined();
+    const inOwnLine = one.all.take(1, signal.signal);
+    const inOverallLine = other.all.take(1, signal.signal);
+    signal.abort();
+    expect(await Promise.all([inOwnLine, inOverallLine, one.all.take(1, signal.signal)])).toEqual([
+      false,
+      false,
+      false,
+    ]);
+    expect(other.inFlight()).toEqual({ messages: 0, bytes: 0 });
+    one.all.give(1);
+    expect([one, overall].map((budget) => budget.inFlight().messages)).toEqual([0, 0]);
+    expect(other.all.take(1)).toBeUndefined();
+  });
+
+  it('does not hold up those behind when it leaves', async () => {
+    const budget = createBudget({ maxMessages: 10, maxBytes: 100 });
+    const signal = new AbortController();
+    expect(budget.all.take(60)).toBeUndefined();
+    const large = budget.all.take(60, signal.signal);
+    const small = budget.all.take(10);
+    signal.abort();
+    expect(await Promise.all([large, small])).toEqual([false, true]);
+  });
+
+  it('is out of the line once it is admitted: when it ends, those behind keep their places', async () => {
+    const budget = createBudget({ maxMessages: 1, maxBytes: 100 });
+    const signal = new AbortController();
+    expect(budget.all.take(1)).toBeUndefined();
+    const first = budget.all.take(1, signal.signal);
+    let isSecondAdmitted = false;
+    void budget.all.take(1)?.then((isAdmitted) => {
+      isSecondAdmitted = isAdmitted;
+    });
+    budget.all.give(1);
+    expect(await first).toBe(true);
+    signal.abort();
+    budget.all.give(1);
+    await settle();
+    expect(isSecondAdmitted).toBe(true);
+  });
+
+  it('adds one listener to its signal, however many wait with it, and all of them leave', async () => {
+    const budget = createBudget({ maxMessages: 1, maxBytes: 100 });
+    const signal = new AbortController();
+    expect(budget.all.take(1)).toBeUndefined();
+    const waiting = [1, 2, 3].map(() => budget.all.take(1, signal.signal));
+    expect(getEventListeners(signal.signal, 'abort')).toHaveLength(1);
+    signal.abort();
+    expect(await Promise.all(waiting)).toEqual([false, false, false]);
+    expect(budget.inFlight().messages).toBe(1);
+  });
+
+  it('keeps what it was given, though it would leave in the same moment', async () => {
+    const budget = createBudget({ maxMessages: 1, maxBytes: 100 });
+    const signal = new AbortController();
+    expect(budget.all.take(1)).toBeUndefined();
+    const taking = budget.all.take(1, signal.signal);
+    budget.all.give(1);
+    signal.abort();
+    expect([await taking, budget.inFlight().messages]).toEqual([true, 1]);
+  });
+});
+
+describe('large messages', () => {
+  const large = 16 * 1024 + 1;
+  const limits = { maxMessages: 100, maxBytes: 4 * large };
+  const takenBy = (budget: Budget, bytes: number) => {
+    const taken: { isTaken: boolean } = { isTaken: false };
+    const taking = budget.of(bytes).take(bytes);
+    if (taking === undefined) taken.isTaken = true;
+    else void taking.then((isTaken) => Object.assign(taken, { isTaken }));
+    return taken;
+  };
+
+  it('take three quarters of the bytes at most, and those that wait for more let small ones pass', async () => {
+    const overall = createBudget(limits);
+    const budget = createBudget(limits, overall);
+    const all = [1, 2, 3, 4].map(() => takenBy(budget, large));
+    await settle();
+    expect(all.map(({ isTaken }) => isTaken)).toEqual([true, true, true, false]);
+    expect(budget.of(large).hasRoom(large)).toBe(false);
+    const small = takenBy(budget, large - 1);
+    expect([small.isTaken, overall.inFlight()]).toEqual([true, { messages: 4, bytes: 4 * large - 1 }]);
+    budget.of(large).give(large);
+    await settle();
+    expect(all.at(-1)?.isTaken).toBe(true);
+  });
+
+  it('are as many as they are in all partitions together', async () => {
+    const overall = createBudget(limits);
+    const [one, other] = [1, 2].map(() => createBudget(limits, overall)) as [Budget, Budget];
+    const all = [one, other, one, other].map((budget) => takenBy(budget, large));
+    await settle();
+    expect(all.map(({ isTaken }) => isTaken)).toEqual([true, true, true, false]);
+    expect(other.of(large).hasRoom(large)).toBe(false);
+    one.of(large).shrink(large);
+    await settle();
+    expect([all.at(-1)?.isTaken, overall.large.inFlight()]).toEqual([true, { messages: 4, bytes: 3 * large }]);
+  });
+
+  it('are passed by none when they are the next among large ones and wait for bytes of small ones', async () => {
+    const budget = createBudget(limits);
+    for (let taken = 0; taken < 4; taken += 1) expect(budget.of(large - 2).take(large - 2)).toBeUndefined();
+    const waiting = takenBy(budget, large);
+    const after = takenBy(budget, 8);
+    await settle();
+    expect([waiting.isTaken, after.isTaken]).toEqual([false, false]);
+    budget.of(large - 2).give(large - 2);
+    await settle();
+    expect([waiting.isTaken, after.isTaken]).toEqual([true, false]);
+    budget.of(large - 2).give(large - 2);
+    await settle();
+    expect([waiting.isTaken, after.isTaken]).toEqual([true, true]);
+  });
+
+  it('leave nothing behind, whether they end or give up in either line', async () => {
+    const overall = createBudget(limits);
+    const budget = createBudget(limits, overall);
+    const leaving = new AbortController();
+    for (let taken = 0; taken < 3; taken += 1) expect(budget.of(large).take(large)).toBeUndefined();
+    const first = budget.of(large).take(large, leaving.signal);
+    leaving.abort();
+    expect(await first).toBe(false);
+    for (let taken = 0; taken < 3; taken += 1) budget.of(large).give(large);
+    for (let taken = 0; taken < 4; taken += 1) expect(budget.all.take(large - 2)).toBeUndefined();
+    const again = new AbortController();
+    const second = budget.of(large).take(large, again.signal);
+    await settle();
+    expect(budget.large.inFlight().messages).toBe(1);
+    again.abort();
+    expect(await second).toBe(false);
+    for (let taken = 0; taken < 4; taken += 1) budget.all.give(large - 2);
+    for (const one of [budget, overall, budget.large, overall.large]) expect(one.inFlight()).toEqual(none);
+  });
+});
+
+describe('the rooms beside it', () => {
+  const limits = { maxMessages: 2, maxBytes: 800 };
+
+  it('take as many messages as may be in work, and an eighth of the bytes', () => {
+    const { waiting } = createBudget(limits);
+    expect([waiting.take(60), waiting.take(41), waiting.take(40), waiting.take(0)]).toEqual([true, false, true, false]);
+    waiting.give(60);
+    expect([waiting.take(60), waiting.taken()]).toEqual([true, { messages: 2, bytes: 100 }]);
+  });
+
+  it('take one that is larger than the room when it is empty', () => {
+    expect(createBudget(limits).answering.take(10_000)).toBe(true);
+  });
+
+  it('charge nothing that finds no room overall, and give back there what they are given back, also without its message', () => {
+    const overall = createBudget(limits);
+    const [one, other] = [1, 2].map(() => createBudget(limits, overall)) as [Budget, Budget];
+    expect([one.answering.take(60), other.answering.take(41), other.answering.take(40)]).toEqual([true, false, true]);
+    expect(other.answering.taken()).toEqual({ messages: 1, bytes: 40 });
+    one.answering.give(20, 0);
+    expect([one, overall].map(({ answering }) => answering.taken())).toEqual([
+      { messages: 1, bytes: 40 },
+      { messages: 2, bytes: 80 },
+    ]);
+    one.answering.give(40);
+    other.answering.give(40);
+    expect([one, other, overall].map(({ answering }) => answering.taken())).toEqual([none, none, none]);
+  });
+
+  it('are parts of the overall ones, and cleared there as well', () => {
+    const overall = createBudget(limits);
+    const [one, other] = [1, 2].map(() => createBudget(limits, overall)) as [Budget, Budget];
+    expect([one.waiting.take(10), one.waiting.take(20), other.waiting.take(1)]).toEqual([true, true, false]);
+    one.waiting.clear();
+    expect([overall.waiting.taken(), other.waiting.take(1)]).toEqual([{ messages: 0, bytes: 0 }, true]);
+  });
+});

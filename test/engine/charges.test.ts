@@ -1,0 +1,72 @@
+import { describe, expect, it } from 'vitest';
+import { createBudget } from '../../src/engine/budget/budget.ts';
+import type { MessageContext } from '../../src/engine/partition/work.ts';
+import { withFakeTimers } from '../support/fakeTimers.ts';
+import { events, partitionByHand } from './support/partitions.ts';
+
+withFakeTimers();
+
+const none = { messages: 0, bytes: 0 };
+
+/** Two messages of 100 bytes each, in a budget with room for 1,000 bytes of what is being answered. */
+async function two() {
+  const budget = createBudget({ maxMessages: 4, maxBytes: 8_000 });
+  const { partition, stays, end } = partitionByHand({ budget, costOf: () => 100 });
+  await partition.admit(events('a1 b2'));
+  const charged = () => [budget.inFlight(), budget.answering.taken()];
+  const endBoth = async () => {
+    await end(1);
+    await end(2);
+  };
+  return { stays: stays as [MessageContext, MessageContext], charged, endBoth };
+}
+
+describe('what a message is charged', () => {
+  it('is what it needs, and nothing when it has ended', async () => {
+    const { stays, charged, endBoth } = await two();
+    expect(charged()).toEqual([{ messages: 2, bytes: 200 }, none]);
+    stays[0].releaseBytes(40);
+    expect(charged()).toEqual([{ messages: 2, bytes: 160 }, none]);
+    await endBoth();
+    expect(charged()).toEqual([none, none]);
+  });
+
+  it('moves aside while it waits for a backend, once, and what it releases is released there', async () => {
+    const { stays, charged, endBoth } = await two();
+    stays[0].waiting();
+    stays[0].waiting();
+    expect(charged()).toEqual([
+      { messages: 1, bytes: 100 },
+      { messages: 1, bytes: 100 },
+    ]);
+    stays[0].releaseBytes(40);
+    expect(charged()[1]).toEqual({ messages: 1, bytes: 60 });
+    await endBoth();
+    expect(charged()).toEqual([none, none]);
+  });
+
+  it('has its replies beside it when only they are left, whether it had waited or not', async () => {
+    const { stays, charged, endBoth } = await two();
+    stays[0].waiting();
+    stays[0].answering(30);
+    stays[1].answering(50);
+    expect(charged()).toEqual([none, { messages: 2, bytes: 280 }]);
+    await endBoth();
+    expect(charged()).toEqual([none, none]);
+  });
+
+  it('stays where it is when there is no room for its replies', async () => {
+    const { stays, charged, endBoth } = await two();
+    stays[0].waiting();
+    stays[1].answering(801);
+    expect(charged()).toEqual([
+      { messages: 1, bytes: 100 },
+      { messages: 1, bytes: 100 },
+    ]);
+    stays[1].answering(800);
+    stays[0].answering(1);
+    expect(charged()).toEqual([none, { messages: 2, bytes: 1_000 }]);
+    await endBoth();
+    expect(charged()).toEqual([none, none]);
+  });
+});

@@ -1,0 +1,298 @@
+import { describe, expect, it, vi } from 'vitest';
+import { createCheckpoints, type Progress } from '../../src/engine/progress/checkpoints.ts';
+import { decodeCompletion, encodeCompletion, isDone } from '../../src/engine/progress/completionMap.ts';
+import { withFakeTimers } from '../support/fakeTimers.ts';
+
+const everyMs = 5_000;
+withFakeTimers();
+
+const at = (sequenceNumber: number) => ({ sequenceNumber, offset: `o${sequenceNumber}` });
+
+function setUp(progress?: Progress, everyMessages = 10) {
+  const written: Progress[] = [];
+  const troubles: string[] = [];
+  const checkpoints = createCheckpoints({
+    progress,
+    async checkpoint(next) {
+      written.push(next);
+      return true;
+    },
+    limits: { everyMessages, everyMs },
+    onTrouble: (_, what) => troubles.push(what),
+    onRevoked() {},
+  });
+  return { checkpoints, written, troubles };
+}
+
+/** After position 10; each write ends when the test says so. */
+function setUpByHand() {
+  const written: Progress[] = [];
+  let settle: (result: boolean | Error) => void = () => {};
+  const checkpoints = createCheckpoints({
+    progress: { ...at(10), completed: '' },
+    checkpoint(next) {
+      written.push(next);
+      return new Promise((resolve, reject) => {
+        settle = (result) => (typeof result === 'boolean' ? resolve(result) : reject(result));
+      });
+    },
+    limits: { everyMessages: 10, everyMs },
+    onTrouble() {},
+    onRevoked() {},
+  });
+  async function answer(result: boolean | Error) {
+    settle(result);
+    await vi.advanceTimersByTimeAsync(0);
+  }
+  return { checkpoints, written, answer };
+}
+
+/** What is done, from 1 to 60, by position and map. */
+const doneIn = ({ sequenceNumber, completed }: Progress) => {
+  const above = decodeCompletion(sequenceNumber, completed);
+  const all = Array.from({ length: 60 }, (_, index) => index + 1);
+  return all.filter((one) => one <= sequenceNumber || (above !== undefined && isDone(above, one)));
+};
+const from = (first: number, last: number) => Array.from({ length: last - first + 1 }, (_, index) => first + index);
+
+describe('a checkpoint', () => {
+  const runs = [
+    { first: 20, last: 30 },
+    { first: 40, last: 50 },
+  ];
+  const progress = { ...at(10), completed: encodeCompletion(10, runs) };
+
+  it('still says what the reader before had done and this one has not come to yet', async () => {
+    const { checkpoints, written } = setUp(progress);
+    checkpoints.begin(at(11));
+    checkpoints.pass(at(12));
+    await checkpoints.flush();
+    expect(written.map(doneIn)).toEqual([[...from(1, 10), 12, ...from(20, 30), ...from(40, 50)]]);
+  });
+
+  it('says the rest of it when this reader is in the middle of what the one before had done', async () => {
+    const { checkpoints, written } = setUp(progress);
+    const eleven = checkpoints.begin(at(11));
+    for (const one of [12, 20, 21]) checkpoints.pass(at(one));
+    await checkpoints.flush();
+    checkpoints.end(eleven);
+    await checkpoints.flush();
+    expect(written.at(-1)).toMatchObject({ sequenceNumber: 21 });
+    expect(written.slice(-1).map(doneIn)).toEqual([[...from(1, 30), ...from(40, 50)]]);
+  });
+
+  it('comes when it is time, and no sooner, for events that are passed over, also when one message is handled among them', async () => {
+    const { checkpoints, written } = setUp({ ...at(0), completed: '' });
+    for (let one = 1; one <= 1_000; one += 1) {
+      checkpoints.pass(at(one * 2));
+      if (one % 200 === 0) checkpoints.end(checkpoints.begin(at(one * 2 + 1)));
+    }
+    await vi.advanceTimersByTimeAsync(everyMs - 1);
+    expect(written).toEqual([]);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(written).toMatchObject([{ sequenceNumber: 2_001 }]);
+  });
+
+  it.each([
+    ['damaged', 10, progress.completed.replace(/..$/, 'AA')],
+    ['of another position', 9, progress.completed],
+    ['of an older version', 10, '1rAQI'],
+  ])('with a map that is %s says of nothing above it that it is done, and the log has a line', (_, position, map) => {
+    const { checkpoints, troubles } = setUp({ ...at(position), completed: map });
+    expect(from(1, 60).filter(checkpoints.isDone)).toEqual([]);
+    expect(troubles).toEqual(['handling again what was done above the checkpoint']);
+    expect(setUp(progress).troubles).toEqual([]);
+  });
+
+  it('with a map of more than 4,000 characters is followed by one after as many more messages, or when it is time', async () => {
+    const { checkpoints, written } = setUp({ ...at(0), completed: '' });
+    let next = 1;
+    let state = 1;
+    /** Between each and the one before, messages that are not done are at irregular distances. Answers how many were written. */
+    async function finish(messages: number) {
+      const before = written.length;
+      for (let count = 0; count < messages; count += 1) {
+        checkpoints.begin(at(next));
+        checkpoints.end(checkpoints.begin(at(next + 1)));
+        state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+        next += 2 + (state >>> 24);
+        await vi.advanceTimersByTimeAsync(0);
+      }
+      return written.length - before;
+    }
+    expect(await finish(1_000)).toBe(100);
+    await finish(4_000);
+    await checkpoints.flush();
+    const due = Math.ceil((10 * (written.at(-1)?.completed.length ?? 0)) / 4_000);
+    expect(due).toBeGreaterThan(20);
+    expect([await finish(due - 1), await finish(1), await finish(10)]).toEqual([0, 1, 0]);
+    const before = written.length;
+    await vi.advanceTimersByTimeAsync(everyMs);
+    expect(written.length).toBe(before + 1);
+  });
+
+  it('that cannot be written because nothing is safe yet is not waited for', async () => {
+    const { checkpoints, written } = setUp();
+    checkpoints.begin(at(1));
+    checkpoints.end(checkpoints.begin(at(2)));
+    await checkpoints.flush();
+    expect(written).toEqual([]);
+  });
+});
+
+describe('a checkpoint that is asked for while another one is being written', () => {
+  const note = { ends: 2, upTo: 13, alone: 11, suspects: new Map() };
+  const text = '2 2 13 11 -';
+
+  it('follows that one at once', async () => {
+    const { checkpoints, written, answer } = setUpByHand();
+    checkpoints.pass(at(11));
+    await vi.advanceTimersByTimeAsync(everyMs);
+    checkpoints.pass(at(12));
+    const flushing = checkpoints.flush();
+    await answer(true);
+    expect(written).toMatchObject([{ sequenceNumber: 11 }, { sequenceNumber: 12 }]);
+    await answer(true);
+    await flushing;
+  });
+
+  it('has the note that it was asked for with, and those after it have it until its messages are done', async () => {
+    const { checkpoints, written, answer } = setUpByHand();
+    checkpoints.pass(at(11));
+    await vi.advanceTimersByTimeAsync(everyMs);
+    const isNoted = checkpoints.annotate(note);
+    await answer(true);
+    await answer(true);
+    expect(await isNoted).toBe(true);
+    for (const one of [12, 13]) {
+      checkpoints.pass(at(one));
+      await vi.advanceTimersByTimeAsync(everyMs);
+      await answer(true);
+    }
+    expect(written.map(({ note }) => note)).toEqual([undefined, text, text, undefined]);
+    expect(written.at(-1)).not.toHaveProperty('note');
+  });
+
+  it('comes every 50 ms while violent ends are noted, and at the usual intervals again when what they are about is done', async () => {
+    const { checkpoints, written } = setUp({ ...at(10), completed: '', note: '2 1 12 - -' }, 1_000);
+    for (const [one, ms] of [
+      [11, 50],
+      [12, 50],
+      [13, everyMs],
+    ] as const) {
+      checkpoints.pass(at(one));
+      await vi.advanceTimersByTimeAsync(ms - 1);
+      expect(written.at(-1)?.sequenceNumber).not.toBe(one);
+      await vi.advanceTimersByTimeAsync(1);
+      expect(written.at(-1)?.sequenceNumber).toBe(one);
+    }
+  });
+
+  it('comes at the usual intervals again after four of them, though what was in flight at the end is not done', async () => {
+    const { checkpoints, written } = setUp({ ...at(10), completed: '', note: '2 1 99 - -' }, 1_000);
+    await vi.advanceTimersByTimeAsync(4 * everyMs);
+    checkpoints.pass(at(11));
+    await vi.advanceTimersByTimeAsync(everyMs - 1);
+    expect(written).toEqual([]);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(written).toMatchObject([{ sequenceNumber: 11 }]);
+  });
+
+  it('says that the note is not written when the store fails', async () => {
+    const { checkpoints, answer } = setUpByHand();
+    const isNoted = checkpoints.annotate(note);
+    await answer(new Error('disk full'));
+    expect(await isNoted).toBe(false);
+  });
+});
+
+describe('after a checkpoint', () => {
+  async function tenHandled() {
+    const set = setUpByHand();
+    for (const one of from(11, 20)) set.checkpoints.end(set.checkpoints.begin(at(one)));
+    expect(set.written).toMatchObject([{ sequenceNumber: 20 }]);
+    return set;
+  }
+
+  it('that another owner has refused, nothing is written, though more is done and asked for', async () => {
+    const { checkpoints, written, answer } = await tenHandled();
+    await answer(false);
+    checkpoints.pass(at(21));
+    await checkpoints.flush();
+    await vi.advanceTimersByTimeAsync(2 * everyMs);
+    expect(written).toHaveLength(1);
+  });
+
+  it('that has failed, the next is due as soon as one more message is handled', async () => {
+    const { checkpoints, written, answer } = await tenHandled();
+    await answer(new Error('disk full'));
+    checkpoints.end(checkpoints.begin(at(21)));
+    expect(written).toMatchObject([{ sequenceNumber: 20 }, { sequenceNumber: 21 }]);
+  });
+
+  it('that contains all, no timer is left and nothing is written that is asked for', async () => {
+    const { checkpoints, written, answer } = await tenHandled();
+    await answer(true);
+    await checkpoints.flush();
+    expect([written.length, vi.getTimerCount()]).toEqual([1, 0]);
+  });
+});
+
+it('after the writing at intervals has ended, a checkpoint is written on demand alone', async () => {
+  const { checkpoints, written } = setUp({ ...at(10), completed: '' });
+  checkpoints.stop(false);
+  checkpoints.pass(at(11));
+  await vi.advanceTimersByTimeAsync(2 * everyMs);
+  expect(written).toEqual([]);
+  await checkpoints.flush();
+  expect(written).toMatchObject([{ sequenceNumber: 11 }]);
+});
+
+describe('what an operator sees of checkpoints', () => {
+  const start = { ...at(10), completed: '' };
+  const upToDate = { sequenceNumber: 10, ageSeconds: 0, failures: 0 };
+
+  it('is that of the start of the session until one is written', () => {
+    expect(setUp().checkpoints.state()).toEqual({ ...upToDate, sequenceNumber: undefined });
+    const { checkpoints } = setUp(start);
+    checkpoints.begin(at(11));
+    expect(checkpoints.state()).toEqual(upToDate);
+  });
+
+  it('is how many seconds ago the first thing was done that no checkpoint contains', async () => {
+    const { checkpoints } = setUp(start);
+    await vi.advanceTimersByTimeAsync(60_000);
+    checkpoints.pass(at(11));
+    await vi.advanceTimersByTimeAsync(2_000);
+    checkpoints.end(checkpoints.begin(at(12)));
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(checkpoints.state()).toEqual({ ...upToDate, ageSeconds: 3 });
+    await vi.advanceTimersByTimeAsync(everyMs - 3_000);
+    expect(checkpoints.state()).toEqual({ ...upToDate, sequenceNumber: 12 });
+  });
+
+  it('counts from what was done while the last one was being written', async () => {
+    const { checkpoints, answer } = setUpByHand();
+    checkpoints.pass(at(11));
+    await vi.advanceTimersByTimeAsync(everyMs + 2_000);
+    checkpoints.pass(at(12));
+    await vi.advanceTimersByTimeAsync(1_000);
+    checkpoints.pass(at(13));
+    await answer(true);
+    await vi.advanceTimersByTimeAsync(2_000);
+    expect(checkpoints.state()).toEqual({ ...upToDate, sequenceNumber: 11, ageSeconds: 3 });
+  });
+
+  it('goes on to count when one cannot be written, and says how often that was', async () => {
+    const { checkpoints, answer } = setUpByHand();
+    checkpoints.pass(at(11));
+    for (const failures of [1, 2]) {
+      await vi.advanceTimersByTimeAsync(everyMs);
+      await answer(new Error('disk full'));
+      expect(checkpoints.state()).toEqual({ ...upToDate, ageSeconds: (failures * everyMs) / 1_000, failures });
+    }
+    await vi.advanceTimersByTimeAsync(everyMs);
+    await answer(true);
+    expect(checkpoints.state()).toEqual({ sequenceNumber: 11, ageSeconds: 0, failures: 2 });
+  });
+});

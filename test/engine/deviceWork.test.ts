@@ -1,0 +1,88 @@
+import { describe, expect, it, vi } from 'vitest';
+import type { Requirement } from '../../src/engine/order/queued.ts';
+import { createSuspectsInWork } from '../../src/engine/quarantine/suspectsInWork.ts';
+import { createLog } from '../../src/log/log.ts';
+import { beginStep, createSteps } from '../../src/tap/steps.ts';
+import { withFakeTimers } from '../support/fakeTimers.ts';
+import { budgetOf, events, partitionByHand } from './support/partitions.ts';
+
+withFakeTimers();
+
+const settle = () => vi.advanceTimersByTimeAsync(0);
+
+describe('what an operator sees of a device', () => {
+  it('is its oldest message, what that does, and how many there are', async () => {
+    const { partition, stays, end } = partitionByHand();
+    await partition.admit(events('a1 a2 a3 b4'));
+    const steps = createSteps(undefined);
+    stays[0]?.begins?.(steps);
+    const step = beginStep(steps, 'call', 'replace object model', 'information model');
+    step.waitsFor = 'answer';
+    expect(partition.devices(undefined).map(({ device }) => device)).toEqual(['a', 'b']);
+    expect(partition.devices('a')).toEqual([
+      {
+        ...{ device: 'a', messages: 3, sequenceNumber: 1, readAt: performance.now(), begunAt: performance.now() },
+        ...{ state: 'in flight', needs: [], steps: [step] },
+      },
+    ]);
+    await end(1);
+    expect(partition.devices('a')).toMatchObject([{ messages: 2, sequenceNumber: 2, begunAt: undefined, steps: [] }]);
+    expect(partition.devices('c')).toEqual([]);
+  });
+
+  it('is that it waits for room in the budget', async () => {
+    const { partition, end } = partitionByHand({ budget: budgetOf(1) });
+    void partition.admit(events('a1 a2 b3'));
+    await settle();
+    await end(1);
+    expect(partition.devices(undefined)).toMatchObject([
+      { device: 'a', sequenceNumber: 2, state: 'waits for room', begunAt: undefined },
+      { device: 'b', sequenceNumber: 3, state: 'in flight' },
+    ]);
+  });
+
+  it('is that it waits for room behind another device that does', async () => {
+    const { partition, budget, end } = partitionByHand({ budget: budgetOf(2) });
+    await partition.admit(events('a1 b2 a3 b4'));
+    for (let places = 0; places < 2; places += 1) void budget.all.take(1);
+    await end(1);
+    await end(2);
+    expect(partition.devices(undefined)).toMatchObject([
+      { device: 'a', sequenceNumber: 3, state: 'waits for room' },
+      { device: 'b', sequenceNumber: 4, state: 'waits for room' },
+    ]);
+  });
+
+  it('is which backends it waits for', async () => {
+    const requirement: Requirement = {
+      needs: ['informationModel'],
+      isMet: () => false,
+      met: () => new Promise(() => {}),
+    };
+    const { partition } = partitionByHand({ requirementOf: () => requirement });
+    await partition.admit(events('a1 a2'));
+    expect(partition.devices('a')).toMatchObject([
+      { messages: 2, state: 'waits for backends', needs: ['informationModel'] },
+    ]);
+  });
+
+  it('is that it waits for its turn, because it may have ended the process (G4)', async () => {
+    const { partition, stays, end } = partitionByHand({
+      progress: { sequenceNumber: -1, offset: '-1', completed: '', note: '2 2 1 - -' },
+      quarantine: { mostSuspects: 10, suspectsInWork: createSuspectsInWork(), log: createLog('silent') },
+    });
+    await partition.admit(events('a0'));
+    await settle();
+    await partition.admit(events('b1'));
+    await settle();
+    stays[0]?.begins?.(createSteps(undefined));
+    expect(partition.devices(undefined)).toMatchObject([
+      { device: 'a', state: 'in flight' },
+      { device: 'b', state: 'waits for its turn' },
+    ]);
+    expect(partition.contents().suspects).toBe(2);
+    await end(0);
+    await settle();
+    expect(partition.contents().suspects).toBe(1);
+  });
+});

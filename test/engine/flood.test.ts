@@ -1,0 +1,122 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { createPartition } from '../../src/engine/partition/partition.ts';
+import type { Progress } from '../../src/engine/progress/checkpoints.ts';
+import type { HubEvent } from '../../src/protocol/event.ts';
+import { partitionShare } from '../../src/settings/derived.ts';
+import { settings } from '../support/environment.ts';
+import { hubEvent } from '../support/events.ts';
+import { arrivalOf, budgetOf, limits, usual } from './support/partitions.ts';
+import { memorySpool } from './support/spools.ts';
+
+// One device that sends faster than it can be served, for minutes, among others. Time is the test's own.
+
+const { maxMessages } = partitionShare(settings.delivery);
+
+const tickMs = 100;
+const handlingMs = 50;
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date', 'performance'] });
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+interface Given {
+  /** How long a message of the flooding device takes, in milliseconds. */
+  floodMs: number;
+  progress?: Progress | undefined;
+}
+
+/** The device `f` floods; all others are `others`. */
+function setUp({ floodMs, progress }: Given) {
+  const handled = { others: [] as number[], f: [] as number[] };
+  const written: Progress[] = [];
+  let slowest = 0;
+  const partition = createPartition({
+    ...usual,
+    budget: budgetOf(maxMessages),
+    spool: memorySpool(),
+    progress,
+    arrivalOf,
+    async dispatch({ event: { sequenceNumber, properties }, deviceId }) {
+      await new Promise((resolve) => setTimeout(resolve, deviceId === 'f' ? floodMs : handlingMs));
+      if (deviceId === 'f') handled.f.push(sequenceNumber);
+      else {
+        handled.others.push(sequenceNumber);
+        slowest = Math.max(slowest, Date.now() - Number(properties?.['sentAt']));
+      }
+      return true;
+    },
+    async checkpoint(next) {
+      written.push(next);
+      return true;
+    },
+    limits: { ...limits, deviceMessages: 4 },
+  });
+  return { partition, handled, written, slowest: () => slowest };
+}
+type Partition = ReturnType<typeof setUp>['partition'];
+
+/** Sends what `devicesOf` says of each tick, for so many seconds. Answers the sequence numbers of `f` and of the others. */
+async function send(partition: Partition, seconds: number, devicesOf: (tick: number) => string[]) {
+  const sent = { f: [] as number[], others: [] as number[], events: [] as HubEvent[] };
+  for (let tick = 0; tick < (seconds * 1000) / tickMs; tick += 1) {
+    const events = devicesOf(tick).map((device, index) => {
+      const sequenceNumber = sent.events.length + index;
+      sent[device === 'f' ? 'f' : 'others'].push(sequenceNumber);
+      return hubEvent({ sequenceNumber, body: '1', properties: { device, sentAt: Date.now() } });
+    });
+    sent.events.push(...events);
+    void partition.admit(events);
+    await vi.advanceTimersByTimeAsync(tickMs);
+  }
+  return sent;
+}
+
+const others = (count: number) => Array.from({ length: count }, (_, index) => `d${index}`);
+/** 1,000 a second, of which each tenth is the flood's. */
+const oneInTen = () => others(100).map((device, index) => (index % 10 === 0 ? 'f' : device));
+
+async function stop(partition: Partition) {
+  const stopped = partition.drain(1_000);
+  await vi.advanceTimersByTimeAsync(1_000);
+  return stopped;
+}
+
+describe('beside a device that floods for minutes', () => {
+  it('the others are all handled without delay, and the flood in its order afterwards', async () => {
+    const { partition, handled, written, slowest } = setUp({ floodMs: handlingMs });
+    const sent = await send(partition, 120, oneInTen);
+    expect([sent.others.length, handled.others.length, slowest()]).toEqual([108_000, 108_000, handlingMs]);
+    expect(handled.f.length).toBeLessThan(sent.f.length / 4);
+    await vi.advanceTimersByTimeAsync(sent.f.length * handlingMs);
+    expect(handled.f).toEqual(sent.f);
+    await stop(partition);
+    expect(written.at(-1)).toMatchObject({ sequenceNumber: sent.events.length - 1, completed: '' });
+  });
+
+  it('the others are all handled without delay when each message of it takes five seconds', async () => {
+    const { partition, handled, slowest } = setUp({ floodMs: 5_000 });
+    const fourASecond = (tick: number) => [...(tick % 5 === 0 || tick % 5 === 2 ? ['f'] : []), ...others(10)];
+    const sent = await send(partition, 300, fourASecond);
+    expect([sent.f.length, handled.f.length]).toEqual([1_200, 60]);
+    expect([handled.others.length, slowest()]).toEqual([sent.others.length, handlingMs]);
+  });
+
+  it('nothing that was handled is repeated, though the next reader is replaced before it has come as far', async () => {
+    const first = setUp({ floodMs: handlingMs });
+    const { events } = await send(first.partition, 30, oneInTen);
+    await stop(first.partition);
+    const handled = new Set([...first.handled.others, ...first.handled.f]);
+    const second = setUp({ floodMs: handlingMs, progress: first.written.at(-1) });
+    await second.partition.admit(events.slice(0, 10_000));
+    await stop(second.partition);
+    for (const one of second.handled.f) handled.add(one);
+    const third = setUp({ floodMs: handlingMs, progress: second.written.at(-1) });
+    void third.partition.admit(events);
+    await vi.advanceTimersByTimeAsync(events.length * handlingMs);
+    expect([second.handled.others, third.handled.others]).toEqual([[], []]);
+    expect(second.handled.f.length).toBeGreaterThan(0);
+    expect(third.handled.f).toEqual(events.map((one) => one.sequenceNumber).filter((one) => !handled.has(one)));
+  });
+});

@@ -1,0 +1,92 @@
+import { describe, expect, it, vi } from 'vitest';
+import { createSuspectsInWork } from '../../src/engine/quarantine/suspectsInWork.ts';
+import { createLog } from '../../src/log/log.ts';
+import type { Stage } from '../../src/tap/taps.ts';
+import { hubEvent } from '../support/events.ts';
+import { withFakeTimers } from '../support/fakeTimers.ts';
+import { budgetOf, events, limits, partitionByHand } from './support/partitions.ts';
+import { diskSpool } from './support/spools.ts';
+
+withFakeTimers();
+
+/** What is told at one stage, each with the sequence number of its message. */
+function followed(stage: Stage, given: Parameters<typeof partitionByHand>[0] = {}) {
+  const told: [sequenceNumber: number, fields: object][] = [];
+  const { partition, started, end } = partitionByHand({
+    ...given,
+    tellOf:
+      ({ event: { sequenceNumber } }) =>
+      (now, fields) => {
+        if (now === stage) told.push([sequenceNumber, fields]);
+      },
+  });
+  return { partition, started, end, told };
+}
+
+describe('who follows a device is told of a message that was read', () => {
+  const event = hubEvent({ sequenceNumber: 1, properties: { device: 'a', n: 7 }, body: 'ü' });
+
+  it.each([
+    ['how long it was in the hub', 1_500, 1_500],
+    ['that it was there for no time when the clocks differ', -1_000, 0],
+  ])('%s, its bytes and its properties as text', async (_, later, hubWaitMs) => {
+    vi.setSystemTime(event.enqueuedTimeUtc.getTime() + later);
+    const { partition, told } = followed('read');
+    await partition.admit([event]);
+    expect(told).toEqual([[1, { hubWaitMs, bytes: 2, properties: { device: 'a', n: '7' } }]]);
+  });
+
+  it('nothing of the bytes of a body that is none', async () => {
+    const { partition, told } = followed('read');
+    await partition.admit([{ ...event, body: { parsed: true } }]);
+    expect(told).toMatchObject([[1, { bytes: undefined }]]);
+  });
+});
+
+describe('who follows a device is told where a message waits, and for what', () => {
+  const behind = (earlier: number) => ({ for: 'earlier messages of the device', earlier });
+  const patient = (given: object) => ({ isMet: () => false, met: () => new Promise<boolean>(() => {}), ...given });
+
+  it('in memory or on disk for earlier ones of its device', async () => {
+    const { partition, told } = followed('waits', { limits: { ...limits, deviceMessages: 2 } });
+    await partition.admit(events('a1 a2 a3'));
+    expect(told).toEqual([
+      [2, { where: 'memory', ...behind(1) }],
+      [3, { where: 'disk', ...behind(2) }],
+    ]);
+  });
+
+  it('in the hub, once, though it looks for room more often', async () => {
+    const given = { limits: { ...limits, deviceMessages: 1 }, spool: diskSpool(1) };
+    const { partition, told, started, end } = followed('waits', given);
+    void partition.admit(events('a1 b2 a3'));
+    await vi.advanceTimersByTimeAsync(0);
+    expect(told).toHaveLength(1);
+    await end(2);
+    expect(told).toEqual([[3, { where: 'hub', ...behind(1) }]]);
+    await end(1);
+    expect(started).toEqual([1, 2, 3]);
+  });
+
+  it('for a backend', async () => {
+    const { partition, told } = followed('waits', { requirementOf: () => patient({ needs: ['informationModel'] }) });
+    await partition.admit(events('a1'));
+    expect(told).toEqual([[1, { where: 'memory', for: 'a backend', earlier: 0, needs: ['informationModel'] }]]);
+  });
+
+  it('for room', async () => {
+    const { partition, told } = followed('waits', { budget: budgetOf(1) });
+    void partition.admit(events('a1 b2'));
+    await vi.advanceTimersByTimeAsync(0);
+    expect(told).toEqual([[2, { where: 'memory', for: 'room', earlier: 0 }]]);
+  });
+
+  it('for its turn among those that are tried alone (G4)', async () => {
+    const { partition, told } = followed('waits', {
+      progress: { sequenceNumber: -1, offset: '-1', completed: '', note: '2 2 1 - -' },
+      quarantine: { mostSuspects: 10, suspectsInWork: createSuspectsInWork(), log: createLog('silent') },
+    });
+    await partition.admit(events('a0'));
+    expect(told).toEqual([[0, { where: 'memory', for: 'its turn', earlier: 0 }]]);
+  });
+});

@@ -1,0 +1,262 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { createBudget } from '../../src/engine/budget/budget.ts';
+import { createLanes } from '../../src/engine/order/lanes.ts';
+import type { Queued, Requirement } from '../../src/engine/order/queued.ts';
+
+const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
+const nothing: Requirement = { isMet: () => true, met: async () => true };
+
+type Suspecting = NonNullable<Parameters<typeof createLanes>[0]['quarantine']>;
+
+interface Given extends Queued {
+  readonly name: string;
+}
+
+interface Options {
+  maxMessages?: number;
+  maxBytes?: number;
+  quarantine?: Suspecting;
+}
+
+/** A message whose name has a capital letter is large. */
+const largeBytes = 20_000;
+
+function setUp({ maxMessages = 10, maxBytes = 1_000, quarantine }: Options = {}) {
+  const log: string[] = [];
+  const ends = new Map<string, () => void>();
+  const budget = createBudget({ maxMessages, maxBytes });
+  const draining = new AbortController();
+  const lanes = createLanes<Given>({
+    budget,
+    draining: draining.signal,
+    quarantine,
+    async work({ name, cost }) {
+      log.push(name);
+      await new Promise<void>((resolve) => ends.set(name, resolve));
+      budget.of(cost).give(cost);
+    },
+  });
+  let sequenceNumber = 0;
+  const message = (name: string, requirement: Requirement): Given => {
+    sequenceNumber += 1;
+    return { name, sequenceNumber, cost: /[A-Z]/.test(name) ? largeBytes : 1, requirement };
+  };
+  return {
+    lanes,
+    log,
+    budget,
+    draining,
+    add: (name: string, requirement = nothing) => lanes.add(name[0] as string, message(name, requirement)),
+    async end(name: string) {
+      ends.get(name)?.();
+      await settle();
+    },
+  };
+}
+
+/** A backend that goes and comes back. */
+function backend() {
+  let isThere = true;
+  let waiting: (() => void)[] = [];
+  return {
+    isMet: () => isThere,
+    met: (pointless: AbortSignal) =>
+      new Promise<boolean>((resolve) => {
+        pointless.addEventListener('abort', () => resolve(false));
+        if (isThere) resolve(true);
+        else waiting.push(() => resolve(true));
+      }),
+    goes() {
+      isThere = false;
+    },
+    async comesBack() {
+      isThere = true;
+      for (const tell of waiting.splice(0)) tell();
+      waiting = [];
+      await settle();
+    },
+  };
+}
+
+it('one device is handled one message after the other, devices side by side', async () => {
+  const { lanes, log, add, end } = setUp();
+  for (const name of ['a1', 'a2', 'b1']) add(name);
+  expect(log).toEqual(['a1', 'b1']);
+  await end('b1');
+  expect(log).toEqual(['a1', 'b1']);
+  await end('a1');
+  expect(log).toEqual(['a1', 'b1', 'a2']);
+  await end('a2');
+  expect(lanes.length('a') + lanes.length('b')).toBe(0);
+});
+
+it('only the message in work holds a place in the budget', async () => {
+  const { budget, log, add, end } = setUp({ maxMessages: 2 });
+  for (const name of ['a1', 'a2', 'a3', 'b1', 'c1']) add(name);
+  expect([log, budget.inFlight().messages]).toEqual([['a1', 'b1'], 2]);
+  await end('a1');
+  expect(log).toEqual(['a1', 'b1', 'c1']);
+});
+
+it('a large message that waits for its bytes delays no small one of another device, and is not passed by its own device', async () => {
+  const { log, add, end } = setUp({ maxBytes: 2 * largeBytes });
+  for (const name of ['aL1', 'bL1', 'b2', 'c1', 'd1', 'dL2', 'd3']) add(name);
+  expect(log).toEqual(['aL1', 'c1', 'd1']);
+  await end('d1');
+  await end('c1');
+  expect(log).toEqual(['aL1', 'c1', 'd1']);
+  await end('aL1');
+  expect(log).toEqual(['aL1', 'c1', 'd1', 'bL1']);
+  await end('bL1');
+  expect(log.slice(4).toSorted()).toEqual(['b2', 'dL2']);
+  await end('dL2');
+  expect(log.at(-1)).toBe('d3');
+});
+
+it('what needs a backend that is out waits without a place, and begins in the order of arrival when it is back', async () => {
+  const { budget, log, add, end } = setUp({ maxMessages: 2 });
+  const model = backend();
+  add('c1');
+  model.goes();
+  for (const name of ['a1', 'b1', 'c2', 'd1']) add(name, model);
+  add('e1');
+  expect([log, budget.inFlight().messages]).toEqual([['c1', 'e1'], 2]);
+  await end('c1');
+  await end('e1');
+  expect(budget.inFlight().messages).toBe(0);
+  await model.comesBack();
+  expect(log).toEqual(['c1', 'e1', 'a1', 'b1']);
+  await end('a1');
+  await end('b1');
+  expect(log).toEqual(['c1', 'e1', 'a1', 'b1', 'c2', 'd1']);
+});
+
+it('what arrived earlier begins first when the backend is back, though it began to wait for it later', async () => {
+  const { log, add, end } = setUp({ maxMessages: 1 });
+  const model = backend();
+  model.goes();
+  add('a1');
+  add('a2', model);
+  add('b3', model);
+  await end('a1');
+  await model.comesBack();
+  expect(log).toEqual(['a1', 'a2']);
+});
+
+it('begins nothing that is given its place in the moment in which all closes, and gives the place back', async () => {
+  const { budget, log, draining, add } = setUp({ maxMessages: 1 });
+  void budget.all.take(1);
+  add('a1');
+  budget.all.give(1);
+  draining.abort();
+  await settle();
+  expect([log, budget.inFlight().messages]).toEqual([[], 0]);
+});
+
+it('gives its place back when the backend goes while it waits for the place', async () => {
+  const { budget, log, add, end } = setUp({ maxMessages: 1 });
+  const model = backend();
+  add('a1');
+  add('b1', model);
+  add('c1');
+  model.goes();
+  await end('a1');
+  expect([log, budget.inFlight().messages]).toEqual([['a1', 'c1'], 1]);
+  await end('c1');
+  expect(budget.inFlight().messages).toBe(0);
+  await model.comesBack();
+  expect(log).toEqual(['a1', 'c1', 'b1']);
+});
+
+it('a suspect whose backend goes before it begins is put back, and waits for another turn', async () => {
+  const own = backend();
+  const turns: (() => void)[] = [];
+  const seen: string[] = [];
+  const { add, log } = setUp({
+    quarantine: {
+      isSuspect: () => turns.length < 2,
+      turnOf: (deviceId, sequenceNumber) => {
+        seen.push(`${deviceId}${sequenceNumber} waits`);
+        return new Promise((resolve) => turns.push(() => resolve(true)));
+      },
+      putBack: (deviceId, sequenceNumber) => void seen.push(`${deviceId}${sequenceNumber} is put back`),
+      ended: () => undefined,
+    },
+  });
+  add('a1', own);
+  own.goes();
+  turns[0]?.();
+  await settle();
+  expect([seen, log]).toEqual([['a1 waits', 'a1 is put back'], []]);
+  await own.comesBack();
+  expect(seen.at(-1)).toBe('a1 waits');
+  turns[1]?.();
+  await settle();
+  expect(log).toEqual(['a1']);
+});
+
+it('a device goes on when a checkpoint has its suspect', async () => {
+  let isNoted = () => {};
+  const noted = new Promise<void>((resolve) => {
+    isNoted = resolve;
+  });
+  const { add, log, end } = setUp({
+    quarantine: { isSuspect: () => false, turnOf: async () => true, putBack() {}, ended: () => noted },
+  });
+  add('a1');
+  add('a2');
+  await end('a1');
+  expect(log).toEqual(['a1']);
+  isNoted();
+  await settle();
+  expect(log).toEqual(['a1', 'a2']);
+});
+
+it('begins nothing once it closes, and what waits holds no place', async () => {
+  const { budget, log, draining, add, end } = setUp({ maxMessages: 1 });
+  const model = backend();
+  model.goes();
+  for (const name of ['a1', 'b1', 'a2']) add(name);
+  add('c1', model);
+  draining.abort();
+  await end('a1');
+  await model.comesBack();
+  expect([log, budget.inFlight()]).toEqual([['a1'], { messages: 0, bytes: 0 }]);
+});
+
+it('keeps the order of every device in any interleaving (200 random courses)', async () => {
+  const devices = ['a', 'b', 'c'];
+  await fc.assert(
+    fc.asyncProperty(
+      fc.integer({ min: 1, max: 3 }),
+      fc.array(fc.tuple(fc.constantFrom(...devices), fc.nat(3)), { maxLength: 40 }),
+      async (maxMessages, messages) => {
+        const budget = createBudget({ maxMessages, maxBytes: 1e6 });
+        const seen = new Map<string, number[]>();
+        const running = new Set<string>();
+        const lanes = createLanes<Queued & { device: string; ticks: number }>({
+          budget,
+          draining: new AbortController().signal,
+          async work({ device, ticks, sequenceNumber, cost }) {
+            expect(running.has(device)).toBe(false);
+            running.add(device);
+            expect(running.size).toBeLessThanOrEqual(maxMessages);
+            for (let tick = 0; tick < ticks; tick += 1) await Promise.resolve();
+            seen.set(device, [...(seen.get(device) ?? []), sequenceNumber]);
+            running.delete(device);
+            budget.all.give(cost);
+          },
+        });
+        for (const [sequenceNumber, [device, ticks]] of messages.entries()) {
+          lanes.add(device, { device, ticks, sequenceNumber, cost: 1, requirement: nothing });
+        }
+        while (devices.some((device) => lanes.length(device) > 0)) await settle();
+        for (const order of seen.values()) expect(order).toEqual([...order].sort((a, b) => a - b));
+        expect([...seen.values()].flat()).toHaveLength(messages.length);
+        expect(budget.inFlight()).toEqual({ messages: 0, bytes: 0 });
+      },
+    ),
+    { numRuns: 200, seed: 20261122 },
+  );
+});

@@ -1,0 +1,205 @@
+import { describe, expect, it, vi } from 'vitest';
+import type { Gap } from '../../src/engine/partition/partition.ts';
+import type { Progress } from '../../src/engine/progress/checkpoints.ts';
+import { knownRedeliveryHorizon } from '../../src/engine/progress/redeliveryHorizon.ts';
+import { type HubEvent, undecodedProperties } from '../../src/protocol/event.ts';
+import { withFakeTimers } from '../support/fakeTimers.ts';
+import { arrivalOf, budgetOf, events, limits, partitionByHand, positions } from './support/partitions.ts';
+
+withFakeTimers();
+
+describe('a partition', () => {
+  it('start a1 a2 b3, finish b3: the checkpoint stays before 1 and remembers 3; finish a1, a2: the checkpoint is 3', async () => {
+    const { partition, started, checkpoints, end } = partitionByHand();
+    await partition.admit(events('t0 a1 a2 b3'));
+    expect(started).toEqual([1, 3]);
+    await end(3);
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(checkpoints).toEqual([{ sequenceNumber: 0, offset: '0', completed: expect.stringMatching(/^2 0 /) }]);
+    await end(1);
+    await end(2);
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(checkpoints.at(-1)).toEqual({ sequenceNumber: 3, offset: '3000', completed: '' });
+  });
+
+  it('does not repeat after a restart what was done behind one slow message', async () => {
+    const first = partitionByHand();
+    await first.partition.admit(events('t0 a1 b2 c3 b4'));
+    await first.end(2);
+    await first.end(4);
+    await vi.advanceTimersByTimeAsync(10_000);
+    const second = partitionByHand({ progress: first.checkpoints.at(-1) });
+    await second.partition.admit(events('a1 b2 c3 b4 d5'));
+    expect(second.started).toEqual([1, 3, 5]);
+    for (const one of [1, 3, 5]) await second.end(one);
+    await second.partition.drain(0);
+    expect(positions(second.checkpoints)).toEqual([5]);
+  });
+
+  it('passes over what it has seen before, when the hub delivers from the checkpoint again', async () => {
+    const { partition, started, end } = partitionByHand();
+    await partition.admit(events('a1 b2'));
+    await partition.admit(events('a1 b2 c3'));
+    await end(1);
+    expect(started).toEqual([1, 2, 3]);
+    expect(partition.position()).toEqual({ sequenceNumber: 3, offset: '3000' });
+  });
+
+  it('marks what another instance may have handled before it took the partition over', async () => {
+    const repeats: number[] = [];
+    const { partition } = partitionByHand({
+      redeliveryHorizon: knownRedeliveryHorizon(2),
+      arrivalOf(event, redelivered) {
+        if (redelivered) repeats.push(event.sequenceNumber);
+        return arrivalOf(event);
+      },
+    });
+    await partition.admit(events('a1 b2 c3'));
+    expect(repeats).toEqual([1, 2]);
+  });
+
+  it('asks how far others may have come before it begins a message, and not for a batch without events', async () => {
+    let answer = () => {};
+    let looks = 0;
+    const look = () => {
+      looks += 1;
+      return new Promise<void>((resolve) => {
+        answer = resolve;
+      });
+    };
+    const { partition, started } = partitionByHand({ redeliveryHorizon: { ...knownRedeliveryHorizon(-1), look } });
+    await partition.admit([]);
+    expect(looks).toBe(0);
+    const admitting = partition.admit(events('a1 b2'));
+    await vi.advanceTimersByTimeAsync(0);
+    expect([looks, started]).toEqual([1, []]);
+    answer();
+    await admitting;
+    expect(started).toEqual([1, 2]);
+  });
+
+  it('parks no message unexecuted when nothing is under suspicion', async () => {
+    const { partition, stays } = partitionByHand();
+    await partition.admit(events('a1'));
+    expect(stays.map(({ parkUnexecuted }) => parkUnexecuted)).toEqual([false]);
+  });
+
+  it('writes a checkpoint after so many messages, without waiting for the clock', async () => {
+    const { partition, checkpoints, end } = partitionByHand({ limits: { ...limits, everyMessages: 3 } });
+    await partition.admit(events('a1 b2 c3 d4'));
+    for (const one of [1, 2, 3]) await end(one);
+    expect(positions(checkpoints)).toEqual([3]);
+  });
+
+  it('writes a checkpoint for telemetry that is not ours by the clock alone, however much there is', async () => {
+    const { partition, checkpoints } = partitionByHand({ limits: { ...limits, everyMessages: 3 } });
+    await partition.admit(events(Array.from({ length: 1_000 }, (_, index) => `t${index}`).join(' ')));
+    await vi.advanceTimersByTimeAsync(4_999);
+    expect(checkpoints).toEqual([]);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(positions(checkpoints)).toEqual([999]);
+  });
+
+  it('writes down what ended while a checkpoint was being written, though nothing comes after it', async () => {
+    const written: Progress[] = [];
+    let answer: (ok: boolean) => void = () => {};
+    const { partition, end } = partitionByHand({
+      limits: { ...limits, everyMessages: 1 },
+      checkpoint(progress) {
+        written.push(progress);
+        return new Promise((resolve) => {
+          answer = resolve;
+        });
+      },
+    });
+    await partition.admit(events('a1 b2'));
+    await end(1);
+    await end(2);
+    answer(true);
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect(positions(written)).toEqual([1, 2]);
+  });
+
+  it('takes no more than the budget allows; the rest stays in the hub', async () => {
+    const { partition, started, end } = partitionByHand({ budget: budgetOf(2) });
+    let admitted = false;
+    void partition.admit(events('a1 b2 c3')).then(() => {
+      admitted = true;
+    });
+    await vi.advanceTimersByTimeAsync(0);
+    expect([started, admitted]).toEqual([[1, 2], false]);
+    await end(2);
+    expect([started, admitted]).toEqual([[1, 2, 3], true]);
+  });
+
+  it('tells of each gap in the sequence numbers once; the first event and one that comes again make none', async () => {
+    const gaps: Gap[] = [];
+    const progress = { sequenceNumber: 3, offset: '3000', completed: '' };
+    const { partition } = partitionByHand({ progress, onGap: (gap) => void gaps.push(gap) });
+    await partition.admit(events('a7 t8'));
+    expect(gaps).toEqual([]);
+    await partition.admit(events('b11 t12'));
+    await partition.admit(events('b11 t12 t14'));
+    expect(gaps).toEqual([
+      { after: 8, next: 11 },
+      { after: 12, next: 14 },
+    ]);
+  });
+
+  it('passes over an event without a place: the gap that follows shows it', async () => {
+    const gaps: Gap[] = [];
+    const read: (number | undefined)[] = [];
+    const { partition, started, checkpoints, end } = partitionByHand({
+      limits: { ...limits, everyMessages: 1 },
+      arrivalOf(event) {
+        read.push(event.sequenceNumber);
+        return event.body === undecodedProperties ? undefined : arrivalOf(event);
+      },
+      onGap: (gap) => void gaps.push(gap),
+    });
+    const [first, last] = events('a1 b3') as [HubEvent, HubEvent];
+    await partition.admit([first, { body: undecodedProperties } as HubEvent, last]);
+    expect([read, started, gaps]).toEqual([[1, undefined, 3], [1, 3], [{ after: 1, next: 3 }]]);
+    expect(partition.position()).toEqual({ sequenceNumber: 3, offset: '3000' });
+    await end(1);
+    await end(3);
+    expect(positions(checkpoints).at(-1)).toBe(3);
+  });
+
+  it('counts the messages that it reads, tells them when that was, and knows when the hub received the last event', async () => {
+    let read = 0;
+    const { partition, stays } = partitionByHand({
+      onRead() {
+        read += 1;
+      },
+    });
+    expect(partition.enqueuedAt()).toBeUndefined();
+    const [first, ...others] = events('a1 b2 t3');
+    const enqueuedTimeUtc = new Date('2026-02-03T04:05:06.789Z');
+    await partition.admit(first ? [first] : []);
+    const readAt = performance.now();
+    await vi.advanceTimersByTimeAsync(1_000);
+    await partition.admit(others.map((event) => ({ ...event, enqueuedTimeUtc })));
+    expect([read, stays.map((context) => context.readAt)]).toEqual([2, [readAt, readAt + 1_000]]);
+    expect(partition.enqueuedAt()).toEqual(enqueuedTimeUtc);
+  });
+
+  it('never checkpoints a message that was not handled to its end', async () => {
+    const { partition, checkpoints, end } = partitionByHand();
+    await partition.admit(events('t1 a2 t3'));
+    await end(2, false);
+    expect(await partition.drain(0)).toBe(1);
+    expect(positions(checkpoints)).toEqual([1]);
+  });
+});
+
+describe('subscriptions that overlap', () => {
+  it('give each event once, though the first still waits for room with its own', async () => {
+    const { partition, started, end } = partitionByHand({ budget: budgetOf(1) });
+    void partition.admit(events('a1 b2'));
+    void partition.admit(events('b2 c3'));
+    await vi.advanceTimersByTimeAsync(0);
+    for (const one of [1, 2, 3]) await end(one);
+    expect(started).toEqual([1, 2, 3]);
+  });
+});

@@ -1,0 +1,248 @@
+import { describe, expect, it, vi } from 'vitest';
+import { createBudget } from '../../src/engine/budget/budget.ts';
+import type { Progress } from '../../src/engine/progress/checkpoints.ts';
+import type { Ticket } from '../../src/engine/spool/spool.ts';
+import { withFakeTimers } from '../support/fakeTimers.ts';
+import { budgetOf, events, limits, partitionByHand, positions } from './support/partitions.ts';
+import { diskSpool, memorySpool } from './support/spools.ts';
+
+withFakeTimers();
+
+/** Its disk answers when the test says so. */
+function slowSpool() {
+  let read = () => {};
+  const spool = memorySpool();
+  async function take(ticket: Ticket) {
+    await new Promise<void>((resolve) => {
+      read = resolve;
+    });
+    return spool.take(ticket);
+  }
+  return { spool: { ...spool, take }, read: () => read() };
+}
+
+const none = { messages: 0, bytes: 0 };
+const eachMessage = { limits: { ...limits, everyMessages: 1 } };
+
+describe('the end of a partition', () => {
+  it('ends at its limit though the clock of the machine is put back', async () => {
+    const { partition } = partitionByHand();
+    await partition.admit(events('a1'));
+    let left: number | undefined;
+    void partition.drain(10_000).then((count) => {
+      left = count;
+    });
+    vi.setSystemTime(Date.now() - 3_600_000);
+    await vi.advanceTimersByTimeAsync(20_000);
+    expect(left).toBe(1);
+  });
+
+  it('whenever it comes, the position covers all that has begun', async () => {
+    for (let steps = 0; steps < 20; steps += 1) {
+      const { partition, started } = partitionByHand();
+      void partition.admit(events('a1 b2 c3'));
+      for (let step = 0; step < steps; step += 1) await Promise.resolve();
+      void partition.drain(0);
+      await vi.advanceTimersByTimeAsync(0);
+      expect(partition.position()?.sequenceNumber ?? 0).toBe(started.at(-1) ?? 0);
+    }
+  });
+
+  it('draining waits for what is running, starts nothing more, and writes the last checkpoint', async () => {
+    const { partition, started, checkpoints, end, budget } = partitionByHand();
+    await partition.admit(events('a1 a2 b3'));
+    const draining = partition.drain(25_000);
+    await end(1);
+    await end(3);
+    expect(await draining).toBe(1);
+    expect(started).toEqual([1, 3]);
+    expect(positions(checkpoints)).toEqual([1]);
+    expect(budget.inFlight()).toEqual({ messages: 0, bytes: 0 });
+  });
+
+  it('draining tells what is running to leave only at the limit', async () => {
+    const { partition, stays, end } = partitionByHand();
+    await partition.admit(events('a1 b2'));
+    const signals = () => stays.map(({ ended }) => ended.aborted);
+    const draining = partition.drain(25_000);
+    await end(2, false);
+    await vi.advanceTimersByTimeAsync(24_999);
+    expect(signals()).toEqual([false, false]);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(signals()).toEqual([true, true]);
+    await end(1, false);
+    expect(await draining).toBe(2);
+  });
+
+  it('draining writes down what ends while it leaves, and waits no longer than a second for that', async () => {
+    const { partition, checkpoints, stays, end } = partitionByHand(eachMessage);
+    await partition.admit(events('a1 b2 c3'));
+    const draining = partition.drain(25_000);
+    await vi.advanceTimersByTimeAsync(25_000);
+    expect(stays.map(({ ended }) => ended.aborted)).toEqual([true, true, true]);
+    await end(2);
+    await end(1);
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect([await draining, positions(checkpoints).at(-1)]).toEqual([1, 2]);
+  });
+
+  it('tells what is running to leave as soon as ownership is lost', async () => {
+    const { partition, stays } = partitionByHand();
+    await partition.admit(events('a1'));
+    partition.revoke();
+    expect(stays.map(({ ended }) => ended.aborted)).toEqual([true]);
+  });
+
+  it('looks at nothing that the hub delivers afterwards', async () => {
+    const { partition, started, checkpoints } = partitionByHand(eachMessage);
+    await partition.drain(0);
+    await partition.admit(events('t1 a2'));
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect([partition.position(), partition.enqueuedAt(), started, checkpoints]).toEqual([
+      undefined,
+      undefined,
+      [],
+      [],
+    ]);
+  });
+
+  it('writes down nothing that ends after the last checkpoint', async () => {
+    const { partition, checkpoints, end } = partitionByHand(eachMessage);
+    await partition.admit(events('t1 a2'));
+    const draining = partition.drain(1_000);
+    await vi.advanceTimersByTimeAsync(2_000);
+    await draining;
+    await end(2);
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(positions(checkpoints)).toEqual([1]);
+  });
+
+  it('draining writes the last checkpoint again when the store fails for a moment, and not for ever', async () => {
+    let failing = 3;
+    const written: Progress[] = [];
+    async function checkpoint(progress: Progress) {
+      failing -= 1;
+      if (failing >= 0) throw new Error('disk full');
+      written.push(progress);
+      return true;
+    }
+    const { partition, failures, end } = partitionByHand({ checkpoint });
+    await partition.admit(events('a1'));
+    await end(1);
+    const draining = partition.drain(0);
+    await vi.advanceTimersByTimeAsync(2_000);
+    await draining;
+    expect([failures.length, positions(written)]).toEqual([3, [1]]);
+
+    failing = Number.POSITIVE_INFINITY;
+    const other = partitionByHand({ checkpoint });
+    await other.partition.admit(events('a1'));
+    await other.end(1);
+    const inVain = other.partition.drain(0);
+    await vi.advanceTimersByTimeAsync(6_000);
+    await inVain;
+    expect(positions(written)).toEqual([1]);
+  });
+
+  it('draining ends at its limit and says how much was left', async () => {
+    const { partition, checkpoints } = partitionByHand();
+    await partition.admit(events('t1 a2 b3'));
+    const draining = partition.drain(25_000);
+    await vi.advanceTimersByTimeAsync(26_000);
+    expect(await draining).toBe(2);
+    expect(positions(checkpoints)).toEqual([1]);
+  });
+
+  it('lets go of who waits for room', async () => {
+    const { partition, started } = partitionByHand({ limits: { ...limits, deviceMessages: 1 }, spool: diskSpool(1) });
+    const admitting = partition.admit(events('a1 a2'));
+    await vi.advanceTimersByTimeAsync(0);
+    partition.revoke();
+    await admitting;
+    expect(started).toEqual([1]);
+  });
+
+  it('leaves nothing charged of what was not handled to its end, nor of what came from the spool too late', async () => {
+    const { spool, read } = slowSpool();
+    const overall = budgetOf(10);
+    const budget = createBudget({ maxMessages: 10, maxBytes: 1e6 }, overall);
+    const given = { budget, spool, limits: { ...limits, deviceMessages: 1 } };
+    const { partition, started, end } = partitionByHand(given);
+    await partition.admit(events('a1 a2 b3'));
+    await end(1);
+    partition.revoke();
+    read();
+    await end(3, false);
+    expect([started, budget.inFlight(), overall.inFlight()]).toEqual([[1, 3], none, none]);
+  });
+
+  it('does not take what came from the spool too late for done', async () => {
+    const { spool, read } = slowSpool();
+    const { partition, started, checkpoints, end } = partitionByHand({
+      spool,
+      limits: { ...limits, deviceMessages: 1 },
+    });
+    await partition.admit(events('a1 a2 b3'));
+    await end(1);
+    const draining = partition.drain(25_000);
+    read();
+    await vi.advanceTimersByTimeAsync(0);
+    await end(3);
+    expect([await draining, started, positions(checkpoints)]).toEqual([1, [1, 3], [1]]);
+  });
+
+  it('writes no checkpoint after ownership is lost, though work goes on', async () => {
+    const { partition, checkpoints, end } = partitionByHand();
+    await partition.admit(events('a1'));
+    partition.revoke();
+    await end(1);
+    await partition.drain(1_000);
+    expect(checkpoints).toEqual([]);
+  });
+
+  it('comes when the store says that somebody else owns the partition by now', async () => {
+    const { partition, started, end } = partitionByHand({ ...eachMessage, checkpoint: async () => false });
+    await partition.admit(events('a1'));
+    await end(1);
+    await partition.admit(events('a2'));
+    expect(started).toEqual([1]);
+  });
+
+  it('does not come because the store fails: the checkpoint is tried again', async () => {
+    let fails = true;
+    const written: Progress[] = [];
+    const { partition, failures, end } = partitionByHand({
+      ...eachMessage,
+      async checkpoint(progress) {
+        if (fails) throw new Error('disk full');
+        written.push(progress);
+        return true;
+      },
+    });
+    await partition.admit(events('a1'));
+    await end(1);
+    expect([failures, written]).toEqual([['checkpoint not written'], []]);
+    fails = false;
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect(positions(written)).toEqual([1]);
+  });
+});
+
+it('a partition that is left frees what waits in memory, and ends the intake of what waits in the hub', async () => {
+  const { partition, budget } = partitionByHand({
+    limits: { ...limits, deviceMessages: 2 },
+    spool: { ...memorySpool(), put: () => undefined },
+  });
+  let isAdmitted = false;
+  void partition.admit(events('a1 a2 a3')).then(() => {
+    isAdmitted = true;
+  });
+  await vi.advanceTimersByTimeAsync(0);
+  expect([budget.waiting.taken().messages, isAdmitted]).toEqual([1, false]);
+  const drained = partition.drain(60_000);
+  await vi.advanceTimersByTimeAsync(0);
+  expect([budget.waiting.taken(), isAdmitted]).toEqual([none, true]);
+  partition.revoke();
+  await vi.advanceTimersByTimeAsync(61_000);
+  await drained;
+});

@@ -1,0 +1,93 @@
+import { expect, it, vi } from 'vitest';
+import type { Progress } from '../../../src/engine/progress/checkpoints.ts';
+import { createSuspectsInWork } from '../../../src/engine/quarantine/suspectsInWork.ts';
+import { createLog } from '../../../src/log/log.ts';
+import { withFakeTimers } from '../../support/fakeTimers.ts';
+import { budgetOf, events, limits, partitionByHand } from '../support/partitions.ts';
+import { memorySpool } from '../support/spools.ts';
+
+withFakeTimers();
+
+const quarantine = { mostSuspects: 10, suspectsInWork: createSuspectsInWork(), log: createLog('silent') };
+
+it('without a checkpoint nothing is a suspect', async () => {
+  const { partition, started } = partitionByHand({ quarantine });
+  await partition.admit(events('a0 b1'));
+  expect([started, partition.contents().suspects]).toEqual([[0, 1], 0]);
+});
+
+it('a suspect is followed by the next message of its device', async () => {
+  const { partition, started, end } = partitionByHand({
+    progress: { sequenceNumber: -1, offset: '-1', completed: '', note: '2 2 0 - -' },
+    quarantine,
+  });
+  await partition.admit(events('a0 a1'));
+  await vi.advanceTimersByTimeAsync(0);
+  expect(started).toEqual([0]);
+  await end(0);
+  expect(started).toEqual([0, 1]);
+  await end(1);
+  expect(partition.devices(undefined)).toEqual([]);
+  expect(await partition.drain(0)).toBe(0);
+});
+
+it('a suspect that comes from the spool when the partition drains is left to the next reader', async () => {
+  const spool = memorySpool();
+  let read = () => {};
+  const { partition, started, end } = partitionByHand({
+    progress: { sequenceNumber: -1, offset: '-1', completed: '', note: '2 2 0 - -' },
+    quarantine,
+    limits: { ...limits, deviceMessages: 0 },
+    spool: {
+      ...spool,
+      async take(ticket) {
+        await new Promise<void>((resolve) => {
+          read = resolve;
+        });
+        return spool.take(ticket);
+      },
+    },
+  });
+  await partition.admit(events('a0'));
+  await vi.advanceTimersByTimeAsync(0);
+  const draining = partition.drain(25_000);
+  read();
+  await end(0);
+  expect([await draining, started]).toEqual([1, []]);
+});
+
+it('a suspect that ends while the store fails is in the last checkpoint of the drain, and nothing is written after it', async () => {
+  let isOut = false;
+  const written: Progress[] = [];
+  const { partition, started, end } = partitionByHand({
+    progress: { sequenceNumber: -1, offset: '-1', completed: '', note: '2 2 5 - -' },
+    quarantine,
+    async checkpoint(progress) {
+      if (isOut) throw new Error('disk full');
+      written.push(progress);
+      return true;
+    },
+  });
+  await partition.admit(events('a0'));
+  await vi.advanceTimersByTimeAsync(0);
+  expect([started, written.map(({ note }) => note)]).toEqual([[0], ['2 2 5 0 0+']]);
+  isOut = true;
+  await end(0);
+  isOut = false;
+  const drained = partition.drain(25_000).then((left) => [left, written.length]);
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(await drained).toEqual([0, written.length]);
+  expect(written.at(-1)).toEqual({ sequenceNumber: 0, offset: '0', completed: '', note: '2 2 5 - -' });
+});
+
+it('a message that is passed over frees its room, and its device goes on', async () => {
+  const budget = budgetOf(10);
+  const { partition, started } = partitionByHand({
+    progress: { sequenceNumber: -1, offset: '-1', completed: '', note: '2 6 0 - 0:4' },
+    budget,
+    quarantine,
+  });
+  await partition.admit(events('a0 a1'));
+  await vi.advanceTimersByTimeAsync(0);
+  expect([started, budget.waiting.taken(), budget.inFlight().messages]).toEqual([[1], { messages: 0, bytes: 0 }, 1]);
+});

@@ -1,0 +1,309 @@
+import { getEventListeners } from 'node:events';
+import { describe, expect, it, vi } from 'vitest';
+import { encodeNote, type Note, type Suspicion } from '../../../src/engine/quarantine/note.ts';
+import { createQuarantine } from '../../../src/engine/quarantine/quarantine.ts';
+import {
+  createSuspectsInWork,
+  patienceMs,
+  type SuspectsInWork,
+} from '../../../src/engine/quarantine/suspectsInWork.ts';
+import { createLog } from '../../../src/log/log.ts';
+import { withFakeTimers } from '../../support/fakeTimers.ts';
+
+withFakeTimers();
+
+interface Given {
+  ends?: number;
+  known?: Readonly<Record<number, Partial<Suspicion>>>;
+  mostSuspects?: number;
+  suspectsInWork?: SuspectsInWork;
+}
+
+const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms);
+
+/** A quarantine whose messages end, and whose store answers, when the test says so. */
+function setUp({ ends = 2, known = {}, mostSuspects = 10, suspectsInWork = createSuspectsInWork() }: Given = {}) {
+  /** What happens, in order. */
+  const seen: string[] = [];
+  const draining = new AbortController();
+  const lines: object[] = [];
+  let isStoreOut = false;
+  const suspects = new Map(
+    Object.entries(known).map(([sequenceNumber, one]) => [
+      Number(sequenceNumber),
+      { isInWork: false, isSlow: false, ends: 0, ...one },
+    ]),
+  );
+  const quarantine = createQuarantine({
+    note: encodeNote({ ends, upTo: 100, alone: undefined, suspects }),
+    async annotate(note) {
+      if (isStoreOut) return false;
+      seen.push(inWords(note));
+      return true;
+    },
+    draining: draining.signal,
+    suspectsInWork,
+    mostSuspects,
+    log: createLog('trace', { write: (line) => void lines.push(JSON.parse(line)) }),
+  });
+  if (quarantine === undefined) throw new Error('no quarantine');
+
+  return {
+    quarantine,
+    draining: draining.signal,
+    seen,
+    lines,
+    begun: () => seen.filter((what) => what.startsWith('begin')).map((what) => Number(what.slice(6))),
+    /** The first messages of as many devices, which come at once. */
+    async come(...sequenceNumbers: number[]) {
+      for (const one of sequenceNumbers) {
+        void quarantine.turnOf(`d${one}`, one).then((isTurn) => seen.push(`${isTurn ? 'begin' : 'leave'} ${one}`));
+      }
+      await pass(0);
+    },
+    async end(...sequenceNumbers: number[]) {
+      for (const one of sequenceNumbers) void quarantine.ended(one)?.then(() => seen.push(`next after ${one}`));
+      await pass(0);
+    },
+    async close() {
+      draining.abort();
+      await pass(0);
+    },
+    store(isOut: boolean) {
+      isStoreOut = isOut;
+    },
+  };
+}
+
+const inWords = ({ alone, suspects }: Note) => {
+  const inWork = [...suspects]
+    .filter(([, { isInWork }]) => isInWork)
+    .map(([one]) => (one === alone ? `${one} alone` : one));
+  return `note ${inWork.join(' ') || 'nobody'}`;
+};
+
+describe('a suspect', () => {
+  it('is the first message of a device that is not newer than the last violent end, and one of so many', async () => {
+    const { quarantine, come } = setUp({ mostSuspects: 2 });
+    expect([quarantine.isSuspect('d1', 100), quarantine.isSuspect('d1', 101)]).toEqual([true, false]);
+    await come(1);
+    expect([quarantine.isSuspect('d1', 2), quarantine.isSuspect('d2', 2)]).toEqual([false, true]);
+    await come(2);
+    expect(quarantine.isSuspect('d3', 3)).toBe(false);
+  });
+
+  it('that was in work at a violent end is one in any case', async () => {
+    const { quarantine, come } = setUp({ mostSuspects: 1, known: { 7: {}, 9: { ends: 1 } } });
+    await come(1);
+    expect([7, 8, 9].map((one) => quarantine.isSuspect(`d${one}`, one))).toEqual([true, false, true]);
+  });
+
+  it('is noted before it begins, with all that come at once', async () => {
+    const { seen, come } = setUp();
+    await come(1, 2, 3);
+    expect(seen).toEqual(['note 1 2 3', 'begin 1', 'begin 2', 'begin 3']);
+  });
+
+  it('does not begin before the store has taken the note', async () => {
+    const { seen, come, store } = setUp();
+    store(true);
+    await come(1);
+    await pass(5_000);
+    expect(seen).toEqual([]);
+    store(false);
+    await pass(1_000);
+    expect(seen).toEqual(['note 1 alone', 'begin 1']);
+  });
+
+  it('leaves no listeners behind while the store fails', async () => {
+    const { draining, come, store } = setUp();
+    await pass(0);
+    const before = getEventListeners(draining, 'abort').length;
+    store(true);
+    await come(1);
+    await pass(20_000);
+    expect(getEventListeners(draining, 'abort').length).toBeLessThanOrEqual(before + 1);
+  });
+
+  it('lets its device go on when a checkpoint has it', async () => {
+    const { seen, come, end } = setUp();
+    await come(1, 2);
+    seen.length = 0;
+    await end(1);
+    expect(seen).toEqual(['note 2 alone', 'next after 1']);
+  });
+
+  it('that cannot begin after all is put back, and waits for a turn again', async () => {
+    const { quarantine, seen, come } = setUp();
+    await come(1, 2);
+    quarantine.putBack('d1', 1);
+    expect(quarantine.isSuspect('d1', 1)).toBe(true);
+    await come(1);
+    await pass(2 * patienceMs);
+    expect(seen.slice(-2)).toEqual(['note 2 1', 'begin 1']);
+  });
+
+  it('is counted while it waits and while it is in work', async () => {
+    const { quarantine, come, end } = setUp();
+    await come(1, 2);
+    await come(3);
+    expect(quarantine.suspects()).toBe(3);
+    await end(1, 2);
+    await end(3);
+    expect(quarantine.suspects()).toBe(0);
+  });
+});
+
+describe('turns', () => {
+  const known = Object.fromEntries([1, 2, 3, 4, 5, 6, 7, 8].map((one) => [one, {}]));
+
+  it('come in quarters to those that were in work at the last end, after those that were not', async () => {
+    const { begun, come, end } = setUp({ known });
+    await come(1, 2, 3, 4, 5, 6, 7, 8, 9);
+    for (const turn of [[9], [1, 2], [3, 4], [5, 6], [7, 8]]) {
+      expect(begun().slice(-turn.length)).toEqual(turn);
+      await end(...turn);
+    }
+  });
+
+  it('do not wait for slow ones for longer than a second', async () => {
+    const { begun, come } = setUp({ known });
+    await come(1, 2, 3, 4);
+    expect(begun()).toEqual([1, 2]);
+    await pass(patienceMs - 1);
+    expect(begun()).toEqual([1, 2]);
+    await pass(1);
+    expect(begun()).toEqual([1, 2, 3, 4]);
+  });
+
+  it('come last to those that were slow before, when nobody else of the partition is in work', async () => {
+    const { begun, come, end } = setUp({ known: { 1: { isSlow: true }, 2: { isSlow: true }, 3: {}, 4: {} } });
+    await come(1, 2, 3, 4);
+    expect(begun()).toEqual([3]);
+    await end(3);
+    expect(begun()).toEqual([3, 4]);
+    await pass(patienceMs);
+    expect(begun()).toEqual([3, 4]);
+    await end(4);
+    expect(begun()).toEqual([3, 4, 1]);
+    await pass(600_000);
+    expect(begun()).toEqual([3, 4, 1]);
+    await end(1);
+    expect(begun()).toEqual([3, 4, 1, 2]);
+  });
+
+  it('of slow ones hold up no other', async () => {
+    const { begun, come } = setUp({ known: { 1: { isSlow: true }, 2: { isSlow: true } } });
+    await come(1, 2);
+    await come(3);
+    await pass(patienceMs);
+    expect(begun()).toEqual([1, 3]);
+  });
+});
+
+describe('alone', () => {
+  it('begins one that is the only one left, when nobody else of the process is in work', async () => {
+    const suspectsInWork = createSuspectsInWork();
+    const other = setUp({ suspectsInWork });
+    await other.come(1, 2);
+    const { seen, come } = setUp({ suspectsInWork, known: { 7: {} } });
+    await come(7);
+    await pass(60_000);
+    expect(seen).toEqual([]);
+    await other.end(1, 2);
+    expect(seen).toEqual(['note 7 alone', 'begin 7']);
+  });
+
+  it('begin those that were alone at an end before, one after the other, the most often first', async () => {
+    const { begun, come, end } = setUp({ known: { 1: { ends: 1 }, 2: { ends: 2 }, 3: {}, 4: {} } });
+    await come(1, 2, 3, 4);
+    await end(3);
+    await end(4);
+    expect(begun()).toEqual([3, 4, 2]);
+    await end(2);
+    expect(begun()).toEqual([3, 4, 2, 1]);
+  });
+
+  it('is the last one that is left in work, as soon as the store knows it', async () => {
+    const { seen, come, end } = setUp();
+    await come(1, 2);
+    await end(2);
+    expect(seen.slice(2)).toEqual(['begin 2', 'note 1 alone', 'next after 2']);
+  });
+
+  it('is nobody any more before another of the process begins, which waits for a second', async () => {
+    const suspectsInWork = createSuspectsInWork();
+    const one = setUp({ suspectsInWork });
+    await one.come(1);
+    expect(one.seen).toEqual(['note 1 alone', 'begin 1']);
+    const other = setUp({ suspectsInWork });
+    await other.come(2);
+    await pass(patienceMs - 1);
+    expect(other.seen).toEqual([]);
+    one.store(true);
+    await pass(5_000);
+    expect(other.seen).toEqual([]);
+    one.store(false);
+    await pass(1_000);
+    expect([one.seen.at(-1), other.seen]).toEqual(['note 1', ['note 2', 'begin 2']]);
+  });
+
+  it('is nobody who belongs to a partition that is closed', async () => {
+    const suspectsInWork = createSuspectsInWork();
+    const one = setUp({ suspectsInWork });
+    await one.come(1);
+    await one.close();
+    const other = setUp({ suspectsInWork });
+    await other.come(2);
+    expect(other.seen).toEqual(['note 2 alone', 'begin 2']);
+  });
+});
+
+describe('a message that was alone', () => {
+  it.each([
+    [2, 'handled'],
+    [3, 'parked'],
+    [4, 'passed over'],
+    [9, 'passed over'],
+  ])('at %i ends is %s', async (ends, fate) => {
+    const { quarantine, lines, come } = setUp({ known: { 1: { ends } } });
+    expect(quarantine.fateOf(1)).toBe(fate);
+    await come(1);
+    const errors = lines.filter((line) => (line as { level: string }).level === 'error');
+    expect(errors).toMatchObject(fate === 'passed over' ? [{ device: 'd1', sequenceNumber: 1, ends }] : []);
+  });
+});
+
+describe('a partition that closes', () => {
+  it('leaves those that wait, and notes nothing more', async () => {
+    const { seen, come, end, close } = setUp({ known: { 1: {}, 2: {}, 3: {}, 4: {} } });
+    await come(1, 2, 3, 4);
+    seen.length = 0;
+    void end(1); // its note is on its way
+    await close();
+    expect(seen).toEqual(['leave 2', 'leave 3', 'leave 4', 'next after 1']);
+    await end(1);
+    await pass(60_000);
+    expect(seen.filter((what) => what.startsWith('note'))).toEqual([]);
+  });
+
+  it('lets nobody in who waited for one that was alone', async () => {
+    const suspectsInWork = createSuspectsInWork();
+    const one = setUp({ suspectsInWork });
+    await one.come(1);
+    const other = setUp({ suspectsInWork });
+    await other.come(2);
+    await other.close();
+    await pass(60_000);
+    expect([other.seen, other.quarantine.suspects(), suspectsInWork.count()]).toEqual([['leave 2'], 0, 1]);
+  });
+
+  it('lets nobody begin who comes then, and no store that fails holds it up', async () => {
+    const { seen, come, close, store } = setUp();
+    store(true);
+    await come(1);
+    await close();
+    await come(2);
+    expect(seen).toEqual(['leave 1', 'leave 2']);
+  });
+});

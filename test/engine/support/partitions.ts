@@ -1,0 +1,89 @@
+import { vi } from 'vitest';
+import { createBudget } from '../../../src/engine/budget/budget.ts';
+import { createPartition, type PartitionOptions } from '../../../src/engine/partition/partition.ts';
+import type { MessageContext } from '../../../src/engine/partition/work.ts';
+import type { Progress } from '../../../src/engine/progress/checkpoints.ts';
+import { knownRedeliveryHorizon } from '../../../src/engine/progress/redeliveryHorizon.ts';
+import type { HubEvent } from '../../../src/protocol/event.ts';
+import { bodyBytes, hubEvent } from '../../support/events.ts';
+import { diskSpool } from './spools.ts';
+
+export const limits = { everyMessages: 100, everyMs: 5_000, deviceMessages: 16 };
+
+/** Of a partition, for tests that are about something else. Trouble is a failure. */
+export const usual = {
+  progress: undefined,
+  redeliveryHorizon: knownRedeliveryHorizon(-1),
+  costOf: bodyBytes,
+  checkpoint: async () => true,
+  limits,
+  onTrouble(error: unknown) {
+    throw error;
+  },
+  onRevoked() {},
+};
+
+export const budgetOf = (maxMessages: number) => createBudget({ maxMessages, maxBytes: 1e6 });
+
+/** `a1 t2 b3`: device a at sequence number 1, telemetry at 2, device b at 3. */
+export const events = (text: string): HubEvent[] =>
+  text.split(' ').map((one) => {
+    const sequenceNumber = Number(one.slice(1));
+    return hubEvent({ sequenceNumber, properties: one[0] === 't' ? {} : { device: one[0] } });
+  });
+
+export function arrivalOf(event: HubEvent) {
+  const deviceId = event.properties?.['device'];
+  return typeof deviceId === 'string' ? { event, deviceId } : undefined;
+}
+
+export const positions = (checkpoints: readonly Progress[]) => checkpoints.map(({ sequenceNumber }) => sequenceNumber);
+
+type Options = PartitionOptions<{ event: HubEvent; deviceId: string }>;
+
+/**
+ * A partition whose messages end when the test says so.
+ * @param given takes the place of the usual
+ */
+export function partitionByHand(given: Partial<Options> = {}) {
+  const started: number[] = [];
+  const stays: MessageContext[] = [];
+  const checkpoints: Progress[] = [];
+  const failures: string[] = [];
+  const ends = new Map<number, (handled: boolean) => void>();
+  let givenUp = 0;
+  const options: Options = {
+    ...usual,
+    budget: budgetOf(10),
+    spool: given.spool ?? diskSpool(),
+    arrivalOf,
+    dispatch({ event: { sequenceNumber } }, context) {
+      started.push(sequenceNumber);
+      stays.push(context);
+      return new Promise((resolve) => ends.set(sequenceNumber, resolve));
+    },
+    async checkpoint(progress) {
+      checkpoints.push(progress);
+      return true;
+    },
+    onTrouble: (_error, what) => failures.push(what),
+    onRevoked() {
+      givenUp += 1;
+    },
+    ...given,
+  };
+  return {
+    partition: createPartition(options),
+    budget: options.budget,
+    spool: options.spool,
+    started,
+    stays,
+    checkpoints,
+    failures,
+    givenUp: () => givenUp,
+    async end(sequenceNumber: number, handled = true) {
+      ends.get(sequenceNumber)?.(handled);
+      await vi.advanceTimersByTimeAsync(0);
+    },
+  };
+}

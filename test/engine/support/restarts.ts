@@ -1,0 +1,176 @@
+import { vi } from 'vitest';
+import { createBudget } from '../../../src/engine/budget/budget.ts';
+import { createPartition, type Partition } from '../../../src/engine/partition/partition.ts';
+import type { Progress } from '../../../src/engine/progress/checkpoints.ts';
+import { knownRedeliveryHorizon } from '../../../src/engine/progress/redeliveryHorizon.ts';
+import { createSuspectsInWork } from '../../../src/engine/quarantine/suspectsInWork.ts';
+import { createForeignCheckpointCheck } from '../../../src/hub/reading/foreignCheckpoint.ts';
+import { startPositionOf } from '../../../src/hub/reading/startPosition.ts';
+import { createLog } from '../../../src/log/log.ts';
+import type { HubEvent } from '../../../src/protocol/event.ts';
+import { hubEvent } from '../../support/events.ts';
+import { neverCrashing } from '../../support/processLife.ts';
+import { usual } from './partitions.ts';
+import { memorySpool } from './spools.ts';
+
+/** How the messages of a device behave; a device without an entry is quick. */
+export interface Behaviour {
+  /** Handling takes so long. */
+  readonly ms?: number;
+  /** Then the process ends. */
+  readonly isFatal?: boolean;
+  /** Also when it is only answered and parked. */
+  readonly isFatalUnexecuted?: boolean;
+}
+
+interface Given {
+  /** Of each partition: `a0 k1 b2` is device a at sequence number 0, k at 1, b at 2. */
+  readonly partitions: readonly string[];
+  readonly devices?: Readonly<Record<string, Behaviour>>;
+  /** How a session is ended from outside, by its number from 0: killed, or stopped, after so many milliseconds. */
+  readonly interrupted?: (session: number) => { readonly killMs?: number; readonly stopMs?: number } | undefined;
+  /** From when to when the store takes no checkpoint, in milliseconds of a session. */
+  readonly storeOut?: { readonly from: number; readonly to: number };
+  readonly mostSuspects?: number;
+}
+
+const mostSessions = 60;
+const mostSeconds = 1_200;
+const quickMs = 10;
+const drainMs = 1_000;
+
+/**
+ * Processes over the same partitions, one after the other, until everything is handled. Partition, budget and notes are
+ * the service's; the hub, the store and the work are in memory.
+ */
+export async function runToTheEnd({ partitions, devices = {}, interrupted, storeOut, mostSuspects = 100 }: Given) {
+  const events = partitions.map((text) =>
+    text.split(' ').map((one) => hubEvent({ sequenceNumber: Number(one.slice(1)), device: one.slice(0, 1) })),
+  );
+  const written: (Progress | undefined)[] = partitions.map(() => undefined);
+  const isGivenBack = partitions.map(() => true);
+  /** Messages handled to their end, in the order in which they were, the first time. */
+  const handled: string[] = [];
+  const parked: string[] = [];
+  /** What was in work when a process ended. */
+  const ends: string[][] = [];
+  /** Milliseconds of all processes until the message was handled, restarts aside. */
+  const handledAfterMs = new Map<string, number>();
+  let ranMs = 0;
+  let writes = 0;
+
+  async function session(number: number) {
+    const life = neverCrashing();
+    const began = Date.now();
+    const working = new Set<string>();
+    const overall = createBudget({ maxMessages: 200, maxBytes: 1e6 });
+    const suspectsInWork = createSuspectsInWork();
+    void life.death.then(() => ends.push([...working].sort()));
+
+    const isStoreOut = () => {
+      const at = Date.now() - began;
+      return storeOut !== undefined && at >= storeOut.from && at < storeOut.to;
+    };
+    const storeOf = (index: number) => ({
+      progress: async () => written[index],
+      checkpoints: async () => [],
+      writeProgress: (_: unknown, next: Progress) =>
+        life.step(async () => {
+          writes += 1;
+          written[index] = next;
+          return true;
+        }),
+    });
+
+    async function open(index: number): Promise<Partition> {
+      const own = events[index] as HubEvent[];
+      const newest = own.at(-1)?.sequenceNumber ?? -1;
+      const extent = { beginningSequenceNumber: 0, lastEnqueuedSequenceNumber: newest, lastEnqueuedOffset: 'last' };
+      const store = storeOf(index);
+      const record = { partition: String(index), owner: 'me', epoch: 1 } as Parameters<typeof startPositionOf>[0];
+      const afterViolentEnd = number > 0 && isGivenBack[index] === false;
+      const extentOf = async () => extent;
+      const progress = await startPositionOf(record, {
+        store,
+        extentOf,
+        partitionIds: () => Object.keys(events),
+        checkCheckpoint: createForeignCheckpointCheck(),
+        startPosition: 'earliest',
+        afterViolentEnd,
+      });
+      isGivenBack[index] = false;
+      const partition = createPartition({
+        ...usual,
+        budget: createBudget({ maxMessages: 100, maxBytes: 1e6 }, overall),
+        spool: memorySpool(),
+        progress,
+        redeliveryHorizon: knownRedeliveryHorizon(newest),
+        arrivalOf: (event) => ({ event, deviceId: `${event.systemProperties?.['iothub-connection-device-id']}` }),
+        dispatch({ event, deviceId }, { ended, parkUnexecuted }) {
+          const name = `${deviceId}${event.sequenceNumber}`;
+          const behaviour = devices[deviceId] ?? {};
+          const { ms = quickMs, isFatal = false } = parkUnexecuted
+            ? { isFatal: behaviour.isFatalUnexecuted }
+            : behaviour;
+          working.add(name);
+          return life.step(async () => {
+            const isDone = await passed(ms, ended);
+            if (isDone && isFatal) life.kill();
+            else working.delete(name);
+            if (isDone && !isFatal && !handledAfterMs.has(name)) {
+              (parkUnexecuted ? parked : handled).push(name);
+              handledAfterMs.set(name, ranMs + Date.now() - began);
+            }
+            return isDone;
+          });
+        },
+        checkpoint: (next) =>
+          isStoreOut() ? Promise.reject(new Error('store out')) : store.writeProgress(undefined, next),
+        limits: { everyMessages: 50, everyMs: 5_000, deviceMessages: 4 },
+        quarantine: { mostSuspects, suspectsInWork, log: createLog('silent') },
+        onTrouble() {},
+      });
+      void partition.admit(own);
+      return partition;
+    }
+
+    const opened = await Promise.all(partitions.map((_, index) => open(index)));
+    const isAllDone = () =>
+      written.every((one, index) => one?.sequenceNumber === events[index]?.at(-1)?.sequenceNumber);
+    const { killMs = Number.POSITIVE_INFINITY, stopMs = Number.POSITIVE_INFINITY } = interrupted?.(number) ?? {};
+    let isDead = false;
+    void life.death.then(() => {
+      isDead = true;
+    });
+    for (let at = 0; at < mostSeconds * 1_000 && !isDead && !isAllDone(); at += 100) {
+      if (at >= killMs) life.kill();
+      if (at >= stopMs) break;
+      await vi.advanceTimersByTimeAsync(100);
+    }
+    if (!isDead) {
+      const drained = Promise.all(opened.map((one) => one.drain(drainMs)));
+      await vi.advanceTimersByTimeAsync(drainMs + 10_000);
+      await Promise.race([drained, life.death]);
+      if (!isDead) isGivenBack.fill(true);
+    }
+    ranMs += Date.now() - began;
+    for (const one of opened) one.revoke();
+    vi.clearAllTimers();
+    return isAllDone();
+  }
+
+  let sessions = 0;
+  while (sessions < mostSessions && !(await session(sessions))) sessions += 1;
+  return { handled, handledAfterMs, ranMs, parked, ends, written, writes };
+}
+
+/** Whether the time has passed before it was over. */
+function passed(ms: number, ended: AbortSignal): Promise<boolean> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => resolve(true), ms);
+    ended.addEventListener('abort', () => {
+      clearTimeout(timer);
+      resolve(false);
+    });
+  });
+}

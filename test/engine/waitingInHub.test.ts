@@ -1,0 +1,58 @@
+import { expect, it, vi } from 'vitest';
+import type { Requirement } from '../../src/engine/order/queued.ts';
+import { withFakeTimers } from '../support/fakeTimers.ts';
+import { events, limits, partitionByHand } from './support/partitions.ts';
+import { memorySpool } from './support/spools.ts';
+
+// A message whose backend is out waits in the hub when there is no room for it elsewhere (D27).
+
+withFakeTimers();
+
+function setUp() {
+  let isUp = false;
+  const watchers: (() => void)[] = [];
+  let watched = 0;
+  const outage: Requirement = {
+    isMet: () => isUp,
+    met() {
+      watched += 1;
+      return new Promise((resolve) => watchers.push(() => resolve(true)));
+    },
+  };
+  const none: Requirement = { isMet: () => true, met: async () => true };
+  const { partition, started, end } = partitionByHand({
+    limits: { ...limits, deviceMessages: 0 },
+    spool: { ...memorySpool(), put: () => undefined },
+    requirementOf: ({ deviceId }) => (deviceId === 'a' ? outage : none),
+  });
+  return {
+    partition,
+    started,
+    end,
+    watched: () => watched,
+    /** Says that the backend is back. @param stays it is not out again by the time that somebody looks */
+    async back(stays: boolean) {
+      isUp = stays;
+      for (const tell of watchers.splice(0)) tell();
+      await vi.advanceTimersByTimeAsync(0);
+    },
+  };
+}
+
+it('a message that waits in the hub begins when its backend is back, though it came and went before', async () => {
+  const { partition, started, back } = setUp();
+  void partition.admit(events('a1'));
+  await vi.advanceTimersByTimeAsync(0);
+  await back(false);
+  expect(started).toEqual([]);
+  await back(true);
+  expect(started).toEqual([1]);
+});
+
+it('a message that waits in the hub asks once for its backend, whatever ends meanwhile', async () => {
+  const { partition, started, end, watched } = setUp();
+  void partition.admit(events('b1 c2 d3 a4'));
+  await vi.advanceTimersByTimeAsync(0);
+  for (const ended of [1, 2, 3]) await end(ended);
+  expect([started, watched()]).toEqual([[1, 2, 3], 1]);
+});

@@ -1,0 +1,82 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { type Begun, createWatermark, type Position } from '../../src/engine/progress/watermark.ts';
+
+const at = (sequenceNumber: number): Position => ({ sequenceNumber, offset: `o${sequenceNumber}` });
+
+describe('the watermark', () => {
+  it('start a1 a2 b1, finish b1: nothing is safe, and b1 need not be done again', () => {
+    const watermark = createWatermark();
+    watermark.begin(at(1));
+    watermark.begin(at(2));
+    watermark.end(watermark.begin(at(3)));
+    expect(watermark.safe()).toBeUndefined();
+    expect(watermark.pending()).toBe(2);
+    expect(watermark.doneAbove()).toEqual([{ first: 3, last: 3 }]);
+  });
+
+  it('start 1 2 3, finish 2, 1: 2 is safe; finish 3: 3 is safe', () => {
+    const watermark = createWatermark();
+    const [one, two, three] = [1, 2, 3].map((number) => watermark.begin(at(number))) as [Begun, Begun, Begun];
+    watermark.end(two);
+    watermark.end(one);
+    expect(watermark.safe()).toEqual(at(2));
+    watermark.end(three);
+    expect(watermark.safe()).toEqual(at(3));
+    expect(watermark.doneAbove()).toEqual([]);
+  });
+
+  it('passes what needs no work at once, but not over work that is pending', () => {
+    const watermark = createWatermark();
+    watermark.pass(at(1));
+    expect(watermark.safe()).toEqual(at(1));
+    const work = watermark.begin(at(2));
+    watermark.pass(at(3));
+    watermark.pass(at(4));
+    expect(watermark.safe()).toEqual(at(1));
+    watermark.end(work);
+    expect(watermark.safe()).toEqual(at(4));
+  });
+
+  it('counts work that says twice that it is done once', () => {
+    const watermark = createWatermark();
+    const one = watermark.begin(at(1));
+    watermark.begin(at(2));
+    watermark.end(one);
+    watermark.end(one);
+    expect(watermark.pending()).toBe(1);
+  });
+
+  it('agrees with a simple model in any order of events', () => {
+    const step = fc.oneof(fc.constant('begin' as const), fc.constant('pass' as const), fc.nat());
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+        const watermark = createWatermark();
+        const model: { done: boolean; begun?: Begun }[] = [];
+        for (const one of steps) {
+          if (one === 'begin') model.push({ done: false, begun: watermark.begin(at(model.length)) });
+          else if (one === 'pass') {
+            watermark.pass(at(model.length));
+            model.push({ done: true });
+          } else {
+            const open = model.filter(({ done }) => !done);
+            const chosen = open[one % Math.max(open.length, 1)];
+            if (chosen) {
+              if (chosen.begun) watermark.end(chosen.begun);
+              chosen.done = true;
+            }
+          }
+          const firstOpen = model.findIndex(({ done }) => !done);
+          const safe = (firstOpen < 0 ? model.length : firstOpen) - 1;
+          expect(watermark.safe()).toEqual(safe < 0 ? undefined : at(safe));
+          expect(watermark.pending()).toBe(model.filter(({ done }) => !done).length);
+          const above = watermark
+            .doneAbove()
+            .flatMap(({ first, last }) => Array.from({ length: last - first + 1 }, (_, index) => first + index));
+          expect(above).toEqual(model.flatMap(({ done }, index) => (done && index > safe ? [index] : [])));
+        }
+      }),
+      { numRuns: 5000 },
+    );
+  });
+});
