@@ -10,8 +10,8 @@ import { coverValues } from './bodyValues.ts';
  */
 export type Redact = (words: string, token: string, body?: string) => string;
 
-/** Longer texts are cut: only their beginning is ever shown. */
-const maxWords = 2_000;
+/** Longer texts are cut: 300 characters are shown, and what is taken out leaves a mark (D183). */
+const maxWords = 450;
 
 /** @param secrets that a backend could know */
 export function createRedaction(secrets: readonly string[]): Redact {

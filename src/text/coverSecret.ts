@@ -10,8 +10,19 @@ interface Reading {
   placeOf(at: number): number;
 }
 
-/** What may be a part of the secret, canonically, and where in the text it stands. */
-type Windows = Map<string, [from: number, to: number][]>;
+/** What may be a part of the secret. */
+interface Part {
+  readonly reading: Reading;
+  /** Where in the reading it begins. */
+  readonly at: number;
+  readonly number: number;
+  /** Another one that says the same. */
+  same: Part | undefined;
+  /** Another one with the same number, counted from 1; 0 for none. */
+  readonly next: number;
+  /** It has been found in the secret. */
+  isFound: boolean;
+}
 
 /**
  * Marks in `covered` what is of the secret, whole or cut: as it is, percent-encoded or in base64. Time is linear in both,
@@ -23,22 +34,10 @@ export function coverSecret(words: string, secret: string, covered: Uint8Array):
     coverSecrets(words, piecesOf([secret]), covered);
     return;
   }
-  const asItIs: Windows = new Map();
-  const inBase64: Windows = new Map();
-  for (const reading of readingsOf(words)) {
-    addWindows(reading, telling, asItIs);
-    for (const bytes of base64In(reading)) addWindows(bytes, tellingBytes, inBase64);
-  }
-  coverFound(secret, asItIs, telling, covered);
-  coverFound(secret, inBase64, tellingBytes, covered);
+  const readings = readingsOf(words);
+  coverParts(secret, readings, telling, covered);
+  coverParts(secret, readings.flatMap(base64In), tellingBytes, covered);
 }
-
-/** Without differences that a backend may make: the case of letters, and the two alphabets of base64. */
-const canonical = (text: string): string =>
-  text
-    .replace(/[A-Z]+/g, (letters) => letters.toLowerCase())
-    .replaceAll('-', '+')
-    .replaceAll('_', '/');
 
 function readingsOf(words: string): Reading[] {
   const plain: Reading = { text: words, placeOf: (at) => at };
@@ -58,63 +57,87 @@ function percentDecoded(words: string): Reading {
  * Four characters of base64 are three bytes, and a run may begin with any of the four. Each run is decoded behind none to
  * three others, without the bytes that these share.
  */
-function* base64In({ text, placeOf }: Reading): Generator<Reading> {
+function base64In({ text, placeOf }: Reading): Reading[] {
+  const readings: Reading[] = [];
   for (const { 0: run, index } of text.matchAll(/[\w+/-]{8,}/g)) {
     for (let before = 0; before < 4; before += 1) {
       const bytes = Buffer.from('A'.repeat(before) + run, 'base64').subarray(before);
       const characters = (at: number) => Math.ceil(((at + before) * 8) / 6) - before;
-      yield { text: bytes.toString('latin1'), placeOf: (at) => placeOf(index + characters(at)) };
+      readings.push({ text: bytes.toString('latin1'), placeOf: (at) => placeOf(index + characters(at)) });
     }
   }
+  return readings;
 }
 
-/** Adds each part of this length that has only characters of secrets. */
-function addWindows({ text, placeOf }: Reading, length: number, windows: Windows): void {
-  for (const { 0: run, index } of text.matchAll(/[!-~]{5,}/g)) {
-    const form = canonical(run);
-    for (let at = 0; at + length <= form.length; at += 1) {
-      const window = form.slice(at, at + length);
-      const place: [number, number] = [placeOf(index + at), placeOf(index + at + length)];
-      const known = windows.get(window);
-      if (known === undefined) windows.set(window, [place]);
-      else known.push(place);
-    }
-  }
-}
+/** Without differences that a backend may make: the case of letters, and the two alphabets of base64. */
+const canonical = Buffer.from(
+  String.fromCharCode(...Array.from({ length: 256 }, (_, code) => code))
+    .replace(/[A-Z]/g, (letter) => letter.toLowerCase())
+    .replace('-', '+')
+    .replace('_', '/'),
+  'latin1',
+);
 
-/** Random, so that nobody can choose windows that share a number; the same for characters that are canonically the same. */
+/** Random, so that nobody can choose parts that share a number; the same for characters that are canonically the same. */
 const random = Int32Array.from({ length: 256 }, () => randomInt(2 ** 32));
-const mix = random.map((_, code) => random[canonical(String.fromCharCode(code)).charCodeAt(0)] as number);
+const mix = Int32Array.from(canonical, (code) => random[code] as number);
 
-/** How many windows have this number; empty between two calls. */
-const numbered = new Uint16Array(65_536);
-
-/** Earlier characters than the last few are shifted out of the 32 bits. */
+/** Characters before the last few are shifted out of the 32 bits. */
 const rolled = (hash: number, code: number, shift: number): number => (hash << shift) ^ (mix[code & 255] as number);
 
-function numberOf(window: string, shift: number): number {
-  let hash = 0;
-  for (let at = 0; at < window.length; at += 1) hash = rolled(hash, window.charCodeAt(at), shift);
-  return hash >>> 16;
-}
+/** The latest part with each number, counted from 1; 0 for none, as between two calls. */
+const latest = new Uint16Array(65_536);
 
-/** Passes over the secret once, and looks only where the number of a window comes up. Each window is found once. */
-function coverFound(secret: string, windows: Windows, length: number, covered: Uint8Array): void {
-  if (windows.size === 0) return;
+/** Marks the parts of this length that are in the secret. Passes over the secret once, and marks each part once. */
+function coverParts(secret: string, readings: readonly Reading[], length: number, covered: Uint8Array): void {
   const shift = Math.ceil(32 / length);
-  const numbers = Array.from(windows.keys(), (window) => numberOf(window, shift));
-  for (const number of numbers) numbered[number] = (numbered[number] as number) + 1;
+  const parts: Part[] = [];
+  for (const reading of readings) addParts(reading, length, shift, parts);
+  if (parts.length === 0) return;
   const codes = Buffer.from(secret, 'latin1'); // read faster than a string
   let hash = 0;
   for (let end = 1; end <= codes.length; end += 1) {
     hash = rolled(hash, codes[end - 1] as number, shift);
-    if (numbered[hash >>> 16] === 0) continue;
-    const window = canonical(secret.slice(end - length, end));
-    const places = windows.get(window);
-    if (places === undefined) continue;
-    for (const [from, to] of places) covered.fill(1, from, to);
-    windows.delete(window);
-    numbered[hash >>> 16] = (numbered[hash >>> 16] as number) - 1;
+    if (latest[hash >>> 16] === 0) continue;
+    const found = partOf(parts, hash >>> 16, secret, end - length, length);
+    if (found === undefined || found.isFound) continue;
+    found.isFound = true;
+    for (let part: Part | undefined = found; part !== undefined; part = part.same) {
+      covered.fill(1, part.reading.placeOf(part.at), part.reading.placeOf(part.at + length));
+    }
   }
-  for (const number of numbers) numbered[number] = 0;
+  for (const { number } of parts) latest[number] = 0;
+}
+
+/** Adds each part of this length that has only characters of secrets. */
+function addParts(reading: Reading, length: number, shift: number, parts: Part[]): void {
+  const { text } = reading;
+  let hash = 0;
+  let begin = 0;
+  for (let end = 1; end <= text.length; end += 1) {
+    const code = text.charCodeAt(end - 1);
+    if (code < 0x21 || code > 0x7e) begin = end;
+    hash = rolled(hash, code, shift);
+    const at = end - length;
+    if (at < begin) continue;
+    const number = hash >>> 16;
+    const next = latest[number] as number;
+    const twin = next === 0 ? undefined : partOf(parts, number, text, at, length);
+    if (twin !== undefined) twin.same = { reading, at, number, same: twin.same, next: 0, isFound: false };
+    else latest[number] = parts.push({ reading, at, number, same: undefined, next, isFound: false });
+  }
+}
+
+/** The part with this number that says the same as the text does here. */
+function partOf(parts: readonly Part[], number: number, text: string, at: number, length: number): Part | undefined {
+  let part = parts[(latest[number] as number) - 1];
+  while (part !== undefined && !saysTheSame(part.reading.text, part.at, text, at, length)) part = parts[part.next - 1];
+  return part;
+}
+
+function saysTheSame(a: string, atA: number, b: string, atB: number, length: number): boolean {
+  for (let passed = 0; passed < length; passed += 1) {
+    if (canonical[a.charCodeAt(atA + passed)] !== canonical[b.charCodeAt(atB + passed)]) return false;
+  }
+  return true;
 }

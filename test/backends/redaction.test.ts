@@ -1,5 +1,8 @@
+import { randomBytes } from 'node:crypto';
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createRedaction } from '../../src/backends/redaction.ts';
+import { coverSecret } from '../../src/text/coverSecret.ts';
 
 const key = 'c2VjcmV0LWtleS1vZi10aGUtaHViLTEyMw==';
 const token = 'eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJzZXJ2aWNlIn0.q5-sIgNaTuRe_w7';
@@ -67,6 +70,40 @@ describe('of the token of a request, nothing is left', () => {
           expect.stringMatching(/^\(.{0,2}….?\)$/),
         ]);
       }
+    }
+  });
+
+  it('as often as it stands there', () => {
+    expect(redact(`${token}, ${token}, ${token}, ${token}`, token)).toBe('…, …, …, …');
+  });
+
+  it('whatever a search of every part finds', () => {
+    const alphabet = [...'aAbB-_+/.19 %é'];
+    const texts = fc.array(fc.constantFrom(...alphabet), { minLength: 8, maxLength: 400 }).map((all) => all.join(''));
+    const tokens = fc
+      .array(fc.constantFrom(...alphabet.slice(0, 11)), { minLength: 8, maxLength: 3_000 })
+      .map((all) => all.join(''));
+    const canonical = (text: string) => text.toLowerCase().replaceAll('-', '+').replaceAll('_', '/');
+    fc.assert(
+      fc.property(texts, tokens, fc.nat(), (noise, token, at) => {
+        const words = `${noise}${token.slice(at % token.length).slice(0, 40)}`.slice(0, 440);
+        const found = new Uint8Array(words.length);
+        coverSecret(words, token, found);
+        for (let from = 0; from + 8 <= words.length; from += 1) {
+          const part = canonical(words.slice(from, from + 8));
+          if (canonical(token).includes(part))
+            expect([part, ...found.slice(from, from + 8)]).toEqual([part, ...Array(8).fill(1)]);
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('each of its parts, of which a few share a number by chance', () => {
+    for (let round = 0; round < 1_000; round += 1) {
+      const long = randomBytes(330).toString('base64url');
+      const parts = long.match(/.{9}/g)?.map((part) => part.slice(1)) ?? [];
+      expect(redact(parts.join(' '), long)).toBe(parts.map(() => '…').join(' '));
     }
   });
 

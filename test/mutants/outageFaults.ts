@@ -244,9 +244,21 @@ export const outageFaults: readonly Fault[] = [
     },
     {
       fault: 'passes a token on in another case of letters',
-      find: 'letters.toLowerCase()',
-      replace: 'letters',
+      find: 'letter.toLowerCase()',
+      replace: 'letter',
       caughtBy: 'in another case of letters',
+    },
+    {
+      fault: 'takes out what is twice in a text only once',
+      find: 'same: twin.same,',
+      replace: 'same: undefined,',
+      caughtBy: 'as often as it stands there',
+    },
+    {
+      fault: 'passes a part on that shares its number with another one',
+      find: 'undefined, next, isFound',
+      replace: 'undefined, next: 0, isFound',
+      caughtBy: 'each of its parts, of which a few share a number by chance',
     },
   ),
   ...inFile(
