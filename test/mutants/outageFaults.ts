@@ -274,7 +274,7 @@ export const outageFaults: readonly Fault[] = [
       fault: 'prepares what it looks up for each token',
       find: 'coverSecret(words, token, covered);',
       replace: 'coverSecrets(words, piecesOf([token]), covered);',
-      caughtBy: 'at little cost for long ones that come once',
+      caughtBy: 'at little cost for long ones that come once, compared with preparing them',
     },
   ),
   ...inFile(
