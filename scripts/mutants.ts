@@ -13,6 +13,10 @@ import { tryFaults, type Verdict } from './mutants/trial.ts';
 
 const word = process.argv[2] ?? '';
 const chosen = faults.filter(({ fault, file }) => `${fault} ${file}`.includes(word));
+if (chosen.length === 0) {
+  console.error(`No deliberate fault has ${JSON.stringify(word)} in its name or file; test/mutants lists them.`);
+  process.exit(1);
+}
 const directory = realpathSync(mkdtempSync(join(tmpdir(), 'mutants-')));
 chmodSync(directory, 0o711); // some tests give their rights away
 // Many wait, most of all for what never comes, and need no processor.

@@ -1,16 +1,19 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { mainNames, declarationOf as ofEdge } from '../../edge/src/metrics/metrics.ts';
+import type { Declaration } from '../../src/metrics/declared/declaration.ts';
 import { methodMetrics } from '../../src/metrics/declared/methods.ts';
 import { createMeter } from '../../src/metrics/meter.ts';
 import { declarationOf, type MetricName, namesIn } from '../../src/metrics/metrics.ts';
 import { withFakeTimers } from '../support/fakeTimers.ts';
 import { backends } from './chapters/backends.ts';
+import { edgeNumbers, edgePoints } from './chapters/edge.ts';
 import { messages } from './chapters/messages.ts';
 import { methods } from './chapters/methods.ts';
 import { processNumbers } from './chapters/process.ts';
 import { reading } from './chapters/reading.ts';
 import { sending } from './chapters/sending.ts';
 import { state } from './chapters/state.ts';
-import { type Chapter, pointsOf, shortKey } from './support/points.ts';
+import { type Chapter, type Points, pointsOf, shortKey } from './support/points.ts';
 
 // Every number of a program differs from all others: one under another name, or with the label of another, shows.
 
@@ -26,29 +29,51 @@ vi.mock('node:v8', async (original) => {
 withFakeTimers();
 afterEach(() => void vi.restoreAllMocks());
 
-/** It is read from the whole front door: test/methods/metrics.test.ts. */
-const ofWholeProgram: readonly string[] = ['http.server.active_requests'];
+/** They are read from the whole program: test/methods/metrics.test.ts, test/edge/metrics.test.ts. */
+const ofWholeProgram: readonly string[] = [
+  'http.server.active_requests',
+  'device_messaging.edge.invocations',
+  'device_messaging.edge.connected',
+];
 
-/** 1 or 0, by the state of the circuit. */
-const yesOrNo = 'device_messaging.backend.out';
+/** 1 or 0. */
+const yesOrNo: readonly string[] = ['device_messaging.backend.out', 'device_messaging.edge.configuration.refused'];
 
-describe.each<[string, readonly Chapter[], readonly MetricName[]]>([
-  ['the service', [messages, sending, reading, backends, state, processNumbers], namesIn.service],
-  ['the front door', [methods], namesIn.methods.filter((name) => Object.hasOwn(methodMetrics, name))],
-])('of %s', (_, chapters, names) => {
-  const table = Object.assign({}, ...chapters.map(({ points }) => points)) as Chapter['points'];
+interface Program {
+  readonly names: readonly string[];
+  readonly declarationOf: (name: never) => Declaration;
+  readonly table: Readonly<Record<string, Points>>;
+  /** Lets the real parts record, and reads what is told of it. */
+  readonly numbers: () => Promise<Readonly<Record<string, Points>>>;
+}
 
+function programOf(chapters: readonly Chapter[], names: readonly MetricName[]): Program {
+  return {
+    ...{ names, declarationOf, table: Object.assign({}, ...chapters.map(({ points }) => points)) },
+    async numbers() {
+      const meter = createMeter(names);
+      for (const { record } of chapters) await record(meter);
+      return pointsOf(meter);
+    },
+  };
+}
+
+const ofMethods = namesIn.methods.filter((name) => Object.hasOwn(methodMetrics, name));
+
+describe.each<[string, Program]>([
+  ['the service', programOf([messages, sending, reading, backends, state, processNumbers], namesIn.service)],
+  ['the front door', programOf([methods], ofMethods)],
+  ['the edge proxy', { names: mainNames, declarationOf: ofEdge, table: edgePoints, numbers: edgeNumbers }],
+])('of %s', (_, { names, declarationOf, table, numbers }) => {
   it('each number is told under its own name, with its own labels', async () => {
-    const meter = createMeter(names);
-    for (const { record } of chapters) await record(meter);
-    expect(await pointsOf(meter)).toEqual(table);
+    expect(await numbers()).toEqual(table);
   });
 
   it('each metric has a row, and each value of its labels', () => {
     for (const name of names.filter((one) => !ofWholeProgram.includes(one))) {
       const rows = Object.keys(table[name] ?? {}).map((row) => ` ${row} `);
       expect(rows, name).not.toEqual([]);
-      for (const { key, values } of declarationOf(name).attributes) {
+      for (const { key, values } of declarationOf(name as never).attributes) {
         const label = ` ${shortKey(key)}=`;
         const isThere = (value: string) =>
           rows.some((row) => (value === '' ? !row.includes(label) : row.includes(`${label}${value} `)));
@@ -62,7 +87,9 @@ describe.each<[string, readonly Chapter[], readonly MetricName[]]>([
 
   it('no number is like another', () => {
     const numbers = Object.entries(table).flatMap(([name, points]) =>
-      name === yesOrNo ? [] : Object.entries(points).map(([labels, value]) => [value, `${name} ${labels}`] as const),
+      yesOrNo.includes(name)
+        ? []
+        : Object.entries(points).map(([labels, value]) => [value, `${name} ${labels}`] as const),
     );
     const twice = numbers.filter(([value], index) => numbers.findIndex(([other]) => other === value) !== index);
     expect(twice).toEqual([]);

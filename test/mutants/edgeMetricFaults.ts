@@ -3,6 +3,8 @@ import { inFile } from './inFile.ts';
 
 const metrics = ['test/edge/metrics.test.ts'];
 const exposition = ['test/edge/exposition.test.ts'];
+const everyMetric = ['test/metrics/everyMetric.test.ts'];
+const numbers = 'each number is told under its own name, with its own labels';
 
 /** In what the edge proxy counts, and how it writes that. */
 export const edgeMetricFaults: readonly Fault[] = [
@@ -72,4 +74,44 @@ export const edgeMetricFaults: readonly Fault[] = [
       caughtBy: 'that cannot be read leaves out only itself',
     },
   ),
+  ...inFile('edge/src/invocations/proxy.ts', everyMetric, {
+    fault: 'tells the status of an invocation at the edge as its reason',
+    find: 'String(response.status), reason);',
+    replace: 'reason, String(response.status));',
+    caughtBy: numbers,
+  }),
+  ...inFile('edge/src/modules/droppedReplies.ts', everyMetric, {
+    fault: 'does not say of which module a reply was dropped',
+    find: 'countDropped(moduleId, reason);',
+    replace: "countDropped('', reason);",
+    caughtBy: numbers,
+  }),
+  ...inFile(
+    'edge/src/files/fileInputs.ts',
+    everyMetric,
+    {
+      fault: 'takes a folder that cannot be written for a server that does not answer',
+      find: "record(seconds(), '200', 'folder');",
+      replace: "record(seconds(), '', 'folder');",
+      caughtBy: numbers,
+    },
+    {
+      fault: 'leaves the status of the server out of a failed download',
+      find: "error.status === undefined ? '' : statusValue(error.status)",
+      replace: "''",
+      caughtBy: numbers,
+    },
+  ),
+  ...inFile('edge/src/invocations/setups.ts', everyMetric, {
+    fault: 'tells a refused configuration as one in effect',
+    find: 'problems.length > 0 ? 1 : 0',
+    replace: 'problems.length > 0 ? 0 : 1',
+    caughtBy: numbers,
+  }),
+  ...inFile('edge/src/metrics/exposition.ts', everyMetric, {
+    fault: 'gives a value of a label to the one before it',
+    find: "values[index] ?? ''",
+    replace: "values[index + 1] ?? ''",
+    caughtBy: numbers,
+  }),
 ];

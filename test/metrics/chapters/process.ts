@@ -3,13 +3,17 @@ import { vi } from 'vitest';
 import { observeProcess } from '../../../src/metrics/processGauges.ts';
 import type { Chapter } from '../support/points.ts';
 
-/** The numbers of the process; Node's own measurements are replaced by `measured.ts`. */
+/** Gives the process numbers that are known; Node's own measurements are replaced by `measured.ts`. */
+export function fixProcessNumbers(): void {
+  vi.spyOn(performance, 'eventLoopUtilization').mockReturnValue({ utilization: 0.42, idle: 0.43, active: 0.44 });
+  vi.spyOn(process, 'cpuUsage').mockReturnValue({ user: 3_100_000, system: 3_200_000 });
+  vi.spyOn(process.memoryUsage, 'rss').mockReturnValue(2_005);
+  vi.spyOn(process, 'uptime').mockReturnValue(3.3);
+}
+
 export const processNumbers: Chapter = {
   record(meter) {
-    vi.spyOn(performance, 'eventLoopUtilization').mockReturnValue({ utilization: 0.42, idle: 0.43, active: 0.44 });
-    vi.spyOn(process, 'cpuUsage').mockReturnValue({ user: 3_100_000, system: 3_200_000 });
-    vi.spyOn(process.memoryUsage, 'rss').mockReturnValue(2_005);
-    vi.spyOn(process, 'uptime').mockReturnValue(3.3);
+    fixProcessNumbers();
     observeProcess(meter);
   },
   points: {
