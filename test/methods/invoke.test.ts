@@ -34,6 +34,19 @@ describe('a method without inputs', () => {
     expect(headers).toMatchObject({ 'x-correlation-id': 'shift-7', 'cache-control': 'no-store' });
   });
 
+  it.each([
+    ['with a space', 'shift 7'],
+    ['of 129 characters', 'x'.repeat(129)],
+    ['with other characters than ASCII', 'schicht-\u00e4'],
+  ])('gets a new correlation id instead of one %s', async (_, sent) => {
+    const calling = setup.call(conveyor, 'stop', {}, { headers: { 'x-correlation-id': sent } });
+    const call = await motor.next();
+    call.respond(200, { status: 0 });
+    const { headers } = await calling;
+    expect(headers['x-correlation-id']).toMatch(/^[0-9a-f]{8}-[0-9a-f-]{27}$/);
+    expect(call.payload.correlationId).toBe(headers['x-correlation-id']);
+  });
+
   it('names the object as the information model spells it, whatever the path says', async () => {
     const path = setup.pathOf(conveyor, 'stop').replace(/[0-9a-f-]{36}/, (id) => id.toUpperCase());
     expect(path).toMatch(/[A-F]/);

@@ -11,6 +11,12 @@ export const methodFaults: readonly Fault[] = [
     replace: '      target,\n      claims,\n      method,\n',
     caughtBy: 'is invoked by a POST on its path, and its status and output are the response',
   }),
+  ...inFile('src/methods/correlation.ts', test('invoke'), {
+    fault: 'passes on any correlation id that a caller sends',
+    find: "typeof header === 'string' && correlationForm.test(header) ?",
+    replace: "typeof header === 'string' ?",
+    caughtBy: 'gets a new correlation id instead of one',
+  }),
   ...inFile('src/methods/invoke.ts', test('invoke'), {
     fault: 'spells the object id as the caller does',
     find: '      objectId,\n      model,\n      target,',
