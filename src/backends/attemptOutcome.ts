@@ -37,6 +37,22 @@ export function createOutcomeRecorder({ circuit, attemptTimeoutMs, access }: Out
   };
 }
 
+/**
+ * The same for an attempt with the token of a caller (M2). Callers can cause any status but 200, and ask for what takes
+ * long: a time-out only starts a probe (D45).
+ * @param subject what the caller asked for
+ */
+export function recordOutcomeForCaller(
+  circuit: Circuit,
+  response: HttpResponse | TransportFailure,
+  subject: string,
+): void {
+  if (!(response instanceof TransportFailure)) {
+    if (response.status === 200) circuit.succeeded();
+  } else if (response.fault === 'no answer in time') circuit.doubt(response.fault);
+  else if (response.fault !== 'answer too large') circuit.failed(subject, response.fault);
+}
+
 /** Receives each HTTP status of the backend. */
 export type Access = (status: number) => void;
 

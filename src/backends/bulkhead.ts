@@ -1,6 +1,5 @@
 import type { Circuit } from './circuit.ts';
 import type { Deadline } from './deadline.ts';
-import { createSemaphore } from './semaphore.ts';
 
 /** Limits the attempts at a backend to its connections, and holds them while its circuit is open (B5, D21). */
 export interface Bulkhead {
@@ -13,6 +12,13 @@ export interface Bulkhead {
    */
   enter(deadline: Deadline, waitingFor: () => string, onOutage?: () => void): Promise<void> | undefined;
   leave(): void;
+  /**
+   * The same for an attempt with the token of a caller. These have a share of the connections, so that they leave some
+   * to our own attempts and to probes, and an open circuit does not hold them (D250). To be followed by `leaveAsCaller`.
+   * @param goesFirst before all that do not (M14)
+   */
+  enterAsCaller(deadline: Deadline, waitingFor: string, goesFirst: boolean): Promise<void>;
+  leaveAsCaller(): void;
   connections(): Connections;
 }
 
@@ -23,8 +29,13 @@ export interface Connections {
   readonly waiting: number;
 }
 
+/** Seven of eight, at least one. */
+const shareOfCallers = (connections: number): number => Math.max(1, connections - Math.ceil(connections / 8));
+
 export function createBulkhead(circuit: Circuit, connections: number): Bulkhead {
-  const semaphore = createSemaphore(connections);
+  const all = createSemaphore(connections);
+  const ofCallers = createSemaphore(shareOfCallers(connections));
+  const freeAt = (backend: string) => `a free connection to ${backend}`;
 
   async function waitToEnter(deadline: Deadline, waitingFor: () => string, onOutage?: () => void) {
     for (;;) {
@@ -32,19 +43,102 @@ export function createBulkhead(circuit: Circuit, connections: number): Bulkhead 
       if (out !== undefined) {
         onOutage?.();
         await deadline.race(out, waitingFor());
-      } else if (semaphore.tryAcquire()) return;
+      } else if (all.tryAcquire()) return;
       else {
-        await semaphore.acquire(deadline, `a free connection to ${waitingFor()}`);
+        await all.acquire(deadline, freeAt(waitingFor()));
         if (circuit.state() === 'closed') return;
-        semaphore.release();
+        all.release();
       }
     }
   }
 
   return {
     enter: (deadline, waitingFor, onOutage) =>
-      circuit.state() === 'closed' && semaphore.tryAcquire() ? undefined : waitToEnter(deadline, waitingFor, onOutage),
-    leave: semaphore.release,
-    connections: () => ({ inUse: semaphore.inUse(), waiting: semaphore.waiting() }),
+      circuit.state() === 'closed' && all.tryAcquire() ? undefined : waitToEnter(deadline, waitingFor, onOutage),
+    leave: all.release,
+    async enterAsCaller(deadline, waitingFor, goesFirst) {
+      if (!ofCallers.tryAcquire()) await ofCallers.acquire(deadline, freeAt(waitingFor), goesFirst);
+      try {
+        if (!all.tryAcquire()) await all.acquire(deadline, freeAt(waitingFor));
+      } catch (error) {
+        ofCallers.release();
+        throw error;
+      }
+    },
+    leaveAsCaller() {
+      all.release();
+      ofCallers.release();
+    },
+    connections: () => ({ inUse: all.inUse(), waiting: all.waiting() + ofCallers.waiting() }),
+  };
+}
+
+/** Limits how many callers hold a place at a time. The others wait, first come, first served; those who go first before the rest. */
+export interface Semaphore {
+  /** Takes a free place; false when there is none. The caller gives the place back with `release`. */
+  tryAcquire(): boolean;
+  /**
+   * For use after `tryAcquire` has failed: resolves when the caller holds a place. When it throws, the caller holds none.
+   * @param waitingFor words for `details`
+   * @param goesFirst before all that do not
+   * @throws Rejection timeout_exceeded
+   * @throws Cancelled
+   */
+  acquire(deadline: Deadline, waitingFor: string, goesFirst?: boolean): Promise<void>;
+  release(): void;
+  inUse(): number;
+  /** Callers of `acquire` that hold no place yet. */
+  waiting(): number;
+}
+
+export function createSemaphore(count: number): Semaphore {
+  let free = count;
+  const first = createQueue();
+  const rest = createQueue();
+
+  function release() {
+    const next = first.shift() ?? rest.shift();
+    if (next === undefined) free += 1;
+    else next();
+  }
+
+  return {
+    tryAcquire() {
+      if (free === 0) return false;
+      free -= 1;
+      return true;
+    },
+    async acquire(deadline, waitingFor, goesFirst = false) {
+      const { waiters } = goesFirst ? first : rest;
+      let enter = () => {};
+      const acquired = new Promise<void>((resolve) => {
+        enter = resolve;
+      });
+      waiters.add(enter);
+      try {
+        await deadline.race(acquired, waitingFor);
+      } catch (error) {
+        if (!waiters.delete(enter)) release(); // it got a place at the moment when its time was over
+        throw error;
+      }
+    },
+    release,
+    inUse: () => count - free,
+    waiting: () => first.waiters.size + rest.waiters.size,
+  };
+}
+
+function createQueue() {
+  const waiters = new Set<() => void>();
+  // One iterator for the whole life of the set: a new one would first pass over every deleted entry.
+  const inOrder = waiters.values();
+
+  return {
+    waiters,
+    shift(): (() => void) | undefined {
+      const next = waiters.size > 0 ? inOrder.next().value : undefined;
+      if (next !== undefined) waiters.delete(next);
+      return next;
+    },
   };
 }

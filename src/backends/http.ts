@@ -12,6 +12,7 @@ import { serverOf } from './callSpan.ts';
 import { type Circuit, createCircuit } from './circuit.ts';
 import { createDeadline } from './deadline.ts';
 import type { Health } from './healthProbe.ts';
+import { createOnceFor, type SendOnce } from './onceFor.ts';
 import type { Redact } from './redaction.ts';
 import { createCallResults } from './response.ts';
 import { createSending } from './sending.ts';
@@ -22,6 +23,8 @@ import { createTransport, TransportFailure } from './transport.ts';
 export interface Backend {
   /** Calls of one message. */
   bind(call: Call): Send;
+  /** Calls with the token of a caller, whose answers say nothing about our own access (M2). */
+  onceFor(token: string): SendOnce;
   readonly circuit: Circuit;
   connections(): Connections;
   close(): Promise<void>;
@@ -69,8 +72,9 @@ const unhealthy: Health = { healthy: false, retryAfterMs: 0 };
 export function createBackend(options: BackendOptions): Backend {
   const { name, url, probe, tokens, settings, log, troubles, redact, adapter, random, meter = noMeter } = options;
   const { attemptTimeoutMs, maxAnswerBytes } = settings;
-  const transport = adapter ? { adapter, close: async () => {} } : createTransport(url, settings);
-  const attempt = createAttempt({ adapter: transport.adapter, maxAnswerBytes, tokens, name });
+  const { adapter: network, close } = adapter ? { adapter, close: async () => {} } : createTransport(url, settings);
+  const attemptWith = (tokens: TokenSource) => createAttempt({ adapter: network, maxAnswerBytes, tokens, name });
+  const attempt = attemptWith(tokens);
   const access = createAccess(name, troubles);
   const metrics = createAttemptMetrics(meter, keys[name]);
   const circuit = createCircuit({
@@ -97,11 +101,12 @@ export function createBackend(options: BackendOptions): Backend {
   });
 
   const bulkhead = createBulkhead(circuit, settings.connections);
+  const server = serverOf(url);
 
   return {
     bind: createSending({
       name,
-      server: serverOf(url),
+      server,
       attemptTimeoutMs,
       maxAnswerBytes,
       attempt,
@@ -115,11 +120,12 @@ export function createBackend(options: BackendOptions): Backend {
       },
       results: createCallResults(name, log, redact),
     }),
+    onceFor: createOnceFor({ name, server, attemptTimeoutMs, attemptWith, metrics, bulkhead, circuit }),
     circuit,
     connections: bulkhead.connections,
     async close() {
       circuit.close();
-      await transport.close();
+      await close();
     },
   };
 }

@@ -3,7 +3,6 @@ import { createTroubles } from '../log/troubles.ts';
 import { type Meter, noMeter } from '../metrics/meter.ts';
 import type { TypeRef } from '../protocol/fields.ts';
 import { withoutHosts } from '../text/hostNames.ts';
-import { createAttemptMetrics } from './attemptMetrics.ts';
 import type { BackendState } from './backends.ts';
 import { createCache } from './cache.ts';
 import type { Call } from './call.ts';
@@ -11,14 +10,13 @@ import { serverOf } from './callSpan.ts';
 import { backendSettings, type CommonSettings, probes, tokenSource } from './common.ts';
 import { type Backend, createBackend } from './http.ts';
 import { type Lineage, lineages, type TypeMethods } from './methodDeclarations.ts';
-import { createObjectReader, type ObjectReader } from './objectForCaller.ts';
+import { createObjectReader, type ReadObject } from './objectForCaller.ts';
 import { createRedaction } from './redaction.ts';
-import { createTransport } from './transport.ts';
 
 /** The backend calls of the front door (M2). */
 export interface MethodBackends {
   /** With the caller's token. */
-  readonly readObject: ObjectReader['readObject'];
+  readonly readObject: ReadObject;
   /** With the service's token, for the object's device; cached. */
   lineageOf(call: Call, model: string, type: TypeRef): Promise<Lineage>;
   /** For operators. */
@@ -48,9 +46,7 @@ export function createMethodBackends(
   const hosts = [settings.informationModelUrl, settings.typeRegistryUrl].map((url) => serverOf(url).address);
   const countLookUp = meter.counter('device_messaging.cache.lookups');
   const types = createCache<TypeMethods>(cacheEntries, (result) => countLookUp('types', result));
-  const shared = backendSettings(settings);
-  const common = { settings: shared, tokens, log, troubles, redact, meter };
-  // Only for its circuit and its probe; the requests use the callers' tokens.
+  const common = { settings: backendSettings(settings), tokens, log, troubles, redact, meter };
   const informationModel = createBackend({
     ...common,
     name: 'information model',
@@ -63,35 +59,24 @@ export function createMethodBackends(
     url: settings.typeRegistryUrl,
     probe: probes.typeRegistry,
   });
-  const transport = createTransport(settings.informationModelUrl, shared);
-
-  const objects = createObjectReader({
-    ...shared,
-    server: serverOf(settings.informationModelUrl),
-    adapter: transport.adapter,
-    circuit: informationModel.circuit,
-    redact,
-    hideHosts: withoutHosts(hosts),
-    metrics: createAttemptMetrics(meter, 'informationModel'),
+  const { onceFor } = informationModel;
+  const stateOf = ({ circuit, connections }: Backend, cacheEntries?: number): BackendState => ({
+    circuit: circuit.state(),
+    outage: circuit.outage(),
+    connections: connections(),
+    cacheEntries,
   });
-  const stateOf = ({ circuit }: Pick<Backend, 'circuit'>) => ({ circuit: circuit.state(), outage: circuit.outage() });
 
   return {
-    readObject: objects.readObject,
+    readObject: createObjectReader({ onceFor, redact, hideHosts: withoutHosts(hosts) }),
     lineageOf: (call, model, type) =>
       lineages(typeRegistry.bind(call), call, types, settings.cacheSeconds * 1000)(model, type),
     states: () => ({
-      informationModel: {
-        ...stateOf(informationModel),
-        ...{ connections: objects.connections(), cacheEntries: undefined },
-      },
-      typeRegistry: {
-        ...stateOf(typeRegistry),
-        ...{ connections: typeRegistry.connections(), cacheEntries: types.entries() },
-      },
+      informationModel: stateOf(informationModel),
+      typeRegistry: stateOf(typeRegistry, types.entries()),
     }),
     async close() {
-      await Promise.all([informationModel, typeRegistry, tokens, transport].map((one) => one.close()));
+      await Promise.all([informationModel, typeRegistry, tokens].map((one) => one.close()));
       troubles.close();
     },
   };

@@ -1,21 +1,13 @@
-import { Axios, type AxiosAdapter } from 'axios';
 import { z } from 'zod';
 import { isGuid } from '../protocol/fields.ts';
 import { pickSmall } from '../protocol/json.ts';
 import { keysOf } from '../protocol/jsonKeys.ts';
-import type { Span } from '../tracing/span.ts';
 import { type Reading, readAnswer } from './answer.ts';
-import type { AttemptMetrics } from './attemptMetrics.ts';
 import { plainRetryAfter } from './backOff.ts';
-import type { Connections } from './bulkhead.ts';
-import { beginCallSpan, type CallSpan, type Server } from './callSpan.ts';
-import type { Circuit } from './circuit.ts';
-import type { Deadline } from './deadline.ts';
-import { headerValue } from './headers.ts';
+import type { CallerContext, SendOnce } from './onceFor.ts';
 import { path } from './path.ts';
 import type { Redact } from './redaction.ts';
 import { refusalOf } from './refusal.ts';
-import { createSemaphore } from './semaphore.ts';
 import { isOutage, isPassing } from './status.ts';
 import { TransportFailure } from './transport.ts';
 
@@ -39,37 +31,21 @@ export type ObjectResult =
       readonly retryAfter: string | undefined;
     };
 
-interface CallerContext {
-  readonly token: string;
-  /** The information model accepted the token lately: it waits for a connection before others. */
-  readonly isKnown: boolean;
-  readonly correlationId: string;
-  readonly traceparent: string;
-  /** The look-up gets a child of it, and that span's `traceparent`. */
-  readonly span?: Span | undefined;
-  readonly deadline: Deadline;
-}
-
-export interface ObjectReader {
-  /** Reads an object model with the caller's token. */
-  readObject(objectId: string, model: string, caller: CallerContext): Promise<ObjectResult>;
-  connections(): Connections;
-}
+/** Reads an object model with the token of a caller: once, and never from a cache (M2, D45). */
+export type ReadObject = (
+  objectId: string,
+  model: string,
+  caller: CallerContext & { readonly token: string },
+) => Promise<ObjectResult>;
 
 interface ObjectReaderOptions {
-  readonly adapter: AxiosAdapter;
-  readonly server: Server;
-  readonly circuit: Circuit;
+  /** Of the information model. */
+  readonly onceFor: (token: string) => SendOnce;
   readonly redact: Redact;
   /** Takes our host names out of a text. */
   readonly hideHosts: (text: string) => string;
-  readonly metrics: Pick<AttemptMetrics, 'attempted'>;
-  readonly maxAnswerBytes: number;
-  readonly attemptTimeoutMs: number;
-  readonly connections: number;
 }
 
-const name = 'information model';
 const lookUp = { operation: 'read object model', method: 'GET', expect: [401, 403, 404] } as const;
 const objectModel = z.object({
   objectId: z.string().refine(isGuid),
@@ -83,97 +59,37 @@ const reading: Reading<z.infer<typeof objectModel> | undefined> = {
   result: (answer) => objectModel.safeParse(pickSmall(answer, members)).data,
 };
 
-/**
- * Reads once, without retries or cache (M2). Error responses do not count for the circuit, because callers could open it
- * with them. Failed connections count; a time-out starts a probe (D45).
- */
-export function createObjectReader(options: ObjectReaderOptions): ObjectReader {
-  const { adapter, server, circuit, redact, hideHosts, metrics, maxAnswerBytes, attemptTimeoutMs } = options;
-  const axios = new Axios({ maxContentLength: maxAnswerBytes, adapter });
-  const semaphore = createSemaphore(options.connections);
-
-  async function request(
-    objectId: string,
-    model: string,
-    caller: CallerContext,
-    span: CallSpan | undefined,
-  ): Promise<ObjectResult> {
-    const timeoutMs = Math.min(attemptTimeoutMs, caller.deadline.remaining());
-    const sentAt = performance.now();
-    const attempted = (response: { readonly status: number } | TransportFailure) => {
-      metrics.attempted(lookUp.operation, lookUp.method, response, sentAt);
-      span?.attempted(response);
-    };
-    const sent = axios.request<Buffer>({
-      method: lookUp.method,
-      url: path`/objects/${objectId}/models/${model}`,
-      timeout: Math.max(1, timeoutMs),
-      headers: {
-        authorization: `Bearer ${caller.token}`,
-        'x-svc-operation': 'invoke',
-        'x-correlation-id': headerValue(caller.correlationId),
-        traceparent: span?.traceparent ?? caller.traceparent,
-      },
-    });
-    const { status, data, headers } = await sent.catch((error: unknown) => {
-      if (error instanceof TransportFailure) attempted(error);
-      throw error;
-    });
-    attempted({ status });
-    if (status === 200) {
-      circuit.succeeded();
-      return await readObject(data, objectId, model);
+export function createObjectReader({ onceFor, redact, hideHosts }: ObjectReaderOptions): ReadObject {
+  return async (objectId, model, caller) => {
+    const request = { ...lookUp, path: path`/objects/${objectId}/models/${model}`, subject: objectId };
+    const response = await onceFor(caller.token)({ ...request, headers: { 'x-svc-operation': 'invoke' } }, caller);
+    if (response === undefined) return unavailable('is unavailable');
+    if (response instanceof TransportFailure) {
+      const isTooLarge = response.fault === 'answer too large';
+      return unavailable(isTooLarge ? 'sent a response that is too large' : `did not respond: ${response.fault}`);
     }
+    const { status, data, retryAfter, token } = response;
+    if (status === 200) return await objectIn(data, objectId, model);
     if (status === 401 || status === 403 || status === 404) {
-      const redacted = (text: string) => hideHosts(redact(text, caller.token));
-      const { details } = refusalOf(`${name}: ${lookUp.operation}`, status, data, redacted);
+      const redacted = (text: string) => hideHosts(redact(text, token));
+      const { details } = refusalOf(`information model: ${lookUp.operation}`, status, data, redacted);
       return { kind: 'refused', status, detail: details };
     }
     const isExpected = isPassing(status) || isOutage(status);
     const problem = `responded${isExpected ? '' : ' unexpectedly'} with HTTP ${status}`;
-    return unavailable(problem, plainRetryAfter(headers['retry-after'] as string | undefined));
-  }
-
-  async function readObject(data: Buffer, objectId: string, model: string): Promise<ObjectResult> {
-    const invalid = unavailable('sent a response that is not the object model');
-    try {
-      const found = await readAnswer(data, reading);
-      if (found?.objectId.toLowerCase() !== objectId.toLowerCase() || found.model !== model) return invalid;
-      return { kind: 'object', object: { ...found, path: found.path || undefined } };
-    } catch {
-      return invalid;
-    }
-  }
-
-  async function readObjectForCaller(objectId: string, model: string, caller: CallerContext): Promise<ObjectResult> {
-    if (circuit.state() === 'open') return unavailable('is unavailable');
-    if (!semaphore.tryAcquire()) {
-      await semaphore.acquire(caller.deadline, `a free connection to the ${name}`, caller.isKnown);
-    }
-    const span = caller.span && beginCallSpan(caller.span, name, server, lookUp);
-    try {
-      // The circuit may have opened while this request waited for a connection.
-      return circuit.state() === 'open' ? unavailable('is unavailable') : await request(objectId, model, caller, span);
-    } catch (error) {
-      if (!(error instanceof TransportFailure)) {
-        span?.failed(error);
-        throw error;
-      }
-      if (error.fault === 'no answer in time') circuit.doubt(error.fault);
-      else if (error.fault !== 'answer too large') circuit.failed(objectId, error.fault);
-      return unavailable(
-        error.fault === 'answer too large' ? 'sent a response that is too large' : `did not respond: ${error.fault}`,
-      );
-    } finally {
-      span?.end();
-      semaphore.release();
-    }
-  }
-
-  return {
-    readObject: readObjectForCaller,
-    connections: () => ({ inUse: semaphore.inUse(), waiting: semaphore.waiting() }),
+    return unavailable(problem, plainRetryAfter(retryAfter));
   };
+}
+
+async function objectIn(data: Buffer, objectId: string, model: string): Promise<ObjectResult> {
+  const invalid = unavailable('sent a response that is not the object model');
+  try {
+    const found = await readAnswer(data, reading);
+    if (found?.objectId.toLowerCase() !== objectId.toLowerCase() || found.model !== model) return invalid;
+    return { kind: 'object', object: { ...found, path: found.path || undefined } };
+  } catch {
+    return invalid;
+  }
 }
 
 const unavailable = (problem: string, retryAfter?: string): ObjectResult => ({

@@ -1,23 +1,33 @@
 import type { AxiosAdapter, AxiosResponse } from 'axios';
-import { describe, expect, it, vi } from 'vitest';
-import { createCircuit } from '../../src/backends/circuit.ts';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { backendSettings } from '../../src/backends/common.ts';
 import { createDeadline } from '../../src/backends/deadline.ts';
+import { createBackend } from '../../src/backends/http.ts';
 import { createObjectReader } from '../../src/backends/objectForCaller.ts';
 import { createRedaction } from '../../src/backends/redaction.ts';
 import { TransportFailure, type TransportFault } from '../../src/backends/transport.ts';
 import { createTroubles } from '../../src/log/troubles.ts';
 import { withFakeTimers } from '../support/fakeTimers.ts';
 import { recordingLog } from '../support/recordingLog.ts';
+import { callOf, rejection } from './harness.ts';
 
-// Look-ups with the tokens of callers: places, circuit, words (M2, M14, D45).
+// Look-ups with the tokens of callers: places, circuit, words (M2, M14, D45, D250).
 
 withFakeTimers();
 
 const objectId = (number: number) => `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`;
 
-/** An information model with one connection, whose answers the test gives. */
+interface Asked {
+  readonly token: string;
+  answer(status: number, body?: object): void;
+  fail(fault: TransportFault): void;
+}
+
+const ours = 'our-own-token';
+
+/** An information model whose answers the test gives; our own requests have a token of ours. */
 function informationModel({ connections = 1, ownSecret = 'our-own-client-secret' } = {}) {
-  const asked: { token: string; answer(status: number, body?: object): void; fail(fault: TransportFault): void }[] = [];
+  const asked: Asked[] = [];
   const adapter: AxiosAdapter = (config) =>
     new Promise((resolve, reject) => {
       const token = String(config.headers['authorization']).replace('Bearer ', '');
@@ -29,43 +39,55 @@ function informationModel({ connections = 1, ownSecret = 'our-own-client-secret'
         fail: (fault) => reject(new TransportFailure(fault, true)),
       });
     });
-  const probe = vi.fn(async () => ({ healthy: true, retryAfterMs: 0 }));
-  const troubles = createTroubles(recordingLog());
-  const limits = { name: 'information model', failures: 3, probeMs: 1_000, maxProbeMs: 1_000 };
-  const circuit = createCircuit({ ...limits, probe, troubles });
-  const server = { address: '127.0.0.1', port: 80 };
-  const metrics = { attempted: () => {} };
+  const log = recordingLog();
+  const renew = vi.fn(async () => 'another-of-our-tokens');
   const redact = createRedaction([ownSecret]);
-  const sizes = { maxAnswerBytes: 1_000_000, attemptTimeoutMs: 5_000, connections };
-  const reader = createObjectReader({ adapter, server, circuit, redact, hideHosts: (text) => text, metrics, ...sizes });
-  const lookUp = (token: string, { object = 1, isKnown = false } = {}) =>
-    reader.readObject(objectId(object), 'svc.device', {
-      ...{ token, isKnown, correlationId: 'c', traceparent: '' },
-      deadline: createDeadline(10),
-    });
-  return { asked, circuit, probe, reader, lookUp };
+  const backend = createBackend({
+    ...{ name: 'information model', url: 'http://im.invalid', probe: '/probe', adapter, redact, log },
+    tokens: { token: () => ours, renew, close: async () => {} },
+    troubles: createTroubles(log),
+    settings: backendSettings({ attemptTimeoutSeconds: 5, connections, circuitFailures: 3 }),
+  });
+  onTestFinished(() => backend.close());
+  const readObject = createObjectReader({ onceFor: backend.onceFor, redact, hideHosts: (text) => text });
+  return {
+    ...{ asked, backend, log, renew },
+    tokens: () => asked.map(({ token }) => token),
+    lookUp: (token: string, { object = 1, isKnown = false, seconds = 10 } = {}) =>
+      readObject(objectId(object), 'svc.device', {
+        ...{ token, isKnown, correlationId: 'c', traceparent: '' },
+        deadline: createDeadline(seconds),
+      }),
+    /** A call with our own token, as a message makes it. */
+    callOurselves: () =>
+      backend
+        .bind(callOf())({ operation: 'read object model', method: 'GET', path: '/ours' })
+        .catch(() => undefined),
+  };
 }
 
 const settle = () => vi.advanceTimersByTimeAsync(0);
 
 describe('a look-up', () => {
   it('of a token that was accepted lately goes before those that wait', async () => {
-    const { asked, lookUp } = informationModel();
+    const { asked, tokens, lookUp } = informationModel();
     const refused = ['x1', 'x2', 'x3'].map((token) => lookUp(token));
     const good = lookUp('good', { isKnown: true });
     for (const count of [1, 2, 3, 4]) {
+      await settle();
       expect(asked).toHaveLength(count);
       asked.at(-1)?.answer(401);
-      await settle();
     }
     await Promise.all([...refused, good]);
-    expect(asked.map(({ token }) => token)).toEqual(['x1', 'good', 'x2', 'x3']);
+    expect(tokens()).toEqual(['x1', 'good', 'x2', 'x3']);
   });
 
   it('gives its place back also when the circuit is open at its end', async () => {
-    const { asked, circuit, reader, lookUp } = informationModel();
+    const { asked, backend, lookUp } = informationModel();
+    const { circuit } = backend;
     const inProgress = lookUp('a');
     const waiting = [lookUp('b'), lookUp('c')];
+    await settle();
     for (const object of ['1', '2', '3']) circuit.failed(object, 'connection lost');
     expect(circuit.state()).toBe('open');
     asked[0]?.fail('connection lost');
@@ -75,7 +97,82 @@ describe('a look-up', () => {
       'is unavailable',
       'is unavailable',
     ]);
-    expect([asked.length, reader.connections()]).toEqual([1, { inUse: 0, waiting: 0 }]);
+    expect([asked.length, backend.connections()]).toEqual([1, { inUse: 0, waiting: 0 }]);
+  });
+});
+
+describe('look-ups of callers', () => {
+  it('have seven of eight connections, and our own calls the others', async () => {
+    const { asked, tokens, backend, lookUp, callOurselves } = informationModel({ connections: 8 });
+    const junk = Array.from({ length: 20 }, (_, index) => lookUp(`x${index}`));
+    await settle();
+    expect([tokens(), backend.connections()]).toEqual([
+      ['x0', 'x1', 'x2', 'x3', 'x4', 'x5', 'x6'],
+      { inUse: 7, waiting: 13 },
+    ]);
+    const own = callOurselves();
+    await settle();
+    expect(tokens().at(-1)).toBe(ours);
+    for (let next = 0; next < 21; next += 1) {
+      asked[next]?.answer(403);
+      await settle();
+    }
+    await Promise.all([...junk, own]);
+    expect(backend.connections()).toEqual({ inUse: 0, waiting: 0 });
+  });
+
+  it('have no more than our own calls leave them, and their places are free again when their time is over', async () => {
+    const { asked, backend, lookUp, callOurselves } = informationModel({ connections: 8 });
+    const own = Array.from({ length: 8 }, callOurselves);
+    const refusal = rejection(lookUp('good', { seconds: 1 }));
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect((await refusal).details).toMatch(/waiting for a free connection to the information model$/);
+    for (const { answer } of asked) answer(403);
+    await Promise.all(own);
+    const all = Array.from({ length: 7 }, (_, index) => lookUp(`x${index}`));
+    await settle();
+    expect(backend.connections()).toEqual({ inUse: 7, waiting: 0 });
+    for (const { answer } of asked) answer(403);
+    await Promise.all(all);
+  });
+
+  it('have one connection when there is no other', async () => {
+    const { tokens, lookUp, asked } = informationModel({ connections: 1 });
+    const found = lookUp('good');
+    await settle();
+    expect(tokens()).toEqual(['good']);
+    asked[0]?.answer(404);
+    expect(await found).toMatchObject({ kind: 'refused', status: 404 });
+  });
+
+  it('renew no token of ours when theirs is refused, which says nothing about our access', async () => {
+    const { asked, tokens, renew, log, lookUp } = informationModel();
+    const found = lookUp('junk');
+    await settle();
+    asked[0]?.answer(401);
+    expect(await found).toMatchObject({ kind: 'refused', status: 401 });
+    expect([tokens(), renew.mock.calls, log.lines]).toEqual([['junk'], [], []]);
+  });
+
+  it('are sent once, whatever the answer', async () => {
+    const { asked, tokens, lookUp } = informationModel();
+    const found = lookUp('good');
+    await settle();
+    asked[0]?.answer(503);
+    expect(await found).toMatchObject({ kind: 'unavailable', problem: 'responded with HTTP 503' });
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(tokens()).toEqual(['good']);
+  });
+
+  it('are not sent while the circuit is open, and wait neither for its end nor for a connection', async () => {
+    const { asked, tokens, backend, lookUp } = informationModel();
+    const hanging = lookUp('a');
+    await settle();
+    for (const object of ['1', '2', '3']) backend.circuit.failed(object, 'connection lost');
+    expect(await lookUp('good', { isKnown: true })).toMatchObject({ kind: 'unavailable', problem: 'is unavailable' });
+    expect(tokens()).toEqual(['a']);
+    asked[0]?.answer(403);
+    await hanging;
   });
 });
 
@@ -85,10 +182,12 @@ describe('the circuit', () => {
     const all = informationModel();
     for (const object of objects) {
       const result = all.lookUp('token', { object });
+      await settle();
       all.asked.at(-1)?.fail(fault);
       await result;
     }
-    return all;
+    await settle();
+    return { circuit: all.backend.circuit, probes: all.tokens().filter((token) => token === ours).length };
   }
 
   it('opens when connections are lost while several objects are looked up', async () => {
@@ -102,15 +201,13 @@ describe('the circuit', () => {
   });
 
   it('does not count time-outs, but has the information model probed', async () => {
-    const { circuit, probe } = await fail([1, 2, 3, 4, 5, 6], 'no answer in time');
-    await settle();
-    expect([circuit.state(), probe.mock.calls.length]).toEqual(['closed', 1]);
+    const { circuit, probes } = await fail([1, 2, 3, 4, 5, 6], 'no answer in time');
+    expect([circuit.state(), probes]).toEqual(['closed', 1]);
   });
 
   it('does not count answers that are too large', async () => {
-    const { circuit, probe } = await fail([1, 2, 3, 4, 5, 6], 'answer too large');
-    await settle();
-    expect([circuit.state(), probe.mock.calls.length]).toEqual(['closed', 0]);
+    const { circuit, probes } = await fail([1, 2, 3, 4, 5, 6], 'answer too large');
+    expect([circuit.state(), probes]).toEqual(['closed', 0]);
   });
 });
 
@@ -119,6 +216,7 @@ describe('what the information model says of a refusal', () => {
     const { asked, lookUp } = informationModel({ ownSecret: 'our-own-client-secret' });
     const result = lookUp('token-of-the-caller');
     const detail = 'token-of-the-caller is not our-own-client-secret';
+    await settle();
     asked[0]?.answer(403, { errors: [{ code: '403', title: 'Forbidden', detail }] });
     expect(await result).toMatchObject({
       kind: 'refused',

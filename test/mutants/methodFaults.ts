@@ -2,6 +2,7 @@ import type { Fault } from './faults.ts';
 import { inFile } from './inFile.ts';
 
 const test = (name: string) => [`test/methods/${name}.test.ts`];
+const lookUps = ['test/backends/objectForCaller.test.ts'];
 
 /** In the front door of remote methods. */
 export const methodFaults: readonly Fault[] = [
@@ -46,14 +47,14 @@ export const methodFaults: readonly Fault[] = [
     test('invoke'),
     {
       fault: 'reads the object without the operation',
-      find: "        'x-svc-operation': 'invoke',\n",
+      find: "'x-svc-operation': 'invoke'",
       replace: '',
       caughtBy: 'goes only to the information model, without a device id',
     },
     {
       fault: 'sends a device id with the caller’s token',
-      find: "        'x-svc-operation': 'invoke',\n",
-      replace: "        'x-svc-operation': 'invoke',\n        'x-svc-device-id': 'motor-1',\n",
+      find: "'x-svc-operation': 'invoke'",
+      replace: "'x-svc-operation': 'invoke', 'x-svc-device-id': 'motor-1'",
       caughtBy: 'goes only to the information model, without a device id',
     },
   ),
@@ -61,15 +62,9 @@ export const methodFaults: readonly Fault[] = [
     'src/backends/objectForCaller.ts',
     test('backends'),
     {
-      fault: 'lets responses to callers open the circuit',
-      find: 'const isExpected = isPassing(status)',
-      replace: "circuit.failed(objectId + performance.now(), 'x');\n    const isExpected = isPassing(status)",
-      caughtBy: 'is not considered unavailable because of error responses to callers',
-    },
-    {
       fault: 'passes on any Retry-After',
-      find: "plainRetryAfter(headers['retry-after'] as string | undefined)",
-      replace: "headers['retry-after'] as string | undefined",
+      find: 'plainRetryAfter(retryAfter)',
+      replace: 'retryAfter',
       caughtBy: 'says soon in Retry-After',
     },
     {
@@ -151,46 +146,103 @@ export const methodFaults: readonly Fault[] = [
     replace: 'Number.POSITIVE_INFINITY',
     caughtBy: 'are known for ten minutes',
   }),
+  ...inFile('src/backends/bulkhead.ts', lookUps, {
+    fault: 'looks known tokens up in their turn',
+    find: 'freeAt(waitingFor), goesFirst)',
+    replace: 'freeAt(waitingFor), false)',
+    caughtBy: 'goes before those that wait',
+  }),
   ...inFile(
-    'src/backends/objectForCaller.ts',
-    ['test/backends/objectForCaller.test.ts'],
+    'src/backends/bulkhead.ts',
+    lookUps,
     {
-      fault: 'looks known tokens up in their turn',
-      find: ', caller.isKnown);',
-      replace: ', false);',
-      caughtBy: 'goes before those that wait',
+      fault: 'lets look-ups of callers take all connections',
+      find: 'connections - Math.ceil(connections / 8)',
+      replace: 'connections',
+      caughtBy: 'have seven of eight connections',
     },
     {
+      fault: 'leaves callers no connection when there is one',
+      find: 'Math.max(1, connections - ',
+      replace: 'Math.max(0, connections - ',
+      caughtBy: 'have one connection when there is no other',
+    },
+    {
+      fault: 'gives look-ups of callers more connections than there are',
+      find: '        if (!all.tryAcquire()) await all.acquire(deadline, freeAt(waitingFor));\n',
+      replace: '        all.tryAcquire();\n',
+      caughtBy: 'have no more than our own calls leave them',
+    },
+    {
+      fault: 'keeps the place of a look-up whose time is over before a connection is free',
+      find: '        ofCallers.release();\n        throw error;',
+      replace: '        throw error;',
+      caughtBy: 'their places are free again when their time is over',
+    },
+  ),
+  ...inFile(
+    'src/backends/onceFor.ts',
+    lookUps,
+    {
       fault: 'keeps the place of a look-up at whose end the circuit is open',
-      find: '      semaphore.release();\n',
-      replace: "      if (circuit.state() === 'closed') semaphore.release();\n",
+      find: '        bulkhead.leaveAsCaller();\n',
+      replace: '        if (!isOut()) bulkhead.leaveAsCaller();\n',
       caughtBy: 'gives its place back also when the circuit is open at its end',
     },
     {
+      fault: 'sends look-ups while the circuit is open',
+      find: '      if (isOut()) return undefined;\n      await',
+      replace: '      await',
+      caughtBy: 'are not sent while the circuit is open',
+    },
+    {
+      fault: 'sends a look-up during whose wait the circuit has opened',
+      find: '        if (isOut()) return undefined; // it has opened during the wait\n',
+      replace: '',
+      caughtBy: 'gives its place back also when the circuit is open at its end',
+    },
+  ),
+  ...inFile('src/backends/http.ts', lookUps, {
+    fault: 'renews our token when that of a caller is refused',
+    find: 'createAttempt({ adapter: network, maxAnswerBytes, tokens, name })',
+    replace:
+      'createAttempt({ adapter: network, maxAnswerBytes, tokens: { ...tokens, renew: options.tokens.renew }, name })',
+    caughtBy: 'renew no token of ours when theirs is refused',
+  }),
+  ...inFile(
+    'src/backends/attemptOutcome.ts',
+    lookUps,
+    {
       fault: 'takes look-ups that time out for an outage',
-      find: 'circuit.doubt(error.fault)',
-      replace: 'circuit.failed(objectId, error.fault)',
+      find: 'circuit.doubt(response.fault)',
+      replace: 'circuit.failed(subject, response.fault)',
       caughtBy: 'does not count time-outs',
     },
     {
       fault: 'counts all look-ups as those of one object',
-      find: 'circuit.failed(objectId, error.fault)',
-      replace: "circuit.failed('', error.fault)",
+      find: 'circuit.failed(subject, response.fault)',
+      replace: "circuit.failed('', response.fault)",
       caughtBy: 'opens when connections are lost while several objects are looked up',
     },
     {
       fault: 'counts each look-up as one of another object',
-      find: 'circuit.failed(objectId, error.fault)',
-      replace: 'circuit.failed(String(performance.now() + Math.random()), error.fault)',
+      find: 'circuit.failed(subject, response.fault)',
+      replace: 'circuit.failed(String(performance.now() + Math.random()), response.fault)',
       caughtBy: 'stays closed when they are lost while one object is looked up',
     },
-    {
-      fault: 'passes on what the information model says as it is',
-      find: 'redact(text, caller.token)',
-      replace: 'text',
-      caughtBy: 'is passed on without the token of the caller',
-    },
   ),
+  ...inFile('src/backends/attemptOutcome.ts', test('backends'), {
+    fault: 'lets responses to callers open the circuit',
+    find: 'if (response.status === 200) circuit.succeeded();',
+    replace: "circuit.failed(subject + performance.now(), 'x');",
+    caughtBy: 'is not considered unavailable because of error responses to callers',
+  }),
+  ...inFile('src/backends/objectForCaller.ts', lookUps, {
+    fault: 'passes on what the information model says as it is',
+    find: 'redact(text, token)',
+    replace: 'text',
+    caughtBy: 'is passed on without the token of the caller',
+  }),
   ...inFile('src/backends/methodBackends.ts', test('backends'), {
     fault: 'does not know the secrets of ours that the information model may quote',
     find: 'createRedaction([...secrets, settings.token, settings.clientSecret])',
@@ -219,7 +271,7 @@ export const methodFaults: readonly Fault[] = [
       caughtBy: 'a file may have exactly the largest size',
     },
   ),
-  ...inFile('src/backends/semaphore.ts', ['test/backends/semaphore.test.ts'], {
+  ...inFile('src/backends/bulkhead.ts', ['test/backends/bulkhead.test.ts'], {
     fault: 'lets those who go first wait behind the others',
     find: 'first.shift() ?? rest.shift()',
     replace: 'rest.shift() ?? first.shift()',
@@ -450,8 +502,8 @@ export const methodFaults: readonly Fault[] = [
   }),
   ...inFile('src/backends/objectForCaller.ts', test('backends'), {
     fault: 'tells callers the host of the information model',
-    find: 'hideHosts(redact(text, caller.token))',
-    replace: 'redact(text, caller.token)',
+    find: 'hideHosts(redact(text, token))',
+    replace: 'redact(text, token)',
     caughtBy: 'of a refusal that names its host is passed on without the name',
   }),
   ...inFile('src/methods/methodResponse.ts', test('device'), {

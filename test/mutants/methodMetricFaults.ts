@@ -7,28 +7,18 @@ const table = ['test/metrics/everyMetric.test.ts'];
 
 /** In what the front door of remote methods counts. */
 export const methodMetricFaults: readonly Fault[] = [
-  ...inFile(
-    'src/backends/objectForCaller.ts',
-    metrics,
-    {
-      fault: 'does not record reads of objects that get no response',
-      find: 'if (error instanceof TransportFailure) attempted(error);',
-      replace: '',
-      caughtBy: 'has the reads of objects with the tokens of callers, by their outcome',
-    },
-    {
-      fault: 'does not record reads of objects that get a response',
-      find: '    attempted({ status });\n',
-      replace: '',
-      caughtBy: 'has the reads of objects with the tokens of callers, by their outcome',
-    },
-    {
-      fault: 'reports no connection for callers in use',
-      find: 'inUse: semaphore.inUse(), waiting',
-      replace: 'inUse: 0, waiting',
-      caughtBy: 'has the connections, the circuits and the cache of its backends',
-    },
-  ),
+  ...inFile('src/backends/onceFor.ts', metrics, {
+    fault: 'does not record reads of objects',
+    find: '        metrics.attempted(operation, method, response, sentAt);\n',
+    replace: '',
+    caughtBy: 'has the reads of objects with the tokens of callers, by their outcome',
+  }),
+  ...inFile('src/backends/bulkhead.ts', metrics, {
+    fault: 'reports no connection for callers in use',
+    find: 'inUse: all.inUse(), waiting',
+    replace: 'inUse: 0, waiting',
+    caughtBy: 'has the connections, the circuits and the cache of its backends',
+  }),
   ...inFile(
     'src/methods/invoke.ts',
     metrics,

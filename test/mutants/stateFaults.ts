@@ -67,8 +67,8 @@ export const stateFaults: readonly Fault[] = [
   ),
   ...inFile('src/backends/bulkhead.ts', ['test/backends/states.test.ts'], {
     fault: 'shows what waits for a connection as connections in use',
-    find: 'inUse: semaphore.inUse(), waiting: semaphore.waiting()',
-    replace: 'inUse: semaphore.waiting(), waiting: semaphore.inUse()',
+    find: 'inUse: all.inUse(), waiting: all.waiting()',
+    replace: 'inUse: all.waiting(), waiting: all.inUse()',
     caughtBy: 'what an operator sees of the backends is each its own',
   }),
   ...inFile('src/operations/deviceWork.ts', ['test/operations/serviceRoutes.test.ts'], {

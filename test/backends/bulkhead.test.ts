@@ -1,8 +1,8 @@
 import { getEventListeners } from 'node:events';
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
+import { createSemaphore, type Semaphore } from '../../src/backends/bulkhead.ts';
 import { Cancelled, createDeadline } from '../../src/backends/deadline.ts';
-import { createSemaphore, type Semaphore } from '../../src/backends/semaphore.ts';
 import { withFakeTimers } from '../support/fakeTimers.ts';
 import { rejection } from './harness.ts';
 
