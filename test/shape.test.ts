@@ -188,7 +188,7 @@ describe('the clock that can be set', () => {
     'hub/methods/fileStorage.ts': 'tells the storage when a signature expires',
     'deadLetters/open.ts': 'compares it with the times of dead letters, which outlive the process',
     'deadLetters/directory.ts': 'compares it with the times of files',
-    'backends/backOff.ts': 'reads a date in Retry-After',
+    'backends/retryPolicy.ts': 'reads a date in Retry-After',
     'programs/handling.ts': 'stamps acknowledgements',
     'metrics/exposition.ts': 'tells collectors since when is counted',
     'metrics/producer.ts': 'tells collectors when a figure was read',

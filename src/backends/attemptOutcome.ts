@@ -1,7 +1,7 @@
 import type { Troubles } from '../log/troubles.ts';
 import type { HttpResponse } from './attempt.ts';
 import type { Circuit } from './circuit.ts';
-import { isHealthy, isOutage } from './status.ts';
+import { isHealthy, isOutage, policy } from './retryPolicy.ts';
 import { TransportFailure } from './transport.ts';
 
 interface OutcomeRecorderOptions {
@@ -13,14 +13,11 @@ interface OutcomeRecorderOptions {
 /** @param timeoutMs the limit of this attempt */
 export type RecordOutcome = (response: HttpResponse | TransportFailure, deviceId: string, timeoutMs: number) => void;
 
-/** A shorter time-out comes from the message's deadline and says nothing about the backend. */
-const tellingTimeoutMs = 1000;
-
 /** Reports the outcome of each attempt to the circuit (B5). */
 export function createOutcomeRecorder({ circuit, attemptTimeoutMs, access }: OutcomeRecorderOptions): RecordOutcome {
   /** A time-out while other calls succeed means that the backend is slow, not down. */
   const isTelling = (timeoutMs: number) =>
-    timeoutMs >= Math.min(tellingTimeoutMs, attemptTimeoutMs) && !circuit.hasSucceededWithin(timeoutMs);
+    timeoutMs >= Math.min(policy.tellingTimeoutMs, attemptTimeoutMs) && !circuit.hasSucceededWithin(timeoutMs);
 
   return (response, deviceId, timeoutMs) => {
     if (response instanceof TransportFailure) {

@@ -1,16 +1,11 @@
-import type { AxiosAdapter } from 'axios';
 import type { LogLines } from '../log/log.ts';
-import { createTroubles } from '../log/troubles.ts';
-import { type Meter, noMeter } from '../metrics/meter.ts';
-import type { Connections } from './bulkhead.ts';
+import { noMeter } from '../metrics/meter.ts';
+import { type CommonSettings, createBackendOpener, type OpeningOptions } from './backendOpener.ts';
 import { createCache } from './cache.ts';
 import type { Call } from './call.ts';
-import type { Outage } from './circuit.ts';
-import { backendSettings, type CommonSettings, probes, tokenSource } from './common.ts';
-import { createBackend } from './http.ts';
+import type { BackendState } from './http.ts';
 import { type InformationModel, informationModel } from './informationModel.ts';
 import { type Principal, type PrincipalManager, principalManager } from './principalManager.ts';
-import { createRedaction } from './redaction.ts';
 import { type TypeDefinition, type TypeRegistry, typeRegistry } from './typeRegistry.ts';
 
 /** The backends as one message sees them. */
@@ -36,77 +31,31 @@ export interface Backends {
   close(): Promise<void>;
 }
 
-export interface BackendState {
-  readonly circuit: 'closed' | 'open';
-  /** While the circuit is open. */
-  readonly outage: Outage | undefined;
-  readonly connections: Connections;
-  /** Answers that are cached; undefined for a backend without a cache. */
-  readonly cacheEntries: number | undefined;
-}
-
 interface Settings extends CommonSettings {
   readonly informationModelUrl: string;
   readonly typeRegistryUrl: string;
   readonly principalManagerUrl: string;
 }
 
-interface Further {
-  /** Further secrets to remove from the texts of backends. */
-  readonly secrets?: readonly string[];
-  /** For the log while something is wrong: how much waits. */
-  readonly amounts?: (() => object) | undefined;
-  /** Replaces the network, for the backends and the token endpoint. */
-  readonly adapter?: AxiosAdapter;
-  readonly random?: () => number;
-  readonly meter?: Meter;
-}
-
 /** A few hundred bytes each. */
 const cacheEntries = 50_000;
 
 /** The three backends. Each has its own connections and circuit. */
-export function createBackends(
-  settings: Settings,
-  log: LogLines,
-  { adapter, random, secrets = [], amounts, meter = noMeter }: Further = {},
-): Backends {
-  const troubles = createTroubles(log, amounts);
-  const tokens = tokenSource(settings, troubles, adapter);
+export function createBackends(settings: Settings, log: LogLines, options: OpeningOptions = {}): Backends {
+  const { open, close } = createBackendOpener(settings, log, options);
+  const { meter = noMeter } = options;
   const countLookUp = meter.counter('device_messaging.cache.lookups');
   const types = createCache<TypeDefinition>(cacheEntries, (result) => countLookUp('types', result));
   const identities = createCache<Principal>(cacheEntries, (result) => countLookUp('identities', result));
   const cacheMs = settings.cacheSeconds * 1000;
-  const redact = createRedaction([...secrets, settings.token, settings.clientSecret]);
-  const common = { settings: backendSettings(settings), tokens, log, troubles, redact, adapter, random, meter };
   const backends = {
-    informationModel: createBackend({
-      ...common,
-      name: 'information model',
-      url: settings.informationModelUrl,
-      probe: probes.informationModel,
-    }),
-    typeRegistry: createBackend({
-      ...common,
-      name: 'type registry',
-      url: settings.typeRegistryUrl,
-      probe: probes.typeRegistry,
-    }),
-    principalManager: createBackend({
-      ...common,
-      name: 'principal manager',
-      url: settings.principalManagerUrl,
-      probe: probes.principalManager,
-    }),
+    informationModel: open('information model', settings.informationModelUrl),
+    typeRegistry: open('type registry', settings.typeRegistryUrl),
+    principalManager: open('principal manager', settings.principalManagerUrl),
   };
   const waitingFor = (name: BackendName) => backends[name].circuit.untilClosed();
 
   const isUp = (name: BackendName) => backends[name].circuit.state() === 'closed';
-
-  function stateOf(name: BackendName, cacheEntries?: number): BackendState {
-    const { circuit, connections } = backends[name];
-    return { circuit: circuit.state(), outage: circuit.outage(), connections: connections(), cacheEntries };
-  }
 
   async function allReady(needs: readonly BackendName[]): Promise<boolean> {
     for (;;) {
@@ -140,14 +89,10 @@ export function createBackends(
     },
     isUp,
     states: () => ({
-      informationModel: stateOf('informationModel'),
-      typeRegistry: stateOf('typeRegistry', types.entries()),
-      principalManager: stateOf('principalManager', identities.entries()),
+      informationModel: backends.informationModel.state(),
+      typeRegistry: { ...backends.typeRegistry.state(), cacheEntries: types.entries() },
+      principalManager: { ...backends.principalManager.state(), cacheEntries: identities.entries() },
     }),
-    async close() {
-      const { informationModel, typeRegistry, principalManager } = backends;
-      await Promise.all([informationModel, typeRegistry, principalManager, tokens].map((one) => one.close()));
-      troubles.close();
-    },
+    close,
   };
 }

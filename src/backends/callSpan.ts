@@ -2,7 +2,7 @@ import { Rejection } from '../protocol/rejection.ts';
 import type { Span } from '../tracing/span.ts';
 import type { HttpResponse } from './attempt.ts';
 import type { CallRequest } from './call.ts';
-import { isPassing } from './status.ts';
+import { isPassing } from './retryPolicy.ts';
 import { TransportFailure } from './transport.ts';
 
 /** The span of one call with all its attempts, by OpenTelemetry's conventions for HTTP clients. */

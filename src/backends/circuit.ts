@@ -1,6 +1,5 @@
 import type { Troubles } from '../log/troubles.ts';
-import { createFailureCount } from './failureCount.ts';
-import { createHealthProbe, type Health } from './healthProbe.ts';
+import { createHealthProbe, type Health, probeUntilHealthy } from './healthProbe.ts';
 
 /** Stops calls to a backend that is down (B5). */
 export interface Circuit {
@@ -52,6 +51,7 @@ const refused = 'connection refused';
 interface SendQueue extends Outage {
   readonly closed: Promise<boolean>;
   readonly release: (isBack: boolean) => void;
+  readonly stopProbing: () => void;
   /** Number of calls that have waited. */
   waited: number;
 }
@@ -68,7 +68,6 @@ export function createCircuit(options: CircuitOptions): Circuit {
   let lastSuccess = Number.NEGATIVE_INFINITY;
   let healthyProbes = 0;
   let gate: SendQueue | undefined;
-  let timer: NodeJS.Timeout | undefined;
   let closed = false;
 
   const healthProbe = createHealthProbe({
@@ -86,25 +85,13 @@ export function createCircuit(options: CircuitOptions): Circuit {
     const released = new Promise<boolean>((resolve) => {
       release = resolve;
     });
-    const opened: SendQueue = { closed: released, release, waited: 0, since: performance.now(), failure };
+    const stopProbing = probeUntilHealthy({ probe, probeMs, maxProbeMs, foundHealthy }, retryAfterMs);
+    const opened: SendQueue = { closed: released, release, stopProbing, waited: 0, since: performance.now(), failure };
     gate = opened;
     onOpen?.();
     const counts = () => ({ failures: outages.count() + serverErrors.count(), waited: opened.waited });
     const fields = { backend: name, failure, failures: counts().failures };
     troubles.met(name, { level: 'warn', message: 'backend is out, calls to it wait', fields, still: counts });
-    probeIn(probeMs, retryAfterMs);
-  }
-
-  /** Waits for `Retry-After` at least, but at most for the longest interval. */
-  function probeIn(ms: number, retryAfterMs: number) {
-    const wait = Math.max(ms, Math.min(retryAfterMs, maxProbeMs));
-    timer = setTimeout(async () => {
-      const opened = gate;
-      const health = await probe();
-      if (gate === undefined || gate !== opened) return;
-      if (health.healthy) foundHealthy();
-      else probeIn(Math.min(maxProbeMs, ms * 2), health.retryAfterMs);
-    }, wait).unref();
   }
 
   function foundHealthy() {
@@ -118,9 +105,9 @@ export function createCircuit(options: CircuitOptions): Circuit {
     serverErrors.forget();
     refusals = 0;
     if (gate === undefined) return;
-    const { release, waited } = gate;
+    const { release, stopProbing, waited } = gate;
     gate = undefined;
-    clearTimeout(timer);
+    stopProbing();
     troubles.over(name, 'backend is back', { backend: name, waited });
     release(true);
   }
@@ -149,10 +136,37 @@ export function createCircuit(options: CircuitOptions): Circuit {
     hasSucceededWithin: (ms) => performance.now() - lastSuccess < ms,
     close() {
       closed = true;
-      clearTimeout(timer);
       healthProbe.close();
+      gate?.stopProbing();
       gate?.release(false);
       gate = undefined;
+    },
+  };
+}
+
+/**
+ * Counts failures in a row. There are enough when their number is reached and they come from at least two devices: one
+ * message alone can cause them.
+ */
+function createFailureCount(enough: number) {
+  let count = 0;
+  let firstDevice: string | undefined;
+  let acrossDevices = false;
+
+  return {
+    /** @returns whether there are enough */
+    add(deviceId: string): boolean {
+      count += 1;
+      firstDevice ??= deviceId;
+      acrossDevices ||= deviceId !== firstDevice;
+      return acrossDevices && count >= enough;
+    },
+    count: () => count,
+    forget() {
+      if (count === 0) return;
+      count = 0;
+      firstDevice = undefined;
+      acrossDevices = false;
     },
   };
 }

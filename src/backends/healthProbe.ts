@@ -56,3 +56,41 @@ export function createHealthProbe({ probe, everyMs, answered }: HealthProbeOptio
     },
   };
 }
+
+interface Probing {
+  readonly probe: () => Promise<Health>;
+  /** First and longest interval, in ms. */
+  readonly probeMs: number;
+  readonly maxProbeMs: number;
+  readonly foundHealthy: () => void;
+}
+
+/**
+ * Probes at growing intervals until the backend is healthy (B5). Each interval is as long as `Retry-After` asks at least,
+ * but the longest interval at most.
+ * @param retryAfterMs of the failure
+ * @returns a function that ends it
+ */
+export function probeUntilHealthy(
+  { probe, probeMs, maxProbeMs, foundHealthy }: Probing,
+  retryAfterMs: number,
+): () => void {
+  let timer: NodeJS.Timeout;
+  let isOver = false;
+
+  function probeIn(ms: number, retryAfterMs: number) {
+    const wait = Math.max(ms, Math.min(retryAfterMs, maxProbeMs));
+    timer = setTimeout(async () => {
+      const health = await probe();
+      if (isOver) return;
+      if (health.healthy) foundHealthy();
+      else probeIn(Math.min(maxProbeMs, ms * 2), health.retryAfterMs);
+    }, wait).unref();
+  }
+
+  probeIn(probeMs, retryAfterMs);
+  return () => {
+    isOver = true;
+    clearTimeout(timer);
+  };
+}

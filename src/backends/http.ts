@@ -5,18 +5,17 @@ import { type Meter, noMeter } from '../metrics/meter.ts';
 import { createAttempt } from './attempt.ts';
 import { createAttemptMetrics } from './attemptMetrics.ts';
 import { createAccess, createOutcomeRecorder } from './attemptOutcome.ts';
-import { createBackOff, retryAfterMs } from './backOff.ts';
 import { type Connections, createBulkhead } from './bulkhead.ts';
 import type { Call, Send } from './call.ts';
 import { serverOf } from './callSpan.ts';
-import { type Circuit, createCircuit } from './circuit.ts';
+import { type Circuit, createCircuit, type Outage } from './circuit.ts';
 import { createDeadline } from './deadline.ts';
 import type { Health } from './healthProbe.ts';
 import { createOnceFor, type SendOnce } from './onceFor.ts';
 import type { Redact } from './redaction.ts';
 import { createCallResults } from './response.ts';
+import { createBackOff, isHealthy, policy, retryAfterMs } from './retryPolicy.ts';
 import { createSending } from './sending.ts';
-import { isHealthy } from './status.ts';
 import type { TokenSource } from './token.ts';
 import { createTransport, TransportFailure } from './transport.ts';
 
@@ -26,8 +25,18 @@ export interface Backend {
   /** Calls with the token of a caller, whose answers say nothing about our own access (M2). */
   onceFor(token: string): SendOnce;
   readonly circuit: Circuit;
-  connections(): Connections;
+  /** For operators. */
+  state(): BackendState;
   close(): Promise<void>;
+}
+
+export interface BackendState {
+  readonly circuit: 'closed' | 'open';
+  /** While the circuit is open. */
+  readonly outage: Outage | undefined;
+  readonly connections: Connections;
+  /** Answers that are cached; undefined for a backend without a cache. */
+  readonly cacheEntries?: number | undefined;
 }
 
 export interface BackendSettings {
@@ -35,21 +44,25 @@ export interface BackendSettings {
   readonly attemptTimeoutMs: number;
   readonly maxAnswerBytes: number;
   readonly connections: number;
-  /** First and longest back-off, in ms. */
-  readonly backOffMs: number;
-  readonly maxBackOffMs: number;
   /** Failures that open the circuit. */
   readonly circuitFailures: number;
-  /** First and longest interval between probes of an open circuit, in ms. */
-  readonly probeMs: number;
-  readonly maxProbeMs: number;
 }
 
+const nobody = '00000000-0000-0000-0000-000000000000';
+
+/** For each backend, its name in metrics, and the path of a GET that changes nothing and is quick, whatever its response. */
+const known = {
+  'information model': { key: 'informationModel', probe: `/objects/${nobody}/models/svc.device` },
+  'type registry': { key: 'typeRegistry', probe: '/modelDefinitions/svc.device/types/none' },
+  'principal manager': { key: 'principalManager', probe: '/devices?device=none' },
+} as const;
+
+/** In logs and `details`. */
+export type BackendFullName = keyof typeof known;
+
 interface BackendOptions {
-  readonly name: 'information model' | 'type registry' | 'principal manager';
+  readonly name: BackendFullName;
   readonly url: string;
-  /** Path of a GET that changes nothing and is quick, whatever its response. */
-  readonly probe: string;
   readonly tokens: TokenSource;
   readonly settings: BackendSettings;
   readonly log: LogLines;
@@ -61,27 +74,22 @@ interface BackendOptions {
   readonly random?: (() => number) | undefined;
 }
 
-const keys = {
-  'information model': 'informationModel',
-  'type registry': 'typeRegistry',
-  'principal manager': 'principalManager',
-} as const;
-
 const unhealthy: Health = { healthy: false, retryAfterMs: 0 };
 
 export function createBackend(options: BackendOptions): Backend {
-  const { name, url, probe, tokens, settings, log, troubles, redact, adapter, random, meter = noMeter } = options;
+  const { name, url, tokens, settings, log, troubles, redact, adapter, random, meter = noMeter } = options;
   const { attemptTimeoutMs, maxAnswerBytes } = settings;
+  const { key, probe } = known[name];
   const { adapter: network, close } = adapter ? { adapter, close: async () => {} } : createTransport(url, settings);
   const attemptWith = (tokens: TokenSource) => createAttempt({ adapter: network, maxAnswerBytes, tokens, name });
   const attempt = attemptWith(tokens);
   const access = createAccess(name, troubles);
-  const metrics = createAttemptMetrics(meter, keys[name]);
+  const metrics = createAttemptMetrics(meter, key);
   const circuit = createCircuit({
     name,
     failures: settings.circuitFailures,
-    probeMs: settings.probeMs,
-    maxProbeMs: settings.maxProbeMs,
+    probeMs: policy.probeMs,
+    maxProbeMs: policy.maxProbeMs,
     troubles,
     onOpen: metrics.out,
     async probe() {
@@ -113,16 +121,12 @@ export function createBackend(options: BackendOptions): Backend {
       metrics,
       recordOutcome: createOutcomeRecorder({ circuit, attemptTimeoutMs, access }),
       bulkhead,
-      retries: {
-        circuit,
-        backOff: createBackOff(settings.backOffMs, settings.maxBackOffMs, random),
-        maxRetryAfterMs: settings.maxProbeMs,
-      },
+      retries: { circuit, backOff: createBackOff(random) },
       results: createCallResults(name, log, redact),
     }),
     onceFor: createOnceFor({ name, server, attemptTimeoutMs, attemptWith, metrics, bulkhead, circuit }),
     circuit,
-    connections: bulkhead.connections,
+    state: () => ({ circuit: circuit.state(), outage: circuit.outage(), connections: bulkhead.connections() }),
     async close() {
       circuit.close();
       await close();

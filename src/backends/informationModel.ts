@@ -6,7 +6,7 @@ import { Rejection } from '../protocol/rejection.ts';
 import type { Reading } from './answer.ts';
 import type { Send } from './call.ts';
 import { isCreatedBy, isReplacedBy } from './lostAnswers.ts';
-import { path } from './path.ts';
+import { path } from './percentEncoding.ts';
 import { ofReference } from './reference.ts';
 import type { Refusal } from './refusal.ts';
 

@@ -3,12 +3,11 @@ import { isGuid } from '../protocol/fields.ts';
 import { pickSmall } from '../protocol/json.ts';
 import { keysOf } from '../protocol/jsonKeys.ts';
 import { type Reading, readAnswer } from './answer.ts';
-import { plainRetryAfter } from './backOff.ts';
 import type { CallerContext, SendOnce } from './onceFor.ts';
-import { path } from './path.ts';
+import { path } from './percentEncoding.ts';
 import type { Redact } from './redaction.ts';
 import { refusalOf } from './refusal.ts';
-import { isOutage, isPassing } from './status.ts';
+import { isOutage, isPassing, plainRetryAfter } from './retryPolicy.ts';
 import { TransportFailure } from './transport.ts';
 
 /** The members of an object model that an invocation needs. */

@@ -7,7 +7,7 @@ import type { CallRequest } from './call.ts';
 import { beginCallSpan, type Server } from './callSpan.ts';
 import type { Circuit } from './circuit.ts';
 import type { Deadline } from './deadline.ts';
-import { headerValue } from './headers.ts';
+import { headerValue } from './percentEncoding.ts';
 import { staticToken, type TokenSource } from './token.ts';
 import type { TransportFailure } from './transport.ts';
 

@@ -7,7 +7,7 @@ import { Rejection } from '../protocol/rejection.ts';
 import type { Reading } from './answer.ts';
 import type { Cache } from './cache.ts';
 import type { Call, Send } from './call.ts';
-import { path } from './path.ts';
+import { path } from './percentEncoding.ts';
 
 /** An identity of a device, or of one connected through it. */
 export type Principal = z.infer<typeof principal>;

@@ -8,10 +8,9 @@ import type { Bulkhead } from './bulkhead.ts';
 import type { Call, Send } from './call.ts';
 import { beginCallSpan, type Server } from './callSpan.ts';
 import { Cancelled, timeoutExceeded } from './deadline.ts';
-import { deviceHeader, headerValue } from './headers.ts';
+import { deviceHeader, headerValue } from './percentEncoding.ts';
 import type { CallResults } from './response.ts';
-import { createRetries, type Retries, type RetriesOptions } from './retries.ts';
-import { hidesEffect, isPassing } from './status.ts';
+import { createRetries, hidesEffect, isPassing, type Retries, type RetriesOptions } from './retryPolicy.ts';
 import { tellAttempt } from './tellAttempt.ts';
 import { TransportFailure } from './transport.ts';
 

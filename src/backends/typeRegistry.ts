@@ -7,7 +7,7 @@ import type { Reading } from './answer.ts';
 import type { Cache } from './cache.ts';
 import type { Call, Send } from './call.ts';
 import { isDefinedBy } from './lostAnswers.ts';
-import { path } from './path.ts';
+import { path } from './percentEncoding.ts';
 
 /** The members of a type definition that the service reads. */
 export type TypeDefinition = z.infer<typeof typeDefinition>;

@@ -1,4 +1,5 @@
-import type { BackendName, BackendState } from '../backends/backends.ts';
+import type { BackendName } from '../backends/backends.ts';
+import type { BackendState } from '../backends/http.ts';
 import type { Meter } from '../metrics/meter.ts';
 
 type States = Readonly<Partial<Record<BackendName, BackendState>>>;

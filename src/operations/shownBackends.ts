@@ -1,4 +1,4 @@
-import type { BackendState } from '../backends/backends.ts';
+import type { BackendState } from '../backends/http.ts';
 import { ageOf } from './ages.ts';
 
 /** Circuits, connections and caches, by backend. */

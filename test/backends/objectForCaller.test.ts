@@ -1,6 +1,6 @@
 import type { AxiosAdapter, AxiosResponse } from 'axios';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { backendSettings } from '../../src/backends/common.ts';
+import { backendSettings } from '../../src/backends/backendOpener.ts';
 import { createDeadline } from '../../src/backends/deadline.ts';
 import { createBackend } from '../../src/backends/http.ts';
 import { createObjectReader } from '../../src/backends/objectForCaller.ts';
@@ -43,7 +43,7 @@ function informationModel({ connections = 1, ownSecret = 'our-own-client-secret'
   const renew = vi.fn(async () => 'another-of-our-tokens');
   const redact = createRedaction([ownSecret]);
   const backend = createBackend({
-    ...{ name: 'information model', url: 'http://im.invalid', probe: '/probe', adapter, redact, log },
+    ...{ name: 'information model', url: 'http://im.invalid', adapter, redact, log },
     tokens: { token: () => ours, renew, close: async () => {} },
     troubles: createTroubles(log),
     settings: backendSettings({ attemptTimeoutSeconds: 5, connections, circuitFailures: 3 }),
@@ -97,7 +97,7 @@ describe('a look-up', () => {
       'is unavailable',
       'is unavailable',
     ]);
-    expect([asked.length, backend.connections()]).toEqual([1, { inUse: 0, waiting: 0 }]);
+    expect([asked.length, backend.state().connections]).toEqual([1, { inUse: 0, waiting: 0 }]);
   });
 });
 
@@ -106,7 +106,7 @@ describe('look-ups of callers', () => {
     const { asked, tokens, backend, lookUp, callOurselves } = informationModel({ connections: 8 });
     const junk = Array.from({ length: 20 }, (_, index) => lookUp(`x${index}`));
     await settle();
-    expect([tokens(), backend.connections()]).toEqual([
+    expect([tokens(), backend.state().connections]).toEqual([
       ['x0', 'x1', 'x2', 'x3', 'x4', 'x5', 'x6'],
       { inUse: 7, waiting: 13 },
     ]);
@@ -118,7 +118,7 @@ describe('look-ups of callers', () => {
       await settle();
     }
     await Promise.all([...junk, own]);
-    expect(backend.connections()).toEqual({ inUse: 0, waiting: 0 });
+    expect(backend.state().connections).toEqual({ inUse: 0, waiting: 0 });
   });
 
   it('have no more than our own calls leave them, and their places are free again when their time is over', async () => {
@@ -131,7 +131,7 @@ describe('look-ups of callers', () => {
     await Promise.all(own);
     const all = Array.from({ length: 7 }, (_, index) => lookUp(`x${index}`));
     await settle();
-    expect(backend.connections()).toEqual({ inUse: 7, waiting: 0 });
+    expect(backend.state().connections).toEqual({ inUse: 7, waiting: 0 });
     for (const { answer } of asked) answer(403);
     await Promise.all(all);
   });

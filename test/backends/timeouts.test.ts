@@ -1,5 +1,4 @@
 import { describe, expect, it, vi } from 'vitest';
-import { createBackOff } from '../../src/backends/backOff.ts';
 import { createTimeouts } from '../../src/backends/timeouts.ts';
 import { withFakeTimers } from '../support/fakeTimers.ts';
 
@@ -42,16 +41,5 @@ describe('time-outs', () => {
     expect(expired).not.toHaveBeenCalled();
     vi.advanceTimersByTime(1);
     expect(expired).toHaveBeenCalledOnce();
-  });
-});
-
-describe('the back-off', () => {
-  it.each([
-    [0, 0, 0],
-    [0.5, 0, 50],
-    [0.5, 3, 400],
-    [0.5, 60, 500],
-  ])('by chance %d, at retry %i, is %i ms', (chance, retry, ms) => {
-    expect(createBackOff(100, 1000, () => chance)(retry)).toBe(ms);
   });
 });

@@ -59,7 +59,7 @@ export const backendFaults: readonly Fault[] = [
   ),
   ...inFile(
     'src/backends/sending.ts',
-    ['test/backends/retries.test.ts'],
+    ['test/backends/retryPolicy.test.ts'],
     {
       fault: 'forgets a lost answer when a status follows it',
       find: 'lost ||= hidesEffect(status)',
@@ -86,19 +86,19 @@ export const backendFaults: readonly Fault[] = [
     caughtBy: 'a token that tells no lifetime',
   }),
   ...inFile(
-    'src/backends/backOff.ts',
-    ['test/backends/backOff.test.ts'],
+    'src/backends/retryPolicy.ts',
+    ['test/backends/retryPolicy.test.ts'],
     {
       fault: 'repeats all calls at once that failed at once',
       find: 'random() * Math.min',
       replace: 'Math.min',
-      caughtBy: 'With chance 0.5',
+      caughtBy: 'with chance 0.5 has the waits',
     },
     {
       fault: 'leaves nothing to chance unless told to',
       find: '= Math.random)',
       replace: '= () => 1)',
-      caughtBy: 'Unless a test says otherwise, chance decides',
+      caughtBy: 'is left to chance unless a test says otherwise',
     },
   ),
   ...inFile('src/backends/backends.ts', ['test/backends/circuit.test.ts'], {

@@ -243,7 +243,7 @@ export const methodFaults: readonly Fault[] = [
     replace: 'text',
     caughtBy: 'is passed on without the token of the caller',
   }),
-  ...inFile('src/backends/methodBackends.ts', test('backends'), {
+  ...inFile('src/backends/backendOpener.ts', test('backends'), {
     fault: 'does not know the secrets of ours that the information model may quote',
     find: 'createRedaction([...secrets, settings.token, settings.clientSecret])',
     replace: 'createRedaction([])',

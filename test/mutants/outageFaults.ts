@@ -17,7 +17,7 @@ export const outageFaults: readonly Fault[] = [
     replace: 'else open',
     caughtBy: 'when somebody has been served since',
   }),
-  ...inFile('src/backends/failureCount.ts', ['test/backends/circuit.test.ts'], {
+  ...inFile('src/backends/circuit.ts', ['test/backends/circuit.test.ts'], {
     fault: 'takes the failures of one device for an outage',
     find: 'return acrossDevices && count',
     replace: 'return count',
@@ -30,7 +30,7 @@ export const outageFaults: readonly Fault[] = [
     caughtBy: 'asks once a second at most',
   }),
   ...inFile(
-    'src/backends/retries.ts',
+    'src/backends/retryPolicy.ts',
     outages,
     {
       fault: 'waits alone when it is asked to wait beyond its time',
@@ -52,28 +52,28 @@ export const outageFaults: readonly Fault[] = [
     },
   ),
   ...inFile(
-    'src/backends/retries.ts',
+    'src/backends/retryPolicy.ts',
     outages,
     {
       fault: 'waits for as long as a healthy backend asks a message to',
-      find: 'isTooLong ? Math.min(asked, maxRetryAfterMs) : asked',
-      replace: 'isTooLong ? Math.max(asked, maxRetryAfterMs) : asked',
+      find: 'isTooLong ? Math.min(asked, policy.maxRetryAfterMs) : asked',
+      replace: 'isTooLong ? Math.max(asked, policy.maxRetryAfterMs) : asked',
       caughtBy: 'the next attempt comes after 15 s',
     },
     {
       fault: 'asks a healthy backend again at once, whatever it asks for',
-      find: 'isTooLong ? Math.min(asked, maxRetryAfterMs) : asked',
+      find: 'isTooLong ? Math.min(asked, policy.maxRetryAfterMs) : asked',
       replace: 'isTooLong ? 0 : asked',
       caughtBy: 'the next attempt comes after 15 s',
     },
   ),
-  ...inFile('src/backends/retries.ts', ['test/backends/circuit.test.ts'], {
+  ...inFile('src/backends/retryPolicy.ts', ['test/backends/circuit.test.ts'], {
     fault: 'goes on with a pause when the outage is over',
     find: "      if (circuit.state() === 'open') return;",
     replace: "      if (circuit.state() !== 'open' && circuit.state() !== 'closed') return;",
     caughtBy: 'ends the pause that a Retry-After asks for',
   }),
-  ...inFile('src/backends/circuit.ts', ['test/backends/circuit.test.ts'], {
+  ...inFile('src/backends/healthProbe.ts', ['test/backends/circuit.test.ts'], {
     fault: 'probes no sooner than a backend asks, however late that is',
     find: 'Math.min(retryAfterMs, maxProbeMs)',
     replace: 'retryAfterMs',
@@ -129,19 +129,19 @@ export const outageFaults: readonly Fault[] = [
     replace: 'first = error;',
     caughtBy: 'of a refusal with several errors is the first',
   }),
-  ...inFile('src/backends/status.ts', ['test/backends/retries.test.ts'], {
+  ...inFile('src/backends/retryPolicy.ts', ['test/backends/retryPolicy.test.ts'], {
     fault: 'takes 425 for an answer',
     find: 'passing = new Set([401, 408, 425,',
     replace: 'passing = new Set([401, 408,',
     caughtBy: 'such as [425] is tried again',
   }),
-  ...inFile('src/backends/status.ts', ['test/backends/retries.test.ts'], {
+  ...inFile('src/backends/retryPolicy.ts', ['test/backends/retryPolicy.test.ts'], {
     fault: 'tries again what is forbidden',
     find: 'passing = new Set([401, ',
     replace: 'passing = new Set([401, 403, ',
     caughtBy: 'is an answer: the call is sent once',
   }),
-  ...inFile('src/backends/attempt.ts', ['test/backends/retries.test.ts'], {
+  ...inFile('src/backends/attempt.ts', ['test/backends/retryPolicy.test.ts'], {
     fault: 'renews the token after what is forbidden',
     find: 'if (response.status !== 401) return response;',
     replace: 'if (response.status !== 401 && response.status !== 403) return response;',
@@ -164,8 +164,8 @@ export const outageFaults: readonly Fault[] = [
     },
     {
       fault: 'counts the entries of one cache for the other',
-      find: "stateOf('typeRegistry', types.entries())",
-      replace: "stateOf('typeRegistry', identities.entries())",
+      find: 'cacheEntries: types.entries()',
+      replace: 'cacheEntries: identities.entries()',
       caughtBy: 'is counted by its own name',
     },
   ),

@@ -101,8 +101,8 @@ export const settingFaults: readonly Fault[] = [
   }),
   ...inFile('src/backends/backends.ts', every, {
     fault: 'takes the address of one backend for another',
-    find: 'url: settings.typeRegistryUrl,',
-    replace: 'url: settings.informationModelUrl,',
+    find: "open('type registry', settings.typeRegistryUrl)",
+    replace: "open('type registry', settings.informationModelUrl)",
     caughtBy: 'each setting gets to its part, in the unit that the part wants',
   }),
   ...inFile('src/deadLetters/open.ts', every, {
@@ -111,7 +111,7 @@ export const settingFaults: readonly Fault[] = [
     replace: 'connectionString: checkpoints.connectionString || connectionString',
     caughtBy: 'each setting gets to its part, in the unit that the part wants',
   }),
-  ...inFile('src/backends/common.ts', every, {
+  ...inFile('src/backends/backendOpener.ts', every, {
     fault: 'ignores the number of connections',
     find: '  connections,\n  circuitFailures,',
     replace: '  connections: connections && 128,\n  circuitFailures,',

@@ -54,14 +54,14 @@ export const stateFaults: readonly Fault[] = [
     ['test/backends/states.test.ts'],
     {
       fault: 'shows the cache of identities as that of types',
-      find: "stateOf('typeRegistry', types.entries())",
-      replace: "stateOf('typeRegistry', identities.entries())",
+      find: 'cacheEntries: types.entries()',
+      replace: 'cacheEntries: identities.entries()',
       caughtBy: 'what an operator sees of the backends is each its own',
     },
     {
       fault: 'shows the connections of another backend',
-      find: "stateOf('principalManager', identities.entries())",
-      replace: "stateOf('informationModel', identities.entries())",
+      find: '...backends.principalManager.state()',
+      replace: '...backends.informationModel.state()',
       caughtBy: 'what an operator sees of the backends is each its own',
     },
   ),

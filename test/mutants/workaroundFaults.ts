@@ -281,7 +281,7 @@ export const workaroundFaults: readonly Fault[] = [
     replace: '}), 1e9);\n',
     caughtBy: 'a message ends although the dead-letter store never answers it',
   }),
-  ...inFile('src/backends/sending.ts', ['test/backends/retries.test.ts'], {
+  ...inFile('src/backends/sending.ts', ['test/backends/retryPolicy.test.ts'], {
     fault: 'trap 13: gives an attempt its usual time when the message has less',
     find: 'Math.min(attemptTimeoutMs, deadline.remaining())',
     replace: 'deadline.remaining() && attemptTimeoutMs',

@@ -1,5 +1,5 @@
 import { Pool } from 'undici';
-import { backendSettings } from '../../../src/backends/common.ts';
+import { backendSettings } from '../../../src/backends/backendOpener.ts';
 import { createDeadline } from '../../../src/backends/deadline.ts';
 import { createBackend } from '../../../src/backends/http.ts';
 import { createRedaction } from '../../../src/backends/redaction.ts';
@@ -26,7 +26,6 @@ function ours(port: number): () => Promise<void> {
   const backend = createBackend({
     name: 'information model',
     url: `http://127.0.0.1:${port}`,
-    probe: path,
     tokens: staticToken('bench'),
     log: silent,
     troubles: createTroubles(silent),

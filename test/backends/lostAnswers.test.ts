@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { saysTheSame } from '../../src/backends/jsonEquality.ts';
+import { saysTheSame } from '../../src/backends/lostAnswers.ts';
 
 const same = saysTheSame;
 

@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { createBackends } from '../../src/backends/backends.ts';
 import { Cancelled, createDeadline } from '../../src/backends/deadline.ts';
+import { createBackOff } from '../../src/backends/retryPolicy.ts';
 import { withFakeTimers } from '../support/fakeTimers.ts';
 import { recordingLog } from '../support/recordingLog.ts';
 import type { ScriptedReply } from '../support/scriptedBackend.ts';
@@ -231,5 +232,24 @@ describe('a message that is taken from us', () => {
     await expect(deadline.race(failing, 'nothing')).rejects.toBeInstanceOf(Cancelled);
     await expect(deadline.pause(1_000)).rejects.toBeInstanceOf(Cancelled);
     expect(vi.getTimerCount()).toBe(0);
+  });
+});
+
+describe('the back-off', () => {
+  it.each([
+    [1, [100, 200, 400, 800, 1_600, 3_200, 6_400, 10_000, 10_000]],
+    [0.5, [50, 100, 200, 400, 800, 1_600, 3_200, 5_000, 5_000]],
+    [0, [0, 0, 0, 0, 0, 0, 0, 0, 0]],
+  ])('with chance %d has the waits %j ms', (chance, waits) => {
+    const backOff = createBackOff(() => chance);
+    expect(waits.map((_, retry) => backOff(retry))).toEqual(waits);
+    expect(backOff(2_000)).toBe(waits.at(-1));
+  });
+
+  it('is left to chance unless a test says otherwise', () => {
+    const backOff = createBackOff();
+    const waits = Array.from({ length: 20 }, () => backOff(0));
+    expect(new Set(waits).size).toBeGreaterThan(1);
+    expect(waits.filter((ms) => ms < 0 || ms > 100)).toEqual([]);
   });
 });

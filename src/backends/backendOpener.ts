@@ -1,0 +1,96 @@
+import type { AxiosAdapter } from 'axios';
+import type { LogLines } from '../log/log.ts';
+import { createTroubles, type Troubles } from '../log/troubles.ts';
+import type { Meter } from '../metrics/meter.ts';
+import { type Backend, type BackendFullName, type BackendSettings, createBackend } from './http.ts';
+import { createRedaction, type Redact } from './redaction.ts';
+import { policy } from './retryPolicy.ts';
+import { clientCredentials, staticToken, type TokenSource } from './token.ts';
+
+/** How a program authenticates to the backends. */
+interface TokenSettings {
+  /** Fixed bearer token; empty when the token endpoint is used. */
+  readonly token: string;
+  readonly tokenUrl: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+  readonly tokenScope: string;
+}
+
+interface CallSettings {
+  readonly attemptTimeoutSeconds: number;
+  readonly connections: number;
+  /** For tests: no operator would choose them (B5, `response_too_large`). */
+  readonly circuitFailures?: number;
+  readonly maxAnswerBytes?: number;
+}
+
+/** Settings that the service and the front door share. */
+export interface CommonSettings extends TokenSettings, CallSettings {
+  readonly cacheSeconds: number;
+}
+
+export interface OpeningOptions {
+  /** Further secrets to remove from the texts of backends. */
+  readonly secrets?: readonly string[];
+  /** For the log while something is wrong: how much waits. */
+  readonly amounts?: (() => object) | undefined;
+  /** Replaces the network, for the backends and the token endpoint. */
+  readonly adapter?: AxiosAdapter;
+  readonly random?: () => number;
+  readonly meter?: Meter;
+}
+
+/** Opens the backends of a program, which share the token, the secrets and the troubles in the log. */
+export interface BackendOpener {
+  open(name: BackendFullName, url: string): Backend;
+  readonly redact: Redact;
+  /** Closes all that were opened. */
+  close(): Promise<void>;
+}
+
+export function createBackendOpener(
+  settings: CommonSettings,
+  log: LogLines,
+  { secrets = [], amounts, adapter, random, meter }: OpeningOptions,
+): BackendOpener {
+  const troubles = createTroubles(log, amounts);
+  const tokens = tokenSource(settings, troubles, adapter);
+  const redact = createRedaction([...secrets, settings.token, settings.clientSecret]);
+  const common = { settings: backendSettings(settings), tokens, log, troubles, redact, adapter, random, meter };
+  const opened: Backend[] = [];
+
+  return {
+    open(name, url) {
+      const backend = createBackend({ ...common, name, url });
+      opened.push(backend);
+      return backend;
+    },
+    redact,
+    async close() {
+      await Promise.all([...opened, tokens].map((one) => one.close()));
+      troubles.close();
+    },
+  };
+}
+
+const tokenTimeoutMs = 10_000;
+
+/** @param adapter replaces the network */
+function tokenSource(settings: TokenSettings, troubles: Troubles, adapter?: AxiosAdapter): TokenSource {
+  if (settings.token !== '') return staticToken(settings.token);
+  const { tokenUrl, clientId, clientSecret, tokenScope: scope } = settings;
+  return clientCredentials({ tokenUrl, clientId, clientSecret, scope, timeoutMs: tokenTimeoutMs, troubles, adapter });
+}
+
+export const backendSettings = ({
+  attemptTimeoutSeconds,
+  connections,
+  circuitFailures = policy.circuitFailures,
+  maxAnswerBytes = 5 * 1024 * 1024,
+}: CallSettings): BackendSettings => ({
+  attemptTimeoutMs: attemptTimeoutSeconds * 1000,
+  connections,
+  circuitFailures,
+  maxAnswerBytes,
+});
