@@ -40,6 +40,12 @@ export const traceFaults: readonly Fault[] = [
     replace: '',
     caughtBy: 'are one for its handling, and below it one for each backend call and each reply',
   }),
+  ...inFile('src/backends/onceFor.ts', ['test/methods/traces.test.ts'], {
+    fault: 'tells the information model nothing of the span of a caller’s look-up',
+    find: 'span?.traceparent ?? traceparent',
+    replace: 'traceparent',
+    caughtBy: 'with a child for each call',
+  }),
   ...inFile(
     'src/backends/callSpan.ts',
     dispatching,
