@@ -7,7 +7,7 @@ import { createTransport } from '../../../src/backends/transport.ts';
 import type { DeadLetters } from '../../../src/deadLetters/store.ts';
 import { createBudget } from '../../../src/engine/budget/budget.ts';
 import { createPartition } from '../../../src/engine/partition/partition.ts';
-import type { Progress } from '../../../src/engine/progress/checkpoints.ts';
+import type { Progress } from '../../../src/engine/progress/tracked.ts';
 import { knownRedeliveryHorizon } from '../../../src/engine/progress/redeliveryHorizon.ts';
 import { openSpool } from '../../../src/engine/spool/spool.ts';
 import type { Filed } from '../../../src/operations/choice.ts';
