@@ -129,10 +129,10 @@ export const deliveryFaults: readonly Fault[] = [
     replace: 'release(partition)',
     caughtBy: 'though the store answers no more',
   }),
-  ...inFile('src/hub/reading/sessions.ts', ['test/hub/lostWhileDraining.test.ts'], {
+  ...inFile('src/hub/reading/sessionLife.ts', ['test/hub/lostWhileDraining.test.ts'], {
     fault: 'goes on draining what has become somebody else’s',
-    find: '      entry.session.revoke();\n',
-    replace: '',
+    find: "if (state === 'draining') session.revoke();\n      else end",
+    replace: "if (state !== 'draining') end",
     caughtBy: 'sends and calls nothing more from when it sees that the partition has become somebody else’s',
   }),
   ...inFile('src/hub/reading/balance.ts', ['test/hub/balance.test.ts'], {

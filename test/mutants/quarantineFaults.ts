@@ -170,7 +170,7 @@ export const quarantineFaults: readonly Fault[] = [
     replace: 'const afterViolentEnd = uncounted.delete(partition);',
     caughtBy: 'is counted all the same when that succeeds',
   }),
-  ...inFile('src/hub/reading/consumer.ts', ['test/engine/quarantine/violentEnds.test.ts'], {
+  ...inFile('src/hub/reading/rounds.ts', ['test/engine/quarantine/violentEnds.test.ts'], {
     fault: 'takes a partition that was given back for one that died',
     find: 'seen !== undefined && seen.begun === undefined',
     replace: 'seen !== undefined',
