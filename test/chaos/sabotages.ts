@@ -30,7 +30,7 @@ export const sabotages: readonly Sabotage[] = [
   },
   {
     name: 'one message too many remembered as done',
-    file: 'src/engine/progress/checkpoints.ts',
+    file: 'src/engine/progress/tracked.ts',
     find: 'before !== undefined && isDone(before, sequenceNumber)',
     replace: 'before !== undefined && (isDone(before, sequenceNumber) || isDone(before, sequenceNumber - 1))',
     reportedAs: ['lost'],

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createPartition } from '../../src/engine/partition/partition.ts';
-import type { Progress } from '../../src/engine/progress/checkpoints.ts';
+import type { Progress } from '../../src/engine/progress/tracked.ts';
 import type { HubEvent } from '../../src/protocol/event.ts';
 import { partitionShare } from '../../src/settings/derived.ts';
 import { settings } from '../support/environment.ts';

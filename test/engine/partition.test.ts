@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { Gap } from '../../src/engine/partition/partition.ts';
-import type { Progress } from '../../src/engine/progress/checkpoints.ts';
 import { knownRedeliveryHorizon } from '../../src/engine/progress/redeliveryHorizon.ts';
+import type { Progress } from '../../src/engine/progress/tracked.ts';
 import { type HubEvent, undecodedProperties } from '../../src/protocol/event.ts';
 import { withFakeTimers } from '../support/fakeTimers.ts';
 import { arrivalOf, budgetOf, events, limits, partitionByHand, positions } from './support/partitions.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { createBudget } from '../../src/engine/budget/budget.ts';
-import type { Progress } from '../../src/engine/progress/checkpoints.ts';
+import type { Progress } from '../../src/engine/progress/tracked.ts';
 import type { Ticket } from '../../src/engine/spool/spool.ts';
 import { withFakeTimers } from '../support/fakeTimers.ts';
 import { budgetOf, events, limits, partitionByHand, positions } from './support/partitions.ts';

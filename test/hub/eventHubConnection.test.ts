@@ -24,12 +24,10 @@ function newLine(): EventHubConnection {
 }
 
 /** A partition that was subscribed to, and last heard of, so long ago. */
-function session(silentForMs: number, deafForMs: number, isTakingIn = false) {
+function session(silentMs: number, deafMs: number, isTakingIn = false) {
   const restarts: unknown[] = [];
   const reader = {
-    silentForMs: () => silentForMs,
-    deafForMs: () => deafForMs,
-    unansweredForMs: () => deafForMs,
+    quiet: () => ({ silentMs, deafMs, unansweredMs: deafMs, eventlessMs: silentMs }),
     isTakingIn: () => isTakingIn,
     restart: (client: unknown) => restarts.push(client),
   };

@@ -57,9 +57,9 @@ it.each<[string, Partial<Ownership>]>([
 ])('A session is revoked when its record says that %s', async (_, changes) => {
   const { sessions, record } = await setUp();
   sessions.revokeLost([{ ...record, ...changes }]);
-  expect([sessions.all(), sessions.isEnding('0')]).toEqual([[], true]);
+  expect([sessions.all(), sessions.stateOf('0')]).toEqual([[], 'revoked']);
   await vi.advanceTimersByTimeAsync(2_000);
-  expect(sessions.has('0')).toBe(false);
+  expect(sessions.stateOf('0')).toBeUndefined();
 });
 
 it('A checkpoint is written after the lines that wait, so that each message that is not handled again has its line', async () => {
@@ -74,7 +74,7 @@ it('A session goes on when its record was renewed, or another instance asks for 
   const { sessions, record } = await setUp();
   sessions.revokeLost([{ ...record, renewedAt: Date.now() + 1, wantedBy: 'other', wantedSince: 1, etag: 'other' }]);
   sessions.revokeLost([]);
-  expect([sessions.all().length, sessions.isEnding('0')]).toEqual([1, false]);
+  expect([sessions.all().length, sessions.stateOf('0')]).toEqual([1, 'reading']);
   await sessions.release('0');
 });
 
@@ -89,7 +89,7 @@ it('A partition that is not read any more is released with what its last owner s
 it('Sessions that are revoked after a standstill end, and the same record opens a new one', async () => {
   const { sessions, record } = await setUp();
   expect([sessions.revokeAll(), sessions.revokeAll()]).toEqual([['0'], []]);
-  expect([sessions.all(), sessions.isEnding('0')]).toEqual([[], true]);
+  expect([sessions.all(), sessions.stateOf('0')]).toEqual([[], 'revoked']);
   await vi.advanceTimersByTimeAsync(2_000);
   await sessions.open(record, undefined);
   expect(sessions.all().map((session) => session.record)).toEqual([record]);

@@ -189,8 +189,8 @@ export const adminFaults: readonly Fault[] = [
   }),
   ...inFile('src/hub/reading/consumer.ts', ['test/hub/partitionState.test.ts'], {
     fault: 'names the earlier owner of what it reads itself',
-    find: 'known.filter(({ partition }) => !sessions.has(partition))',
-    replace: 'known',
+    find: 'records.filter(({ partition }) => sessions.stateOf(partition) === undefined)',
+    replace: 'records',
     caughtBy: 'says who owns it while another instance does',
   }),
   ...inFile('src/hub/replies/sender.ts', ['test/hub/sender.test.ts'], {

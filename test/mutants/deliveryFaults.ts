@@ -129,10 +129,10 @@ export const deliveryFaults: readonly Fault[] = [
     replace: 'release(partition)',
     caughtBy: 'though the store answers no more',
   }),
-  ...inFile('src/hub/reading/sessions.ts', ['test/hub/lostWhileDraining.test.ts'], {
+  ...inFile('src/hub/reading/sessionLife.ts', ['test/hub/lostWhileDraining.test.ts'], {
     fault: 'goes on draining what has become somebody else’s',
-    find: '      entry.session.revoke();\n',
-    replace: '',
+    find: "if (state === 'draining') session.revoke();\n      else end",
+    replace: "if (state !== 'draining') end",
     caughtBy: 'sends and calls nothing more from when it sees that the partition has become somebody else’s',
   }),
   ...inFile('src/hub/reading/balance.ts', ['test/hub/balance.test.ts'], {
@@ -143,11 +143,17 @@ export const deliveryFaults: readonly Fault[] = [
   }),
   ...inFile('src/engine/progress/checkpoints.ts', ['test/engine/checkpoints.test.ts'], {
     fault: 'counts what is passed over as handled',
-    find: '      watermark.pass(position);\n',
-    replace: '      watermark.pass(position);\n      handled += 1;\n',
+    find: "writer.changed('passed');",
+    replace: "writer.changed('handled');",
     caughtBy: 'for events that are passed over',
   }),
-  ...inFile('src/engine/progress/checkpoints.ts', ['test/engine/checkpoints.test.ts'], {
+  ...inFile('src/engine/progress/checkpointWriter.ts', ['test/engine/checkpoints.test.ts'], {
+    fault: 'writes on demand what another instance owns, from when the session has ended',
+    find: "if (mode !== 'never') mode = lost ?",
+    replace: 'mode = lost ?',
+    caughtBy: 'that another owner has refused, nothing is written',
+  }),
+  ...inFile('src/engine/progress/tracked.ts', ['test/engine/tracked.test.ts'], {
     fault: 'forgets what the reader before had done and this one has not come to yet',
     find: 'watermark.doneAbove(), before)',
     replace: 'watermark.doneAbove())',

@@ -65,22 +65,18 @@ export const metricFaults: readonly Fault[] = [
     replace: 'recordSend((now() - began) / 1000 + 5,',
     caughtBy: 'each attempt to send a reply is recorded',
   }),
-  ...inFile(
-    'src/hub/reading/sessions.ts',
-    reading,
-    {
-      fault: 'does not count failed checkpoints',
-      find: "countCheckpoint('failed');",
-      replace: '',
-      caughtBy: 'that the store does not take is counted as failed',
-    },
-    {
-      fault: 'counts a lost session twice',
-      find: "if (entries.get(partition)?.state !== 'revoked') countEnded(reason);",
-      replace: 'countEnded(reason);',
-      caughtBy: 'counted as lost, also when it drains already',
-    },
-  ),
+  ...inFile('src/hub/reading/opening.ts', reading, {
+    fault: 'does not count failed checkpoints',
+    find: "countCheckpoint('failed');",
+    replace: '',
+    caughtBy: 'that the store does not take is counted as failed',
+  }),
+  ...inFile('src/hub/reading/sessionLife.ts', reading, {
+    fault: 'counts a lost session twice',
+    find: "if (state !== 'revoked') ended(reason);",
+    replace: 'ended(reason);',
+    caughtBy: 'counted as lost, also when it drains already',
+  }),
   ...inFile('src/engine/partition/partition.ts', reading, {
     fault: 'reports passed over events as read messages',
     find: 'if (arrival) {\n        options.onRead?.();',

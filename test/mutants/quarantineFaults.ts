@@ -112,13 +112,13 @@ export const quarantineFaults: readonly Fault[] = [
       caughtBy: 'is the first message of a device',
     },
   ),
-  ...inFile('src/engine/progress/checkpoints.ts', ['test/engine/checkpoints.test.ts'], {
+  ...inFile('src/engine/progress/checkpointWriter.ts', ['test/engine/checkpoints.test.ts'], {
     fault: 'writes checkpoints as rarely after violent ends as in normal times',
     find: 'isWatchful ? Math.min(watchful.everyMs, limits.everyMs) : limits.everyMs',
     replace: 'isWatchful ? limits.everyMs : limits.everyMs',
     caughtBy: 'while violent ends are noted',
   }),
-  ...inFile('src/engine/progress/checkpoints.ts', ['test/engine/checkpoints.test.ts'], {
+  ...inFile('src/engine/progress/checkpointWriter.ts', ['test/engine/checkpoints.test.ts'], {
     fault: 'writes checkpoints in quick succession for hours after a violent end',
     find: ' && performance.now() < watchfulUntil',
     replace: '',
@@ -170,7 +170,7 @@ export const quarantineFaults: readonly Fault[] = [
     replace: 'const afterViolentEnd = uncounted.delete(partition);',
     caughtBy: 'is counted all the same when that succeeds',
   }),
-  ...inFile('src/hub/reading/consumer.ts', ['test/engine/quarantine/violentEnds.test.ts'], {
+  ...inFile('src/hub/reading/rounds.ts', ['test/engine/quarantine/violentEnds.test.ts'], {
     fault: 'takes a partition that was given back for one that died',
     find: 'seen !== undefined && seen.begun === undefined',
     replace: 'seen !== undefined',

@@ -189,8 +189,8 @@ export const readingFaults: readonly Fault[] = [
     caughtBy: 'is told by the hub that it has lost the partition',
   }),
   ...inFile(
-    'src/hub/reading/consumer.ts',
-    ['test/hub/recount.test.ts', 'test/hub/health.test.ts'],
+    'src/hub/reading/partitionIds.ts',
+    ['test/hub/recount.test.ts'],
     {
       fault: 'counts the partitions in every round',
       find: '    countedAt = performance.now();\n',
@@ -199,37 +199,36 @@ export const readingFaults: readonly Fault[] = [
     },
     {
       fault: 'counts again in every round after a failure',
-      find: '    countedAt = performance.now();\n    partitions = await ofHub(within(connection.client().getPartitionIds(), options.answerMs));\n',
-      replace:
-        '    partitions = await ofHub(within(connection.client().getPartitionIds(), options.answerMs));\n    countedAt = performance.now();\n',
+      find: '    countedAt = performance.now();\n    ids = await ask();\n',
+      replace: '    ids = await ask();\n    countedAt = performance.now();\n',
       caughtBy: 'are counted every five minutes',
     },
-    {
-      fault: 'is content while it reads nothing at all',
-      find: 'return performance.now() - lastRound;',
-      replace: 'return 0;',
-      caughtBy: 'lives for five minutes, and then asks for a restart',
-    },
   ),
+  ...inFile('src/hub/reading/readiness.ts', ['test/hub/health.test.ts'], {
+    fault: 'is content while it reads nothing at all',
+    find: 'return now - answeredAt;',
+    replace: 'return 0;',
+    caughtBy: 'lives for five minutes, and then asks for a restart',
+  }),
   ...inFile(
-    'src/hub/reading/consumer.ts',
+    'src/hub/reading/rounds.ts',
     ['test/hub/wrongSettings.test.ts'],
     {
       fault: 'asks for a restart when the hub refuses to be looked at',
-      find: 'if (diagnosis?.isAnswer) lastRound = performance.now();',
-      replace: 'void lastRound;',
+      find: 'if (diagnosis?.isAnswer) last =',
+      replace: 'if (diagnosis === null) last =',
       caughtBy: 'a wrong key is told in one line',
     },
     {
       fault: 'asks for no restart when nobody answers',
-      find: 'if (diagnosis?.isAnswer) lastRound = performance.now();',
-      replace: 'if (diagnosis) lastRound = performance.now();',
+      find: 'if (diagnosis?.isAnswer) last =',
+      replace: 'if (diagnosis) last =',
       caughtBy: 'a port that refuses is told in one line',
     },
     {
       fault: 'asks for a restart when the hub refuses a partition',
-      find: '!sessions.isEnding(record.partition) && !isRefused(record.partition)',
-      replace: '!sessions.isEnding(record.partition) && isRefused !== undefined',
+      find: 'troubles.of(partition)?.isAnswer ?? false',
+      replace: 'false',
       caughtBy: 'a partition that is not there is told in one line',
     },
   ),
@@ -263,8 +262,8 @@ export const readingFaults: readonly Fault[] = [
   ),
   ...inFile('src/hub/reading/reader.ts', ['test/hub/wrongSettings.test.ts'], {
     fault: 'asks for a restart when the hub refuses to be read',
-    find: 'if (diagnosis.isAnswer) lastAnswer = performance.now();',
-    replace: 'lastAnswer = lastAnswer * 1;',
+    find: 'if (diagnosis.isAnswer) signs = { ...signs, refused: performance.now() };',
+    replace: 'signs = { ...signs };',
     caughtBy: 'a consumer group that is not there is told in one line',
   }),
 ];

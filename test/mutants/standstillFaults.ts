@@ -25,7 +25,7 @@ export const standstillFaults: readonly Fault[] = [
   }),
   ...inFile('src/hub/reading/sessions.ts', ['test/hub/sessions.test.ts'], {
     fault: 'goes on with its sessions after a standstill',
-    find: "for (const partition of all) revoke(partition, 'stood_still');",
+    find: "for (const partition of partitions) revoke(partition, 'stood_still');",
     replace: '',
     caughtBy: 'revoked after a standstill',
   }),

@@ -31,7 +31,7 @@ export const stateFaults: readonly Fault[] = [
     replace: 'oldest.sequenceNumber > first.sequenceNumber',
     caughtBy: 'says how far behind the hub it is',
   }),
-  ...inFile('src/engine/progress/checkpoints.ts', ['test/hub/partitionState.test.ts'], {
+  ...inFile('src/engine/progress/checkpointWriter.ts', ['test/hub/partitionState.test.ts'], {
     fault: 'counts no checkpoint that could not be written',
     find: '      failures += 1;\n',
     replace: '',

@@ -173,9 +173,9 @@ export const workaroundFaults: readonly Fault[] = [
     replace: '',
     caughtBy: 'goes on after the hub has been away',
   }),
-  ...inFile('src/hub/reading/consumer.ts', ['test/hub/workaroundsOfReading.test.ts'], {
+  ...inFile('src/hub/reading/hubWatch.ts', ['test/hub/workaroundsOfReading.test.ts'], {
     fault: 'trap 11: has no watchdog',
-    find: '    connection.revive(reading());\n',
+    find: '      connection.revive(sessions.reading());\n',
     replace: '',
     caughtBy: 'replaces a client that waits for a hub which does not answer',
   }),
@@ -185,9 +185,9 @@ export const workaroundFaults: readonly Fault[] = [
     replace: '',
     caughtBy: 'goes on after a connection that broke while nothing came',
   }),
-  ...inFile('src/hub/reading/consumer.ts', ['test/hub/workaroundsOfReading.test.ts'], {
+  ...inFile('src/hub/reading/hubWatch.ts', ['test/hub/workaroundsOfReading.test.ts'], {
     fault: 'believes in a connection on which nothing comes',
-    find: '    void stallWatch.look(reading());\n',
+    find: '      void stallWatch.look(sessions.reading());\n',
     replace: '',
     caughtBy: 'connects again on a connection that is silent without an error',
   }),
@@ -245,9 +245,9 @@ export const workaroundFaults: readonly Fault[] = [
     replace: '',
     caughtBy: 'makes an alarm until the checkpoint is removed',
   }),
-  ...inFile('src/hub/reading/consumer.ts', ['test/hub/startPosition.test.ts'], {
+  ...inFile('src/hub/reading/share.ts', ['test/hub/startPosition.test.ts'], {
     fault: 'asks for a restart because of a checkpoint that is not of this hub',
-    find: '&& !isRefused(record.partition)',
+    find: ' && !isRefused(partition)',
     replace: '',
     caughtBy: 'asks for no restart',
   }),

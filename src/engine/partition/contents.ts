@@ -1,6 +1,7 @@
 import type { Lanes } from '../order/lanes.ts';
 import type { Queued } from '../order/queued.ts';
-import type { CheckpointState, Checkpoints } from '../progress/checkpoints.ts';
+import type { Checkpoints } from '../progress/checkpoints.ts';
+import type { CheckpointState } from '../progress/checkpointWriter.ts';
 import type { Quarantine } from '../quarantine/quarantine.ts';
 import type { Spool } from '../spool/spool.ts';
 import type { Work } from './work.ts';

@@ -51,15 +51,15 @@ export function openEventHubConnection(options: EventHubConnectionOptions): Even
   return {
     client: () => client,
     revive(sessions) {
-      const silent = sessions.filter(({ reader }) => reader.silentForMs() > silentMs);
-      const untold = silent.filter(({ reader }) => reader.unansweredForMs() > silentMs);
+      const silent = sessions.filter(({ reader }) => reader.quiet().silentMs > silentMs);
+      const untold = silent.filter(({ reader }) => reader.quiet().unansweredMs > silentMs);
       if (untold.length > 0) {
         const fields = { partitions: untold.map(({ record }) => record.partition) };
         troubles.met(silence, { level: 'warn', message: 'no sign of life from the hub: subscribing again', fields });
-      } else if (sessions.every(({ reader }) => reader.unansweredForMs() < silentMs)) troubles.over(silence);
+      } else if (sessions.every(({ reader }) => reader.quiet().unansweredMs < silentMs)) troubles.over(silence);
       if (silent.length === 0) return;
-      // A new subscription is not proof that the connection works, so `deafForMs` counts here, not `silentForMs`.
-      const nothingIsHeard = sessions.every(({ reader }) => reader.deafForMs() > silentMs || reader.isTakingIn());
+      // A new subscription is not proof that the connection works, so `deafMs` counts here, not `silentMs`.
+      const nothingIsHeard = sessions.every(({ reader }) => reader.quiet().deafMs > silentMs || reader.isTakingIn());
       if (nothingIsHeard) replace();
       for (const { reader } of nothingIsHeard ? sessions : silent) reader.restart(client);
     },

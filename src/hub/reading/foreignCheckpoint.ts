@@ -1,4 +1,4 @@
-import type { Progress } from '../../engine/progress/checkpoints.ts';
+import type { Progress } from '../../engine/progress/tracked.ts';
 
 /** The hub was created anew under its old name, or replaced by another: its sequence numbers start again (D22). */
 export class ForeignCheckpoint extends Error {

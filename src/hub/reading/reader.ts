@@ -9,19 +9,14 @@ import type { Partition } from '../../engine/partition/partition.ts';
 import type { Log } from '../../log/log.ts';
 import type { HubEvent } from '../../protocol/event.ts';
 import { type Diagnosis, diagnose } from './diagnosis.ts';
+import { notQuiet, type Quiet, quietAt, type Signs } from './quiet.ts';
 
 const closesWithinMs = 5_000;
 
 /** Keeps a subscription to one partition open and passes its events to the partition. */
 export interface Reader {
-  /** Milliseconds since the subscription began or last reported; 0 while its events are being admitted. */
-  silentForMs(): number;
-  /** The same, but the beginning of a new subscription does not count. */
-  deafForMs(): number;
-  /** As `deafForMs`, but a refusal by the hub counts too: a new subscription would not change it. */
-  unansweredForMs(): number;
-  /** Milliseconds since the last event, or since the subscription began; 0 while events are being admitted. */
-  eventlessForMs(): number;
+  /** For how long there has been no sign of life. */
+  quiet(): Quiet;
   /** Whether the subscription has ever reported: with events, or without any when none came in `maxWaitSeconds`. */
   isHeard(): boolean;
   /** Whether events are being admitted, or wait for it. */
@@ -50,10 +45,8 @@ export interface ReaderOptions {
 
 export function createReader(first: EventHubConsumerClient, options: ReaderOptions): Reader {
   const { partition, partitionId, log } = options;
-  let lastSign = performance.now();
-  let lastHeard = lastSign;
-  let lastAnswer = lastSign;
-  let lastEvent = lastSign;
+  const begunAt = performance.now();
+  let signs: Signs = { subscribed: begunAt, heard: begunAt, refused: begunAt, event: begunAt };
   let isHeard = false;
   let takingIn = 0;
   let closed = false;
@@ -62,8 +55,7 @@ export function createReader(first: EventHubConsumerClient, options: ReaderOptio
   let subscription: Subscription | undefined = subscribe(first);
 
   function subscribe(client: EventHubConsumerClient): Subscription {
-    lastSign = performance.now();
-    lastEvent = lastSign;
+    signs = { ...signs, subscribed: performance.now() };
     const subscribed: Subscription = client.subscribe(
       partitionId,
       {
@@ -77,9 +69,8 @@ export function createReader(first: EventHubConsumerClient, options: ReaderOptio
             await partition.admit(events as readonly HubEvent[]);
           } finally {
             takingIn -= 1;
-            lastSign = performance.now();
-            lastHeard = lastSign;
-            if (events.length > 0) lastEvent = lastSign;
+            const heard = performance.now();
+            signs = { ...signs, heard, ...(events.length > 0 && { event: heard }) };
             subscribeNext();
           }
         },
@@ -90,7 +81,7 @@ export function createReader(first: EventHubConsumerClient, options: ReaderOptio
             return;
           }
           const diagnosis = diagnose(error, 'reading');
-          if (diagnosis.isAnswer) lastAnswer = performance.now();
+          if (diagnosis.isAnswer) signs = { ...signs, refused: performance.now() };
           options.failed(diagnosis);
         },
       },
@@ -123,11 +114,8 @@ export function createReader(first: EventHubConsumerClient, options: ReaderOptio
   }
 
   return {
-    silentForMs: () => (takingIn > 0 ? 0 : performance.now() - lastSign),
+    quiet: () => (takingIn > 0 ? notQuiet : quietAt(performance.now(), signs)),
     isTakingIn: () => takingIn > 0,
-    deafForMs: () => (takingIn > 0 ? 0 : performance.now() - lastHeard),
-    unansweredForMs: () => (takingIn > 0 ? 0 : performance.now() - Math.max(lastHeard, lastAnswer)),
-    eventlessForMs: () => (takingIn > 0 ? 0 : performance.now() - lastEvent),
     isHeard: () => isHeard,
     restart(client) {
       if (closed) return;

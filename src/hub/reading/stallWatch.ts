@@ -27,17 +27,17 @@ export function createStallWatch({ newestOf, stalled, idle, couldNotAsk }: Stall
 
   return {
     async look(sessions) {
-      if (sessions.length > 0 && sessions.every(({ reader }) => reader.eventlessForMs() > idleAfterMs)) {
+      if (sessions.length > 0 && sessions.every(({ reader }) => reader.quiet().eventlessMs > idleAfterMs)) {
         idle();
         return;
       }
-      const quiet = sessions.filter(({ reader }) => reader.eventlessForMs() > askAfterMs);
+      const quiet = sessions.filter(({ reader }) => reader.quiet().eventlessMs > askAfterMs);
       if (quiet.length === 0 || performance.now() - askedAt < askAfterMs) return;
       askedAt = performance.now();
       try {
         const behind = await Promise.all(quiet.map(isBehind));
         // Without those whose events arrived in the meantime.
-        const late = quiet.filter(({ reader }, index) => behind[index] && reader.eventlessForMs() > askAfterMs);
+        const late = quiet.filter(({ reader }, index) => behind[index] && reader.quiet().eventlessMs > askAfterMs);
         if (late.length > 0) stalled(late.map(({ record }) => record.partition));
       } catch (error) {
         couldNotAsk(error);

@@ -1,6 +1,6 @@
 import type { PartitionProperties } from '@azure/event-hubs';
-import type { Progress } from '../../engine/progress/checkpoints.ts';
 import { decodeCompletion, isDone } from '../../engine/progress/completionMap.ts';
+import type { Progress } from '../../engine/progress/tracked.ts';
 import { decodeNote, encodeNote, noteAtOpening } from '../../engine/quarantine/note.ts';
 import type { Ownership, Store } from '../stores/store.ts';
 import { UnreadableCheckpoint } from '../stores/storedProgress.ts';

@@ -1,4 +1,4 @@
-import type { Progress } from '../../engine/progress/checkpoints.ts';
+import type { Progress } from '../../engine/progress/tracked.ts';
 import type { BlobContent, LabelledBlob, WholeBlob } from './labelledBlobs.ts';
 import { isBegun, type Ownership } from './store.ts';
 import { progressOf, UnreadableCheckpoint } from './storedProgress.ts';

@@ -1,5 +1,5 @@
 import { ContainerClient } from '@azure/storage-blob';
-import type { Progress } from '../../engine/progress/checkpoints.ts';
+import type { Progress } from '../../engine/progress/tracked.ts';
 import type { CallLimits } from '../../storage/storageCalls.ts';
 import {
   type BlobPlace,

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Progress } from '../../engine/progress/checkpoints.ts';
+import type { Progress } from '../../engine/progress/tracked.ts';
 import type { Ownership, Store } from './store.ts';
 
 /** The content of the store, in a form that can be saved. */

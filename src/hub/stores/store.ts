@@ -1,4 +1,4 @@
-import type { Progress } from '../../engine/progress/checkpoints.ts';
+import type { Progress } from '../../engine/progress/tracked.ts';
 
 /** The lease of a partition. */
 export interface Ownership {

@@ -1,4 +1,4 @@
-import type { Progress } from '../../engine/progress/checkpoints.ts';
+import type { Progress } from '../../engine/progress/tracked.ts';
 
 /**
  * A stored checkpoint is damaged, or belongs to another partition. Its partition is not read: to begin at the start

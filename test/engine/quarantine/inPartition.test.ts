@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest';
-import type { Progress } from '../../../src/engine/progress/checkpoints.ts';
+import type { Progress } from '../../../src/engine/progress/tracked.ts';
 import { createSuspectsInWork } from '../../../src/engine/quarantine/suspectsInWork.ts';
 import { createLog } from '../../../src/log/log.ts';
 import { withFakeTimers } from '../../support/fakeTimers.ts';

@@ -1,8 +1,8 @@
 import { vi } from 'vitest';
 import { createBudget } from '../../../src/engine/budget/budget.ts';
 import { createPartition, type Partition } from '../../../src/engine/partition/partition.ts';
-import type { Progress } from '../../../src/engine/progress/checkpoints.ts';
 import { knownRedeliveryHorizon } from '../../../src/engine/progress/redeliveryHorizon.ts';
+import type { Progress } from '../../../src/engine/progress/tracked.ts';
 import { createSuspectsInWork } from '../../../src/engine/quarantine/suspectsInWork.ts';
 import { createForeignCheckpointCheck } from '../../../src/hub/reading/foreignCheckpoint.ts';
 import { startPositionOf } from '../../../src/hub/reading/startPosition.ts';

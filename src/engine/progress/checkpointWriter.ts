@@ -1,0 +1,170 @@
+import type { Message } from '../../log/events.ts';
+import type { Note } from '../quarantine/note.ts';
+import type { Progress, Tracked } from './tracked.ts';
+
+export interface CheckpointLimits {
+  /** A checkpoint is due after so many messages (more while the map is long), or after so many milliseconds. */
+  readonly everyMessages: number;
+  readonly everyMs: number;
+}
+
+export interface CheckpointOptions {
+  /** The checkpoint at the start of the session. */
+  readonly progress: Progress | undefined;
+  /** Writes a checkpoint. Returns false when another instance owns the partition. */
+  checkpoint(progress: Progress): Promise<boolean>;
+  readonly limits: CheckpointLimits;
+  onTrouble(error: unknown, what: Message<'error'>): void;
+  /** Another instance owns the partition. Nothing more is written. */
+  onRevoked(): void;
+}
+
+/** For operators. */
+export interface CheckpointState {
+  /** Of the last one that was written, at first of the one at the start of the session. */
+  readonly sequenceNumber: number | undefined;
+  /** How long something has been done that no checkpoint contains; 0 when there is nothing such. */
+  readonly ageSeconds: number;
+  /** Writes that have failed since the session began. */
+  readonly failures: number;
+}
+
+/** Decides when checkpoints are written: at intervals, on demand, or never again. One write at a time. */
+export interface CheckpointWriter {
+  /** Something is done that no checkpoint contains, or the note is another. */
+  changed(what: 'handled' | 'passed' | 'note'): void;
+  /** Writes a checkpoint of what has changed until now, if anything has. */
+  write(): Promise<void>;
+  /** The same; retries for a while when the store fails. */
+  flush(): Promise<void>;
+  /** Ends the writing at intervals; when `lost`, nothing more is written on demand, too. */
+  stop(lost: boolean): void;
+  /** The note of the last checkpoint of this session. */
+  note(): Note | undefined;
+  state(): CheckpointState;
+}
+
+/** A short failure of the store during a stop or release must not cause redelivery of finished messages (G3). */
+const flushRetriesMs = 5_000;
+const flushPauseMs = 500;
+
+const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
+
+/** At the beginning of a session after violent ends: one that soon ends so, too, still moves the position on. */
+const watchful = { everyMs: 50, intervals: 4 };
+
+/** Characters. With a longer map checkpoints are rarer, so that the bytes written for each message stay the same. */
+const shortMap = 4_000;
+
+/** Changes since a snapshot. */
+interface Changes {
+  /** When the first of them came; undefined when there are none. */
+  readonly since: number | undefined;
+  /** The handled messages among them: only these make a checkpoint due by number. */
+  readonly handled: number;
+}
+
+/** What the last checkpoint of the session contains; at first, that of the session before. */
+interface Written {
+  readonly sequenceNumber: number | undefined;
+  /** As it was annotated in this session. */
+  readonly note: Note | undefined;
+}
+
+const none: Changes = { since: undefined, handled: 0 };
+
+export function createCheckpointWriter(
+  tracked: Pick<Tracked, 'snapshot' | 'safe' | 'isNoteOpen'>,
+  { progress, checkpoint, limits, onTrouble, onRevoked }: CheckpointOptions,
+): CheckpointWriter {
+  const watchfulUntil = performance.now() + watchful.intervals * limits.everyMs;
+  /** When checkpoints are written. */
+  let mode: 'at intervals' | 'on demand' | 'never' = 'at intervals';
+  /** Since the last snapshot, but all since the last checkpoint when that one has failed. */
+  let changes = none;
+  /** The first change that no checkpoint contains. */
+  let unwrittenSince: number | undefined;
+  let written: Written = { sequenceNumber: progress?.sequenceNumber, note: undefined };
+  let mapLength = progress?.completed.length ?? 0;
+  let writing: Promise<void> | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  let failures = 0;
+
+  const isDue = () => changes.handled * shortMap >= limits.everyMessages * Math.max(shortMap, mapLength);
+
+  function stop(lost: boolean) {
+    if (mode !== 'never') mode = lost ? 'never' : 'on demand';
+    clearTimeout(timer);
+    timer = undefined;
+  }
+
+  async function writeOnce() {
+    if (mode === 'never' || changes.since === undefined) return;
+    const snapshot = tracked.snapshot();
+    if (snapshot === undefined) return;
+    const { progress: next, note } = snapshot;
+    const contained = changes;
+    changes = none;
+    mapLength = next.completed.length;
+    try {
+      if (await checkpoint(next)) {
+        written = { sequenceNumber: next.sequenceNumber, note };
+        unwrittenSince = changes.since;
+        return;
+      }
+      stop(true);
+      onRevoked();
+    } catch (error) {
+      changes = { since: contained.since, handled: contained.handled + changes.handled };
+      failures += 1;
+      onTrouble(error, 'checkpoint not written');
+    }
+  }
+
+  function writeNow(): Promise<void> {
+    clearTimeout(timer);
+    timer = undefined;
+    writing ??= writeOnce().finally(() => {
+      writing = undefined;
+      if (changes.since !== undefined) writeLater();
+    });
+    return writing;
+  }
+
+  function writeLater() {
+    if (mode !== 'at intervals' || timer !== undefined) return;
+    const isWatchful = tracked.isNoteOpen(written.sequenceNumber) && performance.now() < watchfulUntil;
+    const ms = isWatchful ? Math.min(watchful.everyMs, limits.everyMs) : limits.everyMs;
+    timer = setTimeout(() => void writeNow(), ms).unref();
+  }
+
+  async function write() {
+    if (writing !== undefined) await writing; // that write may not contain the last changes
+    await writeNow();
+  }
+
+  return {
+    changed(what) {
+      const since = changes.since ?? performance.now();
+      changes = { since, handled: changes.handled + (what === 'handled' ? 1 : 0) };
+      unwrittenSince ??= since;
+      if (what === 'note') return;
+      if (what === 'handled' && isDue() && mode === 'at intervals') void writeNow();
+      else writeLater();
+    },
+    write,
+    async flush() {
+      const isLeft = () => changes.since !== undefined && mode !== 'never' && tracked.safe() !== undefined;
+      if (writing !== undefined) await writing;
+      const until = performance.now() + flushRetriesMs;
+      for (await writeNow(); isLeft() && performance.now() < until; await writeNow()) await sleep(flushPauseMs);
+    },
+    stop,
+    note: () => written.note,
+    state: () => ({
+      sequenceNumber: written.sequenceNumber,
+      ageSeconds: unwrittenSince === undefined ? 0 : (performance.now() - unwrittenSince) / 1000,
+      failures,
+    }),
+  };
+}

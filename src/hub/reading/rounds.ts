@@ -1,0 +1,134 @@
+import { within } from '../../concurrency/within.ts';
+import type { Log } from '../../log/log.ts';
+import type { Troubles } from '../../log/troubles.ts';
+import type { Ownership } from '../stores/store.ts';
+import { type BalanceLimits, decide } from './balance.ts';
+import { diagnosisOf } from './hubFailure.ts';
+import type { Ownerships } from './ownerships.ts';
+import type { PartitionIds } from './partitionIds.ts';
+import { type ReadingTroubles, wholeHub } from './readingTroubles.ts';
+import type { PartitionSessions } from './sessions.ts';
+import { isAllElsewhere, shareOf } from './share.ts';
+
+/** Looks after the partitions of this instance: renews, releases, claims and opens what balance decides. */
+export interface Rounds {
+  /** Never rejects. */
+  run(): Promise<void>;
+  /** Renews what is owned, and takes nothing. A drain may take longer than the expiry: nobody must claim the partition before the release. */
+  renew(): Promise<void>;
+  last(): LastRound;
+}
+
+/** What the rounds have found until now. */
+export interface LastRound {
+  readonly records: readonly Ownership[];
+  /** Own partitions, with those that were to be claimed. */
+  readonly owned: readonly string[];
+  readonly isAllElsewhere: boolean;
+  /** Since when an owned partition has no session, and not because the hub refuses it, as `performance.now()`. */
+  readonly unreadSince: number | undefined;
+  /** When a round was last complete, or refused by the hub; at first, the start of this instance. */
+  readonly answeredAt: number;
+}
+
+export interface RoundLimits {
+  readonly roundMs: number;
+  readonly balance: BalanceLimits;
+}
+
+interface RoundsOptions extends RoundLimits {
+  /** Names this instance. */
+  readonly me: string;
+  readonly partitionIds: PartitionIds;
+  readonly ownerships: Ownerships;
+  readonly sessions: PartitionSessions;
+  readonly troubles: ReadingTroubles;
+  readonly allTroubles: Pick<Troubles, 'met' | 'over'>;
+  readonly log: Log;
+  /** Called at the beginning of each round. */
+  watch(): void;
+  /** A round has failed while nothing is read. */
+  failedIdle(): void;
+}
+
+const roundTrouble = 'looking after the partitions';
+
+export function createRounds(options: RoundsOptions): Rounds {
+  const { me, roundMs, balance, partitionIds, ownerships, sessions, troubles, allTroubles, log } = options;
+  let last: LastRound = {
+    records: [],
+    owned: [],
+    isAllElsewhere: false,
+    unreadSince: undefined,
+    answeredAt: performance.now(),
+  };
+
+  const isRefused = (partition: string) => troubles.of(partition)?.isAnswer ?? false;
+
+  async function round(): Promise<void> {
+    options.watch();
+    await partitionIds.look();
+    const records = await ownerships.look();
+    const decision = decide(me, partitionIds.all(), records, balance);
+    sessions.revokeLost(records);
+    // Before the next await: a partition that is released during it must not be opened again.
+    const { owned, unopened, isIncomplete } = shareOf(decision, sessions.stateOf, isRefused);
+    const unreadSince = isIncomplete ? (last.unreadSince ?? performance.now()) : undefined;
+    last = { ...last, records, owned, unreadSince };
+    for (const place of troubles.places()) if (place !== wholeHub && !owned.includes(place)) troubles.over(place);
+    for (const { partition } of decision.release) void sessions.release(partition);
+    const renewed = await Promise.all(decision.renew.map(ownerships.renew));
+    const seen = new Map(records.map((record) => [record.partition, record]));
+    // Limited: the next round must come in time to renew.
+    const openings = await within(
+      Promise.allSettled([
+        ...renewed.map((record) => record && unopened.has(record.partition) && sessions.open(record, undefined)),
+        ...decision.claim.map((partition) => claim(partition, seen.get(partition))),
+      ]),
+      Math.max(roundMs, balance.expiryMs / 3),
+    );
+    await Promise.all(decision.ask.map(ownerships.ask));
+    last = { ...last, isAllElsewhere: isAllElsewhere(decision, partitionIds.all(), records) };
+    const failed = openings.find((one) => one.status === 'rejected');
+    if (failed) throw failed.reason;
+    last = { ...last, answeredAt: performance.now() };
+  }
+
+  async function claim(partition: string, seen: Ownership | undefined): Promise<void> {
+    if (sessions.stateOf(partition) !== undefined) return;
+    const record = await ownerships.claim(partition, seen);
+    const afterViolentEnd = seen !== undefined && seen.begun === undefined;
+    if (record) await sessions.open(record, seen?.begun, afterViolentEnd);
+  }
+
+  function failed(error: unknown) {
+    const diagnosis = diagnosisOf(error);
+    if (diagnosis?.isAnswer) last = { ...last, answeredAt: performance.now() };
+    if (diagnosis === undefined) {
+      const message = 'could not look after the partitions; trying again';
+      allTroubles.met(roundTrouble, { level: 'warn', message, fields: { err: error } });
+    } else if (partitionIds.all().length === 0) troubles.met(wholeHub, diagnosis);
+    if (sessions.all().length === 0) options.failedIdle();
+  }
+
+  return {
+    async run() {
+      try {
+        await round();
+        allTroubles.over(roundTrouble);
+      } catch (error) {
+        failed(error);
+      }
+    },
+    async renew() {
+      try {
+        const records = await ownerships.look();
+        sessions.revokeLost(records);
+        await Promise.all(records.filter(({ owner }) => owner === me).map(ownerships.renew));
+      } catch (error) {
+        log.warn({ err: error }, 'ownership not renewed while stopping');
+      }
+    },
+    last: () => last,
+  };
+}

@@ -1,0 +1,53 @@
+import { expect, it, vi } from 'vitest';
+import { createRepeating } from '../../src/concurrency/repeating.ts';
+import { withFakeTimers } from '../support/fakeTimers.ts';
+
+withFakeTimers();
+
+/** Ends each run when the test says so. */
+function setUp() {
+  let begun = 0;
+  let end = () => {};
+  const repeating = createRepeating(() => {
+    begun += 1;
+    return new Promise<void>((resolve) => {
+      end = resolve;
+    });
+  }, 100);
+  return { repeating, begun: () => begun, end: () => end() };
+}
+
+it('Each run begins after a pause from the end of the one before; the first begins at once', async () => {
+  const { repeating, begun, end } = setUp();
+  repeating.start();
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(begun()).toBe(1);
+  end();
+  await vi.advanceTimersByTimeAsync(99);
+  expect(begun()).toBe(1);
+  await vi.advanceTimersByTimeAsync(1);
+  expect(begun()).toBe(2);
+});
+
+it('A stop waits for the run that has begun, and no other begins', async () => {
+  const { repeating, begun, end } = setUp();
+  repeating.start();
+  await vi.advanceTimersByTimeAsync(1);
+  let isStopped = false;
+  void repeating.stop().then(() => {
+    isStopped = true;
+  });
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(isStopped).toBe(false);
+  end();
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect([isStopped, begun(), vi.getTimerCount()]).toEqual([true, 1, 0]);
+});
+
+it('A stop in a pause, or before the start takes effect, lets nothing begin', async () => {
+  const { repeating, begun } = setUp();
+  repeating.start();
+  await repeating.stop();
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect([begun(), vi.getTimerCount()]).toEqual([0, 0]);
+});

@@ -1,0 +1,153 @@
+import { describe, expect, it } from 'vitest';
+import { decodeCompletion, encodeCompletion, isDone } from '../../src/engine/progress/completionMap.ts';
+import { createTracked, type Progress, type Tracked } from '../../src/engine/progress/tracked.ts';
+import type { Begun } from '../../src/engine/progress/watermark.ts';
+
+const at = (sequenceNumber: number) => ({ sequenceNumber, offset: `o${sequenceNumber}` });
+const from = (first: number, last: number) => Array.from({ length: last - first + 1 }, (_, index) => first + index);
+
+const runs = [
+  { first: 20, last: 30 },
+  { first: 40, last: 50 },
+];
+const fresh: Progress = { ...at(10), completed: '' };
+/** The session before had done 1 to 10, 20 to 30 and 40 to 50. */
+const withMap: Progress = { ...at(10), completed: encodeCompletion(10, runs) };
+
+/** What is done above the position, up to 60. */
+const doneAbove = ({ sequenceNumber, completed }: Progress) => {
+  const map = decodeCompletion(sequenceNumber, completed);
+  return from(sequenceNumber + 1, 60).filter((one) => map !== undefined && isDone(map, one));
+};
+
+/** Takes steps such as `begin 11`, and returns what a snapshot then says. */
+function afterSteps(start: Progress | undefined, steps: string, tracked: Tracked = createTracked(start)) {
+  const begun = new Map<number, Begun>();
+  for (const step of steps.split(', ').filter((one) => one !== '')) {
+    const [verb, number] = step.split(' ');
+    const sequenceNumber = Number(number);
+    if (verb === 'begin') begun.set(sequenceNumber, tracked.begin(at(sequenceNumber)));
+    else if (verb === 'end') tracked.end(begun.get(sequenceNumber) as Begun);
+    else tracked.pass(at(sequenceNumber));
+  }
+  const { progress } = tracked.snapshot() ?? {};
+  const safe = progress && [progress.sequenceNumber, progress.offset];
+  return { safe, done: progress && doneAbove(progress), pending: tracked.pending() };
+}
+
+const nothing = { safe: undefined, done: undefined, pending: 0 };
+
+describe('a snapshot', () => {
+  it.each([
+    ['has nothing while nothing is safe', undefined, 'begin 1, begin 2, end 2', { ...nothing, pending: 1 }],
+    ['has nothing before the first event', undefined, '', nothing],
+    ['is the start until something is done', fresh, 'begin 11', { safe: [10, 'o10'], done: [], pending: 1 }],
+    ['moves on with the first', fresh, 'begin 11, begin 12, end 11', { safe: [11, 'o11'], done: [], pending: 1 }],
+    ['has the second above it', fresh, 'begin 11, begin 12, end 12', { safe: [10, 'o10'], done: [12], pending: 1 }],
+    [
+      'moves on over the second when the first ends',
+      fresh,
+      'begin 11, begin 12, begin 13, end 12, end 11',
+      { safe: [12, 'o12'], done: [], pending: 1 },
+    ],
+    ['moves on over what is passed', fresh, 'pass 11, pass 13', { safe: [13, 'o13'], done: [], pending: 0 }],
+    [
+      'does not move on over a message for what is passed after it',
+      fresh,
+      'begin 11, pass 12, begin 13, pass 14',
+      { safe: [10, 'o10'], done: [12, 14], pending: 2 },
+    ],
+    [
+      'counts a message that ends twice once',
+      fresh,
+      'begin 11, begin 12, end 12, end 12',
+      { safe: [10, 'o10'], done: [12], pending: 1 },
+    ],
+    [
+      'still says what the reader before had done and this one has not come to yet',
+      withMap,
+      'begin 11, pass 12',
+      { safe: [10, 'o10'], done: [12, ...from(20, 30), ...from(40, 50)], pending: 1 },
+    ],
+    [
+      'says the rest of it when this reader is in the middle of what the one before had done',
+      withMap,
+      'begin 11, pass 12, pass 20, pass 21, end 11',
+      { safe: [21, 'o21'], done: [...from(22, 30), ...from(40, 50)], pending: 0 },
+    ],
+  ])('%s', (_, start, steps, expected) => {
+    expect(afterSteps(start, steps)).toEqual(expected);
+  });
+
+  it('is of its moment: what ends later is in the next', () => {
+    const tracked = createTracked(fresh);
+    const eleven = tracked.begin(at(11));
+    const first = tracked.snapshot();
+    tracked.end(eleven);
+    expect([first, tracked.snapshot()]).toEqual([
+      { progress: fresh, note: undefined },
+      { progress: { ...at(11), completed: '' }, note: undefined },
+    ]);
+  });
+});
+
+describe('what the reader before had done', () => {
+  it('is done, and nothing else is', () => {
+    const tracked = createTracked(withMap);
+    afterSteps(withMap, 'begin 11, pass 12, end 11', tracked);
+    expect(from(11, 60).filter(tracked.isDone)).toEqual([...from(20, 30), ...from(40, 50)]);
+    expect(tracked.isMapUnreadable).toBe(false);
+  });
+
+  it('is nothing when the session is the first, and no map is missed', () => {
+    const tracked = createTracked(undefined);
+    expect([from(1, 60).filter(tracked.isDone), tracked.isMapUnreadable]).toEqual([[], false]);
+    expect(createTracked(fresh).isMapUnreadable).toBe(false);
+  });
+
+  it.each([
+    ['damaged', 10, withMap.completed.replace(/..$/, 'AA')],
+    ['of another position', 9, withMap.completed],
+    ['of an older version', 10, '1rAQI'],
+  ])('is nothing above the position when the map is %s', (_, position, completed) => {
+    const tracked = createTracked({ ...at(position), completed });
+    expect([from(1, 60).filter(tracked.isDone), tracked.isMapUnreadable]).toEqual([[], true]);
+    expect(tracked.snapshot()?.progress).toEqual({ ...at(position), completed: '' });
+  });
+});
+
+describe('a note', () => {
+  const note = { ends: 2, upTo: 13, alone: 11, suspects: new Map() };
+  const text = '2 2 13 11 -';
+
+  it.each([
+    ['of the session before', { ...fresh, note: text }, undefined, ''],
+    ['that is given', fresh, note, ''],
+    ['that takes the place of an earlier one', { ...fresh, note: '2 1 12 - -' }, note, ''],
+    ['of which something is done', fresh, note, 'begin 11, pass 12, end 11'],
+  ])('%s is in the snapshot', (_, start, given, steps) => {
+    const tracked = createTracked(start);
+    if (given !== undefined) tracked.annotate(given);
+    afterSteps(start, steps, tracked);
+    expect(tracked.snapshot()?.progress.note).toBe(text);
+  });
+
+  it('is in no snapshot from when its messages are done', () => {
+    const tracked = createTracked(fresh);
+    tracked.annotate(note);
+    afterSteps(fresh, 'pass 11, pass 12, pass 13', tracked);
+    expect(tracked.snapshot()).toEqual({ progress: { ...at(13), completed: '' }, note });
+    expect(tracked.snapshot()?.progress).not.toHaveProperty('note');
+  });
+
+  it.each([
+    ['above the position of the checkpoint', 12, true],
+    ['up to it', 13, false],
+    ['of a partition without a checkpoint', undefined, false],
+  ])('is open while what it is about may be unfinished: %s', (_, sequenceNumber, expected) => {
+    const tracked = createTracked(fresh);
+    expect(tracked.isNoteOpen(sequenceNumber)).toBe(false);
+    tracked.annotate(note);
+    expect(tracked.isNoteOpen(sequenceNumber)).toBe(expected);
+  });
+});
