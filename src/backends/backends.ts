@@ -82,19 +82,19 @@ export function createBackends(
   const backends = {
     informationModel: createBackend({
       ...common,
-      name: 'information model',
+      backend: 'informationModel',
       url: settings.informationModelUrl,
       probe: probes.informationModel,
     }),
     typeRegistry: createBackend({
       ...common,
-      name: 'type registry',
+      backend: 'typeRegistry',
       url: settings.typeRegistryUrl,
       probe: probes.typeRegistry,
     }),
     principalManager: createBackend({
       ...common,
-      name: 'principal manager',
+      backend: 'principalManager',
       url: settings.principalManagerUrl,
       probe: probes.principalManager,
     }),

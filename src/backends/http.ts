@@ -2,13 +2,13 @@ import type { AxiosAdapter } from 'axios';
 import type { LogLines } from '../log/log.ts';
 import type { Troubles } from '../log/troubles.ts';
 import { type Meter, noMeter } from '../metrics/meter.ts';
+import { createCalls } from '../observing/calls.ts';
+import { type BackendKey, backendNames } from '../protocol/backendCalls.ts';
 import { createAttempt } from './attempt.ts';
-import { createAttemptMetrics } from './attemptMetrics.ts';
 import { createAccess, createOutcomeRecorder } from './attemptOutcome.ts';
 import { createBackOff, retryAfterMs } from './backOff.ts';
 import { type Connections, createBulkhead } from './bulkhead.ts';
 import type { Call, Send } from './call.ts';
-import { serverOf } from './callSpan.ts';
 import { type Circuit, createCircuit } from './circuit.ts';
 import { createDeadline } from './deadline.ts';
 import type { Health } from './healthProbe.ts';
@@ -43,7 +43,7 @@ export interface BackendSettings {
 }
 
 interface BackendOptions {
-  readonly name: 'information model' | 'type registry' | 'principal manager';
+  readonly backend: BackendKey;
   readonly url: string;
   /** Path of a GET that changes nothing and is quick, whatever its response. */
   readonly probe: string;
@@ -58,35 +58,30 @@ interface BackendOptions {
   readonly random?: (() => number) | undefined;
 }
 
-const keys = {
-  'information model': 'informationModel',
-  'type registry': 'typeRegistry',
-  'principal manager': 'principalManager',
-} as const;
-
 const unhealthy: Health = { healthy: false, retryAfterMs: 0 };
 
 export function createBackend(options: BackendOptions): Backend {
-  const { name, url, probe, tokens, settings, log, troubles, redact, adapter, random, meter = noMeter } = options;
+  const { backend, url, probe, tokens, settings, log, troubles, redact, adapter, random, meter = noMeter } = options;
+  const name = backendNames[backend];
   const { attemptTimeoutMs, maxAnswerBytes } = settings;
   const transport = adapter ? { adapter, close: async () => {} } : createTransport(url, settings);
   const attempt = createAttempt({ adapter: transport.adapter, maxAnswerBytes, tokens, name });
   const access = createAccess(name, troubles);
-  const metrics = createAttemptMetrics(meter, keys[name]);
+  const calls = createCalls(backend, url, meter);
   const circuit = createCircuit({
     name,
     failures: settings.circuitFailures,
     probeMs: settings.probeMs,
     maxProbeMs: settings.maxProbeMs,
     troubles,
-    onOpen: metrics.out,
+    onOpen: calls.out,
     async probe() {
       const deadline = createDeadline(attemptTimeoutMs / 1000);
       const sentAt = performance.now();
       try {
         // Without the bulkhead: calls that hang must not delay the probe.
         const response = await attempt({ method: 'GET', path: probe, headers: {} }, attemptTimeoutMs, deadline);
-        metrics.attempted('probe', 'GET', response, sentAt);
+        calls.probed(response, sentAt);
         if (response instanceof TransportFailure) return unhealthy;
         access(response.status);
         return { healthy: isHealthy(response.status), retryAfterMs: retryAfterMs(response.retryAfter) };
@@ -101,11 +96,10 @@ export function createBackend(options: BackendOptions): Backend {
   return {
     bind: createSending({
       name,
-      server: serverOf(url),
       attemptTimeoutMs,
       maxAnswerBytes,
       attempt,
-      metrics,
+      calls,
       recordOutcome: createOutcomeRecorder({ circuit, attemptTimeoutMs, access }),
       bulkhead,
       retries: {

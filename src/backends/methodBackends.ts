@@ -1,13 +1,12 @@
 import type { LogLines } from '../log/log.ts';
 import { createTroubles } from '../log/troubles.ts';
 import { type Meter, noMeter } from '../metrics/meter.ts';
+import { createCalls } from '../observing/calls.ts';
 import type { TypeRef } from '../protocol/fields.ts';
 import { withoutHosts } from '../text/hostNames.ts';
-import { createAttemptMetrics } from './attemptMetrics.ts';
 import type { BackendState } from './backends.ts';
 import { createCache } from './cache.ts';
 import type { Call } from './call.ts';
-import { serverOf } from './callSpan.ts';
 import { backendSettings, type CommonSettings, probes, tokenSource } from './common.ts';
 import { type Backend, createBackend } from './http.ts';
 import { type Lineage, lineages, type TypeMethods } from './methodDeclarations.ts';
@@ -45,7 +44,7 @@ export function createMethodBackends(
   const troubles = createTroubles(log, amounts);
   const tokens = tokenSource(settings, troubles);
   const redact = createRedaction([...secrets, settings.token, settings.clientSecret]);
-  const hosts = [settings.informationModelUrl, settings.typeRegistryUrl].map((url) => serverOf(url).address);
+  const hosts = [settings.informationModelUrl, settings.typeRegistryUrl].map((url) => new URL(url).hostname);
   const countLookUp = meter.counter('device_messaging.cache.lookups');
   const types = createCache<TypeMethods>(cacheEntries, (result) => countLookUp('types', result));
   const shared = backendSettings(settings);
@@ -53,13 +52,13 @@ export function createMethodBackends(
   // Only for its circuit and its probe; the requests use the callers' tokens.
   const informationModel = createBackend({
     ...common,
-    name: 'information model',
+    backend: 'informationModel',
     url: settings.informationModelUrl,
     probe: probes.informationModel,
   });
   const typeRegistry = createBackend({
     ...common,
-    name: 'type registry',
+    backend: 'typeRegistry',
     url: settings.typeRegistryUrl,
     probe: probes.typeRegistry,
   });
@@ -67,12 +66,11 @@ export function createMethodBackends(
 
   const objects = createObjectReader({
     ...shared,
-    server: serverOf(settings.informationModelUrl),
     adapter: transport.adapter,
     circuit: informationModel.circuit,
     redact,
     hideHosts: withoutHosts(hosts),
-    metrics: createAttemptMetrics(meter, 'informationModel'),
+    calls: createCalls('informationModel', settings.informationModelUrl, meter),
   });
   const stateOf = ({ circuit }: Pick<Backend, 'circuit'>) => ({ circuit: circuit.state(), outage: circuit.outage() });
 

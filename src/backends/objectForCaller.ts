@@ -1,14 +1,13 @@
 import { Axios, type AxiosAdapter } from 'axios';
 import { z } from 'zod';
+import type { CallCourse, Calls } from '../observing/calls.ts';
+import type { Course } from '../observing/course.ts';
 import { isGuid } from '../protocol/fields.ts';
 import { pickSmall } from '../protocol/json.ts';
 import { keysOf } from '../protocol/jsonKeys.ts';
-import type { Span } from '../tracing/span.ts';
 import { type Reading, readAnswer } from './answer.ts';
-import type { AttemptMetrics } from './attemptMetrics.ts';
 import { plainRetryAfter } from './backOff.ts';
 import type { Connections } from './bulkhead.ts';
-import { beginCallSpan, type CallSpan, type Server } from './callSpan.ts';
 import type { Circuit } from './circuit.ts';
 import type { Deadline } from './deadline.ts';
 import { headerValue } from './headers.ts';
@@ -44,9 +43,8 @@ interface CallerContext {
   /** The information model accepted the token lately: it waits for a connection before others. */
   readonly isKnown: boolean;
   readonly correlationId: string;
-  readonly traceparent: string;
-  /** The look-up gets a child of it, and that span's `traceparent`. */
-  readonly span?: Span | undefined;
+  /** The look-up is recorded in it, and belongs to its trace. */
+  readonly course: Course;
   readonly deadline: Deadline;
 }
 
@@ -58,12 +56,11 @@ export interface ObjectReader {
 
 interface ObjectReaderOptions {
   readonly adapter: AxiosAdapter;
-  readonly server: Server;
   readonly circuit: Circuit;
   readonly redact: Redact;
   /** Takes our host names out of a text. */
   readonly hideHosts: (text: string) => string;
-  readonly metrics: Pick<AttemptMetrics, 'attempted'>;
+  readonly calls: Pick<Calls, 'begin'>;
   readonly maxAnswerBytes: number;
   readonly attemptTimeoutMs: number;
   readonly connections: number;
@@ -88,7 +85,7 @@ const reading: Reading<z.infer<typeof objectModel> | undefined> = {
  * with them. Failed connections count; a time-out starts a probe (D45).
  */
 export function createObjectReader(options: ObjectReaderOptions): ObjectReader {
-  const { adapter, server, circuit, redact, hideHosts, metrics, maxAnswerBytes, attemptTimeoutMs } = options;
+  const { adapter, circuit, redact, hideHosts, calls, maxAnswerBytes, attemptTimeoutMs } = options;
   const axios = new Axios({ maxContentLength: maxAnswerBytes, adapter });
   const semaphore = createSemaphore(options.connections);
 
@@ -96,30 +93,26 @@ export function createObjectReader(options: ObjectReaderOptions): ObjectReader {
     objectId: string,
     model: string,
     caller: CallerContext,
-    span: CallSpan | undefined,
+    recorded: CallCourse,
   ): Promise<ObjectResult> {
     const timeoutMs = Math.min(attemptTimeoutMs, caller.deadline.remaining());
-    const sentAt = performance.now();
-    const attempted = (response: { readonly status: number } | TransportFailure) => {
-      metrics.attempted(lookUp.operation, lookUp.method, response, sentAt);
-      span?.attempted(response);
-    };
+    recorded.sends();
     const sent = axios.request<Buffer>({
       method: lookUp.method,
-      url: path`/objects/${objectId}/models/${model}`,
+      url: pathOf(objectId, model),
       timeout: Math.max(1, timeoutMs),
       headers: {
         authorization: `Bearer ${caller.token}`,
         'x-svc-operation': 'invoke',
         'x-correlation-id': headerValue(caller.correlationId),
-        traceparent: span?.traceparent ?? caller.traceparent,
+        traceparent: recorded.traceparent,
       },
     });
     const { status, data, headers } = await sent.catch((error: unknown) => {
-      if (error instanceof TransportFailure) attempted(error);
+      if (error instanceof TransportFailure) recorded.attempted(error, true);
       throw error;
     });
-    attempted({ status });
+    recorded.attempted({ status, data, token: caller.token }, isPassing(status));
     if (status === 200) {
       circuit.succeeded();
       return await readObject(data, objectId, model);
@@ -145,28 +138,41 @@ export function createObjectReader(options: ObjectReaderOptions): ObjectReader {
     }
   }
 
-  async function readObjectForCaller(objectId: string, model: string, caller: CallerContext): Promise<ObjectResult> {
-    if (circuit.state() === 'open') return unavailable('is unavailable');
+  async function inTurn(
+    objectId: string,
+    model: string,
+    caller: CallerContext,
+    recorded: CallCourse,
+  ): Promise<ObjectResult> {
     if (!semaphore.tryAcquire()) {
       await semaphore.acquire(caller.deadline, `a free connection to the ${name}`, caller.isKnown);
     }
-    const span = caller.span && beginCallSpan(caller.span, name, server, lookUp);
     try {
       // The circuit may have opened while this request waited for a connection.
-      return circuit.state() === 'open' ? unavailable('is unavailable') : await request(objectId, model, caller, span);
+      if (circuit.state() === 'open') return unavailable('is unavailable');
+      return await request(objectId, model, caller, recorded);
     } catch (error) {
-      if (!(error instanceof TransportFailure)) {
-        span?.failed(error);
-        throw error;
-      }
+      if (!(error instanceof TransportFailure)) throw error;
       if (error.fault === 'no answer in time') circuit.doubt(error.fault);
       else if (error.fault !== 'answer too large') circuit.failed(objectId, error.fault);
       return unavailable(
         error.fault === 'answer too large' ? 'sent a response that is too large' : `did not respond: ${error.fault}`,
       );
     } finally {
-      span?.end();
       semaphore.release();
+    }
+  }
+
+  async function readObjectForCaller(objectId: string, model: string, caller: CallerContext): Promise<ObjectResult> {
+    if (circuit.state() === 'open') return unavailable('is unavailable');
+    const recorded = calls.begin(caller.course, { ...lookUp, path: pathOf(objectId, model) });
+    try {
+      return await inTurn(objectId, model, caller, recorded);
+    } catch (error) {
+      recorded.failed(error);
+      throw error;
+    } finally {
+      recorded.ended();
     }
   }
 
@@ -175,6 +181,8 @@ export function createObjectReader(options: ObjectReaderOptions): ObjectReader {
     connections: () => ({ inUse: semaphore.inUse(), waiting: semaphore.waiting() }),
   };
 }
+
+const pathOf = (objectId: string, model: string) => path`/objects/${objectId}/models/${model}`;
 
 const unavailable = (problem: string, retryAfter?: string): ObjectResult => ({
   kind: 'unavailable',

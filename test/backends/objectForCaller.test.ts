@@ -4,8 +4,12 @@ import { createCircuit } from '../../src/backends/circuit.ts';
 import { createDeadline } from '../../src/backends/deadline.ts';
 import { createObjectReader } from '../../src/backends/objectForCaller.ts';
 import { createRedaction } from '../../src/backends/redaction.ts';
-import { TransportFailure, type TransportFault } from '../../src/backends/transport.ts';
+import { TransportFailure } from '../../src/backends/transport.ts';
 import { createTroubles } from '../../src/log/troubles.ts';
+import { noMeter } from '../../src/metrics/meter.ts';
+import { createCalls } from '../../src/observing/calls.ts';
+import type { TransportFault } from '../../src/protocol/backendCalls.ts';
+import { courseOf } from '../support/courses.ts';
 import { withFakeTimers } from '../support/fakeTimers.ts';
 import { recordingLog } from '../support/recordingLog.ts';
 
@@ -33,14 +37,13 @@ function informationModel({ connections = 1, ownSecret = 'our-own-client-secret'
   const troubles = createTroubles(recordingLog());
   const limits = { name: 'information model', failures: 3, probeMs: 1_000, maxProbeMs: 1_000 };
   const circuit = createCircuit({ ...limits, probe, troubles });
-  const server = { address: '127.0.0.1', port: 80 };
-  const metrics = { attempted: () => {} };
+  const calls = createCalls('informationModel', 'http://127.0.0.1', noMeter);
   const redact = createRedaction([ownSecret]);
   const sizes = { maxAnswerBytes: 1_000_000, attemptTimeoutMs: 5_000, connections };
-  const reader = createObjectReader({ adapter, server, circuit, redact, hideHosts: (text) => text, metrics, ...sizes });
+  const reader = createObjectReader({ adapter, circuit, redact, hideHosts: (text) => text, calls, ...sizes });
   const lookUp = (token: string, { object = 1, isKnown = false } = {}) =>
     reader.readObject(objectId(object), 'svc.device', {
-      ...{ token, isKnown, correlationId: 'c', traceparent: '' },
+      ...{ token, isKnown, correlationId: 'c', course: courseOf() },
       deadline: createDeadline(10),
     });
   return { asked, circuit, probe, reader, lookUp };

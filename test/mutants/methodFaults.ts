@@ -347,17 +347,17 @@ export const methodFaults: readonly Fault[] = [
     },
   ),
   ...inFile(
-    'src/methods/requestLog.ts',
+    'src/methods/requestEnd.ts',
     test('load'),
     {
       fault: 'frees the capacity of a disconnected caller while the device still works',
-      find: 'if (isWorking || isWritten ||',
-      replace: 'if (isWritten ||',
+      find: 'if (isWorking || hasEnded ||',
+      replace: 'if (hasEnded ||',
       caughtBy: 'leaves a log line, and its capacity is free',
     },
     {
       fault: 'never frees the capacity',
-      find: '    onEnd();\n',
+      find: '    onEnd(response.status, failure);\n',
       replace: '',
       caughtBy: 'has a limit of invocations',
     },
