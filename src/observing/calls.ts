@@ -67,8 +67,11 @@ export function createCalls(backend: BackendKey, url: string, meter: Meter): Cal
       own.calls += 1;
       const step = beginStep(course, 'call', operation, name);
       // Without `url.full`: paths and queries have names that devices choose.
-      const attributes = { 'http.request.method': method, ...server, 'svc.backend': name };
-      const span = course.span?.child(operation, 'client', attributes);
+      const span = course.span?.child(operation, 'client', {
+        'http.request.method': method,
+        ...server,
+        'svc.backend': name,
+      });
       let attempts = 0;
       let sentAt = 0;
       let last: AttemptEnd | undefined;

@@ -93,8 +93,8 @@ export function createMessages({ log, meter, traces, taps }: MessagesOptions): M
       );
       const tell = taps?.of(deviceId, { partition: origin.partition, sequenceNumber: event.sequenceNumber });
       const begunAt = performance.now();
-      const begun = { arrival, envelope, traceId, waits: waitsOf(event, readAt, begunAt) };
-      tell?.('begun', toldAtBegin(begun));
+      const waits = waitsOf(event, readAt, begunAt);
+      tell?.('begun', toldAtBegin({ arrival, envelope, traceId, waits }));
       const times: CallTimes = {};
       const dropped: Ended['dropped'][number][] = [];
       let sent = 0;
@@ -129,8 +129,20 @@ export function createMessages({ log, meter, traces, taps }: MessagesOptions): M
           tell?.('parked', { code });
         },
         ended(failure) {
-          const [ms, repliesMs] = [answersAt - begunAt, repliedAt - answersAt];
-          const ended = { ...begun, ms, repliesMs, backends: times, remarks, failure, sent, dropped };
+          // In one literal: V8 takes microseconds to add so many members to a copy.
+          const ended: Ended = {
+            arrival,
+            envelope,
+            traceId,
+            waits,
+            ms: answersAt - begunAt,
+            repliesMs: repliedAt - answersAt,
+            backends: times,
+            remarks,
+            failure,
+            sent,
+            dropped,
+          };
           measure(name ?? other, ended);
           log[isAlarming(ended) ? 'warn' : 'info'](lineOf(ended), 'handled');
           tell?.('handled', toldAtEnd(ended));
