@@ -2,7 +2,8 @@ import type { AxiosAdapter } from 'axios';
 import type { LogLines } from '../log/log.ts';
 import { createTroubles, type Troubles } from '../log/troubles.ts';
 import type { Meter } from '../metrics/meter.ts';
-import { type Backend, type BackendFullName, type BackendSettings, createBackend } from './http.ts';
+import type { BackendKey } from '../protocol/backendCalls.ts';
+import { type Backend, type BackendSettings, createBackend } from './http.ts';
 import { createRedaction, type Redact } from './redaction.ts';
 import { policy } from './retryPolicy.ts';
 import { clientCredentials, staticToken, type TokenSource } from './token.ts';
@@ -43,7 +44,7 @@ export interface OpeningOptions {
 
 /** Opens the backends of a program, which share the token, the secrets and the troubles in the log. */
 export interface BackendOpener {
-  open(name: BackendFullName, url: string): Backend;
+  open(backend: BackendKey, url: string): Backend;
   readonly redact: Redact;
   /** Closes all that were opened. */
   close(): Promise<void>;
@@ -61,10 +62,10 @@ export function createBackendOpener(
   const opened: Backend[] = [];
 
   return {
-    open(name, url) {
-      const backend = createBackend({ ...common, name, url });
-      opened.push(backend);
-      return backend;
+    open(backend, url) {
+      const one = createBackend({ ...common, backend, url });
+      opened.push(one);
+      return one;
     },
     redact,
     async close() {

@@ -49,9 +49,9 @@ export function createBackends(settings: Settings, log: LogLines, options: Openi
   const identities = createCache<Principal>(cacheEntries, (result) => countLookUp('identities', result));
   const cacheMs = settings.cacheSeconds * 1000;
   const backends = {
-    informationModel: open('information model', settings.informationModelUrl),
-    typeRegistry: open('type registry', settings.typeRegistryUrl),
-    principalManager: open('principal manager', settings.principalManagerUrl),
+    informationModel: open('informationModel', settings.informationModelUrl),
+    typeRegistry: open('typeRegistry', settings.typeRegistryUrl),
+    principalManager: open('principalManager', settings.principalManagerUrl),
   };
   const waitingFor = (name: BackendName) => backends[name].circuit.untilClosed();
 

@@ -1,41 +1,21 @@
-import type { Operation } from '../metrics/declared/backends.ts';
-import type { Steps } from '../tap/steps.ts';
-import type { Span } from '../tracing/span.ts';
+import type { Course } from '../observing/course.ts';
+import type { Method, Operation } from '../protocol/backendCalls.ts';
 import type { Reading } from './answer.ts';
 import type { Deadline } from './deadline.ts';
 import type { Refusal } from './refusal.ts';
 
-/** The device, the deadline and the trace of the message that calls the backends. */
+/** The device, the deadline and the course of the message that calls the backends. */
 export interface Call {
   readonly deviceId: string;
   readonly correlationId: string;
-  /** W3C trace context. */
-  readonly traceparent: string;
-  /** Each call gets a child of it, and that span's `traceparent`. */
-  readonly span?: Span | undefined;
   readonly deadline: Deadline;
   /** Called when the message has to wait because a circuit has opened. */
   readonly onOutage?: (() => void) | undefined;
   /** A GUID that is the same for each delivery of an event. */
   readonly idempotencySeed: string;
-  /** What the calls of the message took so far; each call adds to it. */
-  readonly times?: CallTimes;
-  /** What the message does; for operators. */
-  readonly steps?: Steps | undefined;
+  /** Each call is recorded in it, and belongs to its trace. */
+  readonly course: Course;
 }
-
-/** By backend: `informationModel`, `typeRegistry`, `principalManager`. Absent while there was no call. */
-export type CallTimes = Record<string, BackendTimes | undefined>;
-
-interface BackendTimes {
-  calls: number;
-  /** Requests that were sent; more than the calls when some were repeated. */
-  attempts: number;
-  /** Sum over the calls, with the waits for a connection, for a backend that is down, and between attempts. */
-  ms: number;
-}
-
-export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
 export interface CallRequest<T> {
   /** For `details` and logs: `replace object model`. */

@@ -2,12 +2,12 @@ import type { AxiosAdapter } from 'axios';
 import type { LogLines } from '../log/log.ts';
 import type { Troubles } from '../log/troubles.ts';
 import { type Meter, noMeter } from '../metrics/meter.ts';
+import { createCalls } from '../observing/calls.ts';
+import { type BackendKey, backendNames } from '../protocol/backendCalls.ts';
 import { createAttempt } from './attempt.ts';
-import { createAttemptMetrics } from './attemptMetrics.ts';
 import { createAccess, createOutcomeRecorder } from './attemptOutcome.ts';
 import { type Connections, createBulkhead } from './bulkhead.ts';
 import type { Call, Send } from './call.ts';
-import { serverOf } from './callSpan.ts';
 import { type Circuit, createCircuit, type Outage } from './circuit.ts';
 import { createDeadline } from './deadline.ts';
 import type { Health } from './healthProbe.ts';
@@ -50,18 +50,15 @@ export interface BackendSettings {
 
 const nobody = '00000000-0000-0000-0000-000000000000';
 
-/** For each backend, its name in metrics, and the path of a GET that changes nothing and is quick, whatever its response. */
-const known = {
-  'information model': { key: 'informationModel', probe: `/objects/${nobody}/models/svc.device` },
-  'type registry': { key: 'typeRegistry', probe: '/modelDefinitions/svc.device/types/none' },
-  'principal manager': { key: 'principalManager', probe: '/devices?device=none' },
+/** Paths of a GET that changes nothing and is quick, whatever its response. */
+const probes = {
+  informationModel: `/objects/${nobody}/models/svc.device`,
+  typeRegistry: '/modelDefinitions/svc.device/types/none',
+  principalManager: '/devices?device=none',
 } as const;
 
-/** In logs and `details`. */
-export type BackendFullName = keyof typeof known;
-
 interface BackendOptions {
-  readonly name: BackendFullName;
+  readonly backend: BackendKey;
   readonly url: string;
   readonly tokens: TokenSource;
   readonly settings: BackendSettings;
@@ -77,28 +74,32 @@ interface BackendOptions {
 const unhealthy: Health = { healthy: false, retryAfterMs: 0 };
 
 export function createBackend(options: BackendOptions): Backend {
-  const { name, url, tokens, settings, log, troubles, redact, adapter, random, meter = noMeter } = options;
+  const { backend, url, tokens, settings, log, troubles, redact, adapter, random, meter = noMeter } = options;
+  const name = backendNames[backend];
   const { attemptTimeoutMs, maxAnswerBytes } = settings;
-  const { key, probe } = known[name];
   const { adapter: network, close } = adapter ? { adapter, close: async () => {} } : createTransport(url, settings);
   const attemptWith = (tokens: TokenSource) => createAttempt({ adapter: network, maxAnswerBytes, tokens, name });
   const attempt = attemptWith(tokens);
   const access = createAccess(name, troubles);
-  const metrics = createAttemptMetrics(meter, key);
+  const calls = createCalls(backend, url, meter);
   const circuit = createCircuit({
     name,
     failures: settings.circuitFailures,
     probeMs: policy.probeMs,
     maxProbeMs: policy.maxProbeMs,
     troubles,
-    onOpen: metrics.out,
+    onOpen: calls.out,
     async probe() {
       const deadline = createDeadline(attemptTimeoutMs / 1000);
       const sentAt = performance.now();
       try {
         // Without the bulkhead: calls that hang must not delay the probe.
-        const response = await attempt({ method: 'GET', path: probe, headers: {} }, attemptTimeoutMs, deadline);
-        metrics.attempted('probe', 'GET', response, sentAt);
+        const response = await attempt(
+          { method: 'GET', path: probes[backend], headers: {} },
+          attemptTimeoutMs,
+          deadline,
+        );
+        calls.probed(response, sentAt);
         if (response instanceof TransportFailure) return unhealthy;
         access(response.status);
         return { healthy: isHealthy(response.status), retryAfterMs: retryAfterMs(response.retryAfter) };
@@ -109,22 +110,20 @@ export function createBackend(options: BackendOptions): Backend {
   });
 
   const bulkhead = createBulkhead(circuit, settings.connections);
-  const server = serverOf(url);
 
   return {
     bind: createSending({
       name,
-      server,
       attemptTimeoutMs,
       maxAnswerBytes,
       attempt,
-      metrics,
+      calls,
       recordOutcome: createOutcomeRecorder({ circuit, attemptTimeoutMs, access }),
       bulkhead,
       retries: { circuit, backOff: createBackOff(random) },
       results: createCallResults(name, log, redact),
     }),
-    onceFor: createOnceFor({ name, server, attemptTimeoutMs, attemptWith, metrics, bulkhead, circuit }),
+    onceFor: createOnceFor({ name, attemptTimeoutMs, attemptWith, calls, bulkhead, circuit }),
     circuit,
     state: () => ({ circuit: circuit.state(), outage: circuit.outage(), connections: bulkhead.connections() }),
     async close() {

@@ -5,7 +5,6 @@ import { withoutHosts } from '../text/hostNames.ts';
 import { type CommonSettings, createBackendOpener } from './backendOpener.ts';
 import { createCache } from './cache.ts';
 import type { Call } from './call.ts';
-import { serverOf } from './callSpan.ts';
 import type { BackendState } from './http.ts';
 import { type Lineage, lineages, type TypeMethods } from './methodDeclarations.ts';
 import { createObjectReader, type ReadObject } from './objectForCaller.ts';
@@ -38,11 +37,11 @@ export function createMethodBackends(
   meter: Meter = noMeter,
 ): MethodBackends {
   const { open, redact, close } = createBackendOpener(settings, log, { secrets, amounts, meter });
-  const hosts = [settings.informationModelUrl, settings.typeRegistryUrl].map((url) => serverOf(url).address);
+  const hosts = [settings.informationModelUrl, settings.typeRegistryUrl].map((url) => new URL(url).hostname);
   const countLookUp = meter.counter('device_messaging.cache.lookups');
   const types = createCache<TypeMethods>(cacheEntries, (result) => countLookUp('types', result));
-  const informationModel = open('information model', settings.informationModelUrl);
-  const typeRegistry = open('type registry', settings.typeRegistryUrl);
+  const informationModel = open('informationModel', settings.informationModelUrl);
+  const typeRegistry = open('typeRegistry', settings.typeRegistryUrl);
   const { onceFor } = informationModel;
 
   return {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Operation } from '../metrics/declared/backends.ts';
+import type { Operation } from '../protocol/backendCalls.ts';
 import { isSegment } from '../protocol/fields.ts';
 import { pickSmall } from '../protocol/json.ts';
 import { keysOf } from '../protocol/jsonKeys.ts';

@@ -1,17 +1,9 @@
 import type { AxiosAdapter, AxiosResponse } from 'axios';
 import type { Dispatcher } from 'undici';
 import Pool from 'undici/lib/dispatcher/pool.js';
+import type { TransportFault } from '../protocol/backendCalls.ts';
 import { createJoined } from './joined.ts';
 import { createTimeouts } from './timeouts.ts';
-
-/** The reasons for which an attempt ends without a response, as texts for `details`. */
-export type TransportFault =
-  | 'connection refused'
-  | 'no connection'
-  | 'connection lost'
-  | 'no answer in time'
-  | 'no access token'
-  | 'answer too large';
 
 /** An attempt without a response. The message is for logs only: it may contain an address. */
 export class TransportFailure extends Error {

@@ -16,7 +16,7 @@ export interface Parking {
   release(message: Message): Promise<void>;
 }
 
-interface ParkingOptions {
+export interface ParkingOptions {
   readonly deadLetters: Pick<DeadLetters, 'park' | 'remove'>;
   readonly meter: Meter;
   readonly log: LogLines;

@@ -1,17 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { Backends, BoundBackends } from '../backends/backends.ts';
-import type { CallTimes } from '../backends/call.ts';
 import { Cancelled, createDeadline } from '../backends/deadline.ts';
 import type { Card, CardLimits } from '../card/card.ts';
 import { checkedBody, checkedHeaders, jsonBody, knownMembers } from '../card/checks.ts';
-import { createParking } from '../deadLetters/parking.ts';
-import type { DeadLetters } from '../deadLetters/store.ts';
+import { createParking, type ParkingOptions } from '../deadLetters/parking.ts';
 import type { MessageContext } from '../engine/partition/work.ts';
 import type { Sender } from '../hub/replies/sender.ts';
-import type { Log } from '../log/log.ts';
 import { findCard } from '../messages/index.ts';
-import { other } from '../metrics/declared/declaration.ts';
-import type { Meter } from '../metrics/meter.ts';
+import { createMessages, type MessageCourse, type MessagesOptions } from '../observing/messages.ts';
 import type { Arrival } from '../protocol/arrival.ts';
 import { bytesHeld, bytesReceived, bytesToReserve } from '../protocol/body.ts';
 import { resultCodes } from '../protocol/codes.ts';
@@ -21,36 +17,23 @@ import type { Json } from '../protocol/json.ts';
 import { textProperties } from '../protocol/properties.ts';
 import { Rejection } from '../protocol/rejection.ts';
 import { derivedTraceId, newTraceparent } from '../protocol/trace.ts';
-import { createSteps, type Steps } from '../tap/steps.ts';
-import type { Taps } from '../tap/taps.ts';
-import type { Traces } from '../tracing/span.ts';
-import { waitsOf, writeHandled } from './handledLine.ts';
-import { createHandledRecorder } from './handledMetrics.ts';
-import { beginTrace, endHandled, type MessageTrace, untilHandled } from './messageSpan.ts';
 import { answer, type Handled } from './respond.ts';
-import { tellBegun, tellHandled } from './told.ts';
 import { unknownName } from './unknownName.ts';
 
-/** What is recorded of a message while it is handled. */
-interface Followed {
-  readonly times: CallTimes;
-  readonly steps: Steps;
-}
-
-interface DispatchOptions {
+interface DispatchOptions extends MessagesOptions, ParkingOptions {
   readonly backends: Backends;
   readonly sender: Pick<Sender, 'send'>;
-  readonly meter: Meter;
-  readonly deadLetters: Pick<DeadLetters, 'park' | 'remove'>;
-  readonly log: Log;
+  readonly log: MessagesOptions['log'];
   readonly limits: EnvelopeLimits & CardLimits & { readonly maxInflatedBytes: number };
-  readonly now: () => Date;
-  /** Undefined: no spans are recorded. */
-  readonly traces?: Traces | undefined;
-  /** Who follows which devices; nobody when omitted. */
-  readonly taps?: Taps | undefined;
   /** Called before each step with an effect outside the process; it may end the handling of messages. */
   readonly beforeEffect?: (() => void) | undefined;
+}
+
+/** A message before its card. */
+interface Read {
+  readonly envelope: Envelope;
+  readonly card: Card | undefined;
+  readonly refusal: Rejection | undefined;
 }
 
 /**
@@ -60,73 +43,50 @@ interface DispatchOptions {
 export type Dispatch = (arrival: Arrival, context: MessageContext) => Promise<boolean>;
 
 export function createDispatch(options: DispatchOptions): Dispatch {
-  const { backends, sender, meter, log, limits, now, traces, taps, beforeEffect } = options;
-  const recordHandled = createHandledRecorder(meter);
-  const countHandled = meter.counter('device_messaging.handled.messages');
+  const { backends, sender, log, limits, now, beforeEffect } = options;
+  const messages = createMessages(options);
   const letters = createParking(options);
   const readEnvelope = createEnvelopeReader(limits);
 
-  function dispatch(arrival: Arrival, context: MessageContext): Promise<boolean> {
-    const { event, generation, deviceId, origin } = arrival;
+  function read({ event, generation, deviceId, origin, attempts }: Arrival): Read {
     const id = eventId(event, origin, deviceId);
-    const read = readEnvelope(generation, textProperties(event.properties ?? {}), deviceId, id, arrival.attempts);
-    const trace = beginTrace(traces, arrival, read.envelope);
-    const handling = handledIn(trace, read, arrival, context);
-    return trace.span === undefined ? handling : untilHandled(trace.span, handling);
+    const properties = textProperties(event.properties ?? {});
+    const { envelope, refusal } = readEnvelope(generation, properties, deviceId, id, attempts);
+    return { envelope, refusal, card: envelope.name === undefined ? undefined : findCard(generation, envelope.name) };
   }
 
-  async function handledIn(
-    trace: MessageTrace,
-    { envelope, refusal }: ReturnType<typeof readEnvelope>,
+  async function handledToEnd(
+    message: Read,
     arrival: Arrival,
     context: MessageContext,
+    course: MessageCourse,
   ): Promise<boolean> {
-    const { traceId, traceparent, span } = trace;
-    const card = envelope.name === undefined ? undefined : findCard(arrival.generation, envelope.name);
-    const { partition } = arrival.origin;
-    const tell = taps?.of(arrival.deviceId, { partition, sequenceNumber: arrival.event.sequenceNumber });
-    const steps = createSteps(tell);
-    context.begins?.(steps);
-    const waits = waitsOf(arrival.event, context.readAt, steps.begunAt);
-    if (tell) tellBegun(tell, arrival, envelope, { traceId, waits });
-    const began = performance.now();
-    const times: CallTimes = {};
+    const { envelope, card } = message;
     const handled = context.parkUnexecuted
       ? { envelope, card, body: undefined, json: undefined, outcome: undefined, failure: notExecuted(arrival) }
-      : await handle({ envelope, card, refusal }, arrival, context, trace, { times, steps });
-    const leave = () => {
-      tell?.('left', { why: 'this instance no longer reads the partition' });
-      return false;
-    };
-    if (handled === undefined) return leave();
+      : await handle(message, arrival, context, course);
+    if (handled === undefined) return false;
     const isOurFault = handled.failure !== undefined && resultCodes[handled.failure.code].fault === 'service';
-    if (isOurFault && context.ended.aborted) return leave();
-    const ended = performance.now();
+    if (isOurFault && context.ended.aborted) return false;
+    course.answers(handled.outcome?.remarks);
     context.answering(replyBytes(handled));
-    const answered = await answer(handled, sender, context.ended, now(), { span, steps, beforeEffect });
-    if (answered === undefined) return leave();
-    const repliesMs = performance.now() - ended;
+    const answered = await answer(handled, { sender, course, ended: context.ended, now: now(), beforeEffect });
+    if (answered === undefined) return false;
     // Only now: another instance may handle a message of a released partition, and a replay would then undo later messages.
     if (handled.failure && isOurFault) {
-      await letters.park(arrival, handled.failure, traceparent);
-      tell?.('parked', { code: handled.failure.code });
+      await letters.park(arrival, handled.failure, course.traceparent);
+      course.parked(handled.failure.code);
     } else if (arrival.redelivered) await letters.release(arrival); // C1
-    const ms = ended - began;
-    const course = { traceId, waits, ms, repliesMs, backends: times };
-    recordHandled(arrival, handled, answered, course);
-    writeHandled(log, arrival, handled, answered, course); // rounds the times
-    if (tell) tellHandled(tell, handled, answered, course);
-    if (span !== undefined) endHandled(span, answered);
+    course.ended(answered.failure);
     return true;
   }
 
   /** Undefined when this instance no longer handles the message. */
   async function handle(
-    { envelope, card, refusal }: { envelope: Envelope; card: Card | undefined; refusal: Rejection | undefined },
+    { envelope, card, refusal }: Read,
     { event, redelivered }: Arrival,
     { releaseBytes, waiting, ended }: MessageContext,
-    trace: MessageTrace,
-    followed: Followed,
+    course: MessageCourse,
   ): Promise<Handled | undefined> {
     let json: Json | undefined;
     let known: ReturnType<typeof knownMembers>;
@@ -140,13 +100,12 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       if (card === undefined) throw unknownName(envelope.generation, envelope.name ?? '');
       const headers = checkedHeaders(card, envelope);
       json = jsonBody(card, envelope, event.body, limits.maxInflatedBytes);
-      followed.steps.tell?.('decoded', { characters: json?.text.length }, { body: json?.text });
+      course.decoded(json);
       keep(bytesHeld(event, json));
       known = knownMembers(card, json);
       const body = checkedBody(card, envelope, headers, json, known);
       const request = { envelope, headers, json, body, redelivered };
-      const bound = bind(envelope, trace, followed, ended, waiting);
-      const outcome = await card.handle(request, bound, limits);
+      const outcome = await card.handle(request, bind(envelope, course, ended, waiting), limits);
       return { envelope, card, body: known, json, outcome, failure: outcome.failure };
     } catch (error) {
       if (error instanceof Cancelled) return undefined;
@@ -159,19 +118,16 @@ export function createDispatch(options: DispatchOptions): Dispatch {
 
   const bind = (
     { deviceId, correlationId, eventId, timeoutSeconds }: Envelope,
-    { traceparent, span }: MessageTrace,
-    followed: Followed,
+    course: MessageCourse,
     ended: AbortSignal,
     onOutage: () => void,
   ): BoundBackends =>
     backends.bind({
       deviceId,
       correlationId: correlationId ?? eventId,
-      traceparent,
-      span,
       idempotencySeed: eventId,
       deadline: createDeadline(timeoutSeconds, ended, beforeEffect),
-      ...followed,
+      course,
       onOutage,
     });
 
@@ -195,11 +151,17 @@ export function createDispatch(options: DispatchOptions): Dispatch {
   }
 
   return async (arrival, context) => {
+    let course: MessageCourse | undefined;
     try {
-      return await dispatch(arrival, context);
+      const message = read(arrival);
+      course = messages.begin(arrival, message.envelope, message.card?.name, context.readAt);
+      context.begins?.(course);
+      const isHandled = await handledToEnd(message, arrival, context, course);
+      if (!isHandled) course.left();
+      return isHandled;
     } catch (error) {
       await letters.park(arrival, rejectionOf(error, arrival.deviceId), newTraceparent(derivedTraceId(randomUUID())));
-      countHandled('internal_platform_error', other, arrival.generation);
+      messages.broke(arrival.generation, course);
       return true;
     }
   };

@@ -1,17 +1,14 @@
 import type { Card, Outcome } from '../card/card.ts';
-import type { Delivery, ReplyObserver, Sender } from '../hub/replies/sender.ts';
-import type { DropReason } from '../hub/replies/sendFailure.ts';
+import type { Sender } from '../hub/replies/sender.ts';
+import type { MessageCourse } from '../observing/messages.ts';
 import { acknowledge } from '../protocol/acknowledgement.ts';
 import { maxReplyBytes, type Reply } from '../protocol/c2d.ts';
+import type { Delivery } from '../protocol/delivery.ts';
 import { listed } from '../protocol/details.ts';
 import { type Envelope, wantsAck } from '../protocol/envelope.ts';
 import type { Json } from '../protocol/json.ts';
 import { notify } from '../protocol/notification.ts';
 import { Rejection } from '../protocol/rejection.ts';
-import type { Steps } from '../tap/steps.ts';
-import type { Span } from '../tracing/span.ts';
-import { beginReplySpan } from './replySpan.ts';
-import { beginReplyStep } from './replyStep.ts';
 
 /** A message after its handling or its rejection. */
 export interface Handled {
@@ -26,52 +23,39 @@ export interface Handled {
 }
 
 interface AnswerOptions {
-  /** For traces. */
-  readonly span?: Span | undefined;
-  /** For operators. */
-  readonly steps?: Steps | undefined;
+  readonly sender: Pick<Sender, 'send'>;
+  readonly course: Pick<MessageCourse, 'reply'>;
+  /** Aborted when this instance no longer handles the message. */
+  readonly ended: AbortSignal;
+  readonly now: Date;
   /** Called before each reply; it may abort `ended`. */
   readonly beforeEffect?: (() => void) | undefined;
 }
 
-/** The replies to the device. */
-export interface Answered {
+interface Answered {
   /** Why the request failed; an undelivered notification can be the reason. */
   readonly failure: Rejection | undefined;
-  /** Number of replies that the hub has accepted. */
-  readonly sent: number;
-  readonly dropped: readonly { readonly kind: Reply['kind']; readonly device: string; readonly reason: DropReason }[];
 }
 
 class Revoked extends Error {}
 
 /**
  * Sends the notifications, then the acknowledgement if the device wants one (A12).
- * @param ended aborted when this instance no longer handles the message
- * @returns undefined when that happens before the hub has settled every reply
+ * @returns undefined when this instance no longer handles the message before the hub has settled every reply
  */
 export async function answer(
   handled: Handled,
-  sender: Pick<Sender, 'send'>,
-  ended: AbortSignal,
-  now: Date,
-  { span, steps, beforeEffect }: AnswerOptions = {},
+  { sender, course, ended, now, beforeEffect }: AnswerOptions,
 ): Promise<Answered | undefined> {
   const { envelope, outcome } = handled;
-  const dropped: Answered['dropped'][number][] = [];
-  let sent = 0;
 
   async function send(reply: Reply): Promise<Delivery> {
     beforeEffect?.();
     if (ended.aborted) throw new Revoked();
-    const replySpan = span && beginReplySpan(span, reply);
-    const step = beginReplyStep(steps, reply);
-    const delivery = await sender.send(reply, ended, replySpan === undefined ? step : both(step, replySpan));
-    step.end(delivery);
-    replySpan?.end(delivery);
+    const replyCourse = course.reply(reply);
+    const delivery = await sender.send(reply, ended, replyCourse);
+    replyCourse.ended(delivery);
     if (delivery === 'stopped') throw new Revoked();
-    if (delivery === 'delivered') sent += 1;
-    else dropped.push({ kind: reply.kind, device: reply.deviceId, reason: delivery.dropped });
     return delivery;
   }
 
@@ -97,20 +81,12 @@ export async function answer(
     if (wantsAck(envelope.ack, failure === undefined)) {
       await send(acknowledge(envelope, resultOf({ ...handled, failure }), now));
     }
-    return { failure, sent, dropped };
+    return { failure };
   } catch (error) {
     if (error instanceof Revoked) return undefined;
     throw error;
   }
 }
-
-const both = ({ waits, refused }: ReplyObserver, span: Pick<ReplyObserver, 'refused'>): ReplyObserver => ({
-  waits,
-  refused(reason) {
-    refused(reason);
-    span.refused(reason);
-  },
-});
 
 /** The other notifications have been sent (A10). */
 const notSent = (models: readonly string[]): Rejection =>

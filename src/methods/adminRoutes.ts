@@ -1,9 +1,10 @@
 import type { MethodBackends } from '../backends/methodBackends.ts';
+import type { InvocationCourse } from '../observing/invocations.ts';
 import type { AdminRoute } from '../operations/admin.ts';
 import { ageOf } from '../operations/ages.ts';
 import { inWords } from '../operations/deviceWork.ts';
 import { shownBackends } from '../operations/shownBackends.ts';
-import type { RequestHandler, RequestInProgress } from './requestHandler.ts';
+import type { RequestHandler } from './requestHandler.ts';
 
 const mostRequests = 100;
 
@@ -26,7 +27,7 @@ export function frontDoorRoutes({ handler, backends }: Sources): Readonly<Record
   };
 }
 
-function shownRequest({ fields, steps }: RequestInProgress) {
-  const waitsFor = [...steps.open].map(inWords).join('; ');
-  return { ...fields, ...ageOf(steps.begunAt), waitsFor: waitsFor === '' ? 'its body, or nothing' : waitsFor };
+function shownRequest({ fields, begunAt, open }: InvocationCourse) {
+  const waitsFor = [...open].map(inWords).join('; ');
+  return { ...fields, ...ageOf(begunAt), waitsFor: waitsFor === '' ? 'its body, or nothing' : waitsFor };
 }

@@ -17,34 +17,33 @@ export async function declarationFor(
   request: AuthorizedRequest,
   backends: Pick<MethodBackends, 'lineageOf'>,
 ): Promise<MethodDeclaration> {
-  const { type, fields } = request;
+  const { type } = request;
+  const { method } = request.course.fields;
   const lineage = await lineageFor(request, backends);
   if (lineage === undefined || lineage.types.length === 0) {
     throw new Failure('type_not_found', `the type registry does not know ${quoted(type)}, the type of this object`);
   }
-  const declaration = declarationIn(lineage, fields.method);
-  if (declaration === undefined) throw new Failure('method_not_found', notDeclared(type, fields.method, lineage));
+  const declaration = declarationIn(lineage, method);
+  if (declaration === undefined) throw new Failure('method_not_found', notDeclared(type, method, lineage));
   return declaration;
 }
 
 /** Undefined when the object has no valid reference to a type. */
 async function lineageFor(
-  { fields, route, type, trace, steps, deadline }: AuthorizedRequest,
+  { course, route, type, deadline }: AuthorizedRequest,
   backends: Pick<MethodBackends, 'lineageOf'>,
 ): Promise<Lineage | undefined> {
   const ref = parseTypeRef(type);
   if (ref === undefined) return undefined;
-  const { correlationId, model } = fields;
+  const { correlationId, model } = course.fields;
   const outage = new AbortController();
   const call = {
     deviceId: route.device,
     correlationId,
-    traceparent: trace.traceparent,
-    span: trace.span,
     deadline: createDeadline(deadline.remaining() / 1000, outage.signal),
     onOutage: () => outage.abort(), // fail at once instead of waiting for the backend (M2)
     idempotencySeed: randomUUID(),
-    steps,
+    course,
   };
   try {
     return await deadline.race(backends.lineageOf(call, model, ref), 'the type registry');

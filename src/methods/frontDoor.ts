@@ -9,6 +9,7 @@ import { type Log, withFields } from '../log/log.ts';
 import { createTroubles } from '../log/troubles.ts';
 import { openMetrics } from '../metrics/exposition.ts';
 import { namesIn } from '../metrics/metrics.ts';
+import { createInvocations } from '../observing/invocations.ts';
 import { observeBackends } from '../operations/backendGauges.ts';
 import { thisBuild } from '../operations/build.ts';
 import { startOperationsServer } from '../operations/http.ts';
@@ -77,8 +78,6 @@ export async function startFrontDoor(
     recordOutcome: access.recordOutcome,
     fileInputs,
     edgeModule: methods.edgeModule,
-    meter,
-    hubHost: /(?:^|;)\s*HostName=([^;:]+)/.exec(settings.hub.serviceConnectionString)?.[1] ?? '',
   });
   const { inFlightPerDevice } = methods;
   const limits = { inFlight: mostInvocations, inFlightPerDevice, bodies: mostBodies };
@@ -86,10 +85,10 @@ export async function startFrontDoor(
     backends,
     invoke,
     concurrency: createConcurrencyLimits(limits),
-    log,
-    traces,
-    taps,
-    meter,
+    invocations: createInvocations({
+      hubHost: /(?:^|;)\s*HostName=([^;:]+)/.exec(settings.hub.serviceConnectionString)?.[1] ?? '',
+      ...{ log, meter, traces, taps },
+    }),
   });
   const server = createServer({ handler, contract: contract(), tls: readCertificate(methods), log });
 

@@ -1,5 +1,6 @@
-import type { HubError, MethodFailure } from '../hub/methods/hubError.ts';
-import { Failure, type Reason } from './failure.ts';
+import type { HubError } from '../hub/methods/hubError.ts';
+import type { MethodFailure, Reason } from '../protocol/methodFailures.ts';
+import { Failure } from './failure.ts';
 
 /** Reason and message for the caller, for each failure of the hub (M8). */
 const failures: Readonly<Record<MethodFailure, readonly [Reason, string, retryAfter?: number]>> = {

@@ -1,7 +1,5 @@
 import type { MethodBackends } from '../backends/methodBackends.ts';
 import type { DirectMethodResult, DirectMethods } from '../hub/methods/directMethods.ts';
-import { type Meter, noMeter, statusValue } from '../metrics/meter.ts';
-import { asStep } from '../tap/steps.ts';
 import type { AuthorizedRequest } from './authorizedRequest.ts';
 import { declarationFor } from './declaration.ts';
 import { Failure } from './failure.ts';
@@ -10,9 +8,7 @@ import { failureFromHub } from './hubErrorMessages.ts';
 import { checkInputs } from './inputs.ts';
 import { type MethodResult, maxPayloadBytes, readMethodResponse } from './methodResponse.ts';
 import { roundedInputs } from './requestBody.ts';
-import { beginMethod, endMethod } from './requestSpan.ts';
 import { type Invocation, timeoutRange } from './schemas.ts';
-import { invokeAsStep, tellDecoded } from './told.ts';
 
 /** @throws Failure, Rejection or Abandoned */
 export type Invoke = (request: AuthorizedRequest, body: Invocation) => Promise<MethodResult>;
@@ -24,26 +20,23 @@ interface InvokeOptions {
   readonly fileInputs: FileInputs;
   /** Module identity of the edge proxy; empty: the device itself. */
   readonly edgeModule: string;
-  readonly meter?: Meter;
-  /** For spans. */
-  readonly hubHost: string;
 }
 
 /** From an authorized request to the method's result: declaration, inputs, files, payload, hub (M4 to M7). */
 export function createInvoke(options: InvokeOptions): Invoke {
-  const { backends, directMethods, recordOutcome, fileInputs, edgeModule, hubHost, meter = noMeter } = options;
-  const record = meter.histogram('rpc.client.call.duration');
+  const { backends, directMethods, recordOutcome, fileInputs, edgeModule } = options;
 
   return async (request, body) => {
-    const { fields, objectId, route, claims, trace, steps, deadline } = request;
+    const { course, objectId, route, claims, deadline } = request;
+    const { fields, span } = course;
     const { correlationId, model, method } = fields;
     const { input = {}, timeout = timeoutRange.default } = body;
     fields.timeout = timeout;
-    if (steps.tell) tellDecoded(steps.tell, body);
+    course.decoded(body);
     const { inputs } = await declarationFor(request, backends);
     checkInputs(input, inputs, roundedInputs(body));
-    const signed = fileInputs({ input, inputs, claims, timeout, deadline, span: trace.span });
-    const files = await asStep(steps, 'sign the files', 'file storage', signed);
+    const signed = fileInputs({ input, inputs, claims, timeout, deadline, span });
+    const files = await course.waitsFor('sign the files', 'file storage', signed);
     const { device, target } = route;
     const payload = {
       correlationId,
@@ -61,21 +54,10 @@ export function createInvoke(options: InvokeOptions): Invoke {
       throw new Failure('too_large', detail);
     }
     deadline.check();
-    const sentAt = performance.now();
-    const span = beginMethod(trace, hubHost, device);
     const call = { device, module: edgeModule, payload, timeoutSeconds: timeout };
-    const result = await invokeAsStep(directMethods, call, method, steps);
-    const ms = performance.now() - sentAt;
-    endMethod(span, result);
-    if (result.kind === 'response') record(ms / 1000, '200', '');
-    else record(ms / 1000, result.status === undefined ? '' : statusValue(result.status), result.failure);
-    fields.hubMs = Math.round(ms);
+    const result = await course.call(call, directMethods.invoke);
     recordOutcome(result);
-    if (result.kind === 'failure') {
-      if (result.status !== undefined) fields.hubStatus = result.status;
-      if (result.code !== undefined) fields.errorCode = result.code;
-      throw failureFromHub(result);
-    }
+    if (result.kind === 'failure') throw failureFromHub(result);
     const methodResult = readMethodResponse(result);
     fields.methodStatus = methodResult.status;
     return methodResult;

@@ -3,7 +3,8 @@ import { answerLimits, type Json, MalformedJson, maxJsonDepth, memberOf, parseJs
 import { inexactIn } from '../protocol/jsonExactness.ts';
 import { allKeys } from '../protocol/jsonKeys.ts';
 import { isWhole } from '../protocol/jsonNumbers.ts';
-import { effects, Failure, type FailureOptions, type Invoked, invokedAfter, type Reason } from './failure.ts';
+import { effects, type Invoked, invokedAfter, type Reason } from '../protocol/methodFailures.ts';
+import { Failure, type FailureOptions } from './failure.ts';
 
 /** Limit of the hub for the payload of a direct method and for its response (M3). */
 export const maxPayloadBytes = 131_072;

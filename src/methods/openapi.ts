@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { guid, modelId } from '../protocol/fields.ts';
+import { failures } from '../protocol/methodFailures.ts';
 import { correlationForm } from './correlation.ts';
-import { failures } from './failure.ts';
 import { errors, invocation, result } from './schemas.ts';
 
 const description = `Invokes methods of object models whose owner is a device, or a module behind one.

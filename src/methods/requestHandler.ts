@@ -2,13 +2,10 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { Cancelled, createDeadline, type Deadline } from '../backends/deadline.ts';
 import type { MethodBackends } from '../backends/methodBackends.ts';
 import type { InvocableObject } from '../backends/objectForCaller.ts';
-import type { Log } from '../log/log.ts';
-import { type Meter, noMeter, statusValue } from '../metrics/meter.ts';
+import type { RequestFields } from '../observing/invocationFields.ts';
+import type { InvocationCourse, Invocations } from '../observing/invocations.ts';
 import { shortened } from '../protocol/details.ts';
 import { Rejection } from '../protocol/rejection.ts';
-import { asStep, createSteps, type Steps } from '../tap/steps.ts';
-import type { Taps } from '../tap/taps.ts';
-import type { Traces } from '../tracing/span.ts';
 import { createAcceptedTokens } from './acceptedTokens.ts';
 import type { AuthorizedRequest } from './authorizedRequest.ts';
 import { bearerToken, callerKey, callerOf, claimsOf, tokenHash } from './bearer.ts';
@@ -18,11 +15,9 @@ import type { Invoke } from './invoke.ts';
 import type { MethodResult } from './methodResponse.ts';
 import { receiveBody } from './receiveBody.ts';
 import { checkBodyHeaders, checkPath } from './requestChecks.ts';
-import { createRequestLog, type RequestFields } from './requestLog.ts';
-import { beginTrace, endRequest, type RequestTrace } from './requestSpan.ts';
+import { createRequestEnd } from './requestEnd.ts';
 import { routeOf } from './route.ts';
 import type { Invocation } from './schemas.ts';
-import { tellAnswered, tellInvoked } from './told.ts';
 
 /** One request. Each function is called once, in this order. */
 export interface InvocationRequest {
@@ -45,10 +40,11 @@ export interface InvocationRequest {
 
 /** From a request of the HTTP interface to the call to the hub. */
 export interface RequestHandler {
-  begin(fields: RequestFields): InvocationRequest;
+  /** @param traceparent of the caller */
+  begin(fields: RequestFields, traceparent?: string | readonly string[]): InvocationRequest;
   isStopping(): boolean;
   /** For operators: the requests without a log line yet, the oldest first. */
-  requests(): Iterable<RequestInProgress>;
+  requests(): Iterable<InvocationCourse>;
   /** Requests without a log line yet. */
   inProgress(): number;
   /** Refuses new requests. */
@@ -57,11 +53,6 @@ export interface RequestHandler {
   idle(): Promise<void>;
   /** Ends what is in progress before the call to the hub; the callers learn that nothing was invoked. */
   abort(): void;
-}
-
-export interface RequestInProgress {
-  readonly fields: Readonly<RequestFields>;
-  readonly steps: Steps;
 }
 
 /** What is known of a request whose caller may invoke. */
@@ -84,12 +75,7 @@ interface RequestHandlerOptions {
   readonly backends: Pick<MethodBackends, 'readObject'>;
   readonly invoke: Invoke;
   readonly concurrency: ConcurrencyLimits;
-  readonly log: Log;
-  /** Undefined: no spans are recorded. */
-  readonly traces: Traces | undefined;
-  /** Who follows which devices; nobody when omitted. */
-  readonly taps?: Taps;
-  readonly meter?: Meter;
+  readonly invocations: Invocations;
 }
 
 /** Time-out of all look-ups before the call to the hub (M6). */
@@ -102,26 +88,21 @@ export function createRequestHandler({
   backends,
   invoke,
   concurrency,
-  log,
-  traces,
-  taps,
-  meter = noMeter,
+  invocations,
 }: RequestHandlerOptions): RequestHandler {
-  const record = meter.histogram('http.server.request.duration');
   const aborted = new AbortController();
   const accepted = createAcceptedTokens();
   let isStopping = false;
-  const open = new Set<RequestInProgress>();
+  const open = new Set<InvocationCourse>();
   let onIdle = () => {};
 
   async function objectFor(
     { token, hash, isKnown }: CallersToken,
-    fields: RequestFields,
+    course: InvocationCourse,
     deadline: Deadline,
-    { traceparent, span }: RequestTrace,
   ): Promise<InvocableObject> {
-    const { correlationId, objectId, model } = fields;
-    const caller = { token, isKnown, correlationId, traceparent, span, deadline };
+    const { correlationId, objectId, model } = course.fields;
+    const caller = { token, isKnown, correlationId, course, deadline };
     const result = await deadline.unlessCancelled(backends.readObject(objectId, model, caller));
     switch (result.kind) {
       case 'object':
@@ -153,29 +134,16 @@ export function createRequestHandler({
       }),
     abort: () => aborted.abort(),
 
-    begin(fields) {
+    begin(fields, traceparent) {
       let release = () => {};
-      const steps = createSteps(undefined);
-      const request = { fields, steps };
-      open.add(request);
-      let trace: RequestTrace | undefined;
-      const beganAt = performance.now();
-      const requestLog = createRequestLog(
-        fields,
-        log,
-        () => {
-          release();
-          open.delete(request);
-          if (open.size === 0) onIdle();
-        },
-        (status, failure) => {
-          const reason = failure?.reason ?? (status === undefined ? 'caller_gone' : '');
-          const ms = performance.now() - beganAt;
-          record(ms / 1000, status === undefined ? '' : statusValue(status), reason);
-          if (steps.tell) tellAnswered(steps.tell, fields, status, failure, ms);
-          if (trace) endRequest(trace, fields, status, failure);
-        },
-      );
+      const course = invocations.begin(fields, traceparent);
+      open.add(course);
+      const end = createRequestEnd((status, failure) => {
+        course.ended(status, failure);
+        release();
+        open.delete(course);
+        if (open.size === 0) onIdle();
+      });
       const lookUpDeadline = createDeadline(lookUpSeconds, aborted.signal);
       let authorized: Authorized | undefined;
 
@@ -185,8 +153,6 @@ export function createRequestHandler({
       }
 
       async function authorize(headers: IncomingHttpHeaders) {
-        trace = beginTrace(traces, fields, headers['traceparent']);
-        fields.traceId = trace.traceId;
         if (isStopping) {
           throw new Failure('stopping', 'this front door is stopping; repeat it at once', { retryAfter: 1 });
         }
@@ -196,8 +162,7 @@ export function createRequestHandler({
         const isKnown = accepted.has(hash);
         release = concurrency.acquireLookUp(isKnown);
         const askedAt = performance.now();
-        const asked = objectFor({ token, hash, isKnown }, fields, lookUpDeadline, trace);
-        const object = await asStep(steps, 'read object model', 'information model', asked);
+        const object = await objectFor({ token, hash, isKnown }, course, lookUpDeadline);
         const lookUpMs = performance.now() - askedAt;
         release();
         const claims = claimsOf(token);
@@ -205,11 +170,10 @@ export function createRequestHandler({
         const route = routeOf(object.path);
         fields.device = shortened(route.device, maxLoggedPath);
         if (route.target !== '') fields.target = shortened(route.target, maxLoggedPath);
-        steps.tell = taps?.of(route.device, { correlationId: fields.correlationId });
-        if (steps.tell) tellInvoked(steps.tell, fields, lookUpMs);
+        course.routed(route.device, lookUpMs);
         checkBodyHeaders(headers);
         authorized = {
-          request: { fields, objectId: object.objectId, route, type: object.type, claims, trace, steps },
+          request: { course, objectId: object.objectId, route, type: object.type, claims },
           caller: callerKey(claims, hash),
           lookUpMs: lookUpDeadline.remaining(),
         };
@@ -232,11 +196,11 @@ export function createRequestHandler({
       }
 
       return {
-        authorize: (headers) => requestLog.track(() => withFailures(() => authorize(headers))),
-        receive: (body) => requestLog.track(() => withFailures(() => receive(body))),
-        invoke: (body) => requestLog.track(() => withFailures(() => invokeWith(body))),
-        failed: requestLog.failed,
-        closed: requestLog.closed,
+        authorize: (headers) => end.track(() => withFailures(() => authorize(headers))),
+        receive: (body) => end.track(() => withFailures(() => receive(body))),
+        invoke: (body) => end.track(() => withFailures(() => invokeWith(body))),
+        failed: end.failed,
+        closed: end.closed,
       };
     },
   };

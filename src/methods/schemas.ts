@@ -1,5 +1,5 @@
+import { effects, failures } from '../protocol/methodFailures.ts';
 import { correlationForm } from './correlation.ts';
-import { effects, failures } from './failure.ts';
 
 // JSON schemas of requests and responses, for validation and for the contract.
 

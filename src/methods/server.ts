@@ -70,7 +70,7 @@ export function createServer({ handler, contract, tls, log }: ServerOptions) {
       {
         schema: { body: invocation },
         async onRequest({ id, params, headers, raw }, reply) {
-          const invocation = handler.begin({ correlationId: id, ...params });
+          const invocation = handler.begin({ correlationId: id, ...params }, headers['traceparent']);
           requests.set(raw, invocation);
           reply.raw.once('close', () =>
             invocation.closed(reply.raw.writableFinished ? reply.raw.statusCode : undefined),

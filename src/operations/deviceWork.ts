@@ -1,6 +1,6 @@
 import type { BackendName, Backends } from '../backends/backends.ts';
 import type { DeviceWork } from '../engine/order/deviceWork.ts';
-import type { Step } from '../tap/steps.ts';
+import type { Step } from '../observing/course.ts';
 import { ageOf, secondsSince, shownTime } from './ages.ts';
 
 type Work = DeviceWork & { readonly partition: string };

@@ -1,3 +1,6 @@
+/** Whose side a failure is on. */
+export const faults = ['device', 'hub', 'service'] as const;
+
 /** All result codes of acknowledgements. Messages that fail with `fault` service are parked (G4). */
 export const resultCodes = {
   ok: { fault: 'nobody' },
@@ -11,7 +14,7 @@ export const resultCodes = {
   delivery_failed: { fault: 'hub' },
   timeout_exceeded: { fault: 'service' },
   internal_platform_error: { fault: 'service' },
-} as const satisfies Record<string, { fault: 'nobody' | 'device' | 'hub' | 'service' }>;
+} as const satisfies Record<string, { fault: 'nobody' | (typeof faults)[number] }>;
 
 export type ResultCode = keyof typeof resultCodes;
 export type FailureCode = Exclude<ResultCode, 'ok'>;

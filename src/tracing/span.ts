@@ -1,4 +1,4 @@
-import { newTraceparent, type TraceContext } from '../protocol/trace.ts';
+import { derivedTraceId, newTraceparent, type TraceContext, traceContextOf } from '../protocol/trace.ts';
 
 /** Texts are cut to 256 characters. Never a body, a token or a key (G5). */
 export type Attributes = Readonly<Record<string, string | number | boolean | undefined>>;
@@ -48,4 +48,31 @@ export function unrecorded(traceId: string): Span {
     end() {},
   };
   return span;
+}
+
+/** The trace of a message or an invocation. The trace id is the same whether spans are recorded or not (D105). */
+export interface Trace {
+  readonly traceId: string;
+  /** For requests that have no span of their own, and for the dead letter. */
+  readonly traceparent: string;
+  /** Undefined when no spans are recorded. */
+  readonly span: Span | undefined;
+}
+
+/**
+ * @param sent the `traceparent` of the sender or the caller
+ * @param id a UUID that they cannot choose
+ * @param root asked only when spans are recorded
+ */
+export function beginTrace(
+  traces: Traces | undefined,
+  sent: string | undefined,
+  id: string,
+  root: () => Pick<Root, 'name' | 'kind' | 'attributes'>,
+): Trace {
+  const link = traceContextOf(sent);
+  const samplingKey = derivedTraceId(id);
+  const traceId = link?.traceId ?? samplingKey;
+  const span = traces?.begin({ ...root(), traceId, samplingKey, link });
+  return { traceId, traceparent: span?.traceparent ?? newTraceparent(traceId), span };
 }

@@ -6,6 +6,7 @@ import type { Call } from '../../src/backends/call.ts';
 import { createDeadline } from '../../src/backends/deadline.ts';
 import type { Meter } from '../../src/metrics/meter.ts';
 import { Rejection } from '../../src/protocol/rejection.ts';
+import { courseOf } from '../support/courses.ts';
 import { recordingLog } from '../support/recordingLog.ts';
 import { type Script, type ScriptedBackend, scriptedBackend } from '../support/scriptedBackend.ts';
 
@@ -28,7 +29,7 @@ export const settings = {
 export const callOf = (changes: Partial<Call> = {}): Call => ({
   deviceId: 'd1',
   correlationId: 'c-1',
-  traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
+  course: courseOf(),
   idempotencySeed: 'd3f3b7c6-52a1-5c0e-9c39-6f6f4f2e7a11',
   deadline: createDeadline(300),
   ...changes,

@@ -5,8 +5,10 @@ import { createDeadline } from '../../src/backends/deadline.ts';
 import { createBackend } from '../../src/backends/http.ts';
 import { createObjectReader } from '../../src/backends/objectForCaller.ts';
 import { createRedaction } from '../../src/backends/redaction.ts';
-import { TransportFailure, type TransportFault } from '../../src/backends/transport.ts';
+import { TransportFailure } from '../../src/backends/transport.ts';
 import { createTroubles } from '../../src/log/troubles.ts';
+import type { TransportFault } from '../../src/protocol/backendCalls.ts';
+import { courseOf } from '../support/courses.ts';
 import { withFakeTimers } from '../support/fakeTimers.ts';
 import { recordingLog } from '../support/recordingLog.ts';
 import { callOf, rejection } from './harness.ts';
@@ -43,7 +45,7 @@ function informationModel({ connections = 1, ownSecret = 'our-own-client-secret'
   const renew = vi.fn(async () => 'another-of-our-tokens');
   const redact = createRedaction([ownSecret]);
   const backend = createBackend({
-    ...{ name: 'information model', url: 'http://im.invalid', adapter, redact, log },
+    ...{ backend: 'informationModel' as const, url: 'http://im.invalid', adapter, redact, log },
     tokens: { token: () => ours, renew, close: async () => {} },
     troubles: createTroubles(log),
     settings: backendSettings({ attemptTimeoutSeconds: 5, connections, circuitFailures: 3 }),
@@ -55,7 +57,7 @@ function informationModel({ connections = 1, ownSecret = 'our-own-client-secret'
     tokens: () => asked.map(({ token }) => token),
     lookUp: (token: string, { object = 1, isKnown = false, seconds = 10 } = {}) =>
       readObject(objectId(object), 'svc.device', {
-        ...{ token, isKnown, correlationId: 'c', traceparent: '' },
+        ...{ token, isKnown, correlationId: 'c', course: courseOf() },
         deadline: createDeadline(seconds),
       }),
     /** A call with our own token, as a message makes it. */

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { createDeadline } from '../../src/backends/deadline.ts';
-import { createSteps } from '../../src/tap/steps.ts';
-import type { Stage } from '../../src/tap/taps.ts';
+import type { Tell } from '../../src/tap/taps.ts';
+import { courseOf } from '../support/courses.ts';
 import { withFakeTimers } from '../support/fakeTimers.ts';
 import { callOf, scripted } from './harness.ts';
 
@@ -11,25 +11,24 @@ const model = 'GET /objects/o1/models/m';
 const probe = 'GET /objects/00000000-0000-0000-0000-000000000000/models/svc.device';
 const ok = [200, { objectId: 'o1', model: 'm', version: 1 }] as const;
 
-/** Reads an object for a message whose steps the test looks at. */
+/** Reads an object for a message whose course the test looks at. */
 function setUp(...[script, changes]: Parameters<typeof scripted>) {
   const { backends } = scripted(script, changes);
   return (deviceId: string, seconds: number, told: unknown[] = []) => {
-    const steps = createSteps((stage: Stage, fields: object, bodies, token) =>
-      told.push([stage, fields, bodies, token]),
-    );
-    const call = callOf({ deviceId, deadline: createDeadline(seconds), steps });
+    const tell: Tell = (...all) => told.push(all);
+    const course = courseOf({ tell });
+    const call = callOf({ deviceId, deadline: createDeadline(seconds), course });
     const work = backends.bind(call).informationModel.getModel('o1', 'm');
-    return { work: work.catch(() => undefined), waitsFor: () => [...steps.open].map((step) => step.waitsFor), steps };
+    return { work: work.catch(() => undefined), waitsFor: () => [...course.open].map((step) => step.waitsFor), course };
   };
 }
 
 describe('a call in progress', () => {
   it('says which operation of which backend it is, and that it waits for the answer', async () => {
     const read = setUp([{ call: model, reply: 'hang' }]);
-    const { work, steps } = read('d1', 5);
+    const { work, course } = read('d1', 5);
     await vi.advanceTimersByTimeAsync(0);
-    expect([...steps.open]).toEqual([
+    expect([...course.open]).toEqual([
       {
         kind: 'call',
         what: 'read object model',
@@ -40,7 +39,7 @@ describe('a call in progress', () => {
     ]);
     await vi.advanceTimersByTimeAsync(10_000);
     await work;
-    expect(steps.open.size).toBe(0);
+    expect(course.open.size).toBe(0);
   });
 
   it('says that it waits for a connection', async () => {

@@ -129,7 +129,7 @@ export const sabotages: readonly Sabotage[] = [
   {
     name: 'a failed message that is not among the dead letters',
     file: 'src/dispatch/dispatch.ts',
-    find: 'await letters.park(arrival, handled.failure, traceparent);',
+    find: 'await letters.park(arrival, handled.failure, course.traceparent);',
     replace: 'void letters;',
     reportedAs: ['lost'],
     showsIn: ['backend error of one device'],
@@ -147,7 +147,7 @@ export const sabotages: readonly Sabotage[] = [
     file: 'src/dispatch/dispatch.ts',
     find: 'else if (arrival.redelivered) await letters.release(arrival); // C1',
     replace: `else if (envelope.correlationId?.endsWith('-7')) {
-      await letters.park(arrival, new Rejection('internal_platform_error', 'none'), traceparent);
+      await letters.park(arrival, new Rejection('internal_platform_error', 'none'), course.traceparent);
     } else if (arrival.redelivered) await letters.release(arrival);`,
     reportedAs: ['state'],
     showsIn: calm,
@@ -241,14 +241,14 @@ export const sabotages: readonly Sabotage[] = [
   {
     name: 'a dead letter with the trace of nothing',
     file: 'src/dispatch/dispatch.ts',
-    find: 'await letters.park(arrival, handled.failure, traceparent);',
-    replace: 'await letters.park(arrival, handled.failure, newTraceparent(traceId));',
+    find: 'await letters.park(arrival, handled.failure, course.traceparent);',
+    replace: 'await letters.park(arrival, handled.failure, newTraceparent(derivedTraceId(randomUUID())));',
     reportedAs: ['state'],
     showsIn: ['backend error of one device'],
   },
   {
     name: 'a reply counted twice',
-    file: 'src/dispatch/handledMetrics.ts',
+    file: 'src/observing/messages.ts',
     find: "number < sent; number += 1) countReply('delivered');",
     replace: "number < sent + (ms > 100 ? 1 : 0); number += 1) countReply('delivered');",
     reportedAs: ['uncounted'],

@@ -1,8 +1,8 @@
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { describe, expect, it, vi } from 'vitest';
 import { idOf } from '../../src/deadLetters/deadLetter.ts';
-import type { Delivery } from '../../src/hub/replies/sender.ts';
 import { bytesToReserve } from '../../src/protocol/body.ts';
+import type { Delivery } from '../../src/protocol/delivery.ts';
 import { messageLimits } from '../../src/settings/groups/constants.ts';
 import { createTaps, type TapEvent } from '../../src/tap/taps.ts';
 import { dispatchEvent } from '../support/dispatching.ts';

@@ -1,22 +1,35 @@
-import { describe, expect, it } from 'vitest';
-import { type Course, writeHandled } from '../../src/dispatch/handledLine.ts';
-import type { Answered } from '../../src/dispatch/respond.ts';
+import { describe, expect, it, vi } from 'vitest';
 import { createLog } from '../../src/log/log.ts';
+import { noMeter } from '../../src/metrics/meter.ts';
+import { createMessages } from '../../src/observing/messages.ts';
+import type { Reply } from '../../src/protocol/c2d.ts';
 import { createEnvelopeReader } from '../../src/protocol/envelope.ts';
 import { messageLimits } from '../../src/settings/groups/constants.ts';
 import { hubEvent } from '../support/events.ts';
+import { withFakeTimers } from '../support/fakeTimers.ts';
 import { arrivalOf } from '../support/wiring.ts';
+
+withFakeTimers();
 
 const properties = { msgType: 'action', action: 'model.create', version: '2', correlationId: 'c-1' };
 const arrival = arrivalOf(hubEvent({ properties }));
 const { envelope } = createEnvelopeReader(messageLimits)('V2', properties, 'd1', 'e-1');
-const handled = { envelope, card: undefined, body: undefined, json: undefined, outcome: undefined, failure: undefined };
-const course: Course = { traceId: 't', waits: undefined, ms: 1.4, repliesMs: 40.4, backends: {} };
+const reply: Reply = {
+  ...{ kind: 'notification', deviceId: 'd1', messageId: 'm-1', correlationId: 'c-1', properties: {}, body: '{}' },
+};
 
-function lineOf(answered: Pick<Answered, 'sent' | 'dropped'>): Record<string, unknown> {
+/** The line of a message some of whose replies, which take 40 ms, are dropped. */
+function lineOf(sent: number, dropped: number): Record<string, unknown> {
   const lines: string[] = [];
   const log = createLog('debug', { write: (line) => void lines.push(line) });
-  writeHandled(log, arrival, handled, { failure: undefined, ...answered }, course);
+  const course = createMessages({ log, meter: noMeter }).begin(arrival, envelope, 'model.create', undefined);
+  vi.advanceTimersByTime(5);
+  course.answers();
+  const replies = Array.from({ length: sent + dropped }, () => course.reply(reply));
+  vi.advanceTimersByTime(40);
+  for (const [index, one] of replies.entries()) one.ended(index < sent ? 'delivered' : { dropped: 'queue_full' });
+  vi.advanceTimersByTime(1_000); // parking
+  course.ended(undefined);
   expect(lines).toHaveLength(1);
   return JSON.parse(lines[0] ?? '');
 }
@@ -28,7 +41,7 @@ describe('the line of a handled message', () => {
   it.each(combinations)(
     'with %i replies sent and %i dropped has the time of replies if there were any, all drops counted and ten named',
     (sent, count) => {
-      const { level, replies, repliesMs, dropped, droppedReplies } = lineOf({ sent, dropped: Array(count).fill(drop) });
+      const { level, replies, repliesMs, dropped, droppedReplies } = lineOf(sent, count);
       expect({ level, replies, repliesMs, dropped, droppedReplies }).toEqual({
         level: count > 0 ? 'warn' : 'info',
         replies: sent,

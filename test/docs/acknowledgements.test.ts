@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Delivery } from '../../src/hub/replies/sender.ts';
+import type { Delivery } from '../../src/protocol/delivery.ts';
 import { dispatchEvent } from '../support/dispatching.ts';
 import { hubEvent } from '../support/events.ts';
 import { requestProperties } from '../support/requestProperties.ts';

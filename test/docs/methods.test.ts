@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { failures } from '../../src/methods/failure.ts';
+import { failures } from '../../src/protocol/methodFailures.ts';
 import { settingDocs } from '../../src/settings/config.ts';
 import { codesIn, readPage, tableOf } from './markdown.ts';
 

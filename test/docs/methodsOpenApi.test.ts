@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { methodsOpenApi, methodsOpenApiFile } from '../../scripts/methodsOpenApi.ts';
-import { failures } from '../../src/methods/failure.ts';
+import { failures } from '../../src/protocol/methodFailures.ts';
 import { describedOperations } from '../support/contracts.ts';
 
 it('docs/contracts/methods.openapi.yaml is up to date: run `npm run docs`', () => {

@@ -2,7 +2,8 @@ import { describe, expect, it, vi } from 'vitest';
 import type { Requirement } from '../../src/engine/order/queued.ts';
 import { createSuspectsInWork } from '../../src/engine/quarantine/suspectsInWork.ts';
 import { createLog } from '../../src/log/log.ts';
-import { beginStep, createSteps } from '../../src/tap/steps.ts';
+import { beginStep } from '../../src/observing/course.ts';
+import { courseOf } from '../support/courses.ts';
 import { withFakeTimers } from '../support/fakeTimers.ts';
 import { budgetOf, events, partitionByHand } from './support/partitions.ts';
 
@@ -14,9 +15,9 @@ describe('what an operator sees of a device', () => {
   it('is its oldest message, what that does, and how many there are', async () => {
     const { partition, stays, end } = partitionByHand();
     await partition.admit(events('a1 a2 a3 b4'));
-    const steps = createSteps(undefined);
-    stays[0]?.begins?.(steps);
-    const step = beginStep(steps, 'call', 'replace object model', 'information model');
+    const course = courseOf();
+    stays[0]?.begins?.(course);
+    const step = beginStep(course, 'call', 'replace object model', 'information model');
     step.waitsFor = 'answer';
     expect(partition.devices(undefined).map(({ device }) => device)).toEqual(['a', 'b']);
     expect(partition.devices('a')).toEqual([
@@ -75,7 +76,7 @@ describe('what an operator sees of a device', () => {
     await settle();
     await partition.admit(events('b1'));
     await settle();
-    stays[0]?.begins?.(createSteps(undefined));
+    stays[0]?.begins?.(courseOf());
     expect(partition.devices(undefined)).toMatchObject([
       { device: 'a', state: 'in flight' },
       { device: 'b', state: 'waits for its turn' },

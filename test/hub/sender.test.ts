@@ -1,9 +1,9 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, it, vi } from 'vitest';
-import type { Delivery } from '../../src/hub/replies/sender.ts';
 import type { Refusal } from '../../src/hub/replies/sendFailure.ts';
 import { createTroubles } from '../../src/log/troubles.ts';
 import type { Reply } from '../../src/protocol/c2d.ts';
+import type { Delivery } from '../../src/protocol/delivery.ts';
 import { withFakeTimers } from '../support/fakeTimers.ts';
 import { recordingLog } from '../support/recordingLog.ts';
 import { replyTo, senderOver } from './support/replying.ts';

@@ -4,6 +4,8 @@ import { createLog } from '../../src/log/log.ts';
 import { createAcceptedTokens } from '../../src/methods/acceptedTokens.ts';
 import { createConcurrencyLimits } from '../../src/methods/concurrencyLimits.ts';
 import { createRequestHandler } from '../../src/methods/requestHandler.ts';
+import { noMeter } from '../../src/metrics/meter.ts';
+import { createInvocations } from '../../src/observing/invocations.ts';
 
 // Which tokens are known, and what that is used for (M14).
 
@@ -45,8 +47,7 @@ describe('a request', () => {
       },
       invoke: () => expect.unreachable(),
       concurrency: createConcurrencyLimits({ inFlight: 1, inFlightPerDevice: 1, bodies: { inAll: 1, ofCaller: 1 } }),
-      log: createLog('info', { write: () => {} }),
-      traces: undefined,
+      invocations: createInvocations({ log: createLog('silent'), meter: noMeter, hubHost: '' }),
     });
     for (const [token] of turns) {
       const request = handler.begin({ correlationId: 'c', objectId, model: 'svc.device', method: 'stop' });

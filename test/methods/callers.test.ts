@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Reason } from '../../src/methods/failure.ts';
+import type { Reason } from '../../src/protocol/methodFailures.ts';
 import { expectFailure } from './support/expectFailure.ts';
 import { methodDevice } from './support/methodDevice.ts';
 import { type CallOptions, conveyor, spare, startTestFrontDoor, type TestFrontDoor } from './support/testFrontDoor.ts';

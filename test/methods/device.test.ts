@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Invoked, Reason } from '../../src/methods/failure.ts';
+import type { Invoked, Reason } from '../../src/protocol/methodFailures.ts';
 import { expectFailure } from './support/expectFailure.ts';
 import { type MethodDevice, methodDevice } from './support/methodDevice.ts';
 import { conveyor, idle, startTestFrontDoor, type TestFrontDoor } from './support/testFrontDoor.ts';

@@ -1,7 +1,7 @@
 import { BlobServiceClient } from '@azure/storage-blob';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type Azurite, accountKey, connectionStringTo, startAzurite } from '../../sandbox/methods/azurite.ts';
-import type { Reason } from '../../src/methods/failure.ts';
+import type { Reason } from '../../src/protocol/methodFailures.ts';
 import { expectFailure } from './support/expectFailure.ts';
 import { type MethodDevice, methodDevice } from './support/methodDevice.ts';
 import { conveyor, startTestFrontDoor, type TestFrontDoor } from './support/testFrontDoor.ts';

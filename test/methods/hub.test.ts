@@ -1,7 +1,7 @@
 import mqtt from 'azure-iot-device-mqtt';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { StandingFault } from '../../sandbox/hub/faults/schema.ts';
-import type { Reason } from '../../src/methods/failure.ts';
+import type { Reason } from '../../src/protocol/methodFailures.ts';
 import { moduleClient } from '../sandbox/hub/support/clients.ts';
 import { soon } from '../support/soon.ts';
 import { expectFailure } from './support/expectFailure.ts';

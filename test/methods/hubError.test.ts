@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import { type MethodFailure, readHubError } from '../../src/hub/methods/hubError.ts';
+import { readHubError } from '../../src/hub/methods/hubError.ts';
+import type { MethodFailure } from '../../src/protocol/methodFailures.ts';
 
 const answered = (statusCode: number, responseBody: string, headers: Record<string, string> = {}) =>
   Object.assign(new Error('Not found'), {

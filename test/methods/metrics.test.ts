@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { prometheusNameOf } from '../../scripts/metricsPage.ts';
-import { failures } from '../../src/methods/failure.ts';
 import { methodMetrics } from '../../src/metrics/declared/methods.ts';
 import { declarationOf, namesIn } from '../../src/metrics/metrics.ts';
+import { failures } from '../../src/protocol/methodFailures.ts';
 import { parseMetrics, sampleOf } from '../support/promText.ts';
 import { type MethodDevice, methodDevice } from './support/methodDevice.ts';
 import { conveyor, idle, startTestFrontDoor, type TestFrontDoor } from './support/testFrontDoor.ts';

@@ -77,34 +77,18 @@ export const adminFaults: readonly Fault[] = [
     replace: 'bodies ? own : undefined',
     caughtBy: 'Only a tap that asks for bodies has them',
   }),
-  ...inFile(
-    'src/dispatch/dispatch.ts',
-    ['test/dispatch/dispatch.test.ts'],
-    {
-      fault: 'does not say that a message is left',
-      find: "      tell?.('left', { why: 'this instance no longer reads the partition' });\n",
-      replace: '',
-      caughtBy: 'that a message is left when its partition is taken from us',
-    },
-    {
-      fault: 'does not say that a message is left during a call',
-      find: 'if (handled === undefined) return leave();',
-      replace: 'if (handled === undefined) return false;',
-      caughtBy: 'that a message is left when its partition is taken from us during a call',
-    },
-    {
-      fault: 'does not say that a message is left that has failed',
-      find: 'if (isOurFault && context.ended.aborted) return leave();',
-      replace: 'if (isOurFault && context.ended.aborted) return false;',
-      caughtBy: 'that a message is left when its partition is taken from us when it has failed',
-    },
-    {
-      fault: 'does not say that a message is left between its replies',
-      find: 'if (answered === undefined) return leave();',
-      replace: 'if (answered === undefined) return false;',
-      caughtBy: 'that a message is left when its partition is taken from us between its replies',
-    },
-  ),
+  ...inFile('src/observing/messages.ts', ['test/dispatch/dispatch.test.ts'], {
+    fault: 'does not say that a message is left',
+    find: "          tell?.('left', { why: 'this instance no longer reads the partition' });\n",
+    replace: '',
+    caughtBy: 'that a message is left when its partition is taken from us',
+  }),
+  ...inFile('src/dispatch/dispatch.ts', ['test/dispatch/dispatch.test.ts'], {
+    fault: 'takes a message that is left for handled to its end',
+    find: 'if (!isHandled) course.left();',
+    replace: '',
+    caughtBy: 'that a message is left when its partition is taken from us during a call',
+  }),
   ...inFile(
     'src/operations/listening.ts',
     ['test/operations/slowClients.test.ts'],
@@ -157,15 +141,15 @@ export const adminFaults: readonly Fault[] = [
     replace: "one.device !== ''",
     caughtBy: 'and about no other device’s',
   }),
-  ...inFile('src/backends/tellAttempt.ts', ['test/backends/steps.test.ts'], {
+  ...inFile('src/observing/calls.ts', ['test/backends/steps.test.ts'], {
     fault: 'keeps to itself which token a backend may repeat',
-    find: '      response.token,\n',
-    replace: '',
+    find: 'response: end.data }, end.token)',
+    replace: 'response: end.data })',
     caughtBy: 'tells with an answer which token the call had',
   }),
-  ...inFile('src/backends/sending.ts', ['test/backends/steps.test.ts'], {
+  ...inFile('src/observing/calls.ts', ['test/backends/steps.test.ts'], {
     fault: 'never forgets a call',
-    find: '        steps?.open.delete(step);\n',
+    find: '          course.open.delete(step);\n',
     replace: '',
     caughtBy: 'says which operation of which backend it is',
   }),
@@ -181,10 +165,10 @@ export const adminFaults: readonly Fault[] = [
     replace: 'redactedJson(body, (text) => text)',
     caughtBy: 'with bodies but without signatures',
   }),
-  ...inFile('src/tap/steps.ts', ['test/methods/admin.test.ts'], {
+  ...inFile('src/observing/invocations.ts', ['test/methods/admin.test.ts'], {
     fault: 'never forgets a step of an invocation',
-    find: '    return await answer;\n  } finally {\n    steps?.open.delete(step);',
-    replace: '    return await answer;\n  } finally {\n    steps?.begunAt;',
+    find: '          open.delete(step);\n',
+    replace: '          void step;\n',
     caughtBy: 'says who waits for the device',
   }),
   ...inFile('src/hub/reading/consumer.ts', ['test/hub/partitionState.test.ts'], {

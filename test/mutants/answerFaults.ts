@@ -62,11 +62,11 @@ export const answerFaults: readonly Fault[] = [
   }),
   ...inFile('src/dispatch/dispatch.ts', dispatch, {
     fault: 'parks a message that another instance handles by now',
-    find: 'if (isOurFault && context.ended.aborted) return leave();',
+    find: 'if (isOurFault && context.ended.aborted) return false;',
     replace: '',
     caughtBy: 'was taken from us, with ack none',
   }),
-  ...inFile('src/dispatch/handledLine.ts', dispatch, {
+  ...inFile('src/observing/messageFields.ts', dispatch, {
     fault: 'passes over internal errors in silence',
     find: " || failure?.code === 'internal_platform_error'",
     replace: '',

@@ -87,7 +87,7 @@ export const clockFaults: readonly Fault[] = [
       caughtBy: 'only when the others have drifted apart',
     },
   ),
-  ...inFile('src/dispatch/handledLine.ts', dispatch, {
+  ...inFile('src/observing/messageFields.ts', dispatch, {
     fault: 'takes the time of reading for a time of day',
     find: 'timeOfDay(readAt) - enqueuedTimeUtc',
     replace: 'readAt - enqueuedTimeUtc',

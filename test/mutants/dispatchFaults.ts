@@ -24,22 +24,21 @@ export const dispatchFaults: readonly Fault[] = [
       replace: '1_000 + 0 * (json?.place.end ?? 0)',
       caughtBy: 'is charged once: an acknowledgement, which may repeat the body',
     },
-    {
-      fault: 'counts the time of parking as that of replies',
-      find: 'const course = { traceId, waits, ms, repliesMs, backends: times };',
-      replace:
-        'const course = { traceId, waits, ms, repliesMs: repliesMs + performance.now() - ended, backends: times };',
-      caughtBy: 'has the time of replies, without that of parking',
-    },
   ),
-  ...inFile('src/dispatch/dispatch.ts', ['test/dispatch/handledMetrics.test.ts'], {
+  ...inFile('src/observing/messages.ts', ['test/dispatch/dispatch.test.ts'], {
+    fault: 'counts the time of parking as that of replies',
+    find: 'repliedAt - answersAt',
+    replace: 'performance.now() - answersAt',
+    caughtBy: 'has the time of replies, without that of parking',
+  }),
+  ...inFile('src/observing/messages.ts', ['test/dispatch/handledMetrics.test.ts'], {
     fault: 'does not count a message that a defect has ended',
-    find: "      countHandled('internal_platform_error', other, arrival.generation);\n",
-    replace: '      void countHandled, other;\n',
+    find: "      countHandled('internal_platform_error', other, generation);\n",
+    replace: '',
     caughtBy: 'that a defect of ours ends is counted',
   }),
   ...inFile(
-    'src/dispatch/told.ts',
+    'src/observing/messageFields.ts',
     ['test/dispatch/dispatch.test.ts'],
     {
       fault: 'does not tell those who follow a device of dropped replies',
@@ -49,8 +48,8 @@ export const dispatchFaults: readonly Fault[] = [
     },
     {
       fault: 'does not tell those who follow a device that a message may be a repeat',
-      find: '    redelivered,\n    parkedBefore',
-      replace: '    ...{ redelivered: redelivered && undefined },\n    parkedBefore',
+      find: 'redelivered: arrival.redelivered,',
+      replace: 'redelivered: arrival.redelivered && undefined,',
       caughtBy: 'how its handling begins and ends',
     },
   ),
@@ -60,14 +59,14 @@ export const dispatchFaults: readonly Fault[] = [
     replace: 'void tell, whyNotOurs;',
     caughtBy: 'tells those who follow a device why its message is skipped',
   }),
-  ...inFile('src/dispatch/handledMetrics.ts', ['test/dispatch/dispatch.test.ts'], {
+  ...inFile('src/observing/messages.ts', ['test/dispatch/dispatch.test.ts'], {
     fault: 'records no time of replies that were all dropped',
     find: 'if (sent + dropped.length > 0) recordReplies',
     replace: 'if (sent > 0) recordReplies',
     caughtBy: 'as the metric has: an acknowledgement that is dropped',
   }),
   ...inFile(
-    'src/dispatch/handledLine.ts',
+    'src/observing/messageFields.ts',
     ['test/dispatch/handledLine.test.ts'],
     {
       fault: 'logs the time of no replies',

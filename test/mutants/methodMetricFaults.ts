@@ -9,7 +9,7 @@ const table = ['test/metrics/everyMetric.test.ts'];
 export const methodMetricFaults: readonly Fault[] = [
   ...inFile('src/backends/onceFor.ts', metrics, {
     fault: 'does not record reads of objects',
-    find: '        metrics.attempted(operation, method, response, sentAt);\n',
+    find: '        recorded.attempted(response, response instanceof TransportFailure || isPassing(response.status));\n',
     replace: '',
     caughtBy: 'has the reads of objects with the tokens of callers, by their outcome',
   }),
@@ -20,31 +20,31 @@ export const methodMetricFaults: readonly Fault[] = [
     caughtBy: 'has the connections, the circuits and the cache of its backends',
   }),
   ...inFile(
-    'src/methods/invoke.ts',
+    'src/observing/invocations.ts',
     metrics,
     {
       fault: 'takes each call to the hub for answered',
-      find: "if (result.kind === 'response') record(",
-      replace: 'if (result.kind !== undefined) record(',
+      find: "if (end.kind === 'response') recordCall(",
+      replace: 'if (end.kind !== undefined) recordCall(',
       caughtBy: 'has the calls to the hub, by what became of them',
     },
     {
       fault: 'takes the status of the device for that of the hub',
-      find: "record(ms / 1000, '200', '')",
-      replace: "record(ms / 1000, String(result.status), '')",
+      find: "recordCall(ms / 1000, '200', '')",
+      replace: "recordCall(ms / 1000, String(end.status), '')",
       caughtBy: 'has the calls to the hub, by what became of them',
     },
   ),
-  ...inFile('src/methods/requestHandler.ts', metrics, {
+  ...inFile('src/observing/invocationFields.ts', metrics, {
     fault: 'counts no reason of failed invocations',
-    find: "failure?.reason ?? (status === undefined ? 'caller_gone' : '')",
-    replace: "status === undefined ? 'caller_gone' : ''",
+    find: "failure?.reason ?? (status === undefined ? 'caller_gone' : undefined)",
+    replace: "status === undefined ? 'caller_gone' : undefined",
     caughtBy: 'has the invocations by status and reason, and those in progress',
   }),
-  ...inFile('src/methods/invoke.ts', fields, {
+  ...inFile('src/observing/invocations.ts', fields, {
     fault: 'logs the status of the hub as that of the method',
-    find: 'fields.hubStatus = result.status;',
-    replace: 'fields.methodStatus = result.status;',
+    find: 'fields.hubStatus = status;',
+    replace: 'fields.methodStatus = status;',
     caughtBy: 'a call that the hub refuses is told with its status and code',
   }),
   ...inFile('src/methods/requestHandler.ts', fields, {
@@ -53,10 +53,10 @@ export const methodMetricFaults: readonly Fault[] = [
     replace: 'fields.device = shortened(',
     caughtBy: 'an invocation is told with the status of the method',
   }),
-  ...inFile('src/methods/invoke.ts', table, {
+  ...inFile('src/observing/invocations.ts', table, {
     fault: 'records an answer of the device with the time of nothing',
-    find: "record(ms / 1000, '200', '');",
-    replace: "record(0, '200', '');",
+    find: "recordCall(ms / 1000, '200', '');",
+    replace: "recordCall(0, '200', '');",
     caughtBy: 'each number is told under its own name, with its own labels',
   }),
 ];

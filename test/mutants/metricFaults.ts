@@ -9,15 +9,15 @@ const exposed = ['test/metrics/exposition.test.ts'];
 
 /** In what is counted, and in how it is reported. */
 export const metricFaults: readonly Fault[] = [
+  ...inFile('src/dispatch/dispatch.ts', counted, {
+    fault: 'takes the name of the message from the device',
+    find: 'message.card?.name',
+    replace: 'message.envelope.name',
+    caughtBy: 'names that devices make up become no series',
+  }),
   ...inFile(
-    'src/dispatch/handledMetrics.ts',
+    'src/observing/messages.ts',
     counted,
-    {
-      fault: 'takes the name of the message from the device',
-      find: '{ card }, { failure,',
-      replace: '{ card: _, envelope: card }, { failure,',
-      caughtBy: 'names that devices make up become no series',
-    },
     {
       fault: 'counts every message as handled well',
       find: "const code = failure?.code ?? 'ok';",
@@ -44,17 +44,17 @@ export const metricFaults: readonly Fault[] = [
     caughtBy: 'cannot be parked is counted as a dead letter',
   }),
   ...inFile(
-    'src/backends/sending.ts',
+    'src/observing/calls.ts',
     counted,
     {
       fault: 'counts first attempts as repeats',
-      find: 'if (isRepeat) metrics.repeated();',
-      replace: 'metrics.repeated();',
+      find: 'if (attempts > 1) countRetry(backend);',
+      replace: 'countRetry(backend);',
       caughtBy: 'with its requests, its waits and its replies',
     },
     {
       fault: 'records no attempts',
-      find: 'metrics.attempted(operation, method, response, sentAt);',
+      find: 'measure(operation, method, end, ms);',
       replace: '',
       caughtBy: 'an attempt without a response is recorded with its reason',
     },
@@ -124,12 +124,12 @@ export const metricFaults: readonly Fault[] = [
     caughtBy: 'the last line of the log has each count under its own name',
   }),
   ...inFile(
-    'src/dispatch/handledLine.ts',
+    'src/observing/messageFields.ts',
     ['test/dispatch/everyField.test.ts'],
     {
       fault: 'writes the wait in the lane as that in the hub',
-      find: 'hubWaitMs: waits?.hubMs,\n      laneWaitMs: waits && Math.round(waits.laneMs),',
-      replace: 'hubWaitMs: waits && Math.round(waits.laneMs),\n      laneWaitMs: waits?.hubMs,',
+      find: 'hubWaitMs: waits?.hubMs,\n    laneWaitMs: waits && Math.round(waits.laneMs),',
+      replace: 'hubWaitMs: waits && Math.round(waits.laneMs),\n    laneWaitMs: waits?.hubMs,',
       caughtBy: 'is told in one line of the log, after a success',
     },
     {
@@ -139,10 +139,10 @@ export const metricFaults: readonly Fault[] = [
       caughtBy: 'is told in one line of the log, after a failure',
     },
   ),
-  ...inFile('src/dispatch/told.ts', ['test/dispatch/everyField.test.ts'], {
+  ...inFile('src/observing/messageFields.ts', ['test/dispatch/everyField.test.ts'], {
     fault: 'tells followers the time of the replies as that of the handling',
-    find: 'ms: Math.round(ms),\n    repliesMs: Math.round(repliesMs),',
-    replace: 'ms: Math.round(repliesMs),\n    repliesMs: Math.round(ms),',
+    find: 'ms: Math.round(ms),\n  repliesMs: Math.round(repliesMs),',
+    replace: 'ms: Math.round(repliesMs),\n  repliesMs: Math.round(ms),',
     caughtBy: 'is told to those who follow the device',
   }),
   ...inFile('src/dispatch/recognition.ts', every, {

@@ -112,7 +112,7 @@ export const outageFaults: readonly Fault[] = [
     },
     {
       fault: 'does not record probes',
-      find: "        metrics.attempted('probe', 'GET', response, sentAt);\n",
+      find: '        calls.probed(response, sentAt);\n',
       replace: '',
       caughtBy: 'is counted when it opens, with its probes',
     },

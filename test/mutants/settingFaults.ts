@@ -101,8 +101,8 @@ export const settingFaults: readonly Fault[] = [
   }),
   ...inFile('src/backends/backends.ts', every, {
     fault: 'takes the address of one backend for another',
-    find: "open('type registry', settings.typeRegistryUrl)",
-    replace: "open('type registry', settings.informationModelUrl)",
+    find: "open('typeRegistry', settings.typeRegistryUrl)",
+    replace: "open('typeRegistry', settings.informationModelUrl)",
     caughtBy: 'each setting gets to its part, in the unit that the part wants',
   }),
   ...inFile('src/deadLetters/open.ts', every, {

@@ -6,48 +6,44 @@ const spans = ['test/tracing/spans.test.ts'];
 
 /** In what records spans, and in the traces of messages and invocations. */
 export const traceFaults: readonly Fault[] = [
-  ...inFile(
-    'src/dispatch/messageSpan.ts',
-    dispatching,
-    {
-      fault: 'lets a device choose by its trace id what is recorded',
-      find: '    samplingKey,\n    link: sent,',
-      replace: '    samplingKey: traceId,\n    link: sent,',
-      caughtBy: 'does not follow the trace that a device has chosen',
-    },
-    {
-      fault: 'takes faults of devices for errors of the service',
-      find: "resultCodes[failure.code].fault !== 'device'",
-      replace: "resultCodes[failure.code].fault !== 'nobody'",
-      caughtBy: 'is no error when the device is at fault',
-    },
-    {
-      fault: 'ends no span of a message that another instance handles',
-      find: "    span.end({}, isHandled ? undefined : { type: 'released' });\n",
-      replace: '',
-      caughtBy: 'ends also when the partition is taken away',
-    },
-    {
-      fault: 'names spans as devices like',
-      find: 'findCard(generation, envelope.name)?.name',
-      replace: 'envelope.name',
-      caughtBy: 'does not have the name of a message that there is not',
-    },
-  ),
+  ...inFile('src/tracing/span.ts', dispatching, {
+    fault: 'lets a device choose by its trace id what is recorded',
+    find: '...root(), traceId, samplingKey, link',
+    replace: '...root(), traceId, samplingKey: traceId, link',
+    caughtBy: 'does not follow the trace that a device has chosen',
+  }),
+  ...inFile('src/observing/messageFields.ts', dispatching, {
+    fault: 'takes faults of devices for errors of the service',
+    find: "resultCodes[failure.code].fault !== 'device'",
+    replace: "resultCodes[failure.code].fault !== 'nobody'",
+    caughtBy: 'is no error when the device is at fault',
+  }),
+  ...inFile('src/observing/messages.ts', dispatching, {
+    fault: 'ends no span of a message that another instance handles',
+    find: "          span?.end({}, { type: 'released' });\n",
+    replace: '',
+    caughtBy: 'ends also when the partition is taken away',
+  }),
+  ...inFile('src/dispatch/dispatch.ts', dispatching, {
+    fault: 'names spans as devices like',
+    find: 'message.card?.name',
+    replace: 'message.envelope.name',
+    caughtBy: 'does not have the name of a message that there is not',
+  }),
   ...inFile('src/backends/sending.ts', dispatching, {
     fault: 'tells the backends nothing of the span of their call',
-    find: '          ...(span && { traceparent: span.traceparent }),\n',
-    replace: '',
+    find: '          traceparent: recorded.traceparent,\n',
+    replace: '          traceparent: course.traceparent,\n',
     caughtBy: 'are one for its handling, and below it one for each backend call and each reply',
   }),
   ...inFile('src/backends/onceFor.ts', ['test/methods/traces.test.ts'], {
     fault: 'tells the information model nothing of the span of a caller’s look-up',
-    find: 'span?.traceparent ?? traceparent',
-    replace: 'traceparent',
+    find: 'traceparent: recorded.traceparent',
+    replace: 'traceparent: course.traceparent',
     caughtBy: 'with a child for each call',
   }),
   ...inFile(
-    'src/backends/callSpan.ts',
+    'src/observing/calls.ts',
     dispatching,
     {
       fault: 'takes an expected refusal for an error',
@@ -103,10 +99,10 @@ export const traceFaults: readonly Fault[] = [
     replace: 'addresses',
     caughtBy: 'with the general address alone',
   }),
-  ...inFile('src/methods/requestSpan.ts', ['test/methods/traces.test.ts'], {
+  ...inFile('src/tracing/span.ts', ['test/methods/traces.test.ts'], {
     fault: 'hands the sampling flag of callers on',
     find: 'span?.traceparent ?? newTraceparent(traceId)',
-    replace: "span?.traceparent ?? (sent && typeof header === 'string' ? header : newTraceparent(traceId))",
+    replace: 'span?.traceparent ?? (link && sent) ?? newTraceparent(traceId)',
     caughtBy: 'whose span and sampling flag 00 go no further',
   }),
   ...inFile('src/hub/replies/sender.ts', ['test/hub/sender.test.ts'], {

@@ -1,11 +1,11 @@
 import type { BackendName } from '../../src/backends/backends.ts';
 import type { CardLimits } from '../../src/card/card.ts';
 import type { DeadLetter } from '../../src/deadLetters/deadLetter.ts';
-import type { Delivery } from '../../src/hub/replies/sender.ts';
 import { createLog } from '../../src/log/log.ts';
 import type { MeterWithReadings } from '../../src/metrics/meter.ts';
 import { summaryOf } from '../../src/metrics/summary.ts';
 import { fits, type Reply } from '../../src/protocol/c2d.ts';
+import type { Delivery } from '../../src/protocol/delivery.ts';
 import type { HubEvent } from '../../src/protocol/event.ts';
 import type { Taps } from '../../src/tap/taps.ts';
 import type { Traces } from '../../src/tracing/span.ts';

@@ -1,4 +1,4 @@
-import type { Step, Steps } from '../../tap/steps.ts';
+import type { Course, Step } from '../../observing/course.ts';
 import type { Lanes, LaneView, Wait } from './lanes.ts';
 import type { Queued } from './queued.ts';
 
@@ -20,9 +20,12 @@ export interface DeviceWork {
   readonly steps: readonly Readonly<Step>[];
 }
 
+/** What a message does from its beginning on. */
+export type Doing = Pick<Course, 'begunAt' | 'open'>;
+
 interface Followed extends Queued {
   readonly readAt: number;
-  readonly steps?: Steps | undefined;
+  readonly course?: Doing | undefined;
 }
 
 /**
@@ -42,21 +45,21 @@ export function deviceWorkIn<M extends Followed>(
 }
 
 function workOf<M extends Followed>({ deviceId, first, length }: LaneView<M>, wait: Wait | undefined): DeviceWork {
-  const { sequenceNumber, readAt, steps } = first;
+  const { sequenceNumber, readAt, course } = first;
   return {
     device: deviceId,
     messages: length,
     sequenceNumber,
     readAt,
-    state: stateOf(steps, wait),
+    state: stateOf(course, wait),
     needs: typeof wait === 'object' ? (wait.needs ?? []) : [],
-    begunAt: steps?.begunAt,
-    steps: [...(steps?.open ?? [])],
+    begunAt: course?.begunAt,
+    steps: [...(course?.open ?? [])],
   };
 }
 
-function stateOf(steps: Steps | undefined, wait: Wait | undefined): DeviceWork['state'] {
-  if (steps !== undefined || wait === undefined) return 'in flight';
+function stateOf(course: Doing | undefined, wait: Wait | undefined): DeviceWork['state'] {
+  if (course !== undefined || wait === undefined) return 'in flight';
   if (wait === 'room') return 'waits for room';
   return wait === 'turn' ? 'waits for its turn' : 'waits for backends';
 }

@@ -68,7 +68,7 @@ export function createIntake<A extends Arriving>(options: IntakeOptions<A>): Int
     kept: A | Kept<A>,
   ): Message<A> => ({
     next: undefined,
-    steps: undefined,
+    course: undefined,
     kept,
     sequenceNumber: event.sequenceNumber,
     cost,

@@ -1,7 +1,7 @@
 import type { Message as LogMessage } from '../../log/events.ts';
 import type { HubEvent } from '../../protocol/event.ts';
-import type { Steps } from '../../tap/steps.ts';
 import type { Budget } from '../budget/budget.ts';
+import type { Doing } from '../order/deviceWork.ts';
 import type { Queued } from '../order/queued.ts';
 import type { Begun } from '../progress/watermark.ts';
 import type { Fate } from '../quarantine/quarantine.ts';
@@ -13,7 +13,7 @@ export interface Message<A> extends Queued {
   kept: A | Kept<A>;
   readonly begun: Begun;
   /** Since its handling has begun. */
-  steps?: Steps | undefined;
+  course?: Doing | undefined;
   /** When it was read from the hub, as `performance.now()`. */
   readonly readAt: number;
 }
@@ -28,8 +28,8 @@ export interface MessageContext {
    * Only replies of so many bytes are left: moves the charge from the budget to `answering`, if it fits (D28).
    */
   answering(bytes: number): void;
-  /** Its handling begins: `steps` is what it does from now on. */
-  begins?(steps: Steps): void;
+  /** Its handling begins: `course` is what it does from now on. */
+  begins?(course: Doing): void;
   /** When aborted, the message makes no more calls and sends no more replies. */
   readonly ended: AbortSignal;
   /** When the message was read from the hub, as `performance.now()`; absent when it comes from the dead letters. */
@@ -132,8 +132,8 @@ export function createWork<A extends { readonly event: HubEvent }>(options: Work
           if (!isAside) moveAside(0);
         },
         answering: moveAside,
-        begins(steps) {
-          message.steps = steps;
+        begins(course) {
+          message.course = course;
         },
         ended,
         readAt,

@@ -1,6 +1,7 @@
+import type { MethodFailure } from '../../protocol/methodFailures.ts';
 import { Client } from '../replies/serviceSdk.ts';
 import { createHttpsRequests } from './httpsRequests.ts';
-import { type HubError, type MethodFailure, readHubError } from './hubError.ts';
+import { type HubError, readHubError } from './hubError.ts';
 
 export interface DirectMethod {
   readonly device: string;

@@ -1,23 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-
-/** Why there is no response of the device. */
-export type MethodFailure =
-  | 'device_offline'
-  /** It disconnected after the call had reached it. */
-  | 'device_gone'
-  | 'device_unknown'
-  | 'throttled'
-  | 'quota'
-  | 'refused'
-  | 'unavailable'
-  | 'too_large'
-  | 'bad_reply'
-  | 'no_reply'
-  | 'outcome_unknown'
-  | 'invalid'
-  /** This program has ended the call, before or after the request was sent. */
-  | 'stopped_unsent'
-  | 'stopped';
+import type { MethodFailure } from '../../protocol/methodFailures.ts';
 
 export interface HubError {
   readonly failure: MethodFailure;

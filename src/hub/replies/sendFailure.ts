@@ -1,3 +1,5 @@
+import type { RefusalReason } from '../../protocol/delivery.ts';
+
 /** Why the hub did not take a reply. */
 export interface Refusal {
   /**
@@ -5,20 +7,10 @@ export interface Refusal {
    * succeed; `never`: final.
    */
   readonly kind: 'connection' | 'hub' | 'later' | 'never';
-  readonly reason: DropReason | 'quota' | 'suspended';
+  readonly reason: RefusalReason;
   /** For a send that was not settled in time: its result, when the hub settles it later. */
   readonly late?: Promise<Refusal | undefined>;
 }
-
-export type DropReason =
-  | 'hub_unavailable'
-  | 'queue_full'
-  | 'throttled'
-  | 'unanswered'
-  | 'not_taken'
-  | 'unknown_device'
-  | 'too_large'
-  | 'refused';
 
 /** Temporary conditions that are no fault of the connection; the client has no name for them, or a misleading one. */
 const passing: readonly unknown[] = [

@@ -1,12 +1,10 @@
 import type { Troubles } from '../../log/troubles.ts';
 import { type Meter, noMeter } from '../../metrics/meter.ts';
 import { fits, type Reply } from '../../protocol/c2d.ts';
+import type { Delivery, DropReason, RefusalReason } from '../../protocol/delivery.ts';
 import { tell } from './replyTroubles.ts';
-import type { DropReason, Refusal } from './sendFailure.ts';
+import type { Refusal } from './sendFailure.ts';
 import type { SendQueue, SendQueueState } from './sendQueue.ts';
-
-/** The result for a reply: accepted by the hub, dropped for good, or stopped because the session has ended. */
-export type Delivery = 'delivered' | 'stopped' | { readonly dropped: DropReason };
 
 /** Sends replies to the hub. To keep the order of a device, the caller awaits each of its replies. */
 export interface Sender {
@@ -33,7 +31,7 @@ export interface ReplyObserver {
   /** The reply waits for its `turn` to be sent, or for the `hub` to take it. */
   waits(what: 'turn' | 'hub'): void;
   /** The hub has not taken it: called each time. */
-  refused(reason: Refusal['reason']): void;
+  refused(reason: RefusalReason): void;
 }
 
 interface SenderOptions {

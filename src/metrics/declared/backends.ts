@@ -1,29 +1,8 @@
+import { type BackendKey, backendNames, methods, operations, transportFaults } from '../../protocol/backendCalls.ts';
 import { requestBuckets } from './buckets.ts';
 import { closed, counter, gauge, histogram, open, updowncounter } from './declaration.ts';
 
-const backend = closed('device_messaging.backend', 'which backend', [
-  'informationModel',
-  'typeRegistry',
-  'principalManager',
-]);
-
-/** What the service asks of the backends, as texts for `details` and the log, too. */
-const operations = [
-  'read object model',
-  'create object model',
-  'replace object model',
-  'claim object model',
-  'read references',
-  'create references',
-  'look up object model',
-  'read type definition',
-  'create type definition',
-  'resolve identity',
-  'update identity',
-  'delete identity',
-] as const;
-
-export type Operation = (typeof operations)[number];
+const backend = closed('device_messaging.backend', 'which backend', Object.keys(backendNames) as BackendKey[]);
 
 const operation = closed('device_messaging.operation', 'what is asked of it; a probe asks whether it is back', [
   ...operations,
@@ -43,17 +22,9 @@ export const backendMetrics = {
     },
     backend,
     operation,
-    closed('http.request.method', 'method', ['GET', 'POST', 'PUT', 'DELETE']),
+    closed('http.request.method', 'method', methods),
     open('http.response.status_code', 'status of the response; absent when there was none'),
-    closed('error.type', 'why there was no response; absent when there was one', [
-      '',
-      'connection refused',
-      'no connection',
-      'connection lost',
-      'no answer in time',
-      'no access token',
-      'answer too large',
-    ]),
+    closed('error.type', 'why there was no response; absent when there was one', ['', ...transportFaults]),
   ),
   'device_messaging.backend.retries': counter(
     {

@@ -1,3 +1,4 @@
+import { faults, type ResultCode, resultCodes } from '../../protocol/codes.ts';
 import { longBuckets } from './buckets.ts';
 import { closed, counter, histogram, open, updowncounter } from './declaration.ts';
 
@@ -12,25 +13,8 @@ const place = closed(
   'in work, waiting in memory to begin, or with nothing left but replies to be sent',
   ['work', 'memory', 'replies'],
 );
-const code = closed('device_messaging.code', 'result code', [
-  'ok',
-  'validation_error',
-  'platform_event_validation_error',
-  'not_authorized',
-  'http_response_error',
-  'operation_not_supported',
-  'decompression_error',
-  'response_too_large',
-  'delivery_failed',
-  'timeout_exceeded',
-  'internal_platform_error',
-]);
-const fault = closed('error.type', 'whose side a failure is on; absent after a success', [
-  '',
-  'device',
-  'hub',
-  'service',
-]);
+const code = closed('device_messaging.code', 'result code', Object.keys(resultCodes) as ResultCode[]);
+const fault = closed('error.type', 'whose side a failure is on; absent after a success', ['', ...faults]);
 
 /** Messages from the hub to their end. */
 export const messageMetrics = {

@@ -1,16 +1,6 @@
+import { dropReasons, refusalReasons } from '../../protocol/delivery.ts';
 import { requestBuckets } from './buckets.ts';
 import { closed, counter, gauge, histogram, updowncounter } from './declaration.ts';
-
-const reasons = [
-  'hub_unavailable',
-  'queue_full',
-  'throttled',
-  'unanswered',
-  'not_taken',
-  'unknown_device',
-  'too_large',
-  'refused',
-] as const;
 
 /** Replies to devices. */
 export const replyMetrics = {
@@ -20,7 +10,7 @@ export const replyMetrics = {
       what: 'Replies of handled messages, by what became of them',
       use: 'All but `delivered` were dropped. `queue_full`: the device does not fetch its messages. Alert when `throttled` or `unanswered` increases: more replies than the tier of the hub takes.',
     },
-    closed('device_messaging.result', 'what became of it', ['delivered', ...reasons]),
+    closed('device_messaging.result', 'what became of it', ['delivered', ...dropReasons]),
   ),
   'messaging.client.operation.duration': histogram(
     {
@@ -30,7 +20,7 @@ export const replyMetrics = {
       constants: { 'messaging.system': 'iothub', 'messaging.operation.name': 'send' },
       buckets: requestBuckets,
     },
-    closed('error.type', 'why the hub did not take it; absent when it did', ['', ...reasons, 'quota', 'suspended']),
+    closed('error.type', 'why the hub did not take it; absent when it did', ['', ...refusalReasons]),
   ),
   'device_messaging.replies.unsettled': updowncounter(
     {

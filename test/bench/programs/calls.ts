@@ -6,6 +6,7 @@ import { createRedaction } from '../../../src/backends/redaction.ts';
 import { staticToken } from '../../../src/backends/token.ts';
 import { createTroubles } from '../../../src/log/troubles.ts';
 import { keysOf } from '../../../src/protocol/jsonKeys.ts';
+import { courseOf } from '../../support/courses.ts';
 import { answerParent } from '../processes/answerParent.ts';
 
 /** Calls a backend, by the service's client or by undici alone. argv: `ours` or `undici`. */
@@ -24,7 +25,7 @@ const silent = { info() {}, warn() {}, error() {} };
 
 function ours(port: number): () => Promise<void> {
   const backend = createBackend({
-    name: 'information model',
+    backend: 'informationModel',
     url: `http://127.0.0.1:${port}`,
     tokens: staticToken('bench'),
     log: silent,
@@ -36,7 +37,7 @@ function ours(port: number): () => Promise<void> {
     const call = {
       deviceId: 'device-1',
       correlationId: 'bench',
-      traceparent,
+      course: courseOf(),
       idempotencySeed: seed,
       deadline: createDeadline(300),
     };

@@ -11,6 +11,7 @@ import { createPartition } from '../../../src/engine/partition/partition.ts';
 import { openSpool } from '../../../src/engine/spool/spool.ts';
 import { messageLimits } from '../../../src/settings/groups/constants.ts';
 import { usual } from '../../engine/support/partitions.ts';
+import { courseOf } from '../../support/courses.ts';
 import { settings } from '../../support/environment.ts';
 import { hubEvent } from '../../support/events.ts';
 import { arrivalOf, wire } from '../../support/wiring.ts';
@@ -111,7 +112,7 @@ export function waitingService({ maxMessages = 500, spoolMessages = 100_000, ove
       out.add(name);
       const deviceId = 'finder';
       const deadline = createDeadline(0.05);
-      const call = { deviceId, correlationId: '', traceparent: '', idempotencySeed: objectId, deadline };
+      const call = { deviceId, correlationId: '', course: courseOf(), idempotencySeed: objectId, deadline };
       const bound = backends.bind(call);
       void (
         name === 'informationModel'

@@ -1,5 +1,5 @@
 import type { CardLimits } from '../../../src/card/card.ts';
-import type { Delivery } from '../../../src/hub/replies/sender.ts';
+import type { Delivery } from '../../../src/protocol/delivery.ts';
 import type { Script } from '../../support/scriptedBackend.ts';
 
 /** One message, what the backends are asked, and everything the devices get. */

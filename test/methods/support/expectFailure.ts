@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { failures, type Invoked, type Reason } from '../../../src/methods/failure.ts';
+import { failures, type Invoked, type Reason } from '../../../src/protocol/methodFailures.ts';
 import type { CallResult, Line, TestFrontDoor } from './testFrontDoor.ts';
 
 /** What a failure says of its effect when nothing more is known (M7). */

@@ -1,13 +1,17 @@
+import { vi } from 'vitest';
 import { createParking } from '../../../src/deadLetters/parking.ts';
-import { createHandledRecorder } from '../../../src/dispatch/handledMetrics.ts';
 import { createArrivals } from '../../../src/dispatch/recognition.ts';
-import type { Answered } from '../../../src/dispatch/respond.ts';
 import { createLog } from '../../../src/log/log.ts';
 import { findCard } from '../../../src/messages/index.ts';
 import type { Meter } from '../../../src/metrics/meter.ts';
+import { createMessages } from '../../../src/observing/messages.ts';
+import type { Reply } from '../../../src/protocol/c2d.ts';
 import type { ResultCode } from '../../../src/protocol/codes.ts';
+import type { Delivery } from '../../../src/protocol/delivery.ts';
+import { createEnvelopeReader } from '../../../src/protocol/envelope.ts';
 import { type Generation, undecodedProperties } from '../../../src/protocol/event.ts';
 import { Rejection } from '../../../src/protocol/rejection.ts';
+import { messageLimits } from '../../../src/settings/groups/constants.ts';
 import { hubEvent } from '../../support/events.ts';
 import { arrivalOf, now } from '../../support/wiring.ts';
 import { type Chapter, times } from '../support/points.ts';
@@ -30,35 +34,51 @@ const ends: readonly [times: number, code: ResultCode, name: string, generation:
   [61, 'internal_platform_error', 'identity.delete', 'V2'],
 ];
 
-const replies: Answered = {
-  failure: undefined,
-  sent: 62,
-  dropped: (
-    [
-      ['hub_unavailable', 63],
-      ['queue_full', 64],
-      ['throttled', 65],
-      ['unanswered', 66],
-      ['not_taken', 67],
-      ['unknown_device', 68],
-      ['too_large', 69],
-      ['refused', 70],
-    ] as const
-  ).flatMap(([reason, count]) => Array(count).fill({ kind: 'notification', device: 'd1', reason })),
+const replies: readonly [times: number, delivery: Delivery][] = [
+  [62, 'delivered'],
+  [63, { dropped: 'hub_unavailable' }],
+  [64, { dropped: 'queue_full' }],
+  [65, { dropped: 'throttled' }],
+  [66, { dropped: 'unanswered' }],
+  [67, { dropped: 'not_taken' }],
+  [68, { dropped: 'unknown_device' }],
+  [69, { dropped: 'too_large' }],
+  [70, { dropped: 'refused' }],
+];
+
+const reply: Reply = {
+  ...{ kind: 'notification', deviceId: 'd1', messageId: 'm-1', correlationId: 'c-1', properties: {}, body: '{}' },
 };
 
 function handle(meter: Meter) {
-  const record = createHandledRecorder(meter);
-  const unanswered = { failure: undefined, sent: 0, dropped: [] };
+  const messages = createMessages({ log, meter });
+  const begin = (generation: Generation, name: string, readAt?: number, event = hubEvent({ properties: ours })) => {
+    const { envelope } = createEnvelopeReader(messageLimits)(
+      generation,
+      {},
+      'd1',
+      '6f1c1f6e-5a3c-5b0e-9d3f-0a1c3c1f2a3b',
+    );
+    return messages.begin({ ...arrivalOf(event), generation }, envelope, findCard(generation, name)?.name, readAt);
+  };
   for (const [count, code, name, generation] of ends) {
-    const failure = code === 'ok' ? undefined : new Rejection(code, 'why');
     for (let done = 0; done < count; done += 1) {
-      const course = { waits: undefined, ms: 5, repliesMs: 0 };
-      record({ generation }, { card: findCard(generation, name) }, { ...unanswered, failure }, course);
+      const course = begin(generation, name);
+      vi.advanceTimersByTime(5);
+      course.answers();
+      course.ended(code === 'ok' ? undefined : new Rejection(code, 'why'));
     }
   }
-  const course = { waits: { hubMs: 901, laneMs: 902 }, ms: 0, repliesMs: 903 };
-  record({ generation: 'V2' }, { card: findCard('V2', 'model.create') }, replies, course);
+  const enqueuedTimeUtc = new Date(Date.now() - 902 - 901);
+  const event = { ...hubEvent({ properties: ours }), enqueuedTimeUtc };
+  const course = begin('V2', 'model.create', performance.now() - 902, event);
+  course.answers();
+  const all = replies.flatMap(([count, delivery]) =>
+    Array.from({ length: count }, () => [course.reply(reply), delivery] as const),
+  );
+  vi.advanceTimersByTime(903);
+  for (const [one, delivery] of all) one.ended(delivery);
+  course.ended(undefined);
 }
 
 async function recognise(meter: Meter) {

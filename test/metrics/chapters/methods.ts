@@ -1,13 +1,13 @@
 import { vi } from 'vitest';
 import { createDeadline } from '../../../src/backends/deadline.ts';
 import type { DirectMethodResult } from '../../../src/hub/methods/directMethods.ts';
-import type { MethodFailure } from '../../../src/hub/methods/hubError.ts';
 import { createLog } from '../../../src/log/log.ts';
-import { Failure, type Reason } from '../../../src/methods/failure.ts';
+import { Failure } from '../../../src/methods/failure.ts';
 import { createInvoke } from '../../../src/methods/invoke.ts';
 import { createRequestHandler } from '../../../src/methods/requestHandler.ts';
 import type { Meter } from '../../../src/metrics/meter.ts';
-import { createSteps } from '../../../src/tap/steps.ts';
+import { createInvocations } from '../../../src/observing/invocations.ts';
+import type { MethodFailure, Reason } from '../../../src/protocol/methodFailures.ts';
 import type { Chapter, Points } from '../support/points.ts';
 
 const fieldsOf = (method: string) => ({ correlationId: 'c-1', objectId: 'o', model: 'svc.device', method });
@@ -69,10 +69,12 @@ const failures: readonly [ms: number, status: number | undefined, failure: Metho
   [315, undefined, 'stopped'],
 ];
 
+const invocationsOf = (meter: Meter) => createInvocations({ log: createLog('silent'), meter, hubHost: 'hub' });
+
 function request(meter: Meter) {
   // Neither look-ups nor limits are asked here.
-  const unasked = { backends: {} as never, invoke: undefined as never, concurrency: {} as never, traces: undefined };
-  const handler = createRequestHandler({ ...unasked, log: createLog('silent'), meter });
+  const unasked = { backends: {} as never, invoke: undefined as never, concurrency: {} as never };
+  const handler = createRequestHandler({ ...unasked, invocations: invocationsOf(meter) });
   for (const [ms, status, reason] of requests) {
     const one = handler.begin(fieldsOf('stop'));
     vi.advanceTimersByTime(ms);
@@ -104,11 +106,11 @@ async function askDevices(meter: Meter) {
         },
         ...{ abort() {}, close() {} },
       },
-      ...{ recordOutcome() {}, fileInputs: async () => undefined, edgeModule: '', hubHost: 'hub', meter },
+      ...{ recordOutcome() {}, fileInputs: async () => undefined, edgeModule: '' },
     });
     const authorized = {
-      ...{ fields: fieldsOf('stop'), objectId: 'o1', route: { device: 'd1', target: '' }, type: 'pump@1', claims: {} },
-      ...{ trace: { span: undefined } as never, steps: createSteps(undefined), deadline: createDeadline(60) },
+      ...{ course: invocationsOf(meter).begin(fieldsOf('stop')), objectId: 'o1', type: 'pump@1', claims: {} },
+      ...{ route: { device: 'd1', target: '' }, deadline: createDeadline(60) },
     };
     const invoked = invoke(authorized, {}).catch(() => undefined);
     await vi.advanceTimersByTimeAsync(1_000);

@@ -1,0 +1,49 @@
+import type { BackendKey } from '../protocol/backendCalls.ts';
+import type { Tell } from '../tap/taps.ts';
+import type { Span } from '../tracing/span.ts';
+
+/** A message or an invocation from its beginning to its end: what its parts add to, and what an operator may ask for. */
+export interface Course {
+  /** As `performance.now()`. */
+  readonly begunAt: number;
+  /** Backend calls and replies in progress, in the order of their beginning. */
+  readonly open: Set<Step>;
+  /** W3C trace context of calls without a span. */
+  readonly traceparent: string;
+  /** Each call and each reply gets a child of it. Undefined when no spans are recorded. */
+  readonly span: Span | undefined;
+  /** What the calls took so far; each adds to it. */
+  readonly times: CallTimes;
+  /** Undefined while nobody follows the device, and while an invocation's device is not known. */
+  readonly tell: Tell | undefined;
+}
+
+/** By backend. Absent while there was no call. */
+export type CallTimes = Partial<Record<BackendKey, BackendTimes>>;
+
+interface BackendTimes {
+  calls: number;
+  /** Requests that were sent; more than the calls when some were repeated. */
+  attempts: number;
+  /** Sum over the calls, with the waits for a connection, for a backend that is down, and between attempts. */
+  ms: number;
+}
+
+/** What a message or an invocation does at this moment. */
+export interface Step {
+  readonly kind: 'call' | 'reply';
+  /** Of a call: the backend and the operation. Of a reply: its kind. */
+  readonly what: string;
+  /** The backend of a call, or what else is asked; the receiving device of a reply. */
+  readonly of: string;
+  /** As `performance.now()`. */
+  readonly since: number;
+  /** For calls `connection`, `circuit`, `answer` or `retry`; for replies `turn`, `hub`, or why the hub did not take it. */
+  waitsFor: string;
+}
+
+export function beginStep({ open }: Pick<Course, 'open'>, kind: Step['kind'], what: string, of: string): Step {
+  const step = { kind, what, of, since: performance.now(), waitsFor: kind === 'call' ? 'connection' : 'turn' };
+  open.add(step);
+  return step;
+}

@@ -1,0 +1,162 @@
+import { randomUUID } from 'node:crypto';
+import type { Log } from '../log/log.ts';
+import { type Meter, statusValue } from '../metrics/meter.ts';
+import type { MethodFailure } from '../protocol/methodFailures.ts';
+import type { Taps, Tell } from '../tap/taps.ts';
+import { beginTrace, type Traces } from '../tracing/span.ts';
+import { beginStep, type Course } from './course.ts';
+import {
+  attributesAtBegin,
+  attributesAtEnd,
+  type InvocationFailure,
+  isHarmless,
+  lineOf,
+  type RequestFields,
+  reasonOf,
+  route,
+  spanErrorOf,
+  toldAtBegin,
+  toldAtEnd,
+} from './invocationFields.ts';
+
+/** Records invocations at the front door: one log line each, metrics, spans, and what those who follow the device are told. */
+export interface Invocations {
+  /** @param traceparent of the caller */
+  begin(fields: RequestFields, traceparent?: string | readonly string[]): InvocationCourse;
+}
+
+export interface InvocationCourse extends Course {
+  readonly fields: RequestFields;
+  /**
+   * The device is known.
+   * @param lookUpMs how long the information model took to name it
+   */
+  routed(device: string, lookUpMs: number): void;
+  decoded(body: { readonly timeout?: number; readonly input?: object }): void;
+  /** Waits for an answer as a step. */
+  waitsFor<T>(what: string, of: string, answer: Promise<T>): Promise<T>;
+  /** Calls the direct method. */
+  call<M extends Method, E extends MethodEnd>(method: M, invoke: (method: M) => Promise<E>): Promise<E>;
+  /**
+   * Called once.
+   * @param status of the response; undefined when the caller disconnected before it was sent
+   */
+  ended(status: number | undefined, failure: InvocationFailure | undefined): void;
+}
+
+interface Method {
+  readonly device: string;
+  readonly module: string;
+  readonly payload: object | null;
+  readonly timeoutSeconds: number;
+}
+
+/** How the call of a direct method ends. */
+type MethodEnd =
+  | { readonly kind: 'response'; readonly status: number; readonly payload: unknown }
+  | { readonly kind: 'failure'; readonly failure: MethodFailure; readonly status?: number; readonly code?: number };
+
+interface InvocationsOptions {
+  readonly log: Log;
+  readonly meter: Meter;
+  /** For spans. */
+  readonly hubHost: string;
+  /** Undefined: no spans are recorded. */
+  readonly traces?: Traces | undefined;
+  /** Who follows which devices; nobody when omitted. */
+  readonly taps?: Taps | undefined;
+}
+
+export function createInvocations({ log, meter, hubHost, traces, taps }: InvocationsOptions): Invocations {
+  const record = meter.histogram('http.server.request.duration');
+  const recordCall = meter.histogram('rpc.client.call.duration');
+
+  function measureCall(end: MethodEnd, ms: number) {
+    if (end.kind === 'response') recordCall(ms / 1000, '200', '');
+    else recordCall(ms / 1000, end.status === undefined ? '' : statusValue(end.status), end.failure);
+  }
+
+  return {
+    begin(fields, sent) {
+      const { traceId, traceparent, span } = beginTrace(
+        traces,
+        typeof sent === 'string' ? sent : undefined,
+        randomUUID(),
+        () => ({
+          name: `POST ${route}`,
+          kind: 'server',
+          attributes: attributesAtBegin(fields),
+        }),
+      );
+      fields.traceId = traceId;
+      const begunAt = performance.now();
+      const open: Course['open'] = new Set();
+      let tell: Tell | undefined;
+
+      async function waitsFor<T>(what: string, of: string, answer: Promise<T>): Promise<T> {
+        const step = beginStep({ open }, 'call', what, of);
+        step.waitsFor = 'answer';
+        try {
+          return await answer;
+        } finally {
+          open.delete(step);
+        }
+      }
+
+      return {
+        fields,
+        begunAt,
+        open,
+        traceparent,
+        span,
+        times: {},
+        get tell() {
+          return tell;
+        },
+        routed(device, lookUpMs) {
+          tell = taps?.of(device, { correlationId: fields.correlationId });
+          tell?.('invoked', toldAtBegin(fields, lookUpMs));
+        },
+        decoded({ timeout, input }) {
+          tell?.('decoded', { timeout }, { body: input && JSON.stringify(input) });
+        },
+        waitsFor,
+        async call(method, invoke) {
+          const { device, module, payload, timeoutSeconds } = method;
+          const to = module === '' ? device : `${device}/${module}`;
+          tell?.('sent', { to, timeoutSeconds }, { request: JSON.stringify(payload) });
+          const called = span?.child('invoke direct method', 'client', {
+            'http.request.method': 'POST',
+            'server.address': hubHost,
+            'svc.device.id': device,
+          });
+          const sentAt = performance.now();
+          const end = await waitsFor(`method ${fields.method}`, 'device', invoke(method));
+          const ms = performance.now() - sentAt;
+          fields.hubMs = Math.round(ms);
+          measureCall(end, ms);
+          if (end.kind === 'response') {
+            tell?.('answer', { ms: Math.round(ms), status: end.status }, { response: JSON.stringify(end.payload) });
+            called?.end({ 'http.response.status_code': 200, 'svc.device.status': end.status });
+            return end;
+          }
+          const { failure, status, code } = end;
+          if (status !== undefined) fields.hubStatus = status;
+          if (code !== undefined) fields.errorCode = code;
+          tell?.('answer', { ms: Math.round(ms), failure, hubStatus: status, errorCode: code });
+          called?.end({ 'http.response.status_code': status }, { type: failure });
+          return end;
+        },
+        ended(status, failure) {
+          const ended = { fields, status, failure, ms: performance.now() - begunAt };
+          if (failure === undefined && status !== undefined) log.info(lineOf(ended), 'method invoked');
+          else if (isHarmless(ended)) log.info(lineOf(ended), 'method not invoked');
+          else log.warn(lineOf(ended), 'method not invoked, or its outcome is unknown');
+          record(ended.ms / 1000, status === undefined ? '' : statusValue(status), reasonOf(ended) ?? '');
+          tell?.('handled', toldAtEnd(ended));
+          span?.end(attributesAtEnd(ended), spanErrorOf(ended));
+        },
+      };
+    },
+  };
+}
