@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { Hub } from '../iot-hub-emulator/src/hub.ts';
+import type { Hub } from 'iot-hub-emulator';
 import type { Backends } from './backends/backends.ts';
 import type { SandboxState } from './state/state.ts';
 

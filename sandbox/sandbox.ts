@@ -1,8 +1,8 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Hub, startHub } from '../iot-hub-emulator/src/hub.ts';
-import { createJournal } from '../iot-hub-emulator/src/journal/journal.ts';
-import { makeDirectory } from '../iot-hub-emulator/src/values/makeDirectory.ts';
+import { type Hub, startHub } from 'iot-hub-emulator';
+import { makeDirectory } from 'iot-hub-emulator/directory';
+import { createJournal } from 'iot-hub-emulator/journal';
 import { type Backends, startBackends } from './backends/backends.ts';
 import { describeBackends, describeHub } from './describe.ts';
 import { connectDevice, type Device } from './device/device.ts';

@@ -1,12 +1,11 @@
 import { writeFileSync } from 'node:fs';
+import { immediateFaults, standingFaults } from 'iot-hub-emulator';
+import { type Operation, operations, schemas } from 'iot-hub-emulator/admin';
 import { z } from 'zod';
-import { type Operation, operations } from '../iot-hub-emulator/src/admin/operations.ts';
-import * as schemas from '../iot-hub-emulator/src/admin/schemas.ts';
-import { immediateFaults, standingFaults } from '../iot-hub-emulator/src/faults/schema.ts';
 import { contractPage } from './contractPage.ts';
 
 /** The contract of the hub's admin port as a page. `npm run docs` rewrites it; a test fails when it is behind. */
-export const hubAdminOpenApiFile = 'docs/contracts/hub-admin.openapi.yaml';
+export const hubAdminOpenApiFile = 'iot-hub-emulator/docs/admin.openapi.yaml';
 
 const description = `For tests, tools and people: devices, faults, counters and the journal of a running sandbox hub. It listens on the
 loopback interface only and needs no token, so it refuses requests of web pages (with an \`Origin\`, or for a host

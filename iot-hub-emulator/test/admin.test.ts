@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { freshHub } from '../src/testing/freshHub.ts';
 import { connectedDevice, publishPacket } from './support/device.ts';
-import { freshHub } from './support/hub.ts';
 
 let hub: Awaited<ReturnType<typeof freshHub>>;
 beforeAll(async () => {

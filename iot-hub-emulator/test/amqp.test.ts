@@ -3,8 +3,8 @@ import { connect } from 'node:net';
 import rhea, { type EventContext } from 'rhea';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { eventOverhead } from '../src/events/partitionLog.ts';
+import { freshHub } from '../src/testing/freshHub.ts';
 import { append, bareConnection, ended, eventReceiver, eventToken, putDeviceToken, putToken } from './support/bare.ts';
-import { freshHub } from './support/hub.ts';
 
 // Frame-level checks with a bare AMQP client: what the official ones are too well-behaved to try.
 

@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
 import { createAddresses } from '../src/identity/addresses.ts';
 import { createRegistry } from '../src/identity/registry.ts';
-import { freshHub } from './support/hub.ts';
+import { freshHub } from '../src/testing/freshHub.ts';
 
 const program = fileURLToPath(new URL('./support/clientTable.ts', import.meta.url));
 

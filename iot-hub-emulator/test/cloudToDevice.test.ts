@@ -3,8 +3,8 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type iothub from 'azure-iothub';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { freshHub } from '../src/testing/freshHub.ts';
 import { deviceClient, nameOfError, nextMessage, serviceClient, serviceMessage } from './support/clients.ts';
-import { freshHub } from './support/hub.ts';
 
 const program = fileURLToPath(new URL('./support/sendUnmodified.ts', import.meta.url));
 

@@ -6,8 +6,8 @@ import {
   type ReceivedEventData,
 } from '@azure/event-hubs';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { freshHub } from '../src/testing/freshHub.ts';
 import { listenToEvents } from './support/clients.ts';
-import { freshHub } from './support/hub.ts';
 
 // Official event clients that share the work by way of a checkpoint store, and consumer groups.
 

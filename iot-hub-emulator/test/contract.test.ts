@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { freshHub } from '../src/testing/freshHub.ts';
 import { append, eventReceiver } from './support/bare.ts';
 import { connectedDevice, publishPacket } from './support/device.ts';
-import { freshHub } from './support/hub.ts';
 
 interface Operation {
   responses: Record<string, { $ref?: string; content?: { 'application/json': { schema: object } } }>;
@@ -14,7 +14,7 @@ interface Contract {
   components: { schemas: Record<string, object>; responses: Record<string, object> };
 }
 
-const contract = parse(readFileSync('docs/contracts/hub-admin.openapi.yaml', 'utf8')) as Contract;
+const contract = parse(readFileSync('iot-hub-emulator/docs/admin.openapi.yaml', 'utf8')) as Contract;
 const ajv = new Ajv2020({ strict: false, formats: { 'date-time': true } }).addSchema(contract, 'contract');
 
 let hub: Awaited<ReturnType<typeof freshHub>>;

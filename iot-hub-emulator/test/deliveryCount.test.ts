@@ -3,9 +3,9 @@ import type device from 'azure-iot-device';
 import amqp from 'azure-iot-device-amqp';
 import { expect, onTestFinished, test } from 'vitest';
 import type { DeviceboundRules } from '../src/cloudToDevice/deviceQueues.ts';
+import { freshHub } from '../src/testing/freshHub.ts';
 import { deviceClient, serviceClient, serviceMessage } from './support/clients.ts';
 import { connectedDevice, subscribe } from './support/device.ts';
-import { freshHub } from './support/hub.ts';
 
 // What counts as a delivery: only what the device abandons.
 

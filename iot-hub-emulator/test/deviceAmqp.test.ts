@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import rhea, { type EventContext } from 'rhea';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { maxEventSize } from '../src/events/events.ts';
+import { freshHub } from '../src/testing/freshHub.ts';
 import { bareConnection, ended, outcomeOf, putDeviceToken } from './support/bare.ts';
 import { listenToEvents } from './support/clients.ts';
-import { freshHub } from './support/hub.ts';
 
 // What AMQP devices can do and the official client for Node.js does not: batches, typed properties, and mischief.
 

@@ -3,6 +3,7 @@ import amqp from 'azure-iot-device-amqp';
 import mqtt from 'azure-iot-device-mqtt';
 import type iothub from 'azure-iothub';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { freshHub } from '../src/testing/freshHub.ts';
 import {
   called,
   deviceClient,
@@ -13,7 +14,6 @@ import {
   serviceClient,
   serviceMessage,
 } from './support/clients.ts';
-import { freshHub } from './support/hub.ts';
 
 // What the official device clients can do, the same over AMQP and MQTT.
 

@@ -1,8 +1,8 @@
 import type { ReceivedEventData } from '@azure/event-hubs';
 import type device from 'azure-iot-device';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { freshHub } from '../src/testing/freshHub.ts';
 import { deviceClient, deviceMessage, type Listening, listenToEvents } from './support/clients.ts';
-import { freshHub } from './support/hub.ts';
 
 let hub: Awaited<ReturnType<typeof freshHub>>;
 let client: device.Client;

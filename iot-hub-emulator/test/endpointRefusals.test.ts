@@ -1,8 +1,8 @@
 import { EventHubConsumerClient, EventHubProducerClient } from '@azure/event-hubs';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { freshHub } from '../src/testing/freshHub.ts';
+import { inject } from '../src/testing/inject.ts';
 import { listenToEvents } from './support/clients.ts';
-import { freshHub } from './support/hub.ts';
-import { inject } from './support/inject.ts';
 
 // What the official event client is told when the event endpoint refuses it.
 

@@ -1,8 +1,8 @@
 import { EventHubConsumerClient, type EventPosition } from '@azure/event-hubs';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { freshHub } from '../src/testing/freshHub.ts';
 import { type Listening, listenToEvents } from './support/clients.ts';
 import { connectedDevice, publishPacket } from './support/device.ts';
-import { freshHub } from './support/hub.ts';
 
 const bodies = (listening: { events: { body: Buffer }[] }) => listening.events.map(({ body }) => body.toString());
 const quick = { retryOptions: { maxRetries: 0, timeoutInMs: 5000 } };

@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import rhea from 'rhea';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { beginning, compound, emptyElements, nestedLists, section } from '../../test/support/rawAmqp.ts';
+import { freshHub } from '../src/testing/freshHub.ts';
 import { bareConnection, outcomeOf, putDeviceToken, putToken } from './support/bare.ts';
-import { freshHub } from './support/hub.ts';
+import { beginning, compound, emptyElements, nestedLists, section } from './support/rawAmqp.ts';
 
 // AMQP that would end the hub in its library's decoder: it takes all memory, or overflows the stack.
 

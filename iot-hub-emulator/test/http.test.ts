@@ -3,10 +3,10 @@ import { request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { connect } from 'node:net';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { soon } from '../../test/support/soon.ts';
 import { readBody } from '../src/http/body.ts';
 import { createRouter, splitUrl } from '../src/http/routes.ts';
 import { createHttpServer, isLocal, type Serving } from '../src/http/server.ts';
+import { soon } from './support/soon.ts';
 
 describe('routes', () => {
   const routes = [

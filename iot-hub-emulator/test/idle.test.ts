@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { EventHubConsumerClient, EventHubProducerClient } from '@azure/event-hubs';
 import { expect, onTestFinished, test } from 'vitest';
 import type { IdleRules } from '../src/limits/idle.ts';
+import { freshHub } from '../src/testing/freshHub.ts';
 import { bareConnection, eventReceiver, putToken } from './support/bare.ts';
 import { serviceClient, serviceMessage } from './support/clients.ts';
-import { freshHub } from './support/hub.ts';
 
 // What nobody uses is ended. The real hub takes minutes, these hubs milliseconds.
 

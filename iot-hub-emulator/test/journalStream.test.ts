@@ -3,11 +3,11 @@ import type { Server, ServerResponse } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, expect, test, vi } from 'vitest';
-import { soon } from '../../test/support/soon.ts';
 import { createHttpServer } from '../src/http/server.ts';
 import { createJournal } from '../src/journal/journal.ts';
 import { parseQuery } from '../src/journal/read.ts';
 import { streamJournal } from '../src/journal/stream.ts';
+import { soon } from './support/soon.ts';
 
 const ends: (() => unknown)[] = [];
 afterEach(async () => {

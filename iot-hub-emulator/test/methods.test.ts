@@ -2,9 +2,9 @@ import amqp from 'azure-iot-device-amqp';
 import mqtt from 'azure-iot-device-mqtt';
 import type iothub from 'azure-iothub';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { freshHub } from '../src/testing/freshHub.ts';
 import { deviceClient, moduleClient, serviceClient } from './support/clients.ts';
 import { connectedDevice, type RawDevice } from './support/device.ts';
-import { freshHub } from './support/hub.ts';
 
 // Direct methods as the official service client meets them.
 

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { freshHub } from '../src/testing/freshHub.ts';
 import { bareConnection, ended, outcomeOf, putDeviceToken } from './support/bare.ts';
 import { deviceClient, deviceMessage, listenToEvents, registryClient } from './support/clients.ts';
-import { freshHub } from './support/hub.ts';
 
 // Devices that name the model by which they can be understood.
 

@@ -1,6 +1,7 @@
 import type { IConnectPacket } from 'mqtt-packet';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { signSas } from '../src/identity/sas.ts';
+import { freshHub } from '../src/testing/freshHub.ts';
 import {
   connectedDevice,
   connectPacket,
@@ -9,7 +10,6 @@ import {
   rawDevice,
   subscribe,
 } from './support/device.ts';
-import { freshHub } from './support/hub.ts';
 
 let hub: Awaited<ReturnType<typeof freshHub>>;
 let healthy: RawDevice;

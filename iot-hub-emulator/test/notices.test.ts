@@ -1,8 +1,8 @@
 import type { ReceivedEventData } from '@azure/event-hubs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { noticeSources } from '../src/notices/notice.ts';
+import { freshHub } from '../src/testing/freshHub.ts';
 import { called, deviceClient, listenToEvents, moduleClient, registryClient } from './support/clients.ts';
-import { freshHub } from './support/hub.ts';
 
 // Events of the hub's own, as Microsoft's page "IoT Hub non-telemetry event schemas" shows them. What devices and services do
 // here they do by the official clients, and so does who reads the events.

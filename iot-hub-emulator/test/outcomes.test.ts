@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import type { Delivery, EventContext, Message, Sender } from 'rhea';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { freshHub } from '../src/testing/freshHub.ts';
 import { bareConnection, putDeviceToken, serviceLink, toDevice } from './support/bare.ts';
 import { nameOfError, serviceClient, serviceMessage } from './support/clients.ts';
-import { freshHub } from './support/hub.ts';
 
 // rhea as a server gives the second of two outcomes that leave together the state of the first. Of many messages on one
 // link, each must have its own outcome.

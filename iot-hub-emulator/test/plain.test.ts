@@ -6,9 +6,9 @@ import { promisify } from 'node:util';
 import rhea, { type Connection, type EventContext } from 'rhea';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { signSas } from '../src/identity/sas.ts';
+import { freshHub } from '../src/testing/freshHub.ts';
+import { inject } from '../src/testing/inject.ts';
 import { ended, outcomeOf, toDevice } from './support/bare.ts';
-import { freshHub } from './support/hub.ts';
-import { inject } from './support/inject.ts';
 
 // Names and passwords instead of tokens at $cbs, and the way from the hub's own name to its events.
 

@@ -1,7 +1,7 @@
 import { EventHubProducerClient } from '@azure/event-hubs';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { freshHub } from '../src/testing/freshHub.ts';
 import { listenToEvents } from './support/clients.ts';
-import { freshHub } from './support/hub.ts';
 
 // The official producer of events, which no policy of an IoT hub lets send.
 

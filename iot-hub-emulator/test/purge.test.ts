@@ -6,9 +6,9 @@ import type iothub from 'azure-iothub';
 import { IoTHubTokenCredentials } from 'azure-iothub/dist/auth/iothub_token_credentials.js';
 import { IotHubGatewayServiceAPIs } from 'azure-iothub/dist/pl/iotHubGatewayServiceAPIs.js';
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
+import { freshHub } from '../src/testing/freshHub.ts';
 import { deviceClient, nameOfError, serviceClient, serviceMessage } from './support/clients.ts';
 import { connectedDevice } from './support/device.ts';
-import { freshHub } from './support/hub.ts';
 
 // What the protocol layer of azure-iothub offers beside its clients: purging a queue, and statistics.
 

@@ -1,8 +1,8 @@
 import iothub from 'azure-iothub';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { freshHub } from '../src/testing/freshHub.ts';
 import { called, nameOfError, registryClient, viaAgent } from './support/clients.ts';
 import { connectedDevice } from './support/device.ts';
-import { freshHub } from './support/hub.ts';
 
 // What people use the official registry client for.
 

@@ -6,6 +6,7 @@ import iothub from 'azure-iothub';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { bounds } from '../src/limits/bounds.ts';
+import { freshHub } from '../src/testing/freshHub.ts';
 import {
   agentOf,
   deviceClient,
@@ -15,7 +16,6 @@ import {
   serviceMessage,
   withSettings,
 } from './support/clients.ts';
-import { freshHub } from './support/hub.ts';
 
 // What the official service client can do besides sending.
 

@@ -4,9 +4,9 @@ import amqp from 'azure-iot-device-amqp';
 import rhea, { type EventContext, type Sender } from 'rhea';
 import { expect, onTestFinished, test } from 'vitest';
 import type { HubOptions } from '../src/hub.ts';
+import { freshHub } from '../src/testing/freshHub.ts';
 import { bareConnection, ended, nextOutcome, outcomeOf, putDeviceToken, putToken } from './support/bare.ts';
 import { deviceClient, deviceMessage, nameOfError } from './support/clients.ts';
-import { freshHub } from './support/hub.ts';
 
 // Messages that are larger than the size that the hub announces for each link.
 

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } fro
 import type { HubRules } from '../src/core/core.ts';
 import { createThrottle } from '../src/limits/throttle.ts';
 import { limitsOfRates, tierLimits } from '../src/limits/tiers.ts';
+import { freshHub } from '../src/testing/freshHub.ts';
 import {
   deviceClient,
   deviceMessage,
@@ -14,7 +15,6 @@ import {
   serviceMessage,
 } from './support/clients.ts';
 import { connectedDevice, connectPacket, publishPacket, rawDevice } from './support/device.ts';
-import { freshHub } from './support/hub.ts';
 
 const throttled = { condition: 'com.microsoft:device-container-throttled' };
 

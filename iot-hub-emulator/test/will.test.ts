@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import mqtt from 'mqtt';
 import { expect, onTestFinished, test } from 'vitest';
+import { freshHub } from '../src/testing/freshHub.ts';
 import { listenToEvents } from './support/clients.ts';
 import { connectPacket } from './support/device.ts';
-import { freshHub } from './support/hub.ts';
 
 // The device clients have no will: mqtt.js has.
 

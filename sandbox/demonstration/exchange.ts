@@ -1,4 +1,4 @@
-import type { Hub } from '../../iot-hub-emulator/src/hub.ts';
+import type { Hub } from 'iot-hub-emulator';
 import type { Backends } from '../backends/backends.ts';
 import type { BackendCall } from '../backends/calls/calls.ts';
 import type { Device, Reply } from '../device/device.ts';

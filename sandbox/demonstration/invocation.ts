@@ -1,4 +1,4 @@
-import type { FaultOf } from '../../iot-hub-emulator/src/faults/schema.ts';
+import type { FaultOf } from 'iot-hub-emulator';
 import type { ModuleRequest } from '../edge/modules.ts';
 import type { FrontDoorExchange } from '../invoke/call.ts';
 import type { FoundObject } from '../invoke/find.ts';

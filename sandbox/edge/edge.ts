@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Hub } from '../../iot-hub-emulator/src/hub.ts';
-import { makeDirectory } from '../../iot-hub-emulator/src/values/makeDirectory.ts';
+import type { Hub } from 'iot-hub-emulator';
+import { makeDirectory } from 'iot-hub-emulator/directory';
 import type { Backends } from '../backends/backends.ts';
 import { freePort } from '../service/freePort.ts';
 import { type ServiceProcess, startService } from '../service/process.ts';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { EntryOf } from '../../iot-hub-emulator/src/journal/entry.ts';
+import type { EntryOf } from 'iot-hub-emulator/journal';
 import { type BackendCall, type CallEntry, callsIn } from '../backends/calls/calls.ts';
 import type { MethodsState, SandboxState } from '../state/state.ts';
 

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { Hub } from '../../iot-hub-emulator/src/hub.ts';
+import type { Hub } from 'iot-hub-emulator';
 import type { Backends } from '../backends/backends.ts';
 import { frontDoorEnvironment } from '../service/environment.ts';
 import { freePort } from '../service/freePort.ts';

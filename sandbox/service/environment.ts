@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Hub } from '../../iot-hub-emulator/src/hub.ts';
+import type { Hub } from 'iot-hub-emulator';
 import type { Backends } from '../backends/backends.ts';
 
 /** Where the service of a sandbox in this folder keeps what it keeps. */

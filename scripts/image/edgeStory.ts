@@ -1,7 +1,7 @@
 import { chown, copyFile, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { startHub } from 'iot-hub-emulator';
 import mqtt from 'mqtt';
-import { startHub } from '../../iot-hub-emulator/src/hub.ts';
 import { startBroker } from '../../sandbox/edge/broker.ts';
 import { freePort } from '../../sandbox/service/freePort.ts';
 import { startService } from '../../sandbox/service/process.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Hub } from '../../iot-hub-emulator/src/hub.ts';
+import type { Hub } from 'iot-hub-emulator';
 import { connectDevice, type Device } from '../../sandbox/device/device.ts';
 import { idOf, type Message } from './sealed.ts';
 

@@ -1,10 +1,9 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { encodeDeviceEvent } from '../../iot-hub-emulator/src/events/deviceEvent.ts';
-import { stableHash } from '../../iot-hub-emulator/src/events/events.ts';
-import { type Hub, startHub } from '../../iot-hub-emulator/src/hub.ts';
-import type { EntryOf } from '../../iot-hub-emulator/src/journal/entry.ts';
-import { createJournal } from '../../iot-hub-emulator/src/journal/journal.ts';
+import { type Hub, startHub } from 'iot-hub-emulator';
+import type { EntryOf } from 'iot-hub-emulator/journal';
+import { createJournal } from 'iot-hub-emulator/journal';
+import { encodeDeviceEvent, stableHash } from 'iot-hub-emulator/testing';
 import { type Backends, startBackends } from '../../sandbox/backends/backends.ts';
 import { serviceEnvironment } from '../../sandbox/service/environment.ts';
 import { freePort } from '../../sandbox/service/freePort.ts';

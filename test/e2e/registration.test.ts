@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
+import { placeAnnotations } from 'iot-hub-emulator/testing';
 import rhea from 'rhea';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { placeAnnotations } from '../../iot-hub-emulator/src/events/deviceEvent.ts';
 import { demonstrate } from '../../sandbox/demonstration/demonstrate.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { envelope } from '../../sandbox/stories/wire.ts';

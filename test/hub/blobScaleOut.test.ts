@@ -1,6 +1,5 @@
+import { freshHub, inject } from 'iot-hub-emulator/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { freshHub } from '../../iot-hub-emulator/test/support/hub.ts';
-import { inject } from '../../iot-hub-emulator/test/support/inject.ts';
 import { type Azurite, startAzurite } from '../../sandbox/methods/azurite.ts';
 import { type Consumer, createConsumer } from '../../src/hub/reading/consumer.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';

@@ -1,8 +1,7 @@
 import { join } from 'node:path';
+import { freshHub, inject } from 'iot-hub-emulator/testing';
 import { Receiver } from 'rhea-promise';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { freshHub } from '../../iot-hub-emulator/test/support/hub.ts';
-import { inject } from '../../iot-hub-emulator/test/support/inject.ts';
 import { type Consumer, createConsumer } from '../../src/hub/reading/consumer.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
 import { createFileStore } from '../../src/hub/stores/fileStore.ts';

@@ -1,6 +1,6 @@
 import { EventHubConsumerClient, type SubscriptionEventHandlers } from '@azure/event-hubs';
+import { freshHub } from 'iot-hub-emulator/testing';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { freshHub } from '../../iot-hub-emulator/test/support/hub.ts';
 import type { Partition } from '../../src/engine/partition/partition.ts';
 import { createReader, type Reader } from '../../src/hub/reading/reader.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';

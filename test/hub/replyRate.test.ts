@@ -1,6 +1,6 @@
+import type { HubRules } from 'iot-hub-emulator';
+import { freshHub } from 'iot-hub-emulator/testing';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import type { HubRules } from '../../iot-hub-emulator/src/core/core.ts';
-import { freshHub } from '../../iot-hub-emulator/test/support/hub.ts';
 import { createServiceConnection, type ServiceConnection } from '../../src/hub/replies/serviceConnection.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
 import { plainService } from '../traps/support/plain.ts';

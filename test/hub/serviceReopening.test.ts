@@ -1,7 +1,7 @@
 import type { Client } from 'azure-iothub';
+import { freshHub } from 'iot-hub-emulator/testing';
 import { expect, it, vi } from 'vitest';
 import { serviceClient } from '../../iot-hub-emulator/test/support/clients.ts';
-import { freshHub } from '../../iot-hub-emulator/test/support/hub.ts';
 import { createServiceConnection } from '../../src/hub/replies/serviceConnection.ts';
 import { errors } from '../../src/hub/replies/serviceSdk.ts';
 import { createTroubles } from '../../src/log/troubles.ts';

@@ -1,6 +1,5 @@
+import { freshHub, inject } from 'iot-hub-emulator/testing';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { freshHub } from '../../iot-hub-emulator/test/support/hub.ts';
-import { inject } from '../../iot-hub-emulator/test/support/inject.ts';
 import { type Consumer, createConsumer } from '../../src/hub/reading/consumer.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
 import { createMemoryStore } from '../../src/hub/stores/memoryStore.ts';

@@ -1,7 +1,6 @@
 import { EventHubConsumerClient } from '@azure/event-hubs';
+import { freshHub, inject } from 'iot-hub-emulator/testing';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { freshHub } from '../../iot-hub-emulator/test/support/hub.ts';
-import { inject } from '../../iot-hub-emulator/test/support/inject.ts';
 import { createConsumer } from '../../src/hub/reading/consumer.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
 import { createMemoryStore } from '../../src/hub/stores/memoryStore.ts';

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, Socket } from 'node:net';
 import { EventHubConsumerClient } from '@azure/event-hubs';
+import { freshHub } from 'iot-hub-emulator/testing';
 import { Connection, ConnectionEvents } from 'rhea-promise';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { freshHub } from '../../iot-hub-emulator/test/support/hub.ts';
 import { type Consumer, createConsumer } from '../../src/hub/reading/consumer.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
 import { createMemoryStore } from '../../src/hub/stores/memoryStore.ts';

@@ -1,5 +1,5 @@
+import { freshHub } from 'iot-hub-emulator/testing';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { freshHub } from '../../iot-hub-emulator/test/support/hub.ts';
 import { createServiceConnection, type ServiceConnection } from '../../src/hub/replies/serviceConnection.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
 import type { Reply } from '../../src/protocol/c2d.ts';

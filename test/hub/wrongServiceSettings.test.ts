@@ -1,5 +1,5 @@
+import { freshHub } from 'iot-hub-emulator/testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { freshHub } from '../../iot-hub-emulator/test/support/hub.ts';
 import { createServiceConnection } from '../../src/hub/replies/serviceConnection.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
 import { createLog } from '../../src/log/log.ts';

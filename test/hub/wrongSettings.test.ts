@@ -1,6 +1,6 @@
 import { EventHubConsumerClient } from '@azure/event-hubs';
+import { freshHub } from 'iot-hub-emulator/testing';
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
-import { freshHub } from '../../iot-hub-emulator/test/support/hub.ts';
 import { type Consumer, createConsumer } from '../../src/hub/reading/consumer.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
 import { createMemoryStore } from '../../src/hub/stores/memoryStore.ts';

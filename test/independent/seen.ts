@@ -1,4 +1,4 @@
-import type { EntryOf } from '../../iot-hub-emulator/src/journal/entry.ts';
+import type { EntryOf } from 'iot-hub-emulator/journal';
 import type { BackendCall } from '../../sandbox/backends/calls/calls.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 

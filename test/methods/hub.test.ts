@@ -1,6 +1,6 @@
 import mqtt from 'azure-iot-device-mqtt';
+import type { StandingFault } from 'iot-hub-emulator';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import type { StandingFault } from '../../iot-hub-emulator/src/faults/schema.ts';
 import { moduleClient } from '../../iot-hub-emulator/test/support/clients.ts';
 import type { Reason } from '../../src/methods/failure.ts';
 import { soon } from '../support/soon.ts';

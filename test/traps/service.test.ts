@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
+import { freshHub } from 'iot-hub-emulator/testing';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { freshHub } from '../../iot-hub-emulator/test/support/hub.ts';
 import { endWithUs } from '../../sandbox/service/endWithUs.ts';
 import { plainService, send, transportOf } from './support/plain.ts';
 

@@ -1,9 +1,8 @@
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { HubRules } from '../core/core.ts';
+import { tierRules } from '../core/tierRules.ts';
 import type { HubOptions } from '../hub.ts';
-import { longestShapingMs } from '../limits/throttle.ts';
-import type { Tier } from '../limits/tiers.ts';
 import { type NoticeSource, noticeSources } from '../notices/notice.ts';
 
 export const help = `Runs an IoT hub on this machine, alone, for any project; or talks to one that runs.
@@ -127,7 +126,7 @@ export function readArguments(args: readonly string[], from: string, defaultDire
       consumerGroups: values.group ?? [],
       devices: (values.device ?? []).map((deviceId) => ({ deviceId })),
       rules: {
-        ...tierRules(values.tier, number('units', 1, 200)),
+        ...rulesOf(values.tier, number('units', 1, 200)),
         ...(methodsAtOnce !== undefined && { methodsAtOnce }),
         ...(retention !== undefined && { bounds: { partition: retention * 2 ** 20 } }),
       },
@@ -144,11 +143,8 @@ function sourceOf(given: string): NoticeSource {
   return source;
 }
 
-const tiers: readonly Tier[] = ['S1', 'S2', 'S3'];
-
-/** The rules of a hub of this tier, which holds back before it refuses; none when there is no tier. */
-export function tierRules(given: string | undefined, units: number | undefined): HubRules {
-  const tier = tiers.find((name) => name === given?.toUpperCase());
-  if (given !== undefined && !tier) throw new UsageError('--tier takes S1, S2 or S3.');
-  return tier ? { tier, units, shapingMs: longestShapingMs } : {};
+function rulesOf(tier: string | undefined, units: number | undefined): HubRules {
+  const rules = tier === undefined ? {} : tierRules(tier, units);
+  if (!rules) throw new UsageError('--tier takes S1, S2 or S3.');
+  return rules;
 }

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { freshHub } from '../../src/testing/freshHub.ts';
 import { append, eventReceiver, nextOutcome, serviceLink, toDevice } from '../support/bare.ts';
 import { connectedDevice } from '../support/device.ts';
-import { freshHub } from '../support/hub.ts';
 
 let hub: Awaited<ReturnType<typeof freshHub>>;
 beforeAll(async () => {

@@ -2,9 +2,9 @@ import { EventHubProducerClient } from '@azure/event-hubs';
 import amqp from 'azure-iot-device-amqp';
 import mqtt from 'azure-iot-device-mqtt';
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
+import { freshHub } from '../../src/testing/freshHub.ts';
 import { serviceLink, toDevice } from '../support/bare.ts';
 import { deviceClient, deviceMessage } from '../support/clients.ts';
-import { freshHub } from '../support/hub.ts';
 
 // A connection whose sending side the hub has ended cannot acknowledge: nothing that still comes on it is taken in.
 

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import type { EventContext } from 'rhea';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { freshHub } from '../../src/testing/freshHub.ts';
 import {
   append,
   bareConnection,
@@ -14,7 +15,6 @@ import {
   toDevice,
 } from '../support/bare.ts';
 import { connectedDevice } from '../support/device.ts';
-import { freshHub } from '../support/hub.ts';
 
 let hub: Awaited<ReturnType<typeof freshHub>>;
 beforeAll(async () => {

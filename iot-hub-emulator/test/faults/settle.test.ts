@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { freshHub } from '../../src/testing/freshHub.ts';
 import { disconnected, ended, nextOutcome, serviceLink, toDevice } from '../support/bare.ts';
 import { connectedDevice, publishPacket } from '../support/device.ts';
-import { freshHub } from '../support/hub.ts';
 
 let hub: Awaited<ReturnType<typeof freshHub>>;
 let deviceId = '';

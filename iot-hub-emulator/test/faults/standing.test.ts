@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { freshHub } from '../../src/testing/freshHub.ts';
 import {
   append,
   bareConnection,
@@ -12,7 +13,6 @@ import {
   toDevice,
 } from '../support/bare.ts';
 import { connectedDevice, connectPacket, rawDevice } from '../support/device.ts';
-import { freshHub } from '../support/hub.ts';
 
 let hub: Awaited<ReturnType<typeof freshHub>>;
 beforeAll(async () => {

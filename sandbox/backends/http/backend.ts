@@ -1,13 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { splitUrl } from '../../../iot-hub-emulator/src/http/routes.ts';
 import {
   type Answer,
   createHttpServer,
   type HttpListener,
   listenHttp,
+  splitUrl,
   type Unanswered,
-} from '../../../iot-hub-emulator/src/http/server.ts';
-import type { Journal } from '../../../iot-hub-emulator/src/journal/journal.ts';
+} from 'iot-hub-emulator/http';
+import type { Journal } from 'iot-hub-emulator/journal';
 import { noteCall } from '../calls/calls.ts';
 import type { BackendName, Faults } from '../calls/faults.ts';
 import type { Applications } from '../credentials/applications.ts';

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { startHub } from '../../../iot-hub-emulator/src/hub.ts';
-import { createJournal } from '../../../iot-hub-emulator/src/journal/journal.ts';
+import { startHub } from 'iot-hub-emulator';
+import { createJournal } from 'iot-hub-emulator/journal';
 import { answerParent } from './answerParent.ts';
 import { correlationId, deviceId, encodeEvent, type Kind } from './messages.ts';
 

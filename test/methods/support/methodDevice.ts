@@ -1,4 +1,4 @@
-import type { Hub } from '../../../iot-hub-emulator/src/hub.ts';
+import type { Hub } from 'iot-hub-emulator';
 import { connectedDevice, type RawDevice } from '../../../iot-hub-emulator/test/support/device.ts';
 
 /** A call of a direct method. */

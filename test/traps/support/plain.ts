@@ -10,8 +10,8 @@ import {
 } from '@azure/event-hubs';
 import device from 'azure-iot-device';
 import iothub from 'azure-iothub';
+import type { Hub } from 'iot-hub-emulator';
 import { message } from 'rhea';
-import type { Hub } from '../../../iot-hub-emulator/src/hub.ts';
 import { withSettings } from '../../../iot-hub-emulator/test/support/clients.ts';
 
 // The official clients as they are installed, with no cure and no setting that hides a trap.

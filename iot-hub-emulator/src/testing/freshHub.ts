@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Hub, type HubOptions, startHub } from '../../src/hub.ts';
+import { type Hub, type HubOptions, startHub } from '../hub.ts';
 
 /** A hub on free ports in a directory of its own; `stop` closes it and removes the directory. */
 export async function freshHub(

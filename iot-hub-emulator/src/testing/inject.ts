@@ -1,5 +1,5 @@
-import { stableHash } from '../../src/events/events.ts';
-import type { Hub } from '../../src/hub.ts';
+import { stableHash } from '../events/events.ts';
+import type { Hub } from '../hub.ts';
 
 /** The id of a device of this hub whose events come to this partition; it is added if need be. */
 function deviceIn(hub: Hub, partition: number): string {
