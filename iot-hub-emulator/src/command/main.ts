@@ -1,5 +1,4 @@
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { join, resolve } from 'node:path';
 import { DirectoryInUse } from '../persistence/lock.ts';
 import { Refusal } from '../values/refusal.ts';
 import { type Asked, help, readArguments, UsageError } from './options.ts';
@@ -7,7 +6,8 @@ import { introduction, show } from './print.ts';
 import { ask, HubRefused, requestFor } from './remote.ts';
 import { answers, describe, findAdminUrl, publish } from './stateFile.ts';
 
-const sandboxDirectory = join(dirname(fileURLToPath(import.meta.url)), '..', '..', '..', '.sandbox');
+/** Where a sandbox has its state, below the folder of the project in which the command runs. */
+const sandboxDirectory = resolve('.sandbox');
 /** Errors that say all there is to say; any other deserves its stack. */
 const expected = [UsageError, HubRefused, DirectoryInUse, Refusal];
 
