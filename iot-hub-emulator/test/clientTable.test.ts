@@ -9,9 +9,9 @@ import { freshHub } from '../src/testing/freshHub.ts';
 
 const program = fileURLToPath(new URL('./support/clientTable.ts', import.meta.url));
 
-/** The rows of the table of clients in docs/sandbox.md. */
+/** The rows of the table of clients in README.md. */
 const documented = (): string[][] => {
-  const [, after = ''] = readFileSync('docs/sandbox.md', 'utf8').split('<!-- clients:');
+  const [, after = ''] = readFileSync('iot-hub-emulator/README.md', 'utf8').split('<!-- clients:');
   const [, , ...rows] = (after.split('\n\n')[0] ?? '').split('\n').filter((line) => line.startsWith('|'));
   return rows.map((row) =>
     row
@@ -21,7 +21,7 @@ const documented = (): string[][] => {
   );
 };
 
-test('every unmodified client does with port and agent what docs/sandbox.md says', async () => {
+test('every unmodified client does with port and agent what README.md says', async () => {
   const deviceId = 'pump';
   const hub = await freshHub({ devices: [{ deviceId }] });
   onTestFinished(() => hub.stop());

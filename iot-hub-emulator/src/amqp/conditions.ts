@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Reason } from '../network/connections.ts';
 import { Refusal } from '../values/refusal.ts';
 
-// The event endpoint's refusals in the words of the real one, as docs/sandbox.md says where they were seen.
+// The event endpoint's refusals in the words of the real one, as docs/behaviour.md says where they were seen.
 
 /** A refusal as a gateway of Event Hubs signs it: each one is different from the last, whatever it is about. */
 function traced(condition: string, text: string): Refusal {

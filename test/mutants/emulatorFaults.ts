@@ -1,8 +1,8 @@
 import type { Fault } from './faults.ts';
 import { inFile } from './inFile.ts';
 
-/** In the sandbox's hub: what it allows that IoT Hub does not allow, and what it forgets. */
-export const sandboxFaults: readonly Fault[] = [
+/** In the hub emulator: what it allows that IoT Hub does not allow, and what it forgets. */
+export const emulatorFaults: readonly Fault[] = [
   ...inFile(
     'iot-hub-emulator/src/identity/access.ts',
     ['iot-hub-emulator/test/access.test.ts'],
