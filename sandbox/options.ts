@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
-import { tierRules, UsageError } from './hub/command/options.ts';
+import { type HubRules, tierRules } from 'iot-hub-emulator';
 import { fromCommandLine, sandboxDirectory } from './state/directories.ts';
+import { UsageError } from './terminal/usage.ts';
 
 export const help = `Starts a hub, the backends, the service and the front door of remote methods on this machine, demonstrates all messages and
 methods, and keeps running.
@@ -66,7 +67,7 @@ export function readArguments() {
     json: values.json,
     directory: fromCommandLine(values.directory),
     help: values.help,
-    hubRules: tierRules(values.tier, 1),
+    hubRules: rulesOf(values.tier),
     ports: {
       hub: {
         amqp: number('amqp-port'),
@@ -87,4 +88,10 @@ export function readArguments() {
       edgeHealth: number('edge-health-port'),
     },
   };
+}
+
+function rulesOf(tier: string | undefined): HubRules {
+  const rules = tier === undefined ? {} : tierRules(tier);
+  if (!rules) throw new UsageError('--tier takes S1, S2 or S3.');
+  return rules;
 }

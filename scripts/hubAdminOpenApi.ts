@@ -1,14 +1,13 @@
 import { writeFileSync } from 'node:fs';
+import { immediateFaults, standingFaults } from 'iot-hub-emulator';
+import { type Operation, operations, schemas } from 'iot-hub-emulator/admin';
 import { z } from 'zod';
-import { type Operation, operations } from '../sandbox/hub/admin/operations.ts';
-import * as schemas from '../sandbox/hub/admin/schemas.ts';
-import { immediateFaults, standingFaults } from '../sandbox/hub/faults/schema.ts';
 import { contractPage } from './contractPage.ts';
 
 /** The contract of the hub's admin port as a page. `npm run docs` rewrites it; a test fails when it is behind. */
-export const hubAdminOpenApiFile = 'docs/contracts/hub-admin.openapi.yaml';
+export const hubAdminOpenApiFile = 'iot-hub-emulator/docs/admin.openapi.yaml';
 
-const description = `For tests, tools and people: devices, faults, counters and the journal of a running sandbox hub. It listens on the
+const description = `For tests, tools and people: devices, faults, counters and the journal of a running hub. It listens on the
 loopback interface only and needs no token, so it refuses requests of web pages (with an \`Origin\`, or for a host
 other than localhost). JSON in and out; every error is an object with a sentence. \`GET /\` lists these routes.
 `;
@@ -75,7 +74,7 @@ export function hubAdminOpenApi(): string {
   };
   const contract = {
     openapi: '3.1.0',
-    info: { title: 'Administration of the sandbox hub', version: '1.0.0', description },
+    info: { title: 'Administration of the hub emulator', version: '1.0.0', description },
     servers: [{ url: '{adminUrl}', variables: { adminUrl: { default: 'http://127.0.0.1:8080' } } }],
     paths,
     components: { responses: { refused }, schemas: Object.fromEntries(components) },

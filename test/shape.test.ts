@@ -105,8 +105,8 @@ describe('imports', () => {
     expect(offenders((_, target) => target === 'src/tracing/recording.ts')).toHaveLength(1);
   });
 
-  it('of the service do not reach into the sandbox or the tests', () => {
-    expect(offenders((_, target) => /^(sandbox|test|scripts)\//.test(target))).toEqual([]);
+  it('of the service do not reach into the sandbox, the hub emulator or the tests', () => {
+    expect(offenders((_, target) => /^(sandbox|iot-hub-emulator|test|scripts)(\/|$)/.test(target))).toEqual([]);
   });
 
   it('of the sandbox do not reach into the service: it spells the wire by hand', () => {
@@ -121,7 +121,7 @@ describe('imports', () => {
     const visit = (file: string) => {
       if (reached.has(file)) return;
       reached.add(file);
-      if (existsSync(file)) importsOf(file).forEach(visit);
+      if (file.endsWith('.ts') && existsSync(file)) importsOf(file).forEach(visit);
     };
     filesBelow('test/independent').forEach(visit);
     expect([...reached].filter((file) => file.startsWith('src/'))).toEqual([]);
@@ -129,17 +129,44 @@ describe('imports', () => {
     expect(ofModel.filter((file) => !/^(node:|test\/independent\/model\/)/.test(file))).toEqual([]);
   });
 
-  it('of the sandbox’s hub stay inside it: it serves other projects, too', () => {
-    const reaching = filesBelow('sandbox/hub').filter((file) =>
-      importsOf(file).some((target) => /^(sandbox|test|scripts)\//.test(target) && !target.startsWith('sandbox/hub/')),
+  const emulator = JSON.parse(readFileSync('iot-hub-emulator/package.json', 'utf8'));
+
+  it('of the hub emulator are its own files and the packages that it declares: it serves other projects, too', () => {
+    const isOwn = (target: string) =>
+      target.startsWith('iot-hub-emulator/src/') ||
+      target.startsWith('node:') ||
+      Object.hasOwn(emulator.dependencies, target);
+    const reaching = filesBelow('iot-hub-emulator/src').flatMap((file) =>
+      importsOf(file).filter((target) => !isOwn(target)),
     );
     expect(reaching).toEqual([]);
   });
 
-  it('of the sandbox’s backends stay inside them, but for HTTP, the journal and values: they know neither hub nor front door', () => {
-    const isAllowed = (target: string) => /^sandbox\/(backends|hub\/(http|journal|values))\//.test(target);
+  it('of the hub emulator’s tests are its own files, but for what ends the processes that tests start', () => {
+    const reaching = filesBelow('iot-hub-emulator/test').flatMap((file) =>
+      importsOf(file).filter((target) => target.endsWith('.ts') && !target.startsWith('iot-hub-emulator/')),
+    );
+    expect([...new Set(reaching)]).toEqual(['sandbox/service/endWithUs.ts']);
+  });
+
+  it('of the hub emulator by others are its exports, by its name; tests have what its tests have to support them', () => {
+    const users = ['sandbox', 'scripts', 'test'].flatMap(filesBelow);
+    const imported = users.flatMap((file) => importsOf(file).map((target) => ({ file, target })));
+    const isExport = (target: string) => Object.hasOwn(emulator.exports, target.replace('iot-hub-emulator', '.'));
+    const isAllowed = (file: string, target: string) =>
+      isExport(target) || (file.startsWith('test/') && target.startsWith('iot-hub-emulator/test/support/'));
+    const ofEmulator = imported.filter(({ target }) => /^iot-hub-emulator(\/|$)/.test(target));
+    expect(ofEmulator.filter(({ file, target }) => !isAllowed(file, target))).toEqual([]);
+    const used = new Set(ofEmulator.map(({ target }) => target.replace('iot-hub-emulator', '.')));
+    expect(Object.keys(emulator.exports).filter((name) => !used.has(name))).toEqual([]);
+  });
+
+  it('of the sandbox’s backends stay inside them, but for HTTP, the journal and folders: they know neither hub nor front door', () => {
+    const isOutside = (target: string) => /^(sandbox|iot-hub-emulator)(\/|$)/.test(target);
+    const isAllowed = (target: string) =>
+      /^(sandbox\/backends\/|iot-hub-emulator\/(http|journal|directory)$)/.test(target);
     const reaching = filesBelow('sandbox/backends').filter((file) =>
-      importsOf(file).some((target) => target.startsWith('sandbox/') && !isAllowed(target)),
+      importsOf(file).some((target) => isOutside(target) && !isAllowed(target)),
     );
     expect(reaching).toEqual([]);
   });
@@ -170,10 +197,10 @@ describe('imports', () => {
   );
 
   it.each([
-    ['how folders are made', 'src/storage/makeDirectory.ts', 'sandbox/hub/values/makeDirectory.ts'],
-    ['the check of AMQP bytes', 'src/hub/decodable.ts', 'sandbox/hub/amqp/link/decodable.ts'],
+    ['how folders are made', 'src/storage/makeDirectory.ts', 'iot-hub-emulator/src/values/makeDirectory.ts'],
+    ['the check of AMQP bytes', 'src/hub/decodable.ts', 'iot-hub-emulator/src/amqp/link/decodable.ts'],
   ])(
-    'of the sandbox’s hub have an equal copy of %s, so that what is mended in one is mended in both',
+    'of the hub emulator have an equal copy of %s, so that what is mended in one is mended in both',
     (_, original, copy) => {
       expect(readFileSync(copy, 'utf8')).toBe(readFileSync(original, 'utf8'));
     },
@@ -219,13 +246,19 @@ describe('the clock that can be set', () => {
 });
 
 describe('folders', () => {
-  it.each(['src', 'edge/src', 'sandbox'])('of %s do not import each other in a cycle', (root) => {
-    expect(folderCycles(root)).toEqual([]);
-  });
+  it.each(['src', 'edge/src', 'iot-hub-emulator/src', 'sandbox'])(
+    'of %s do not import each other in a cycle',
+    (root) => {
+      expect(folderCycles(root)).toEqual([]);
+    },
+  );
 
-  it.each(['src', 'edge/src', 'sandbox'])('of %s have no files that import each other in a cycle', (root) => {
-    expect(fileCycles(root)).toEqual([]);
-  });
+  it.each(['src', 'edge/src', 'iot-hub-emulator/src', 'sandbox'])(
+    'of %s have no files that import each other in a cycle',
+    (root) => {
+      expect(fileCycles(root)).toEqual([]);
+    },
+  );
 
   it('that import each other’s types only are a cycle, too', () => {
     const root = mkdtempSync(join(tmpdir(), 'cycle-'));

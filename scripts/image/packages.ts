@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, lstatSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
@@ -8,6 +8,8 @@ interface Entry {
   readonly peerDependencies?: Readonly<Record<string, string>>;
   readonly optional?: boolean;
   readonly link?: boolean;
+  /** Of a link: the folder. */
+  readonly resolved?: string;
 }
 
 type Lock = Readonly<Record<string, Entry>>;
@@ -23,6 +25,12 @@ export async function provePackages(project: string, installed: string, of = '')
   const all = Object.entries(lock).filter(([path, { link }]) => path.startsWith('node_modules/') && !link);
   const surplus = all.filter(([path]) => !needed.has(path) && there(path));
   const missing = [...needed].filter((path) => !lock[path]?.optional && !there(path));
+  const isLinked = (path: string) => lstatSync(join(installed, path), { throwIfNoEntry: false }) !== undefined;
+  const strangers = Object.entries(lock).filter(
+    ([path, { link, resolved }]) => link && resolved !== of && isLinked(path),
+  );
+  if (strangers.length > 0)
+    throw new Error(`Other packages of the project are linked: ${strangers.map(([path]) => path).join(', ')}`);
   if (surplus.length > 0)
     throw new Error(
       `Packages that production does not need are installed: ${surplus.map(([path]) => path).join(', ')}`,

@@ -1,5 +1,5 @@
 import { v5 } from 'uuid';
-import { emptyElements, nestedLists, section } from '../support/rawAmqp.ts';
+import { emptyElements, nestedLists, section } from '../../iot-hub-emulator/test/support/rawAmqp.ts';
 import type { Random } from './random.ts';
 import { type Draft, type Message, sealed } from './sealed.ts';
 

@@ -3,9 +3,12 @@ import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
 import { anchorsOf } from './markdown.ts';
 
-const pages = ['README.md', 'edge/README.md', ...readdirSync('docs').map((name) => join('docs', name))].filter((name) =>
-  name.endsWith('.md'),
-);
+const pagesIn = (folder: string): string[] =>
+  readdirSync(folder)
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => join(folder, name));
+const ofEmulator = [...pagesIn('iot-hub-emulator'), ...pagesIn('iot-hub-emulator/docs')];
+const pages = ['README.md', 'edge/README.md', ...pagesIn('docs'), ...ofEmulator];
 
 /** Links to other places than the web. */
 const linksIn = (text: string): string[] =>
@@ -23,6 +26,20 @@ it.each(pages)('every link in %s leads somewhere', (page) => {
   expect(links.filter((link) => !leadsSomewhere(page, link))).toEqual([]);
 });
 
-it.each(pages.filter((page) => page !== 'README.md'))('README leads to %s', (page) => {
+const leadsFrom = (page: string): string => (ofEmulator.includes(page) ? 'iot-hub-emulator/README.md' : 'README.md');
+
+it.each(pages.filter((page) => !page.endsWith('README.md')))('the README of its package leads to %s', (page) => {
+  const from = leadsFrom(page);
+  expect(linksIn(readFileSync(from, 'utf8')).map((link) => join(dirname(from), link))).toContain(page);
+});
+
+it.each(['edge/README.md', 'iot-hub-emulator/README.md'])('README leads to %s', (page) => {
   expect(linksIn(readFileSync('README.md', 'utf8'))).toContain(page);
+});
+
+it('no two decisions have the same id, those of the hub emulator included', () => {
+  const ids = ['docs/decisions.md', 'iot-hub-emulator/DECISIONS.md'].flatMap((page) =>
+    [...readFileSync(page, 'utf8').matchAll(/^### ([A-Z]\d+) /gm)].map(([, id]) => id),
+  );
+  expect(ids.filter((id, index) => ids.indexOf(id) !== index)).toEqual([]);
 });

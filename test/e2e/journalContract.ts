@@ -1,5 +1,4 @@
-import type { EntryOf } from '../../sandbox/hub/journal/entry.ts';
-import type { Journal } from '../../sandbox/hub/journal/journal.ts';
+import type { EntryOf, Journal } from 'iot-hub-emulator/journal';
 import { unpack } from '../../sandbox/terminal/showMessage.ts';
 import { breachOfContract, entriesFor } from '../support/asyncapi.ts';
 

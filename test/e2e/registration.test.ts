@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
+import { placeAnnotations } from 'iot-hub-emulator/testing';
 import rhea from 'rhea';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { demonstrate } from '../../sandbox/demonstration/demonstrate.ts';
-import { placeAnnotations } from '../../sandbox/hub/events/deviceEvent.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { envelope } from '../../sandbox/stories/wire.ts';
 import { catalogue } from '../../src/messages/index.ts';

@@ -2,10 +2,10 @@ import { lstat, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { BlobServiceClient } from '@azure/storage-blob';
+import { ensureCertificates } from 'iot-hub-emulator/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { urlProblem } from '../../edge/src/files/fileUrl.ts';
 import { createModuleFolder } from '../../edge/src/files/moduleFolder.ts';
-import { ensureCertificates } from '../../sandbox/hub/identity/certificates.ts';
 import { startAzurite } from '../../sandbox/methods/azurite.ts';
 import { createFileStorage } from '../../src/hub/methods/fileStorage.ts';
 import { type FileServer, startFileServer } from './support/fileServer.ts';

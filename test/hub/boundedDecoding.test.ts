@@ -1,14 +1,21 @@
 import framesOfReplies from 'azure-iothub/node_modules/rhea/lib/frames.js';
 import messageOfReplies from 'azure-iothub/node_modules/rhea/lib/message.js';
+import { freshHub } from 'iot-hub-emulator/testing';
 import framesOfReading from 'rhea/lib/frames.js';
 import messageOfReading from 'rhea/lib/message.js';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import {
+  beginning,
+  compound,
+  emptyElements,
+  nestedDescriptors,
+  nestedLists,
+  section,
+} from '../../iot-hub-emulator/test/support/rawAmqp.ts';
 import { type Consumer, createConsumer } from '../../src/hub/reading/consumer.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
 import { createMemoryStore } from '../../src/hub/stores/memoryStore.ts';
 import { type HubEvent, undecodedProperties } from '../../src/protocol/event.ts';
-import { freshHub } from '../sandbox/hub/support/hub.ts';
-import { beginning, compound, emptyElements, nestedDescriptors, nestedLists, section } from '../support/rawAmqp.ts';
 import { usualOpened, usualReading } from './support/reading.ts';
 
 // What a device may send as an AMQP value, and that the service reads it all the same (SDK trap 19). The client is the

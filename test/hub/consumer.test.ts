@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { freshHub, inject } from 'iot-hub-emulator/testing';
 import { Receiver } from 'rhea-promise';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type Consumer, createConsumer } from '../../src/hub/reading/consumer.ts';
@@ -7,8 +8,6 @@ import { createFileStore } from '../../src/hub/stores/fileStore.ts';
 import { createMemoryStore } from '../../src/hub/stores/memoryStore.ts';
 import type { Store } from '../../src/hub/stores/store.ts';
 import type { HubEvent } from '../../src/protocol/event.ts';
-import { freshHub } from '../sandbox/hub/support/hub.ts';
-import { inject } from '../sandbox/hub/support/inject.ts';
 import { soon } from '../support/soon.ts';
 import { usualOpened, usualReading } from './support/reading.ts';
 

@@ -1,8 +1,15 @@
 import fc from 'fast-check';
 import rhea, { message } from 'rhea';
 import { describe, expect, it } from 'vitest';
+import {
+  beginning,
+  compound,
+  emptyElements,
+  nestedDescriptors,
+  nestedLists,
+  section,
+} from '../../iot-hub-emulator/test/support/rawAmqp.ts';
 import { isFrameDecodable, sectionsOf } from '../../src/hub/decodable.ts';
-import { beginning, compound, emptyElements, nestedDescriptors, nestedLists, section } from '../support/rawAmqp.ts';
 
 /** Left out of the library's typings. */
 const { Reader } = rhea.types as unknown as {

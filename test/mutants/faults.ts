@@ -7,13 +7,13 @@ import { denialFaults } from './denialFaults.ts';
 import { detailFaults } from './detailFaults.ts';
 import { edgeFaults } from './edgeFaults.ts';
 import { edgeMetricFaults } from './edgeMetricFaults.ts';
+import { emulatorFaults } from './emulatorFaults.ts';
 import { methodFaults } from './methodFaults.ts';
 import { methodMetricFaults } from './methodMetricFaults.ts';
 import { metricFaults } from './metricFaults.ts';
 import { outageFaults } from './outageFaults.ts';
 import { quarantineFaults } from './quarantineFaults.ts';
 import { readingFaults } from './readingFaults.ts';
-import { sandboxFaults } from './sandboxFaults.ts';
 import { settingFaults } from './settingFaults.ts';
 import { standstillFaults } from './standstillFaults.ts';
 import { stateFaults } from './stateFaults.ts';
@@ -637,7 +637,7 @@ export const faults: readonly Fault[] = [
   ...standstillFaults,
   ...clockFaults,
   ...stateFaults,
-  ...sandboxFaults,
+  ...emulatorFaults,
   ...traceFaults,
   ...adminFaults,
 ];

@@ -46,6 +46,28 @@ describe('node scripts/run.js', () => {
     expect(run(project, program, 'c', 'd')).toEqual({ status: 3, stdout: 'function cc ddd 4\n', stderr: '' });
   });
 
+  it('takes a workspace for own code, by what it exports', () => {
+    const exports = { './words': './src/words.ts' };
+    write('package.json', JSON.stringify({ type: 'module', workspaces: ['lib', 'missing'] }));
+    write('lib/package.json', JSON.stringify({ name: 'own-lib', type: 'module', exports }));
+    write('lib/src/words.ts', 'export const place: string = import.meta.filename;');
+    write(
+      'app/main.ts',
+      "import { LRUCache } from 'lru-cache'; import { place } from 'own-lib/words'; console.log(typeof LRUCache, place);",
+    );
+    rmSync(join(project, 'node_modules'));
+    mkdirSync(join(project, 'node_modules'));
+    for (const name of ['rolldown', 'lru-cache'])
+      symlinkSync(resolve('node_modules', name), join(project, 'node_modules', name));
+    symlinkSync('../lib', join(project, 'node_modules/own-lib'));
+    const { status, stdout, stderr } = run(project, join(project, 'app/main.ts'));
+    expect({ status, stdout, stderr }).toEqual({
+      status: 0,
+      stdout: `function ${join(project, 'lib/src/words.ts')}\n`,
+      stderr: '',
+    });
+  });
+
   it('leaves every module where its source is', () => {
     write('lib/place.ts', 'export const place = [import.meta.url, import.meta.filename, import.meta.dirname];');
     write(

@@ -9,10 +9,10 @@ import {
   type PartitionContext,
   type ReceivedEventData,
 } from '@azure/event-hubs';
+import { freshHub } from 'iot-hub-emulator/testing';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { beginning, emptyElements, nestedLists, section } from '../../iot-hub-emulator/test/support/rawAmqp.ts';
 import { endWithUs } from '../../sandbox/service/endWithUs.ts';
-import { freshHub } from '../sandbox/hub/support/hub.ts';
-import { beginning, emptyElements, nestedLists, section } from '../support/rawAmqp.ts';
 import { append, bodies, memoryStore, signal, subscribe } from './support/plain.ts';
 
 // Each trap is reproduced against the plain @azure/event-hubs: a new version of it that behaves otherwise fails here.

@@ -2,9 +2,9 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
+import { freshHub } from 'iot-hub-emulator/testing';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { endWithUs } from '../../sandbox/service/endWithUs.ts';
-import { freshHub } from '../sandbox/hub/support/hub.ts';
 import { plainService, send, transportOf } from './support/plain.ts';
 
 // Each trap is reproduced against the plain azure-iothub: a new version of it that behaves otherwise fails here.

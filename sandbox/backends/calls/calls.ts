@@ -1,5 +1,4 @@
-import type { EntryOf, Kind } from '../../hub/journal/entry.ts';
-import type { Journal } from '../../hub/journal/journal.ts';
+import type { EntryOf, Journal, Kind } from 'iot-hub-emulator/journal';
 import { type BackendName, backendNames } from './faults.ts';
 
 type Noted<K extends Kind> = Omit<EntryOf<K>, 'time'>;

@@ -1,4 +1,4 @@
-import type { Answer, Unanswered } from '../../hub/http/server.ts';
+import type { Answer, Unanswered } from 'iot-hub-emulator/http';
 import { invalid } from '../requests/problem.ts';
 import type { Device, Owner } from '../rules/ownership.ts';
 

@@ -1,4 +1,3 @@
-import { sizeOf } from '../../hub/values/size.ts';
 import { invalid, Problem } from '../requests/problem.ts';
 import type { Answer } from '../routes/route.ts';
 
@@ -19,8 +18,10 @@ interface Remembered {
   readonly bytes: number;
 }
 
-/** Answers are remembered up to so many bytes, as `sizeOf` counts; the oldest go. */
+/** Answers are remembered up to so many bytes; the oldest go. */
 const MOST_BYTES = 64 * 1024 * 1024;
+/** What an answer takes besides its texts, roughly. */
+const OBJECTS_BYTES = 256;
 const LONGEST_KEY = 255;
 
 /** Remembers the answers of mutations by `idempotency-key`, so that a repeat has no second effect. */
@@ -31,7 +32,7 @@ export function createIdempotency(record: (change: AnswerChange) => void, mostBy
   function remember(id: string, request: string, answer: Answer): void {
     bytes -= answers.get(id)?.bytes ?? 0;
     answers.delete(id);
-    const remembered = { request, answer, bytes: sizeOf([id, request, answer]) };
+    const remembered = { request, answer, bytes: sizeOf([id, request, answer.body ?? '']) };
     answers.set(id, remembered);
     bytes += remembered.bytes;
     for (const [oldest, { bytes: freed }] of answers) {
@@ -73,5 +74,9 @@ export function createIdempotency(record: (change: AnswerChange) => void, mostBy
     },
   };
 }
+
+/** A character takes two bytes at most. */
+const sizeOf = (texts: readonly string[]): number =>
+  texts.reduce((bytes, { length }) => bytes + 2 * length, OBJECTS_BYTES);
 
 export type Idempotency = ReturnType<typeof createIdempotency>;

@@ -4,9 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Counters } from '../../../sandbox/hub/core/counters.ts';
-import type { FaultRequest } from '../../../sandbox/hub/faults/schema.ts';
-import type { HubPorts } from '../../../sandbox/hub/network/hubPorts.ts';
+import type { Counters, FaultRequest, HubPorts } from 'iot-hub-emulator';
 import { endWithUs } from '../../../sandbox/service/endWithUs.ts';
 import { launcher } from '../../../sandbox/state/directories.ts';
 

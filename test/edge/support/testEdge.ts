@@ -1,13 +1,13 @@
 import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { type Hub, startHub } from 'iot-hub-emulator';
 import { expect, vi } from 'vitest';
 import { type Configuration, readConfiguration } from '../../../edge/src/configuration/read.ts';
 import type { Stamps } from '../../../edge/src/configuration/stamps.ts';
 import { startEdge } from '../../../edge/src/edge.ts';
 import { createLog } from '../../../edge/src/operations/log.ts';
 import { type Broker, type BrokerUser, startBroker } from '../../../sandbox/edge/broker.ts';
-import { type Hub, startHub } from '../../../sandbox/hub/hub.ts';
 import { Failure } from '../../../src/methods/failure.ts';
 import { readMethodResponse } from '../../../src/methods/methodResponse.ts';
 import { breachesOfModule } from '../../support/modulesContract.ts';

@@ -1,10 +1,10 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { HubRules } from 'iot-hub-emulator';
+import { type Hub, startHub } from 'iot-hub-emulator';
 import { expect, vi } from 'vitest';
 import { type Backends, startBackends } from '../../../sandbox/backends/backends.ts';
-import type { HubRules } from '../../../sandbox/hub/core/core.ts';
-import { type Hub, startHub } from '../../../sandbox/hub/hub.ts';
 import { createDirectMethods } from '../../../src/hub/methods/directMethods.ts';
 import { createLog } from '../../../src/log/log.ts';
 import { type FrontDoor, startFrontDoor } from '../../../src/methods/frontDoor.ts';

@@ -1,0 +1,73 @@
+import { join, resolve } from 'node:path';
+import { DirectoryInUse } from '../persistence/lock.ts';
+import { Refusal } from '../values/refusal.ts';
+import { type Asked, help, readArguments, UsageError } from './options.ts';
+import { introduction, show } from './print.ts';
+import { ask, HubRefused, requestFor } from './remote.ts';
+import { answers, describe, findAdminUrl, publish } from './stateFile.ts';
+
+/** Where a sandbox has its state, below the folder of the project in which the command runs. */
+const sandboxDirectory = resolve('.sandbox');
+/** Errors that say all there is to say; any other deserves its stack. */
+const expected = [UsageError, HubRefused, DirectoryInUse, Refusal];
+
+process.exitCode = await main();
+
+async function main(): Promise<number> {
+  try {
+    const from = process.env['INIT_CWD'] ?? process.cwd();
+    const asked = readArguments(process.argv.slice(2), from, join(sandboxDirectory, 'hub-alone'));
+    if (asked.help) console.log(help);
+    else if (asked.words.length > 0) await command(asked);
+    else await run(asked);
+    return 0;
+  } catch (error) {
+    process.stderr.write(`${explain(error)}\n`);
+    return 1;
+  }
+}
+
+async function command({ words, adminUrl, directory, json }: Asked): Promise<void> {
+  const request = requestFor(words);
+  const url = adminUrl ?? findAdminUrl(directory, sandboxDirectory);
+  if (url === undefined || !(await answers(url)))
+    throw new UsageError('No hub runs there. Start one with: npm run hub, or name its admin port: --admin URL');
+  const answer = await ask(url.replace(/\/$/, ''), request);
+  console.log(json ? JSON.stringify(answer ?? {}, undefined, 2) : show(answer));
+}
+
+async function run({ directory, hub: options, json }: Asked): Promise<void> {
+  const other = findAdminUrl(directory, directory);
+  if (other !== undefined && (await answers(other)))
+    throw new UsageError(`A hub runs in ${directory} already: ${other}. A second one needs a --directory of its own.`);
+  const ending = interrupted();
+  const { startHub } = await import('../hub.ts'); // a command for a hub that runs needs none of it
+  const hub = await startHub(options);
+  const state = describe(hub, new Date());
+  const withdraw = await publish(directory, state);
+  console.log(json ? JSON.stringify(state, undefined, 2) : introduction(state));
+  await ending;
+  await withdraw();
+  await hub.close();
+}
+
+/** Resolves with the first Ctrl-C; another one, a second later or more, ends the process at once. */
+function interrupted(): Promise<void> {
+  return new Promise((resolve) => {
+    let first = 0;
+    const end = () => {
+      if (first === 0) {
+        first = performance.now();
+        resolve();
+      } else if (performance.now() - first > 1000) process.exit(130);
+    };
+    process.on('SIGINT', end).on('SIGTERM', end);
+  });
+}
+
+function explain(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const code = 'code' in error ? String(error.code) : '';
+  const plain = expected.some((kind) => error instanceof kind) || /^(ERR_PARSE_ARGS_|EADDRINUSE|EACCES)/.test(code);
+  return plain ? error.message : (error.stack ?? error.message);
+}

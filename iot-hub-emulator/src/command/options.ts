@@ -1,0 +1,150 @@
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import type { HubRules } from '../core/core.ts';
+import { tierRules } from '../core/tierRules.ts';
+import type { HubOptions } from '../hub.ts';
+import { type NoticeSource, noticeSources } from '../notices/notice.ts';
+
+export const help = `Runs an IoT hub on this machine, alone, for any project; or talks to one that runs.
+
+  npm run hub -- [options]                      run a hub until Ctrl-C
+  npm run hub -- devices [list]                 the devices
+  npm run hub -- devices add D [KEY]            add a device; prints its connection string
+  npm run hub -- devices remove D
+  npm run hub -- faults [list]                  the faults that stand
+  npm run hub -- faults kinds                   every kind of fault and its fields
+  npm run hub -- faults add KIND [name=value …] inject a fault, standing or immediate: faults add drop connections=events
+  npm run hub -- faults clear [ID]              end one fault, or all
+  npm run hub -- counters                       connections, links, credit, events, queues
+  npm run hub -- journal [name=value …]         what was received and sent; since, deviceId, correlationId, kind
+  npm run hub -- partitions                     how far the partitions reach
+
+  Running a hub:
+  --partitions N     default 4
+  --retention MIB    events kept in each partition, default 64 MiB; the oldest go
+  --persist DIR      keep events, devices, twins, queued messages and feedback in DIR: they survive kill -9
+  --tier S1|S2|S3    throttle as a hub of that tier does; --units N for its size. Messages to and from devices over the
+                     rate are held back and answered late, up to a minute, before they are refused
+  --methods-at-once N
+                     calls of methods that a device may have under way; no limit unless given
+  --group G          a consumer group besides $Default; may be given again
+  --device D         a device that is there from the start; may be given again
+  --name N           name of the hub and of its event hub, default sandbox-hub
+  --source S         events of the hub's own beside those of devices: deviceConnectionStateEvents, deviceLifecycleEvents or
+                     twinChangeEvents; may be given again
+  --owner-may-send   the policy iothubowner may send events, which IoT Hub allows to nobody
+  --strict           refuse property characters that IoT Hub does not document as allowed
+  --amqp-port N  --amqps-port N  --mqtts-port N  --https-port N  --admin-port N
+                     each a free one unless given; HTTPS shares the port of AMQP over TLS
+
+  Both:
+  --directory D      where keys, certificates and the state file are: default DIR of --persist, or .sandbox/hub-alone
+  --admin URL        the admin port of the hub to talk to; by default that of the directory, or of a running sandbox
+  --json             print JSON on stdout
+  --help`;
+
+/** What was asked for makes no sense; the message says why. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}
+
+/** A hub to run, or a command for one that runs. */
+export interface Asked {
+  help: boolean;
+  json: boolean;
+  /** Where the state file is. */
+  directory: string;
+  /** Words after the options; none: run a hub. */
+  words: readonly string[];
+  adminUrl: string | undefined;
+  hub: HubOptions;
+}
+
+/** Read the command line. Relative paths count from `from`. Throws `UsageError`, or what `parseArgs` throws. */
+export function readArguments(args: readonly string[], from: string, defaultDirectory: string): Asked {
+  const text = { type: 'string' } as const;
+  const flag = { type: 'boolean', default: false } as const;
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    allowPositionals: true,
+    options: {
+      help: flag,
+      json: flag,
+      strict: flag,
+      'owner-may-send': flag,
+      partitions: text,
+      retention: text,
+      persist: text,
+      tier: text,
+      units: text,
+      'methods-at-once': text,
+      name: text,
+      directory: text,
+      admin: text,
+      group: { ...text, multiple: true },
+      device: { ...text, multiple: true },
+      source: { ...text, multiple: true },
+      'amqp-port': text,
+      'amqps-port': text,
+      'mqtts-port': text,
+      'https-port': text,
+      'admin-port': text,
+    },
+  });
+  const number = (name: keyof typeof values, least: number, most: number): number | undefined => {
+    const given = values[name];
+    if (given === undefined) return undefined;
+    const value = Number(given);
+    if (!Number.isInteger(value) || value < least || value > most)
+      throw new UsageError(`--${name} takes a whole number from ${least} to ${most}.`);
+    return value;
+  };
+  const port = (name: 'amqp' | 'amqps' | 'mqtts' | 'admin') => number(`${name}-port`, 0, 65_535) ?? 0;
+  const https = number('https-port', 0, 65_535);
+  const persist = values.persist === undefined ? undefined : resolve(from, values.persist);
+  const directory = values.directory === undefined ? (persist ?? defaultDirectory) : resolve(from, values.directory);
+  const [partitions, retention] = [number('partitions', 1, 1024), number('retention', 1, 1_048_576)];
+  const methodsAtOnce = number('methods-at-once', 1, 1_000_000);
+  return {
+    help: values.help,
+    json: values.json,
+    directory,
+    words: positionals,
+    adminUrl: values.admin,
+    hub: {
+      directory: join(directory, 'keys'),
+      ports: {
+        amqp: port('amqp'),
+        amqps: port('amqps'),
+        mqtts: port('mqtts'),
+        admin: port('admin'),
+        ...(https !== undefined && { https }),
+      },
+      strictProperties: values.strict,
+      ownerMaySend: values['owner-may-send'],
+      sources: (values.source ?? []).map(sourceOf),
+      consumerGroups: values.group ?? [],
+      devices: (values.device ?? []).map((deviceId) => ({ deviceId })),
+      rules: {
+        ...rulesOf(values.tier, number('units', 1, 200)),
+        ...(methodsAtOnce !== undefined && { methodsAtOnce }),
+        ...(retention !== undefined && { bounds: { partition: retention * 2 ** 20 } }),
+      },
+      ...(values.name !== undefined && { name: values.name }),
+      ...(partitions !== undefined && { partitions }),
+      ...(persist !== undefined && { persist: join(persist, 'data') }),
+    },
+  };
+}
+
+function sourceOf(given: string): NoticeSource {
+  const source = noticeSources.find((name) => name === given);
+  if (!source) throw new UsageError(`--source takes ${noticeSources.join(', ')}.`);
+  return source;
+}
+
+function rulesOf(tier: string | undefined, units: number | undefined): HubRules {
+  const rules = tier === undefined ? {} : tierRules(tier, units);
+  if (!rules) throw new UsageError('--tier takes S1, S2 or S3.');
+  return rules;
+}

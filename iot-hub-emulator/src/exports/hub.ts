@@ -1,0 +1,14 @@
+/** `iot-hub-emulator`: a hub, its rules, and the faults that it takes. */
+export type { HubRules } from '../core/core.ts';
+export type { Counters } from '../core/counters.ts';
+export { tierRules } from '../core/tierRules.ts';
+export {
+  type FaultOf,
+  type FaultRequest,
+  type ImmediateFault,
+  immediateFaults,
+  type StandingFault,
+  standingFaults,
+} from '../faults/schema.ts';
+export { type Hub, type HubOptions, startHub } from '../hub.ts';
+export type { HubPorts } from '../network/hubPorts.ts';

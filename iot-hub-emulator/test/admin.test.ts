@@ -1,0 +1,84 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { freshHub } from '../src/testing/freshHub.ts';
+import { connectedDevice, publishPacket } from './support/device.ts';
+
+let hub: Awaited<ReturnType<typeof freshHub>>;
+beforeAll(async () => {
+  hub = await freshHub({ devices: [{ deviceId: 'pump-1' }] });
+});
+afterAll(() => hub.stop());
+
+const ask = async (path: string, init: RequestInit = {}) => {
+  const response = await fetch(hub.adminUrl + path, init);
+  const text = await response.text();
+  return { status: response.status, body: text === '' ? undefined : JSON.parse(text) };
+};
+const post = (body: string) => ask('/devices', { method: 'POST', body });
+
+describe('the admin port', () => {
+  test('tells what is here', async () => {
+    const { status, body } = await ask('/');
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ name: 'sandbox-hub', hostName: 'localhost', ports: hub.ports, caFile: hub.caFile });
+  });
+  test('adds a device and answers how it can connect', async () => {
+    const { status, body } = await post('{"deviceId":"made-1"}');
+    expect(status).toBe(201);
+    expect(body).toMatchObject({ deviceId: 'made-1', primaryKey: hub.registry.get('made-1')?.primaryKey });
+    expect(body.connectionString).toBe(hub.deviceConnectionString('made-1'));
+    await connectedDevice(hub, 'made-1');
+    const { body: list } = await ask('/devices');
+    expect(list.devices).toContainEqual(expect.objectContaining({ deviceId: 'made-1', connected: true, pending: 0 }));
+  });
+  test('takes the key that it is given', async () => {
+    const primaryKey = Buffer.alloc(32, 7).toString('base64');
+    expect((await post(JSON.stringify({ deviceId: 'made-2', primaryKey }))).body.primaryKey).toBe(primaryKey);
+  });
+  test('lists devices without their keys', async () => {
+    const { body } = await ask('/devices');
+    expect(JSON.stringify(body)).not.toContain(hub.registry.get('pump-1')?.primaryKey);
+  });
+  test('removes a device', async () => {
+    await post('{"deviceId":"made-%3"}');
+    expect((await ask('/devices/made-%253', { method: 'DELETE' })).status).toBe(204);
+    expect(hub.registry.get('made-%3')).toBeUndefined();
+    expect((await ask('/devices/made-%253', { method: 'DELETE' })).status).toBe(404);
+  });
+  test('shows the journal, from a position on and of one device', async () => {
+    const device = await connectedDevice(hub, 'pump-1');
+    device.send(publishPacket('devices/pump-1/messages/events/a=1', 'hello'));
+    await device.next('puback');
+    device.socket.destroy();
+    const { body } = await ask('/journal?deviceId=pump-1&kind=d2c');
+    expect(body.entries).toMatchObject([
+      { kind: 'd2c', deviceId: 'pump-1', properties: { a: '1' }, body: 'aGVsbG8=', text: 'hello' },
+    ]);
+    const since = body.entries[0].position;
+    expect(body.last).toBe(hub.journal.last);
+    expect((await ask(`/journal?deviceId=pump-1&kind=d2c&since=${since}`)).body.entries).toEqual([]);
+  });
+  test('shows how far the partitions reach', async () => {
+    const { body } = await ask('/partitions');
+    expect(body.partitions.map(({ id }: { id: string }) => id)).toEqual(['0', '1', '2', '3']);
+  });
+  test.each([
+    ['a body that is not JSON', '{', 400, 'The body is not JSON.'],
+    ['a body without an id', '{}', 400, expect.stringContaining('"deviceId"')],
+    ['null', 'null', 400, expect.stringContaining('"deviceId"')],
+    ['an id that is not allowed', '{"deviceId":"a/b"}', 400, expect.stringContaining('A device id has')],
+    ['a key that is none', '{"deviceId":"a","primaryKey":"x"}', 400, expect.stringContaining('base64')],
+    ['an id that is taken', '{"deviceId":"pump-1"}', 409, 'A device of this id exists already.'],
+    ['a body of 65 KB', JSON.stringify({ deviceId: 'a'.repeat(66_560) }), 400, 'The body is larger than 64 KB.'],
+  ])('refuses %s and says why', async (_, body, status, error) => {
+    expect(await post(body)).toEqual({ status, body: { error } });
+  });
+  test.each(['/nothing', '/devices/a/b', '/journal/x'])('has nothing at %s', async (path) => {
+    expect((await ask(path)).status).toBe(404);
+  });
+  test.each(['since=x', 'since=-1', 'kind=x'])('refuses a journal query with %s', async (query) => {
+    expect((await ask(`/journal?${query}`)).status).toBe(400);
+  });
+  test('refuses web pages', async () => {
+    expect((await ask('/devices', { headers: { origin: 'https://example.com' } })).status).toBe(403);
+  });
+});

@@ -1,0 +1,164 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import type iothub from 'azure-iothub';
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { freshHub } from '../src/testing/freshHub.ts';
+import { deviceClient, nameOfError, nextMessage, serviceClient, serviceMessage } from './support/clients.ts';
+
+const program = fileURLToPath(new URL('./support/sendUnmodified.ts', import.meta.url));
+
+let hub: Awaited<ReturnType<typeof freshHub>>;
+let service: iothub.Client;
+let deviceId = '';
+let count = 0;
+
+beforeAll(async () => {
+  hub = await freshHub();
+  service = serviceClient(hub);
+  await service.open();
+});
+beforeEach(() => {
+  deviceId = `pump-${count++}`;
+  hub.registry.create(deviceId);
+});
+afterAll(async () => {
+  await service.close();
+  await hub.stop();
+});
+
+const sendError = (body: string | Buffer, properties: Record<string, string> = {}, to = deviceId) =>
+  nameOfError(service.send(to, serviceMessage(body, { properties })));
+
+describe('connecting', () => {
+  test('the unmodified service client works over TLS when it is told whom to trust', async () => {
+    const { stdout } = await promisify(execFile)(
+      process.execPath,
+      ['scripts/run.js', program, hub.serviceConnectionString, deviceId, 'hello'],
+      { env: { ...process.env, NODE_EXTRA_CA_CERTS: hub.caFile } },
+    );
+    expect(stdout).toBe('MessageEnqueued');
+    expect(hub.devicebound.pending(deviceId)).toMatchObject([{ body: Buffer.from('hello') }]);
+  });
+  test('it works in plain TCP as well', async () => {
+    const plain = serviceClient(hub, hub.serviceConnectionString, true);
+    await plain.open();
+    await plain.send(deviceId, serviceMessage('hello'));
+    await plain.close();
+    expect(hub.devicebound.pending(deviceId)).toHaveLength(1);
+  });
+  test('a wrong key is refused', async () => {
+    const wrong = hub.serviceConnectionString.replace(/SharedAccessKey=.*/, 'SharedAccessKey=d3Jvbmc=');
+    await expect(serviceClient(hub, wrong).open()).rejects.toMatchObject({
+      amqpError: { name: 'UnauthorizedError' },
+    });
+  });
+  test('a policy without the right of service connect cannot send', async () => {
+    const other = serviceClient(hub, hub.connectionString('device'));
+    onTestFinished(() => void other.close());
+    await other.open();
+    await expect(other.send(deviceId, serviceMessage('no'))).rejects.toMatchObject({ name: 'UnauthorizedError' });
+    expect(hub.devicebound.pending(deviceId)).toEqual([]);
+  });
+  test('the journal tells under which policy a message was sent', async () => {
+    const owner = serviceClient(hub, hub.connectionString('iothubowner'));
+    await owner.open();
+    await owner.send(deviceId, serviceMessage('from the owner'));
+    await service.send(deviceId, serviceMessage('from the service'));
+    await owner.close();
+    const entries = hub.journal.list({ deviceId, kind: 'c2d' });
+    expect(entries).toMatchObject([{ policy: 'iothubowner' }, { policy: 'service' }]);
+  });
+});
+
+describe('delivering', () => {
+  test('body bytes, application properties and system properties reach the device as they were sent', async () => {
+    const device = await deviceClient(hub, deviceId);
+    const got = nextMessage(device);
+    await device.open();
+    const body = Buffer.from([0, 0xff, 0x7b, 0x0d, 0x0a]);
+    const properties = { 'a b/+#&=%': 'ä/?#+&=%', empty: '', target: 'x/y' };
+    await service.send(deviceId, serviceMessage(body, { messageId: 'm-1', correlationId: 'c 1', properties }));
+    const message = await got;
+    expect(message.getData()).toEqual(body);
+    expect(message).toMatchObject({
+      messageId: 'm-1',
+      correlationId: 'c 1',
+      contentType: 'application/json',
+      contentEncoding: 'utf-8',
+    });
+    const received = message.properties.propertyList.map(({ key, value }) => [key, value]);
+    expect(received).toEqual(Object.entries(properties));
+    await device.close();
+    expect(hub.devicebound.pending(deviceId)).toEqual([]);
+  });
+  test('ids in the form of a UUID arrive as text', async () => {
+    const id = '0d2a7f0e-6d7c-4c5e-9b2a-1f6d2d1f9a10';
+    await service.send(deviceId, serviceMessage('', { messageId: id, correlationId: id }));
+    expect(hub.devicebound.pending(deviceId)).toMatchObject([{ system: { messageId: id, correlationId: id } }]);
+  });
+  test('messages for a device that is away wait for it, in order', async () => {
+    for (const body of ['1', '2', '3']) await service.send(deviceId, serviceMessage(body));
+    const device = await deviceClient(hub, deviceId);
+    const bodies: string[] = [];
+    device.on('message', (message) => bodies.push(message.getData().toString()));
+    await device.open();
+    await expect.poll(() => hub.devicebound.pending(deviceId)).toEqual([]);
+    expect(bodies).toEqual(['1', '2', '3']);
+    await device.close();
+  });
+});
+
+describe('refusing', () => {
+  test('an unknown device is not found', async () => {
+    expect(await sendError('x', {}, 'nobody')).toBe('DeviceNotFoundError');
+  });
+  test('a message of exactly 65,536 bytes passes, its properties counted in', async () => {
+    // content type, encoding and `to` are system properties; of an application property its name counts as well
+    const system = 'application/json'.length + 'utf-8'.length + `/devices/${deviceId}/messages/devicebound`.length;
+    const body = Buffer.alloc(65_536 - system - 'name'.length - 'value'.length);
+    expect(await sendError(body, { name: 'value' })).toBe('none');
+    expect(await sendError(body, { name: 'value+' })).toBe('MessageTooLargeError');
+    expect(await sendError(Buffer.alloc(65_537))).toBe('MessageTooLargeError');
+  });
+  test('the fifty-first pending message is refused, and fits once one is gone', async () => {
+    for (let i = 0; i < 50; i++) expect(await sendError('x')).toBe('none');
+    expect(await sendError('x')).toBe('DeviceMaximumQueueDepthExceededError');
+    const completions: (() => void)[] = [];
+    const stop = hub.devicebound.listen(deviceId, ({ complete }) => completions.push(complete));
+    completions[0]?.();
+    stop();
+    expect(await sendError('x')).toBe('none');
+    expect(await sendError('x')).toBe('DeviceMaximumQueueDepthExceededError');
+  });
+  test.each([
+    ['known', 'unknown'],
+    ['unknown', 'known'],
+    ['known', 'unknown', 'known', 'unknown', 'unknown', 'known', 'known'],
+  ])('one of several sent at once says nothing of its neighbours: to %s, %s …', async (...receivers) => {
+    const to = (receiver: string) => (receiver === 'known' ? deviceId : 'nobody');
+    const outcomes = await Promise.all(receivers.map((receiver) => sendError('x', {}, to(receiver))));
+    expect(outcomes).toEqual(receivers.map((receiver) => (receiver === 'known' ? 'none' : 'DeviceNotFoundError')));
+  });
+  test('a full queue does not hinder other devices', async () => {
+    hub.registry.create(`${deviceId}-other`);
+    for (let i = 0; i < 51; i++) await sendError('x');
+    expect(await sendError('x', {}, `${deviceId}-other`)).toBe('none');
+  });
+  test('what was refused is in the journal with its reason', async () => {
+    await sendError('x', {}, 'nobody');
+    const [entry] = hub.journal.list({ deviceId: 'nobody', kind: 'c2d' }).slice(-1);
+    expect(entry).toMatchObject({ policy: 'service', refused: { condition: 'amqp:not-found' } });
+  });
+});
+
+test('in strict mode a property with characters that IoT Hub does not document is refused', async () => {
+  const strict = await freshHub({ strictProperties: true, devices: [{ deviceId: 'pump' }] });
+  const client = serviceClient(strict);
+  await client.open();
+  await client.send('pump', serviceMessage('x', { properties: { good: 'a-b' } }));
+  await expect(client.send('pump', serviceMessage('x', { properties: { bad: 'a/b' } }))).rejects.toThrow();
+  await client.close();
+  expect(strict.devicebound.pending('pump')).toHaveLength(1);
+  await strict.stop();
+});

@@ -1,0 +1,12 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+import { help } from '../../src/command/options.ts';
+
+const run = promisify(execFile);
+
+test('the command of the package runs what its build has made', async () => {
+  await run('npm', ['run', 'build', '--workspace', 'iot-hub-emulator']);
+  const { stdout } = await run('npx', ['iot-hub-emulator', '--help']);
+  expect(stdout).toBe(`${help}\n`);
+});

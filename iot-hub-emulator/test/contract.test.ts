@@ -1,0 +1,74 @@
+import { readFileSync } from 'node:fs';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { freshHub } from '../src/testing/freshHub.ts';
+import { append, eventReceiver } from './support/bare.ts';
+import { connectedDevice, publishPacket } from './support/device.ts';
+
+interface Operation {
+  responses: Record<string, { $ref?: string; content?: { 'application/json': { schema: object } } }>;
+}
+interface Contract {
+  paths: Record<string, Record<'get' | 'post' | 'delete', Operation>>;
+  components: { schemas: Record<string, object>; responses: Record<string, object> };
+}
+
+const contract = parse(readFileSync('iot-hub-emulator/docs/admin.openapi.yaml', 'utf8')) as Contract;
+const ajv = new Ajv2020({ strict: false, formats: { 'date-time': true } }).addSchema(contract, 'contract');
+
+let hub: Awaited<ReturnType<typeof freshHub>>;
+beforeAll(async () => {
+  hub = await freshHub({ devices: [{ deviceId: 'pump-1' }], partitions: 1 });
+});
+afterAll(() => hub.stop());
+
+const pointer = (...names: string[]) =>
+  `contract#/${names.map((name) => encodeURIComponent(name.replaceAll('~', '~0').replaceAll('/', '~1'))).join('/')}`;
+
+/** Ask, and hold the answer against the contract of that path, method and status. */
+const ask = async (method: 'get' | 'post' | 'delete', path: string, at: string, body?: unknown): Promise<number> => {
+  const init = body === undefined ? { method } : { method, body: JSON.stringify(body) };
+  const response = await fetch(hub.adminUrl + at, { ...init, method: method.toUpperCase() });
+  const text = await response.text();
+  const { status } = response;
+  const documented = contract.paths[path]?.[method].responses[status];
+  expect(documented, `${method} ${path} answers ${status}`).toBeDefined();
+  const schema = documented?.$ref
+    ? pointer('components', 'responses', 'refused', 'content', 'application/json', 'schema')
+    : pointer('paths', path, method, 'responses', String(status), 'content', 'application/json', 'schema');
+  if (text === '') expect(documented?.content).toBeUndefined();
+  else expect(ajv.validate({ $ref: schema }, JSON.parse(text)), ajv.errorsText()).toBe(true);
+  return status;
+};
+
+test('every answer is as the contract has it', async () => {
+  const device = await connectedDevice(hub, 'pump-1');
+  device.send(publishPacket('devices/pump-1/messages/events/', Buffer.from([0xff])));
+  await device.next('puback');
+  append(hub, ['x']);
+  const { bodies } = await eventReceiver(hub);
+  await expect.poll(() => bodies.length).toBe(2);
+
+  expect(await ask('get', '/', '/')).toBe(200);
+  expect(await ask('get', '/devices', '/devices')).toBe(200);
+  expect(await ask('post', '/devices', '/devices', { deviceId: 'd' })).toBe(201);
+  expect(await ask('post', '/devices', '/devices', { deviceId: 'd' })).toBe(409);
+  expect(await ask('post', '/devices', '/devices', {})).toBe(400);
+  expect(await ask('delete', '/devices/{id}', '/devices/d')).toBe(204);
+  expect(await ask('delete', '/devices/{id}', '/devices/d')).toBe(404);
+  expect(await ask('get', '/journal', '/journal')).toBe(200);
+  expect(await ask('get', '/journal', '/journal?since=x')).toBe(400);
+  expect(await ask('get', '/journal/stream', '/journal/stream?since=x')).toBe(400);
+  expect(await ask('get', '/partitions', '/partitions')).toBe(200);
+  expect(await ask('get', '/counters', '/counters')).toBe(200);
+  expect(await ask('post', '/faults', '/faults', { kind: 'settle', answer: 'hold' })).toBe(201);
+  expect(await ask('get', '/faults', '/faults')).toBe(200);
+  expect(await ask('get', '/faults/kinds', '/faults/kinds')).toBe(200);
+  expect(await ask('post', '/faults', '/faults', { kind: 'drop' })).toBe(200);
+  expect(await ask('post', '/faults', '/faults', { kind: 'fall' })).toBe(400);
+  expect(await ask('post', '/faults', '/faults', { kind: 'burst', events: 1, deviceId: 'nobody' })).toBe(404);
+  expect(await ask('delete', '/faults/{id}', '/faults/99')).toBe(404);
+  expect(await ask('delete', '/faults/{id}', '/faults/1')).toBe(204);
+  expect(await ask('delete', '/faults', '/faults')).toBe(200);
+});

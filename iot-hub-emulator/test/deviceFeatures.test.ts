@@ -1,0 +1,263 @@
+import type device from 'azure-iot-device';
+import amqp from 'azure-iot-device-amqp';
+import mqtt from 'azure-iot-device-mqtt';
+import type iothub from 'azure-iothub';
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { freshHub } from '../src/testing/freshHub.ts';
+import {
+  called,
+  deviceClient,
+  deviceMessage,
+  listenToEvents,
+  moduleClient,
+  registryClient,
+  serviceClient,
+  serviceMessage,
+} from './support/clients.ts';
+
+// What the official device clients can do, the same over AMQP and MQTT.
+
+let hub: Awaited<ReturnType<typeof freshHub>>;
+let service: iothub.Client;
+let registry: iothub.Registry;
+let deviceId = '';
+let count = 0;
+
+beforeAll(async () => {
+  hub = await freshHub({ partitions: 1 });
+  service = serviceClient(hub);
+  registry = registryClient(hub, 'iothubowner');
+  await service.open();
+});
+beforeEach(() => {
+  deviceId = `pump-${count++}`;
+  hub.registry.create(deviceId);
+});
+afterAll(async () => {
+  await service.close();
+  await hub.stop();
+});
+
+describe.each([
+  ['AMQP', amqp.Amqp],
+  ['MQTT', mqtt.Mqtt],
+])('a device over %s', (_, transport) => {
+  const open = async () => {
+    const client = await deviceClient(hub, deviceId, undefined, transport);
+    onTestFinished(() => void client.close());
+    await client.open();
+    return client;
+  };
+  const openModule = async () => {
+    hub.registry.create(deviceId, { moduleId: 'm1' });
+    const client = await moduleClient(hub, deviceId, 'm1', transport);
+    onTestFinished(() => void client.close());
+    await client.open();
+    return client;
+  };
+  const last = () => hub.journal.list({ kind: 'd2c', deviceId }).at(-1);
+  /** The same as a receiver gets it. */
+  const lastEvent = async () => {
+    const entry = last();
+    const sequenceNumber = entry?.kind === 'd2c' ? entry.sequenceNumber : 0;
+    const listening = listenToEvents(hub, { startPosition: { sequenceNumber, isInclusive: true }, partition: '0' });
+    const [event] = await listening.has(1);
+    await listening.stop();
+    return event;
+  };
+
+  test('sends messages with properties', async () => {
+    const client = await open();
+    const message = deviceMessage('{"a":1}', { msgType: 'action', 'a b': 'ü/&' });
+    message.messageId = 'm1';
+    message.correlationId = '0d2a7f0e-6d7c-4c5e-9b2a-1f6d2d1f9a10';
+    message.contentType = 'application/json';
+    message.contentEncoding = 'utf-8';
+    await client.sendEvent(message);
+    expect(last()).toMatchObject({
+      deviceId,
+      properties: { msgType: 'action', 'a b': 'ü/&' },
+      system: {
+        messageId: 'm1',
+        correlationId: '0d2a7f0e-6d7c-4c5e-9b2a-1f6d2d1f9a10',
+        contentType: 'application/json',
+        contentEncoding: 'utf-8',
+      },
+      body: Buffer.from('{"a":1}'),
+    });
+  });
+  test('is stamped with its identity', async () => {
+    const client = await open();
+    await client.sendEvent(deviceMessage('x', { 'iothub-connection-device-id': 'somebody-else' }));
+    const event = await lastEvent();
+    expect(event?.systemProperties).toMatchObject({
+      'iothub-connection-device-id': deviceId,
+      'iothub-connection-auth-generation-id': hub.registry.get(deviceId)?.generationId,
+      'iothub-message-source': 'Telemetry',
+    });
+    expect(JSON.parse(String(event?.systemProperties?.['iothub-connection-auth-method']))).toMatchObject({
+      scope: 'device',
+      type: 'sas',
+    });
+  });
+  test('is told to be connected, and not, by the registry', async () => {
+    const state = async () => (await registry.get(deviceId)).responseBody.connectionState;
+    expect(await state()).toBe('Disconnected');
+    const client = await open();
+    await client.sendEvent(deviceMessage('x'));
+    expect(await state()).toBe('Connected');
+    await client.close();
+    await expect.poll(state).toBe('Disconnected');
+  });
+  test('reads its twin and reports properties', async () => {
+    hub.twins.change(deviceId, { properties: { desired: { interval: 5 } } });
+    const client = await open();
+    const twin = await client.getTwin();
+    expect(twin.properties.desired).toMatchObject({ interval: 5, $version: 2 });
+    await called((done) => twin.properties.reported.update({ firmware: { version: '1.0' }, gone: null }, done));
+    const seen = await registry.getTwin(deviceId);
+    expect(seen.responseBody.properties.reported).toMatchObject({ firmware: { version: '1.0' }, $version: 2 });
+  });
+  test('is told when a service changes desired properties', async () => {
+    const client = await open();
+    const twin = await client.getTwin();
+    const deltas: unknown[] = [];
+    twin.on('properties.desired', (delta) => deltas.push(delta));
+    await client.sendEvent(deviceMessage('ready'));
+    await expect
+      .poll(async () => {
+        await registry.updateTwin(deviceId, { properties: { desired: { interval: 7 } } }, '*');
+        return deltas.at(-1);
+      })
+      .toMatchObject({ interval: 7 });
+  });
+  test('is told when a service clears its desired properties, and then has none', async () => {
+    hub.twins.change(deviceId, { properties: { desired: { interval: 5, limits: { rpm: 9 } } } });
+    const client = await open();
+    const twin = await client.getTwin();
+    const told = new Promise((resolve) => {
+      twin.on('properties.desired', (delta) => 'interval' in delta && delta.interval === null && resolve(delta));
+    });
+    // until the device listens, nobody is told of what changes
+    const names = () => Object.keys(twin.properties.desired).filter((name) => !name.startsWith('$'));
+    await client.sendEvent(deviceMessage('ready'));
+    await expect
+      .poll(async () => {
+        await registry.updateTwin(deviceId, { properties: { desired: { ready: true } } }, '*');
+        return names();
+      })
+      .toContain('ready');
+    const { responseBody } = await registry.updateTwin(deviceId, { properties: { desired: null } }, '*');
+    expect(Object.keys(responseBody.properties.desired).sort()).toEqual(['$metadata', '$version']);
+    expect(await told).toMatchObject({ interval: null, limits: null, ready: null });
+    expect(names()).toEqual([]);
+  });
+  test('gets an error for a patch that a twin cannot hold', async () => {
+    const client = await open();
+    const twin = await client.getTwin();
+    const patch = { 'a.b': 1 };
+    await expect(called((done) => twin.properties.reported.update(patch, done))).rejects.toThrow();
+  });
+  test('sends as a module, stamped as one, into the partition of its device', async () => {
+    const client = await openModule();
+    await client.sendEvent(deviceMessage('from the module'));
+    expect(last()).toMatchObject({ deviceId, moduleId: 'm1' });
+    const event = await lastEvent();
+    expect(event?.partitionKey).toBeUndefined();
+    expect(event?.systemProperties).toMatchObject({
+      'iothub-connection-device-id': deviceId,
+      'iothub-connection-module-id': 'm1',
+      'iothub-connection-auth-generation-id': hub.registry.get(`${deviceId}/m1`)?.generationId,
+    });
+  });
+  test('has a twin of its own as a module', async () => {
+    const client = await openModule();
+    const twin = await client.getTwin();
+    await called((done) => twin.properties.reported.update({ of: 'the module' }, done));
+    expect(hub.twins.get(`${deviceId}/m1`).reported).toMatchObject({ of: 'the module' });
+    expect(hub.twins.get(deviceId).reported['of']).toBeUndefined();
+  });
+  test('with a wrong key is refused', async () => {
+    const wrong = hub
+      .deviceConnectionString(deviceId)
+      .replace(/SharedAccessKey=.*/, 'SharedAccessKey=d3JvbmcgYXMgY2FuIGJl');
+    const client = await deviceClient(hub, deviceId, wrong, transport);
+    client.on('error', () => undefined);
+    await expect(client.open()).rejects.toThrow();
+  });
+  test('that is disabled is disconnected and not let in again', async () => {
+    const client = await open();
+    client.on('error', () => undefined);
+    await client.sendEvent(deviceMessage('x'));
+    expect(hub.isConnected(deviceId)).toBe(true);
+    await registry.update({ deviceId, status: 'disabled' } as iothub.Device);
+    await expect.poll(() => hub.isConnected(deviceId)).toBe(false);
+    const again = await deviceClient(hub, deviceId, undefined, transport);
+    again.on('error', () => undefined);
+    await expect(again.open()).rejects.toThrow();
+  });
+});
+
+describe('a message to a device over AMQP', () => {
+  const open = async () => {
+    const client = await deviceClient(hub, deviceId, undefined, amqp.Amqp);
+    onTestFinished(() => void client.close());
+    const received: device.Message[] = [];
+    client.on('message', (message) => received.push(message));
+    await client.open();
+    const next = async (n: number) => {
+      await expect.poll(() => received.length).toBeGreaterThanOrEqual(n);
+      return received[n - 1] as device.Message;
+    };
+    return { client, next };
+  };
+  const outcomes = () =>
+    hub.journal
+      .list({ kind: 'c2d-settled', deviceId })
+      .map((entry) => entry.kind === 'c2d-settled' && [entry.messageId, entry.outcome]);
+
+  test('arrives with its properties, and is gone when the device completes it', async () => {
+    const { client, next } = await open();
+    const properties = { msgType: 'ack', 'a b': 'ü/&' };
+    await service.send(deviceId, serviceMessage('hello', { messageId: 'm1', correlationId: 'c1', properties }));
+    const message = await next(1);
+    expect(message.getData().toString()).toBe('hello');
+    expect(message).toMatchObject({ messageId: 'm1', correlationId: 'c1', contentType: 'application/json' });
+    expect(message.properties.propertyList).toEqual(Object.entries(properties).map(([key, value]) => ({ key, value })));
+    expect(hub.devicebound.pending(deviceId)).toHaveLength(1);
+    await client.complete(message);
+    await expect.poll(outcomes).toEqual([['m1', 'completed']]);
+    expect(hub.devicebound.pending(deviceId)).toEqual([]);
+  });
+  test('is gone when the device rejects it', async () => {
+    const { client, next } = await open();
+    await service.send(deviceId, serviceMessage('hello', { messageId: 'm1' }));
+    await client.reject(await next(1));
+    await expect.poll(outcomes).toEqual([['m1', 'rejected']]);
+    expect(hub.devicebound.pending(deviceId)).toEqual([]);
+  });
+  test('comes again when the device abandons it, counted', async () => {
+    const { client, next } = await open();
+    await service.send(deviceId, serviceMessage('hello', { messageId: 'm1' }));
+    await client.abandon(await next(1));
+    const again = await next(2);
+    expect(again.messageId).toBe('m1');
+    expect(again.transportObj).toMatchObject({ delivery_count: 1 });
+    await client.complete(again);
+    await expect.poll(outcomes).toEqual([['m1', 'completed']]);
+  });
+});
+
+test('a second connection of a device takes over, whatever the protocols', async () => {
+  const first = await deviceClient(hub, deviceId, undefined, amqp.Amqp);
+  first.on('error', () => undefined);
+  await first.open();
+  await first.sendEvent(deviceMessage('x'));
+  const second = await deviceClient(hub, deviceId, undefined, mqtt.Mqtt);
+  await second.open();
+  const ended = hub.journal.list({ kind: 'disconnected', deviceId });
+  expect(ended).toMatchObject([{ protocol: 'amqp', reason: 'the device connected again' }]);
+  expect(hub.isConnected(deviceId)).toBe(true);
+  await second.close();
+  await first.close();
+});

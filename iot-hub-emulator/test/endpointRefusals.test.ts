@@ -1,0 +1,162 @@
+import { EventHubConsumerClient, EventHubProducerClient } from '@azure/event-hubs';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { freshHub } from '../src/testing/freshHub.ts';
+import { inject } from '../src/testing/inject.ts';
+import { listenToEvents } from './support/clients.ts';
+
+// What the official event client is told when the event endpoint refuses it.
+
+const earliest = { offset: '-1' };
+const signed = / TrackingId:[0-9a-f]{32}_G\d+, SystemTracker:gateway\d+, Timestamp:[-0-9T:]{19}$/;
+
+let hub: Awaited<ReturnType<typeof freshHub>>;
+beforeAll(async () => {
+  hub = await freshHub({ partitions: 2, consumerGroups: ['shared'], ownerMaySend: true });
+  await inject(hub, ['e0', 'e1', 'e2']);
+});
+afterAll(() => hub.stop());
+
+const listen = (options: Partial<Parameters<typeof listenToEvents>[1]> = {}) => {
+  const listening = listenToEvents(hub, { partition: '0', startPosition: earliest, ...options });
+  onTestFinished(() => listening.stop());
+  return listening;
+};
+/** Code and text of the refusal, without the part that differs each time. */
+async function refusal(listening: ReturnType<typeof listen>) {
+  const { code, message } = await listening.failed();
+  expect(message).toMatch(signed);
+  return { code, text: message.replace(signed, '') };
+}
+const lastOffset = () => hub.partitions[0]?.last()?.offset ?? 0;
+
+describe('a start position', () => {
+  test('beyond the last offset is refused, with the last offset that there is', async () => {
+    expect(await refusal(listen({ startPosition: { offset: '999999' } }))).toEqual({
+      code: 'ArgumentError',
+      text: `The supplied offset '999999' is invalid. The last offset in the system is '${lastOffset()}'`,
+    });
+  });
+  test('beyond the last sequence number as well', async () => {
+    for (const isInclusive of [true, false])
+      expect(await refusal(listen({ startPosition: { sequenceNumber: 3, isInclusive } }))).toEqual({
+        code: 'ArgumentError',
+        text: "The supplied sequence number '3' is invalid. The last sequence number in the system is '2'",
+      });
+  });
+  test('in a partition without events, too', async () => {
+    expect(await refusal(listen({ partition: '1', startPosition: { offset: '7' } }))).toEqual({
+      code: 'ArgumentError',
+      text: "The supplied offset '7' is invalid. The last offset in the system is '-1'",
+    });
+  });
+  test('at the last event is none of these', async () => {
+    const listening = listen({ startPosition: { offset: String(lastOffset()) } });
+    await expect.poll(() => hub.counters().receivers.length).toBe(1);
+    await inject(hub, ['e3']);
+    expect((await listening.has(1)).map(({ body }) => body.toString())).toEqual(['e3']);
+  });
+});
+
+describe('a partition that is not there', () => {
+  const text =
+    'The specified partition is invalid for an EventHub partition sender or receiver. It should be between 0 and 1.\nParameter name: PartitionId';
+  const quick = { retryOptions: { maxRetries: 0, timeoutInMs: 5000 } };
+
+  test('is refused to a receiver', async () => {
+    expect(await refusal(listen({ partition: '2' }))).toEqual({ code: 'ArgumentOutOfRangeError', text });
+  });
+  test('is refused to a producer, and to who asks about it', async () => {
+    const producer = new EventHubProducerClient(hub.eventHubConnectionString('iothubowner'), quick);
+    const consumer = new EventHubConsumerClient('$Default', hub.eventsConnectionString, quick);
+    onTestFinished(() => producer.close());
+    onTestFinished(() => consumer.close());
+    const refused = { code: 'ArgumentOutOfRangeError', message: expect.stringContaining(text) };
+    await expect(producer.sendBatch([{ body: 'x' }], { partitionId: '2' })).rejects.toMatchObject(refused);
+    await expect(consumer.getPartitionProperties('2')).rejects.toMatchObject(refused);
+  });
+});
+
+describe('a receiver', () => {
+  // what the client calls its receivers
+  const id = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
+  const enter = (ownerLevel?: number, group = '$Default') => {
+    const client = new EventHubConsumerClient(group, hub.eventsConnectionString);
+    const opened = nextReceiver();
+    let fail: (error: Error & { code?: string }) => void = () => {};
+    const failed = new Promise<Error & { code?: string }>((resolve) => {
+      fail = resolve;
+    });
+    client.subscribe(
+      '0',
+      { processEvents: async () => {}, processError: async (error) => fail(error) },
+      { startPosition: earliest, ...(ownerLevel === undefined ? {} : { ownerLevel }) },
+    );
+    onTestFinished(() => client.close());
+    return { opened, failed };
+  };
+  /** Resolves when the next receiver has been let in. */
+  const nextReceiver = () =>
+    new Promise<void>((resolve) => {
+      const unwatch = hub.journal.watch(({ kind }) => {
+        if (kind !== 'receiver-opened') return;
+        unwatch();
+        resolve();
+      });
+    });
+  const told = async ({ failed }: ReturnType<typeof enter>) => {
+    const { code, message } = await failed;
+    return { code, text: message.replace(signed, '').replaceAll(id, 'ID') };
+  };
+
+  test('with a lower owner level is told of the higher one', async () => {
+    await enter(2).opened;
+    expect(await told(enter(1))).toEqual({
+      code: 'ReceiverDisconnectedError',
+      text: "Receiver 'ID' with a higher epoch '2' already exists. Receiver 'ID' with epoch 1 cannot be created. Make sure you are creating receiver with increasing epoch value to ensure connectivity, or ensure all old epoch receivers are closed or disconnected.",
+    });
+  });
+  test('without an owner level is told of the one that there is', async () => {
+    await enter(22).opened;
+    expect(await told(enter())).toEqual({
+      code: 'ReceiverDisconnectedError',
+      text: "At least one receiver for the endpoint is created with epoch of '22', and so non-epoch receiver is not allowed. Either reconnect with a higher epoch, or make sure all epoch receivers are closed or disconnected.",
+    });
+  });
+  test('that is driven out is told by whom', async () => {
+    const first = enter(4);
+    await first.opened;
+    await enter(5).opened;
+    expect(await told(first)).toEqual({
+      code: 'ReceiverDisconnectedError',
+      text: "New receiver 'ID' with higher epoch of '5' is created hence current receiver 'ID' with epoch '4' is getting disconnected. If you are recreating the receiver, make sure a higher epoch is used.",
+    });
+  });
+  test('that is the sixth of its group is told who the others are', async () => {
+    for (let count = 0; count < 5; count++) await enter(undefined, 'shared').opened;
+    expect(await told(enter(undefined, 'shared'))).toEqual({
+      code: 'QuotaExceededError',
+      text: 'Exceeded the maximum number of allowed receivers per partition in a consumer group which is 5. List of connected receivers - ID, ID, ID, ID, ID.',
+    });
+  });
+});
+
+describe('a key that is renewed', () => {
+  test('is noticed at the next question about the hub, while events go on', async () => {
+    const renewed = await freshHub({ partitions: 1 });
+    onTestFinished(() => renewed.stop());
+    const listening = listenToEvents(renewed, { partition: '0', startPosition: earliest });
+    onTestFinished(() => listening.stop());
+    const client = new EventHubConsumerClient('$Default', renewed.eventsConnectionString, {
+      retryOptions: { maxRetries: 0, timeoutInMs: 5000 },
+    });
+    onTestFinished(() => client.close());
+    expect(await client.getPartitionIds()).toEqual(['0']);
+    await inject(renewed, ['before']);
+    await listening.has(1);
+    await renewed.renewKey('events');
+    await expect(client.getPartitionIds()).rejects.toMatchObject({ code: 'UnauthorizedError' });
+    await inject(renewed, ['after']);
+    await listening.has(2);
+    expect(listening.errors).toEqual([]);
+  });
+});

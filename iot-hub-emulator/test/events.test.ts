@@ -1,0 +1,201 @@
+import { EventHubConsumerClient, type EventPosition } from '@azure/event-hubs';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { freshHub } from '../src/testing/freshHub.ts';
+import { type Listening, listenToEvents } from './support/clients.ts';
+import { connectedDevice, publishPacket } from './support/device.ts';
+
+const bodies = (listening: { events: { body: Buffer }[] }) => listening.events.map(({ body }) => body.toString());
+const quick = { retryOptions: { maxRetries: 0, timeoutInMs: 5000 } };
+
+let hub: Awaited<ReturnType<typeof freshHub>>;
+let clock = 0;
+let partition = '';
+
+beforeAll(async () => {
+  clock = Date.now();
+  hub = await freshHub({
+    devices: [{ deviceId: 'pump-1' }, { deviceId: 'pump-2' }],
+    consumerGroups: ['second'],
+    now: () => clock,
+  });
+  const device = await connectedDevice(hub, 'pump-1');
+  for (const body of ['e0', 'e1', 'e2', 'e3']) {
+    clock += 1000;
+    device.send(publishPacket('devices/pump-1/messages/events/', body));
+    await device.next('puback');
+  }
+  device.socket.destroy();
+  partition = String(hub.journal.list({ kind: 'd2c' }).map((entry) => entry.kind === 'd2c' && entry.partition)[0]);
+});
+afterAll(() => hub.stop());
+
+const log = () => hub.partitions[Number(partition)];
+const offsetOf = (sequenceNumber: number) => String(log()?.at(sequenceNumber)?.offset);
+const listen = (options: Parameters<typeof listenToEvents>[1]): Listening => {
+  const listening = listenToEvents(hub, { partition, ...options });
+  onTestFinished(() => listening.stop());
+  return listening;
+};
+/** Resolves when the next receiver has been let in. */
+const nextReceiver = () =>
+  new Promise<void>((resolve) => {
+    const unwatch = hub.journal.watch(({ kind }) => {
+      if (kind !== 'receiver-opened') return;
+      unwatch();
+      resolve();
+    });
+  });
+const client = (connectionString = hub.eventsConnectionString, group = '$Default') => {
+  const made = new EventHubConsumerClient(group, connectionString, quick);
+  onTestFinished(() => made.close());
+  return made;
+};
+
+describe('start positions', () => {
+  test('the earliest gives every event, in order, with its sequence number', async () => {
+    const listening = listen({ startPosition: { offset: '-1' } });
+    const events = await listening.has(4);
+    expect(bodies(listening)).toEqual(['e0', 'e1', 'e2', 'e3']);
+    expect(events.map(({ sequenceNumber }) => sequenceNumber)).toEqual([0, 1, 2, 3]);
+  });
+  test('the latest gives only what comes afterwards', async () => {
+    const opened = nextReceiver();
+    const listening = listen({ startPosition: { offset: '@latest' } });
+    await opened;
+    const device = await connectedDevice(hub, 'pump-1');
+    device.send(publishPacket('devices/pump-1/messages/events/', 'e4'));
+    await listening.has(1);
+    device.socket.destroy();
+    expect(bodies(listening)).toEqual(['e4']);
+  });
+  test.each<[string, () => EventPosition, string[]]>([
+    ['an offset gives what comes after it', () => ({ offset: offsetOf(1) }), ['e2', 'e3', 'e4']],
+    [
+      'an inclusive offset gives the event there as well',
+      () => ({ offset: offsetOf(3), isInclusive: true }),
+      ['e3', 'e4'],
+    ],
+    ['a sequence number gives what comes after it', () => ({ sequenceNumber: 2 }), ['e3', 'e4']],
+    [
+      'an inclusive sequence number gives the event of that number as well',
+      () => ({ sequenceNumber: 2, isInclusive: true }),
+      ['e2', 'e3', 'e4'],
+    ],
+    ['an enqueued time gives what came later', () => ({ enqueuedOn: log()?.at(2)?.enqueuedTime ?? 0 }), ['e3', 'e4']],
+  ])('%s', async (_, startPosition, expected) => {
+    const listening = listen({ startPosition: startPosition() });
+    await listening.has(expected.length);
+    expect(bodies(listening)).toEqual(expected);
+  });
+});
+
+describe('what the hub tells about itself', () => {
+  test('the event hub and its partitions', async () => {
+    const properties = await client().getEventHubProperties();
+    expect(properties).toMatchObject({ name: 'sandbox-hub', partitionIds: ['0', '1', '2', '3'] });
+  });
+  test('a partition: how far it reaches', async () => {
+    const last = log()?.last();
+    expect(await client().getPartitionProperties(partition)).toMatchObject({
+      eventHubName: 'sandbox-hub',
+      partitionId: partition,
+      beginningSequenceNumber: 0,
+      lastEnqueuedSequenceNumber: last?.sequenceNumber,
+      lastEnqueuedOffset: String(last?.offset),
+      lastEnqueuedOnUtc: new Date(last?.enqueuedTime ?? 0),
+      isEmpty: false,
+    });
+  });
+  test('a partition that does not exist is out of range', async () => {
+    await expect(client().getPartitionProperties('4')).rejects.toMatchObject({ code: 'ArgumentOutOfRangeError' });
+  });
+  test('an event hub that does not exist is not found', async () => {
+    const other = hub.eventsConnectionString.replace('EntityPath=sandbox-hub', 'EntityPath=other');
+    await expect(client(other).getEventHubProperties()).rejects.toMatchObject({
+      code: 'MessagingEntityNotFoundError',
+    });
+  });
+  test('the runtime metric comes with each event when it is asked for', async () => {
+    const seen: unknown[] = [];
+    const consumer = client();
+    const subscription = consumer.subscribe(
+      partition,
+      {
+        processEvents: async (events, { lastEnqueuedEventProperties }) => {
+          if (events.length > 0) seen.push(lastEnqueuedEventProperties);
+        },
+        processError: async () => undefined,
+      },
+      {
+        startPosition: { offset: '-1' },
+        trackLastEnqueuedEventProperties: true,
+        maxBatchSize: 1,
+        maxWaitTimeInSeconds: 1,
+      },
+    );
+    await expect.poll(() => seen.length).toBeGreaterThan(0);
+    await subscription.close();
+    const last = log()?.last();
+    expect(seen[0]).toMatchObject({
+      sequenceNumber: last?.sequenceNumber,
+      offset: String(last?.offset),
+      enqueuedOn: new Date(last?.enqueuedTime ?? 0),
+    });
+  });
+});
+
+describe('owner levels', () => {
+  test('a receiver with the same owner level takes the partition from the one before', async () => {
+    const first = listen({ startPosition: { offset: '-1' }, ownerLevel: 1 });
+    await first.has(1);
+    const second = listen({ startPosition: { offset: '-1' }, ownerLevel: 1 });
+    expect(await first.failed()).toMatchObject({ code: 'ReceiverDisconnectedError' });
+    await second.has(1);
+    expect(second.errors).toEqual([]);
+  });
+  test('a receiver with a lower owner level is refused', async () => {
+    const first = listen({ startPosition: { offset: '-1' }, ownerLevel: 2 });
+    await first.has(1);
+    const second = listen({ startPosition: { offset: '-1' }, ownerLevel: 1 });
+    expect(await second.failed()).toMatchObject({ code: 'ReceiverDisconnectedError' });
+    expect(first.errors).toEqual([]);
+  });
+  test('a receiver without an owner level is refused while there is one with', async () => {
+    const first = listen({ startPosition: { offset: '-1' }, ownerLevel: 1 });
+    await first.has(1);
+    const second = listen({ startPosition: { offset: '-1' } });
+    expect(await second.failed()).toMatchObject({ code: 'ReceiverDisconnectedError' });
+  });
+  test('consumer groups do not disturb each other', async () => {
+    const first = listen({ startPosition: { offset: '-1' }, ownerLevel: 2 });
+    const second = listen({ startPosition: { offset: '-1' }, ownerLevel: 1, group: 'second' });
+    await Promise.all([first.has(1), second.has(1)]);
+    expect([...first.errors, ...second.errors]).toEqual([]);
+  });
+  test('a partition is free again when its owner leaves', async () => {
+    const first = listen({ startPosition: { offset: '-1' }, ownerLevel: 5 });
+    await first.has(1);
+    await first.stop();
+    const second = listen({ startPosition: { offset: '-1' }, ownerLevel: 1 });
+    await second.has(1);
+    expect(second.errors).toEqual([]);
+  });
+});
+
+describe('refusals', () => {
+  const keyed = (key: string) => hub.eventsConnectionString.replace(/SharedAccessKey=[^;]*/, `SharedAccessKey=${key}`);
+  test.each<[string, () => Omit<Parameters<typeof listenToEvents>[1], 'startPosition'>, string]>([
+    ['a wrong key', () => ({ connectionString: keyed('d3Jvbmc=') }), 'UnauthorizedError'],
+    [
+      'a policy without the right to listen',
+      () => ({ connectionString: hub.eventHubConnectionString('device') }),
+      'UnauthorizedError',
+    ],
+    ['an unknown consumer group', () => ({ group: 'unheard-of' }), 'MessagingEntityNotFoundError'],
+    ['an unknown partition', () => ({ partition: '9' }), 'ArgumentOutOfRangeError'],
+  ])('%s is refused', async (_, options, code) => {
+    const listening = listen({ startPosition: { offset: '-1' }, ...options() });
+    expect(await listening.failed()).toMatchObject({ code });
+    expect(listening.events).toEqual([]);
+  });
+});

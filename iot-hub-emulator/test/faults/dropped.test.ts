@@ -1,0 +1,85 @@
+import { EventHubProducerClient } from '@azure/event-hubs';
+import amqp from 'azure-iot-device-amqp';
+import mqtt from 'azure-iot-device-mqtt';
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
+import { freshHub } from '../../src/testing/freshHub.ts';
+import { serviceLink, toDevice } from '../support/bare.ts';
+import { deviceClient, deviceMessage } from '../support/clients.ts';
+
+// A connection whose sending side the hub has ended cannot acknowledge: nothing that still comes on it is taken in.
+
+let hub: Awaited<ReturnType<typeof freshHub>>;
+let deviceId = '';
+let count = 0;
+beforeAll(async () => {
+  hub = await freshHub({ partitions: 1, ownerMaySend: true });
+});
+beforeEach(() => {
+  deviceId = `pump-${count++}`;
+  hub.registry.create(deviceId);
+});
+afterAll(() => hub.stop());
+
+const drop = (connections: 'device' | 'service' | 'events') =>
+  hub.faults.strike({ kind: 'drop', how: 'fin', connections });
+const allGone = () => expect.poll(() => hub.counters().connections.all).toBe(0);
+const arrived = () => hub.journal.list({ kind: 'd2c', deviceId }).map((entry) => 'body' in entry && String(entry.body));
+
+test.each([
+  ['AMQP', amqp.Amqp],
+  ['MQTT', mqtt.Mqtt],
+])('what a device sends over %s before it notices is not appended', async (_, transport) => {
+  const client = await deviceClient(hub, deviceId, undefined, transport);
+  client.on('error', () => undefined);
+  await client.open();
+  await client.sendEvent(deviceMessage('before'));
+  expect(await drop('device')).toBe(1);
+  const sent = client.sendEvent(deviceMessage('in flight')).then(
+    () => 'acknowledged',
+    () => 'lost',
+  );
+  await allGone();
+  expect(arrived()).toEqual(['before']);
+  await client.close().catch(() => undefined);
+  expect(await sent).toBe('lost');
+});
+
+test('of what a device has in flight exactly that is appended which was acknowledged', async () => {
+  const client = await deviceClient(hub, deviceId, undefined, amqp.Amqp);
+  client.on('error', () => undefined);
+  await client.open();
+  await client.sendEvent(deviceMessage('first'));
+  const acknowledged = ['first'];
+  const sends = Array.from({ length: 500 }, (_, i) =>
+    client.sendEvent(deviceMessage(`${i}`)).then(
+      () => void acknowledged.push(`${i}`),
+      () => undefined,
+    ),
+  );
+  await expect.poll(() => arrived().length, { interval: 1 }).toBeGreaterThan(1);
+  await drop('device');
+  await allGone();
+  await client.close().catch(() => undefined);
+  await Promise.all(sends);
+  expect(arrived()).toEqual(acknowledged);
+});
+
+test('what a service sends before it notices is not queued', async () => {
+  const sender = await serviceLink(hub);
+  expect(await drop('service')).toBe(1);
+  sender.send(toDevice(deviceId));
+  await allGone();
+  expect(hub.journal.list({ kind: 'c2d', deviceId })).toEqual([]);
+});
+
+test('what a producer sends before it notices is not appended', async () => {
+  const connectionString = hub.eventHubConnectionString('iothubowner');
+  const retryOptions = { maxRetries: 0, retryDelayInMs: 10, timeoutInMs: 5000 };
+  const producer = new EventHubProducerClient(connectionString, { retryOptions });
+  onTestFinished(() => producer.close());
+  await producer.sendBatch([{ body: 'before' }], { partitionId: '0' });
+  const appended = hub.partitions[0]?.next();
+  await drop('events');
+  await producer.sendBatch([{ body: 'in flight' }], { partitionId: '0' }).catch(() => undefined);
+  expect(hub.partitions[0]?.next()).toBe(appended);
+});

@@ -1,0 +1,146 @@
+import { once } from 'node:events';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { freshHub } from '../../src/testing/freshHub.ts';
+import { disconnected, ended, nextOutcome, serviceLink, toDevice } from '../support/bare.ts';
+import { connectedDevice, publishPacket } from '../support/device.ts';
+
+let hub: Awaited<ReturnType<typeof freshHub>>;
+let deviceId = '';
+let count = 0;
+beforeAll(async () => {
+  hub = await freshHub();
+});
+beforeEach(() => {
+  deviceId = `pump-${count++}`;
+  hub.registry.create(deviceId);
+});
+afterEach(() => void hub.faults.clear());
+afterAll(() => hub.stop());
+
+const pending = () => hub.devicebound.pending(deviceId).length;
+const sendOne = async () => {
+  const sender = await serviceLink(hub);
+  const outcome = nextOutcome(sender);
+  sender.send(toDevice(deviceId));
+  return { sender, outcome };
+};
+
+describe('what a service sent', () => {
+  test.each([
+    ['release', 'released'],
+    ['modify', 'modified'],
+    ['reject', 'amqp:internal-error'],
+  ] as const)('is not taken in when a fault says %s', async (answer, outcome) => {
+    hub.faults.add({ kind: 'settle', answer, times: 1 });
+    expect(await (await sendOne()).outcome).toBe(outcome);
+    expect(pending()).toBe(0);
+    expect(await (await sendOne()).outcome).toBe('accepted');
+  });
+  test('is rejected with the condition that the fault names', async () => {
+    hub.faults.add({ kind: 'settle', answer: 'reject', condition: 'amqp:resource-limit-exceeded' });
+    expect(await (await sendOne()).outcome).toBe('amqp:resource-limit-exceeded');
+  });
+  test('is taken in although it is released, when the fault wants it so', async () => {
+    hub.faults.add({ kind: 'settle', answer: 'release', effect: true });
+    expect(await (await sendOne()).outcome).toBe('released');
+    expect(pending()).toBe(1);
+  });
+  test('is held until the fault is cleared, and then settled as it would have been', async () => {
+    const id = hub.faults.add({ kind: 'settle', answer: 'hold', times: 1 });
+    const { outcome } = await sendOne();
+    expect(await (await sendOne()).outcome).toBe('accepted');
+    expect(await Promise.race([outcome, 'held'])).toBe('held');
+    hub.faults.clear(id);
+    expect(await outcome).toBe('accepted');
+    expect(pending()).toBe(2);
+  });
+  test('that is held for a device that does not exist is rejected in the end', async () => {
+    const id = hub.faults.add({ kind: 'settle', answer: 'hold' });
+    const sender = await serviceLink(hub);
+    const outcome = nextOutcome(sender);
+    sender.send(toDevice('nobody'));
+    await expect.poll(() => hub.faults.list()[0]?.struck).toBe(1);
+    hub.faults.clear(id);
+    expect(await outcome).toBe('amqp:not-found');
+  });
+  test('is in the journal when a fault had it answered otherwise', async () => {
+    hub.faults.add({ kind: 'settle', answer: 'reject', times: 1 });
+    const sender = await serviceLink(hub);
+    const outcome = nextOutcome(sender);
+    sender.send({ ...toDevice(deviceId), message_id: 'reply-1', correlation_id: 'request-1' });
+    await outcome;
+    expect(hub.journal.list({ kind: 'c2d-fault', deviceId })).toEqual([
+      expect.objectContaining({ messageId: 'reply-1', correlationId: 'request-1', answer: 'reject' }),
+    ]);
+  });
+  test('is settled late', async () => {
+    hub.faults.add({ kind: 'settle', answer: 'delay', ms: 20 });
+    expect(await (await sendOne()).outcome).toBe('accepted');
+  });
+  test('is never settled, while the next one is', async () => {
+    hub.faults.add({ kind: 'settle', answer: 'never', times: 1 });
+    const { sender, outcome } = await sendOne();
+    await expect.poll(pending).toBe(1);
+    sender.send(toDevice(deviceId, 'second'));
+    expect(await outcome).toBe('accepted');
+    expect(pending()).toBe(2);
+  });
+  test('costs its link, with a condition or without', async () => {
+    hub.faults.add({ kind: 'settle', answer: 'detach', condition: 'amqp:link:detach-forced', times: 1 });
+    expect(await ended((await sendOne()).sender)).toBe('amqp:link:detach-forced');
+    hub.faults.add({ kind: 'settle', answer: 'detach', times: 1 });
+    expect(await ended((await sendOne()).sender)).toBeUndefined();
+  });
+  test('costs its connection, which hears the reason, and is there all the same', async () => {
+    hub.faults.add({ kind: 'settle', answer: 'close', condition: 'amqp:connection:forced' });
+    const { connection } = (await sendOne()).sender;
+    await once(connection, 'connection_close');
+    expect(connection.error).toMatchObject({ condition: 'amqp:connection:forced' });
+    expect(pending()).toBe(1);
+  });
+  test.each(['fin', 'rst'] as const)('costs its connection by %s, and is there all the same', async (answer) => {
+    hub.faults.add({ kind: 'settle', answer });
+    await disconnected((await sendOne()).sender.connection);
+    expect(pending()).toBe(1);
+  });
+  test('is spared by a fault for another device, another kind of link, or later messages', async () => {
+    hub.faults.add({ kind: 'settle', answer: 'reject', deviceId: 'other' });
+    hub.faults.add({ kind: 'settle', answer: 'reject', link: 'd2c' });
+    hub.faults.add({ kind: 'settle', answer: 'reject', link: 'c2d', deviceId, skip: 1 });
+    expect(await (await sendOne()).outcome).toBe('accepted');
+    expect(await (await sendOne()).outcome).toBe('amqp:internal-error');
+  });
+});
+
+describe('what a device sent over MQTT', () => {
+  const publish = async () => {
+    const device = await connectedDevice(hub, deviceId);
+    device.send(publishPacket(`devices/${deviceId}/messages/events/`, 'x'));
+    return device;
+  };
+  const appended = () => hub.journal.list({ deviceId, kind: 'd2c' }).length;
+
+  test('is acknowledged when the fault that holds it is cleared', async () => {
+    hub.faults.add({ kind: 'settle', answer: 'hold', link: 'd2c' });
+    const device = await publish();
+    await expect.poll(appended).toBe(1);
+    const acknowledged = vi.fn();
+    const packet = device.next('puback').then(acknowledged);
+    device.send({ cmd: 'pingreq' });
+    await device.next('pingresp');
+    expect(acknowledged).not.toHaveBeenCalled();
+    hub.faults.clear();
+    await packet;
+    device.socket.destroy();
+  });
+  test('is there although the connection was reset before the acknowledgement', async () => {
+    hub.faults.add({ kind: 'settle', answer: 'rst', link: 'd2c' });
+    await (await publish()).closed;
+    expect(appended()).toBe(1);
+  });
+  test('is lost with the connection when it is rejected', async () => {
+    hub.faults.add({ kind: 'settle', answer: 'reject', link: 'd2c' });
+    await (await publish()).closed;
+    expect(appended()).toBe(0);
+  });
+});

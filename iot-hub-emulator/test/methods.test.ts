@@ -1,0 +1,282 @@
+import amqp from 'azure-iot-device-amqp';
+import mqtt from 'azure-iot-device-mqtt';
+import type iothub from 'azure-iothub';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { freshHub } from '../src/testing/freshHub.ts';
+import { deviceClient, moduleClient, serviceClient } from './support/clients.ts';
+import { connectedDevice, type RawDevice } from './support/device.ts';
+
+// Direct methods as the official service client meets them.
+
+let hub: Awaited<ReturnType<typeof freshHub>>;
+let service: iothub.Client;
+let deviceId = '';
+let count = 0;
+beforeAll(async () => {
+  hub = await freshHub({ rules: { methodsAtOnce: 3 } });
+  service = serviceClient(hub);
+});
+beforeEach(() => {
+  deviceId = `pump-${count++}`;
+  hub.registry.create(deviceId);
+});
+afterEach(() => hub.faults.clear());
+afterAll(() => hub.stop());
+
+const invoke = async (call: object = {}, to = deviceId, moduleId?: string, client = service): Promise<unknown> => {
+  const parameters = { methodName: 'start', ...call };
+  const invoked = moduleId
+    ? client.invokeDeviceMethod(to, moduleId, parameters)
+    : client.invokeDeviceMethod(to, parameters);
+  return ((await invoked) as { result: unknown }).result;
+};
+
+/** What the service client throws, and what it does not look at: the code in the JSON inside the JSON. */
+const failure = (...call: Parameters<typeof invoke>) =>
+  invoke(...call).then(
+    () => undefined,
+    (error: Error & { response?: { statusCode: number }; responseBody?: string }) => ({
+      name: error.constructor.name,
+      status: error.response?.statusCode,
+      ...read(error.responseBody ?? ''),
+    }),
+  );
+
+function read(body: string): { code: unknown; says: unknown } {
+  const { Message, ExceptionMessage } = JSON.parse(body);
+  const { errorCode, message, trackingId, timestampUtc, info } = JSON.parse(Message);
+  expect([ExceptionMessage, info]).toEqual(['', {}]);
+  expect(trackingId).toContain(timestampUtc);
+  return { code: errorCode, says: message };
+}
+
+/** A device that listens and answers nothing by itself. */
+async function listener(): Promise<RawDevice> {
+  const device = await connectedDevice(hub, deviceId);
+  onTestFinished(() => void device.socket.destroy());
+  device.send({ cmd: 'subscribe', messageId: 1, subscriptions: [{ topic: '$iothub/methods/POST/#', qos: 0 }] });
+  await device.next('suback');
+  return device;
+}
+
+const asked = async (device: RawDevice) => /rid=(.*)/.exec((await device.next('publish')).topic)?.[1];
+const respond = (device: RawDevice, rid: string | undefined, payload: string, status = 200) =>
+  device.send({
+    cmd: 'publish',
+    topic: `$iothub/methods/res/${status}/?$rid=${rid}`,
+    payload,
+    qos: 1,
+    messageId: 5,
+    dup: false,
+    retain: false,
+  });
+
+describe('a direct method', () => {
+  test.each([
+    ['MQTT', mqtt.Mqtt],
+    ['AMQP', amqp.Amqp],
+  ] as const)('is answered by a device and by a module over %s', async (_, transport) => {
+    hub.registry.create(deviceId, { moduleId: 'm1' });
+    const device = await deviceClient(hub, deviceId, hub.deviceConnectionString(deviceId), transport);
+    const module = await moduleClient(hub, deviceId, 'm1', transport);
+    onTestFinished(async () => void (await Promise.all([device.close(), module.close()])));
+    device.onDeviceMethod('start', ({ payload }, response) => void response.send(201, { device: payload }));
+    module.onMethod('start', (request, response) => void response?.send(202, { module: request?.payload }));
+    await Promise.all([device.open(), module.open()]);
+    const call = { payload: { speed: 3 }, connectTimeoutInSeconds: 20 };
+    expect(await invoke(call)).toEqual({ status: 201, payload: { device: { speed: 3 } } });
+    expect(await invoke(call, deviceId, 'm1')).toEqual({ status: 202, payload: { module: { speed: 3 } } });
+  });
+
+  test('passes on an answer as it is, however deep it is nested', async () => {
+    const device = await listener();
+    const answered = invoke();
+    const deep = `${'['.repeat(20_000)}${']'.repeat(20_000)}`;
+    respond(device, await asked(device), deep);
+    const { status, payload } = (await answered) as { status: number; payload: unknown };
+    expect([status, Array.isArray(payload)]).toEqual([200, true]);
+  });
+
+  test('to a device or module that is not there is not found', async () => {
+    expect(await failure({}, 'nobody')).toMatchObject({ status: 404, code: 404001 });
+    expect(await failure({}, deviceId, 'nothing')).toMatchObject({ status: 404, code: 404001 });
+  });
+  test('to a device that is disabled is not found, and neither is its module', async () => {
+    hub.registry.create(deviceId, { moduleId: 'm1' });
+    hub.registry.update(deviceId, { status: 'disabled' });
+    expect(await failure({ connectTimeoutInSeconds: 20 })).toMatchObject({ status: 404, code: 404001 });
+    expect(await failure({ connectTimeoutInSeconds: 20 }, deviceId, 'm1')).toMatchObject({ code: 404001 });
+  });
+  test('to a device that is not connected is refused at once, in words that the client cannot read', async () => {
+    const says = 'Timed out waiting for device to connect.';
+    expect(await failure()).toEqual({ name: 'Error', status: 404, code: 404103, says });
+  });
+  test('to a device that is connected but does not listen is refused in the same way', async () => {
+    const device = await connectedDevice(hub, deviceId);
+    onTestFinished(() => void device.socket.destroy());
+    expect(await failure()).toMatchObject({ status: 404, code: 404103 });
+  });
+  test('to a device that does not connect in time is refused', async () => {
+    expect(await failure({ connectTimeoutInSeconds: 1 })).toMatchObject({ status: 404, code: 404103 });
+  });
+  test('waits for a device to connect', async () => {
+    const answer = invoke({ connectTimeoutInSeconds: 20 });
+    const device = await listener();
+    respond(device, await asked(device), '"late"');
+    expect(await answer).toEqual({ status: 200, payload: 'late' });
+  });
+  test('ends when the device goes away during the call', async () => {
+    const device = await listener();
+    const failed = failure();
+    await asked(device);
+    device.socket.destroy();
+    expect(await failed).toMatchObject({ status: 404, code: 404103, says: 'Device unavailable.' });
+  });
+  test('ends when a module over AMQP goes away during the call', async () => {
+    hub.registry.create(deviceId, { moduleId: 'm1' });
+    const module = await moduleClient(hub, deviceId, 'm1', amqp.Amqp);
+    module.onMethod('start', () => void hub.faults.strike({ kind: 'drop', deviceId }));
+    module.on('error', () => undefined);
+    await module.open();
+    const failed = await failure({ connectTimeoutInSeconds: 20 }, deviceId, 'm1');
+    expect(failed).toMatchObject({ status: 404, code: 404103, says: 'Device unavailable.' });
+  });
+  test('ends when the device is disabled during the call', async () => {
+    const device = await listener();
+    const failed = failure();
+    await asked(device);
+    hub.registry.update(deviceId, { status: 'disabled' });
+    expect(await failed).toMatchObject({ status: 404, code: 404103, says: 'Device unavailable.' });
+  });
+  test('that the device does not answer in time has timed out', async () => {
+    const device = await listener();
+    const failed = failure({ responseTimeoutInSeconds: 5 });
+    await asked(device);
+    const says = 'Timed out waiting for the response from device.';
+    expect(await failed).toEqual({ name: 'GatewayTimeoutError', status: 504, code: 504101, says });
+  });
+  test('that another device answers is not answered', async () => {
+    const own = await listener();
+    hub.registry.create(`${deviceId}-other`);
+    const other = await connectedDevice(hub, `${deviceId}-other`);
+    onTestFinished(() => void other.socket.destroy());
+    const answer = invoke();
+    const rid = await asked(own);
+    respond(other, rid, '"wrong"', 500);
+    await other.next('puback');
+    respond(own, rid, '""');
+    expect(await answer).toEqual({ status: 200, payload: '' });
+  });
+  test('that the device answers with what is no JSON is a bad response', async () => {
+    const device = await listener();
+    const failed = failure();
+    respond(device, await asked(device), '{');
+    expect(await failed).toMatchObject({ name: 'BadDeviceResponseError', status: 502, code: 502001 });
+  });
+  test('is one too many when the device has as many under way as it may have', async () => {
+    const device = await listener();
+    const answers = [invoke(), invoke(), invoke()];
+    const rids = [await asked(device), await asked(device), await asked(device)];
+    expect(await failure()).toMatchObject({ name: 'TooManyDevicesError', status: 403, code: 403800 });
+    for (const rid of rids) respond(device, rid, 'null');
+    await Promise.all(answers);
+    const after = invoke();
+    respond(device, await asked(device), '"room again"');
+    expect(await after).toEqual({ status: 200, payload: 'room again' });
+  });
+  test.each([
+    ['a name that a topic cannot have', { methodName: 'a/b' }, undefined],
+    ['a time-out of four seconds', { responseTimeoutInSeconds: 4 }, 'must be within [5; 300]'],
+    ['a time-out of 301 seconds', { responseTimeoutInSeconds: 301 }, 'must be within [5; 300]'],
+    ['a payload over 128 KB', { payload: 'x'.repeat(128 * 1024) }, '128 KB'],
+  ])('with %s is refused', async (_, call, says) => {
+    const failed = { name: 'ArgumentError', status: 400, code: 400004 };
+    expect(await failure(call)).toMatchObject({ ...failed, ...(says && { says: expect.stringContaining(says) }) });
+  });
+  test('under a policy without the right is refused', async () => {
+    const client = serviceClient(hub, hub.connectionString('registryRead'));
+    expect(await failure({}, deviceId, undefined, client)).toMatchObject({ status: 401, code: 401002 });
+  });
+  test('is in the journal, with its payload, its time-outs and what became of it', async () => {
+    await failure({ payload: { speed: 3 }, responseTimeoutInSeconds: 7, connectTimeoutInSeconds: 1 });
+    const device = await listener();
+    const answer = invoke();
+    respond(device, await asked(device), 'null', 204);
+    await answer;
+    expect(hub.journal.list({ kind: 'method', deviceId })).toMatchObject([
+      {
+        methodName: 'start',
+        payload: '{"speed":3}',
+        responseTimeoutInSeconds: 7,
+        connectTimeoutInSeconds: 1,
+        refused: 'com.microsoft:device-not-online',
+      },
+      {
+        methodName: 'start',
+        payload: 'null',
+        responseTimeoutInSeconds: 30,
+        connectTimeoutInSeconds: 0,
+        status: 204,
+      },
+    ]);
+  });
+});
+
+describe('a fault of direct methods', () => {
+  test.each([
+    ['throttles', 429001, 'ThrottlingError'],
+    ['refuses the key', 401002, 'UnauthorizedError'],
+    ['says that the device has too many calls', 403800, 'TooManyDevicesError'],
+    ['says that the device took too long', 504101, 'GatewayTimeoutError'],
+    ['says that the hub is busy', 503001, 'ServiceUnavailableError'],
+  ])('%s', async (_, errorCode, name) => {
+    hub.faults.add({ kind: 'method', answer: 'refuse', errorCode, times: 1 });
+    const status = Math.floor(errorCode / 1000);
+    expect(await failure()).toMatchObject({ name, status, code: errorCode });
+    expect(await failure()).toMatchObject({ code: 404103 });
+  });
+  test('strikes one device, or one method, and lets the others pass', async () => {
+    hub.faults.add({ kind: 'method', answer: 'refuse', deviceId });
+    hub.faults.add({ kind: 'method', answer: 'refuse', methodName: 'stop' });
+    expect(await failure()).toMatchObject({ code: 500001 });
+    expect(await failure({ methodName: 'stop' }, 'nobody')).toMatchObject({ code: 500001 });
+    expect(await failure({}, 'nobody')).toMatchObject({ code: 404001 });
+  });
+  test('loses the answer and not the call', async () => {
+    const device = await listener();
+    hub.faults.add({ kind: 'method', answer: 'refuse', errorCode: 504101, effect: true });
+    const failed = failure();
+    respond(device, await asked(device), '"done"');
+    expect(await failed).toMatchObject({ code: 504101 });
+    expect(hub.journal.list({ kind: 'method', deviceId })).toMatchObject([{ status: 200 }]);
+  });
+  test('says nothing, and the client waits', async () => {
+    hub.faults.add({ kind: 'method', answer: 'silent' });
+    let isOver = false;
+    const end = () => {
+      isOver = true;
+    };
+    invoke().then(end, end);
+    await expect.poll(() => hub.faults.list()).toMatchObject([{ struck: 1 }]);
+    hub.faults.clear();
+    expect(await failure()).toMatchObject({ code: 404103 });
+    expect(isOver).toBe(false);
+  });
+  test('resets the connection', async () => {
+    hub.faults.add({ kind: 'method', answer: 'reset' });
+    await expect(invoke()).rejects.toThrow('ECONNRESET');
+  });
+  test('answers what is no JSON', async () => {
+    hub.faults.add({ kind: 'method', answer: 'garbage' });
+    await expect(invoke()).rejects.toThrow(SyntaxError);
+  });
+  test('is late', async () => {
+    const device = await listener();
+    hub.faults.add({ kind: 'method', answer: 'delay', ms: 50 });
+    const began = performance.now();
+    const answer = invoke();
+    respond(device, await asked(device), '"late"');
+    expect(await answer).toEqual({ status: 200, payload: 'late' });
+    expect(performance.now() - began).toBeGreaterThanOrEqual(49);
+  });
+});

@@ -1,0 +1,92 @@
+import { once } from 'node:events';
+import type { Delivery, EventContext, Message, Sender } from 'rhea';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { freshHub } from '../src/testing/freshHub.ts';
+import { bareConnection, putDeviceToken, serviceLink, toDevice } from './support/bare.ts';
+import { nameOfError, serviceClient, serviceMessage } from './support/clients.ts';
+
+// rhea as a server gives the second of two outcomes that leave together the state of the first. Of many messages on one
+// link, each must have its own outcome.
+
+const known = Array.from({ length: 100 }, (_, number) => `pump-${number}`);
+let hub: Awaited<ReturnType<typeof freshHub>>;
+beforeEach(async () => {
+  hub = await freshHub({ devices: known.map((deviceId) => ({ deviceId })), partitions: 1 });
+});
+afterEach(() => hub.stop());
+
+/** Numbers below `most`, the same in every run. */
+function dice(seed: number): (most: number) => number {
+  let state = seed;
+  return (most) => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((state / 2 ** 32) * most);
+  };
+}
+
+/** Send all as fast as there is credit. The answer has the outcome of each, in the order in which they were sent. */
+async function outcomesOf(sender: Sender, messages: readonly Message[]): Promise<(string | undefined)[]> {
+  const places = new Map<Delivery | undefined, number>();
+  const outcomes: (string | undefined)[] = messages.map(() => undefined);
+  let next = 0;
+  let settled = 0;
+  const pump = () => {
+    for (; next < messages.length && sender.sendable(); next++)
+      places.set(sender.send(messages[next] as Message), next);
+  };
+  return new Promise((resolve) => {
+    for (const outcome of ['accepted', 'rejected'])
+      sender.on(outcome, ({ delivery }: EventContext) => {
+        outcomes[places.get(delivery) ?? -1] = outcome;
+        settled += 1;
+        if (settled === messages.length) resolve(outcomes);
+        else pump();
+      });
+    sender.on('sendable', pump);
+    pump();
+  });
+}
+
+describe.each([1, 2, 3])('each of many messages has its own outcome, in mixture %d,', (seed) => {
+  test('on the link of a service', async () => {
+    const roll = dice(seed);
+    const recipients = Array.from({ length: 4000 }, (_, n) => (roll(2) === 0 ? 'nobody' : known[n % known.length]));
+    const expected = recipients.map((deviceId) => (deviceId === 'nobody' ? 'rejected' : 'accepted'));
+    const outcomes = await outcomesOf(
+      await serviceLink(hub),
+      recipients.map((deviceId = '') => toDevice(deviceId)),
+    );
+    expect(outcomes).toEqual(expected);
+    const queued = known.reduce((sum, deviceId) => sum + hub.devicebound.pending(deviceId).length, 0);
+    expect(queued).toBe(expected.filter((outcome) => outcome === 'accepted').length);
+  });
+  test('on the link of a device', async () => {
+    const roll = dice(seed);
+    const good = Array.from({ length: 1000 }, () => roll(2) === 0);
+    const connection = await bareConnection(hub);
+    await putDeviceToken(hub, connection, 'pump-1');
+    const sender = connection.open_sender('/devices/pump-1/messages/events');
+    await once(sender, 'sendable');
+    // lists in so many lists are no property that the hub takes
+    const nested = Array.from({ length: 40 }).reduce((inner) => [inner], 'text');
+    const messages = good.map(
+      (isGood): Message => ({ application_properties: { n: isGood ? 'text' : nested }, body: 'text' }),
+    );
+    const outcomes = await outcomesOf(sender, messages);
+    expect(outcomes).toEqual(good.map((isGood) => (isGood ? 'accepted' : 'rejected')));
+    expect(hub.counters().appended).toBe(good.filter(Boolean).length);
+  });
+});
+
+test('the official service client is told of each message what became of it', async () => {
+  const client = serviceClient(hub);
+  await client.open();
+  await client.send('pump-0', serviceMessage('first'));
+  const roll = dice(4);
+  const recipients = Array.from({ length: 1500 }, (_, n) => (roll(2) === 0 ? 'nobody' : (known[n % 100] ?? '')));
+  const errors = await Promise.all(
+    recipients.map((deviceId) => nameOfError(client.send(deviceId, serviceMessage('x')))),
+  );
+  expect(errors).toEqual(recipients.map((deviceId) => (deviceId === 'nobody' ? 'DeviceNotFoundError' : 'none')));
+  await client.close();
+});

@@ -1,0 +1,55 @@
+import { EventHubProducerClient } from '@azure/event-hubs';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { freshHub } from '../src/testing/freshHub.ts';
+import { listenToEvents } from './support/clients.ts';
+
+// The official producer of events, which no policy of an IoT hub lets send.
+
+let hub: Awaited<ReturnType<typeof freshHub>>;
+beforeAll(async () => {
+  hub = await freshHub({ ownerMaySend: true });
+});
+afterAll(() => hub.stop());
+
+const producer = (of = hub, policy = 'iothubowner') => {
+  const made = new EventHubProducerClient(of.eventHubConnectionString(policy), {
+    retryOptions: { maxRetries: 0, timeoutInMs: 5000 },
+  });
+  onTestFinished(() => made.close());
+  return made;
+};
+
+test('nobody may send to the event endpoint, not even the owner', async () => {
+  const strict = await freshHub();
+  onTestFinished(() => strict.stop());
+  await expect(producer(strict).sendBatch([{ body: 1 }])).rejects.toMatchObject({
+    code: 'UnauthorizedError',
+    message: expect.stringContaining(
+      "Unauthorized access. 'Send' claim(s) are required to perform this operation. Resource: 'sb://sandbox-hub.servicebus.windows.net/sandbox-hub'.",
+    ),
+  });
+  expect(strict.counters().appended).toBe(0);
+});
+
+test('where the owner may send, others may not', async () => {
+  await producer().sendBatch([{ body: 1 }], { partitionId: '3' });
+  await expect(producer(hub, 'service').sendBatch([{ body: 1 }])).rejects.toMatchObject({ code: 'UnauthorizedError' });
+});
+
+test('a batch lands in its partition, event by event, and cannot carry identity stamps', async () => {
+  const sender = producer();
+  const batch = await sender.createBatch({ partitionId: '1' });
+  batch.tryAdd({ body: { n: 1 }, properties: { kind: 'made' } });
+  batch.tryAdd({
+    body: { n: 2 },
+    bodyType: 'data',
+    messageAnnotations: { 'iothub-connection-device-id': 'pump-1' },
+  } as never);
+  await sender.sendBatch(batch);
+  const listening = listenToEvents(hub, { startPosition: { offset: '-1' }, partition: '1' });
+  onTestFinished(() => listening.stop());
+  const [first, second] = await listening.has(2);
+  expect(listening.events.map(({ body }) => body.toString())).toEqual(['{"n":1}', '{"n":2}']);
+  expect(first?.properties).toEqual({ kind: 'made' });
+  expect(second?.systemProperties?.['iothub-connection-device-id']).toBeUndefined();
+});

@@ -1,0 +1,293 @@
+import iothub from 'azure-iothub';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { freshHub } from '../src/testing/freshHub.ts';
+import { called, nameOfError, registryClient, viaAgent } from './support/clients.ts';
+import { connectedDevice } from './support/device.ts';
+
+// What people use the official registry client for.
+
+let hub: Awaited<ReturnType<typeof freshHub>>;
+let registry: iothub.Registry;
+let deviceId = '';
+let count = 0;
+beforeAll(async () => {
+  hub = await freshHub();
+  registry = registryClient(hub);
+});
+beforeEach(() => {
+  deviceId = `pump-${count++}`;
+});
+afterAll(() => hub.stop());
+
+const settings = (changes: object = {}) => ({ deviceId, ...changes }) as iothub.Device;
+
+describe('the registry client', () => {
+  test('creates a device whose keys open for it', async () => {
+    const { responseBody } = await registry.create(settings());
+    expect(responseBody).toMatchObject({
+      deviceId,
+      status: 'enabled',
+      connectionState: 'Disconnected',
+      authentication: { type: 'sas', symmetricKey: { primaryKey: hub.registry.get(deviceId)?.primaryKey } },
+    });
+    await connectedDevice(hub, deviceId);
+    expect((await registry.get(deviceId)).responseBody.connectionState).toBe('Connected');
+  });
+  test('creates a device with keys of its own, disabled', async () => {
+    const [primaryKey, secondaryKey] = [Buffer.alloc(32, 1).toString('base64'), Buffer.alloc(32, 2).toString('base64')];
+    const authentication = { symmetricKey: { primaryKey, secondaryKey } };
+    await registry.create(settings({ authentication, status: 'disabled', statusReason: 'in repair' }));
+    expect((await registry.get(deviceId)).responseBody).toMatchObject({
+      authentication: { symmetricKey: { primaryKey, secondaryKey } },
+      status: 'disabled',
+      statusReason: 'in repair',
+    });
+    await expect(connectedDevice(hub, deviceId)).rejects.toThrow('The hub answered 5');
+  });
+  test('cannot create a device twice', async () => {
+    await registry.create(settings());
+    expect(await nameOfError(registry.create(settings()))).toBe('DeviceAlreadyExistsError');
+  });
+  test('cannot create a device with an id that IoT Hub does not allow', async () => {
+    expect(await nameOfError(registry.create(settings({ deviceId: 'a b' })))).toBe('ArgumentError');
+  });
+  test('reaches devices with odd ids', async () => {
+    deviceId = "odd-.%_*?!(),:=@$'";
+    await registry.create(settings());
+    expect((await registry.get(deviceId)).responseBody.deviceId).toBe(deviceId);
+  });
+  test('finds no device that is not there', async () => {
+    expect(await nameOfError(registry.get('nobody'))).toBe('DeviceNotFoundError');
+    expect(await nameOfError(registry.update(settings({ deviceId: 'nobody' })))).toBe('DeviceNotFoundError');
+    expect(await nameOfError(registry.delete('nobody'))).toBe('DeviceNotFoundError');
+  });
+  test('lists devices', async () => {
+    await registry.create(settings());
+    const { responseBody } = await registry.list();
+    expect(responseBody.map((device) => device.deviceId)).toEqual(hub.registry.list().map((device) => device.deviceId));
+  });
+  test('disables a device, which disconnects it', async () => {
+    await registry.create(settings());
+    const device = await connectedDevice(hub, deviceId);
+    await registry.update(settings({ status: 'disabled' }));
+    await device.closed;
+    await registry.update(settings({ status: 'enabled' }));
+    await connectedDevice(hub, deviceId);
+  });
+  test('renews the keys of a device', async () => {
+    await registry.create(settings());
+    const primaryKey = Buffer.alloc(32, 3).toString('base64');
+    await registry.update(settings({ authentication: { symmetricKey: { primaryKey, secondaryKey: '' } } }));
+    expect(hub.registry.get(deviceId)?.primaryKey).toBe(primaryKey);
+  });
+  test('deletes a device with its modules', async () => {
+    await registry.create(settings());
+    await registry.addModule({ deviceId, moduleId: 'm1' } as iothub.Module);
+    await registry.delete(deviceId);
+    expect(hub.registry.get(deviceId)).toBeUndefined();
+    expect(hub.registry.get(`${deviceId}/m1`)).toBeUndefined();
+  });
+  test('adds, updates, lists and removes modules', async () => {
+    await registry.create(settings());
+    await registry.addModule({ deviceId, moduleId: 'm1', managedBy: 'somebody' } as iothub.Module);
+    await registry.addModule({ deviceId, moduleId: 'm2' } as iothub.Module);
+    const { responseBody: modules } = await registry.getModulesOnDevice(deviceId);
+    expect(modules.map(({ moduleId }) => moduleId)).toEqual(['m1', 'm2']);
+    const { responseBody: module } = await registry.getModule(deviceId, 'm1');
+    expect(module).toMatchObject({ deviceId, moduleId: 'm1', managedBy: 'somebody' });
+    await registry.updateModule({ ...module, managedBy: 'somebody else' } as iothub.Module);
+    expect(hub.registry.get(`${deviceId}/m1`)?.managedBy).toBe('somebody else');
+    // it is at another version by now
+    const stale = called((done) => registry.removeModule(module as iothub.Module, done));
+    expect(await nameOfError(stale)).toBe('InvalidEtagError');
+    await registry.removeModule(deviceId, 'm1');
+    expect(hub.registry.modules(deviceId).map(({ moduleId }) => moduleId)).toEqual(['m2']);
+  });
+  test('creates, updates and deletes many at once', async () => {
+    const ids = ['a', 'b', 'c'].map((name) => `${deviceId}-${name}`);
+    const devices = ids.map((id) => ({ deviceId: id, status: 'enabled' })) as iothub.Device[];
+    await registry.addDevices(devices);
+    await registry.updateDevices(devices.map((device) => ({ ...device, status: 'disabled' })) as never, true);
+    expect(ids.map((id) => hub.registry.get(id)?.status)).toEqual(['disabled', 'disabled', 'disabled']);
+    await registry.removeDevices(devices, true);
+    expect(ids.map((id) => hub.registry.get(id))).toEqual([undefined, undefined, undefined]);
+  });
+  test('changes and removes many only from the versions that it has seen', async () => {
+    const seen = hub.registry.create(deviceId);
+    const known = { deviceId, etag: seen.etag, status: 'disabled' } as iothub.Device;
+    await registry.updateDevices([known], false);
+    expect(hub.registry.get(deviceId)).toMatchObject({
+      status: 'disabled',
+      etag: expect.not.stringContaining(seen.etag),
+    });
+    const stale = { responseBody: expect.stringContaining('another version') };
+    await expect(registry.updateDevices([{ ...known, status: 'enabled' }], false)).rejects.toMatchObject(stale);
+    await expect(registry.removeDevices([known], false)).rejects.toMatchObject(stale);
+    expect(hub.registry.get(deviceId)).toMatchObject({ status: 'disabled' });
+  });
+  test('is told which of many failed, while the others are made', async () => {
+    const ids = ['a', 'b'].map((name) => `${deviceId}-${name}`);
+    hub.registry.create(ids[0] ?? '');
+    const attempt = registry.addDevices(ids.map((id) => ({ deviceId: id, status: 'enabled' })) as iothub.Device[]);
+    await expect(attempt).rejects.toMatchObject({
+      responseBody: expect.stringContaining('DeviceAlreadyExists'),
+    });
+    expect(hub.registry.get(ids[1] ?? '')).toBeDefined();
+  });
+  test('counts devices', async () => {
+    const { responseBody } = await registry.getRegistryStatistics();
+    expect(responseBody).toMatchObject({ totalDeviceCount: hub.registry.list().length });
+  });
+  test.each([
+    ['capabilities.iotEdge', { capabilities: { iotEdge: true } }],
+    ['deviceScope', { deviceScope: 'ms-azure-iot-edge://parent-1' }],
+    ['parentScopes', { parentScopes: ['ms-azure-iot-edge://parent-1'] }],
+    ['authentication.x509Thumbprint', { authentication: { x509Thumbprint: { primaryThumbprint: 'A'.repeat(40) } } }],
+    ['symmetric keys only', { authentication: { type: 'certificateAuthority' } }],
+    ['tags', { tags: { site: 1 } }],
+  ])('is told by its name what the hub does not imitate: %s', async (name, asked) => {
+    const refusal = { name: 'ArgumentError', responseBody: expect.stringContaining(name) };
+    await expect(registry.create(settings(asked))).rejects.toMatchObject(refusal);
+    expect(hub.registry.get(deviceId)).toBeUndefined();
+    await registry.create(settings());
+    await expect(registry.update(settings(asked))).rejects.toMatchObject(refusal);
+    const many = registry.addDevices([{ deviceId: `${deviceId}-b`, status: 'enabled', ...asked } as iothub.Device]);
+    await expect(many).rejects.toMatchObject({ responseBody: expect.stringContaining(name) });
+    expect(hub.registry.get(`${deviceId}-b`)).toBeUndefined();
+  });
+  test('may say that it asks for none of that', async () => {
+    await registry.create(settings({ capabilities: { iotEdge: false }, deviceScope: '' }));
+    const { responseBody } = await registry.get(deviceId);
+    await registry.update(responseBody); // as it came
+  });
+  test('with the right to read only cannot write', async () => {
+    await registry.create(settings());
+    const reader = registryClient(hub, 'registryRead');
+    expect((await reader.get(deviceId)).responseBody.deviceId).toBe(deviceId);
+    expect(await nameOfError(reader.delete(deviceId))).toBe('UnauthorizedError');
+    expect(await nameOfError(registryClient(hub, 'service').get(deviceId))).toBe('UnauthorizedError');
+  });
+  test('with a wrong key is refused', async () => {
+    const wrong = hub.connectionString('registryRead').replace(/SharedAccessKey=.*/, 'SharedAccessKey=d3Jvbmc=');
+    const stranger = viaAgent(hub, iothub.Registry.fromConnectionString(wrong));
+    expect(await nameOfError(stranger.list())).toBe('UnauthorizedError');
+  });
+});
+
+describe('a twin', () => {
+  let owner: iothub.Registry;
+  beforeEach(() => {
+    owner = registryClient(hub, 'iothubowner');
+    hub.registry.create(deviceId);
+  });
+
+  test('has tags and desired properties, which a service merges in', async () => {
+    await owner.updateTwin(
+      deviceId,
+      { tags: { site: { hall: 1 } }, properties: { desired: { a: 1, b: { c: 2 } } } },
+      '*',
+    );
+    const { responseBody } = await owner.updateTwin(
+      deviceId,
+      { tags: { site: { row: 2 } }, properties: { desired: { a: null, b: { d: 3 } } } },
+      '*',
+    );
+    expect(responseBody.tags).toEqual({ site: { hall: 1, row: 2 } });
+    expect(responseBody.properties.desired).toMatchObject({ b: { c: 2, d: 3 }, $version: 3 });
+    expect(responseBody.properties.desired['a']).toBeUndefined();
+    expect(responseBody.properties.desired.$metadata['b']['d'].$lastUpdatedVersion).toBe(3);
+  });
+  test('says of each section when it was made, from the start', async () => {
+    const { responseBody: twin } = await owner.getTwin(deviceId);
+    const $lastUpdated = hub.registry.get(deviceId)?.createdAt;
+    for (const section of [twin.properties.desired, twin.properties.reported])
+      expect(section).toEqual({ $version: 1, $metadata: { $lastUpdated } });
+  });
+  test('loses its tags, or its desired properties, when a service says null', async () => {
+    const send = (patch: object) => owner.updateTwin(deviceId, patch, '*');
+    hub.twins.change(deviceId, { tags: { a: 1 }, properties: { desired: { b: 1 } } });
+    const { responseBody: untagged } = await send({ tags: null });
+    expect([untagged.tags, untagged.properties.desired['b']]).toEqual([{}, 1]);
+    const { responseBody: cleared } = await send({ properties: { desired: null } });
+    expect(cleared.properties.desired).toMatchObject({ $version: 3 });
+    expect(cleared.properties.desired['b']).toBeUndefined();
+  });
+  test('is changed only from the version that one has seen', async () => {
+    const { responseBody: twin } = await owner.getTwin(deviceId);
+    await twin.update({ tags: { seen: 1 } });
+    expect(hub.twins.get(deviceId).tags).toEqual({ seen: 1 });
+    const stale = owner.updateTwin(deviceId, { tags: { seen: 2 } }, 'c3RhbGU=');
+    expect(await nameOfError(stale)).toBe('InvalidEtagError');
+  });
+  test('of a module is its own', async () => {
+    hub.registry.create(deviceId, { moduleId: 'm1' });
+    await owner.updateModuleTwin(deviceId, 'm1', { tags: { of: 'the module' } }, '*');
+    expect((await owner.getModuleTwin(deviceId, 'm1')).responseBody.tags).toEqual({ of: 'the module' });
+    expect((await owner.getTwin(deviceId)).responseBody.tags).toEqual({});
+  });
+  test('can be queried, page by page', async () => {
+    const query = owner.createQuery('SELECT * FROM devices', 5);
+    const ids: string[] = [];
+    while (query.hasMoreResults) ids.push(...(await query.nextAsTwin()).result.map((twin) => twin.deviceId));
+    expect(ids).toEqual(hub.registry.list().map((device) => device.deviceId));
+    expect(await nameOfError(owner.createQuery('SELECT a FROM b', 5).next())).toBe('ArgumentError');
+    expect(await nameOfError(owner.createQuery('SELECT * FROM devices', -5).next())).toBe('ArgumentError');
+    expect(await nameOfError(owner.createQuery('SELECT * FROM devices', 5).next('-1'))).toBe('ArgumentError');
+  });
+});
+
+test('an address where there is nothing is not found, and no error tells of a token', async () => {
+  const rest = Reflect.get(registry, '_restApiClient') as {
+    executeApiCall(method: string, path: string, headers: object, body: null, done: (error: Error) => void): void;
+  };
+  const error = await new Promise<Error & { responseBody?: string }>((resolve) =>
+    rest.executeApiCall('GET', '/nothing?api-version=2021-04-12', {}, null, resolve),
+  );
+  expect(error.message).toBe('Not found');
+  expect(error.responseBody).not.toContain('SharedAccessSignature');
+});
+
+describe('a fault of REST', () => {
+  const failing = async (fault: Parameters<typeof hub.faults.add>[0]) => {
+    const id = hub.faults.add(fault);
+    const { response, ...error } = await registry.list().then(
+      () => ({ name: 'none', code: '', response: undefined }),
+      (error) => ({ name: error.constructor.name, code: error.code, response: error.response }),
+    );
+    hub.faults.clear(id);
+    return { ...error, status: response?.statusCode };
+  };
+
+  test('answers with the status and code that it was asked for', async () => {
+    const fault = {
+      kind: 'rest',
+      answer: 'status',
+      status: 503,
+      code: 'ServiceUnavailable',
+      path: '/devices',
+    } as const;
+    expect(await failing(fault)).toMatchObject({ name: 'ServiceUnavailableError', status: 503 });
+    await registry.list();
+  });
+  test('breaks the connection', async () => {
+    expect(await failing({ kind: 'rest', answer: 'reset', method: 'GET' })).toMatchObject({ code: 'ECONNRESET' });
+  });
+  test('delays the answer', async () => {
+    hub.registry.create(deviceId);
+    hub.faults.add({ kind: 'rest', answer: 'delay', ms: 500, times: 1, path: `/devices/${deviceId}` });
+    const answered: string[] = [];
+    const slow = registry.get(deviceId).then(() => answered.push('the first'));
+    await registry.getRegistryStatistics();
+    answered.push('the second');
+    await slow;
+    expect(answered).toEqual(['the second', 'the first']);
+  });
+  test('says nothing at all', async () => {
+    hub.registry.create(deviceId);
+    const id = hub.faults.add({ kind: 'rest', answer: 'silent', path: `/devices/${deviceId}` });
+    const silent = registry.get(deviceId);
+    await registry.getRegistryStatistics(); // while the other waits
+    expect(await Promise.race([silent, Promise.resolve('nothing yet')])).toBe('nothing yet');
+    hub.faults.clear(id);
+  });
+});

@@ -1,0 +1,35 @@
+import { readFileSync } from 'node:fs';
+import mqtt from 'mqtt';
+import { expect, onTestFinished, test } from 'vitest';
+import { freshHub } from '../src/testing/freshHub.ts';
+import { listenToEvents } from './support/clients.ts';
+import { connectPacket } from './support/device.ts';
+
+// The device clients have no will: mqtt.js has.
+
+test('the will of a device that breaks off reaches the event client, marked as one', async () => {
+  const hub = await freshHub({ devices: [{ deviceId: 'pump' }] });
+  onTestFinished(() => hub.stop());
+  const { username = '', password = '', clientId } = connectPacket(hub, 'pump');
+  const client = await mqtt.connectAsync({
+    protocol: 'mqtts',
+    host: 'localhost',
+    port: hub.ports.mqtts,
+    ca: readFileSync(hub.caFile),
+    clientId,
+    username,
+    password,
+    reconnectPeriod: 0,
+    will: { topic: 'devices/pump/messages/events/a=1', payload: Buffer.from('gone'), qos: 1, retain: false },
+  });
+  client.stream.destroy();
+  const listening = listenToEvents(hub, { startPosition: { sequenceNumber: 0, isInclusive: true } });
+  onTestFinished(() => listening.stop());
+  const [event] = await listening.has(1);
+  expect(event?.properties).toEqual({ a: '1', 'iothub-MessageType': 'Will' });
+  expect(event?.body.toString()).toBe('gone');
+  expect(event?.systemProperties).toMatchObject({
+    'iothub-connection-device-id': 'pump',
+    'iothub-message-source': 'Telemetry',
+  });
+});

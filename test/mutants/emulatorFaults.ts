@@ -1,0 +1,174 @@
+import type { Fault } from './faults.ts';
+import { inFile } from './inFile.ts';
+
+/** In the hub emulator: what it allows that IoT Hub does not allow, and what it forgets. */
+export const emulatorFaults: readonly Fault[] = [
+  ...inFile(
+    'iot-hub-emulator/src/identity/access.ts',
+    ['iot-hub-emulator/test/access.test.ts'],
+    {
+      fault: 'opens a module with the token of its device',
+      find: "      if (path.length !== resource.path.length) throw unauthorized('The token is for another device.');\n",
+      replace: '',
+      caughtBy: 'a device does not open for its module',
+    },
+    {
+      fault: 'opens a module with the claim of its device',
+      find: 'const own = clientId === clientIdOf(deviceId, moduleId);',
+      replace: 'const own = clientId === clientIdOf(deviceId, moduleId) || clientId === deviceId;',
+      caughtBy: 'a claim of a device opens only for what is its own',
+    },
+    {
+      fault: 'opens all devices with the claim for one of them',
+      find: "rights.has('deviceConnect') && covers(path, pathOf(deviceId, moduleId))",
+      replace: "rights.has('deviceConnect') && covers([], pathOf(deviceId, moduleId))",
+      caughtBy: 'a claim of such a policy for one device opens only for what is its own',
+    },
+    {
+      fault: 'opens devices with the claim of any policy',
+      find: "rights.has('deviceConnect') && covers",
+      replace: 'rights.size > 0 && covers',
+      caughtBy: 'a claim of a policy that lets none connect opens only for what is its own',
+    },
+  ),
+  ...inFile(
+    'iot-hub-emulator/src/amqp/management.ts',
+    ['iot-hub-emulator/test/amqp.test.ts'],
+    {
+      fault: 'tells whatever token a request has',
+      find: "return rights.has('listen') ? undefined : required();",
+      replace: 'return rights.size > 0 ? undefined : required();',
+      caughtBy: 'whatever the connection may about the hub only with the right to listen',
+    },
+    {
+      fault: 'tells everybody who asks without a token',
+      find: "claims.find('listen', path) ? undefined : required()",
+      replace: "claims.find('listen', path) ? undefined : required() && undefined",
+      caughtBy: 'management tells nobody about the hub',
+    },
+    {
+      fault: 'tells those who may only read the registry',
+      find: "claims.find('listen', path) ? undefined : required()",
+      replace: "claims.find('listen', path) || claims.find('registryRead', path) ? undefined : required()",
+      caughtBy: 'management tells who may not about the hub',
+    },
+  ),
+  ...inFile(
+    'iot-hub-emulator/src/methods/methods.ts',
+    ['iot-hub-emulator/test/methodCalls.test.ts'],
+    {
+      fault: 'ends all calls when one device leaves',
+      find: 'if (call.listener === listener) call.left();',
+      replace: 'call.left();',
+      caughtBy: 'goes on when another device leaves',
+    },
+    {
+      fault: 'ends no call when its device leaves',
+      find: 'if (call.listener === listener) call.left();',
+      replace: 'if (call.listener === undefined) call.left();',
+      caughtBy: 'and ends when the device itself does',
+    },
+    {
+      fault: 'forgets who listens when an earlier connection ends',
+      find: 'if (listeners.get(clientId) === listener) listeners.delete(clientId);',
+      replace: 'listeners.delete(clientId);',
+      caughtBy: 'which takes away no later call',
+    },
+  ),
+  ...inFile(
+    'iot-hub-emulator/src/cloudToDevice/queue.ts',
+    ['iot-hub-emulator/test/queue.test.ts'],
+    {
+      fault: 'lets somebody settle whose lock has run out unnoticed',
+      find: 'if (entry.lock !== lock || lock.until <= now()) return;',
+      replace: 'if (entry.lock !== lock) return;',
+      caughtBy: 'even if nothing has noticed that yet',
+    },
+    {
+      fault: 'lets somebody settle what another has',
+      find: 'if (entry.lock !== lock || lock.until <= now()) return;',
+      replace: 'if (lock.until <= now()) return;',
+      caughtBy: 'the first one settles nothing any more',
+    },
+    {
+      fault: 'lets a message expire that somebody has',
+      find: '      if (entry.lock) continue;\n',
+      replace: '',
+      caughtBy: 'keeps a message beyond its time to live',
+    },
+    {
+      fault: 'hands out what is locked',
+      find: 'if (entry.lock || !entries.includes(entry)) continue;',
+      replace: 'if (!entries.includes(entry)) continue;',
+      caughtBy: 'keeps a message from other receivers',
+    },
+  ),
+  ...inFile(
+    'iot-hub-emulator/src/twins/twins.ts',
+    ['iot-hub-emulator/test/twins.test.ts'],
+    {
+      fault: 'keeps the etag of a twin that a service changes',
+      find: '      stored.etag = newTag();\n',
+      replace: '',
+      caughtBy: 'the etag changes with what a service changes',
+    },
+    {
+      fault: 'changes the etag with what a device reports',
+      find: 'stored.version += 1; // as in a hub, reported properties do not change the etag',
+      replace: 'stored.version += 1;\n      stored.etag = newTag();',
+      caughtBy: 'not with what the device reports',
+    },
+  ),
+  ...inFile('iot-hub-emulator/src/twins/twins.ts', ['iot-hub-emulator/test/twins.test.ts'], {
+    fault: 'ends all watchers of a twin with one',
+    find: 'return () => listeners.delete(listener);',
+    replace: 'return () => watchers.delete(clientId) && listeners.delete(listener);',
+    caughtBy: 'a watcher that ends leaves the others',
+  }),
+  ...inFile('iot-hub-emulator/src/cloudToDevice/deviceQueues.ts', ['iot-hub-emulator/test/devicebound.test.ts'], {
+    fault: 'delivers to two who listen for the same device',
+    find: '      own.stop?.();\n',
+    replace: '',
+    caughtBy: 'is delivered to the one who listens last',
+  }),
+  ...inFile(
+    'iot-hub-emulator/src/identity/presence.ts',
+    ['iot-hub-emulator/test/presence.test.ts'],
+    {
+      fault: 'takes a device for gone whose earlier connection ends',
+      find: '    if (present.get(clientId) !== entry) return;\n',
+      replace: '',
+      caughtBy: 'the end of an earlier connection',
+    },
+    {
+      fault: 'ends a device that is only changed',
+      find: "if (change !== 'deleted' && status === 'enabled') return;",
+      replace: "if (change === 'created') return;",
+      caughtBy: 'is ended when it is disabled or deleted',
+    },
+    {
+      fault: 'leaves the modules of a device that is disabled',
+      find: 'for (const each of [clientId, ...affected]) end(each, reason);',
+      replace: 'for (const each of [clientId, ...affected].slice(0, 1)) end(each, reason);',
+      caughtBy: 'is ended when it is disabled or deleted',
+    },
+  ),
+  ...inFile('iot-hub-emulator/src/rest/bulk.ts', ['iot-hub-emulator/test/registryFeatures.test.ts'], {
+    fault: 'changes many whatever version was seen',
+    find: "if (mode?.endsWith('ifmatchetag') && ",
+    replace: "if (mode === '' && ",
+    caughtBy: 'changes and removes many only from the versions',
+  }),
+  ...inFile('iot-hub-emulator/src/rest/request.ts', ['iot-hub-emulator/test/registryFeatures.test.ts'], {
+    fault: 'changes whatever version was seen',
+    find: "wanted !== undefined && wanted !== '*' && wanted !== etag",
+    replace: "wanted === ''",
+    caughtBy: 'is changed only from the version that one has seen',
+  }),
+  ...inFile('iot-hub-emulator/src/identity/registry.ts', ['iot-hub-emulator/test/registryFeatures.test.ts'], {
+    fault: 'keeps the etag of an identity that is changed',
+    find: 'const changed = { ...identity, ...given, etag: randomTag() };',
+    replace: 'const changed = { ...identity, ...given };',
+    caughtBy: 'changes and removes many only from the versions',
+  }),
+];
