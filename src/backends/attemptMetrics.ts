@@ -1,5 +1,6 @@
+import { statusValue } from 'telemetry/meter.ts';
 import type { Operation } from '../metrics/declared/backends.ts';
-import { type Meter, statusValue } from '../metrics/meter.ts';
+import type { Meter } from '../metrics/meter.ts';
 import type { HttpResponse } from './attempt.ts';
 import type { Method } from './call.ts';
 import { TransportFailure } from './transport.ts';

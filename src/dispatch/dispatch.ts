@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { other } from 'telemetry/declaration.ts';
 import type { Backends, BoundBackends } from '../backends/backends.ts';
 import type { CallTimes } from '../backends/call.ts';
 import { Cancelled, createDeadline } from '../backends/deadline.ts';
@@ -10,7 +11,6 @@ import type { MessageContext } from '../engine/partition/work.ts';
 import type { Sender } from '../hub/replies/sender.ts';
 import type { Log } from '../log/log.ts';
 import { findCard } from '../messages/index.ts';
-import { other } from '../metrics/declared/declaration.ts';
 import type { Meter } from '../metrics/meter.ts';
 import type { Arrival } from '../protocol/arrival.ts';
 import { bytesHeld, bytesReceived, bytesToReserve } from '../protocol/body.ts';

@@ -1,4 +1,4 @@
-import { other } from '../metrics/declared/declaration.ts';
+import { other } from 'telemetry/declaration.ts';
 import type { Meter } from '../metrics/meter.ts';
 import type { Arrival } from '../protocol/arrival.ts';
 import { resultCodes } from '../protocol/codes.ts';

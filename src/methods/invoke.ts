@@ -1,6 +1,7 @@
+import { statusValue } from 'telemetry/meter.ts';
 import type { MethodBackends } from '../backends/methodBackends.ts';
 import type { DirectMethodResult, DirectMethods } from '../hub/methods/directMethods.ts';
-import { type Meter, noMeter, statusValue } from '../metrics/meter.ts';
+import { type Meter, noMeter } from '../metrics/meter.ts';
 import { asStep } from '../tap/steps.ts';
 import type { AuthorizedRequest } from './authorizedRequest.ts';
 import { declarationFor } from './declaration.ts';

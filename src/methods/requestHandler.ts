@@ -1,9 +1,10 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import { statusValue } from 'telemetry/meter.ts';
 import { Cancelled, createDeadline, type Deadline } from '../backends/deadline.ts';
 import type { MethodBackends } from '../backends/methodBackends.ts';
 import type { InvocableObject } from '../backends/objectForCaller.ts';
 import type { Log } from '../log/log.ts';
-import { type Meter, noMeter, statusValue } from '../metrics/meter.ts';
+import { type Meter, noMeter } from '../metrics/meter.ts';
 import { shortened } from '../protocol/details.ts';
 import { Rejection } from '../protocol/rejection.ts';
 import { asStep, createSteps, type Steps } from '../tap/steps.ts';

@@ -1,6 +1,8 @@
 import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-http';
 import { MeterProvider, PeriodicExportingMetricReader, type PushMetricExporter } from '@opentelemetry/sdk-metrics';
-import { type Report, sourceOf } from './source.ts';
+import { createProducer } from './producer.ts';
+import { resourceOf } from './resource.ts';
+import type { Report } from './sending.ts';
 import type { MetricsWanted } from './standardVariables.ts';
 
 /** What becomes of each export; the exporter of the SDK tells nobody but its caller. */
@@ -27,13 +29,12 @@ const reporting = (exporter: PushMetricExporter, { failed, succeeded }: Outcome)
  * @returns sends the last values, and ends
  */
 export function sendToCollector(report: Report, wanted: MetricsWanted, outcome: Outcome): () => Promise<void> {
-  const { producer, resource } = sourceOf(report);
   const reader = new PeriodicExportingMetricReader({
     exporter: reporting(new OTLPMetricExporter(), outcome),
     exportIntervalMillis: wanted.intervalMs,
     exportTimeoutMillis: wanted.timeoutMs,
-    metricProducers: [producer],
+    metricProducers: [createProducer(report.meter, report.since)],
   });
-  const provider = new MeterProvider({ resource, readers: [reader] });
+  const provider = new MeterProvider({ resource: resourceOf(report), readers: [reader] });
   return () => provider.shutdown();
 }

@@ -7,9 +7,10 @@ import {
   type MetricData,
   type MetricProducer,
 } from '@opentelemetry/sdk-metrics';
-import type { Declaration } from './declared/declaration.ts';
-import type { MeterWithReadings, Reading } from './meter.ts';
-import type { Series } from './series.ts';
+import type { Declaration } from 'telemetry/declaration.ts';
+import type { Reading } from 'telemetry/meter.ts';
+import type { Series } from 'telemetry/series.ts';
+import type { MeterWithReadings } from './meter.ts';
 
 const scope = { name: 'device-messaging' };
 

@@ -1,7 +1,15 @@
 import { within } from '../concurrency/within.ts';
 import type { Troubles } from '../log/troubles.ts';
-import type { Report } from './source.ts';
+import type { MeterWithReadings } from './meter.ts';
+import type { Program } from './resource.ts';
 import type { MetricsWanted } from './standardVariables.ts';
+
+/** What is reported, and whose it is. */
+export interface Report extends Program {
+  readonly meter: Pick<MeterWithReadings, 'readings'>;
+  /** When counting began, in ms since 1970. */
+  readonly since: number;
+}
 
 /** The last export must not delay a stop. */
 const lastExportMs = 2_000;

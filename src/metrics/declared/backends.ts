@@ -1,5 +1,5 @@
+import { closed, counter, gauge, histogram, open, updowncounter } from 'telemetry/declaration.ts';
 import { requestBuckets } from './buckets.ts';
-import { closed, counter, gauge, histogram, open, updowncounter } from './declaration.ts';
 
 const backend = closed('device_messaging.backend', 'which backend', [
   'informationModel',

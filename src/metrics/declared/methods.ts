@@ -1,5 +1,5 @@
+import { closed, histogram, open, updowncounter } from 'telemetry/declaration.ts';
 import { requestBuckets } from './buckets.ts';
-import { closed, histogram, open, updowncounter } from './declaration.ts';
 
 /** Why an invocation failed, as in the log; `caller_gone`: the caller disconnected before the response. */
 const reasons = [

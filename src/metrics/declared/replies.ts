@@ -1,5 +1,5 @@
+import { closed, counter, gauge, histogram, updowncounter } from 'telemetry/declaration.ts';
 import { requestBuckets } from './buckets.ts';
-import { closed, counter, gauge, histogram, updowncounter } from './declaration.ts';
 
 const reasons = [
   'hub_unavailable',
