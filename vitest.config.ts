@@ -9,15 +9,17 @@ import { reaching } from './test/support/imports.ts';
 const rooms = {
   processes: 'test/e2e/**/*.test.ts',
   service: 'test/{hub,methods}/**/*.test.ts',
-  sandbox: 'test/{edge,sandbox}/**/*.test.ts',
+  sandbox: '{test/{edge,sandbox},iot-hub-emulator/test}/**/*.test.ts',
 };
 
 /** Tests of the hub's clients as they are, without the cures of the service. */
 const ofClients = 'test/traps/**/*.test.ts';
 
-const files = readdirSync(join(import.meta.dirname, 'test'), { recursive: true, encoding: 'utf8' })
-  .filter((file) => file.endsWith('.test.ts'))
-  .map((file) => join('test', file));
+const files = ['test', 'iot-hub-emulator/test'].flatMap((folder) =>
+  readdirSync(join(import.meta.dirname, folder), { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.test.ts'))
+    .map((file) => join(folder, file)),
+);
 const fullPath = (file: string) => join(import.meta.dirname, file);
 
 /** Tests that put something else in the place of a module: others would be given it as well. */

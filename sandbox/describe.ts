@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
+import type { Hub } from '../iot-hub-emulator/src/hub.ts';
 import type { Backends } from './backends/backends.ts';
-import type { Hub } from './hub/hub.ts';
 import type { SandboxState } from './state/state.ts';
 
 /** What others need of a hub, with the connection strings of these devices. */

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { tierRules, UsageError } from './hub/command/options.ts';
+import { tierRules, UsageError } from '../iot-hub-emulator/src/command/options.ts';
 import { fromCommandLine, sandboxDirectory } from './state/directories.ts';
 
 export const help = `Starts a hub, the backends, the service and the front door of remote methods on this machine, demonstrates all messages and

@@ -1,13 +1,13 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { type Hub, startHub } from '../iot-hub-emulator/src/hub.ts';
+import { createJournal } from '../iot-hub-emulator/src/journal/journal.ts';
+import { makeDirectory } from '../iot-hub-emulator/src/values/makeDirectory.ts';
 import { type Backends, startBackends } from './backends/backends.ts';
 import { describeBackends, describeHub } from './describe.ts';
 import { connectDevice, type Device } from './device/device.ts';
 import { registerDevice } from './device/register.ts';
 import { type EdgeDevice, openEdge } from './edge/edge.ts';
-import { type Hub, startHub } from './hub/hub.ts';
-import { createJournal } from './hub/journal/journal.ts';
-import { makeDirectory } from './hub/values/makeDirectory.ts';
 import { type FrontDoor, openFrontDoor } from './methods/frontDoor.ts';
 import { checkNotRunning } from './running.ts';
 import type { SandboxOptions } from './sandboxOptions.ts';

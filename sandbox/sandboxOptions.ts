@@ -1,4 +1,4 @@
-import type { HubRules } from './hub/core/core.ts';
+import type { HubRules } from '../iot-hub-emulator/src/core/core.ts';
 import type { Printer } from './terminal/print.ts';
 
 interface SandboxPorts {

@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { z } from 'zod';
-import { type Operation, operations } from '../sandbox/hub/admin/operations.ts';
-import * as schemas from '../sandbox/hub/admin/schemas.ts';
-import { immediateFaults, standingFaults } from '../sandbox/hub/faults/schema.ts';
+import { type Operation, operations } from '../iot-hub-emulator/src/admin/operations.ts';
+import * as schemas from '../iot-hub-emulator/src/admin/schemas.ts';
+import { immediateFaults, standingFaults } from '../iot-hub-emulator/src/faults/schema.ts';
 import { contractPage } from './contractPage.ts';
 
 /** The contract of the hub's admin port as a page. `npm run docs` rewrites it; a test fails when it is behind. */

@@ -120,14 +120,15 @@ describe('imports', () => {
   });
 
   it('of the sandbox’s hub stay inside it: it serves other projects, too', () => {
-    const reaching = filesBelow('sandbox/hub').filter((file) =>
-      importsOf(file).some((target) => /^(sandbox|test|scripts)\//.test(target) && !target.startsWith('sandbox/hub/')),
+    const reaching = filesBelow('iot-hub-emulator/src').filter((file) =>
+      importsOf(file).some((target) => /^(sandbox|test|scripts)\//.test(target)),
     );
     expect(reaching).toEqual([]);
   });
 
   it('of the sandbox’s backends stay inside them, but for HTTP, the journal and values: they know neither hub nor front door', () => {
-    const isAllowed = (target: string) => /^sandbox\/(backends|hub\/(http|journal|values))\//.test(target);
+    const isAllowed = (target: string) =>
+      /^(sandbox\/backends|iot-hub-emulator\/src\/(http|journal|values))\//.test(target);
     const reaching = filesBelow('sandbox/backends').filter((file) =>
       importsOf(file).some((target) => target.startsWith('sandbox/') && !isAllowed(target)),
     );
@@ -160,8 +161,8 @@ describe('imports', () => {
   );
 
   it.each([
-    ['how folders are made', 'src/storage/makeDirectory.ts', 'sandbox/hub/values/makeDirectory.ts'],
-    ['the check of AMQP bytes', 'src/hub/decodable.ts', 'sandbox/hub/amqp/link/decodable.ts'],
+    ['how folders are made', 'src/storage/makeDirectory.ts', 'iot-hub-emulator/src/values/makeDirectory.ts'],
+    ['the check of AMQP bytes', 'src/hub/decodable.ts', 'iot-hub-emulator/src/amqp/link/decodable.ts'],
   ])(
     'of the sandbox’s hub have an equal copy of %s, so that what is mended in one is mended in both',
     (_, original, copy) => {

@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import { createJournal, type Journal } from '../hub/journal/journal.ts';
+import { createJournal, type Journal } from '../../iot-hub-emulator/src/journal/journal.ts';
 import { serveAdmin } from './admin/serve.ts';
 import { type BackendCall, type CallFilter, callsIn } from './calls/calls.ts';
 import { createFaults, type Faults } from './calls/faults.ts';

@@ -1,8 +1,8 @@
+import type { Hub } from '../../iot-hub-emulator/src/hub.ts';
 import type { Backends } from '../backends/backends.ts';
 import type { BackendCall } from '../backends/calls/calls.ts';
 import type { Device, Reply } from '../device/device.ts';
 import type { ModuleRequest } from '../edge/modules.ts';
-import type { Hub } from '../hub/hub.ts';
 import type { SandboxState } from '../state/state.ts';
 import type { Example } from '../stories/story.ts';
 

@@ -1,5 +1,5 @@
+import type { FaultOf } from '../../iot-hub-emulator/src/faults/schema.ts';
 import type { ModuleRequest } from '../edge/modules.ts';
-import type { FaultOf } from '../hub/faults/schema.ts';
 import type { FrontDoorExchange } from '../invoke/call.ts';
 import type { FoundObject } from '../invoke/find.ts';
 import type { Pattern } from './pattern.ts';

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Hub } from '../../iot-hub-emulator/src/hub.ts';
+import { makeDirectory } from '../../iot-hub-emulator/src/values/makeDirectory.ts';
 import type { Backends } from '../backends/backends.ts';
-import type { Hub } from '../hub/hub.ts';
-import { makeDirectory } from '../hub/values/makeDirectory.ts';
 import { freePort } from '../service/freePort.ts';
 import { type ServiceProcess, startService } from '../service/process.ts';
 import type { EdgeState } from '../state/state.ts';

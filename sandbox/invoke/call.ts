@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import type { EntryOf } from '../../iot-hub-emulator/src/journal/entry.ts';
 import { type BackendCall, type CallEntry, callsIn } from '../backends/calls/calls.ts';
-import type { EntryOf } from '../hub/journal/entry.ts';
 import type { MethodsState, SandboxState } from '../state/state.ts';
 
 /** What an application asks the front door for. */

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
+import type { Hub } from '../../iot-hub-emulator/src/hub.ts';
 import type { Backends } from '../backends/backends.ts';
-import type { Hub } from '../hub/hub.ts';
 import { frontDoorEnvironment } from '../service/environment.ts';
 import { freePort } from '../service/freePort.ts';
 import { type Prepared, prepareProcess } from '../service/prepare.ts';

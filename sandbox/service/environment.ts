@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Hub } from '../../iot-hub-emulator/src/hub.ts';
 import type { Backends } from '../backends/backends.ts';
-import type { Hub } from '../hub/hub.ts';
 
 /** Where the service of a sandbox in this folder keeps what it keeps. */
 export const dataDirectory = (directory: string): string => join(directory, 'data');

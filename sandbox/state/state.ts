@@ -1,6 +1,6 @@
 import { link, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { makeDirectory } from '../hub/values/makeDirectory.ts';
+import { makeDirectory } from '../../iot-hub-emulator/src/values/makeDirectory.ts';
 import { sandboxDirectory } from './directories.ts';
 
 /** Everything that a tool, a test or a person needs to use a running sandbox. */

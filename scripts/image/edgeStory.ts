@@ -1,8 +1,8 @@
 import { chown, copyFile, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import mqtt from 'mqtt';
+import { startHub } from '../../iot-hub-emulator/src/hub.ts';
 import { startBroker } from '../../sandbox/edge/broker.ts';
-import { startHub } from '../../sandbox/hub/hub.ts';
 import { freePort } from '../../sandbox/service/freePort.ts';
 import { startService } from '../../sandbox/service/process.ts';
 import type { Printer } from '../../sandbox/terminal/print.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { StandingFault } from '../../sandbox/hub/faults/schema.ts';
+import type { StandingFault } from '../../iot-hub-emulator/src/faults/schema.ts';
 import { partitionsReadBy } from './bounds.ts';
 import type { Instance } from './instance.ts';
 import type { Stage } from './stage.ts';

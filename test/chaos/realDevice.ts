@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Hub } from '../../iot-hub-emulator/src/hub.ts';
 import { connectDevice, type Device } from '../../sandbox/device/device.ts';
-import type { Hub } from '../../sandbox/hub/hub.ts';
 import { idOf, type Message } from './sealed.ts';
 
 /** A device with a connection of its own, which it opens again whenever it is lost. */

@@ -1,11 +1,11 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { encodeDeviceEvent } from '../../iot-hub-emulator/src/events/deviceEvent.ts';
+import { stableHash } from '../../iot-hub-emulator/src/events/events.ts';
+import { type Hub, startHub } from '../../iot-hub-emulator/src/hub.ts';
+import type { EntryOf } from '../../iot-hub-emulator/src/journal/entry.ts';
+import { createJournal } from '../../iot-hub-emulator/src/journal/journal.ts';
 import { type Backends, startBackends } from '../../sandbox/backends/backends.ts';
-import { encodeDeviceEvent } from '../../sandbox/hub/events/deviceEvent.ts';
-import { stableHash } from '../../sandbox/hub/events/events.ts';
-import { type Hub, startHub } from '../../sandbox/hub/hub.ts';
-import type { EntryOf } from '../../sandbox/hub/journal/entry.ts';
-import { createJournal } from '../../sandbox/hub/journal/journal.ts';
 import { serviceEnvironment } from '../../sandbox/service/environment.ts';
 import { freePort } from '../../sandbox/service/freePort.ts';
 import { createInstance, type Instance } from './instance.ts';

@@ -1,5 +1,5 @@
-import type { EntryOf } from '../../sandbox/hub/journal/entry.ts';
-import type { Journal } from '../../sandbox/hub/journal/journal.ts';
+import type { EntryOf } from '../../iot-hub-emulator/src/journal/entry.ts';
+import type { Journal } from '../../iot-hub-emulator/src/journal/journal.ts';
 import { unpack } from '../../sandbox/terminal/showMessage.ts';
 import { breachOfContract, entriesFor } from '../support/asyncapi.ts';
 

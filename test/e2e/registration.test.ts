@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import rhea from 'rhea';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { placeAnnotations } from '../../iot-hub-emulator/src/events/deviceEvent.ts';
 import { demonstrate } from '../../sandbox/demonstration/demonstrate.ts';
-import { placeAnnotations } from '../../sandbox/hub/events/deviceEvent.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { envelope } from '../../sandbox/stories/wire.ts';
 import { catalogue } from '../../src/messages/index.ts';

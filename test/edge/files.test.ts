@@ -5,7 +5,7 @@ import { BlobServiceClient } from '@azure/storage-blob';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { urlProblem } from '../../edge/src/files/fileUrl.ts';
 import { createModuleFolder } from '../../edge/src/files/moduleFolder.ts';
-import { ensureCertificates } from '../../sandbox/hub/identity/certificates.ts';
+import { ensureCertificates } from '../../iot-hub-emulator/src/identity/certificates.ts';
 import { startAzurite } from '../../sandbox/methods/azurite.ts';
 import { createFileStorage } from '../../src/hub/methods/fileStorage.ts';
 import { type FileServer, startFileServer } from './support/fileServer.ts';

@@ -1,11 +1,11 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { freshHub } from '../../iot-hub-emulator/test/support/hub.ts';
+import { inject } from '../../iot-hub-emulator/test/support/inject.ts';
 import { type Azurite, startAzurite } from '../../sandbox/methods/azurite.ts';
 import { type Consumer, createConsumer } from '../../src/hub/reading/consumer.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
 import { createBlobStore } from '../../src/hub/stores/blobStore.ts';
 import type { HubEvent } from '../../src/protocol/event.ts';
-import { freshHub } from '../sandbox/hub/support/hub.ts';
-import { inject } from '../sandbox/hub/support/inject.ts';
 import { usualOpened, usualReading } from './support/reading.ts';
 
 cureHubSdks();

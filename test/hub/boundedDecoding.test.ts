@@ -3,11 +3,11 @@ import messageOfReplies from 'azure-iothub/node_modules/rhea/lib/message.js';
 import framesOfReading from 'rhea/lib/frames.js';
 import messageOfReading from 'rhea/lib/message.js';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { freshHub } from '../../iot-hub-emulator/test/support/hub.ts';
 import { type Consumer, createConsumer } from '../../src/hub/reading/consumer.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
 import { createMemoryStore } from '../../src/hub/stores/memoryStore.ts';
 import { type HubEvent, undecodedProperties } from '../../src/protocol/event.ts';
-import { freshHub } from '../sandbox/hub/support/hub.ts';
 import { beginning, compound, emptyElements, nestedDescriptors, nestedLists, section } from '../support/rawAmqp.ts';
 import { usualOpened, usualReading } from './support/reading.ts';
 

@@ -1,10 +1,10 @@
 import { EventHubConsumerClient, type SubscriptionEventHandlers } from '@azure/event-hubs';
 import { expect, it, onTestFinished, vi } from 'vitest';
+import { freshHub } from '../../iot-hub-emulator/test/support/hub.ts';
 import type { Partition } from '../../src/engine/partition/partition.ts';
 import { createReader, type Reader } from '../../src/hub/reading/reader.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
 import { createLog } from '../../src/log/log.ts';
-import { freshHub } from '../sandbox/hub/support/hub.ts';
 import { soon } from '../support/soon.ts';
 
 cureHubSdks();

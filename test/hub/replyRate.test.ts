@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import type { HubRules } from '../../sandbox/hub/core/core.ts';
+import type { HubRules } from '../../iot-hub-emulator/src/core/core.ts';
+import { freshHub } from '../../iot-hub-emulator/test/support/hub.ts';
 import { createServiceConnection, type ServiceConnection } from '../../src/hub/replies/serviceConnection.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
-import { freshHub } from '../sandbox/hub/support/hub.ts';
 import { plainService } from '../traps/support/plain.ts';
 import { replyTo, senderOver, silence, untold } from './support/replying.ts';
 

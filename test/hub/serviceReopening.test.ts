@@ -1,10 +1,10 @@
 import type { Client } from 'azure-iothub';
 import { expect, it, vi } from 'vitest';
+import { serviceClient } from '../../iot-hub-emulator/test/support/clients.ts';
+import { freshHub } from '../../iot-hub-emulator/test/support/hub.ts';
 import { createServiceConnection } from '../../src/hub/replies/serviceConnection.ts';
 import { errors } from '../../src/hub/replies/serviceSdk.ts';
 import { createTroubles } from '../../src/log/troubles.ts';
-import { serviceClient } from '../sandbox/hub/support/clients.ts';
-import { freshHub } from '../sandbox/hub/support/hub.ts';
 import { recordingLog } from '../support/recordingLog.ts';
 import { replyTo, silence, untold } from './support/replying.ts';
 

@@ -1,5 +1,7 @@
 import { EventHubConsumerClient } from '@azure/event-hubs';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { freshHub } from '../../iot-hub-emulator/test/support/hub.ts';
+import { inject } from '../../iot-hub-emulator/test/support/inject.ts';
 import { createConsumer } from '../../src/hub/reading/consumer.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
 import { createMemoryStore } from '../../src/hub/stores/memoryStore.ts';
@@ -7,8 +9,6 @@ import type { Store } from '../../src/hub/stores/store.ts';
 import { UnreadableCheckpoint } from '../../src/hub/stores/storedProgress.ts';
 import { createLog } from '../../src/log/log.ts';
 import type { HubEvent } from '../../src/protocol/event.ts';
-import { freshHub } from '../sandbox/hub/support/hub.ts';
-import { inject } from '../sandbox/hub/support/inject.ts';
 import { soon } from '../support/soon.ts';
 import { usualOpened, usualReading } from './support/reading.ts';
 

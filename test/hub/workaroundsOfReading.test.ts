@@ -3,11 +3,11 @@ import { type AddressInfo, connect, createServer, Socket } from 'node:net';
 import { EventHubConsumerClient } from '@azure/event-hubs';
 import { Connection, ConnectionEvents } from 'rhea-promise';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { freshHub } from '../../iot-hub-emulator/test/support/hub.ts';
 import { type Consumer, createConsumer } from '../../src/hub/reading/consumer.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
 import { createMemoryStore } from '../../src/hub/stores/memoryStore.ts';
 import { createLog } from '../../src/log/log.ts';
-import { freshHub } from '../sandbox/hub/support/hub.ts';
 import { append, signal } from '../traps/support/plain.ts';
 import { usualOpened, usualReading } from './support/reading.ts';
 

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { freshHub } from '../../iot-hub-emulator/test/support/hub.ts';
 import { createServiceConnection, type ServiceConnection } from '../../src/hub/replies/serviceConnection.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
 import type { Reply } from '../../src/protocol/c2d.ts';
-import { freshHub } from '../sandbox/hub/support/hub.ts';
 import { plainService } from '../traps/support/plain.ts';
 import { senderOver, silence, untold } from './support/replying.ts';
 

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { freshHub } from '../../iot-hub-emulator/test/support/hub.ts';
 import { createServiceConnection } from '../../src/hub/replies/serviceConnection.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
 import { createLog } from '../../src/log/log.ts';
 import { createTroubles } from '../../src/log/troubles.ts';
-import { freshHub } from '../sandbox/hub/support/hub.ts';
 import { plainService } from '../traps/support/plain.ts';
 
 // The official client against the sandbox hub: what an operator learns of a wrong connection string for replies.

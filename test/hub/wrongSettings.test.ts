@@ -1,10 +1,10 @@
 import { EventHubConsumerClient } from '@azure/event-hubs';
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
+import { freshHub } from '../../iot-hub-emulator/test/support/hub.ts';
 import { type Consumer, createConsumer } from '../../src/hub/reading/consumer.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
 import { createMemoryStore } from '../../src/hub/stores/memoryStore.ts';
 import { createLog } from '../../src/log/log.ts';
-import { freshHub } from '../sandbox/hub/support/hub.ts';
 import { usualOpened, usualReading } from './support/reading.ts';
 
 // The official client against the sandbox hub: what somebody learns who has set something wrong.

@@ -1,5 +1,5 @@
 import { gunzipSync } from 'node:zlib';
-import type { EntryOf } from '../../sandbox/hub/journal/entry.ts';
+import type { EntryOf } from '../../iot-hub-emulator/src/journal/entry.ts';
 import type { Expected, Reply } from './model/steps.ts';
 
 const uuid = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;

@@ -1,5 +1,5 @@
+import type { EntryOf } from '../../iot-hub-emulator/src/journal/entry.ts';
 import type { BackendCall } from '../../sandbox/backends/calls/calls.ts';
-import type { EntryOf } from '../../sandbox/hub/journal/entry.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 
 /** What the service did for one device, in order: what it asked backends, and what it sent. */

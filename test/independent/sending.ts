@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { encodeDeviceEvent } from '../../sandbox/hub/events/deviceEvent.ts';
+import { encodeDeviceEvent } from '../../iot-hub-emulator/src/events/deviceEvent.ts';
 import { type Sandbox, startSandbox } from '../../sandbox/sandbox.ts';
 import type { Sent } from './model/steps.ts';
 

@@ -1,8 +1,8 @@
 import mqtt from 'azure-iot-device-mqtt';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import type { StandingFault } from '../../sandbox/hub/faults/schema.ts';
+import type { StandingFault } from '../../iot-hub-emulator/src/faults/schema.ts';
+import { moduleClient } from '../../iot-hub-emulator/test/support/clients.ts';
 import type { Reason } from '../../src/methods/failure.ts';
-import { moduleClient } from '../sandbox/hub/support/clients.ts';
 import { soon } from '../support/soon.ts';
 import { expectFailure } from './support/expectFailure.ts';
 import { type MethodDevice, methodDevice } from './support/methodDevice.ts';

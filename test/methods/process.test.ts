@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { kill } from 'node:process';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { ensureCertificates } from '../../sandbox/hub/identity/certificates.ts';
+import { ensureCertificates } from '../../iot-hub-emulator/src/identity/certificates.ts';
 import { freePort } from '../../sandbox/service/freePort.ts';
 import { type ServiceProcess, startService } from '../../sandbox/service/process.ts';
 import { startCollector } from '../support/collector.ts';

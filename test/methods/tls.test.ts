@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import tls, { type SecureVersion } from 'node:tls';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { ensureCertificates } from '../../sandbox/hub/identity/certificates.ts';
+import { ensureCertificates } from '../../iot-hub-emulator/src/identity/certificates.ts';
 import { createHttpServer } from '../../src/methods/httpServer.ts';
 
 // The oldest TLS of the front door, also where Node is told to allow older ones (M1).

@@ -4,8 +4,8 @@ import { inFile } from './inFile.ts';
 /** In the sandbox's hub: what it allows that IoT Hub does not allow, and what it forgets. */
 export const sandboxFaults: readonly Fault[] = [
   ...inFile(
-    'sandbox/hub/identity/access.ts',
-    ['test/sandbox/hub/access.test.ts'],
+    'iot-hub-emulator/src/identity/access.ts',
+    ['iot-hub-emulator/test/access.test.ts'],
     {
       fault: 'opens a module with the token of its device',
       find: "      if (path.length !== resource.path.length) throw unauthorized('The token is for another device.');\n",
@@ -32,8 +32,8 @@ export const sandboxFaults: readonly Fault[] = [
     },
   ),
   ...inFile(
-    'sandbox/hub/amqp/management.ts',
-    ['test/sandbox/hub/amqp.test.ts'],
+    'iot-hub-emulator/src/amqp/management.ts',
+    ['iot-hub-emulator/test/amqp.test.ts'],
     {
       fault: 'tells whatever token a request has',
       find: "return rights.has('listen') ? undefined : required();",
@@ -54,8 +54,8 @@ export const sandboxFaults: readonly Fault[] = [
     },
   ),
   ...inFile(
-    'sandbox/hub/methods/methods.ts',
-    ['test/sandbox/hub/methodCalls.test.ts'],
+    'iot-hub-emulator/src/methods/methods.ts',
+    ['iot-hub-emulator/test/methodCalls.test.ts'],
     {
       fault: 'ends all calls when one device leaves',
       find: 'if (call.listener === listener) call.left();',
@@ -76,8 +76,8 @@ export const sandboxFaults: readonly Fault[] = [
     },
   ),
   ...inFile(
-    'sandbox/hub/cloudToDevice/queue.ts',
-    ['test/sandbox/hub/queue.test.ts'],
+    'iot-hub-emulator/src/cloudToDevice/queue.ts',
+    ['iot-hub-emulator/test/queue.test.ts'],
     {
       fault: 'lets somebody settle whose lock has run out unnoticed',
       find: 'if (entry.lock !== lock || lock.until <= now()) return;',
@@ -104,8 +104,8 @@ export const sandboxFaults: readonly Fault[] = [
     },
   ),
   ...inFile(
-    'sandbox/hub/twins/twins.ts',
-    ['test/sandbox/hub/twins.test.ts'],
+    'iot-hub-emulator/src/twins/twins.ts',
+    ['iot-hub-emulator/test/twins.test.ts'],
     {
       fault: 'keeps the etag of a twin that a service changes',
       find: '      stored.etag = newTag();\n',
@@ -119,21 +119,21 @@ export const sandboxFaults: readonly Fault[] = [
       caughtBy: 'not with what the device reports',
     },
   ),
-  ...inFile('sandbox/hub/twins/twins.ts', ['test/sandbox/hub/twins.test.ts'], {
+  ...inFile('iot-hub-emulator/src/twins/twins.ts', ['iot-hub-emulator/test/twins.test.ts'], {
     fault: 'ends all watchers of a twin with one',
     find: 'return () => listeners.delete(listener);',
     replace: 'return () => watchers.delete(clientId) && listeners.delete(listener);',
     caughtBy: 'a watcher that ends leaves the others',
   }),
-  ...inFile('sandbox/hub/cloudToDevice/deviceQueues.ts', ['test/sandbox/hub/devicebound.test.ts'], {
+  ...inFile('iot-hub-emulator/src/cloudToDevice/deviceQueues.ts', ['iot-hub-emulator/test/devicebound.test.ts'], {
     fault: 'delivers to two who listen for the same device',
     find: '      own.stop?.();\n',
     replace: '',
     caughtBy: 'is delivered to the one who listens last',
   }),
   ...inFile(
-    'sandbox/hub/identity/presence.ts',
-    ['test/sandbox/hub/presence.test.ts'],
+    'iot-hub-emulator/src/identity/presence.ts',
+    ['iot-hub-emulator/test/presence.test.ts'],
     {
       fault: 'takes a device for gone whose earlier connection ends',
       find: '    if (present.get(clientId) !== entry) return;\n',
@@ -153,19 +153,19 @@ export const sandboxFaults: readonly Fault[] = [
       caughtBy: 'is ended when it is disabled or deleted',
     },
   ),
-  ...inFile('sandbox/hub/rest/bulk.ts', ['test/sandbox/hub/registryFeatures.test.ts'], {
+  ...inFile('iot-hub-emulator/src/rest/bulk.ts', ['iot-hub-emulator/test/registryFeatures.test.ts'], {
     fault: 'changes many whatever version was seen',
     find: "if (mode?.endsWith('ifmatchetag') && ",
     replace: "if (mode === '' && ",
     caughtBy: 'changes and removes many only from the versions',
   }),
-  ...inFile('sandbox/hub/rest/request.ts', ['test/sandbox/hub/registryFeatures.test.ts'], {
+  ...inFile('iot-hub-emulator/src/rest/request.ts', ['iot-hub-emulator/test/registryFeatures.test.ts'], {
     fault: 'changes whatever version was seen',
     find: "wanted !== undefined && wanted !== '*' && wanted !== etag",
     replace: "wanted === ''",
     caughtBy: 'is changed only from the version that one has seen',
   }),
-  ...inFile('sandbox/hub/identity/registry.ts', ['test/sandbox/hub/registryFeatures.test.ts'], {
+  ...inFile('iot-hub-emulator/src/identity/registry.ts', ['iot-hub-emulator/test/registryFeatures.test.ts'], {
     fault: 'keeps the etag of an identity that is changed',
     find: 'const changed = { ...identity, ...given, etag: randomTag() };',
     replace: 'const changed = { ...identity, ...given };',

@@ -3,7 +3,7 @@ import { Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
-import { ensureCertificates } from '../../sandbox/hub/identity/certificates.ts';
+import { ensureCertificates } from '../../iot-hub-emulator/src/identity/certificates.ts';
 import { freePort } from '../../sandbox/service/freePort.ts';
 import type { Backends } from '../../src/backends/backends.ts';
 import type { MethodBackends } from '../../src/backends/methodBackends.ts';

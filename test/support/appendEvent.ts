@@ -1,5 +1,5 @@
 import rhea from 'rhea';
-import type { PartitionLog } from '../../sandbox/hub/events/partitionLog.ts';
+import type { PartitionLog } from '../../iot-hub-emulator/src/events/partitionLog.ts';
 
 interface Sending {
   /** Undefined: nobody whom the hub knows. */

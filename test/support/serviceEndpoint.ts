@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { AddressInfo, Socket } from 'node:net';
 import iothub from 'azure-iothub';
 import rhea, { type Delivery, type EventContext, type Message, type Receiver, type Sender } from 'rhea';
-import { withSettings } from '../sandbox/hub/support/clients.ts';
+import { withSettings } from '../../iot-hub-emulator/test/support/clients.ts';
 
 /** What the endpoint does with a message. */
 export type Disposition =

@@ -10,8 +10,8 @@ import {
   type ReceivedEventData,
 } from '@azure/event-hubs';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { freshHub } from '../../iot-hub-emulator/test/support/hub.ts';
 import { endWithUs } from '../../sandbox/service/endWithUs.ts';
-import { freshHub } from '../sandbox/hub/support/hub.ts';
 import { beginning, emptyElements, nestedLists, section } from '../support/rawAmqp.ts';
 import { append, bodies, memoryStore, signal, subscribe } from './support/plain.ts';
 

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { freshHub } from '../../iot-hub-emulator/test/support/hub.ts';
 import { endWithUs } from '../../sandbox/service/endWithUs.ts';
-import { freshHub } from '../sandbox/hub/support/hub.ts';
 import { plainService, send, transportOf } from './support/plain.ts';
 
 // Each trap is reproduced against the plain azure-iothub: a new version of it that behaves otherwise fails here.

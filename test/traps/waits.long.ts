@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { EventHubConsumerClient } from '@azure/event-hubs';
 import { describe, test } from 'vitest';
-import type { HubOptions } from '../../sandbox/hub/hub.ts';
-import { viaAgent } from '../sandbox/hub/support/clients.ts';
-import { freshHub } from '../sandbox/hub/support/hub.ts';
+import type { HubOptions } from '../../iot-hub-emulator/src/hub.ts';
+import { viaAgent } from '../../iot-hub-emulator/test/support/clients.ts';
+import { freshHub } from '../../iot-hub-emulator/test/support/hub.ts';
 import { append, bodies, memoryStore, plainService, send, signal } from './support/plain.ts';
 
 // Traps that take the time they take: only for `npm run traps`, all at once. Waits are in seconds, as the clients have them

@@ -1,6 +1,6 @@
-import type { Unanswered } from '../../hub/http/server.ts';
-import { parseQuery, readJournal } from '../../hub/journal/read.ts';
-import { streamJournal } from '../../hub/journal/stream.ts';
+import type { Unanswered } from '../../../iot-hub-emulator/src/http/server.ts';
+import { parseQuery, readJournal } from '../../../iot-hub-emulator/src/journal/read.ts';
+import { streamJournal } from '../../../iot-hub-emulator/src/journal/stream.ts';
 import { faultSchema } from '../calls/faults.ts';
 import type { BackendContext } from '../http/backend.ts';
 import { type ObjectModel, printObject } from '../informationModel/objectModel.ts';

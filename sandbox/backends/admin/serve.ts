@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { splitUrl } from '../../hub/http/routes.ts';
-import { type Answer, type HttpListener, isLocal, type Unanswered } from '../../hub/http/server.ts';
+import { splitUrl } from '../../../iot-hub-emulator/src/http/routes.ts';
+import { type Answer, type HttpListener, isLocal, type Unanswered } from '../../../iot-hub-emulator/src/http/server.ts';
 import { noteCall } from '../calls/calls.ts';
 import { answered } from '../http/answered.ts';
 import { type BackendContext, serveHttp } from '../http/backend.ts';

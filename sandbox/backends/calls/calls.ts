@@ -1,5 +1,5 @@
-import type { EntryOf, Kind } from '../../hub/journal/entry.ts';
-import type { Journal } from '../../hub/journal/journal.ts';
+import type { EntryOf, Kind } from '../../../iot-hub-emulator/src/journal/entry.ts';
+import type { Journal } from '../../../iot-hub-emulator/src/journal/journal.ts';
 import { type BackendName, backendNames } from './faults.ts';
 
 type Noted<K extends Kind> = Omit<EntryOf<K>, 'time'>;

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { makeDirectory } from '../../hub/values/makeDirectory.ts';
+import { makeDirectory } from '../../../iot-hub-emulator/src/values/makeDirectory.ts';
 import type { Client } from './tokens.ts';
 
 /** The backends' client, made at first start; `directory` keeps it, readable by its owner only. */

@@ -1,4 +1,4 @@
-import type { Answer, Unanswered } from '../../hub/http/server.ts';
+import type { Answer, Unanswered } from '../../../iot-hub-emulator/src/http/server.ts';
 import { Problem, problemBody } from '../requests/problem.ts';
 
 /** Tells a defect of the sandbox on standard error. */

@@ -1,13 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { splitUrl } from '../../hub/http/routes.ts';
+import { splitUrl } from '../../../iot-hub-emulator/src/http/routes.ts';
 import {
   type Answer,
   createHttpServer,
   type HttpListener,
   listenHttp,
   type Unanswered,
-} from '../../hub/http/server.ts';
-import type { Journal } from '../../hub/journal/journal.ts';
+} from '../../../iot-hub-emulator/src/http/server.ts';
+import type { Journal } from '../../../iot-hub-emulator/src/journal/journal.ts';
 import { noteCall } from '../calls/calls.ts';
 import type { BackendName, Faults } from '../calls/faults.ts';
 import type { Applications } from '../credentials/applications.ts';

@@ -1,5 +1,5 @@
-import { createRouter, type Match } from '../../hub/http/routes.ts';
-import type { Answer, Unanswered } from '../../hub/http/server.ts';
+import { createRouter, type Match } from '../../../iot-hub-emulator/src/http/routes.ts';
+import type { Answer, Unanswered } from '../../../iot-hub-emulator/src/http/server.ts';
 import { invalid, Problem } from '../requests/problem.ts';
 import type { Route } from '../routes/route.ts';
 

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Answer, Unanswered } from '../../hub/http/server.ts';
+import type { Answer, Unanswered } from '../../../iot-hub-emulator/src/http/server.ts';
 import type { Fault } from '../calls/faults.ts';
 import { Problem, problemBody } from '../requests/problem.ts';
 

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { readBody } from '../../hub/http/body.ts';
+import { readBody } from '../../../iot-hub-emulator/src/http/body.ts';
 import { Problem } from '../requests/problem.ts';
 
 /** No body larger than this is read, in bytes. */

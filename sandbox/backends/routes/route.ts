@@ -1,4 +1,4 @@
-import type { Answer, Unanswered } from '../../hub/http/server.ts';
+import type { Answer, Unanswered } from '../../../iot-hub-emulator/src/http/server.ts';
 import { invalid } from '../requests/problem.ts';
 import type { Device, Owner } from '../rules/ownership.ts';
 

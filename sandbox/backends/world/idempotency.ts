@@ -1,4 +1,4 @@
-import { sizeOf } from '../../hub/values/size.ts';
+import { sizeOf } from '../../../iot-hub-emulator/src/values/size.ts';
 import { invalid, Problem } from '../requests/problem.ts';
 import type { Answer } from '../routes/route.ts';
 

@@ -1,6 +1,6 @@
 import { appendFileSync, closeSync, existsSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { makeDirectory } from '../../hub/values/makeDirectory.ts';
+import { makeDirectory } from '../../../iot-hub-emulator/src/values/makeDirectory.ts';
 import type { ObjectChange } from '../informationModel/objects.ts';
 import type { ReferenceChange } from '../informationModel/referenceStore.ts';
 import type { PrincipalChange } from '../principalManager/principals.ts';

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import rhea, { type Connection, type Sender } from 'rhea';
-import { signSas } from '../../../sandbox/hub/identity/sas.ts';
+import { signSas } from '../../../iot-hub-emulator/src/identity/sas.ts';
 import type { HubUnderLoad } from './underLoad.ts';
 
 const expiry = Math.floor(Date.now() / 1000) + 3600;

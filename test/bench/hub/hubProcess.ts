@@ -1,4 +1,4 @@
-import { startHub } from '../../../sandbox/hub/hub.ts';
+import { startHub } from '../../../iot-hub-emulator/src/hub.ts';
 
 // The hub under load, in a process of its own. argv: directory, number of devices, `persist` or not. All devices have the
 // same key. It answers each message of its parent with what it has used so far.

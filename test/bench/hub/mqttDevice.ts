@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { connect, createSecureContext, type SecureContext } from 'node:tls';
 import { generate, type Packet, parser } from 'mqtt-packet';
-import { signSas } from '../../../sandbox/hub/identity/sas.ts';
+import { signSas } from '../../../iot-hub-emulator/src/identity/sas.ts';
 import type { HubUnderLoad } from './underLoad.ts';
 
 /** A device that costs its process as little as it can. */

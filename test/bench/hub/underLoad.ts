@@ -4,9 +4,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Counters } from '../../../sandbox/hub/core/counters.ts';
-import type { FaultRequest } from '../../../sandbox/hub/faults/schema.ts';
-import type { HubPorts } from '../../../sandbox/hub/network/hubPorts.ts';
+import type { Counters } from '../../../iot-hub-emulator/src/core/counters.ts';
+import type { FaultRequest } from '../../../iot-hub-emulator/src/faults/schema.ts';
+import type { HubPorts } from '../../../iot-hub-emulator/src/network/hubPorts.ts';
 import { endWithUs } from '../../../sandbox/service/endWithUs.ts';
 import { launcher } from '../../../sandbox/state/directories.ts';
 

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { startHub } from '../../../sandbox/hub/hub.ts';
-import { createJournal } from '../../../sandbox/hub/journal/journal.ts';
+import { startHub } from '../../../iot-hub-emulator/src/hub.ts';
+import { createJournal } from '../../../iot-hub-emulator/src/journal/journal.ts';
 import { answerParent } from './answerParent.ts';
 import { correlationId, deviceId, encodeEvent, type Kind } from './messages.ts';
 

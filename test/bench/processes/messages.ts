@@ -1,5 +1,5 @@
 import rhea from 'rhea';
-import type { EventPlace } from '../../../sandbox/hub/values/loggedEvent.ts';
+import type { EventPlace } from '../../../iot-hub-emulator/src/values/loggedEvent.ts';
 
 /** What the devices of a workload send. All of them know the id and body of the n-th message by arithmetic. */
 

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { startHub } from '../../../sandbox/hub/hub.ts';
-import { createJournal } from '../../../sandbox/hub/journal/journal.ts';
+import { startHub } from '../../../iot-hub-emulator/src/hub.ts';
+import { createJournal } from '../../../iot-hub-emulator/src/journal/journal.ts';
 import { answerParent } from './answerParent.ts';
 import { type Calls, invoke, invokeAll } from './invocations.ts';
 

@@ -6,8 +6,8 @@ import { type Configuration, readConfiguration } from '../../../edge/src/configu
 import type { Stamps } from '../../../edge/src/configuration/stamps.ts';
 import { startEdge } from '../../../edge/src/edge.ts';
 import { createLog } from '../../../edge/src/operations/log.ts';
+import { type Hub, startHub } from '../../../iot-hub-emulator/src/hub.ts';
 import { type Broker, type BrokerUser, startBroker } from '../../../sandbox/edge/broker.ts';
-import { type Hub, startHub } from '../../../sandbox/hub/hub.ts';
 import { Failure } from '../../../src/methods/failure.ts';
 import { readMethodResponse } from '../../../src/methods/methodResponse.ts';
 import { breachesOfModule } from '../../support/modulesContract.ts';

@@ -1,5 +1,5 @@
-import type { Hub } from '../../../sandbox/hub/hub.ts';
-import { connectedDevice, type RawDevice } from '../../sandbox/hub/support/device.ts';
+import type { Hub } from '../../../iot-hub-emulator/src/hub.ts';
+import { connectedDevice, type RawDevice } from '../../../iot-hub-emulator/test/support/device.ts';
 
 /** A call of a direct method. */
 export interface Received {

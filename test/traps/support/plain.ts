@@ -11,8 +11,8 @@ import {
 import device from 'azure-iot-device';
 import iothub from 'azure-iothub';
 import { message } from 'rhea';
-import type { Hub } from '../../../sandbox/hub/hub.ts';
-import { withSettings } from '../../sandbox/hub/support/clients.ts';
+import type { Hub } from '../../../iot-hub-emulator/src/hub.ts';
+import { withSettings } from '../../../iot-hub-emulator/test/support/clients.ts';
 
 // The official clients as they are installed, with no cure and no setting that hides a trap.
 

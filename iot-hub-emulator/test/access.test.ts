@@ -1,0 +1,163 @@
+import iothub from 'azure-iothub';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { type Access, createAccess } from '../src/identity/access.ts';
+import type { Policy } from '../src/identity/policies.ts';
+import { createRegistry, type Registry } from '../src/identity/registry.ts';
+import { isSignedWith, parseSas, signSas } from '../src/identity/sas.ts';
+
+const key = Buffer.from('a key of thirty-two bytes length').toString('base64');
+const otherKey = Buffer.from('another key of as many bytes or so').toString('base64');
+const now = 1_700_000_000_000;
+const later = now / 1000 + 60;
+const unauthorized = expect.objectContaining({ condition: 'amqp:unauthorized-access' });
+
+describe('shared access signatures', () => {
+  test('one that the official client signed is recognised', () => {
+    const token = iothub.SharedAccessSignature.create('hub.example', 'service', key, later);
+    const parsed = parseSas(token.toString());
+    expect(parsed).toMatchObject({ resource: 'hub.example', keyName: 'service', expiry: String(later) });
+    expect(parsed && isSignedWith(parsed, key, 'base64')).toBe(true);
+  });
+  test('the key is text for Event Hubs and base64 for IoT Hub', () => {
+    const parsed = parseSas(signSas('sb://h/x', key, 'utf8', later, 'p'));
+    expect(parsed && isSignedWith(parsed, key, 'utf8')).toBe(true);
+    expect(parsed && isSignedWith(parsed, key, 'base64')).toBe(false);
+  });
+  test.each([
+    ['', 'nothing'],
+    ['Bearer x', 'another kind of token'],
+    ['SharedAccessSignature sr=a&sig=b', 'no expiry'],
+    ['SharedAccessSignature sr=a&se=1', 'no signature'],
+    ['SharedAccessSignature sr=a&sig=b&se=soon', 'an expiry that is no number'],
+    ['SharedAccessSignature sr=a&sig=b&se=1&se=2', 'two expiries'],
+    ['SharedAccessSignature sr=%&sig=b&se=1', 'a stray percent sign'],
+  ])('%j is none: %s', (text) => {
+    expect(parseSas(text)).toBeUndefined();
+  });
+});
+
+describe('access', () => {
+  let registry: Registry;
+  let access: Access;
+  beforeEach(() => {
+    registry = createRegistry(() => now);
+    registry.create('d1', { primaryKey: key });
+    const policies = new Map<string, Policy>([
+      ['service', { name: 'service', key, rights: new Set(['serviceConnect', 'listen']) }],
+      ['device', { name: 'device', key: otherKey, rights: new Set(['deviceConnect']) }],
+    ]);
+    access = createAccess({ hubName: 'Hub', policies, registry, now: () => now });
+  });
+  const logIn = (deviceId: string, moduleId: string | undefined, token: string) =>
+    access.login(deviceId, moduleId, { kind: 'key', token });
+
+  const service = (resource: string, expiry = later, signer = key, name = 'service') =>
+    signSas(resource, signer, resource.includes('://') ? 'utf8' : 'base64', expiry, name);
+
+  test('a token covers what lies below its resource, without regard to case or port', () => {
+    const audience = 'sb://127.0.0.1:5672/hub/consumergroups/$default/partitions/0';
+    expect(access.claim(service('sb://127.0.0.1:9/Hub'), audience)).toMatchObject({
+      policy: 'service',
+      path: ['Hub'],
+      expiresAt: later * 1000,
+    });
+  });
+  test('the audience may be percent-encoded', () => {
+    expect(access.claim(service('localhost'), 'localhost%3a5671%2fmessages').policy).toBe('service');
+  });
+  test.each(['localhost', 'hub.azure-devices.net', 'LOCALHOST:5671'])('%s is a name of the hub', (host) => {
+    expect(access.claim(service(host), host).policy).toBe('service');
+  });
+  test.each([
+    ['a sibling', 'sb://localhost/hub/a', 'sb://localhost/hub/b'],
+    ['what lies above', 'sb://localhost/hub/a', 'sb://localhost/hub'],
+    ['a name that only begins the same', 'sb://localhost/hub/a', 'sb://localhost/hub/ab'],
+    ['another host', 'sb://elsewhere/hub', 'sb://elsewhere/hub'],
+  ])('a token does not cover %s', (_, resource, audience) => {
+    expect(() => access.claim(service(resource), audience)).toThrow(unauthorized);
+  });
+  test('a token ends at its expiry, to the second', () => {
+    expect(() => access.claim(service('localhost', now / 1000), 'localhost')).toThrow(unauthorized);
+    expect(access.claim(service('localhost', now / 1000 + 1), 'localhost')).toBeDefined();
+  });
+  test('a token with a wrong signature or an unknown policy is refused', () => {
+    expect(() => access.claim(service('localhost', later, otherKey), 'localhost')).toThrow(unauthorized);
+    expect(() => access.claim(service('localhost', later, key, 'nobody'), 'localhost')).toThrow(unauthorized);
+  });
+  test('changing the expiry of a token breaks it', () => {
+    const token = service('localhost').replace(`se=${later}`, `se=${later + 1}`);
+    expect(() => access.claim(token, 'localhost')).toThrow(unauthorized);
+  });
+  test('either key of a device opens for it, and tells its auth method', () => {
+    const secondary = registry.get('d1')?.secondaryKey ?? '';
+    for (const signer of [key, secondary]) {
+      const login = logIn('d1', undefined, signSas('localhost/devices/d1', signer, 'base64', later));
+      expect(login).toMatchObject({ identity: { deviceId: 'd1' }, expiresAt: later * 1000 });
+      expect(JSON.parse(login.authMethod)).toMatchObject({ scope: 'device', type: 'sas', issuer: 'iothub' });
+    }
+  });
+  test("a device's id is compared with regard to case", () => {
+    expect(() => logIn('d1', undefined, signSas('localhost/devices/D1', key, 'base64', later))).toThrow(unauthorized);
+  });
+  test('a policy logs a device in with the scope of the hub, if it may', () => {
+    const token = service('localhost/devices', later, otherKey, 'device');
+    expect(JSON.parse(logIn('d1', undefined, token).authMethod)).toMatchObject({ scope: 'hub' });
+    expect(() => logIn('d1', undefined, service('localhost'))).toThrow(unauthorized);
+  });
+  test('a module opens with its own key, not with that of its device, and not for its device', () => {
+    registry.create('d1', { moduleId: 'm', primaryKey: otherKey });
+    const token = signSas('localhost/devices/d1/modules/m', otherKey, 'base64', later);
+    const login = logIn('d1', 'm', token);
+    expect(login.identity).toMatchObject({ deviceId: 'd1', moduleId: 'm' });
+    expect(JSON.parse(login.authMethod)).toMatchObject({ scope: 'module' });
+    expect(() => logIn('d1', undefined, token)).toThrow(unauthorized);
+    const device = signSas('localhost/devices/d1/modules/m', key, 'base64', later);
+    expect(() => logIn('d1', 'm', device)).toThrow(unauthorized);
+  });
+  test('a device does not open for its module, also when both have the same key', () => {
+    registry.create('d1', { moduleId: 'm', primaryKey: key });
+    const device = signSas('localhost/devices/d1', key, 'base64', later);
+    expect(() => logIn('d1', 'm', device)).toThrow(unauthorized);
+    expect(logIn('d1', undefined, device).identity.clientId).toBe('d1');
+  });
+  test.each([
+    ['a device', 'localhost/devices/d1', key, undefined, ['d1']],
+    ['a module', 'localhost/devices/d1/modules/m', otherKey, undefined, ['d1/m']],
+    ['a policy that lets devices connect', 'localhost', otherKey, 'device', ['d1', 'd1/m', 'd2']],
+    ['such a policy for one device', 'localhost/devices/d1', otherKey, 'device', ['d1', 'd1/m']],
+    ['such a policy for one module', 'localhost/devices/d1/modules/m', otherKey, 'device', ['d1/m']],
+    ['a policy that lets none connect', 'localhost', key, 'service', []],
+  ])('a claim of %s opens only for what is its own', (_, resource, signer, policy, opened) => {
+    registry.create('d1', { moduleId: 'm', primaryKey: otherKey });
+    registry.create('d2', { primaryKey: key });
+    const claim = access.claim(signSas(resource, signer, 'base64', later, policy), resource);
+    const all: [string, string | undefined][] = [
+      ['d1', undefined],
+      ['d1', 'm'],
+      ['d2', undefined],
+    ];
+    expect(all.flatMap((one) => access.loginBy(claim, ...one)?.identity.clientId ?? [])).toEqual(opened);
+  });
+  test('a module that is not registered does not exist', () => {
+    const token = signSas('localhost/devices/d1/modules/m', key, 'base64', later);
+    expect(() => logIn('d1', 'm', token)).toThrow(unauthorized);
+  });
+  test('a disabled device is refused, and so are its modules', () => {
+    registry.create('d1', { moduleId: 'm', primaryKey: otherKey });
+    registry.update('d1', { status: 'disabled' });
+    const device = signSas('localhost/devices/d1', key, 'base64', later);
+    expect(() => logIn('d1', undefined, device)).toThrow('disabled');
+    const module = signSas('localhost/devices/d1/modules/m', otherKey, 'base64', later);
+    expect(() => logIn('d1', 'm', module)).toThrow('disabled');
+  });
+  test('no refusal repeats anything of the token', () => {
+    const token = service('localhost', later, otherKey);
+    const signature = /sig=([^&]+)/.exec(token)?.[1] ?? '';
+    try {
+      access.claim(token, 'localhost');
+      expect.unreachable();
+    } catch (error) {
+      expect(String(error)).not.toContain(signature);
+    }
+  });
+});

@@ -1,0 +1,55 @@
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { expect, onTestFinished, test } from 'vitest';
+import { createAddresses } from '../src/identity/addresses.ts';
+import { createRegistry } from '../src/identity/registry.ts';
+import { freshHub } from './support/hub.ts';
+
+const program = fileURLToPath(new URL('./support/clientTable.ts', import.meta.url));
+
+/** The rows of the table of clients in docs/sandbox.md. */
+const documented = (): string[][] => {
+  const [, after = ''] = readFileSync('docs/sandbox.md', 'utf8').split('<!-- clients:');
+  const [, , ...rows] = (after.split('\n\n')[0] ?? '').split('\n').filter((line) => line.startsWith('|'));
+  return rows.map((row) =>
+    row
+      .slice(1, -1)
+      .split('|')
+      .map((cell) => cell.trim().replaceAll('`', '')),
+  );
+};
+
+test('every unmodified client does with port and agent what docs/sandbox.md says', async () => {
+  const deviceId = 'pump';
+  const hub = await freshHub({ devices: [{ deviceId }] });
+  onTestFinished(() => hub.stop());
+  const { https, amqps } = hub.ports;
+  const device = hub.deviceConnectionString(deviceId);
+  const [owner, events] = [hub.connectionString('iothubowner'), hub.eventsConnectionString];
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    ['scripts/run.js', program, JSON.stringify({ deviceId, device, owner, events, https, amqps })],
+    { env: { ...process.env, NODE_EXTRA_CA_CERTS: hub.caFile } },
+  );
+  const rows: string[][] = JSON.parse(stdout);
+  expect(rows).toEqual(documented());
+}, 120_000);
+
+test('the usual port of a protocol is left out of a connection string, and no other', () => {
+  const registry = createRegistry(Date.now);
+  registry.create('pump');
+  const policies = new Map([['service', { name: 'service', key: 'a2V5', rights: new Set<never>() }]]);
+  const hosts = (amqp: number, amqps: number, mqtts: number) => {
+    const ports = { amqp, amqps, mqtts, https: 443, admin: 1 };
+    const addresses = createAddresses({ name: 'hub', ports, policies, registry });
+    return [
+      addresses.eventHubConnectionString('service'),
+      addresses.connectionString('service'),
+      addresses.deviceConnectionString('pump'),
+    ].map((text) => /(?:HostName=|sb:\/\/)([^;]*)/.exec(text)?.[1]);
+  };
+  expect(hosts(5672, 5671, 8883)).toEqual(['127.0.0.1', 'localhost', 'localhost']);
+  expect(hosts(5671, 443, 5671)).toEqual(['127.0.0.1:5671', 'localhost:443', 'localhost:5671']);
+});

@@ -1,0 +1,91 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { endWithUs } from '../../../sandbox/service/endWithUs.ts';
+import type { HubState } from '../../src/command/stateFile.ts';
+
+const program = fileURLToPath(new URL('../../src/command/main.ts', import.meta.url));
+
+let directory = '';
+let child: ChildProcess;
+let state: HubState;
+const options = ['--partitions', '2', '--device', 'pump-1', '--group', 'other', '--tier', 's1', '--json'];
+
+const start = (more: string[]) =>
+  spawn(process.execPath, ['scripts/run.js', program, '--directory', directory, ...more], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+/** Run a command to its end. */
+const run = (...words: string[]): Promise<{ code: number; out: string; error: string }> =>
+  new Promise((resolve) => {
+    const args = ['scripts/run.js', program, '--directory', directory, ...words];
+    const child = execFile(process.execPath, args, (error, out, stderr) =>
+      resolve({ code: Number(error?.code ?? 0), out: out.trim(), error: stderr.trim() }),
+    );
+    endWithUs(child);
+  });
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'hub-'));
+  const started = start([...options, '--persist', join(directory, 'kept')]);
+  child = started;
+  endWithUs(child);
+  const lines = createInterface({ input: started.stdout });
+  let text = '';
+  for await (const line of lines) {
+    text += line;
+    if (line === '}') break;
+  }
+  state = JSON.parse(text);
+});
+afterAll(async () => {
+  child.kill('SIGKILL');
+  await rm(directory, { recursive: true, force: true });
+});
+
+test('a hub that runs alone prints what programs need, and leaves it in a file for its owner only', async () => {
+  expect(state).toMatchObject({
+    name: 'sandbox-hub',
+    hostName: 'localhost',
+    devices: { 'pump-1': expect.any(String) },
+  });
+  expect(state.eventsConnectionString).toContain(`:${state.ports.amqp};`);
+  expect((await stat(join(directory, 'hub.json'))).mode & 0o777).toBe(0o600);
+  const described = await (await fetch(state.adminUrl)).json();
+  expect(described).toMatchObject({ partitions: 2, ports: state.ports });
+});
+
+describe('a hub that runs is told', () => {
+  test('to add a device, and lists it', async () => {
+    const added = await run('devices', 'add', 'pump-2');
+    expect(added).toMatchObject({ code: 0, out: expect.stringContaining('DeviceId=pump-2;') });
+    expect((await run('devices')).out).toMatch(/^deviceId .*\npump-1 .*\npump-2 /s);
+  });
+  test('to misbehave, and to stop it', async () => {
+    const { out } = await run('faults', 'add', 'settle', 'answer=reject', 'times=2', '--json');
+    const { id } = JSON.parse(out);
+    const { faults } = JSON.parse((await run('faults', '--json')).out);
+    expect(faults).toEqual([{ id, fault: { kind: 'settle', answer: 'reject', times: 2 }, struck: 0 }]);
+    expect((await run('faults', 'clear', id)).out).toBe('Done.');
+    expect((await run('faults')).out).toBe('None.');
+  });
+  test('nonsense, and says what is wrong with it', async () => {
+    expect(await run('faults', 'add', 'settle')).toMatchObject({ code: 1, error: expect.stringContaining('answer') });
+    expect(await run('dance')).toMatchObject({ code: 1, error: expect.stringContaining('no command "dance"') });
+    expect(await run('--tier', 'S9')).toMatchObject({ code: 1, error: '--tier takes S1, S2 or S3.' });
+  });
+});
+
+test('a second hub in the same directory is refused, and one that has ended leaves no state behind', async () => {
+  expect(await run()).toMatchObject({ code: 1, error: expect.stringContaining('already') });
+  child.kill('SIGINT');
+  expect(await once(child, 'exit')).toEqual([0, null]);
+  expect(existsSync(join(directory, 'hub.json'))).toBe(false);
+  expect(await run('devices')).toMatchObject({ code: 1, error: expect.stringContaining('No hub runs there') });
+});

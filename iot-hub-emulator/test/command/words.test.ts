@@ -1,0 +1,81 @@
+import { describe, expect, test } from 'vitest';
+import { readArguments, UsageError } from '../../src/command/options.ts';
+import { show } from '../../src/command/print.ts';
+import { requestFor } from '../../src/command/remote.ts';
+
+const read = (...args: string[]) => readArguments(args, '/from', '/default');
+
+describe('the options of a hub', () => {
+  test('are the defaults unless given', () => {
+    expect(read()).toMatchObject({
+      directory: '/default',
+      words: [],
+      json: false,
+      hub: { directory: '/default/keys' },
+    });
+  });
+  test('keep keys and data together when it persists', () => {
+    expect(read('--persist', 'data')).toMatchObject({
+      directory: '/from/data',
+      hub: { directory: '/from/data/keys', persist: '/from/data/data' },
+    });
+  });
+  test('name tier, units, groups, devices and ports', () => {
+    const args =
+      '--tier S2 --units 3 --methods-at-once 9 --group a --group b --device d1 --mqtts-port 8883 --strict'.split(' ');
+    expect(read(...args).hub).toMatchObject({
+      rules: { tier: 'S2', units: 3, methodsAtOnce: 9 },
+      consumerGroups: ['a', 'b'],
+      devices: [{ deviceId: 'd1' }],
+      ports: { mqtts: 8883, amqp: 0 },
+      strictProperties: true,
+    });
+  });
+  test.each([
+    ['--partitions', '0'],
+    ['--partitions', '1.5'],
+    ['--amqp-port', '65536'],
+    ['--retention', 'x'],
+    ['--tier', 'S4'],
+  ])('are refused when they make no sense: %s %s', (...args) => {
+    expect(() => read(...args)).toThrow(UsageError);
+  });
+});
+
+describe('a command', () => {
+  test.each([
+    ['devices', { method: 'GET', path: '/devices' }],
+    ['devices add d/1 KEY', { method: 'POST', path: '/devices', body: { deviceId: 'd/1', primaryKey: 'KEY' } }],
+    ['devices remove d/1', { method: 'DELETE', path: '/devices/d%2F1' }],
+    ['faults clear', { method: 'DELETE', path: '/faults' }],
+    ['faults clear 7', { method: 'DELETE', path: '/faults/7' }],
+    ['counters', { method: 'GET', path: '/counters' }],
+    ['journal deviceId=d1 since=4', { method: 'GET', path: '/journal?deviceId=d1&since=4' }],
+  ])('%s is this request', (words, request) => {
+    expect(requestFor(words.split(' '))).toEqual(request);
+  });
+  test('gives numbers, truth values, texts and properties of a fault their types', () => {
+    const words = 'faults add burst events=5 partition=0 closed=false effect=true properties.a=1 properties.b=x=y';
+    expect(requestFor(words.split(' ')).body).toEqual({
+      kind: 'burst',
+      events: 5,
+      partition: '0',
+      closed: false,
+      effect: true,
+      properties: { a: '1', b: 'x=y' },
+    });
+  });
+  test.each(['dance', 'devices add', 'devices dance', 'faults add', 'faults add drop how', 'journal x'])(
+    'that makes no sense is refused: %s',
+    (words) => {
+      expect(() => requestFor(words.split(' '))).toThrow(UsageError);
+    },
+  );
+});
+
+test('answers are shown as tables, as lines, or in a word', () => {
+  expect(show({ rows: [{ a: 1, b: { c: 'x' } }, { a: 22 }] })).toBe('a   b.c\n1   x\n22');
+  expect(show({ one: 1, two: { three: null } })).toBe('one  1\ntwo.three  null');
+  expect(show({ rows: [] })).toBe('None.');
+  expect(show(undefined)).toBe('Done.');
+});

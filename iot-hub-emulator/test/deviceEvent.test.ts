@@ -1,0 +1,101 @@
+import rhea from 'rhea';
+import { describe, expect, test } from 'vitest';
+import { createAmqpWriter } from '../src/events/amqpWriter.ts';
+import { encodeDeviceEvent, takenInAt } from '../src/events/deviceEvent.ts';
+import type { DeviceLogin } from '../src/identity/access.ts';
+import { createRegistry } from '../src/identity/registry.ts';
+
+const registry = createRegistry(() => 0);
+const identity = registry.create('pump-1');
+const login: DeviceLogin = { identity, authMethod: '{"scope":"device"}', expiresAt: 0 };
+const place = { sequenceNumber: 2 ** 40 + 7, offset: 123_456_789_012, enqueuedTime: 1_795_186_897_882 };
+const decode = (bytes: Buffer) => rhea.message.decode(Buffer.from(bytes));
+const stamps = {
+  'iothub-connection-device-id': 'pump-1',
+  'iothub-connection-auth-method': '{"scope":"device"}',
+  'iothub-connection-auth-generation-id': identity.generationId,
+  'iothub-message-source': 'Telemetry',
+  'iothub-enqueuedtime': new Date(takenInAt(place)),
+  'x-opt-sequence-number': place.sequenceNumber,
+  'x-opt-offset': '123456789012',
+  'x-opt-enqueued-time': new Date(place.enqueuedTime),
+};
+
+describe('an event as receivers get it', () => {
+  test('has the stamps, all system properties, the application properties and the body', () => {
+    const system = {
+      messageId: 'm',
+      userId: 'ü',
+      to: '/somewhere',
+      correlationId: 'c'.repeat(300),
+      contentType: 'application/json',
+      contentEncoding: 'utf-8',
+      expiryTime: '2026-11-20T15:00:00.000Z',
+      creationTime: '2026-11-20T14:00:00.000Z',
+      subject: 's',
+      interfaceId: 'i',
+      outputName: 'o',
+    };
+    const properties = { a: '1', 'ä/€': '😀'.repeat(100), empty: '' };
+    const event = decode(encodeDeviceEvent(login, { system, properties, body: Buffer.from([0, 255]) }, place));
+    expect(event).toMatchObject({
+      message_annotations: { ...stamps, 'dt-subject': 's', 'iothub-interface-id': 'i', 'iothub-outputname': 'o' },
+      message_id: 'm',
+      user_id: Buffer.from('ü'),
+      to: '/somewhere',
+      correlation_id: 'c'.repeat(300),
+      content_type: 'application/json',
+      content_encoding: 'utf-8',
+      absolute_expiry_time: new Date(system.expiryTime),
+      creation_time: new Date(system.creationTime),
+      application_properties: properties,
+    });
+    expect(event['body'].content).toEqual(Buffer.from([0, 255]));
+    expect(event).not.toHaveProperty('subject');
+    expect(event['message_annotations']).not.toHaveProperty('x-opt-partition-key');
+  });
+  test('has what there is, and a time that is none is left out', () => {
+    const message = { system: { expiryTime: 'tomorrow' }, properties: {}, body: Buffer.alloc(0) };
+    const event = decode(encodeDeviceEvent(login, message, place));
+    expect(event).toMatchObject({ message_annotations: stamps, application_properties: {} });
+    expect(event).not.toHaveProperty('absolute_expiry_time');
+    expect(event['body'].content).toHaveLength(0);
+  });
+  test('keeps typed properties as they are, as rhea would write them', () => {
+    const properties = { number: 5, fraction: 1.5, yes: true, none: null, text: '5', when: new Date(7) };
+    const encoded = encodeDeviceEvent(login, { system: {}, properties, body: Buffer.from('x') }, place);
+    expect(decode(encoded)['application_properties']).toEqual(
+      decode(rhea.message.encode({ application_properties: properties, body: 'x' }))['application_properties'],
+    );
+  });
+  test('names the module that sent it', () => {
+    const module = registry.create('pump-1', { moduleId: 'valve' });
+    const message = { system: {}, properties: {}, body: Buffer.alloc(0) };
+    const event = decode(encodeDeviceEvent({ ...login, identity: module }, message, place));
+    expect(event['message_annotations']).toMatchObject({ 'iothub-connection-module-id': 'valve' });
+  });
+  test('can be as large as a message may be, one after the other', () => {
+    for (const size of [255, 256, 262_144, 3]) {
+      const body = Buffer.alloc(size, 'x');
+      expect(decode(encodeDeviceEvent(login, { system: {}, properties: {}, body }, place))['body'].content).toEqual(
+        body,
+      );
+    }
+  });
+});
+
+test('the hub’s own time of an event is not that of its partition: up to 327 ms before it, or 11 ms after it', () => {
+  const before = (sequenceNumber: number) => 1000 - takenInAt({ ...place, sequenceNumber, enqueuedTime: 1000 });
+  const all = Array.from({ length: 339 }, (_, sequenceNumber) => before(sequenceNumber));
+  expect([Math.min(...all), Math.max(...all), new Set(all).size]).toEqual([-11, 327, 339]);
+});
+
+test.each([0, 1, -1, 2 ** 31, -(2 ** 31) - 1, 2 ** 32, 2 ** 53 - 1, -(2 ** 53) + 1])(
+  'the number %d of 64 bits is read as it was written',
+  (value) => {
+    const writer = createAmqpWriter();
+    writer.section(0x77);
+    writer.long(value);
+    expect(Number(decode(writer.take())['body'])).toBe(value);
+  },
+);

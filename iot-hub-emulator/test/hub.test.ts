@@ -1,0 +1,128 @@
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import type { IncomingMessage } from 'node:http';
+import { Agent, get } from 'node:https';
+import { connect, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import amqp from 'azure-iot-device-amqp';
+import mqtt from 'azure-iot-device-mqtt';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { startHub } from '../src/hub.ts';
+import { deviceClient, deviceMessage, listenToEvents, serviceClient, serviceMessage } from './support/clients.ts';
+import { connectedDevice } from './support/device.ts';
+
+let directory = '';
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'hub-'));
+});
+afterEach(() => rm(directory, { recursive: true, force: true }));
+
+test('keys, policies and certificates outlive a restart', async () => {
+  const first = await startHub({ directory });
+  const keys = [first.serviceConnectionString, first.eventsConnectionString].map((text) => text.replace(/:\d+/, ''));
+  await first.close();
+  const second = await startHub({ directory });
+  expect(
+    [second.serviceConnectionString, second.eventsConnectionString].map((text) => text.replace(/:\d+/, '')),
+  ).toEqual(keys);
+  await second.close();
+});
+
+test('closing ends every connection and frees every port', async () => {
+  const hub = await startHub({ directory, devices: [{ deviceId: 'pump-1' }] });
+  const device = await connectedDevice(hub, 'pump-1');
+  const service = serviceClient(hub);
+  await service.open();
+  await service.send('pump-1', serviceMessage('x'));
+  const listening = listenToEvents(hub, { startPosition: { offset: '-1' }, partition: '0' });
+  const idle = connect(hub.ports.amqps, '127.0.0.1');
+  idle.on('error', () => undefined);
+  await once(idle, 'connect');
+  await hub.close();
+  await device.closed;
+  for (const port of Object.values(hub.ports)) {
+    const server = createServer().listen(port, '127.0.0.1');
+    await once(server, 'listening');
+    server.close();
+  }
+  await listening.stop();
+});
+
+test('a hub listens where it is told to, and on the loopback interface only', async () => {
+  const free = createServer().listen(0, '127.0.0.1');
+  await once(free, 'listening');
+  const { port } = free.address() as { port: number };
+  free.close();
+  const hub = await startHub({ directory, ports: { mqtts: port } });
+  expect(hub.ports.mqtts).toBe(port);
+  await hub.close();
+});
+
+test('a port that is taken is an error, and leaves nothing open', async () => {
+  const taken = createServer().listen(0, '127.0.0.1');
+  await once(taken, 'listening');
+  const { port } = taken.address() as { port: number };
+  await expect(startHub({ directory, ports: { admin: port } })).rejects.toThrow('EADDRINUSE');
+  taken.close();
+});
+
+test('devices that are there from the start can connect', async () => {
+  const primaryKey = Buffer.alloc(32, 1).toString('base64');
+  const hub = await startHub({ directory, name: 'other-hub', devices: [{ deviceId: 'pump-1', primaryKey }] });
+  expect(hub.deviceConnectionString('pump-1')).toBe(
+    `HostName=localhost:${hub.ports.mqtts};DeviceId=pump-1;SharedAccessKey=${primaryKey}`,
+  );
+  expect(hub.eventsConnectionString).toContain('EntityPath=other-hub');
+  expect(() => hub.deviceConnectionString('nobody')).toThrow();
+  await connectedDevice(hub, 'pump-1');
+  await hub.close();
+});
+
+describe('what a port speaks', () => {
+  const askRest = (port: number, ca: string, agent: Agent | false = false) =>
+    new Promise<IncomingMessage>((resolve, reject) => {
+      const asked = get({ host: 'localhost', port, ca, agent, path: '/devices?api-version=1' }, (response) => {
+        response.resume();
+        resolve(response);
+      });
+      asked.on('error', reject);
+    });
+  const answersRest = async (port: number, ca: string) => (await askRest(port, ca)).statusCode;
+
+  // A client that reuses a connection in the moment in which the hub ends it meets an error that means nothing.
+  test('is REST over connections that the hub keeps longer than clients do', async () => {
+    const hub = await startHub({ directory });
+    const agent = new Agent({ keepAlive: true });
+    const { headers } = await askRest(hub.ports.https, readFileSync(hub.caFile, 'utf8'), agent);
+    expect(headers['keep-alive']).toBe('timeout=120');
+    agent.destroy();
+    await hub.close();
+  });
+
+  test('is AMQP, MQTT and REST on each TLS port', async () => {
+    const hub = await startHub({ directory, devices: [{ deviceId: 'pump-1' }] });
+    const { amqps, mqtts } = hub.ports;
+    expect(hub.ports.https).toBe(amqps);
+    for (const port of [amqps, mqtts]) {
+      expect(await answersRest(port, readFileSync(hub.caFile, 'utf8'))).toBe(401);
+      const text = hub.deviceConnectionString('pump-1').replace(/localhost:\d+/, `localhost:${port}`);
+      for (const transport of [amqp.Amqp, mqtt.Mqtt]) {
+        const client = await deviceClient(hub, 'pump-1', text, transport);
+        await client.open();
+        await client.sendEvent(deviceMessage('x'));
+        await client.close();
+      }
+    }
+    expect(hub.journal.list({ kind: 'd2c' })).toHaveLength(4);
+    await hub.close();
+  });
+  test('can be had for REST on a port of its own', async () => {
+    const hub = await startHub({ directory, ports: { https: 0 } });
+    expect(hub.ports.https).not.toBe(hub.ports.amqps);
+    expect(hub.restUrl).toBe(`https://localhost:${hub.ports.https}`);
+    expect(await answersRest(hub.ports.https, readFileSync(hub.caFile, 'utf8'))).toBe(401);
+    await hub.close();
+  });
+});

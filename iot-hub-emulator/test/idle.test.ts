@@ -1,0 +1,96 @@
+import { once } from 'node:events';
+import { EventHubConsumerClient, EventHubProducerClient } from '@azure/event-hubs';
+import { expect, onTestFinished, test } from 'vitest';
+import type { IdleRules } from '../src/limits/idle.ts';
+import { bareConnection, eventReceiver, putToken } from './support/bare.ts';
+import { serviceClient, serviceMessage } from './support/clients.ts';
+import { freshHub } from './support/hub.ts';
+
+// What nobody uses is ended. The real hub takes minutes, these hubs milliseconds.
+
+const start = async (idle: Partial<IdleRules> = {}) => {
+  const devices = [{ deviceId: 'pump-1' }];
+  const hub = await freshHub({ devices, partitions: 1, ownerMaySend: true, rules: { idle } });
+  onTestFinished(() => hub.stop());
+  return hub;
+};
+
+test('the hub announces how long it waits for a sign of life, and how many sessions it takes', async () => {
+  const { remote } = (await bareConnection(await start())) as unknown as { remote: { open: object } };
+  expect(remote.open).toMatchObject({ idle_time_out: 240_000, channel_max: 4_999, max_frame_size: 65_536 });
+});
+
+test('the official event client, which asks about the hub only now and then, is closed in between, and connects again', async () => {
+  const hub = await start({ unusedConnection: 1000 });
+  const client = new EventHubConsumerClient('$Default', hub.eventsConnectionString);
+  onTestFinished(() => client.close());
+  expect(await client.getPartitionIds()).toEqual(['0']);
+  await expect.poll(() => hub.counters().connections.all).toBe(0);
+  expect(await client.getPartitionIds()).toEqual(['0']);
+});
+
+test('a connection on which nobody attaches a link but those of $cbs is closed', async () => {
+  const hub = await start({ unusedConnection: 2000 });
+  const used = await eventReceiver(hub);
+  const connection = await bareConnection(hub);
+  const closed = once(connection, 'connection_close');
+  expect(await putToken(hub, connection, 'events')).toBe(202);
+  await closed;
+  expect(connection.error).toMatchObject({
+    condition: 'amqp:connection:forced',
+    description: expect.stringContaining('it did not have any active links in the past 2000 milliseconds.'),
+  });
+  expect(used.connection.is_open()).toBe(true);
+});
+
+test('so is one that has lost its last link, after another time', async () => {
+  const hub = await start({ abandonedConnection: 300 });
+  const { connection, receiver } = await eventReceiver(hub);
+  const closed = once(connection, 'connection_close');
+  receiver.close();
+  await closed;
+  expect(connection.error).toMatchObject({
+    condition: 'amqp:connection:forced',
+    description: expect.stringContaining('it did not have any active links in the past 300 milliseconds.'),
+  });
+});
+
+test('the official service client, whose connection was closed before its first message, connects again', async () => {
+  const hub = await start({ unusedConnection: 300 });
+  const client = serviceClient(hub);
+  onTestFinished(() => client.close().then(() => undefined));
+  // A machine that is slow may not get as far in time as a link, or even as far as being open, and then is closed again.
+  await expect.poll(() => client.open().then(() => true, String)).toBe(true);
+  await expect.poll(() => hub.counters().connections.all).toBe(0);
+  const sent = () => client.send('pump-1', serviceMessage('late')).then(() => true, String);
+  await expect.poll(sent).toBe(true);
+  expect(hub.devicebound.pending('pump-1')).toHaveLength(1);
+});
+
+test('the official producer that was silent loses its link, and not its connection, and sends again', async () => {
+  const hub = await start({ publisher: 2000 });
+  const producer = new EventHubProducerClient(hub.eventHubConnectionString('iothubowner'), {
+    retryOptions: { retryDelayInMs: 10 },
+  });
+  onTestFinished(() => producer.close());
+  await producer.sendBatch([{ body: 'first' }]);
+  const before = hub.counters().links;
+  await expect.poll(() => hub.counters().links).toBe(before - 1);
+  expect(hub.counters().connections.events).toBe(1);
+  await producer.sendBatch([{ body: 'second' }]);
+  expect(hub.counters().appended).toBe(2);
+});
+
+test('a producer that was silent is told why', async () => {
+  const hub = await start({ publisher: 1000 });
+  const connection = await bareConnection(hub);
+  await putToken(hub, connection, 'events', 'iothubowner');
+  const sender = connection.open_sender({ target: hub.name, name: 'quiet' });
+  await once(sender, 'sender_close');
+  expect(sender.error).toMatchObject({
+    condition: 'amqp:link:detach-forced',
+    description: expect.stringContaining(
+      "The link 'quiet' is force detached by the broker due to errors occurred in publisher(quiet). Detach origin: AmqpEventHubPublisher.IdleTimerExpired: Idle timeout: 00:00:01.",
+    ),
+  });
+});

@@ -1,0 +1,80 @@
+import { describe, expect, test } from 'vitest';
+import { correlationOf } from '../src/journal/entry.ts';
+import { createJournal } from '../src/journal/journal.ts';
+import { sizeOf } from '../src/values/size.ts';
+
+const connected = (deviceId: string) => ({ kind: 'connected', deviceId, protocol: 'mqtt' }) as const;
+const sent = (deviceId: string, bytes: number, properties: Record<string, unknown> = {}) =>
+  ({
+    kind: 'd2c',
+    deviceId,
+    partition: 0,
+    sequenceNumber: 0,
+    system: {},
+    properties,
+    body: Buffer.alloc(bytes),
+  }) as const;
+
+describe('the journal', () => {
+  test('counts positions from 1 and notes the time', () => {
+    const journal = createJournal({ now: () => 5 });
+    expect([journal.first, journal.last]).toEqual([1, 0]);
+    expect(journal.add(connected('a'))).toEqual({ ...connected('a'), position: 1, time: 5 });
+    expect([journal.first, journal.last]).toEqual([1, 1]);
+  });
+  test('can be asked for what came since, of one device, of one kind, of one correlation id', () => {
+    const journal = createJournal();
+    for (let i = 0; i < 6; i += 1) journal.add({ ...connected(`d${i % 2}`), correlationId: `c${i}` });
+    journal.add({ kind: 'receiver-opened', address: 'a', policy: 'events' });
+    const positions = (filter: Parameters<typeof journal.list>[0]) => journal.list(filter).map((each) => each.position);
+    expect(positions({ since: 2, deviceId: 'd1' })).toEqual([4, 6]);
+    expect(positions({ correlationId: 'c2' })).toEqual([3]);
+    expect(positions({ kind: 'receiver-opened' })).toEqual([7]);
+    expect(positions({ kind: 'd2c' })).toEqual([]);
+    expect(positions({ since: 7 })).toEqual([]);
+  });
+  test('keeps no more bytes than it may, and the latest', () => {
+    const journal = createJournal({ bytes: 100_000 });
+    for (let i = 0; i < 5000; i += 1) {
+      journal.add(sent('a', (i * 7919) % 10_000));
+      const kept = journal.list();
+      expect(kept.reduce((sum, entry) => sum + sizeOf(entry), 0)).toBeLessThanOrEqual(100_000);
+      expect([kept.at(0)?.position, kept.at(-1)?.position]).toEqual([journal.first, i + 1]);
+    }
+    expect(journal.at(journal.first - 1)).toBeUndefined();
+    expect(journal.list({ since: 1 })[0]?.position).toBe(journal.first);
+  });
+  test('keeps an entry that is larger than it, until the next one', () => {
+    const journal = createJournal({ bytes: 10_000 });
+    journal.add(sent('large', 20_000));
+    expect(journal.list()).toHaveLength(1);
+    journal.add(connected('small'));
+    expect(journal.list()).toMatchObject([connected('small')]);
+  });
+  test('tells those who watch it until they have seen enough', () => {
+    const journal = createJournal();
+    const seen: number[] = [];
+    const unwatch = journal.watch(({ position }) => seen.push(position));
+    journal.add(connected('a'));
+    unwatch();
+    journal.add(connected('a'));
+    expect(seen).toEqual([1]);
+  });
+});
+
+test.each([
+  ['the property correlationId', { correlationId: 'a', id: 'b' }, 'system', 'a'],
+  ['the property id', { id: 7 }, 'system', '7'],
+  ['the system property', {}, 'system', 'system'],
+  ['nothing', {}, undefined, undefined],
+])('the correlation id of a message is %s', (_, properties, correlationId, expected) => {
+  expect(correlationOf({ system: correlationId === undefined ? {} : { correlationId }, properties })).toBe(expected);
+});
+
+test('the size of an entry counts every text, name and byte of it', () => {
+  const text = 'x'.repeat(1000);
+  expect(sizeOf(sent('a', 5000, { a: text, b: text }))).toBeGreaterThan(5000 + 2 * 2000);
+  let deep: unknown = 'end';
+  for (let i = 0; i < 50_000; i += 1) deep = { deep };
+  expect(sizeOf({ deep })).toBeGreaterThan(0);
+});

@@ -1,0 +1,409 @@
+import type { IConnectPacket } from 'mqtt-packet';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { signSas } from '../src/identity/sas.ts';
+import {
+  connectedDevice,
+  connectPacket,
+  publishPacket,
+  type RawDevice,
+  rawDevice,
+  subscribe,
+} from './support/device.ts';
+import { freshHub } from './support/hub.ts';
+
+let hub: Awaited<ReturnType<typeof freshHub>>;
+let healthy: RawDevice;
+let lead = 0;
+beforeEach(async () => {
+  lead = 0;
+  const devices = [{ deviceId: 'pump-1' }, { deviceId: 'pump-2' }, { deviceId: 'healthy' }];
+  hub = await freshHub({ devices, now: () => Date.now() + lead });
+  healthy = await connectedDevice(hub, 'healthy');
+});
+afterEach(async () => {
+  // whatever a test did, the others are served as before
+  healthy.send(publishPacket('devices/healthy/messages/events/', 'still here', { messageId: 99 }));
+  expect((await healthy.next('puback')).messageId).toBe(99);
+  await hub.stop();
+});
+
+const events = (deviceId: string) => hub.journal.list({ kind: 'd2c', deviceId });
+const soon = () => Math.floor(Date.now() / 1000) + 600;
+
+describe('connecting', () => {
+  const answerTo = async (packet: Parameters<RawDevice['send']>[0]) => {
+    const device = await rawDevice(hub);
+    device.send(packet);
+    const { returnCode } = await device.next('connack');
+    await device.closed;
+    return returnCode;
+  };
+  const token = (resource: string, key = 'bm90IHRoZSByaWdodCBrZXk=', expiry = soon(), policy?: string) =>
+    Buffer.from(signSas(resource, key, 'base64', expiry, policy));
+  const keyOf = (deviceId: string) => hub.registry.get(deviceId)?.primaryKey ?? '';
+  const policyKey = (policy: string) => /SharedAccessKey=(.*)$/.exec(hub.connectionString(policy))?.[1] ?? '';
+
+  test('a device with its own key is let in', async () => {
+    await connectedDevice(hub, 'pump-1');
+    expect(hub.isConnected('pump-1')).toBe(true);
+  });
+  test('a policy that lets devices connect opens for any device', async () => {
+    const password = token('localhost', policyKey('device'), soon(), 'device');
+    await connectedDevice(hub, 'pump-1', { password });
+    expect(hub.isConnected('pump-1')).toBe(true);
+  });
+  test.each<[string, number, () => Partial<IConnectPacket>]>([
+    [
+      'a policy that does not let devices connect',
+      5,
+      () => ({ password: token('localhost', policyKey('service'), soon(), 'service') }),
+    ],
+    ['a wrong key', 5, () => ({ password: token('localhost/devices/pump-1') })],
+    ['an expired token', 5, () => ({ password: token('localhost/devices/pump-1', keyOf('pump-1'), soon() - 601) })],
+    ["another device's token", 5, () => ({ password: token('localhost/devices/pump-2', keyOf('pump-2')) })],
+    ['a token for another host', 5, () => ({ password: token('elsewhere.example/devices/pump-1', keyOf('pump-1')) })],
+    ['an unknown device', 5, () => connectPacket(hub, 'nobody')],
+    ['a client id other than the user name', 5, () => ({ clientId: 'pump-2' })],
+    ['a user name without an API version', 5, () => ({ username: 'localhost/pump-1/' })],
+    ['MQTT 3.1', 1, () => ({ protocolId: 'MQIsdp', protocolVersion: 3 })],
+  ])('%s is refused with code %i', async (_, code, changes) => {
+    expect(await answerTo(connectPacket(hub, 'pump-1', changes()))).toBe(code);
+  });
+  test('no password at all is refused with code 5', async () => {
+    const { password: _, ...packet } = connectPacket(hub, 'pump-1');
+    expect(await answerTo(packet)).toBe(5);
+  });
+  test('refusals are in the journal, with no part of the token', async () => {
+    await answerTo(connectPacket(hub, 'nobody'));
+    const [entry] = hub.journal.list({ kind: 'refused' });
+    expect(entry).toMatchObject({ deviceId: 'nobody', reason: 'There is no device of this id.' });
+    expect(JSON.stringify(hub.journal.list())).not.toContain('SharedAccessSignature');
+  });
+  test('a second connection of a device ends the first', async () => {
+    const first = await connectedDevice(hub, 'pump-1');
+    await connectedDevice(hub, 'pump-1');
+    await first.closed;
+    expect(hub.isConnected('pump-1')).toBe(true);
+  });
+  test('a deleted device is disconnected', async () => {
+    const device = await connectedDevice(hub, 'pump-1');
+    hub.registry.delete('pump-1');
+    await device.closed;
+    expect(hub.isConnected('pump-1')).toBe(false);
+  });
+  /** Let time pass for the hub; sockets go on as they are. */
+  const pass = (seconds: number) => {
+    lead += seconds * 1000;
+    vi.advanceTimersByTime(seconds * 1000);
+    vi.useRealTimers();
+  };
+
+  test('a connection ends with its token', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const password = token('localhost/devices/pump-1', keyOf('pump-1'), Math.floor(Date.now() / 1000) + 20);
+    const device = await connectedDevice(hub, 'pump-1', { password });
+    pass(21);
+    await device.closed;
+    expect(hub.journal.list({ kind: 'disconnected' })).toMatchObject([{ reason: 'the token expired' }]);
+  });
+  test('a device that keeps silent for one and a half times what it promised is disconnected', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const device = await connectedDevice(hub, 'pump-1', { keepalive: 20 });
+    vi.advanceTimersByTime(29_000);
+    expect(hub.isConnected('pump-1')).toBe(true);
+    pass(2);
+    await device.closed;
+    expect(hub.journal.list({ kind: 'disconnected' })).toMatchObject([{ deviceId: 'pump-1' }]);
+  });
+  test.each([0, 1178, 65_535])('nobody may be silent for longer than 1,767 seconds: %s', async (keepalive) => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const device = await connectedDevice(hub, 'pump-1', { keepalive });
+    vi.advanceTimersByTime(1_766_999);
+    expect(hub.isConnected('pump-1')).toBe(true);
+    pass(0.001);
+    await device.closed;
+  });
+  test('one and a half times a keep-alive of 1,177 seconds is just within that', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const device = await connectedDevice(hub, 'pump-1', { keepalive: 1177 });
+    vi.advanceTimersByTime(1_765_499);
+    expect(hub.isConnected('pump-1')).toBe(true);
+    pass(0.001);
+    await device.closed;
+  });
+  test('a device that pings in time stays connected', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const device = await connectedDevice(hub, 'pump-1', { keepalive: 20 });
+    for (let i = 0; i < 3; i++) {
+      vi.advanceTimersByTime(29_000);
+      device.send({ cmd: 'pingreq' });
+      await device.next('pingresp');
+    }
+    vi.useRealTimers();
+    expect(hub.isConnected('pump-1')).toBe(true);
+  });
+  test('a client that never says CONNECT is disconnected', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const device = await rawDevice(hub);
+    while (!device.socket.readableEnded && !device.socket.destroyed) {
+      vi.advanceTimersByTime(31_000);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    vi.useRealTimers();
+    await device.closed;
+  });
+  test('a ping is answered', async () => {
+    const device = await connectedDevice(hub, 'pump-1');
+    device.send({ cmd: 'pingreq' });
+    expect(await device.next('pingresp')).toBeDefined();
+  });
+});
+
+describe('publishing', () => {
+  test('quality of service 1 is acknowledged once the event is in its partition', async () => {
+    const device = await connectedDevice(hub, 'pump-1');
+    device.send(publishPacket('devices/pump-1/messages/events/a=1', 'x', { messageId: 41 }));
+    expect((await device.next('puback')).messageId).toBe(41);
+    expect(events('pump-1')).toMatchObject([{ properties: { a: '1' }, body: Buffer.from('x') }]);
+  });
+  test('quality of service 0 is taken in without an answer', async () => {
+    const device = await connectedDevice(hub, 'pump-1');
+    device.send(publishPacket('devices/pump-1/messages/events/', 'zero', { qos: 0 }));
+    device.send(publishPacket('devices/pump-1/messages/events', 'one'));
+    await device.next('puback');
+    expect(events('pump-1')).toMatchObject([{ body: Buffer.from('zero') }, { body: Buffer.from('one') }]);
+  });
+  test.each([
+    ['%zz=%', { '%zz': '%' }],
+    ['a', { a: '' }],
+    ['=b&&a=1&a=2', { a: '2' }],
+    ['__proto__=x', { ['__proto__']: 'x' }],
+    ['constructor=x&%00=%0d%0a', { constructor: 'x', '\0': '\r\n' }],
+  ])('the property bag %j does no harm', async (bag, properties) => {
+    const device = await connectedDevice(hub, 'pump-1');
+    device.send(publishPacket(`devices/pump-1/messages/events/${bag}`, ''));
+    await device.next('puback');
+    const [entry] = events('pump-1');
+    expect(entry?.kind === 'd2c' && Object.entries(entry.properties)).toEqual(Object.entries(properties));
+  });
+  test('a body of 256 KB passes', async () => {
+    const device = await connectedDevice(hub, 'pump-1');
+    device.send(publishPacket('devices/pump-1/messages/events/', Buffer.alloc(256 * 1024)));
+    await device.next('puback');
+    expect(events('pump-1')).toHaveLength(1);
+  });
+  test('retained messages are marked, as nothing is retained', async () => {
+    const device = await connectedDevice(hub, 'pump-1');
+    device.send(publishPacket('devices/pump-1/messages/events/', '', { retain: true }));
+    await device.next('puback');
+    expect(events('pump-1')).toMatchObject([{ properties: { 'mqtt-retain': 'true' } }]);
+  });
+  test.each([
+    ['one byte over 256 KB', 'devices/pump-1/messages/events/', { payload: Buffer.alloc(256 * 1024 + 1) }],
+    ['256 KB and a property', 'devices/pump-1/messages/events/a=', { payload: Buffer.alloc(256 * 1024) }],
+    ["another device's topic", 'devices/pump-2/messages/events/', {}],
+    ['a topic of no meaning', 'hello', {}],
+    ["a module's topic", 'devices/pump-1/modules/m/messages/events/', {}],
+    ['quality of service 2', 'devices/pump-1/messages/events/', { qos: 2 as const }],
+  ])('%s ends the connection, and no event comes of it', async (_, topic, changes) => {
+    const device = await connectedDevice(hub, 'pump-1');
+    device.send(publishPacket(topic, 'x', changes));
+    await device.closed;
+    expect([...events('pump-1'), ...events('pump-2')]).toEqual([]);
+  });
+});
+
+describe('a will', () => {
+  const will = {
+    topic: 'devices/pump-1/messages/events/a=1',
+    payload: Buffer.from('gone'),
+    qos: 1,
+    retain: false,
+  } as const;
+
+  test('is published when the connection breaks', async () => {
+    (await connectedDevice(hub, 'pump-1', { will })).socket.destroy();
+    await expect
+      .poll(() => events('pump-1'))
+      .toMatchObject([{ properties: { a: '1', 'iothub-MessageType': 'Will' }, body: Buffer.from('gone') }]);
+  });
+  test('is not published when the device disconnects', async () => {
+    const device = await connectedDevice(hub, 'pump-1', { will });
+    device.send({ cmd: 'disconnect' });
+    await device.closed;
+    expect(events('pump-1')).toEqual([]);
+  });
+  test.each([
+    ["for another device's topic", { topic: 'devices/pump-2/messages/events/' }],
+    ['of quality of service 2', { qos: 2 }],
+  ] as const)('%s is refused with the connection', async (_, changes) => {
+    await expect(connectedDevice(hub, 'pump-1', { will: { ...will, ...changes } })).rejects.toThrow('answered 5');
+    expect([...events('pump-1'), ...events('pump-2')]).toEqual([]);
+  });
+});
+
+test('a device that does not read what it is sent is disconnected', async () => {
+  const device = await connectedDevice(hub, 'pump-1');
+  await subscribe(device, 'pump-1', 0);
+  device.socket.pause();
+  const message = { system: {}, properties: {}, body: Buffer.alloc(60_000) };
+  for (let sent = 0; hub.isConnected('pump-1') && sent < 1000; sent++)
+    hub.devicebound.enqueue('pump-1', message, 'service');
+  expect(hub.journal.list({ kind: 'disconnected' })).toMatchObject([{ reason: 'it does not read what it is sent' }]);
+});
+
+describe('garbage', () => {
+  test.each([
+    ['text', Buffer.from('GET / HTTP/1.1\r\n\r\n')],
+    ['zeros', Buffer.alloc(64)],
+    ['ones', Buffer.alloc(64, 0xff)],
+    ['a length that never ends', Buffer.from([0x30, 0xff, 0xff, 0xff, 0xff, 0xff])],
+  ])('%s before CONNECT ends the connection', async (_, bytes) => {
+    const device = await rawDevice(hub);
+    device.socket.write(bytes);
+    await device.closed;
+  });
+  test('a publish packet before CONNECT ends the connection', async () => {
+    const device = await rawDevice(hub);
+    device.send(publishPacket('devices/pump-1/messages/events/', 'x'));
+    await device.closed;
+    expect(events('pump-1')).toEqual([]);
+  });
+  test('a second CONNECT ends the connection', async () => {
+    const device = await connectedDevice(hub, 'pump-1');
+    device.send(connectPacket(hub, 'pump-1'));
+    await device.closed;
+  });
+  test('a packet that announces 200 MB ends the connection long before they have come', async () => {
+    const device = await connectedDevice(hub, 'pump-1');
+    device.socket.write(Buffer.from([0x30, 0x80, 0x80, 0x80, 0x64]));
+    const push = () => {
+      if (device.socket.writable) device.socket.write(Buffer.alloc(65_536), () => push());
+    };
+    push();
+    await device.closed;
+    expect(device.socket.bytesWritten).toBeLessThan(20 * 1024 * 1024);
+  });
+});
+
+describe('subscribing', () => {
+  const grantedFor = async (topic: string, qos: 0 | 1 | 2) => {
+    const device = await connectedDevice(hub, 'pump-1');
+    device.send({ cmd: 'subscribe', messageId: 3, subscriptions: [{ topic, qos }] });
+    return (await device.next('suback')).granted;
+  };
+  test.each([
+    ['devices/pump-1/messages/devicebound/#', 1, 1],
+    ['devices/pump-1/messages/devicebound/#', 2, 1],
+    ['devices/pump-1/messages/devicebound/#', 0, 0],
+    ['$iothub/methods/POST/#', 0, 0],
+    ['devices/pump-2/messages/devicebound/#', 1, 0x80],
+    ['devices/+/messages/devicebound/#', 1, 0x80],
+    ['#', 1, 0x80],
+    ['devices/pump-1/messages/events/#', 1, 0x80],
+  ] as const)('%s with quality %i is granted %i', async (topic, qos, granted) => {
+    expect(await grantedFor(topic, qos)).toEqual([granted]);
+  });
+
+  const queue = (body: string) =>
+    hub.devicebound.enqueue(
+      'pump-1',
+      { system: { messageId: body }, properties: {}, body: Buffer.from(body) },
+      'service',
+    );
+
+  test('what was pending comes first and in order, then what comes', async () => {
+    queue('one');
+    queue('two');
+    const device = await connectedDevice(hub, 'pump-1');
+    await subscribe(device, 'pump-1');
+    queue('three');
+    const got = [await device.next('publish'), await device.next('publish'), await device.next('publish')];
+    expect(got.map(({ payload }) => payload.toString())).toEqual(['one', 'two', 'three']);
+    expect(got[0]).toMatchObject({ topic: 'devices/pump-1/messages/devicebound/%24.mid=one', qos: 1, dup: false });
+  });
+  test('a message is gone when the device acknowledges it, and comes again when it does not', async () => {
+    const first = await connectedDevice(hub, 'pump-1');
+    await subscribe(first, 'pump-1');
+    queue('one');
+    queue('two');
+    const { messageId = 0 } = await first.next('publish');
+    await first.next('publish');
+    first.send({ cmd: 'puback', messageId });
+    first.send({ cmd: 'pingreq' });
+    await first.next('pingresp');
+    expect(hub.devicebound.pending('pump-1')).toHaveLength(1);
+    first.socket.destroy();
+
+    const second = await connectedDevice(hub, 'pump-1');
+    await subscribe(second, 'pump-1');
+    const again = await second.next('publish');
+    expect(again.payload.toString()).toBe('two');
+    expect(again.dup).toBe(true);
+  });
+  test('with quality of service 0 a message is gone when it is sent', async () => {
+    const device = await connectedDevice(hub, 'pump-1');
+    await subscribe(device, 'pump-1', 0);
+    queue('one');
+    expect((await device.next('publish')).qos).toBe(0);
+    expect(hub.devicebound.pending('pump-1')).toEqual([]);
+  });
+  test('subscribing once more brings nothing a second time', async () => {
+    queue('one');
+    const device = await connectedDevice(hub, 'pump-1');
+    await subscribe(device, 'pump-1');
+    await subscribe(device, 'pump-1');
+    const { messageId = 0 } = await device.next('publish');
+    device.send({ cmd: 'puback', messageId });
+    device.send({ cmd: 'pingreq' });
+    await device.next('pingresp');
+    expect(hub.devicebound.pending('pump-1')).toEqual([]);
+    queue('two');
+    expect((await device.next('publish')).payload.toString()).toBe('two');
+  });
+  test('subscribing once more with another quality of service changes that', async () => {
+    const device = await connectedDevice(hub, 'pump-1');
+    expect(await subscribe(device, 'pump-1', 1)).toEqual([1]);
+    queue('held');
+    const { messageId = 0 } = await device.next('publish');
+    expect(await subscribe(device, 'pump-1', 0)).toEqual([0]);
+    queue('sent');
+    expect(await device.next('publish')).toMatchObject({ qos: 0, payload: Buffer.from('sent') });
+    expect(hub.devicebound.pending('pump-1').map(({ body }) => body.toString())).toEqual(['held']);
+    device.send({ cmd: 'puback', messageId });
+    expect(await subscribe(device, 'pump-1', 1)).toEqual([1]);
+    queue('held again');
+    expect((await device.next('publish')).qos).toBe(1);
+  });
+  test('nothing comes before the device has subscribed, or after it has unsubscribed', async () => {
+    const device = await connectedDevice(hub, 'pump-1');
+    queue('early');
+    await subscribe(device, 'pump-1', 0);
+    expect((await device.next('publish')).payload.toString()).toBe('early');
+    device.send({ cmd: 'unsubscribe', messageId: 4, unsubscriptions: ['devices/pump-1/messages/devicebound/#'] });
+    await device.next('unsuback');
+    queue('late');
+    expect(hub.devicebound.pending('pump-1')).toHaveLength(1);
+  });
+  test('a subscription of a session that is not clean still holds in the next', async () => {
+    const first = await connectedDevice(hub, 'pump-1', { clean: false });
+    await subscribe(first, 'pump-1');
+    first.send({ cmd: 'disconnect' });
+    await first.closed;
+    queue('meanwhile');
+
+    const second = await rawDevice(hub);
+    second.send(connectPacket(hub, 'pump-1', { clean: false }));
+    expect((await second.next('connack')).sessionPresent).toBe(true);
+    expect((await second.next('publish')).payload.toString()).toBe('meanwhile');
+  });
+  test('a clean session forgets it', async () => {
+    const first = await connectedDevice(hub, 'pump-1', { clean: false });
+    await subscribe(first, 'pump-1');
+    const second = await rawDevice(hub);
+    second.send(connectPacket(hub, 'pump-1', { clean: true }));
+    expect((await second.next('connack')).sessionPresent).toBe(false);
+    queue('meanwhile');
+    expect(hub.journal.list({ kind: 'c2d-delivered' })).toEqual([]);
+  });
+});

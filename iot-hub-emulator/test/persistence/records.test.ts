@@ -1,0 +1,100 @@
+import { readFileSync, truncateSync, writeFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { openRecords } from '../../src/persistence/records.ts';
+import { openTable } from '../../src/persistence/table.ts';
+
+let directory = '';
+let path = '';
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'records-'));
+  path = join(directory, 'file.log');
+});
+afterEach(() => rm(directory, { recursive: true, force: true }));
+
+const text = (size: number) => 'x'.repeat(size);
+const write = (...payloads: string[]) => {
+  const file = openRecords(path, () => undefined);
+  for (const payload of payloads) file.append(Buffer.from(payload));
+  file.close();
+};
+const read = (): string[] => {
+  const found: string[] = [];
+  openRecords(path, (payload) => found.push(payload.toString())).close();
+  return found;
+};
+
+describe('a file of records', () => {
+  test('gives back what was appended, empty and large payloads too', () => {
+    const payloads = ['a', '', text(70_000), text(9_000_000), 'z'];
+    write(...payloads);
+    expect(read()).toEqual(payloads);
+    write('later');
+    expect(read()).toEqual([...payloads, 'later']);
+  });
+  test('puts the parts of a record together', () => {
+    const file = openRecords(path, () => undefined);
+    file.append(Buffer.from('ab'), Buffer.from('c'));
+    file.close();
+    expect(read()).toEqual(['abc']);
+  });
+  test.each([1, 5, 8, 10])('loses a last record that is torn by %i bytes, and nothing else', (torn) => {
+    write('first', 'second');
+    truncateSync(path, readFileSync(path).length - torn);
+    expect(read()).toEqual(['first']);
+    write('third');
+    expect(read()).toEqual(['first', 'third']);
+  });
+  test('ends before a record that is damaged', () => {
+    write('first', 'second', 'third');
+    const bytes = readFileSync(path);
+    bytes[bytes.indexOf('second')] = 0;
+    writeFileSync(path, bytes);
+    expect(read()).toEqual(['first']);
+  });
+  test('ends before an impossible length', () => {
+    write('first');
+    writeFileSync(path, Buffer.concat([readFileSync(path), Buffer.alloc(100, 0xff)]));
+    expect(read()).toEqual(['first']);
+  });
+  test('takes another content in one step, and goes on from there', () => {
+    const file = openRecords(path, () => undefined);
+    file.append(Buffer.from('old'));
+    file.replace([[Buffer.from('new')], [Buffer.from('er')]]);
+    file.append(Buffer.from('later'));
+    file.close();
+    expect(read()).toEqual(['new', 'er', 'later']);
+  });
+});
+
+describe('a table', () => {
+  test('gives back the last value of each key', () => {
+    const table = openTable<number>(path);
+    table.put('a', 1);
+    table.put('b', 2);
+    table.put('a', 3);
+    table.put('c', 4);
+    table.delete('b');
+    table.delete('never there');
+    table.close();
+    const again = openTable<number>(path);
+    expect(again.entries()).toEqual([
+      ['a', 3],
+      ['c', 4],
+    ]);
+    again.close();
+  });
+  test('is written anew when most of it is out of date', () => {
+    const table = openTable<string>(path);
+    for (let i = 0; i < 3000; i++) table.put('a', text(100));
+    table.put('b', '');
+    table.close();
+    expect(readFileSync(path).length).toBeLessThan(70_000);
+    expect(openTable<string>(path).entries()).toEqual([
+      ['a', text(100)],
+      ['b', ''],
+    ]);
+  });
+});

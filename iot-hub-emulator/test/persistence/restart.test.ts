@@ -1,0 +1,107 @@
+import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import rhea from 'rhea';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { eventOverhead } from '../../src/events/partitionLog.ts';
+import { type Hub, type HubOptions, startHub } from '../../src/hub.ts';
+import { append, eventReceiver, nextOutcome, serviceLink, toDevice } from '../support/bare.ts';
+import { connectedDevice, subscribe } from '../support/device.ts';
+
+let directory = '';
+let hub: Hub | undefined;
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'hub-'));
+});
+afterEach(async () => {
+  await hub?.close();
+  hub = undefined;
+  await rm(directory, { recursive: true, force: true });
+});
+
+/** Start the hub, or end it and start it again. */
+const start = async (options: Partial<HubOptions> = {}): Promise<Hub> => {
+  await hub?.close();
+  hub = await startHub({ directory, persist: join(directory, 'data'), partitions: 2, ...options });
+  return hub;
+};
+const send = async (to: Hub, deviceId: string, body: string) => {
+  const link = await serviceLink(to);
+  const outcome = nextOutcome(link);
+  link.send(toDevice(deviceId, body));
+  expect(await outcome).toBe('accepted');
+  link.connection.close();
+};
+
+test('events keep their sequence numbers, offsets, times and bytes, and new ones follow them', async () => {
+  const first = await start();
+  append(first, ['a', 'b', 'c'], 1);
+  const before = [0, 1, 2].map((sequenceNumber) => ({ ...first.partitions[1]?.at(sequenceNumber) }));
+  const second = await start();
+  expect([0, 1, 2].map((sequenceNumber) => second.partitions[1]?.at(sequenceNumber))).toEqual(before);
+  append(second, ['d'], 1);
+  expect(second.partitions[1]?.last()).toMatchObject({ sequenceNumber: 3 });
+  const { bodies } = await eventReceiver(second, { partition: 1 });
+  await expect.poll(() => bodies).toEqual(['a', 'b', 'c', 'd']);
+});
+
+test('retention holds across a restart, and in the file, from which it cuts what it dropped', async () => {
+  const file = join(directory, 'data', 'partition-0.log');
+  const texts = Array.from({ length: 100 }, (_, i) => `event ${i + 100}`);
+  const bytes =
+    rhea.message.encode({ body: rhea.message.data_section(Buffer.from('event 100')) }).length + eventOverhead;
+  const rules = { bounds: { partition: 10 * bytes } };
+  const first = await start({ rules });
+  append(first, texts);
+  expect((await stat(file)).size).toBeLessThan(21 * bytes);
+  const second = await start({ rules });
+  expect([second.partitions[0]?.first(), second.partitions[0]?.next()]).toEqual([90, 100]);
+  append(second, ['event 200']);
+  const third = await start({ rules });
+  expect([third.partitions[0]?.first(), third.partitions[0]?.next()]).toEqual([91, 101]);
+});
+
+test('devices keep their keys and generation, and those that were deleted stay deleted', async () => {
+  const first = await start({ devices: [{ deviceId: 'pump-1' }] });
+  first.registry.create('pump-2');
+  first.registry.create('gone');
+  first.registry.delete('gone');
+  const before = first.registry.list();
+  const second = await start({ devices: [{ deviceId: 'pump-1' }] });
+  expect(second.registry.list()).toEqual(before.map((device) => JSON.parse(JSON.stringify(device))));
+  await connectedDevice(second, 'pump-2');
+});
+
+test('messages for devices wait in order, with what became of them; those that were taken are gone', async () => {
+  const first = await start({ devices: [{ deviceId: 'pump-1' }] });
+  for (const body of ['taken', 'delivered', 'waiting']) await send(first, 'pump-1', body);
+  const device = await connectedDevice(first, 'pump-1');
+  await subscribe(device, 'pump-1');
+  const { messageId } = await device.next('publish');
+  device.send({ cmd: 'puback', ...(messageId === undefined ? {} : { messageId }) });
+  await expect.poll(() => first.devicebound.pending('pump-1').length).toBe(2);
+  device.socket.destroy();
+
+  const second = await start();
+  const again = await connectedDevice(second, 'pump-1');
+  await subscribe(again, 'pump-1');
+  for (const payload of ['delivered', 'waiting'])
+    expect(await again.next('publish')).toMatchObject({ payload: Buffer.from(payload), dup: true });
+  const [entry] = second.journal.list({ kind: 'c2d-delivered' });
+  expect(entry).toMatchObject({ deliveryCount: 1 });
+});
+
+test('messages that expired while the hub was away are not delivered', async () => {
+  let time = Date.now();
+  const now = () => time;
+  await send(await start({ devices: [{ deviceId: 'pump-1' }], now }), 'pump-1', 'old');
+  time += 2 * 3600 * 1000;
+  const second = await start({ now });
+  expect(second.devicebound.pending('pump-1')).toEqual([]);
+});
+
+test('a hub with more partitions is not started with fewer', async () => {
+  await start({ partitions: 3 });
+  await expect(start({ partitions: 2 })).rejects.toThrow('3 partitions');
+  hub = undefined;
+});

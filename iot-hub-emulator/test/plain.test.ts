@@ -1,0 +1,130 @@
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import rhea, { type Connection, type EventContext } from 'rhea';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { signSas } from '../src/identity/sas.ts';
+import { ended, outcomeOf, toDevice } from './support/bare.ts';
+import { freshHub } from './support/hub.ts';
+import { inject } from './support/inject.ts';
+
+// Names and passwords instead of tokens at $cbs, and the way from the hub's own name to its events.
+
+const program = fileURLToPath(new URL('./support/redirectedUnmodified.ts', import.meta.url));
+let hub: Awaited<ReturnType<typeof freshHub>>;
+let lead = 0;
+beforeEach(async () => {
+  lead = 0;
+  const devices = [{ deviceId: 'pump-1' }, { deviceId: 'pump-2' }];
+  hub = await freshHub({ devices, partitions: 1, now: () => Date.now() + lead });
+});
+afterEach(() => hub.stop());
+
+const keyOf = (policy: string) => /SharedAccessKey=([^;]*)/.exec(hub.connectionString(policy))?.[1] ?? '';
+const soon = () => Math.floor(Date.now() / 1000) + 600;
+const tokenOf = (policy: string, resource = 'localhost') => signSas(resource, keyOf(policy), 'base64', soon(), policy);
+const deviceToken = (deviceId: string) =>
+  signSas(`localhost/devices/${deviceId}`, hub.registry.get(deviceId)?.primaryKey ?? '', 'base64', soon());
+
+const begin = (username: string, password: string): Connection => {
+  const container = rhea.create_container();
+  for (const name of ['disconnected', 'connection_error', 'error', 'receiver_error', 'sender_error', 'sender_close'])
+    container.on(name, () => undefined);
+  return container.connect({
+    host: 'localhost',
+    port: hub.ports.amqps,
+    transport: 'tls',
+    ca: readFileSync(hub.caFile),
+    reconnect: false,
+    username,
+    password,
+  });
+};
+const enter = async (username: string, password: string): Promise<Connection> => {
+  const connection = begin(username, password);
+  await once(connection, 'connection_open');
+  return connection;
+};
+
+test('the official sample finds the event endpoint by the connection string of the hub, and reads there', async () => {
+  await inject(hub, ['found']);
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    ['scripts/run.js', program, hub.connectionString('service')],
+    { env: { ...process.env, NODE_EXTRA_CA_CERTS: hub.caFile } },
+  );
+  expect(JSON.parse(stdout)).toEqual({
+    condition: 'amqp:link:redirect',
+    found: 'Endpoint=sb://localhost/;EntityPath=sandbox-hub;SharedAccessKeyName=service',
+    body: 'found',
+  });
+});
+
+describe('a name and a password', () => {
+  test('of a policy of the hub let a service send', async () => {
+    const connection = await enter('service@sas.root.sandbox-hub', tokenOf('service'));
+    expect(await outcomeOf(connection.open_sender('/messages/devicebound'), toDevice('pump-1'))).toBe('accepted');
+  });
+  test('of a device let that device send, and no other', async () => {
+    const connection = await enter('pump-1@sas.sandbox-hub', deviceToken('pump-1'));
+    const sender = connection.open_sender('/devices/pump-1/messages/events');
+    expect(await outcomeOf(sender, { body: 'x' })).toBe('accepted');
+    expect(await ended(connection.open_sender('/devices/pump-2/messages/events'))).toBe('amqp:unauthorized-access');
+  });
+  test('that are a policy and its key let a client receive events, and nothing else', async () => {
+    await inject(hub, ['one']);
+    const connection = await enter('service', keyOf('service'));
+    const receiver = connection.open_receiver('sandbox-hub/ConsumerGroups/$Default/Partitions/0');
+    const [{ message }] = (await once(receiver, 'message')) as [EventContext];
+    expect(String(message?.body.content)).toBe('one');
+    expect(await ended(connection.open_sender('/messages/devicebound'))).toBe('amqp:unauthorized-access');
+  });
+  test.each<[string, () => [string, string]]>([
+    ['a wrong key', () => ['service', 'd3Jvbmc=']],
+    ['an unknown policy', () => ['nobody', keyOf('service')]],
+    ['the token of another policy', () => ['service@sas.root.sandbox-hub', tokenOf('registryRead')]],
+    ['the token of another device', () => ['pump-1@sas.sandbox-hub', deviceToken('pump-2')]],
+    ['the token of a device for a policy', () => ['service@sas.root.sandbox-hub', deviceToken('pump-1')]],
+    ['no token', () => ['service@sas.root.sandbox-hub', keyOf('service')]],
+    ['nothing', () => ['\0', '\0']],
+  ])('are refused with %s, and the connection ends', async (_, credentials) => {
+    const [username, password] = credentials();
+    const connection = begin(username, password);
+    const failed = once(connection, 'connection_error');
+    const gone = once(connection, 'disconnected');
+    await failed;
+    await gone;
+    await expect.poll(() => hub.counters().connections.all).toBe(0);
+  });
+  test('end the connection when the token expires', async () => {
+    const connection = await enter('service@sas.root.sandbox-hub', tokenOf('service'));
+    const closed = once(connection, 'connection_close');
+    lead = 601_000;
+    await hub.faults.strike({ kind: 'expire-tokens' });
+    await closed;
+    expect(connection.error).toMatchObject({ condition: 'amqp:unauthorized-access' });
+  });
+});
+
+describe('the events under the name of the hub', () => {
+  test.each(['amqps://localhost/messages/events', '/messages/events/ConsumerGroups/$Default/Partitions/0'])(
+    'are elsewhere: %s',
+    async (address) => {
+      const connection = await enter('service@sas.root.sandbox-hub', tokenOf('service', 'localhost/messages/events'));
+      const receiver = connection.open_receiver(address);
+      expect(await ended(receiver)).toBe('amqp:link:redirect');
+      const rest = address.replace(/^.*\/messages\/events/, '');
+      expect((receiver.error as { info?: object } | undefined)?.info).toMatchObject({
+        hostname: 'localhost',
+        port: hub.ports.amqps,
+        address: `amqps://localhost:${hub.ports.amqps}/sandbox-hub${rest}`,
+      });
+    },
+  );
+  test('are shown to nobody who may not listen', async () => {
+    const connection = await enter('registryRead@sas.root.sandbox-hub', tokenOf('registryRead'));
+    expect(await ended(connection.open_receiver('/messages/events'))).toBe('amqp:unauthorized-access');
+  });
+});

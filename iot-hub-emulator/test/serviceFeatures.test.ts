@@ -1,0 +1,163 @@
+import { once } from 'node:events';
+import device from 'azure-iot-device';
+import amqp from 'azure-iot-device-amqp';
+import mqtt from 'azure-iot-device-mqtt';
+import iothub from 'azure-iothub';
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { WebSocket } from 'ws';
+import { bounds } from '../src/limits/bounds.ts';
+import {
+  agentOf,
+  deviceClient,
+  deviceMessage,
+  nextMessage,
+  serviceClient,
+  serviceMessage,
+  withSettings,
+} from './support/clients.ts';
+import { freshHub } from './support/hub.ts';
+
+// What the official service client can do besides sending.
+
+let hub: Awaited<ReturnType<typeof freshHub>>;
+let service: iothub.Client;
+let deviceId = '';
+let count = 0;
+beforeAll(async () => {
+  hub = await freshHub({ rules: { feedback: { everyMs: 50 } } });
+  service = serviceClient(hub);
+  await service.open();
+});
+beforeEach(() => {
+  deviceId = `pump-${count++}`;
+  hub.registry.create(deviceId);
+});
+afterAll(async () => {
+  await service.close();
+  await hub.stop();
+});
+
+describe('feedback', () => {
+  type Records = { originalMessageId: string; statusCode: string; deviceId: string; deviceGenerationId: string }[];
+  const batches: Records[] = [];
+  let receiver: Awaited<ReturnType<iothub.Client['getFeedbackReceiver']>>['result'];
+  beforeAll(async () => {
+    ({ result: receiver } = (await service.getFeedbackReceiver()) as never);
+    receiver.on('message', (message: device.Message) => {
+      batches.push(JSON.parse(message.getData().toString()));
+      void receiver.complete(message as never);
+    });
+  });
+  const records = () => batches.flat().filter((record) => record.deviceId === deviceId);
+  const send = (messageId: string, ack: string, changes: object = {}) => {
+    const message = serviceMessage('x', { messageId });
+    Object.assign(message, { ack, ...changes });
+    return service.send(deviceId, message);
+  };
+
+  test('tells of a message that the device completed, if it was asked for', async () => {
+    const client = await deviceClient(hub, deviceId);
+    onTestFinished(() => void client.close());
+    client.on('message', () => undefined);
+    await client.open();
+    for (const ack of ['none', 'negative', 'positive', 'full']) await send(`m-${ack}`, ack);
+    await expect.poll(() => records().length).toBe(2);
+    const deviceGenerationId = hub.registry.get(deviceId)?.generationId;
+    const success = { statusCode: 'Success', description: 'Success', deviceId, deviceGenerationId };
+    expect(records()).toMatchObject([
+      { ...success, originalMessageId: 'm-positive', enqueuedTimeUtc: expect.stringMatching(/^\d{4}-.*Z$/) },
+      { ...success, originalMessageId: 'm-full' },
+    ]);
+  });
+  test('tells of a message that the device rejected, if it was asked for', async () => {
+    const client = await deviceClient(hub, deviceId, undefined, amqp.Amqp);
+    onTestFinished(() => void client.close());
+    client.on('message', (message) => void client.reject(message));
+    await client.open();
+    for (const ack of ['none', 'negative', 'positive', 'full']) await send(`m-${ack}`, ack);
+    await expect
+      .poll(() => records().map(({ originalMessageId, statusCode }) => [originalMessageId, statusCode]))
+      .toEqual([
+        ['m-negative', 'Rejected'],
+        ['m-full', 'Rejected'],
+      ]);
+  });
+  test('tells of a message that was too old before a device took it', async () => {
+    await send('m1', 'full', { expiryTimeUtc: Date.now() - 1 });
+    await expect.poll(() => records().map(({ statusCode }) => statusCode)).toEqual(['Expired']);
+  });
+  test('tells of a message that was delivered too often', async () => {
+    const client = await deviceClient(hub, deviceId, undefined, amqp.Amqp);
+    onTestFinished(() => void client.close());
+    client.on('message', (message) => void client.abandon(message));
+    await client.open();
+    await send('m1', 'full');
+    await expect.poll(() => records().map(({ statusCode }) => statusCode)).toEqual(['DeliveryCountExceeded']);
+  });
+  test('comes in batches', async () => {
+    await Promise.all([1, 2, 3].map((n) => send(`m${n}`, 'full', { expiryTimeUtc: 1 })));
+    await expect.poll(() => records().length).toBe(3);
+    expect(batches.some((batch) => batch.filter((record) => record.deviceId === deviceId).length > 1)).toBe(true);
+  });
+});
+
+test('notifications of files can be listened to, and there are none', async () => {
+  const { result } = (await service.getFileNotificationReceiver()) as unknown as {
+    result: { detach(done: () => void): void };
+  };
+  await new Promise<void>((resolve) => result.detach(resolve));
+});
+
+describe('over WebSockets', () => {
+  const atDefaultPort = (connectionString: string) => connectionString.replace(/localhost:\d+/, 'localhost');
+
+  test('the service client sends and receives feedback', async () => {
+    // its address is fixed to port 443, and it takes no agent: only the connection itself is led elsewhere
+    const transport = withSettings(iothub.AmqpWs, { sslOptions: { agent: agentOf(hub) } });
+    const client = iothub.Client.fromConnectionString(atDefaultPort(hub.serviceConnectionString), transport);
+    onTestFinished(() => void client.close());
+    await client.open();
+    await client.send(deviceId, serviceMessage('through a WebSocket'));
+    expect(hub.devicebound.pending(deviceId)).toMatchObject([{ body: Buffer.from('through a WebSocket') }]);
+  });
+  test.each([
+    ['AMQP', amqp.AmqpWs, 'amqp'],
+    ['MQTT', mqtt.MqttWs, 'mqtt'],
+  ])('a device sends and receives over %s', async (_, transport, option) => {
+    const text = atDefaultPort(hub.deviceConnectionString(deviceId));
+    const client = device.Client.fromConnectionString(text, transport);
+    onTestFinished(() => void client.close());
+    await client.setOptions({ [option]: { webSocketAgent: agentOf(hub) } });
+    const got = nextMessage(client);
+    await client.open();
+    await client.sendEvent(deviceMessage('up'));
+    await service.send(deviceId, serviceMessage('down'));
+    expect((await got).getData().toString()).toBe('down');
+    expect(hub.journal.list({ kind: 'd2c', deviceId })).toMatchObject([{ body: Buffer.from('up') }]);
+  });
+  test('a message that is too large ends the connection', async () => {
+    const socket = new WebSocket('wss://localhost/$iothub/websocket', 'mqtt', { agent: agentOf(hub) });
+    socket.on('error', () => undefined);
+    await once(socket, 'open');
+    socket.send(Buffer.alloc(bounds.webSocketMessage + 1));
+    expect(await once(socket, 'close')).toMatchObject([1009, expect.anything()]);
+  });
+  test('a protocol that is none of them is refused', async () => {
+    const { request } = await import('node:https');
+    const refused = request({
+      agent: agentOf(hub),
+      path: '/$iothub/websocket',
+      headers: {
+        connection: 'Upgrade',
+        upgrade: 'websocket',
+        'sec-websocket-version': '13',
+        'sec-websocket-key': Buffer.alloc(16).toString('base64'),
+        'sec-websocket-protocol': 'chat',
+      },
+    });
+    refused.end();
+    const [response] = await once(refused, 'response');
+    expect(response.statusCode).toBe(400);
+    response.resume();
+  });
+});

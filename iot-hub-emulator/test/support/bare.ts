@@ -1,0 +1,149 @@
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import rhea, { type Connection, type EventContext, type Message, type Receiver, type Sender } from 'rhea';
+import type { Hub } from '../../src/hub.ts';
+import { signSas } from '../../src/identity/sas.ts';
+
+const quiet = [
+  'disconnected',
+  'connection_error',
+  'connection_close',
+  'error',
+  'receiver_error',
+  'sender_error',
+  'sender_close',
+  'receiver_close',
+];
+
+/** An AMQP connection, frame by frame as a test wants it: in plain TCP, or over TLS. It ends with the hub. */
+export async function bareConnection(hub: Hub, tls = false): Promise<Connection> {
+  const container = rhea.create_container();
+  for (const name of quiet) container.on(name, () => undefined);
+  const connection = tls
+    ? container.connect({
+        port: hub.ports.amqps,
+        host: 'localhost',
+        reconnect: false,
+        transport: 'tls',
+        ca: readFileSync(hub.caFile),
+      })
+    : container.connect({ port: hub.ports.amqp, host: '127.0.0.1', reconnect: false });
+  await once(connection, 'connection_open');
+  return connection;
+}
+
+/** Resolves when the socket of the connection has ended. */
+export const disconnected = (connection: Connection): Promise<unknown> => once(connection, 'disconnected');
+
+const expiryIn = (seconds: number) => Math.floor(Date.now() / 1000) + seconds;
+
+/** A token of a policy for the events of the hub. */
+export const eventToken = (hub: Hub, policy: string): string =>
+  signSas(`sb://127.0.0.1:${hub.ports.amqp}/${hub.name}`, keyOf(hub, policy), 'utf8', expiryIn(600), policy);
+
+const keyOf = (hub: Hub, policy: string) => /SharedAccessKey=([^;]*)/.exec(hub.connectionString(policy))?.[1] ?? '';
+
+/** Put a token of a policy, good for `seconds` from now, as an event client or as a service does. Answers the status. */
+export function putToken(
+  hub: Hub,
+  connection: Connection,
+  use: 'events' | 'service',
+  policy: string = use,
+  seconds = 600,
+): Promise<number> {
+  const key = keyOf(hub, policy);
+  const audience = use === 'events' ? `sb://127.0.0.1:${hub.ports.amqp}/${hub.name}` : 'localhost';
+  const encoding = use === 'events' ? 'utf8' : 'base64';
+  return put(connection, audience, signSas(audience, key, encoding, expiryIn(seconds), policy));
+}
+
+/** Put the token that a device signs with its own key, good for `seconds` from now. Answers the status. */
+export function putDeviceToken(hub: Hub, connection: Connection, deviceId: string, seconds = 600): Promise<number> {
+  const audience = `localhost/devices/${deviceId}`;
+  const key = hub.registry.get(deviceId)?.primaryKey ?? '';
+  return put(connection, audience, signSas(audience, key, 'base64', expiryIn(seconds)));
+}
+
+async function put(connection: Connection, audience: string, token: string): Promise<number> {
+  const receiver = connection.open_receiver({ source: '$cbs', target: 'answers' });
+  const sender = connection.open_sender('$cbs');
+  await once(sender, 'sendable');
+  sender.send({
+    message_id: 'one',
+    reply_to: 'answers',
+    application_properties: { operation: 'put-token', type: 'servicebus.windows.net:sastoken', name: audience },
+    body: token,
+  });
+  const [{ message }] = (await once(receiver, 'message')) as [EventContext];
+  if (message?.correlation_id !== 'one') throw new Error('The answer is to another request.');
+  receiver.close();
+  sender.close();
+  return message.application_properties?.['status-code'];
+}
+
+/** A link to the devices on a connection of its own, ready to send. */
+export async function serviceLink(hub: Hub): Promise<Sender> {
+  const connection = await bareConnection(hub);
+  await putToken(hub, connection, 'service');
+  const options = { target: '/messages/devicebound', treat_modified_as_released: false };
+  const sender = connection.open_sender(options);
+  await once(sender, 'sendable');
+  return sender;
+}
+
+/** A message to a device. */
+export const toDevice = (deviceId: string, body = 'x'): Message => ({
+  to: `/devices/${deviceId}/messages/devicebound`,
+  body: rhea.message.data_section(Buffer.from(body)),
+});
+
+const outcomes = ['accepted', 'released', 'rejected', 'modified'];
+
+/** How the hub settles the next delivery on this link; rejections with their condition. */
+export function nextOutcome(sender: Sender): Promise<string> {
+  return new Promise((resolve) => {
+    for (const outcome of outcomes)
+      sender.once(outcome, ({ delivery }: EventContext) => {
+        const state = delivery?.remote_state as { error?: { condition?: string } } | undefined;
+        resolve(state?.error?.condition ?? outcome);
+      });
+  });
+}
+
+/** Send and wait; answers as `nextOutcome` does. */
+export async function outcomeOf(sender: Sender, message: Message | Buffer, format?: number): Promise<string> {
+  if (!sender.sendable()) await once(sender, 'sendable');
+  const outcome = nextOutcome(sender);
+  sender.send(message, undefined, format as number);
+  return outcome;
+}
+
+/** A receiver of a partition on a connection of its own, with the bodies that came. */
+export async function eventReceiver(
+  hub: Hub,
+  options: { partition?: number; credit?: number; tls?: boolean } = {},
+): Promise<{ receiver: Receiver; bodies: string[]; connection: Connection }> {
+  const connection = await bareConnection(hub, options.tls);
+  await putToken(hub, connection, 'events');
+  const bodies: string[] = [];
+  const source = `${hub.name}/ConsumerGroups/$Default/Partitions/${options.partition ?? 0}`;
+  const receiver = connection.open_receiver({ source, credit_window: 0 });
+  receiver.on('message', ({ message }: EventContext) => bodies.push(String(message?.body.content)));
+  await once(receiver, 'receiver_open');
+  receiver.add_credit(options.credit ?? 1000);
+  return { receiver, bodies, connection };
+}
+
+/** Append events with these bodies to a partition. */
+export function append(hub: Hub, bodies: readonly string[], partition = 0): void {
+  for (const body of bodies)
+    hub.partitions[partition]?.append(() =>
+      rhea.message.encode({ body: rhea.message.data_section(Buffer.from(body)) }),
+    );
+}
+
+/** With which condition the hub ends a link; undefined when it gives none. */
+export async function ended(link: Sender | Receiver): Promise<string | undefined> {
+  await once(link, link.is_receiver() ? 'receiver_close' : 'sender_close');
+  return (link.error as { condition?: string } | undefined)?.condition;
+}

@@ -1,0 +1,207 @@
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { Agent } from 'node:https';
+import {
+  EventHubConsumerClient,
+  type EventPosition,
+  type ReceivedEventData,
+  type SubscribeOptions,
+  type Subscription,
+} from '@azure/event-hubs';
+import device from 'azure-iot-device';
+import mqtt from 'azure-iot-device-mqtt';
+import iothub from 'azure-iothub';
+import type { Hub } from '../../src/hub.ts';
+
+type Transport = Parameters<typeof device.Client.fromConnectionString>[1];
+
+/** The official device client, over MQTT unless told, trusting the hub's authority; not yet open. */
+export async function deviceClient(
+  hub: Hub,
+  deviceId: string,
+  connectionString = hub.deviceConnectionString(deviceId),
+  transport: Transport = mqtt.Mqtt,
+): Promise<device.Client> {
+  return trusting(hub, device.Client.fromConnectionString(connectionString, transport));
+}
+
+/** The same for a module of a device. */
+export async function moduleClient(
+  hub: Hub,
+  deviceId: string,
+  moduleId: string,
+  transport: Transport = mqtt.Mqtt,
+): Promise<device.ModuleClient> {
+  const connectionString = hub.deviceConnectionString(deviceId, moduleId);
+  return trusting(hub, device.ModuleClient.fromConnectionString(connectionString, transport));
+}
+
+async function trusting<C extends device.Client | device.ModuleClient>(hub: Hub, client: C): Promise<C> {
+  client.setRetryPolicy({ shouldRetry: () => false, nextRetryTimeout: () => 0 });
+  await client.setOptions({ ca: readFileSync(hub.caFile, 'utf8') });
+  return client;
+}
+
+/** A message for the official device client. */
+export function deviceMessage(body: string | Buffer, properties: Record<string, string> = {}): device.Message {
+  const message = new device.Message(body);
+  for (const [name, value] of Object.entries(properties)) message.properties.add(name, value);
+  return message;
+}
+
+/** The next message that the official device client gets. */
+export async function nextMessage(client: device.Client): Promise<device.Message> {
+  const [message] = await once(client, 'message');
+  return message as device.Message;
+}
+
+/** What the official event client received, and the errors it met. */
+export interface Listening {
+  events: ReceivedEventData[];
+  errors: (Error & { code?: string })[];
+  /** Resolves when there are at least so many events. */
+  has(count: number): Promise<ReceivedEventData[]>;
+  /** Resolves with the first error. */
+  failed(): Promise<Error & { code?: string }>;
+  stop(): Promise<void>;
+}
+
+/** Subscribe with the official event client: to one partition, or to all. */
+export function listenToEvents(
+  hub: Hub,
+  options: {
+    startPosition: EventPosition;
+    partition?: string;
+    group?: string;
+    connectionString?: string;
+    ownerLevel?: number;
+    track?: boolean;
+  },
+): Listening {
+  const { startPosition, partition, group = '$Default', connectionString = hub.eventsConnectionString } = options;
+  const client = new EventHubConsumerClient(group, connectionString, {
+    retryOptions: { maxRetries: 0, retryDelayInMs: 100, timeoutInMs: 5000 },
+  });
+  const events: ReceivedEventData[] = [];
+  const errors: (Error & { code?: string })[] = [];
+  const waiting = new Set<() => void>();
+  const changed = () => {
+    for (const check of waiting) check();
+  };
+  const handlers = {
+    processEvents: async (batch: ReceivedEventData[]) => {
+      events.push(...batch);
+      changed();
+    },
+    processError: async (error: Error) => {
+      errors.push(error);
+      changed();
+    },
+  };
+  const settings: SubscribeOptions = {
+    startPosition,
+    maxBatchSize: 10,
+    maxWaitTimeInSeconds: 1,
+    skipParsingBodyAsJson: true,
+    ...(options.ownerLevel === undefined ? {} : { ownerLevel: options.ownerLevel }),
+    ...(options.track ? { trackLastEnqueuedEventProperties: true } : {}),
+  };
+  const subscription: Subscription =
+    partition === undefined ? client.subscribe(handlers, settings) : client.subscribe(partition, handlers, settings);
+  const until = <T>(found: () => T | undefined): Promise<T> =>
+    new Promise((resolve) => {
+      const check = () => {
+        const value = found();
+        if (value === undefined) return;
+        waiting.delete(check);
+        resolve(value);
+      };
+      waiting.add(check);
+      check();
+    });
+  return {
+    events,
+    errors,
+    has: (count) => until(() => (events.length >= count ? events : undefined)),
+    failed: () => until(() => errors[0]),
+    async stop() {
+      await subscription.close();
+      await client.close();
+    },
+  };
+}
+
+/** A transport of the official service client that connects with these settings besides its own. */
+export function withSettings(Transport: typeof iothub.Amqp, more: object): typeof iothub.Amqp {
+  return class extends Transport {
+    constructor(config: iothub.Client.TransportConfigOptions) {
+      super(config);
+      const base = Reflect.get(this, '_amqp') as { connect(config: object, done: () => void): void };
+      const connect = base.connect.bind(base);
+      base.connect = (settings, done) => connect({ ...settings, ...more }, done);
+    }
+  };
+}
+
+/** The official service client with all but its addressing real: it trusts the hub's authority, in this process. */
+export function serviceClient(hub: Hub, connectionString = hub.serviceConnectionString, plain = false): iothub.Client {
+  const overrides = plain
+    ? { policyOverride: { host: '127.0.0.1', port: hub.ports.amqp, transport: 'tcp' } }
+    : { sslOptions: { ca: readFileSync(hub.caFile, 'utf8') } };
+  const client = viaAgent(
+    hub,
+    iothub.Client.fromConnectionString(connectionString, withSettings(iothub.Amqp, overrides)),
+  );
+  client.setRetryPolicy({ shouldRetry: () => false, nextRetryTimeout: () => 0 });
+  return client;
+}
+
+type ServiceMessage = Parameters<iothub.Client['send']>[1];
+
+/** A message for the official service client, which exports no class of its own for it. */
+export function serviceMessage(
+  body: string | Buffer,
+  settings: { messageId?: string; correlationId?: string; properties?: Record<string, string> } = {},
+): ServiceMessage {
+  const message = new device.Message(body);
+  if (settings.messageId !== undefined) message.messageId = settings.messageId;
+  if (settings.correlationId !== undefined) message.correlationId = settings.correlationId;
+  message.contentType = 'application/json';
+  message.contentEncoding = 'utf-8';
+  for (const [name, value] of Object.entries(settings.properties ?? {})) message.properties.add(name, value);
+  return message as unknown as ServiceMessage;
+}
+
+const agents = new WeakMap<Hub, Agent>();
+
+/** An agent that leads every HTTPS request and WebSocket of an official client to the hub, whatever its address says. */
+export function agentOf(hub: Hub): Agent {
+  const agent =
+    agents.get(hub) ?? new Agent({ host: 'localhost', port: hub.ports.https, ca: readFileSync(hub.caFile, 'utf8') });
+  agents.set(hub, agent);
+  return agent;
+}
+
+/** Lead the REST calls of an official client to the hub, as an application does. */
+export function viaAgent<C extends iothub.Client | iothub.Registry>(hub: Hub, client: C): C {
+  const rest = Reflect.get(client, '_restApiClient') as { setOptions(options: object): void };
+  rest.setOptions({ http: { agent: agentOf(hub) } });
+  return client;
+}
+
+/** The official registry client. */
+export function registryClient(hub: Hub, policy = 'registryReadWrite'): iothub.Registry {
+  return viaAgent(hub, iothub.Registry.fromConnectionString(hub.connectionString(policy)));
+}
+
+/** The name of the error with which something ends; `none` without one. */
+export const nameOfError = (attempt: Promise<unknown>): Promise<string> =>
+  attempt.then(
+    () => 'none',
+    (error: Error) => error.constructor.name,
+  );
+
+/** The outcome of a call-back in the style of the device clients, as a promise. */
+export function called<T>(call: (done: (error: Error | null | undefined, result?: T) => void) => void): Promise<T> {
+  return new Promise((resolve, reject) => call((error, result) => (error ? reject(error) : resolve(result as T))));
+}

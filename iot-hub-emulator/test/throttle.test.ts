@@ -1,0 +1,261 @@
+import amqp from 'azure-iot-device-amqp';
+import mqtt from 'azure-iot-device-mqtt';
+import type iothub from 'azure-iothub';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import type { HubRules } from '../src/core/core.ts';
+import { createThrottle } from '../src/limits/throttle.ts';
+import { limitsOfRates, tierLimits } from '../src/limits/tiers.ts';
+import {
+  deviceClient,
+  deviceMessage,
+  nameOfError,
+  registryClient,
+  serviceClient,
+  serviceMessage,
+} from './support/clients.ts';
+import { connectedDevice, connectPacket, publishPacket, rawDevice } from './support/device.ts';
+import { freshHub } from './support/hub.ts';
+
+const throttled = { condition: 'com.microsoft:device-container-throttled' };
+
+const refusal = (code: string) => ({ ...throttled, message: expect.stringContaining(code) });
+const perSecond = (count: number) => ({ count, perMs: 1000 });
+
+describe('a limit', () => {
+  test('lets as many through in a window as it says, and no more until the next', () => {
+    let now = 0;
+    const throttle = createThrottle({ registry: { count: 100, perMs: 60_000 } }, () => now);
+    throttle.take('registry', 50);
+    now += 30_000;
+    throttle.take('registry', 50);
+    now += 29_999;
+    expect(() => throttle.take('registry')).toThrow(expect.objectContaining(refusal('429001')));
+    now += 1;
+    throttle.take('registry', 100);
+    expect(() => throttle.take('registry')).toThrow(expect.objectContaining(throttled));
+  });
+  test('does not save up what is not used', () => {
+    let now = 0;
+    const throttle = createThrottle({ method: perSecond(2) }, () => now);
+    throttle.take('method');
+    now += 3_600_000;
+    throttle.take('method', 2);
+    expect(() => throttle.take('method')).toThrow(expect.objectContaining(throttled));
+  });
+  test('lets through what is larger than itself, alone', () => {
+    let now = 0;
+    const throttle = createThrottle({ method: perSecond(2) }, () => now);
+    throttle.take('method', 5);
+    expect(() => throttle.take('method')).toThrow();
+    now += 1000;
+    throttle.take('method');
+    expect(() => throttle.take('method', 5)).toThrow();
+  });
+  test('of less than one a second lets one through now and then', () => {
+    let now = 0;
+    const throttle = createThrottle(limitsOfRates({ registry: 100 / 60 / 10 }), () => now);
+    throttle.take('registry');
+    now += 5999;
+    expect(() => throttle.take('registry')).toThrow();
+    now += 1;
+    throttle.take('registry');
+  });
+  test('leaves other operations alone', () => {
+    const throttle = createThrottle({ c2d: perSecond(1) }, () => 0);
+    for (let i = 0; i < 1000; i++) throttle.take('d2c');
+  });
+  test('grows with tier and units as Azure documents it', () => {
+    const aMinute = (count: number) => ({ count, perMs: 60_000 });
+    const [first, twinRead, twinUpdate] = [perSecond(100), perSecond(100), perSecond(50)];
+    expect(tierLimits('S1')).toMatchObject({ connect: first, d2c: first, c2d: aMinute(100), twinRead, twinUpdate });
+    expect(tierLimits('S1', 10)).toMatchObject({ d2c: perSecond(120), c2d: aMinute(1000), registry: aMinute(1000) });
+    expect(tierLimits('S2', 2)).toMatchObject({ connect: perSecond(240), d2c: perSecond(240), c2d: aMinute(200) });
+    expect(tierLimits('S3')).toMatchObject({ d2c: perSecond(6000), c2d: aMinute(5000), method: perSecond(6144) });
+  });
+});
+
+describe('shaping', () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+
+  /** Ask for operations by name; what went so far, with the code of a refusal. */
+  const shaping = (...parameters: Parameters<typeof createThrottle>) => {
+    const throttle = createThrottle(...parameters);
+    const went: string[] = [];
+    const ask = (...names: string[]) => {
+      for (const name of names)
+        throttle.shape('c2d', (refused) => {
+          went.push(refused ? `${name} ${/429\d{3}/.exec(refused.message)}` : name);
+        });
+    };
+    return { went, ask, close: throttle.close };
+  };
+
+  test('lets a burst pass, then slows down to the rate, in order, then refuses', () => {
+    const { went, ask } = shaping({ c2d: perSecond(2) }, Date.now, { ms: 1000 });
+    ask('1', '2', '3', '4', '5');
+    expect(went).toEqual(['1', '2', '5 429002']);
+    vi.advanceTimersByTime(499);
+    expect(went.slice(3)).toEqual([]);
+    vi.advanceTimersByTime(1);
+    expect(went.slice(3)).toEqual(['3']);
+    vi.advanceTimersByTime(500);
+    expect(went.slice(4)).toEqual(['4']);
+    vi.advanceTimersByTime(10_000);
+    ask('6', '7');
+    expect(went.slice(5)).toEqual(['6', '7']);
+  });
+  test('refuses late what would be held back too long, when as many may be held back', () => {
+    const { went, ask } = shaping({ c2d: perSecond(1) }, Date.now, { ms: 1500, backlog: 3 });
+    ask('1', '2', '3', '4', '5');
+    expect(went).toEqual(['1', '5 429002']);
+    vi.advanceTimersByTime(1499);
+    expect(went.slice(2)).toEqual(['2']);
+    vi.advanceTimersByTime(1);
+    expect(went.slice(3)).toEqual(['3 429003', '4 429003']);
+    ask('6');
+    vi.advanceTimersByTime(500);
+    expect(went.slice(5)).toEqual(['6']);
+  });
+  test('of a limit for a minute lets all of it pass at once', () => {
+    const { went, ask } = shaping(tierLimits('S1'), Date.now, { ms: 60_000 });
+    ask(...Array.from({ length: 201 }, (_, i) => `${i}`));
+    expect(went).toHaveLength(101);
+    expect(went.at(-1)).toBe('200 429002');
+    vi.advanceTimersByTime(599);
+    expect(went).toHaveLength(101);
+    vi.advanceTimersByTime(1);
+    expect(went.at(-1)).toBe('100');
+    vi.advanceTimersByTime(59_400);
+    expect(went.at(-1)).toBe('199');
+  });
+  test('refuses at once when there is none', () => {
+    const { went, ask } = shaping({ c2d: perSecond(1) }, Date.now);
+    ask('1', '2');
+    expect(went).toEqual(['1', '2 429001']);
+  });
+  test('keeps back what it holds when it ends', () => {
+    const { went, ask, close } = shaping({ c2d: perSecond(1) }, Date.now, { ms: 5000 });
+    ask('1', '2');
+    close();
+    vi.advanceTimersByTime(10_000);
+    expect(went).toEqual(['1']);
+  });
+});
+
+describe('a hub that throttles', () => {
+  const start = async (rules: HubRules) => {
+    const frozen = Date.now();
+    const hub = await freshHub({ rules, devices: [{ deviceId: 'pump' }], now: () => frozen });
+    onTestFinished(() => hub.stop());
+    return hub;
+  };
+  const opened = async (hub: Awaited<ReturnType<typeof start>>): Promise<iothub.Client> => {
+    const service = serviceClient(hub);
+    await service.open();
+    onTestFinished(async () => void (await service.close()));
+    return service;
+  };
+
+  test('refuses messages to devices in the words that the service client knows', async () => {
+    const hub = await start({ tier: 'S1', devicebound: { pending: 200 } });
+    const service = await opened(hub);
+    for (let i = 0; i < 100; i++) await service.send('pump', serviceMessage('x'));
+    expect(await nameOfError(service.send('pump', serviceMessage('x')))).toBe('ThrottlingError');
+    expect(hub.devicebound.pending('pump')).toHaveLength(100);
+  });
+  test('answers messages to devices late before it refuses them, when it shapes', async () => {
+    const service = await opened(await start({ rates: { c2d: 4 }, shapingMs: 500 }));
+    const began = performance.now();
+    const send = () => nameOfError(service.send('pump', serviceMessage('x')));
+    await send(); // the link
+    expect(await Promise.all(Array.from({ length: 6 }, send))).toEqual([...Array(5).fill('none'), 'ThrottlingError']);
+    expect(performance.now() - began).toBeGreaterThanOrEqual(490);
+  });
+  test('says that its quota is used up in the words that the service client takes for a full queue', async () => {
+    const hub = await start({});
+    hub.faults.add({ kind: 'quota' });
+    const error = await opened(hub)
+      .then((service) => service.send('pump', serviceMessage('x')))
+      .catch((reason) => reason);
+    expect(error.constructor.name).toBe('DeviceMaximumQueueDepthExceededError');
+    expect(error.amqpError.description).toContain('403002');
+    expect(hub.devicebound.pending('pump')).toEqual([]);
+  });
+  test('does not throttle unless it is told to', async () => {
+    const service = await opened(await start({}));
+    for (let i = 0; i < 20; i++) await service.send('pump', serviceMessage('x'));
+  });
+  test('refuses method calls', async () => {
+    const service = await opened(await start({ tier: 'S1', rates: { method: 1 } }));
+    const call = { methodName: 'start' };
+    expect(await nameOfError(service.invokeDeviceMethod('pump', call))).toBe('Error'); // not online
+    expect(await nameOfError(service.invokeDeviceMethod('pump', call))).toBe('ThrottlingError');
+  });
+  test('refuses registry requests', async () => {
+    const registry = registryClient(await start({ tier: 'S1' }));
+    for (let i = 0; i < 100; i++) await registry.get('pump');
+    expect(await nameOfError(registry.get('pump'))).toBe('ThrottlingError');
+  });
+  test('counts each device of a registry request about many', async () => {
+    const hub = await start({ tier: 'S1' });
+    const registry = registryClient(hub);
+    const fifty = (group: string) =>
+      registry.addDevices(
+        Array.from({ length: 50 }, (_, i) => ({ deviceId: `${group}${i}`, status: 'enabled' })) as iothub.Device[],
+      );
+    await fifty('a');
+    await fifty('b');
+    expect(await nameOfError(fifty('c'))).toBe('ThrottlingError');
+    expect(hub.registry.get('c0')).toBeUndefined();
+  });
+  test('rejects messages from AMQP devices', async () => {
+    const hub = await start({ rates: { d2c: 1 } });
+    const client = await deviceClient(hub, 'pump', undefined, amqp.Amqp);
+    onTestFinished(() => void client.close());
+    await client.open();
+    await client.sendEvent(deviceMessage('x'));
+    expect(await nameOfError(client.sendEvent(deviceMessage('x')))).toBe('ThrottlingError');
+  });
+  test.each([
+    ['AMQP', amqp.Amqp],
+    ['MQTT', mqtt.Mqtt],
+  ])('answers devices over %s late before it refuses them, when it shapes', async (_, transport) => {
+    const hub = await start({ rates: { d2c: 4 }, shapingMs: 500 });
+    const client = await deviceClient(hub, 'pump', undefined, transport);
+    await client.open();
+    const began = performance.now();
+    const bodies = ['1', '2', '3', '4', '5', '6'];
+    expect(await Promise.all(bodies.map((body) => nameOfError(client.sendEvent(deviceMessage(body)))))).toEqual(
+      bodies.map(() => 'none'),
+    );
+    expect(performance.now() - began).toBeGreaterThanOrEqual(490);
+    const arrived = hub.journal.list({ kind: 'd2c' }).map((entry) => 'body' in entry && String(entry.body));
+    expect(arrived).toEqual(bodies);
+    await client.close();
+  });
+  test('disconnects MQTT devices that send too much', async () => {
+    const hub = await start({ rates: { d2c: 1 } });
+    const device = await connectedDevice(hub, 'pump');
+    device.send(publishPacket('devices/pump/messages/events/', 'x'));
+    await device.next('puback');
+    device.send(publishPacket('devices/pump/messages/events/', 'x', { messageId: 2 }));
+    await device.closed;
+    expect(hub.journal.list({ kind: 'd2c' })).toHaveLength(1);
+  });
+  test('turns away devices that connect too fast, as not available', async () => {
+    const hub = await start({ rates: { connect: 1 } });
+    await connectedDevice(hub, 'pump');
+    const second = await rawDevice(hub);
+    second.send(connectPacket(hub, 'pump'));
+    expect((await second.next('connack')).returnCode).toBe(3);
+    await second.closed;
+  });
+  test('refuses links that are opened too fast', async () => {
+    const hub = await start({ rates: { connect: 1 } });
+    const service = await opened(hub);
+    await service.send('pump', serviceMessage('x'));
+    const second = await opened(hub);
+    expect(await nameOfError(second.send('pump', serviceMessage('x')))).toBe('ThrottlingError');
+  });
+});

@@ -1,0 +1,133 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import { createRegistry, type Registry } from '../src/identity/registry.ts';
+import { createTwins, type Twins } from '../src/twins/twins.ts';
+import type { Json } from '../src/values/json.ts';
+
+const now = Date.UTC(2030, 0, 1);
+let registry: Registry;
+let twins: Twins;
+beforeEach(() => {
+  registry = createRegistry(() => now);
+  twins = createTwins(registry, () => now);
+  registry.create('d1');
+});
+const json = (text: string) => JSON.parse(text) as Json;
+const reported = () => JSON.parse(JSON.stringify(twins.get('d1').reported));
+
+describe('a patch', () => {
+  test('merges objects, replaces all else and removes what is null', () => {
+    twins.report('d1', { a: { b: 1, c: [1, 2] }, d: 'x' });
+    twins.report('d1', { a: { b: null, c: [3] }, d: { e: true } });
+    const { $metadata: _, ...values } = reported();
+    expect(values).toEqual({ a: { c: [3] }, d: { e: true }, $version: 3 });
+  });
+  test('tells when each value was changed last, and with which version', () => {
+    twins.report('d1', { a: { b: 1 } });
+    twins.report('d1', { a: { c: 1 } });
+    const at = new Date(now).toISOString();
+    expect(reported().$metadata).toEqual({
+      $lastUpdated: at,
+      $lastUpdatedVersion: 3,
+      a: {
+        $lastUpdated: at,
+        $lastUpdatedVersion: 3,
+        b: { $lastUpdated: at, $lastUpdatedVersion: 2 },
+        c: { $lastUpdated: at, $lastUpdatedVersion: 3 },
+      },
+    });
+  });
+  test('with a name such as __proto__ is data like any other', () => {
+    twins.report('d1', json('{"__proto__": {"polluted": true}}'));
+    twins.report('d1', json('{"__proto__": {"more": 1}}'));
+    expect(Object.hasOwn(reported(), '__proto__')).toBe(true);
+    expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
+    expect(JSON.stringify(twins.get('d1').reported)).toContain('"__proto__":{"polluted":true,"more":1}');
+  });
+  test.each([
+    ['a name with a dot', '{"a.b": 1}'],
+    ['a name with a dollar sign below the top', '{"a": {"$b": 1}}'],
+    ['a name with a space', '{"a b": 1}'],
+    ['an empty name', '{"": 1}'],
+    ['eleven levels', `${'{"a":'.repeat(11)}1${'}'.repeat(11)}`],
+    ['a text of 4,097 bytes', `{"a": "${'x'.repeat(4097)}"}`],
+    ['a list', '[]'],
+    ['null', 'null'],
+  ])('with %s is refused, and nothing of it is kept', (_, text) => {
+    expect(() => twins.report('d1', json(text))).toThrow(
+      expect.objectContaining({ condition: 'com.microsoft:argument-error' }),
+    );
+    expect(reported().$version).toBe(1);
+  });
+  test('that makes the section larger than 32 KB is refused, and nothing of it is kept', () => {
+    const part = (name: string) => ({ [name]: 'x'.repeat(4000) });
+    for (let i = 0; i < 8; i++) twins.report('d1', part(`p${i}`));
+    expect(() => twins.report('d1', part('p8'))).toThrow('more than 32768 bytes');
+    expect(reported().p8).toBeUndefined();
+  });
+  test('what begins with a dollar sign on top is passed over', () => {
+    twins.report('d1', { $version: 99, a: 1 });
+    expect(reported()).toMatchObject({ a: 1, $version: 2 });
+  });
+});
+
+test('a service may replace what it names, all of it', () => {
+  twins.change('d1', { tags: { a: 1 }, properties: { desired: { b: 1, c: 2 } } });
+  const { tags, desired } = twins.change('d1', { properties: { desired: { c: 3 } } }, true);
+  expect(tags).toEqual({ a: 1 });
+  expect(desired).toMatchObject({ c: 3, $version: 3 });
+  expect(desired['b']).toBeUndefined();
+});
+test('the etag changes with what a service changes, not with what the device reports; the version with both', () => {
+  const before = twins.get('d1');
+  twins.report('d1', { a: 1 });
+  const told = twins.get('d1');
+  expect([told.etag, told.version]).toEqual([before.etag, before.version + 1]);
+  const seen = new Set([told.etag]);
+  for (const patch of [{ tags: { a: 1 } }, { properties: { desired: { b: 1 } } }, { tags: null }]) {
+    seen.add(twins.change('d1', patch).etag);
+    expect(seen).toContain(twins.get('d1').etag);
+  }
+  expect([seen.size, twins.get('d1').version]).toEqual([4, before.version + 4]);
+  registry.delete('d1');
+  registry.create('d1');
+  expect(seen).not.toContain(twins.get('d1').etag);
+});
+test('a watcher is told of desired properties, and of nothing else', () => {
+  const told: unknown[] = [];
+  const stop = twins.watch('d1', (patch) => told.push(patch));
+  twins.change('d1', { properties: { desired: { a: null } } });
+  twins.change('d1', { tags: { a: 1 } });
+  twins.report('d1', { a: 1 });
+  stop();
+  twins.change('d1', { properties: { desired: { b: 1 } } });
+  expect(told).toEqual([{ a: null, $version: 2 }]);
+});
+test('a watcher that ends leaves the others of the same twin', () => {
+  const told: string[] = [];
+  const [first] = ['first', 'second'].map((name) => twins.watch('d1', () => told.push(name)));
+  first?.();
+  twins.change('d1', { properties: { desired: { a: 1 } } });
+  expect(told).toEqual(['second']);
+});
+test('null takes all tags or desired properties away, and a watcher is told of each', () => {
+  const told: unknown[] = [];
+  twins.change('d1', { tags: { t: 1 }, properties: { desired: { a: 1, b: { c: 2 } } } });
+  twins.watch('d1', (patch) => told.push(patch));
+  const { tags, desired } = twins.change('d1', { tags: null, properties: { desired: null } });
+  expect(JSON.parse(JSON.stringify({ tags, desired }))).toEqual({
+    tags: {},
+    desired: { $version: 3, $metadata: { $lastUpdated: new Date(now).toISOString(), $lastUpdatedVersion: 3 } },
+  });
+  expect(told).toEqual([{ a: null, b: null, $version: 3 }]);
+});
+test('a device cannot clear what it reported with null', () => {
+  expect(() => twins.report('d1', null)).toThrow('is an object');
+});
+test('a twin goes with its device; one created again has a new one', () => {
+  twins.report('d1', { a: 1 });
+  registry.delete('d1');
+  expect(() => twins.get('d1')).toThrow(expect.objectContaining({ condition: 'amqp:not-found' }));
+  registry.create('d1');
+  expect(reported()).toMatchObject({ $version: 1 });
+  expect(reported().a).toBeUndefined();
+});
