@@ -7,7 +7,9 @@ interface Entry {
   readonly optionalDependencies?: Readonly<Record<string, string>>;
   readonly peerDependencies?: Readonly<Record<string, string>>;
   readonly optional?: boolean;
+  /** A workspace, which stands at `resolved`. */
   readonly link?: boolean;
+  readonly resolved?: string;
 }
 
 type Lock = Readonly<Record<string, Entry>>;
@@ -40,8 +42,9 @@ function neededBy(start: string, lock: Lock): Set<string> {
     for (const name of Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies })) {
       const path = resolve(name, place, lock);
       if (path === undefined || found.has(path)) continue;
-      found.add(path);
-      queue.push(path);
+      const { link, resolved = '' } = lock[path] ?? {};
+      if (!link) found.add(path); // what a program uses of a workspace is in its bundle
+      queue.push(link ? resolved : path);
     }
   }
   return found;

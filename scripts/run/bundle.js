@@ -1,6 +1,6 @@
 // @ts-check
-/** `node scripts/run/bundle.js PROGRAM DIRECTORY`: what scripts/run.js runs, with the times of its sources. Packages stay what they are. */
-import { mkdirSync, renameSync, statSync, writeFileSync } from 'node:fs';
+/** `node scripts/run/bundle.js PROGRAM DIRECTORY`: what scripts/run.js runs, with the times of its sources. Packages stay what they are, but for the workspaces: they are our own code. */
+import { existsSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { rolldown } from 'rolldown';
@@ -8,6 +8,8 @@ import { withSourceMap } from './sourceMap.js';
 
 const [, , program = '', directory = ''] = process.argv;
 const main = 'main.js';
+const project = join(import.meta.dirname, '../..');
+const workspaces = namesOfWorkspaces();
 
 /** @type {Record<string, number>} in ms since 1970 */
 const times = {};
@@ -30,7 +32,7 @@ async function bundled() {
   const bundle = await rolldown({
     input: { main: program },
     platform: 'node',
-    external: (id) => !id.startsWith('.') && !isAbsolute(id),
+    external: isPackage,
     plugins: [
       {
         name: 'places',
@@ -49,6 +51,29 @@ async function bundled() {
   });
   await bundle.close();
   return output;
+}
+
+/** Names of the packages that are sources of this project. */
+function namesOfWorkspaces() {
+  const folders = (readPackage(project).workspaces ?? []).map((folder) => join(project, folder));
+  return folders.filter((folder) => existsSync(folder)).map((folder) => readPackage(folder).name);
+}
+
+/**
+ * @param {string} folder
+ * @returns {{ name: string, workspaces?: string[] }}
+ */
+function readPackage(folder) {
+  return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+}
+
+/**
+ * A package is found by its name, a file by its path.
+ * @param {string} id
+ */
+function isPackage(id) {
+  if (id.startsWith('.') || isAbsolute(id)) return false;
+  return !workspaces.some((name) => id === name || id.startsWith(`${name}/`));
 }
 
 /**

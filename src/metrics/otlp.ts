@@ -1,8 +1,7 @@
 import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-http';
 import { MeterProvider, PeriodicExportingMetricReader, type PushMetricExporter } from '@opentelemetry/sdk-metrics';
-import { createProducer } from './producer.ts';
-import { resourceOf } from './resource.ts';
-import type { Report } from './sending.ts';
+import { createProducer, type Report } from './producer.ts';
+import { type Program, resourceOf } from './resource.ts';
 import type { MetricsWanted } from './standardVariables.ts';
 
 /** What becomes of each export; the exporter of the SDK tells nobody but its caller. */
@@ -28,12 +27,16 @@ const reporting = (exporter: PushMetricExporter, { failed, succeeded }: Outcome)
  * the start without a collector stays as fast as it is. The exporter reads their addresses and headers itself.
  * @returns sends the last values, and ends
  */
-export function sendToCollector(report: Report, wanted: MetricsWanted, outcome: Outcome): () => Promise<void> {
+export function sendToCollector(
+  report: Report & Program,
+  wanted: MetricsWanted,
+  outcome: Outcome,
+): () => Promise<void> {
   const reader = new PeriodicExportingMetricReader({
     exporter: reporting(new OTLPMetricExporter(), outcome),
     exportIntervalMillis: wanted.intervalMs,
     exportTimeoutMillis: wanted.timeoutMs,
-    metricProducers: [createProducer(report.meter, report.since)],
+    metricProducers: [createProducer(report)],
   });
   const provider = new MeterProvider({ resource: resourceOf(report), readers: [reader] });
   return () => provider.shutdown();
