@@ -7,6 +7,7 @@ ARG BASE_IMAGE=node:22-bookworm-slim
 FROM ${BASE_IMAGE} AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
+COPY telemetry ./telemetry
 RUN npm ci
 COPY tsconfig.json tsconfig.build.json ./
 COPY scripts/build.js ./scripts/

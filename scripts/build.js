@@ -1,21 +1,34 @@
 // @ts-check
 /**
- * Makes `dist` from `src`: one file for each package and a few for our own code, instead of a thousand that Node would find, read
- * and link one by one. That was most of the CPU of a start (D175). Run by `npm run build`, after the compiler.
+ * `node scripts/build.js service|edge` makes `dist` from the sources: one file for each package and a few for our own code,
+ * instead of a thousand that Node would find, read and link one by one. That was most of the CPU of a start (D175). Run by
+ * `npm run build`, after the compiler.
  */
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { rolldown } from 'rolldown';
 import { withSourceMap } from './run/sourceMap.js';
 
-/** The programs of the image, and what the scripts of the package load before them. */
-const programs = ['main', 'methods', 'deadLetters', 'admin', 'tap', 'envFile'];
+/** What each image carries: its programs, with what the scripts of the package load before them. */
+const images = {
+  service: {
+    source: 'src/programs',
+    programs: ['main', 'methods', 'deadLetters', 'admin', 'tap', 'envFile'],
+    dist: 'dist',
+  },
+  edge: { source: 'edge/src', programs: ['main'], dist: 'edge/dist' },
+};
 
-const dist = 'dist';
+const image = images[/** @type {keyof typeof images} */ (process.argv[2])];
+if (image === undefined) {
+  process.stderr.write(`node scripts/build.js ${Object.keys(images).join('|')}\n`);
+  process.exit(1);
+}
+const { source, programs, dist } = image;
 const packages = 'packages/';
 
 const bundle = await rolldown({
-  input: Object.fromEntries(programs.map((name) => [name, `src/programs/${name}.ts`])),
+  input: Object.fromEntries(programs.map((name) => [name, `${source}/${name}.ts`])),
   platform: 'node',
   preserveEntrySignatures: false,
   onLog: (_, { message }) => {

@@ -73,14 +73,12 @@ describe('imports', () => {
     const foreign = (target: string) =>
       target.startsWith('src/') && !/^src\/(metrics\/declared|protocol)\//.test(target);
     expect(offenders((file, target) => isDeclared(file) && foreign(target))).toEqual([]);
-    const allowed = 'src/metrics/declared/declaration.ts'; // what stands for a value that is not in the set
-    const taking = (file: string, target: string) =>
-      !file.startsWith('src/metrics/') && isDeclared(target) && target !== allowed;
+    const taking = (file: string, target: string) => !file.startsWith('src/metrics/') && isDeclared(target);
     expect(offenders(taking)).toEqual([]);
   });
 
-  it('of the engine are no packages: order, budgets, progress and quarantine know nothing of the hub', () => {
-    const isOwn = (target: string) => target.startsWith('src/') || target.startsWith('node:');
+  it('of the engine are no packages but telemetry: order, budgets, progress and quarantine know nothing of the hub', () => {
+    const isOwn = (target: string) => /^(src\/|telemetry\/|node:)/.test(target);
     expect(offenders((file, target) => file.startsWith('src/engine/') && !isOwn(target))).toEqual([]);
   });
 
@@ -174,37 +172,29 @@ describe('imports', () => {
   it('of the edge proxy stay in its package: it is deployed alone', () => {
     const { dependencies } = JSON.parse(readFileSync('edge/package.json', 'utf8'));
     const isOwn = (target: string) =>
-      target.startsWith('edge/src/') || target.startsWith('node:') || Object.hasOwn(dependencies, target);
+      /^(edge\/src|telemetry)\/|^node:/.test(target) || Object.hasOwn(dependencies, target);
     const reaching = filesBelow('edge/src').flatMap((file) => importsOf(file).filter((target) => !isOwn(target)));
     expect(reaching).toEqual([]);
   });
 
-  const copies = [
-    ['operations/listening', 'operations/listening'],
-    ['storage/makeDirectory', 'files/makeDirectory'],
-    ...['errorFields', 'scrub', 'pretty', 'levelSwitch'].map((name) => [`log/${name}`, `operations/${name}`]),
-    ...['meter', 'series', 'processGauges', 'declared/declaration', 'declared/process'].map((name) => [
-      `metrics/${name}`,
-      `metrics/${name}`,
-    ]),
-  ];
-  it.each(copies)(
-    'of the edge proxy have an equal copy of %s, so that what is mended in one is mended in both',
-    (original, copy) => {
-      const code = (name: string) => readFileSync(`${name}.ts`, 'utf8').replaceAll(/^import .*\n/gm, '');
-      expect(code(`edge/src/${copy}`)).toBe(code(`src/${original}`));
-    },
-  );
-
   it.each([
+    ['how folders are made', 'src/storage/makeDirectory.ts', 'edge/src/files/makeDirectory.ts'],
     ['how folders are made', 'src/storage/makeDirectory.ts', 'iot-hub-emulator/src/values/makeDirectory.ts'],
     ['the check of AMQP bytes', 'src/hub/decodable.ts', 'iot-hub-emulator/src/amqp/link/decodable.ts'],
   ])(
-    'of the hub emulator have an equal copy of %s, so that what is mended in one is mended in both',
+    'of what serves alone have an equal copy of %s, so that what is mended in one is mended in both',
     (_, original, copy) => {
       expect(readFileSync(copy, 'utf8')).toBe(readFileSync(original, 'utf8'));
     },
   );
+
+  it('of telemetry stay in its package: it serves service, front door and edge proxy', () => {
+    const { dependencies } = JSON.parse(readFileSync('telemetry/package.json', 'utf8'));
+    const isOwn = (target: string) =>
+      target.startsWith('telemetry/src/') || target.startsWith('node:') || Object.hasOwn(dependencies, target);
+    const reaching = filesBelow('telemetry/src').flatMap((file) => importsOf(file).filter((target) => !isOwn(target)));
+    expect(reaching).toEqual([]);
+  });
 
   it('of the service and the sandbox do not reach into the edge proxy', () => {
     const reaching = [...filesBelow('src'), ...filesBelow('sandbox')].filter((file) =>
@@ -239,8 +229,10 @@ describe('the clock that can be set', () => {
     expect(asking.map((file) => file.slice('src/'.length)).sort()).toEqual(Object.keys(reasons).sort());
   });
 
-  it('is not asked in the edge proxy', () => {
-    const asking = filesBelow('edge/src').filter((file) => /Date\.now|new Date\(\)/.test(readFileSync(file, 'utf8')));
+  it('is not asked in the edge proxy, nor in what it shares with the service', () => {
+    const asking = [...filesBelow('edge/src'), ...filesBelow('telemetry/src')].filter((file) =>
+      /Date\.now|new Date\(\)/.test(readFileSync(file, 'utf8')),
+    );
     expect(asking).toEqual([]);
   });
 });

@@ -1,16 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { createExposition } from 'telemetry/exposition.ts';
+import { serveHealth } from 'telemetry/healthServer.ts';
+import { observeProcess } from 'telemetry/processGauges.ts';
 import type { Configuration } from './configuration/read.ts';
 import { type ConfigurationFileRead, watchConfiguration } from './configuration/watch.ts';
 import { connectToHub } from './hub/hubConnection.ts';
 import { createConcurrencyLimit } from './invocations/concurrencyLimit.ts';
 import { createProxy, type EdgeProxy } from './invocations/proxy.ts';
 import { createSetups } from './invocations/setups.ts';
-import { createExposition } from './metrics/exposition.ts';
-import { createMeter } from './metrics/meter.ts';
-import { observeProcess } from './metrics/processGauges.ts';
+import { createMeter } from './metrics/metrics.ts';
 import { connectToBroker } from './modules/brokerConnection.ts';
 import { createDroppedReplies } from './modules/droppedReplies.ts';
-import { serveHealth } from './operations/health.ts';
 import type { Log } from './operations/log.ts';
 import { version } from './operations/startLine.ts';
 
@@ -41,7 +41,7 @@ export async function startEdge(configuration: Configuration, log: Log, file?: C
       (reason) => reason !== undefined,
     );
   const { host, port } = configuration.health;
-  const metrics = createExposition(meter, version());
+  const metrics = createExposition(meter, { 'service.name': 'edge-proxy', 'service.version': version() });
   const health = await serveHealth(host, port, { missing, remarks: setups.remarks, metrics });
   const broker = connectToBroker({
     broker: configuration.broker,

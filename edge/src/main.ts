@@ -1,8 +1,8 @@
+import { switchLevelOnSignal } from 'telemetry/levelSwitch.ts';
 import { ConfigurationError, readConfiguration } from './configuration/read.ts';
 import type { Stamps } from './configuration/stamps.ts';
 import { startEdge } from './edge.ts';
 import type { Message } from './operations/events.ts';
-import { switchLevelOnSignal } from './operations/levelSwitch.ts';
 import { createLog } from './operations/log.ts';
 import { identityOf, secretsOf, startFields } from './operations/startLine.ts';
 import { help, type Options, readOptions } from './options.ts';

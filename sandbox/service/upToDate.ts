@@ -7,7 +7,7 @@ const programs = ['edge/dist/main.js', 'dist/main.js'];
 /** Files, and folders with everything in them. */
 const sources = [
   ...['src', 'scripts/build.js', 'scripts/run/sourceMap.js', 'tsconfig.json', 'tsconfig.build.json'],
-  ...['edge/src', 'edge/tsconfig.json'],
+  ...['edge/src', 'edge/tsconfig.json', 'telemetry'],
 ];
 
 /**

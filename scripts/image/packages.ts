@@ -24,10 +24,11 @@ export async function provePackages(project: string, installed: string, of = '')
   const there = (path: string) => existsSync(join(installed, path, 'package.json'));
   const all = Object.entries(lock).filter(([path, { link }]) => path.startsWith('node_modules/') && !link);
   const surplus = all.filter(([path]) => !needed.has(path) && there(path));
-  const missing = [...needed].filter((path) => !lock[path]?.optional && !there(path));
+  // What a program uses of a workspace is in its bundle.
+  const missing = [...needed].filter((path) => !lock[path]?.optional && !lock[path]?.link && !there(path));
   const isLinked = (path: string) => lstatSync(join(installed, path), { throwIfNoEntry: false }) !== undefined;
   const strangers = Object.entries(lock).filter(
-    ([path, { link, resolved }]) => link && resolved !== of && isLinked(path),
+    ([path, { link, resolved }]) => link && resolved !== of && !needed.has(path) && isLinked(path),
   );
   if (strangers.length > 0)
     throw new Error(`Other packages of the project are linked: ${strangers.map(([path]) => path).join(', ')}`);
@@ -49,7 +50,8 @@ function neededBy(start: string, lock: Lock): Set<string> {
       const path = resolve(name, place, lock);
       if (path === undefined || found.has(path)) continue;
       found.add(path);
-      queue.push(path);
+      const { link, resolved = '' } = lock[path] ?? {};
+      queue.push(link ? resolved : path);
     }
   }
   return found;

@@ -1,3 +1,14 @@
+import {
+  type EventLevel,
+  error,
+  eventNames,
+  fatal,
+  info,
+  type MessageOf,
+  warn,
+  warnOrError,
+} from 'telemetry/events.ts';
+
 /**
  * The lines of the log at `info` and above, but for `handled`: a closed list. The names are an interface: operators look
  * for them. `docs/log-events.md` says what causes each, and what to do.
@@ -96,39 +107,8 @@ export const events = {
   'traces.dropped': warn('spans are dropped: the collector takes them too slowly'),
 } as const;
 
-type EventName = keyof typeof events;
-type EventLevel = 'info' | 'warn' | 'error' | 'fatal';
-
 /** The texts of the lines that can have one of these levels. */
-export type Message<L extends EventLevel = EventLevel> = {
-  [E in EventName]: Extract<(typeof events)[E]['levels'][number], L> extends never
-    ? never
-    : (typeof events)[E]['message'];
-}[EventName];
-
-const names: ReadonlyMap<string, string> = new Map(
-  Object.entries(events).map(([name, { message }]) => [message, name]),
-);
+export type Message<L extends EventLevel = EventLevel> = MessageOf<typeof events, L>;
 
 /** Undefined for a text that is not in the list. */
-export const eventOf = (message: string): string | undefined => names.get(message);
-
-function info<const M extends string>(message: M) {
-  return { levels: ['info'], message } as const;
-}
-
-function warn<const M extends string>(message: M) {
-  return { levels: ['warn'], message } as const;
-}
-
-function error<const M extends string>(message: M) {
-  return { levels: ['error'], message } as const;
-}
-
-function warnOrError<const M extends string>(message: M) {
-  return { levels: ['warn', 'error'], message } as const;
-}
-
-function fatal<const M extends string>(message: M) {
-  return { levels: ['fatal'], message } as const;
-}
+export const eventOf = eventNames(events);

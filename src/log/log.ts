@@ -1,98 +1,21 @@
-import { type DestinationStream, type LevelWithSilent, pino } from 'pino';
-import { printableJson } from '../text/printable.ts';
-import { createErrorFields } from './errorFields.ts';
-import { eventOf, type Message } from './events.ts';
-import { createOutput, type Output } from './output.ts';
-import { prettyLine } from './pretty.ts';
+import {
+  createLog as createLogOf,
+  type LogLines as LinesOf,
+  type LogLevel,
+  type Log as LogOf,
+  type LogOptions,
+} from 'telemetry/log.ts';
+import { events } from './events.ts';
 
 /** The part of the log that most modules need. Each text is in the list of events. */
-export interface LogLines {
-  info(fields: object, message: Message<'info'>): void;
-  warn(fields: object, message: Message<'warn'>): void;
-  error(fields: object, message: Message<'error'>): void;
-}
+export type LogLines = LinesOf<typeof events>;
 
-/** The line of a message (G5), which has no `event`. */
-type Handled = 'handled';
+/** The log of the service and the front door. The line of a message (G5) has no `event`. */
+export type Log = LogOf<typeof events, 'handled'>;
 
-export interface Log extends LogLines {
-  /** Lowest level that is written; can be changed at any time. */
-  level: string;
-  debug(fields: object, message: string): void;
-  info(fields: object, message: Message<'info'> | Handled): void;
-  warn(fields: object, message: Message<'warn'> | Handled): void;
-  fatal(fields: object, message: Message<'fatal'>): void;
-  /** Writes at once the lines that wait for the end of the turn; absent when none ever does. */
-  flush?(): void;
-}
-
-interface LogOptions {
-  /** On each line. */
-  readonly instance?: string;
-  /** Texts that errors may not bring into the log. */
-  readonly secrets?: readonly string[];
-  /** For a terminal, instead of JSON. */
-  readonly isPretty?: boolean;
-  readonly hasColours?: boolean;
-}
-
-/**
- * Structured log lines, one JSON object each (G5).
- * @param destination standard output when omitted: there the lines of a turn are written together (D151)
- */
-export function createLog(
-  level: LevelWithSilent,
-  destination?: DestinationStream,
-  { instance, secrets, isPretty = false, hasColours = false }: LogOptions = {},
-): Log {
-  const streamWrite = isPretty ? (json: string) => prettyLine(json, hasColours) : printableJson;
-  const options = {
-    level,
-    base: instance === undefined ? null : { instance },
-    timestamp: pino.stdTimeFunctions.isoTime,
-    formatters: { level: (label: string) => ({ level: label }) },
-    serializers: { err: createErrorFields(secrets) },
-    hooks: { streamWrite },
-  };
-  const output = destination === undefined ? standardOutput() : undefined;
-  const logger = pino(options, destination ?? output);
-
-  const at = (own: 'info' | 'warn' | 'error' | 'fatal') => (fields: object, message: string) => {
-    const event = eventOf(message);
-    logger[own](event === undefined ? fields : { event, ...fields }, message);
-    if (own !== 'info') output?.flush();
-  };
-
-  return {
-    get level() {
-      return logger.level;
-    },
-    set level(next) {
-      logger.level = next;
-    },
-    debug: (fields, message) => logger.debug(fields, message),
-    info: at('info'),
-    warn: at('warn'),
-    error: at('error'),
-    fatal: at('fatal'),
-    ...(output && { flush: output.flush }),
-  };
-}
-
-let standard: Output | undefined;
-
-/** What waits is written when the process exits, also because of an error. */
-function standardOutput(): Output {
-  if (standard === undefined) {
-    standard = createOutput(pino.destination({ dest: 1, sync: true }));
-    process.on('exit', standard.flush);
-  }
-  return standard;
-}
-
-/** The same log, with these fields on each line. */
-export const withFields = (log: LogLines, own: object): LogLines => ({
-  info: (fields, message) => log.info({ ...own, ...fields }, message),
-  warn: (fields, message) => log.warn({ ...own, ...fields }, message),
-  error: (fields, message) => log.error({ ...own, ...fields }, message),
-});
+/** @param destination standard output when omitted */
+export const createLog = (
+  level: LogLevel,
+  destination?: Parameters<typeof createLogOf>[2],
+  options?: LogOptions,
+): Log => createLogOf(events, level, destination, options);

@@ -1,18 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
+import { serveHealth } from 'telemetry/healthServer.ts';
+import { withFields } from 'telemetry/log.ts';
 import { createMethodBackends } from '../backends/methodBackends.ts';
 import { endsWithin } from '../concurrency/within.ts';
 import { createDirectMethods } from '../hub/methods/directMethods.ts';
 import type { FileStorage } from '../hub/methods/fileStorage.ts';
 import { createHubAccess } from '../hub/methods/hubAccess.ts';
-import { type Log, withFields } from '../log/log.ts';
+import type { Log } from '../log/log.ts';
 import { createTroubles } from '../log/troubles.ts';
 import { openMetrics } from '../metrics/exposition.ts';
 import { namesIn } from '../metrics/metrics.ts';
 import { createInvocations } from '../observing/invocations.ts';
 import { observeBackends } from '../operations/backendGauges.ts';
 import { thisBuild } from '../operations/build.ts';
-import { startOperationsServer } from '../operations/http.ts';
 import { openAdmin } from '../operations/openAdmin.ts';
 import { tapRoute } from '../operations/tapRoute.ts';
 import type { MethodsSettings } from '../settings/config.ts';
@@ -92,13 +93,13 @@ export async function startFrontDoor(
   });
   const server = createServer({ handler, contract: contract(), tls: readCertificate(methods), log });
 
-  const health = await startOperationsServer(http.host, http.port, {
+  const health = await serveHealth(http.host, http.port, {
     missing: () => [
       ...(handler.isStopping() ? ['the end of the stop'] : []),
       ...(access.isGranted() ? [] : ['access to methods of the hub']),
     ],
     stuck: () => [],
-    metrics: metrics.answer,
+    metrics: metrics.text,
   });
   meter.observe('http.server.active_requests', () => [[handler.inProgress()]]);
   observeBackends(meter, backends.states);

@@ -1,9 +1,9 @@
+import type { Declaration } from 'telemetry/declaration.ts';
+import { processMetrics } from 'telemetry/processMetrics.ts';
 import { backendMetrics } from './declared/backends.ts';
-import type { Attribute, Declaration } from './declared/declaration.ts';
 import { messageMetrics } from './declared/messages.ts';
 import { methodMetrics } from './declared/methods.ts';
 import { partitionMetrics } from './declared/partitions.ts';
-import { processMetrics } from './declared/process.ts';
 import { readingMetrics } from './declared/reading.ts';
 import { replyMetrics } from './declared/replies.ts';
 
@@ -29,19 +29,6 @@ export const metrics = {
 } as const;
 
 export type MetricName = keyof typeof metrics;
-type Metric<N extends MetricName> = (typeof metrics)[N];
-type Kind = Declaration['kind'];
-
-/** The names of all metrics of a kind. */
-export type NameOf<K extends Kind> = { [N in MetricName]: Metric<N>['kind'] extends K ? N : never }[MetricName];
-
-type Values<A extends readonly Attribute[]> = Extract<
-  { -readonly [I in keyof A]: A[I] extends Attribute<infer V> ? V : never },
-  string[]
->;
-
-/** The values of a metric's attributes, in the order of their declaration. */
-export type ValuesOf<N extends MetricName> = Values<Metric<N>['attributes']>;
 
 const namesOf = <M extends object>(own: M) => Object.keys(own) as MetricName[];
 

@@ -1,6 +1,7 @@
 import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-http';
 import { MeterProvider, PeriodicExportingMetricReader, type PushMetricExporter } from '@opentelemetry/sdk-metrics';
-import { type Report, sourceOf } from './source.ts';
+import { createProducer, type Report } from './producer.ts';
+import { type Program, resourceOf } from './resource.ts';
 import type { MetricsWanted } from './standardVariables.ts';
 
 /** What becomes of each export; the exporter of the SDK tells nobody but its caller. */
@@ -26,14 +27,17 @@ const reporting = (exporter: PushMetricExporter, { failed, succeeded }: Outcome)
  * the start without a collector stays as fast as it is. The exporter reads their addresses and headers itself.
  * @returns sends the last values, and ends
  */
-export function sendToCollector(report: Report, wanted: MetricsWanted, outcome: Outcome): () => Promise<void> {
-  const { producer, resource } = sourceOf(report);
+export function sendToCollector(
+  report: Report & Program,
+  wanted: MetricsWanted,
+  outcome: Outcome,
+): () => Promise<void> {
   const reader = new PeriodicExportingMetricReader({
     exporter: reporting(new OTLPMetricExporter(), outcome),
     exportIntervalMillis: wanted.intervalMs,
     exportTimeoutMillis: wanted.timeoutMs,
-    metricProducers: [producer],
+    metricProducers: [createProducer(report)],
   });
-  const provider = new MeterProvider({ resource, readers: [reader] });
+  const provider = new MeterProvider({ resource: resourceOf(report), readers: [reader] });
   return () => provider.shutdown();
 }

@@ -7,18 +7,25 @@ import {
   type MetricData,
   type MetricProducer,
 } from '@opentelemetry/sdk-metrics';
-import type { Declaration } from './declared/declaration.ts';
-import type { MeterWithReadings, Reading } from './meter.ts';
-import type { Series } from './series.ts';
+import type { Declaration } from 'telemetry/declaration.ts';
+import type { Reading } from 'telemetry/meter.ts';
+import type { Series } from 'telemetry/series.ts';
+import type { MeterWithReadings } from './meter.ts';
 
 const scope = { name: 'device-messaging' };
+
+/** What is reported. */
+export interface Report {
+  readonly meter: Pick<MeterWithReadings, 'readings'>;
+  /** When counting began, in ms since 1970. */
+  readonly since: number;
+}
 
 /**
  * Gives the readings of the meter to the readers of OpenTelemetry's SDK. Its own instruments are not used: they
  * serialise the attributes at each record, and report series that are no longer observed (D96).
- * @param since when counting began, in ms since 1970
  */
-export function createProducer({ readings }: Pick<MeterWithReadings, 'readings'>, since: number): MetricProducer {
+export function createProducer({ meter, since }: Report): MetricProducer {
   const startTime = hrTimeOf(since);
   const resource = emptyResource(); // the readers use that of the provider
 
@@ -26,7 +33,7 @@ export function createProducer({ readings }: Pick<MeterWithReadings, 'readings'>
     async collect() {
       const endTime = hrTimeOf(Math.max(since, Date.now())); // the clock can be set back
       const errors: unknown[] = [];
-      const metrics = readings().flatMap((reading) => {
+      const metrics = meter.readings().flatMap((reading) => {
         try {
           return dataOf(reading, startTime, endTime);
         } catch (error) {

@@ -1,6 +1,7 @@
 import { within } from '../concurrency/within.ts';
 import type { Troubles } from '../log/troubles.ts';
-import type { Report } from './source.ts';
+import type { Report } from './producer.ts';
+import type { Program } from './resource.ts';
 import type { MetricsWanted } from './standardVariables.ts';
 
 /** The last export must not delay a stop. */
@@ -10,7 +11,11 @@ const source = 'metrics collector';
 const message = 'metrics cannot be sent to the collector';
 
 /** Sends metrics to the collector, if the standard variables ask for that. Nothing waits for it, and its failures are logged (D98). */
-export function startSending(report: Report, wanted: MetricsWanted, troubles: Troubles): { close(): Promise<void> } {
+export function startSending(
+  report: Report & Program,
+  wanted: MetricsWanted,
+  troubles: Troubles,
+): { close(): Promise<void> } {
   // The trouble lasts until an export succeeds, also between two attempts.
   const met = (fields: object) => troubles.met(source, { level: 'warn', message, fields, still: () => ({}) });
   const failed = (error: unknown) => met({ err: error });

@@ -1,4 +1,5 @@
-import { type Meter, statusValue } from '../metrics/meter.ts';
+import { statusValue } from 'telemetry/meter.ts';
+import type { Meter } from '../metrics/meter.ts';
 import {
   type BackendKey,
   backendNames,

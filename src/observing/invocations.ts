@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { statusValue } from 'telemetry/meter.ts';
 import type { Log } from '../log/log.ts';
-import { type Meter, statusValue } from '../metrics/meter.ts';
+import type { Meter } from '../metrics/meter.ts';
 import type { MethodFailure } from '../protocol/methodFailures.ts';
 import type { Taps, Tell } from '../tap/taps.ts';
 import { beginTrace, type Traces } from '../tracing/span.ts';

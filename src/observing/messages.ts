@@ -1,5 +1,5 @@
+import { other } from 'telemetry/declaration.ts';
 import type { Log } from '../log/log.ts';
-import { other } from '../metrics/declared/declaration.ts';
 import type { Meter } from '../metrics/meter.ts';
 import type { Arrival } from '../protocol/arrival.ts';
 import type { Reply } from '../protocol/c2d.ts';

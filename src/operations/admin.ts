@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type ClientLimits, createLimitedServer, type Listening, listen } from 'telemetry/listening.ts';
+import { printableJson } from 'telemetry/printable.ts';
 import { z } from 'zod';
-import { printableJson } from '../text/printable.ts';
 import { createAccess } from './adminAccess.ts';
-import { type ClientLimits, createLimitedServer, type Listening, listen } from './listening.ts';
 
 /** The admin port: JSON for people and their tools. */
 export type AdminServer = Listening;

@@ -1,4 +1,4 @@
-import { printable } from '../text/printable.ts';
+import { printable } from 'telemetry/printable.ts';
 import type { Filed } from './choice.ts';
 import type { Replayed } from './replay.ts';
 

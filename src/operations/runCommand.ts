@@ -1,5 +1,5 @@
+import { printable } from 'telemetry/printable.ts';
 import { ConfigurationError } from '../settings/config.ts';
-import { printable } from '../text/printable.ts';
 
 /**
  * Runs an operator's command with the arguments of the process. What it throws is printed as a sentence.

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { parseArgs } from 'node:util';
+import { printable, printableJson } from 'telemetry/printable.ts';
 import type { DeadLetter } from '../deadLetters/deadLetter.ts';
 import { openDeadLetters } from '../deadLetters/open.ts';
 import type { DeadLetters } from '../deadLetters/store.ts';
@@ -9,7 +10,6 @@ import { type Choice, chosenLetters } from '../operations/choice.ts';
 import { lineOf, summaryOf } from '../operations/lines.ts';
 import { rememberingFailures, replay } from '../operations/replay.ts';
 import { ConfigurationError, configDirectory, readSettings, type Settings } from '../settings/config.ts';
-import { printable, printableJson } from '../text/printable.ts';
 import { openTraces } from '../tracing/open.ts';
 import { createHandling } from './handling.ts';
 

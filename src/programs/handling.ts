@@ -1,3 +1,4 @@
+import { withFields } from 'telemetry/log.ts';
 import { type Backends, createBackends } from '../backends/backends.ts';
 import { openDeadLetters } from '../deadLetters/open.ts';
 import type { DeadLetters } from '../deadLetters/store.ts';
@@ -6,7 +7,7 @@ import { createRequirements, type RequirementOf } from '../dispatch/requirements
 import { createReplies, type Replies } from '../hub/replies/replies.ts';
 import { newServiceClient } from '../hub/replies/serviceConnection.ts';
 import { cureHubSdks } from '../hub/sdkCures.ts';
-import { type Log, withFields } from '../log/log.ts';
+import type { Log } from '../log/log.ts';
 import { createTroubles } from '../log/troubles.ts';
 import { type Meter, noMeter } from '../metrics/meter.ts';
 import type { Settings } from '../settings/config.ts';

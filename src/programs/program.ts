@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
+import { switchLevelOnSignal } from 'telemetry/levelSwitch.ts';
 import type { Message } from '../log/events.ts';
-import { switchLevelOnSignal } from '../log/levelSwitch.ts';
 import { createLog, type Log } from '../log/log.ts';
 import { thisBuild } from '../operations/build.ts';
 import { ConfigurationError, type MethodsSettings, type Settings, settingDocs } from '../settings/config.ts';

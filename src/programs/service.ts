@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { serveHealth } from 'telemetry/healthServer.ts';
+import { withFields } from 'telemetry/log.ts';
 import { createStandstillWatch } from '../concurrency/standstill.ts';
 import { createArrivals } from '../dispatch/recognition.ts';
 import { createBudget } from '../engine/budget/budget.ts';
@@ -8,11 +10,10 @@ import { openSpool } from '../engine/spool/spool.ts';
 import { balanceLimits } from '../hub/reading/balance.ts';
 import { createConsumer } from '../hub/reading/consumer.ts';
 import { openStore } from '../hub/stores/openStore.ts';
-import { type Log, withFields } from '../log/log.ts';
+import type { Log } from '../log/log.ts';
 import { type Metrics, openMetrics } from '../metrics/exposition.ts';
 import { thisBuild } from '../operations/build.ts';
 import { observeService } from '../operations/gauges.ts';
-import { startOperationsServer } from '../operations/http.ts';
 import { openAdmin } from '../operations/openAdmin.ts';
 import { serviceRoutes } from '../operations/serviceRoutes.ts';
 import { tapRoute } from '../operations/tapRoute.ts';
@@ -117,10 +118,10 @@ export async function startService(
 
   const standstill = createStandstillWatch(standstillMs(scaling.expirySeconds), consumer.stoodStill);
 
-  const server = await startOperationsServer(http.host, http.port, {
+  const server = await serveHealth(http.host, http.port, {
     missing: () => [...consumer.missing(), ...replies.missing()],
     stuck: () => (consumer.silentForMs() < stuckAfterMs ? [] : ['an answer of the hub or the checkpoint store']),
-    metrics: metrics.answer,
+    metrics: metrics.text,
   });
   observeService(meter, { budget: overall, pace, consumer, backends, sender: replies.sender });
   log.info({ port: server.port }, 'health is served at /livez and /readyz');

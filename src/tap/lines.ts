@@ -1,5 +1,5 @@
-import { createScrub } from '../log/scrub.ts';
-import { printableJson } from '../text/printable.ts';
+import { printableJson } from 'telemetry/printable.ts';
+import { createScrub } from 'telemetry/scrub.ts';
 import { coverSecrets, piecesOf, uncovered } from '../text/secretPieces.ts';
 import { isSecretName, redactedJson } from './redactedJson.ts';
 import type { Bodies } from './taps.ts';

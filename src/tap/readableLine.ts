@@ -1,4 +1,4 @@
-import { printable } from '../text/printable.ts';
+import { printable } from 'telemetry/printable.ts';
 
 const colours: Readonly<Record<string, number>> = {
   read: 36,

@@ -1,5 +1,5 @@
 import { rmSync } from 'node:fs';
-import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { onExit } from '../../sandbox/service/onExit.ts';
@@ -19,6 +19,7 @@ const limitMs = 5 * 60_000;
 const project = resolve(import.meta.dirname, '../..');
 const copied = [
   'src',
+  'telemetry',
   'config',
   'package.json',
   'tsconfig.json',
@@ -44,13 +45,13 @@ export async function buildApart(sabotage?: Sabotage): Promise<Build> {
   };
   try {
     for (const name of copied) await cp(join(project, name), join(directory, name), { recursive: true });
-    await symlink(join(project, 'node_modules'), join(directory, 'node_modules'));
+    await linkPackages(join(project, 'node_modules'), join(directory, 'node_modules'));
     if (sabotage) await apply(sabotage, directory);
     const run = (script: string, ...options: string[]) => runScript(directory, building.signal, script, ...options);
     await run('node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json').catch(({ message }) => {
       throw new Error(`The service does not compile${sabotage ? ` with ${sabotage.name}` : ''}:\n${message}`);
     });
-    await run('scripts/build.js');
+    await run('scripts/build.js', 'service');
     return { directory, remove };
   } catch (error) {
     await remove();
@@ -64,6 +65,14 @@ async function runScript(cwd: string, signal: AbortSignal, ...script: readonly s
   const listener = () => (chunk: Uint8Array) => void said.push(chunk);
   const why = await runStep([process.execPath, ...script], { cwd, signal, limitMs, listener });
   if (why !== undefined) throw new Error(`${Buffer.concat(said)}\n${why}`);
+}
+
+/** The packages of the checkout; those of its own that the service needs are copied, too. */
+async function linkPackages(from: string, to: string): Promise<void> {
+  await mkdir(to);
+  const others = (await readdir(from)).filter((name) => !copied.includes(name));
+  await Promise.all(others.map((name) => symlink(join(from, name), join(to, name))));
+  await symlink(join(to, '..', 'telemetry'), join(to, 'telemetry'));
 }
 
 async function apply({ file, find, replace }: Sabotage, directory: string): Promise<void> {

@@ -333,7 +333,7 @@ export const proven: Denials = {
     ],
     [
       'loses its place within some seconds',
-      'operations/slowClients.test › cuts a client off that does not read its answer',
+      'telemetry/slowClients.test › cuts a client off that does not read its answer',
     ],
     ['the service drops nothing', 'hub/sender.test › tries one reply each minute, and drops none'],
     [

@@ -1,7 +1,7 @@
+import type { Declaration } from 'telemetry/declaration.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { envelope } from '../../sandbox/stories/wire.ts';
 import { prometheusNameOf } from '../../scripts/metricsPage.ts';
-import type { Declaration } from '../../src/metrics/declared/declaration.ts';
 import { declarationOf, namesIn } from '../../src/metrics/metrics.ts';
 import { appendEvent } from '../support/appendEvent.ts';
 import { parseMetrics, type Sample, sampleOf } from '../support/promText.ts';

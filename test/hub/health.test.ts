@@ -60,7 +60,7 @@ it('A service that stops sends its last metrics, and its last line has what they
   let succeeded = 7;
   const { stop, lines } = await serviceWithoutHub({
     meter: noMeter,
-    answer: undefined,
+    text: undefined,
     summary: () => ({ succeeded }),
     async close() {
       succeeded += 1; // what is counted until then is in the line

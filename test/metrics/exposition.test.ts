@@ -1,5 +1,4 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { serveHealth } from 'telemetry/healthServer.ts';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type Metrics, openMetrics } from '../../src/metrics/exposition.ts';
 import { noMeter } from '../../src/metrics/meter.ts';
@@ -14,15 +13,14 @@ let text: () => Promise<string>;
 let close: () => Promise<void>;
 beforeEach(async () => {
   metrics = open();
-  const server = createServer((request, response) => metrics.answer?.(request, response));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/metrics`;
+  const server = await serveHealth('127.0.0.1', 0, { missing: () => [], metrics: metrics.text });
+  const url = `http://127.0.0.1:${server.port}/metrics`;
   text = async () => {
     const response = await fetch(url);
     expect(response.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');
     return response.text();
   };
-  close = () => new Promise((resolve) => server.close(() => resolve()));
+  close = server.close;
 });
 afterEach(async () => {
   await metrics.close();
@@ -118,6 +116,6 @@ it('has the event loop delay, without the interval of the measurement', async ()
 
 it('is switched off as a whole by OTEL_SDK_DISABLED', async () => {
   const off = open({ OTEL_SDK_DISABLED: 'True', OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9' });
-  expect([off.meter, off.answer, off.summary()]).toEqual([noMeter, undefined, {}]);
+  expect([off.meter, off.text, off.summary()]).toEqual([noMeter, undefined, {}]);
   await off.close();
 });

@@ -68,6 +68,16 @@ it('sends the metrics to the collector at intervals, as OTLP has it', async () =
   expect(JSON.stringify(collector.metrics)).not.toContain(canary);
 });
 
+it('sends the other metrics when one cannot be read', async () => {
+  const { meter } = open();
+  meter.observe('device_messaging.unfinished.messages', () => {
+    throw new Error('unforeseen');
+  });
+  await received();
+  expect(latest('device_messaging.unfinished.messages')).toBeUndefined();
+  expect(latest('process.uptime')).toMatchObject({ gauge: { dataPoints: [{ asDouble: expect.any(Number) }] } });
+});
+
 it('sends the last values when it is closed', async () => {
   const { meter, close } = open();
   await received();

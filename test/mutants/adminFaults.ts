@@ -90,8 +90,8 @@ export const adminFaults: readonly Fault[] = [
     caughtBy: 'that a message is left when its partition is taken from us during a call',
   }),
   ...inFile(
-    'src/operations/listening.ts',
-    ['test/operations/slowClients.test.ts'],
+    'telemetry/src/listening.ts',
+    ['test/telemetry/slowClients.test.ts'],
     {
       fault: 'waits for clients that do not read',
       find: 'setTimeout(() => response.destroy(), answerMs)',
@@ -105,13 +105,13 @@ export const adminFaults: readonly Fault[] = [
       caughtBy: 'sends its headers byte by byte',
     },
   ),
-  ...inFile('src/operations/admin.ts', ['test/operations/slowClients.test.ts'], {
+  ...inFile('src/operations/admin.ts', ['test/telemetry/slowClients.test.ts'], {
     fault: 'accepts any number of connections',
     find: '  server.maxConnections = mostConnections;\n',
     replace: '  void mostConnections;\n',
     caughtBy: 'has 32 places and no more',
   }),
-  ...inFile('src/operations/admin.ts', ['test/operations/slowClients.test.ts'], {
+  ...inFile('src/operations/admin.ts', ['test/telemetry/slowClients.test.ts'], {
     fault: 'ends the tap after the time of an answer',
     find: '      takeTime();\n',
     replace: '',

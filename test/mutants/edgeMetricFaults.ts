@@ -2,7 +2,7 @@ import type { Fault } from './faults.ts';
 import { inFile } from './inFile.ts';
 
 const metrics = ['test/edge/metrics.test.ts'];
-const exposition = ['test/edge/exposition.test.ts'];
+const exposition = ['test/telemetry/exposition.test.ts'];
 const everyMetric = ['test/metrics/everyMetric.test.ts'];
 const numbers = 'each number is told under its own name, with its own labels';
 
@@ -53,25 +53,25 @@ export const edgeMetricFaults: readonly Fault[] = [
     },
   ),
   ...inFile(
-    'edge/src/metrics/exposition.ts',
+    'telemetry/src/exposition.ts',
     exposition,
     {
       fault: 'writes buckets that are not cumulative',
       find: 'count += one.buckets[index] ?? 0;',
       replace: 'count = one.buckets[index] ?? 0;',
-      caughtBy: 'writes metrics as the library of the service does',
+      caughtBy: 'writes help, kind, labels and numbers of every kind of metric',
     },
     {
       fault: 'does not escape quotes in metrics',
       find: `.replaceAll('"', '\\\\"')`,
       replace: '',
-      caughtBy: 'writes metrics as the library of the service does',
+      caughtBy: 'writes help, kind, labels and numbers of every kind of metric',
     },
     {
       fault: 'serves no metric when one cannot be read',
       find: 'return [];\n  }\n}',
       replace: "throw new Error('a metric cannot be read');\n  }\n}",
-      caughtBy: 'that cannot be read leaves out only itself',
+      caughtBy: 'leaves out only the metric that cannot be read',
     },
   ),
   ...inFile('edge/src/invocations/proxy.ts', everyMetric, {
@@ -108,7 +108,7 @@ export const edgeMetricFaults: readonly Fault[] = [
     replace: 'problems.length > 0 ? 0 : 1',
     caughtBy: numbers,
   }),
-  ...inFile('edge/src/metrics/exposition.ts', everyMetric, {
+  ...inFile('telemetry/src/exposition.ts', everyMetric, {
     fault: 'gives a value of a label to the one before it',
     find: "values[index] ?? ''",
     replace: "values[index + 1] ?? ''",

@@ -3,9 +3,9 @@ import { inFile } from './inFile.ts';
 
 const counted = ['test/dispatch/handledMetrics.test.ts'];
 const reading = ['test/hub/readingMetrics.test.ts'];
-const meter = ['test/metrics/meter.test.ts'];
+const meter = ['test/telemetry/meter.test.ts'];
 const every = ['test/metrics/everyMetric.test.ts'];
-const exposed = ['test/metrics/exposition.test.ts'];
+const collected = ['test/metrics/otlp.test.ts'];
 
 /** In what is counted, and in how it is reported. */
 export const metricFaults: readonly Fault[] = [
@@ -84,7 +84,7 @@ export const metricFaults: readonly Fault[] = [
     caughtBy: 'reported as read once',
   }),
   ...inFile(
-    'src/metrics/series.ts',
+    'telemetry/src/series.ts',
     meter,
     {
       fault: 'takes any number of series',
@@ -99,17 +99,17 @@ export const metricFaults: readonly Fault[] = [
       caughtBy: 'at 0 before anything is counted',
     },
   ),
-  ...inFile('src/metrics/meter.ts', meter, {
+  ...inFile('telemetry/src/meter.ts', meter, {
     fault: 'puts a value at a bound into the next bucket',
     find: 'value > (bounds[bucket] as number)',
     replace: 'value >= (bounds[bucket] as number)',
     caughtBy: 'whose bound it does not exceed',
   }),
-  ...inFile('src/metrics/producer.ts', exposed, {
+  ...inFile('src/metrics/producer.ts', collected, {
     fault: 'reports nothing when one metric cannot be read',
     find: 'errors.push(error); // the other metrics are reported all the same',
     replace: 'throw error;',
-    caughtBy: 'serves the other metrics when one cannot be read',
+    caughtBy: 'sends the other metrics when one cannot be read',
   }),
   ...inFile('src/operations/gauges.ts', every, {
     fault: 'takes replies that are sent for replies that wait',

@@ -187,7 +187,7 @@ export const outageFaults: readonly Fault[] = [
     replace: "url?.username === ''",
     caughtBy: 'INFORMATION_MODEL_URL=https://:pass@im.example is refused',
   }),
-  ...inFile('src/log/scrub.ts', ['test/log/log.test.ts'], {
+  ...inFile('telemetry/src/scrub.ts', ['test/log/log.test.ts'], {
     fault: 'logs the password of an address without a user',
     find: '[^\\s/@"\'<>]*@/g',
     replace: '[^\\s/@"\'<>:]+(?::[^\\s/@"\'<>]*)?@/g',
@@ -299,7 +299,7 @@ export const outageFaults: readonly Fault[] = [
       caughtBy: 'a key is no value',
     },
   ),
-  ...inFile('src/log/log.ts', ['test/text/printable.test.ts'], {
+  ...inFile('telemetry/src/log.ts', ['test/telemetry/printable.test.ts'], {
     fault: 'writes characters that steer a terminal to the log',
     find: ': printableJson;',
     replace: ': (json: string) => json;',

@@ -37,14 +37,8 @@ export const stateFaults: readonly Fault[] = [
     replace: '',
     caughtBy: 'how often it could not be written',
   }),
-  ...inFile('src/operations/http.ts', ['test/operations/http.test.ts'], {
+  ...inFile('telemetry/src/healthServer.ts', ['test/telemetry/healthServer.test.ts'], {
     fault: 'forgets that it has been ready',
-    find: 'hasBeenReady ||= waitingFor.length === 0;',
-    replace: 'hasBeenReady = waitingFor.length === 0;',
-    caughtBy: 'has started when it was ready once',
-  }),
-  ...inFile('edge/src/operations/health.ts', ['test/edge/health.test.ts'], {
-    fault: 'forgets that the edge proxy has been ready',
     find: 'hasBeenReady ||= waitingFor.length === 0;',
     replace: 'hasBeenReady = waitingFor.length === 0;',
     caughtBy: 'has started when it was ready once',

@@ -47,7 +47,7 @@ it('has the state of each partition', () => {
 
 it('leaves out a lag that is not known yet: 0 would say that there is none', async () => {
   const { meter } = observed(stateOf('0', { lagEvents: undefined, lagSeconds: undefined }));
-  const { resourceMetrics } = await createProducer(meter, Date.now()).collect();
+  const { resourceMetrics } = await createProducer({ meter, since: Date.now() }).collect();
   const names = resourceMetrics.scopeMetrics.flatMap(({ metrics }) => metrics.map(({ descriptor }) => descriptor.name));
   expect(names.filter((name) => name.includes('.lag.'))).toEqual([]);
   expect(names).toContain('device_messaging.partition.suspects');
@@ -56,7 +56,7 @@ it('leaves out a lag that is not known yet: 0 would say that there is none', asy
 
 it('walks over what waits once for each collection', async () => {
   const { meter, asked } = observed(stateOf('0'));
-  const { collect } = createProducer(meter, Date.now());
+  const { collect } = createProducer({ meter, since: Date.now() });
   await collect();
   expect(asked.times).toBe(1);
   await collect();

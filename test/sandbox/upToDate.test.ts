@@ -5,7 +5,14 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { isUpToDate } from '../../sandbox/service/upToDate.ts';
 
 const files = [
-  ...['src/programs/main.ts', 'src/hub/reader.ts', 'scripts/build.js', 'scripts/run/sourceMap.js', 'edge/src/main.ts'],
+  ...[
+    'src/programs/main.ts',
+    'src/hub/reader.ts',
+    'scripts/build.js',
+    'scripts/run/sourceMap.js',
+    'edge/src/main.ts',
+    'telemetry/src/log.ts',
+  ],
   ...['tsconfig.json', 'tsconfig.build.json', 'edge/tsconfig.json'],
 ];
 const programs = ['dist/main.js', 'edge/dist/main.js'];
@@ -18,7 +25,8 @@ beforeEach(() => {
     mkdirSync(join(directory, dirname(file)), { recursive: true });
     writeFileSync(join(directory, file), '');
   }
-  for (const path of [...files, 'src', 'src/hub', 'src/programs', 'edge/src']) at(path, 1_000);
+  for (const path of [...files, 'src', 'src/hub', 'src/programs', 'edge/src', 'telemetry', 'telemetry/src'])
+    at(path, 1_000);
   for (const path of programs) at(path, 2_000);
 });
 afterEach(() => rmSync(directory, { recursive: true }));

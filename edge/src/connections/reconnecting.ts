@@ -1,4 +1,5 @@
-import { type Meter, noMeter } from '../metrics/meter.ts';
+import { noMeter } from 'telemetry/meter.ts';
+import type { Meter } from '../metrics/metrics.ts';
 import type { Message } from '../operations/events.ts';
 import type { Log } from '../operations/log.ts';
 import { errorMessage } from './errorMessage.ts';

@@ -1,7 +1,8 @@
+import { statusValue } from 'telemetry/meter.ts';
 import type { Module } from '../configuration/moduleSchema.ts';
 import type { Configuration } from '../configuration/read.ts';
 import type { SignedFile } from '../hub/invocation.ts';
-import { type Meter, statusValue } from '../metrics/meter.ts';
+import type { Meter } from '../metrics/metrics.ts';
 import { DownloadError, type DownloadOptions, download, isFileSystemError } from './download.ts';
 import { urlProblem } from './fileUrl.ts';
 import { createModuleFolder, type ModuleFolder, type Reservation } from './moduleFolder.ts';

@@ -1,4 +1,5 @@
 import sdk from 'azure-iot-device';
+import { noMeter } from 'telemetry/meter.ts';
 import { errorMessage } from '../connections/errorMessage.ts';
 import {
   type Backoff,
@@ -7,7 +8,7 @@ import {
   type Reconnecting,
   unlessAborted,
 } from '../connections/reconnecting.ts';
-import { type Meter, noMeter } from '../metrics/meter.ts';
+import type { Meter } from '../metrics/metrics.ts';
 import type { Log } from '../operations/log.ts';
 import type { MethodResponse } from './methodResponse.ts';
 import { methodTransport } from './methodTransport.ts';

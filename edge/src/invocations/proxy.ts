@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { DownloadedFiles, FileInputs } from '../files/fileInputs.ts';
 import { type Invocation, methodNameProblem, readInvocation } from '../hub/invocation.ts';
 import { failure, type MethodResponse } from '../hub/methodResponse.ts';
-import type { Meter } from '../metrics/meter.ts';
+import type { Meter } from '../metrics/metrics.ts';
 import type { BrokerConnection } from '../modules/brokerConnection.ts';
 import type { DroppedReplies, DropReason } from '../modules/droppedReplies.ts';
 import { createPendingReplies } from '../modules/pendingReplies.ts';

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { Configuration } from '../configuration/read.ts';
 import { createFileInputs, type Folders } from '../files/fileInputs.ts';
-import type { Meter } from '../metrics/meter.ts';
+import type { Meter } from '../metrics/metrics.ts';
 import { createReplyTopics, type ReplyTopics } from '../modules/replyTopics.ts';
 import { createRouter } from '../modules/routing.ts';
 import type { Log } from '../operations/log.ts';

@@ -2,7 +2,7 @@ import mqtt, { type IClientOptions } from 'mqtt';
 import type { Configuration } from '../configuration/read.ts';
 import { errorMessage } from '../connections/errorMessage.ts';
 import { type Backoff, type Connection, createReconnecting, type Reconnecting } from '../connections/reconnecting.ts';
-import type { Meter } from '../metrics/meter.ts';
+import type { Meter } from '../metrics/metrics.ts';
 import type { Log } from '../operations/log.ts';
 import { watchPacketSizes } from './packetSizes.ts';
 import type { Reply } from './reply.ts';

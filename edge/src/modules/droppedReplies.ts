@@ -1,4 +1,4 @@
-import type { Meter } from '../metrics/meter.ts';
+import type { Meter } from '../metrics/metrics.ts';
 import type { Message } from '../operations/events.ts';
 import type { Log } from '../operations/log.ts';
 

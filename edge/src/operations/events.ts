@@ -1,3 +1,5 @@
+import { type EventLevel, error, fatal, info, type MessageOf, warn } from 'telemetry/events.ts';
+
 /**
  * The lines of the log: a closed list. The names are an interface: operators look for them. `docs/log-events.md` says what
  * causes each, and what to do.
@@ -38,34 +40,5 @@ export const events = {
   'method.failed_unforeseen': error('unforeseen failure'),
 } as const;
 
-type EventName = keyof typeof events;
-export type EventLevel = 'info' | 'warn' | 'error' | 'fatal';
-
 /** The texts of the lines of a level. */
-export type Message<L extends EventLevel = EventLevel> = {
-  [E in EventName]: Extract<(typeof events)[E]['levels'][number], L> extends never
-    ? never
-    : (typeof events)[E]['message'];
-}[EventName];
-
-const names: ReadonlyMap<string, string> = new Map(
-  Object.entries(events).map(([name, { message }]) => [message, name]),
-);
-
-export const eventOf = (message: Message): string | undefined => names.get(message);
-
-function info<const M extends string>(message: M) {
-  return { levels: ['info'], message } as const;
-}
-
-function warn<const M extends string>(message: M) {
-  return { levels: ['warn'], message } as const;
-}
-
-function error<const M extends string>(message: M) {
-  return { levels: ['error'], message } as const;
-}
-
-function fatal<const M extends string>(message: M) {
-  return { levels: ['fatal'], message } as const;
-}
+export type Message<L extends EventLevel = EventLevel> = MessageOf<typeof events, L>;

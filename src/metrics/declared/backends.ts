@@ -1,6 +1,6 @@
+import { closed, counter, gauge, histogram, open, updowncounter } from 'telemetry/declaration.ts';
 import { type BackendKey, backendNames, methods, operations, transportFaults } from '../../protocol/backendCalls.ts';
 import { requestBuckets } from './buckets.ts';
-import { closed, counter, gauge, histogram, open, updowncounter } from './declaration.ts';
 
 const backend = closed('device_messaging.backend', 'which backend', Object.keys(backendNames) as BackendKey[]);
 

@@ -1,6 +1,6 @@
+import { closed, counter, histogram, open, updowncounter } from 'telemetry/declaration.ts';
 import { faults, type ResultCode, resultCodes } from '../../protocol/codes.ts';
 import { longBuckets } from './buckets.ts';
-import { closed, counter, histogram, open, updowncounter } from './declaration.ts';
 
 const message = open('device_messaging.message', 'name of the message in the catalogue; `_OTHER` for any other');
 const generation = closed('device_messaging.generation', 'generation of the message', ['V1', 'V2']);

@@ -1,6 +1,6 @@
+import { closed, histogram, open, updowncounter } from 'telemetry/declaration.ts';
 import { failures, hubFailures, type Reason } from '../../protocol/methodFailures.ts';
 import { requestBuckets } from './buckets.ts';
-import { closed, histogram, open, updowncounter } from './declaration.ts';
 
 const constants = {
   'http.request.method': 'POST',

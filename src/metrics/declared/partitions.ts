@@ -1,4 +1,4 @@
-import { closed, gauge, open, updowncounter } from './declaration.ts';
+import { closed, gauge, open, updowncounter } from 'telemetry/declaration.ts';
 
 const partition = open(
   'messaging.destination.partition.id',

@@ -1,4 +1,4 @@
-import { closed, counter } from './declaration.ts';
+import { closed, counter } from 'telemetry/declaration.ts';
 
 /** Partitions of the hub that this instance reads. */
 export const readingMetrics = {

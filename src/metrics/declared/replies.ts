@@ -1,6 +1,6 @@
+import { closed, counter, gauge, histogram, updowncounter } from 'telemetry/declaration.ts';
 import { dropReasons, refusalReasons } from '../../protocol/delivery.ts';
 import { requestBuckets } from './buckets.ts';
-import { closed, counter, gauge, histogram, updowncounter } from './declaration.ts';
 
 /** Replies to devices. */
 export const replyMetrics = {

@@ -3,16 +3,15 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import type { RequestListener } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createExposition } from 'telemetry/exposition.ts';
+import { observeProcess } from 'telemetry/processGauges.ts';
 import { vi } from 'vitest';
 import type { Configuration } from '../../../edge/src/configuration/read.ts';
 import { createReconnecting } from '../../../edge/src/connections/reconnecting.ts';
 import { createConcurrencyLimit } from '../../../edge/src/invocations/concurrencyLimit.ts';
 import { createProxy } from '../../../edge/src/invocations/proxy.ts';
 import { createSetups } from '../../../edge/src/invocations/setups.ts';
-import { createExposition } from '../../../edge/src/metrics/exposition.ts';
-import { createMeter, type Meter } from '../../../edge/src/metrics/meter.ts';
-import { declarationOf, mainNames } from '../../../edge/src/metrics/metrics.ts';
-import { observeProcess } from '../../../edge/src/metrics/processGauges.ts';
+import { createMeter, type Meter, metrics } from '../../../edge/src/metrics/metrics.ts';
 import { createDroppedReplies } from '../../../edge/src/modules/droppedReplies.ts';
 import type { Reply } from '../../../edge/src/modules/reply.ts';
 import { createLog } from '../../../edge/src/operations/log.ts';
@@ -266,9 +265,8 @@ const file = (ms: number, status: number | undefined, type = ''): Points => ({
 export async function edgeNumbers(): Promise<Readonly<Record<string, Points>>> {
   const meter = createMeter();
   await record(meter);
-  const samples = parseMetrics(createExposition(meter, '1.0.0')());
-  const numbers = mainNames.map((name) => {
-    const declaration = declarationOf(name);
+  const samples = parseMetrics(createExposition(meter, {})());
+  const numbers = Object.entries(metrics).map(([name, declaration]) => {
     const printed = `${prometheusNameOf(name, declaration)}${declaration.kind === 'histogram' ? '_sum' : ''}`;
     const points = samples
       .filter((sample) => sample.name === printed)

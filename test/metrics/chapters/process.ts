@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks';
+import { observeProcess } from 'telemetry/processGauges.ts';
 import { vi } from 'vitest';
-import { observeProcess } from '../../../src/metrics/processGauges.ts';
 import type { Chapter } from '../support/points.ts';
 
 /** Gives the process numbers that are known; Node's own measurements are replaced by `measured.ts`. */

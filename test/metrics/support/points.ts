@@ -14,7 +14,7 @@ export interface Chapter {
 
 /** What a collector is told, but for the attributes that are the same on each point of a metric. */
 export async function pointsOf(meter: MeterWithReadings): Promise<Record<string, Points>> {
-  const { resourceMetrics, errors } = await createProducer(meter, Date.now()).collect();
+  const { resourceMetrics, errors } = await createProducer({ meter, since: Date.now() }).collect();
   if (errors.length > 0) throw new AggregateError(errors);
   const constantsOf = new Map(meter.readings().map(({ name, declaration }) => [String(name), declaration.constants]));
   return Object.fromEntries(

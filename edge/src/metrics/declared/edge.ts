@@ -1,4 +1,4 @@
-import { closed, counter, gauge, histogram, open, updowncounter } from './declaration.ts';
+import { closed, counter, gauge, histogram, open, updowncounter } from 'telemetry/declaration.ts';
 
 const module = open('device_messaging.module', 'the module, as in the configuration; absent when none was found');
 const peer = closed('device_messaging.peer', 'the hub, or the broker of the device', ['hub', 'broker']);

@@ -1,6 +1,7 @@
+import { statusValue } from 'telemetry/meter.ts';
+import { mostSeries } from 'telemetry/series.ts';
 import { expect, it } from 'vitest';
-import { createMeter, noMeter, statusValue } from '../../src/metrics/meter.ts';
-import { mostSeries } from '../../src/metrics/series.ts';
+import { createMeter, noMeter } from '../../src/metrics/meter.ts';
 import { readingOf } from '../support/readings.ts';
 
 const seriesOf = (meter: ReturnType<typeof createMeter>, name: string) => [

@@ -1,6 +1,7 @@
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
 import { getHeapSpaceStatistics } from 'node:v8';
 import type { Meter } from './meter.ts';
+import type { processMetrics } from './processMetrics.ts';
 
 const delayValues = ['min', 'max', 'mean', 'stddev', 'p50', 'p90', 'p99'] as const;
 type Delays = Readonly<Record<(typeof delayValues)[number], number>>;
@@ -12,7 +13,7 @@ const resolutionMs = 20;
 const sameLookMs = 1_000;
 
 /** Registers the metrics of the process. @returns ends the measuring */
-export function observeProcess(meter: Meter): () => void {
+export function observeProcess(meter: Meter<typeof processMetrics>): () => void {
   const histogram = monitorEventLoopDelay({ resolution: resolutionMs });
   histogram.enable();
   let lookedAt = Number.NEGATIVE_INFINITY;

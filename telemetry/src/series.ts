@@ -1,4 +1,4 @@
-import { type Declaration, other } from './declared/declaration.ts';
+import { type Declaration, other } from './declaration.ts';
 
 /** One series: the number, or the histogram, for certain values of the attributes. */
 export interface Series {

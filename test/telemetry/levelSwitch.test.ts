@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events';
+import { switchLevelOnSignal } from 'telemetry/levelSwitch.ts';
 import { expect, it } from 'vitest';
-import { switchLevelOnSignal } from '../../src/log/levelSwitch.ts';
 import { createLog } from '../../src/log/log.ts';
 
 it('switches to debug and back to the level of the settings, and says so in both lines', () => {

@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { createOutput } from 'telemetry/output.ts';
 import { describe, expect, it } from 'vitest';
 import { endWithUs } from '../../sandbox/service/endWithUs.ts';
 import { launcher } from '../../sandbox/state/directories.ts';
-import { createOutput } from '../../src/log/output.ts';
 
 function setUp() {
   const written: string[] = [];

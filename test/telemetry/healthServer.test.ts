@@ -1,12 +1,21 @@
 import { connect } from 'node:net';
+import { serveHealth } from 'telemetry/healthServer.ts';
+import type { Listening } from 'telemetry/listening.ts';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
-import { type OperationsServer, startOperationsServer } from '../../src/operations/http.ts';
 
-let server: OperationsServer;
+let server: Listening;
 let missing: string[] = [];
 let stuck: string[] = [];
+let remarks = {};
 beforeAll(async () => {
-  server = await startOperationsServer('127.0.0.1', 0, { missing: () => missing, stuck: () => stuck });
+  server = await serveHealth('127.0.0.1', 0, {
+    missing: () => missing,
+    stuck: () => stuck,
+    remarks: () => remarks,
+    metrics: () => {
+      throw new Error('unforeseen');
+    },
+  });
 });
 afterAll(() => server.close());
 
@@ -29,10 +38,30 @@ it('is ready when nothing is missing, and says what is otherwise', async () => {
   expect((await get('/readyz', 'HEAD'))[0]).toBe(200);
 });
 
+it('tells further remarks with whether it is ready', async () => {
+  remarks = { refusedConfiguration: ['line 3: modules[0].id: is missing'] };
+  missing = [];
+  expect(await get('/readyz')).toEqual([200, { status: 'ready', ...remarks }]);
+  missing = ['the hub: no answer'];
+  expect(await get('/readyz')).toEqual([503, { status: 'not ready', waitingFor: missing, ...remarks }]);
+});
+
+it('lives as long as it responds when nothing can be stuck', async () => {
+  const own = await serveHealth('127.0.0.1', 0, { missing: () => ['the broker'] });
+  onTestFinished(() => own.close());
+  expect((await fetch(`http://127.0.0.1:${own.port}/livez`)).status).toBe(200);
+  expect((await fetch(`http://127.0.0.1:${own.port}/metrics`)).status).toBe(404);
+});
+
+it('answers 500 when the metrics cannot be read, and goes on', async () => {
+  expect(await get('/metrics')).toEqual([500, { error: 'the metrics cannot be read' }]);
+  expect((await get('/startupz'))[0]).toBe(200);
+});
+
 it('has started when it was ready once, whatever is missing since then', async () => {
   stuck = [];
   missing = ['access'];
-  const own = await startOperationsServer('127.0.0.1', 0, { missing: () => missing, stuck: () => stuck });
+  const own = await serveHealth('127.0.0.1', 0, { missing: () => missing, stuck: () => stuck });
   onTestFinished(() => own.close());
   const ask = async (path: string) => {
     const response = await fetch(`http://127.0.0.1:${own.port}${path}`);

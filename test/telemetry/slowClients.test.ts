@@ -1,10 +1,9 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
+import { serveHealth } from 'telemetry/healthServer.ts';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { serveHealth } from '../../edge/src/operations/health.ts';
 import { startAdminServer } from '../../src/operations/admin.ts';
-import { startOperationsServer } from '../../src/operations/http.ts';
 
 /** Short, so that a client which is too slow is cut off soon. */
 const limits = { headersMs: 150, requestMs: 300, answerMs: 200, idleMs: 100 };
@@ -26,17 +25,10 @@ const routes = {
   },
 };
 const admin = () => startAdminServer({ host: here, port: 0, token: '', about: {}, routes, limits });
-const healthy = { missing: () => [], stuck: () => [] };
 const servers = {
   'the admin port': { start: admin, largest: '/large', body: 'PUT /level' },
-  'the health port of the service and the front door': {
-    start: () =>
-      startOperationsServer(here, 0, { ...healthy, metrics: (_, response) => void response.end(large) }, limits),
-    largest: '/metrics',
-    body: 'PUT /livez',
-  },
-  'the health port of the edge proxy': {
-    start: () => serveHealth(here, 0, { missing: () => [], remarks: () => ({}), metrics: () => large }, limits),
+  'the health port': {
+    start: () => serveHealth(here, 0, { missing: () => [], metrics: () => large }, limits),
     largest: '/metrics',
     body: 'PUT /livez',
   },

@@ -1,27 +1,25 @@
-import type { Declaration } from './declared/declaration.ts';
+import type { Declaration } from './declaration.ts';
 import type { Reading } from './meter.ts';
 import type { Series } from './series.ts';
 
 interface Report {
-  readings(): readonly (Omit<Reading, 'name'> & { readonly name: string })[];
+  readings(): readonly Reading[];
 }
 
 type Labels = readonly (readonly [key: string, value: string])[];
 
 /**
- * Writes the metrics in the text format of Prometheus, version 0.0.4, with the names that the exporter of the service
- * gives them. The proxy has no OpenTelemetry library (D117).
+ * Writes metrics in the text format of Prometheus, version 0.0.4: a line for each series, with dots of names as underscores,
+ * `_total` behind counters, and cumulative buckets (D117).
+ * @param target attributes of the program, by their names in OpenTelemetry: the labels of `target_info`
  */
-export function createExposition({ readings }: Report, version: string): () => string {
-  const info = labelled([
-    ['service_name', 'edge-proxy'],
-    ['service_version', version],
-  ]);
-  const target = ['# HELP target_info Target metadata', '# TYPE target_info gauge', `target_info${info} 1`];
-  return () => `${[...target, ...readings().flatMap(linesOf)].join('\n')}\n`;
+export function createExposition({ readings }: Report, target: Readonly<Record<string, string>>): () => string {
+  const labels = Object.entries(target).map(([key, value]) => [plain(key), value] as const);
+  const info = ['# HELP target_info Target metadata', '# TYPE target_info gauge', `target_info${labelled(labels)} 1`];
+  return () => `${[...info, ...readings().flatMap(linesOf)].join('\n')}\n`;
 }
 
-function linesOf({ name, declaration, read }: ReturnType<Report['readings']>[number]): string[] {
+function linesOf({ name, declaration, read }: Reading): string[] {
   const { kind, what } = declaration;
   const printed = kind === 'counter' ? `${plain(name)}_total` : plain(name);
   const series = seriesFrom(read);
@@ -61,7 +59,7 @@ function labelsOf({ attributes, constants }: Declaration, { values }: Readonly<S
   return [...fixed, ...own.filter(([, value]) => value !== '')];
 }
 
-const plain = (name: string): string => name.replaceAll('.', '_');
+const plain = (name: string): string => name.replaceAll(/[^\w:]/g, '_');
 
 const escaped = (text: string): string => text.replaceAll('\\', '\\\\').replaceAll('\n', '\\n');
 

@@ -1,0 +1,100 @@
+import { type DestinationStream, type LevelWithSilent, pino } from 'pino';
+import { createErrorFields } from './errorFields.ts';
+import { type Events, eventNames, type MessageOf } from './events.ts';
+import { createOutput, type Output } from './output.ts';
+import { prettyLine } from './pretty.ts';
+import { printableJson } from './printable.ts';
+
+/** The part of the log that most modules need. Each text is in the list of events. */
+export interface LogLines<E extends Events> {
+  info(fields: object, message: MessageOf<E, 'info'>): void;
+  warn(fields: object, message: MessageOf<E, 'warn'>): void;
+  error(fields: object, message: MessageOf<E, 'error'>): void;
+}
+
+/** @template Plain texts of lines that have no `event` */
+export interface Log<E extends Events, Plain extends string = never> extends LogLines<E> {
+  /** Lowest level that is written; can be changed at any time. */
+  level: string;
+  debug(fields: object, message: string): void;
+  info(fields: object, message: MessageOf<E, 'info'> | Plain): void;
+  warn(fields: object, message: MessageOf<E, 'warn'> | Plain): void;
+  fatal(fields: object, message: MessageOf<E, 'fatal'>): void;
+  /** Writes at once the lines that wait for the end of the turn; absent when none ever does. */
+  flush?(): void;
+}
+
+export type LogLevel = LevelWithSilent;
+
+export interface LogOptions {
+  /** On each line. */
+  readonly instance?: string;
+  /** Texts that errors may not bring into the log. */
+  readonly secrets?: readonly string[];
+  /** For a terminal, instead of JSON. */
+  readonly isPretty?: boolean;
+  readonly hasColours?: boolean;
+}
+
+/**
+ * Structured log lines, one JSON object each (G5).
+ * @param destination standard output when omitted: there the lines of a turn are written together (D151)
+ */
+export function createLog<E extends Events, Plain extends string = never>(
+  events: E,
+  level: LogLevel,
+  destination?: DestinationStream,
+  { instance, secrets, isPretty = false, hasColours = false }: LogOptions = {},
+): Log<E, Plain> {
+  const streamWrite = isPretty ? (json: string) => prettyLine(json, hasColours) : printableJson;
+  const options = {
+    level,
+    base: instance === undefined ? null : { instance },
+    timestamp: pino.stdTimeFunctions.isoTime,
+    formatters: { level: (label: string) => ({ level: label }) },
+    serializers: { err: createErrorFields(secrets) },
+    hooks: { streamWrite },
+  };
+  const output = destination === undefined ? standardOutput() : undefined;
+  const logger = pino(options, destination ?? output);
+  const eventOf = eventNames(events);
+
+  const at = (own: 'info' | 'warn' | 'error' | 'fatal') => (fields: object, message: string) => {
+    const event = eventOf(message);
+    logger[own](event === undefined ? fields : { event, ...fields }, message);
+    if (own !== 'info') output?.flush();
+  };
+
+  return {
+    get level() {
+      return logger.level;
+    },
+    set level(next) {
+      logger.level = next;
+    },
+    debug: (fields, message) => logger.debug(fields, message),
+    info: at('info'),
+    warn: at('warn'),
+    error: at('error'),
+    fatal: at('fatal'),
+    ...(output && { flush: output.flush }),
+  };
+}
+
+let standard: Output | undefined;
+
+/** What waits is written when the process exits, also because of an error. */
+function standardOutput(): Output {
+  if (standard === undefined) {
+    standard = createOutput(pino.destination({ dest: 1, sync: true }));
+    process.on('exit', standard.flush);
+  }
+  return standard;
+}
+
+/** The same log, with these fields on each line. */
+export const withFields = <E extends Events>(log: LogLines<E>, own: object): LogLines<E> => ({
+  info: (fields, message) => log.info({ ...own, ...fields }, message),
+  warn: (fields, message) => log.warn({ ...own, ...fields }, message),
+  error: (fields, message) => log.error({ ...own, ...fields }, message),
+});

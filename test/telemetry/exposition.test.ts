@@ -1,0 +1,81 @@
+import { closed, counter, gauge, histogram, open, updowncounter } from 'telemetry/declaration.ts';
+import { createExposition } from 'telemetry/exposition.ts';
+import { createMeter } from 'telemetry/meter.ts';
+import { mostSeries } from 'telemetry/series.ts';
+import { expect, it } from 'vitest';
+import { parseMetrics, sampleOf } from '../support/promText.ts';
+
+const text = (unit: string, what: string) => ({ unit, what, use: '' });
+const declared = {
+  'parcels.sent': counter(
+    { ...text('{parcel}', 'Parcels\nthat were sent'), constants: { 'post.system': 'mail' } },
+    closed('post.result', 'what became of it', ['delivered', 'lost']),
+  ),
+  'parcel.duration': histogram(
+    { ...text('s', 'How long it took'), buckets: [0.5, 1] },
+    closed('error.type', 'why not', ['', 'lost']),
+  ),
+  'shelf.weight': gauge(text('kg', 'Weight on the shelf'), open('shelf.name', 'which')),
+  'parcels.waiting': updowncounter(text('{parcel}', 'Parcels that wait')),
+};
+
+/** As the text format of Prometheus is specified: https://prometheus.io/docs/instrumenting/exposition_formats/ */
+it('writes help, kind, labels and numbers of every kind of metric', () => {
+  const meter = createMeter(declared);
+  const sent = meter.counter('parcels.sent');
+  sent('lost');
+  sent('lost');
+  const took = meter.histogram('parcel.duration');
+  for (const seconds of [0.25, 0.5, 0.75, 4]) took(seconds, '');
+  took(1, 'lost');
+  meter.observe('shelf.weight', () => [
+    [1.5, 'top'],
+    [0, 'a"quoted"\\back\nline'],
+  ]);
+  expect(createExposition(meter, { 'service.name': 'post', 'deployment-zone': 'a' })()).toBe(`\
+# HELP target_info Target metadata
+# TYPE target_info gauge
+target_info{service_name="post",deployment_zone="a"} 1
+# HELP parcels_sent_total Parcels\\nthat were sent
+# TYPE parcels_sent_total counter
+parcels_sent_total{post_system="mail",post_result="delivered"} 0
+parcels_sent_total{post_system="mail",post_result="lost"} 2
+# HELP parcel_duration How long it took
+# TYPE parcel_duration histogram
+parcel_duration_count 4
+parcel_duration_sum 5.5
+parcel_duration_bucket{le="0.5"} 2
+parcel_duration_bucket{le="1"} 3
+parcel_duration_bucket{le="+Inf"} 4
+parcel_duration_count{error_type="lost"} 1
+parcel_duration_sum{error_type="lost"} 1
+parcel_duration_bucket{error_type="lost",le="0.5"} 0
+parcel_duration_bucket{error_type="lost",le="1"} 1
+parcel_duration_bucket{error_type="lost",le="+Inf"} 1
+# HELP shelf_weight Weight on the shelf
+# TYPE shelf_weight gauge
+shelf_weight{shelf_name="top"} 1.5
+shelf_weight{shelf_name="a\\"quoted\\"\\\\back\\nline"} 0
+`);
+});
+
+it('leaves out only the metric that cannot be read', () => {
+  const meter = createMeter(declared);
+  meter.observe('shelf.weight', () => {
+    throw new Error('too many open files');
+  });
+  meter.observe('parcels.waiting', () => [[5]]);
+  const samples = parseMetrics(createExposition(meter, {})());
+  expect(sampleOf(samples, 'parcels_waiting')).toBe(5);
+  expect(sampleOf(samples, 'shelf_weight')).toBeUndefined();
+});
+
+it('writes bounded series of a metric, whatever is counted', () => {
+  const meter = createMeter(declared);
+  const took = meter.histogram('parcel.duration') as (seconds: number, reason: string) => void;
+  for (let number = 0; number < mostSeries + 50; number += 1) took(1, `reason-${number}`);
+  const samples = parseMetrics(createExposition(meter, {})());
+  const name = 'parcel_duration_count';
+  expect(samples.filter((one) => one.name === name)).toHaveLength(mostSeries + 1);
+  expect(sampleOf(samples, name, { error_type: '_OTHER' })).toBe(50);
+});
