@@ -107,7 +107,7 @@ describe('parking', () => {
     expect(asked().entries).toBe(2);
   });
 
-  it('keeps no list that grows while the store cannot be listed', async () => {
+  it('goes on while the store cannot be listed, and warns of it at each tenth', async () => {
     const { place } = placeByHand();
     vi.spyOn(place, 'entries').mockImplementation(() => {
       throw new Error('forbidden');
@@ -128,7 +128,7 @@ describe('a flood', () => {
     const letters = lettersIn(slow(place), { maxBytes: 1e9, deviceBytes: 1e9, ...limits });
     let [next, most] = [1_000, 0]; // numbers of as many digits
     async function flood() {
-      while (next < 3_000) {
+      while (next < 1_600) {
         next += 1;
         await letters.park(letter(next, { deviceId: `d${next % 7}` }));
         most = Math.max(most, ids().length);
@@ -147,7 +147,7 @@ describe('a flood', () => {
     const quiet = Array.from({ length: 80 }, (_, n) => letter(n, { deviceId: `quiet ${n}` }));
     const flooding = (async () => {
       for (const one of quiet) await letters.park(one);
-      for (let number = 1_000; number < 2_000; number += 1) await letters.park(letter(number));
+      for (let number = 1_000; number < 1_400; number += 1) await letters.park(letter(number));
     })();
     await vi.advanceTimersByTimeAsync(600_000);
     await flooding;

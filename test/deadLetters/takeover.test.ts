@@ -1,5 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { type DeadLetter, idOf, partitionOfId } from '../../src/deadLetters/deadLetter.ts';
+import type { DeadLetterLimits } from '../../src/deadLetters/excess.ts';
 import { withFakeTimers } from '../support/fakeTimers.ts';
 import { letter, lettersIn } from '../support/letters.ts';
 import { placeByHand } from './placeByHand.ts';
@@ -12,9 +13,9 @@ withFakeTimers();
 const settle = () => vi.advanceTimersByTimeAsync(0);
 const seconds = (count: number) => vi.advanceTimersByTimeAsync(count * 1_000);
 
-function setUp() {
+function setUp(limits: Partial<DeadLetterLimits> = {}) {
   const hand = placeByHand();
-  const letters = lettersIn(hand.place);
+  const letters = lettersIn(hand.place, limits);
   const handle = (number: number, more: Partial<DeadLetter> = {}) => letters.remove(idOf(letter(number, more)));
   return { ...hand, letters, handle };
 }
@@ -122,22 +123,28 @@ describe('a message that may have been handled before', () => {
     expect(asked()).toEqual({ remove: 21, entries: 1 });
   });
 
-  it('takes its dead letter with it that could not be deleted when it was beyond a limit', async () => {
-    const { letters, handle, place, ids } = setUp();
-    await lettersIn(place).park(letter(7));
-    vi.spyOn(place, 'remove').mockRejectedValueOnce(new Error('forbidden'));
-    const tight = lettersIn(place, { retentionMs: -1 });
-    letters.takenOver('0');
-    tight.takenOver('0');
-    await tight.remove(idOf(letter(1))).catch(() => undefined);
-    await seconds(20);
-    vi.spyOn(place, 'remove').mockRejectedValueOnce(new Error('forbidden'));
-    await tight.tidy();
-    expect([tight.warnings, ids()]).toEqual([['dead letters cannot be deleted'], [idOf(letter(7))]]);
-    await tight.remove(idOf(letter(7)));
-    expect(ids()).toEqual([]);
-    await handle(1);
-  });
+  it.each(['before', 'while'])(
+    'takes its dead letter with it that cannot be deleted beyond a limit, %s it is handled',
+    async (when) => {
+      const { letters, handle, place, ids } = setUp({ deviceLetters: 1 });
+      await settled({ letters, handle });
+      for (const number of [7, 8]) await letters.park(letter(number));
+      let fail = () => {};
+      vi.spyOn(place, 'remove').mockImplementationOnce(
+        () =>
+          new Promise((_, reject) => {
+            fail = () => reject(new Error('forbidden'));
+          }),
+      );
+      const tidying = letters.tidy();
+      await settle();
+      const handling = when === 'while' ? handle(7) : undefined;
+      fail();
+      await tidying;
+      await (handling ?? handle(7));
+      expect([letters.warnings, ids()]).toEqual([['dead letters cannot be deleted'], [idOf(letter(8))]]);
+    },
+  );
 });
 
 /** The session has begun, and the store has been listed since. */
