@@ -102,7 +102,7 @@ const rows: readonly Row[] = [
 ];
 
 describe('the excess of dead letters is', () => {
-  it.each(rows)('$it', ({ entries, limits, now = 100, excess }) => {
+  it.each(rows.map((row) => [row.it, row] as const))('%s', (_, { entries, limits, now = 100, excess }) => {
     expect(excessOf(entries.map(entryOf), { ...roomy, ...limits }, now).map(nameOf)).toEqual(excess);
   });
 

@@ -95,7 +95,7 @@ export const deadLetterFaults: readonly Fault[] = [
       caughtBy: 'waits 3 s for room to be made',
     },
     {
-      fault: 'lists when twice as much has been parked',
+      fault: 'lists when three times as much has been parked',
       find: 'lookEveryShare = 0.1',
       replace: 'lookEveryShare = 0.3',
       caughtBy: 'by no more than a fifth',
