@@ -21,9 +21,13 @@ const require = createRequire(import.meta.url);
 const program = require.resolve('azurite/dist/src/blob/main.js');
 const options = ['--inMemoryPersistence', '--extentMemoryLimit', '64', '--skipApiVersionCheck', '--disableTelemetry'];
 
-/** Starts azurite on a free port. */
-export async function startAzurite(): Promise<Azurite> {
-  const server = spawn(process.execPath, [program, '--blobPort', '0', '--silent', ...options], {
+/**
+ * Starts azurite on a free port.
+ * @param onRequest is told the method of each request; without it, azurite does not log any
+ */
+export async function startAzurite(onRequest?: (method: string) => void): Promise<Azurite> {
+  const silence = onRequest ? [] : ['--silent'];
+  const server = spawn(process.execPath, [program, '--blobPort', '0', ...silence, ...options], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   endWithUs(server);
@@ -32,7 +36,12 @@ export async function startAzurite(): Promise<Azurite> {
   for await (const line of createInterface(server.stdout)) {
     const port = Number(/successfully listens on http:\/\/127\.0\.0\.1:(\d+)/.exec(line)?.[1]);
     if (port > 0) {
-      server.stdout.resume();
+      if (onRequest) {
+        createInterface(server.stdout).on('line', (line) => {
+          const [, method] = /"([A-Z]+) \//.exec(line) ?? [];
+          if (method !== undefined) onRequest(method);
+        });
+      } else server.stdout.resume();
       return {
         port,
         connectionString: connectionStringTo(port),

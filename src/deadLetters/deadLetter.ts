@@ -41,6 +41,9 @@ export const isLetterId = (id: string): boolean => /^[0-9a-f]{32}\/\d{15}-[\w$-]
 
 export const folderOfId = (id: string): string => id.slice(0, 32);
 
+/** Partitions may have a `-` in their names. */
+export const partitionOfId = (id: string): string => id.slice(49, -17);
+
 const format = 1;
 
 export function print({ event, parkedAt, ...letter }: DeadLetter): string {

@@ -3,7 +3,7 @@ export interface Turns {
   /** Settles as the work does. Later work runs even after a failure. */
   run<T>(id: string, work: () => Promise<T>): Promise<T>;
   /** Keys with unfinished work. */
-  busy(): Iterable<string>;
+  readonly busy: ReadonlyMap<string, unknown>;
 }
 
 export function createTurns(): Turns {
@@ -19,6 +19,6 @@ export function createTurns(): Turns {
       last.set(id, ended);
       return turn;
     },
-    busy: () => last.keys(),
+    busy: last,
   };
 }

@@ -19,6 +19,7 @@ export function openDeadLetters(
     const { createBlobs } = await import('./blobs.ts');
     return createBlobs({ container, connectionString: connectionString || checkpoints.connectionString });
   }
-  const limits = { ...letterCounts, maxBytes, retentionMs: retentionDays * dayMs };
+  const deviceBytes = (maxBytes * letterCounts.deviceLetters) / letterCounts.maxLetters; // D280
+  const limits = { ...letterCounts, deviceBytes, maxBytes, retentionMs: retentionDays * dayMs };
   return createDeadLetters({ open, limits, log, now: Date.now });
 }

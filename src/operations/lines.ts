@@ -14,7 +14,7 @@ export function lineOf({ id, letter }: Filed): string {
 export function summaryOf({ handled, failed, heldBack, left, gone, unreadable }: Replayed): string {
   const parts: [number, string][] = [
     [failed, 'failed again and stay'],
-    [heldBack, 'not tried, as an earlier one of their device failed'],
+    [heldBack, 'not tried, to keep the order of their device'],
     [left, 'left when stopped'],
     [gone, 'gone meanwhile'],
     [unreadable, 'unreadable'],

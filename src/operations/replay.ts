@@ -10,7 +10,10 @@ export interface Replayed {
   handled: number;
   /** Failed again because of the service or a backend; they stay. */
   failed: number;
-  /** Not tried, because an earlier one of their device failed or had no result; they stay. */
+  /**
+   * Not tried, because an earlier one of their device failed or had no result, or a later one has been handled meanwhile;
+   * they stay.
+   */
   heldBack: number;
   /** Not tried, because the replay was stopped; they stay. */
   left: number;
@@ -24,7 +27,7 @@ export interface ReplayOptions {
   readonly dispatch: Dispatch;
   /** The replay waits for backends that are down. */
   readonly requirementOf: RequirementOf;
-  readonly deadLetters: Pick<DeadLetters, 'read' | 'remove'>;
+  readonly deadLetters: Pick<DeadLetters, 'ids' | 'read' | 'remove'>;
   /** The new dead letter of a message that failed again. */
   readonly failureOf: (event: HubEvent) => DeadLetter | undefined;
   /** When aborted, no further dead letter is started. */
@@ -36,12 +39,17 @@ export interface ReplayOptions {
   remark(text: string): void;
 }
 
+class Overtaken extends Error {
+  override readonly name = 'Overtaken';
+}
+
 /** The result of one dead letter. The device's next one is tried only after one of the first three. */
 type Fate = 'handled' | 'gone' | 'unreadable' | 'failed' | 'undecided';
 
 /**
  * Handles dead letters again as if they came from the hub: each device's in hub order, several devices at once. Handled
- * ones are deleted. One that fails again stays, and with it the later ones of its device.
+ * ones are deleted. One that fails again stays, and with it the later ones of its device. So do those of a device of which
+ * something newer has been handled meanwhile (D283).
  */
 export async function replay(ids: readonly string[], options: ReplayOptions): Promise<Replayed> {
   const { dispatch, requirementOf, deadLetters, failureOf, stopping, width, progress, remark } = options;
@@ -67,17 +75,28 @@ export async function replay(ids: readonly string[], options: ReplayOptions): Pr
     return 'handled';
   }
 
-  async function replayOne(id: string): Promise<Fate> {
-    const found = await deadLetters.read(id).catch((error: Error) => error);
+  /** @throws Overtaken when others have handled a newer message of the device since the replay began */
+  async function readUnlessOvertaken(id: string, newer: readonly string[]): Promise<DeadLetter | undefined> {
+    const letter = await deadLetters.read(id);
+    if (letter === undefined || newer.length === 0) return letter;
+    const there = new Set(await deadLetters.ids(letter.deviceId));
+    const handled = newer.find((one) => !there.has(one));
+    if (handled === undefined) return letter;
+    throw new Overtaken(`${id} is not tried: ${handled}, which is newer, has been handled meanwhile`);
+  }
+
+  async function replayOne(id: string, newer: readonly string[]): Promise<Fate> {
+    const found = await readUnlessOvertaken(id, newer).catch((error: Error) => error);
     if (found === undefined) return 'gone';
     if (!(found instanceof Error)) return handle(id, found);
     remark(found.message);
+    if (found instanceof Overtaken) return 'undecided';
     return found instanceof UnreadableDeadLetter ? 'unreadable' : 'failed';
   }
 
   async function replayDevice(own: readonly string[]): Promise<void> {
     for (const [index, id] of own.entries()) {
-      const fate = stopping.aborted ? 'undecided' : await replayOne(id);
+      const fate = stopping.aborted ? 'undecided' : await replayOne(id, own.slice(index + 1));
       const rest = own.length - index;
       if (fate === 'undecided') {
         counts[stopping.aborted ? 'left' : 'heldBack'] += rest;

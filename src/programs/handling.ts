@@ -22,6 +22,7 @@ export interface Handling {
   readonly requirementOf: RequirementOf;
   readonly backends: Backends;
   readonly replies: Pick<Replies, 'connection' | 'sender' | 'missing'>;
+  readonly deadLetters: Pick<DeadLetters, 'takenOver'>;
   close(): Promise<void>;
 }
 
@@ -74,6 +75,7 @@ export function createHandling(settings: Settings, log: Log, options: HandlingOp
     requirementOf: createRequirements(backends, messageLimits),
     backends,
     replies,
+    deadLetters,
     async close() {
       clearInterval(tidying);
       const closing = replies.close();

@@ -67,7 +67,7 @@ export async function startService(
     taps,
     beforeEffect: () => standstill.look(),
   });
-  const { replies, backends, dispatch, requirementOf } = handling;
+  const { replies, backends, dispatch, requirementOf, deadLetters } = handling;
   const arrivals = createArrivals({ hub: hubName, meter, log, taps });
   const inLine = () => Object.values(backends.states()).reduce((sum, { connections }) => sum + connections.waiting, 0);
   const pace = createPace({ least: leastMessages, most: delivery.maxMessages, inLine });
@@ -89,6 +89,7 @@ export async function startService(
     log,
     meter,
     taps,
+    sessionBegins: deadLetters.takenOver,
     partition: (partition) => ({
       budget: createBudget(share, overall),
       spool: openSpool(directoriesOf(settings.data).spool, `${process.pid}-${partition}-${Date.now()}`, {

@@ -26,10 +26,13 @@ const transientStatuses = [undefined, 408, 429, 500, 502, 503, 504];
 export function createStorageCalls(container: ContainerClient, storage: string, limits: CallLimits): StorageCalls {
   let isThere = false;
 
+  /** A time-out is a whole number. */
+  const attemptMs = (by: number) => Math.max(1, Math.ceil(Math.min(limits.attemptMs, by - performance.now())));
+
   async function attempt<T>(what: string, by: number, once: (abortSignal: AbortSignal) => Promise<T>): Promise<T> {
     for (let count = 1; ; count += 1) {
       try {
-        return await once(AbortSignal.timeout(Math.max(1, Math.min(limits.attemptMs, by - performance.now()))));
+        return await once(AbortSignal.timeout(attemptMs(by)));
       } catch (error) {
         const { statusCode, code, name } = error as { statusCode?: number; code?: string; name: string };
         if (code === 'ContainerNotFound') isThere = false;

@@ -121,16 +121,19 @@ describe('the container of dead letters', () => {
     const letters = lettersIn(open(), { maxLetters: 1 });
     for (const number of [1, 2]) await letters.park(letter(number));
     expect(await letters.ids()).toHaveLength(2);
+    await letters.tidy();
     expect(letters.warnings).toEqual(['dead letters cannot be deleted']);
   });
 
   it('says so when a dead letter cannot be written, and makes no room for it in vain', async () => {
     const letters = lettersIn(open(), { maxLetters: 2 });
     await letters.park(letter(1));
+    await letters.tidy();
     proxy.fate = ({ method }) => (method === 'PUT' ? 403 : 'pass');
     await expect(letters.park(letter(2))).rejects.toThrow('writing');
     proxy.fate = () => 'pass';
     await letters.park(letter(3));
+    await letters.tidy();
     expect((await allLetters(letters)).map((one) => one.letter.event.sequenceNumber)).toEqual([1, 3]);
   });
 });

@@ -1,44 +1,9 @@
 import { describe, expect, it, vi } from 'vitest';
-import { idOf } from '../../src/deadLetters/deadLetter.ts';
+import { idOf, print } from '../../src/deadLetters/deadLetter.ts';
 import type { Place } from '../../src/deadLetters/place.ts';
 import { withFakeTimers } from '../support/fakeTimers.ts';
 import { letter, lettersIn } from '../support/letters.ts';
-
-/** A place in memory whose verbs wait for the test while they are held up. */
-function placeByHand() {
-  const texts = new Map<string, string>();
-  const held = new Map<string, (() => void)[]>();
-  const pass = async (verb: string) => {
-    const waiting = held.get(verb);
-    if (waiting) await new Promise<void>((resolve) => waiting.push(resolve));
-  };
-  const place: Place = {
-    async *entries() {
-      const found = [...texts].map(([id, text]) => ({ id, bytes: text.length, at: Date.now() }));
-      await pass('entries');
-      yield* found;
-    },
-    read: (id) => Promise.resolve(texts.get(id)),
-    async write(id, text) {
-      await pass('write');
-      texts.set(id, text);
-    },
-    async remove(id) {
-      await pass('remove');
-      texts.delete(id);
-    },
-  };
-  return {
-    place,
-    hold: (verb: 'entries' | 'write' | 'remove') => void held.set(verb, []),
-    release(verb: 'entries' | 'write' | 'remove') {
-      const waiting = held.get(verb) ?? [];
-      held.delete(verb);
-      for (const go of waiting) go();
-    },
-    ids: () => [...texts.keys()].sort(),
-  };
-}
+import { placeByHand } from './placeByHand.ts';
 
 const id = (number: number) => idOf(letter(number));
 const settle = () => vi.advanceTimersByTimeAsync(0);
@@ -50,125 +15,159 @@ describe('parking', () => {
     const { place, hold, ids } = placeByHand();
     hold('entries');
     const letters = lettersIn(place);
-    void letters.park(letter(1));
+    await letters.park(letter(1));
+    void letters.park(letter(2));
     await vi.advanceTimersByTimeAsync(2_999);
-    expect(ids()).toEqual([]);
-    await vi.advanceTimersByTimeAsync(1);
     expect(ids()).toEqual([id(1)]);
-    await letters.park(letter(2));
+    await vi.advanceTimersByTimeAsync(1);
     expect(ids()).toEqual([id(1), id(2)]);
+    await letters.park(letter(3));
+    expect(ids()).toEqual([id(1), id(2), id(3)]);
   });
 
   it('waits 3 s for room to be made, then goes on without', async () => {
     const { place, hold, ids } = placeByHand();
     const letters = lettersIn(place, { maxLetters: 1 });
     await letters.park(letter(1));
+    await settle();
     hold('remove');
-    void letters.park(letter(2));
+    await letters.park(letter(2));
+    void letters.park(letter(3));
     await vi.advanceTimersByTimeAsync(2_999);
-    expect(ids()).toEqual([id(1)]);
-    await vi.advanceTimersByTimeAsync(1);
     expect(ids()).toEqual([id(1), id(2)]);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(ids()).toEqual([id(1), id(2), id(3)]);
   });
 
   it('keeps a dead letter that is parked again while it makes room for another', async () => {
     const { place, hold, release, ids } = placeByHand();
     const letters = lettersIn(place, { deviceLetters: 1 });
-    await letters.park(letter(1));
+    for (const number of [1, 2]) await letters.park(letter(number));
+    await settle();
     hold('remove');
-    void letters.park(letter(2));
+    void letters.tidy();
     await settle();
     void letters.park(letter(1, { attempts: 2 }));
-    await settle();
+    await vi.advanceTimersByTimeAsync(3_000);
     release('remove');
     await settle();
-    expect(ids()).toEqual([id(1)]);
+    expect(ids()).toEqual([id(1), id(2)]);
     expect((await letters.read(id(1)))?.attempts).toBe(2);
   });
 
-  it('deletes a dead letter that has to make room while it is still being written', async () => {
-    const { place, hold, release, ids } = placeByHand();
-    const letters = lettersIn(place, { maxLetters: 1 });
-    await letters.tidy();
-    hold('write');
-    void letters.park(letter(1));
-    await settle();
-    void letters.park(letter(2));
-    await settle();
-    release('write');
-    await settle();
-    expect(ids()).toEqual([id(2)]);
-  });
-
-  it('forgets a dead letter that could not be written', async () => {
-    const { place, ids } = placeByHand();
-    const write = vi.spyOn(place, 'write').mockRejectedValueOnce(new Error('full'));
-    const letters = lettersIn(place, { maxLetters: 2 });
-    await expect(letters.park(letter(1))).rejects.toThrow('full');
-    for (const number of [2, 3]) await letters.park(letter(number));
-    expect(ids()).toEqual([id(2), id(3)]);
-    expect(write).toHaveBeenCalledTimes(3);
-  });
-
-  it('looks again after ten minutes, and knows better than the place what has changed meanwhile', async () => {
-    const { place, hold, release, ids } = placeByHand();
-    const letters = lettersIn(place, { maxLetters: 3 });
-    for (const number of [1, 2, 3]) await letters.park(letter(number));
-    await vi.advanceTimersByTimeAsync(10 * 60_000 + 1);
-    const other = letter(9, { deviceId: 'other' });
-    await place.write(idOf(other), 'of another instance');
-    hold('entries');
-    await letters.park(letter(4)); // makes room by 1, which the look has seen
-    expect(ids()).toEqual([id(2), id(3), id(4), idOf(other)].sort());
-    release('entries');
-    await settle();
-    expect(ids()).toHaveLength(3);
-    expect(ids()).toContain(id(4));
-    await letters.park(letter(5));
-    expect(ids()).toHaveLength(3);
-  });
-
-  it('does not count a dead letter that is removed while somebody looks', async () => {
-    const { place, hold, release, ids } = placeByHand();
-    const letters = lettersIn(place, { maxLetters: 3 });
+  it('never deletes a dead letter that is being written, though all others go', async () => {
+    const { place, hold, ids } = placeByHand();
+    const letters = lettersIn(place);
     for (const number of [1, 2]) await letters.park(letter(number));
-    hold('entries');
-    const tidying = letters.tidy();
-    await settle();
-    await letters.remove(id(2));
-    release('entries');
-    await tidying;
-    for (const number of [3, 4]) await letters.park(letter(number));
-    expect(ids()).toEqual([id(1), id(3), id(4)]);
-  });
-
-  it('counts a dead letter that is being written while somebody looks', async () => {
-    const { place, hold, release, ids } = placeByHand();
-    const letters = lettersIn(place, { maxLetters: 1 });
-    await letters.ids();
+    const tight = lettersIn(place, { retentionMs: -1 });
     hold('write');
-    void letters.park(letter(1));
+    void tight.park(letter(1, { attempts: 2 }));
     await settle();
+    await tight.tidy();
+    expect(ids()).toEqual([id(1)]);
+  });
+
+  it('never deletes a dead letter that is written during the listing', async () => {
+    const { place, hold, release, ids } = placeByHand();
+    const letters = lettersIn(place, { retentionMs: -1 });
+    await place.write(id(1), 'of another instance');
     hold('entries');
     const tidying = letters.tidy();
     await settle();
-    release('write');
-    await settle();
+    await letters.park(letter(1, { attempts: 2 }));
     release('entries');
     await tidying;
-    await letters.park(letter(2));
-    expect(ids()).toEqual([id(2)]);
+    expect(ids()).toEqual([id(1)]);
   });
 
-  it('looks again when many have been parked, whatever others have put there', async () => {
-    const { place, ids } = placeByHand();
-    const letters = lettersIn(place, { deviceLetters: 10, maxLetters: 10_000 });
+  it('lists again when a tenth of the number of all has been parked, and makes room for what others have put there', async () => {
+    const { place, ids, asked } = placeByHand();
+    const letters = lettersIn(place, { deviceLetters: 1_000, maxLetters: 50 });
     await letters.park(letter(0));
-    for (let number = 0; number < 30; number += 1) {
+    await settle();
+    for (let number = 0; number < 60; number += 1) {
       await place.write(idOf(letter(number, { deviceId: 'other' })), 'of another instance');
     }
-    for (let number = 1; number <= 1_001; number += 1) await letters.park(letter(number));
+    for (let number = 1; number <= 5; number += 1) await letters.park(letter(number));
     await settle();
-    expect(ids()).toHaveLength(20);
+    expect([asked().entries, ids().length]).toEqual([1, 66]);
+    await letters.park(letter(6));
+    await settle();
+    expect([asked().entries, ids().length]).toEqual([2, 50]);
+  });
+
+  it('lists again when a tenth of the bytes of all has been parked', async () => {
+    const { place, asked } = placeByHand();
+    const letters = lettersIn(place, { maxBytes: 30 * Buffer.byteLength(print(letter(1))) });
+    for (let number = 1; number <= 4; number += 1) await letters.park(letter(number));
+    await settle();
+    expect(asked().entries).toBe(1);
+    await letters.park(letter(5));
+    await settle();
+    expect(asked().entries).toBe(2);
+  });
+
+  it('goes on while the store cannot be listed, and warns of it at each tenth', async () => {
+    const { place } = placeByHand();
+    vi.spyOn(place, 'entries').mockImplementation(() => {
+      throw new Error('forbidden');
+    });
+    const letters = lettersIn(place, { maxLetters: 50 });
+    for (let number = 1; number <= 12; number += 1) await letters.park(letter(number));
+    expect(letters.warnings).toEqual(Array(2).fill('dead letters cannot be counted; their limits may not hold'));
   });
 });
+
+describe('a flood', () => {
+  it.each([
+    ['number', { maxLetters: 100, deviceLetters: 1_000 }],
+    ['bytes', { maxLetters: 100_000, deviceLetters: 1_000, maxBytes: 100 * Buffer.byteLength(print(letter(1))) }],
+  ])('exceeds the %s of all by no more than a fifth and what is being written at the time', async (_limit, limits) => {
+    const { place, ids } = placeByHand();
+    const width = 10;
+    const letters = lettersIn(slow(place), { maxBytes: 1e9, deviceBytes: 1e9, ...limits });
+    let [next, most] = [1_000, 0]; // numbers of as many digits
+    async function flood() {
+      while (next < 1_600) {
+        next += 1;
+        await letters.park(letter(next, { deviceId: `d${next % 7}` }));
+        most = Math.max(most, ids().length);
+      }
+    }
+    const flooding = Promise.all(Array.from({ length: width }, flood));
+    await vi.advanceTimersByTimeAsync(600_000);
+    await flooding;
+    expect(most).toBeGreaterThan(100);
+    expect(most).toBeLessThanOrEqual(120 + width);
+  });
+
+  it('of one device takes no other device’s place', async () => {
+    const { place, ids } = placeByHand();
+    const letters = lettersIn(slow(place), { maxLetters: 100, deviceLetters: 10 });
+    const quiet = Array.from({ length: 80 }, (_, n) => letter(n, { deviceId: `quiet ${n}` }));
+    const flooding = (async () => {
+      for (const one of quiet) await letters.park(one);
+      for (let number = 1_000; number < 1_400; number += 1) await letters.park(letter(number));
+    })();
+    await vi.advanceTimersByTimeAsync(600_000);
+    await flooding;
+    void letters.tidy();
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(ids()).toEqual(expect.arrayContaining(quiet.map(idOf)));
+    expect(ids()).toHaveLength(90);
+  });
+});
+
+/** Each call takes a millisecond. */
+function slow(place: Place): Place {
+  const pause = () => new Promise((resolve) => setTimeout(resolve, 1));
+  return {
+    ...place,
+    async *entries() {
+      await pause();
+      yield* place.entries();
+    },
+    write: (...given) => pause().then(() => place.write(...given)),
+    remove: (...given) => pause().then(() => place.remove(...given)),
+  };
+}

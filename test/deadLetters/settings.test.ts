@@ -40,6 +40,15 @@ it('Dead letters are kept for DEAD_LETTERS_RETENTION_DAYS', async () => {
 it('Dead letters take no more than DEAD_LETTERS_MAX_BYTES together', async () => {
   const bytes = Buffer.byteLength(print(letter(1)));
   const letters = lettersWith({ maxBytes: 3 * bytes });
+  for (const number of [1, 2, 3, 4, 5]) await letters.park(letter(number, { deviceId: `d${number}` }));
+  await letters.tidy();
+  expect(await letters.ids()).toHaveLength(3);
+});
+
+it('Those of one device take no more than a hundredth of it', async () => {
+  const bytes = Buffer.byteLength(print(letter(1)));
+  const letters = lettersWith({ maxBytes: 300 * bytes });
   for (const number of [1, 2, 3, 4, 5]) await letters.park(letter(number));
+  await letters.tidy();
   expect(await letters.ids()).toHaveLength(3);
 });

@@ -31,6 +31,7 @@ async function setUp() {
   const record = await store.change(undefined, { ...owned, epoch: 5 });
   if (record === undefined) throw new Error('somebody else was faster');
   const released: (number | undefined)[] = [];
+  const begun: string[] = [];
   const sessions = createPartitionSessions(
     { client: () => client as never },
     { release: async (_, begun) => void released.push(begun) },
@@ -39,6 +40,7 @@ async function setUp() {
       startPosition: 'earliest',
       partitionIds: () => [],
       ...{ answerMs: 20_000, store, log, troubles: createReadingTroubles(untold), allTroubles: untold },
+      sessionBegins: (partition) => void begun.push(partition),
       partition: () => ({
         ...{ budget: budgetOf(10), spool: memorySpool(), costOf: usual.costOf, limits, arrivalOf },
         dispatch: async () => true,
@@ -46,7 +48,7 @@ async function setUp() {
     },
   );
   await sessions.open(record, 41);
-  return { hub, sessions, record, released, course };
+  return { hub, sessions, record, released, begun, course };
 }
 
 it.each<[string, Partial<Ownership>]>([
@@ -93,5 +95,14 @@ it('Sessions that are revoked after a standstill end, and the same record opens 
   await vi.advanceTimersByTimeAsync(2_000);
   await sessions.open(record, undefined);
   expect(sessions.all().map((session) => session.record)).toEqual([record]);
+  await sessions.release('0');
+});
+
+it('Each session tells that it begins, before it has read anything', async () => {
+  const { sessions, record, begun } = await setUp();
+  expect(begun).toEqual(['0']);
+  await sessions.release('0');
+  await sessions.open(record, undefined);
+  expect(begun).toEqual(['0', '0']);
   await sessions.release('0');
 });

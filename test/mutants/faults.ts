@@ -2,6 +2,7 @@ import { adminFaults } from './adminFaults.ts';
 import { answerFaults } from './answerFaults.ts';
 import { backendFaults } from './backendFaults.ts';
 import { clockFaults } from './clockFaults.ts';
+import { deadLetterFaults } from './deadLetterFaults.ts';
 import { deliveryFaults } from './deliveryFaults.ts';
 import { denialFaults } from './denialFaults.ts';
 import { detailFaults } from './detailFaults.ts';
@@ -618,6 +619,7 @@ export const faults: readonly Fault[] = [
     String.raw`\.(?:/|$)`,
     '"edge/../other" is a connectivity path: false',
   ),
+  ...deadLetterFaults,
   ...deliveryFaults,
   ...waitingFaults,
   ...denialFaults,

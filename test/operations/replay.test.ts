@@ -198,6 +198,36 @@ describe('replaying', () => {
     expect(counts).toEqual({ ...nothing, handled: 2, gone: 1 });
   });
 
+  it('leaves a device alone when the service has handled a newer one of it meanwhile, and says which', async () => {
+    for (const one of [of('a', 1), of('a', 2), of('a', 3), of('a', 4), of('b', 1)]) await store.park(one);
+    const { counts, remarks } = await replayAll({
+      async dispatch({ deviceId, event }) {
+        if (deviceId === 'a' && event.sequenceNumber === 1) {
+          await lettersInDirectory(directory).remove(idOf(of('a', 3)));
+        }
+        return true;
+      },
+    });
+    expect(counts).toEqual({ ...nothing, handled: 2, heldBack: 3 });
+    const [tried, newer] = [idOf(of('a', 2)), idOf(of('a', 3))];
+    expect(remarks).toEqual([`${tried} is not tried: ${newer}, which is newer, has been handled meanwhile`]);
+    expect(await remaining()).toEqual(['a 2', 'a 4']);
+  });
+
+  it('holds a device back when it cannot be seen whether a newer one of it has been handled', async () => {
+    for (const number of [1, 2]) await store.park(of('a', number));
+    const { counts, remarks } = await replayAll(
+      {
+        dispatch: () => Promise.resolve(true),
+        deadLetters: { ...store, ids: () => Promise.reject(new Error('no answer')) },
+      },
+      await store.ids(),
+    );
+    expect(counts).toEqual({ ...nothing, failed: 1, heldBack: 1 });
+    expect(remarks).toEqual(['no answer']);
+    expect(await remaining()).toEqual(['a 1', 'a 2']);
+  });
+
   it('goes on after a dead letter that cannot be read, and says its name', async () => {
     for (const number of [1, 2, 3]) await store.park(of('a', number));
     const id = idOf(of('a', 2));

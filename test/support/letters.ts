@@ -1,6 +1,6 @@
 import type { DeadLetter } from '../../src/deadLetters/deadLetter.ts';
-import type { DeadLetterLimits } from '../../src/deadLetters/deadLetterIndex.ts';
 import { createDirectory } from '../../src/deadLetters/directory.ts';
+import type { DeadLetterLimits } from '../../src/deadLetters/excess.ts';
 import type { Place } from '../../src/deadLetters/place.ts';
 import { createDeadLetters, type DeadLetters } from '../../src/deadLetters/store.ts';
 import { type Choice, chosenLetters, type Filed } from '../../src/operations/choice.ts';
@@ -10,6 +10,7 @@ import { hubEvent } from './events.ts';
 const roomy: DeadLetterLimits = {
   deviceLetters: 10,
   maxLetters: 100,
+  deviceBytes: 100_000,
   maxBytes: 1_000_000,
   retentionMs: 3_600_000,
 };

@@ -44,6 +44,8 @@ export interface OpeningOptions<A extends Arriving>
   readonly taps?: Pick<Taps, 'all'>;
   /** For failures after which a partition goes on. */
   readonly allTroubles: Troubles;
+  /** Called before a partition is read. */
+  readonly sessionBegins?: (partition: string) => void;
   /** What each partition does with its events. */
   readonly partition: (
     id: string,
@@ -99,6 +101,7 @@ export function createOpening<A extends Arriving>(
       let isOurs = true;
       const onTrouble = (error: unknown, message: Message<'error'>) =>
         allTroubles.met(sourceOf(partition, message), { level: 'error', message, fields: { err: error, partition } });
+      options.sessionBegins?.(partition);
       return beginPartitionSession(connection.client(), {
         ...options,
         ...options.partition(partition),

@@ -1,0 +1,172 @@
+import type { Fault } from './faults.ts';
+import { inFile } from './inFile.ts';
+
+/** In the limits of dead letters, and in what is known of them. */
+export const deadLetterFaults: readonly Fault[] = [
+  ...inFile(
+    'src/deadLetters/excess.ts',
+    ['test/deadLetters/excess.test.ts'],
+    {
+      fault: 'lets a device have as many bytes as all',
+      find: '    if (device.letters > 1 && device.bytes > limits.deviceBytes) return false;\n',
+      replace: '',
+      caughtBy: 'the oldest of a device beyond its bytes',
+    },
+    {
+      fault: 'deletes the newest of a device because it is large',
+      find: 'device.letters > 1 && ',
+      replace: '',
+      caughtBy: 'not the newest of a device',
+    },
+    {
+      fault: 'lets a device have as many as all',
+      find: '    if (device.letters > limits.deviceLetters) return false;\n',
+      replace: '',
+      caughtBy: 'the oldest of a device beyond its number',
+    },
+    {
+      fault: 'counts what a device has beyond its number among all',
+      find: 'if (device.letters > limits.deviceLetters) return false;',
+      replace: 'if (device.letters > limits.deviceLetters) return all.letters++ < 0;',
+      caughtBy: 'in favour of what a device has beyond its number',
+    },
+    {
+      fault: 'counts what a device has beyond its bytes among all',
+      find: 'device.bytes > limits.deviceBytes) return false;',
+      replace: 'device.bytes > limits.deviceBytes) return (all.bytes += bytes) < 0;',
+      caughtBy: 'in favour of what a device has beyond its bytes',
+    },
+    {
+      fault: 'keeps what is too old',
+      find: '    if (now - at > limits.retentionMs) return false;\n',
+      replace: '',
+      caughtBy: 'what is older than the retention',
+    },
+    {
+      fault: 'takes the order of the hub for that of writing',
+      find: 'b.at - a.at || ',
+      replace: '',
+      caughtBy: 'the oldest by the time of writing',
+    },
+    {
+      fault: 'limits only the number of all',
+      find: ' && all.bytes <= limits.maxBytes',
+      replace: '',
+      caughtBy: 'the oldest of all beyond their bytes',
+    },
+    {
+      fault: 'limits only the bytes of all',
+      find: 'all.letters <= limits.maxLetters && ',
+      replace: '',
+      caughtBy: 'the oldest of all beyond their number',
+    },
+  ),
+  ...inFile('src/deadLetters/open.ts', ['test/deadLetters/settings.test.ts'], {
+    fault: 'gives a device the bytes of all',
+    find: '(maxBytes * letterCounts.deviceLetters) / letterCounts.maxLetters',
+    replace: 'maxBytes * letterCounts.deviceLetters',
+    caughtBy: 'Those of one device take no more than a hundredth',
+  }),
+  ...inFile(
+    'src/deadLetters/store.ts',
+    ['test/deadLetters/interleavings.test.ts'],
+    {
+      fault: 'lists again for the bytes only',
+      find: '      parked.letters > limits.maxLetters * lookEveryShare ||\n',
+      replace: '',
+      caughtBy: 'when a tenth of the number',
+    },
+    {
+      fault: 'lists again for the number only',
+      find: '||\n      parked.bytes > limits.maxBytes * lookEveryShare',
+      replace: '',
+      caughtBy: 'when a tenth of the bytes',
+    },
+    {
+      fault: 'deletes what is being written',
+      find: 'found.filter(({ id }) => !ours.has(id))',
+      replace: 'found',
+      caughtBy: 'never deletes a dead letter that is written during the listing',
+    },
+    {
+      fault: 'lets a flood go on while the store is cleared',
+      find: '      await room;\n',
+      replace: '',
+      caughtBy: 'waits 3 s for room to be made',
+    },
+    {
+      fault: 'lists when three times as much has been parked',
+      find: 'lookEveryShare = 0.1',
+      replace: 'lookEveryShare = 0.3',
+      caughtBy: 'by no more than a fifth',
+    },
+  ),
+  ...inFile(
+    'src/deadLetters/store.ts',
+    ['test/deadLetters/takeover.test.ts'],
+    {
+      fault: 'takes an old listing for one of this session',
+      find: 'knownSince >= silent',
+      replace: 'knownSince > 0',
+      caughtBy: 'has been taken over once more',
+    },
+    {
+      fault: 'does not know what it has parked itself',
+      find: '      known.add(id); // also if it fails: it may have been written all the same\n',
+      replace: '',
+      caughtBy: 'that was parked here since',
+    },
+    {
+      fault: 'passes over a dead letter whose deletion may fail',
+      find: ' && !turns.busy.has(id)',
+      replace: '',
+      caughtBy: 'that cannot be deleted beyond a limit, while it is handled',
+    },
+    {
+      fault: 'passes over a dead letter whose deletion failed',
+      find: '    forget();\n    log',
+      replace: '    log',
+      caughtBy: 'that cannot be deleted beyond a limit, before it is handled',
+    },
+    {
+      fault: 'lists with each message while the store cannot be listed',
+      find: 'lookedAt < silent || performance.now() - lookedAt > lookAgainMs',
+      replace: 'lookedAt < silent || performance.now() - lookedAt >= 0',
+      caughtBy: 'which is tried again once a minute',
+    },
+    {
+      fault: 'asks the store for every message that may be a repeat',
+      find: '      if (isKnownToBeAbsent(id)) return;\n',
+      replace: '      isKnownToBeAbsent(id);\n',
+      caughtBy: 'and then nothing after one listing',
+    },
+  ),
+  ...inFile(
+    'src/deadLetters/formerOwners.ts',
+    ['test/deadLetters/takeover.test.ts'],
+    {
+      fault: 'takes a former owner for silent at once',
+      find: 'parkingMs = 20_000',
+      replace: 'parkingMs = 0',
+      caughtBy: 'that a former owner wrote at the last moment',
+    },
+    {
+      fault: 'takes a partition for silent where no session has begun',
+      find: '      if (!partitions.has(partition)) return undefined;\n',
+      replace: '',
+      caughtBy: 'where no session has begun',
+    },
+  ),
+  ...inFile('src/operations/replay.ts', ['test/operations/replay.test.ts'], {
+    fault: 'replays what is older than a message that has been handled meanwhile',
+    find: 'if (handled === undefined) return letter;',
+    replace: 'if (handled !== null) return letter;',
+    caughtBy: 'when the service has handled a newer one of it meanwhile',
+  }),
+  ...inFile('src/hub/reading/sessions.ts', ['test/hub/sessions.test.ts'], {
+    fault: 'does not tell that a session begins',
+    find: '    options.sessionBegins?.(partition);\n',
+    replace: '',
+    caughtBy: 'Each session tells that it begins',
+  }),
+];
