@@ -8,6 +8,7 @@ import type { EntryOf } from '../../sandbox/hub/journal/entry.ts';
 import { createJournal } from '../../sandbox/hub/journal/journal.ts';
 import { serviceEnvironment } from '../../sandbox/service/environment.ts';
 import { freePort } from '../../sandbox/service/freePort.ts';
+import { withConstants } from '../support/withConstants.ts';
 import { createInstance, type Instance } from './instance.ts';
 import type { Place } from './places.ts';
 import { createRealDevice, type RealDevice } from './realDevice.ts';
@@ -82,16 +83,17 @@ export interface StageOptions {
 
 /** Small and hurried: in a short run everything must come about that takes hours in life. */
 const hurried = {
-  SCALING_EXPIRY_SECONDS: '8',
-  CHECKPOINTS_EVERY_SECONDS: '1',
   DELIVERY_MAX_MESSAGES: '200',
   DELIVERY_DRAIN_SECONDS: '10',
   BACKENDS_ATTEMPT_TIMEOUT_SECONDS: '2',
-  REPLIES_MAX_WAIT_SECONDS: '12',
 };
 
 /** How long a reply is sent again that the hub refuses for now (C4). */
-export const patienceSeconds = Number(hurried.REPLIES_MAX_WAIT_SECONDS);
+export const patienceSeconds = 12;
+
+const hurriedConstants = withConstants({
+  timing: { expirySeconds: 8, checkpointSeconds: 1, replySeconds: patienceSeconds },
+});
 
 /** How many messages of one partition are not covered by a checkpoint, or in work, while the store is well (docs/guarantees.md). */
 export const uncoveredMessages = 500 + Number(hurried.DELIVERY_MAX_MESSAGES) / 2;
@@ -155,6 +157,7 @@ export async function setStage(options: StageOptions): Promise<Stage> {
         environment: {
           ...serviceEnvironment(hub, backends, url, own),
           ...hurried,
+          ...hurriedConstants,
           ...environment,
         },
       });
