@@ -45,13 +45,14 @@ const sections: readonly Section[] = [
   {
     title: 'Messages and replies',
     about:
-      'Limits of memory, disk and time. [guarantees.md](guarantees.md) says what they mean for a crash, [operations.md](operations.md#how-many-replies-the-hub-takes) how to choose the rate of replies.',
+      'Limits of memory and time. [guarantees.md](guarantees.md) says what they mean for a crash, [operations.md](operations.md#how-many-replies-the-hub-takes) how to choose the rate of replies.',
     groups: ['delivery', 'replies'],
   },
   {
-    title: 'Checkpoints and instances',
-    about: '[operations.md](operations.md#one-instance-or-several) compares the stores.',
-    groups: ['data', 'checkpoints', 'scaling'],
+    title: 'Where checkpoints and dead letters are kept',
+    about:
+      'One instance needs none of these. Several need the first two of the store: `STORE=blob` and `STORE_CONNECTION_STRING`. [operations.md](operations.md#one-instance-or-several) compares the stores.',
+    groups: ['data', 'store', 'checkpoints'],
   },
   {
     title: 'Dead letters',
@@ -75,7 +76,7 @@ const head = `# Settings
 Settings come from the environment, or from \`config/<NODE_ENV>.json\` (or the file in \`CONFIG_FILE\`), by group and name: \`{ "delivery": { "drainSeconds": 40 } }\`. The environment
 overrides the file. Secrets come from the environment only. An empty variable counts as not set. Wrong settings stop the start, with one line for each.
 
-Everything else is a constant, or derived from these settings ([D66](decisions.md#d66--what-is-a-setting)). The service reports removed settings at its start, with what to do instead.
+Everything else is a constant, or derived from these settings ([D66](decisions.md#d66--what-is-a-setting)). An unknown variable that begins like ours is reported at the start, with the nearest name.
 The standard variables of OpenTelemetry (\`OTEL_…\`) are read, too: [metrics.md](metrics.md#sending-them-to-a-collector) has those for metrics, [operations.md](operations.md#traces) those for traces.
 
 *Read by*: the service (\`npm start\`, and \`npm run dead-letters\`), the front door of remote methods (\`npm run methods\`), or both.

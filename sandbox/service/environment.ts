@@ -23,7 +23,7 @@ export function serviceEnvironment(
     HUB_CONSUMER_GROUP: '$Default',
     PRINCIPAL_MANAGER_URL: backends.principalManagerUrl,
     ...ofBackends(backends),
-    CHECKPOINTS_STORE: 'file',
+    STORE: 'file',
     DATA_DIRECTORY: dataDirectory(directory),
     HTTP_HOST: '127.0.0.1',
     HTTP_PORT: new URL(url).port,

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Sandbox, startSandbox } from '../../sandbox/sandbox.ts';
 import { parseMetrics } from '../../test/support/promText.ts';
+import { withConstants } from '../../test/support/withConstants.ts';
 import { sendSteadily } from './devices.ts';
 import type { Scrape } from './series.ts';
 import { runSeconds, type Trouble, troubles } from './troubles.ts';
@@ -13,7 +14,7 @@ const devices = 8;
 const scrapeMs = 500;
 
 /** A reply waits for ten seconds only: the run is short. */
-const environment = { REPLIES_MAX_WAIT_SECONDS: '10' };
+const environment = withConstants({ timing: { replySeconds: 10 } });
 
 /**
  * Starts the sandbox's hub and backends and the service as a process, lets devices send, makes the troubles, and reads

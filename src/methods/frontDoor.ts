@@ -17,7 +17,8 @@ import { thisBuild } from '../operations/build.ts';
 import { openAdmin } from '../operations/openAdmin.ts';
 import { tapRoute } from '../operations/tapRoute.ts';
 import type { MethodsSettings } from '../settings/config.ts';
-import { mostBodies, mostInvocations } from '../settings/groups/constants.ts';
+import { connectionOf } from '../settings/derived.ts';
+import { invocationLimits, mostBodies } from '../settings/groups/constants.ts';
 import { secretsOf } from '../settings/secrets.ts';
 import { createTaps } from '../tap/taps.ts';
 import type { Traces } from '../tracing/span.ts';
@@ -54,6 +55,7 @@ export async function startFrontDoor(
   directMethods = createDirectMethods(settings.hub.serviceConnectionString),
   traces?: Traces,
   instance: string = randomUUID(),
+  limits = invocationLimits,
 ): Promise<FrontDoor> {
   const { methods, http } = settings;
   const taps = createTaps();
@@ -68,7 +70,7 @@ export async function startFrontDoor(
   const backends = createMethodBackends(settings.backends, backendLog, secretsOf(settings), amounts, meter);
   const access = createHubAccess(directMethods, log, troubles);
   const fileInputs = createFileInputs({
-    storage: await openStorage(settings.files),
+    storage: await openStorage(settings),
     tenantClaim: settings.files.tenantClaim,
     onOutage: (cause) =>
       troubles.met('storage', { level: 'error', message: 'the file storage is unavailable', fields: { cause } }),
@@ -80,12 +82,10 @@ export async function startFrontDoor(
     fileInputs,
     edgeModule: methods.edgeModule,
   });
-  const { inFlightPerDevice } = methods;
-  const limits = { inFlight: mostInvocations, inFlightPerDevice, bodies: mostBodies };
   const handler = createRequestHandler({
     backends,
     invoke,
-    concurrency: createConcurrencyLimits(limits),
+    concurrency: createConcurrencyLimits({ ...limits, bodies: mostBodies }),
     invocations: createInvocations({
       hubHost: /(?:^|;)\s*HostName=([^;:]+)/.exec(settings.hub.serviceConnectionString)?.[1] ?? '',
       ...{ log, meter, traces, taps },
@@ -135,8 +135,9 @@ export async function startFrontDoor(
 }
 
 /** Loads the storage client, which takes 20 MB, only when it is needed. */
-async function openStorage(settings: MethodsSettings['files']): Promise<FileStorage | undefined> {
-  if (settings.container === '') return undefined;
+async function openStorage({ files, store }: MethodsSettings): Promise<FileStorage | undefined> {
+  const { container, maxBytes } = files;
+  if (container === '') return undefined;
   const { createFileStorage } = await import('../hub/methods/fileStorage.ts');
-  return createFileStorage(settings);
+  return createFileStorage({ connectionString: connectionOf(files, store), container, maxBytes });
 }

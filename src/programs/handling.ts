@@ -11,7 +11,7 @@ import type { Log } from '../log/log.ts';
 import { createTroubles } from '../log/troubles.ts';
 import { type Meter, noMeter } from '../metrics/meter.ts';
 import type { Settings } from '../settings/config.ts';
-import { messageLimits } from '../settings/groups/constants.ts';
+import { messageLimits, timing } from '../settings/groups/constants.ts';
 import { secretsOf } from '../settings/secrets.ts';
 import type { Taps } from '../tap/taps.ts';
 import type { Traces } from '../tracing/span.ts';
@@ -61,7 +61,8 @@ export function createHandling(settings: Settings, log: Log, options: HandlingOp
   });
   const troubles = createTroubles(log, amounts);
   const newClient = () => newServiceClient(hub.serviceConnectionString);
-  const replies = createReplies(settings.replies, newClient, log, troubles, meter);
+  const replySettings = { ...settings.replies, maxWaitSeconds: timing.replySeconds };
+  const replies = createReplies(replySettings, newClient, log, troubles, meter);
   const tidying = setInterval(() => {
     deadLetters.tidy().catch((error) => log.warn({ err: error }, 'dead letters cannot be tidied up'));
   }, tidyEveryMs).unref();

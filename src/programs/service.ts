@@ -28,7 +28,8 @@ import {
   leastMessages,
   messageLimits,
   reading,
-  spoolMessages,
+  spoolLimits,
+  timing,
 } from '../settings/groups/constants.ts';
 import { secretsOf } from '../settings/secrets.ts';
 import { createTaps } from '../tap/taps.ts';
@@ -55,7 +56,7 @@ export async function startService(
   traces?: Traces,
   metrics: Metrics = metricsOf(instance, log),
 ): Promise<Service> {
-  const { hub, delivery, scaling, checkpoints, http } = settings;
+  const { hub, delivery, http } = settings;
   const taps = createTaps();
   const hubName = /EntityPath=([^;]+)/.exec(hub.eventsConnectionString)?.[1] ?? '';
   const { meter } = metrics;
@@ -82,9 +83,9 @@ export async function startService(
     consumerGroup: hub.consumerGroup,
     startPosition: hub.startPosition as 'earliest' | 'latest',
     drainMs: delivery.drainSeconds * 1000,
-    roundMs: roundMs(scaling.expirySeconds),
+    roundMs: roundMs(timing.expirySeconds),
     answerMs: 20_000,
-    balance: balanceLimits(scaling.expirySeconds * 1000, delivery.drainSeconds * 1000),
+    balance: balanceLimits(timing.expirySeconds * 1000, delivery.drainSeconds * 1000),
     store: await openStore(settings),
     log,
     meter,
@@ -92,10 +93,7 @@ export async function startService(
     sessionBegins: deadLetters.takenOver,
     partition: (partition) => ({
       budget: createBudget(share, overall),
-      spool: openSpool(directoriesOf(settings.data).spool, `${process.pid}-${partition}-${Date.now()}`, {
-        maxBytes: delivery.spoolBytes,
-        maxMessages: spoolMessages,
-      }),
+      spool: openSpool(directoriesOf(settings.data).spool, `${process.pid}-${partition}-${Date.now()}`, spoolLimits),
       quarantine: {
         mostSuspects: share.maxMessages,
         suspectsInWork,
@@ -104,7 +102,7 @@ export async function startService(
       },
       limits: {
         everyMessages: checkpointEveryMessages,
-        everyMs: checkpoints.everySeconds * 1000,
+        everyMs: timing.checkpointSeconds * 1000,
         deviceMessages,
       },
       arrivalOf: arrivals.of(partition),
@@ -117,7 +115,7 @@ export async function startService(
     }),
   });
 
-  const standstill = createStandstillWatch(standstillMs(scaling.expirySeconds), consumer.stoodStill);
+  const standstill = createStandstillWatch(standstillMs(timing.expirySeconds), consumer.stoodStill);
 
   const server = await serveHealth(http.host, http.port, {
     missing: () => [...consumer.missing(), ...replies.missing()],

@@ -1,9 +1,10 @@
-import { isLoopback } from './formats.ts';
+import { connectionOf } from './derived.ts';
+import { hasAccountKey, isLoopback } from './formats.ts';
 import type { MethodsSettings, Settings } from './schema.ts';
 
 /** Checks across settings. One sentence for each fault, without values of secrets. */
 export const disagreements = (settings: Settings): string[] =>
-  [token(settings), checkpoints(settings), deadLetters(settings), admin(settings)].flat();
+  [token(settings), store(settings), admin(settings)].flat();
 
 /** The same for the front door. */
 export const methodsDisagreements = (settings: MethodsSettings): string[] =>
@@ -20,30 +21,21 @@ function token({ backends: { token, tokenUrl, clientId, clientSecret } }: Pick<M
     : [];
 }
 
-function checkpoints(settings: Settings): string[] {
-  const { store, connectionString } = settings.checkpoints;
-  if (store === 'blob') {
-    return connectionString === '' ? ['checkpoints.store: blob needs CHECKPOINTS_CONNECTION_STRING beside it'] : [];
+/** What is kept in files needs no account, and what is kept in blobs has one (D292). */
+function store({ store, checkpoints, deadLetters }: Settings): string[] {
+  const own = {
+    'checkpoints.connectionString: CHECKPOINTS_CONNECTION_STRING': checkpoints,
+    'deadLetters.connectionString: DEAD_LETTERS_CONNECTION_STRING': deadLetters,
+  };
+  if (store.kind === 'blob') {
+    const without = Object.values(own).filter((one) => connectionOf(one, store) === '');
+    return without.length === 0 ? [] : ['store.kind: STORE=blob needs STORE_CONNECTION_STRING beside it'];
   }
-  return connectionString !== '' && !lendsToDeadLetters(settings)
-    ? [`checkpoints.connectionString: not used with CHECKPOINTS_STORE=${store}; remove it, or set the store to blob`]
-    : [];
+  const given = { 'store.connectionString: STORE_CONNECTION_STRING': store, ...own };
+  return Object.entries(given)
+    .filter(([, { connectionString }]) => connectionString !== '')
+    .map(([name]) => `${name} is not used with STORE=file; remove it, or set STORE=blob`);
 }
-
-function deadLetters(settings: Settings): string[] {
-  const { store, connectionString } = settings.deadLetters;
-  if (lendsToDeadLetters(settings) && settings.checkpoints.connectionString === '') {
-    return [
-      'deadLetters.store: blob needs DEAD_LETTERS_CONNECTION_STRING, or CHECKPOINTS_CONNECTION_STRING, beside it',
-    ];
-  }
-  return store !== 'blob' && connectionString !== ''
-    ? [`deadLetters.connectionString: not used with DEAD_LETTERS_STORE=${store}; remove it, or set the store to blob`]
-    : [];
-}
-
-const lendsToDeadLetters = ({ deadLetters: { store, connectionString } }: Settings): boolean =>
-  store === 'blob' && connectionString === '';
 
 function ports({ methods, http, admin }: MethodsSettings): string[] {
   const taken = (port: number) => methods.port !== 0 && methods.port === port;
@@ -69,17 +61,25 @@ function certificate({ methods: { tlsCertificateFile, tlsKeyFile } }: MethodsSet
     : [];
 }
 
-/** Compares only the names, not the accounts: one account can be written in several ways (M9). */
-function files({ files: { connectionString, container, tenantClaim }, checkpoints, deadLetters }: MethodsSettings) {
+function files({ files, store, checkpoints, deadLetters }: MethodsSettings): string[] {
+  const { connectionString, container, tenantClaim } = files;
+  if (container === '') {
+    const others = {
+      'files.connectionString: METHODS_FILES_CONNECTION_STRING': connectionString,
+      'files.tenantClaim: METHODS_FILES_TENANT_CLAIM': tenantClaim,
+    };
+    const unused = Object.entries(others).filter(([, value]) => value !== '');
+    return unused.map(([name]) => `${name} is not used without METHODS_FILES_CONTAINER`);
+  }
+  // Compares only the names, not the accounts: one account can be written in several ways (M9).
   const others = { CHECKPOINTS_CONTAINER: checkpoints.container, DEAD_LETTERS_CONTAINER: deadLetters.container };
   const taken = Object.entries(others).filter(([, name]) => name === container);
   return [
     ...taken.map(([name]) => `files.container: METHODS_FILES_CONTAINER must not have the name in ${name}`),
-    ...((connectionString === '') !== (container === '')
-      ? ['files.container: METHODS_FILES_CONNECTION_STRING and METHODS_FILES_CONTAINER need each other']
-      : []),
-    ...(tenantClaim !== '' && container === ''
-      ? ['files.tenantClaim: METHODS_FILES_TENANT_CLAIM is not used without METHODS_FILES_CONTAINER']
+    ...(connectionString === '' && !hasAccountKey(store.connectionString)
+      ? [
+          'files.container: METHODS_FILES_CONTAINER needs STORE_CONNECTION_STRING with the account’s key, or METHODS_FILES_CONNECTION_STRING',
+        ]
       : []),
   ];
 }

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import convict from 'convict';
 import { disagreements, methodsDisagreements } from './agreements.ts';
 import { home } from './home.ts';
-import { retiredSettings, vitalRetired } from './retired.ts';
 import { everySetting, type MethodsSettings, methodsSchema, type Settings, schema } from './schema.ts';
 
 export type { MethodsSettings, Settings } from './schema.ts';
@@ -56,7 +55,7 @@ function loaded<S>(
   directory: string,
   disagree: (settings: S) => string[],
 ): S {
-  const problems = vitalRetired(given);
+  const problems: string[] = [];
   const environment = given['NODE_ENV'] ?? 'development';
   const file = given['CONFIG_FILE'] ?? `${directory}/${environment}.json`;
   if (given['CONFIG_FILE'] !== undefined || existsSync(file)) {
@@ -122,8 +121,6 @@ const envOf = (path: string) => settingDocs().find((setting) => setting.path ===
 
 /** Replaces convict's name of the setting with the environment variable. */
 function named(problem: string): string {
-  const retired = retiredSettings.find(({ path }) => problem.includes(`'${path}'`));
-  if (retired) return `${retired.path} is no setting any more: ${retired.instead}`;
   const path = problem.split(':', 1)[0] ?? '';
   const env = envOf(path);
   return env === undefined

@@ -1,6 +1,14 @@
 import { roundsInExpiry } from './groups/constants.ts';
 
-/** Values that follow from settings (D66). */
+import type { Settings } from './schema.ts';
+
+/** Values that follow from settings and constants (D66). */
+
+/** The connection string for what may have a storage account of its own (D292). */
+export const connectionOf = (
+  own: Settings['checkpoints'],
+  store: Pick<Settings['store'], 'connectionString'>,
+): string => own.connectionString || store.connectionString;
 
 interface Room {
   readonly maxMessages: number;

@@ -15,15 +15,7 @@ export const directoriesOf = ({ directory }: Settings['data']): Directories => (
 });
 
 /** The folders that the service uses with these settings. */
-export function usedDirectories({
-  data,
-  checkpoints,
-  deadLetters,
-}: Pick<Settings, 'data' | 'checkpoints' | 'deadLetters'>): string[] {
-  const directories = directoriesOf(data);
-  return [
-    ...(checkpoints.store === 'file' ? [directories.checkpoints] : []),
-    ...(deadLetters.store === 'directory' ? [directories.deadLetters] : []),
-    directories.spool,
-  ];
+export function usedDirectories({ data, store }: Pick<Settings, 'data' | 'store'>): string[] {
+  const { checkpoints, deadLetters, spool } = directoriesOf(data);
+  return store.kind === 'file' ? [checkpoints, deadLetters, spool] : [spool];
 }

@@ -39,13 +39,19 @@ const isHttpUrl = (value: unknown): boolean => {
   );
 };
 
+/** Whether signatures for single files can be made with it. The emulator's key is known to the client. */
+export function hasAccountKey(connectionString: string): boolean {
+  const found = parts(connectionString);
+  return isEmulatorIn(found) || (found.has('AccountName') && found.has('AccountKey'));
+}
+
+const isEmulatorIn = (found: Map<string, string>): boolean => found.get('UseDevelopmentStorage') === 'true';
+
 function requireStorage(value: unknown): void {
   const found = parts(value);
-  const isEmulator = found.get('UseDevelopmentStorage') === 'true';
-  const hasKey = found.has('AccountName') && found.has('AccountKey');
+  const isEmulator = isEmulatorIn(found);
   const hasSignature = found.has('BlobEndpoint') && found.has('SharedAccessSignature');
-  require(isEmulator ||
-    hasKey ||
+  require(hasAccountKey(String(value)) ||
     hasSignature, 'is no connection string of a storage account: AccountName and AccountKey, or BlobEndpoint and SharedAccessSignature, missing');
   const endpoint = found.get('BlobEndpoint') ?? `${found.get('DefaultEndpointsProtocol') ?? 'https'}://storage`;
   require(isEmulator ||
@@ -147,9 +153,7 @@ export const settingFormats: Record<string, convict.Format> = {
     validate(value) {
       if (value === '') return;
       requireStorage(value);
-      const found = parts(value);
-      require(found.get('UseDevelopmentStorage') === 'true' ||
-        (found.has('AccountName') && found.has('AccountKey')), 'must have AccountName and AccountKey');
+      require(hasAccountKey(String(value)), 'must have AccountName and AccountKey');
     },
   },
   'container-name': { validate: requireContainer },

@@ -6,7 +6,7 @@ import { delivery, replies } from './groups/delivery.ts';
 import { hub } from './groups/hub.ts';
 import { files, methods } from './groups/methods.ts';
 import { admin, http, log } from './groups/operations.ts';
-import { checkpoints, data, scaling } from './groups/progress.ts';
+import { checkpoints, data, store } from './groups/store.ts';
 
 convict.addFormats(settingFormats);
 
@@ -20,8 +20,8 @@ export const schema = {
   delivery,
   replies,
   data,
+  store,
   checkpoints,
-  scaling,
   deadLetters,
   http,
   admin,
@@ -36,6 +36,7 @@ export const methodsSchema = {
   backends: backendsOfMethods,
   methods,
   files,
+  store: { connectionString: store.connectionString },
   checkpoints: { container: checkpoints.container },
   deadLetters: { container: deadLetters.container },
   http,

@@ -1,5 +1,4 @@
 import { nearest } from '../text/nearest.ts';
-import { retiredSettings } from './retired.ts';
 
 /** A variable that looks like a setting but is none. */
 export interface UnknownVariable {
@@ -7,7 +6,7 @@ export interface UnknownVariable {
   readonly hint: string;
 }
 
-/** Each setting’s variable begins with one of these. */
+/** Each setting’s variable begins with one of these, but for `STORE` alone. */
 export const prefixes = [
   'HUB_',
   'INFORMATION_MODEL_',
@@ -16,8 +15,8 @@ export const prefixes = [
   'BACKENDS_',
   'REPLIES_',
   'DELIVERY_',
-  'SCALING_',
   'DATA_',
+  'STORE_',
   'CHECKPOINTS_',
   'DEAD_LETTERS_',
   'HTTP_',
@@ -36,8 +35,6 @@ const isOfOthers = (variable: string, value: string): boolean =>
 export function unknownVariables(env: NodeJS.ProcessEnv, settings: readonly string[]): UnknownVariable[] {
   return Object.entries(env).flatMap(([variable, value = '']) => {
     if (value === '' || settings.includes(variable)) return [];
-    const retired = retiredSettings.find((one) => one.variable === variable);
-    if (retired) return [{ variable, hint: retired.instead }];
     const isOurs = prefixes.some((prefix) => variable.startsWith(prefix)) && !isOfOthers(variable, value);
     return isOurs ? [{ variable, hint: `the nearest name is ${nearest(variable, settings)}` }] : [];
   });

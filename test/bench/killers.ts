@@ -10,6 +10,7 @@ import { freePort } from '../../sandbox/service/freePort.ts';
 import { appendEvent } from '../support/appendEvent.ts';
 import { fatalAfter } from '../support/fatalMessages.ts';
 import { keepRunning } from '../support/restarting.ts';
+import { withConstants } from '../support/withConstants.ts';
 
 /**
  * What a message that ends the process costs its neighbours, and what kills from outside cost: `npm run bench-killers`. The
@@ -54,15 +55,14 @@ async function run(): Promise<boolean> {
   const sandbox = await startSandbox({ directory, service: false });
   const azurite = values.store === 'blob' ? await startAzurite() : undefined;
   const { NODE_ENV: _, ...given } = sandbox.state.service.environment;
+  const preloads = [
+    withConstants({ timing: { expirySeconds: 3 } }),
+    ...(hasFatal ? [fatalAfter(Number(values.fatal))] : []),
+  ];
   const environment = {
     ...given,
-    SCALING_EXPIRY_SECONDS: '3',
-    ...(azurite && {
-      CHECKPOINTS_STORE: 'blob',
-      CHECKPOINTS_CONNECTION_STRING: azurite.connectionString,
-      DEAD_LETTERS_STORE: 'blob',
-    }),
-    ...(hasFatal && fatalAfter(Number(values.fatal))),
+    ...(azurite && { STORE: 'blob', STORE_CONNECTION_STRING: azurite.connectionString }),
+    NODE_OPTIONS: preloads.map(({ NODE_OPTIONS }) => NODE_OPTIONS).join(' '),
   };
   const instances: ReturnType<typeof keepRunning>[] = [];
   try {

@@ -69,7 +69,10 @@ export function createInstance(options: {
   const lines = createLogReader(logFile);
   const clockFile = join(directory, 'clock-ahead-ms');
   writeFileSync(clockFile, '0');
-  const clock = { NODE_OPTIONS: `--import=${settableClock}`, CLOCK_AHEAD_FILE: clockFile };
+  const clock = {
+    NODE_OPTIONS: `${environment['NODE_OPTIONS'] ?? ''} --import=${settableClock}`,
+    CLOCK_AHEAD_FILE: clockFile,
+  };
   let starting: Promise<ServiceProcess> | undefined;
   let running: ServiceProcess | undefined;
   const ending = new AbortController();

@@ -71,8 +71,8 @@ export async function run(options: RunOptions): Promise<Outcome> {
     devices: senders.map(({ deviceId }) => deviceId),
     connected,
     environment: {
-      CHECKPOINTS_STORE: 'blob',
-      CHECKPOINTS_CONNECTION_STRING: storage.connectionString,
+      STORE: 'blob',
+      STORE_CONNECTION_STRING: storage.connectionString,
       CHECKPOINTS_CONTAINER: container,
     },
   });

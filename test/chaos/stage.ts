@@ -7,6 +7,7 @@ import { encodeDeviceEvent, stableHash } from 'iot-hub-emulator/testing';
 import { type Backends, startBackends } from '../../sandbox/backends/backends.ts';
 import { serviceEnvironment } from '../../sandbox/service/environment.ts';
 import { freePort } from '../../sandbox/service/freePort.ts';
+import { withConstants } from '../support/withConstants.ts';
 import { createInstance, type Instance } from './instance.ts';
 import type { Place } from './places.ts';
 import { createRealDevice, type RealDevice } from './realDevice.ts';
@@ -81,16 +82,17 @@ export interface StageOptions {
 
 /** Small and hurried: in a short run everything must come about that takes hours in life. */
 const hurried = {
-  SCALING_EXPIRY_SECONDS: '8',
-  CHECKPOINTS_EVERY_SECONDS: '1',
   DELIVERY_MAX_MESSAGES: '200',
   DELIVERY_DRAIN_SECONDS: '10',
   BACKENDS_ATTEMPT_TIMEOUT_SECONDS: '2',
-  REPLIES_MAX_WAIT_SECONDS: '12',
 };
 
 /** How long a reply is sent again that the hub refuses for now (C4). */
-export const patienceSeconds = Number(hurried.REPLIES_MAX_WAIT_SECONDS);
+export const patienceSeconds = 12;
+
+const hurriedConstants = withConstants({
+  timing: { expirySeconds: 8, checkpointSeconds: 1, replySeconds: patienceSeconds },
+});
 
 /** How many messages of one partition are not covered by a checkpoint, or in work, while the store is well (docs/guarantees.md). */
 export const uncoveredMessages = 500 + Number(hurried.DELIVERY_MAX_MESSAGES) / 2;
@@ -154,6 +156,7 @@ export async function setStage(options: StageOptions): Promise<Stage> {
         environment: {
           ...serviceEnvironment(hub, backends, url, own),
           ...hurried,
+          ...hurriedConstants,
           ...environment,
         },
       });

@@ -141,12 +141,13 @@ describe('the container of dead letters', () => {
 describe('the store of the settings', () => {
   it.each([
     ['of its own', 'DEAD_LETTERS_CONNECTION_STRING'],
-    ['of the checkpoints', 'CHECKPOINTS_CONNECTION_STRING'],
+    ['of the store', 'STORE_CONNECTION_STRING'],
   ])('is the container at the connection string %s', async (_whose, name) => {
     const { openDeadLetters } = await import('../../src/deadLetters/open.ts');
     const given = {
       BACKENDS_TOKEN: 't',
-      DEAD_LETTERS_STORE: 'blob',
+      STORE: 'blob',
+      STORE_CONNECTION_STRING: 'UseDevelopmentStorage=true',
       DEAD_LETTERS_CONTAINER: container,
       [name]: azurite.connectionString,
     };
@@ -165,8 +166,8 @@ describe('the store of the settings', () => {
       const { openDeadLetters } = await import('../../src/deadLetters/open.ts');
       const given = {
         BACKENDS_TOKEN: 't',
-        DEAD_LETTERS_STORE: 'blob',
-        DEAD_LETTERS_CONNECTION_STRING: azurite.connectionString,
+        STORE: 'blob',
+        STORE_CONNECTION_STRING: azurite.connectionString,
       };
       const letters = openDeadLetters(settingsWith(given), { warn: () => {} });
       expect(loaded).toEqual([]);

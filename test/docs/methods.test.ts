@@ -34,7 +34,7 @@ describe('docs/methods.md', () => {
 
   it('names settings that exist', () => {
     const known = settingDocs().map(({ env }) => env);
-    const named = codesIn(page).filter((code) => /^(METHODS|HUB|CHECKPOINTS|DEAD_LETTERS)_[A-Z_]+$/.test(code));
+    const named = codesIn(page).filter((code) => /^(METHODS|HUB|STORE|CHECKPOINTS|DEAD_LETTERS)_[A-Z_]+$/.test(code));
     expect(named.length).toBeGreaterThan(8);
     expect(named.filter((code) => !known.includes(code))).toEqual([]);
   });

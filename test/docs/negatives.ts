@@ -259,7 +259,7 @@ export const proven: Denials = {
     ['its spans are lost', 'tracing/delivery.test › spans beyond the queue are dropped and counted'],
     [
       'causes a warning in the log, `environment variable is no setting`',
-      'settings/config.test › are reported, whatever their names begin with',
+      'settings/config.test › are named, with the nearest name',
     ],
     [
       'that partition is not read',

@@ -32,14 +32,14 @@ describe('docs/operations.md', () => {
   it('names settings that exist', () => {
     const known = settingDocs().map(({ env }) => env);
     const named = codesIn(page).filter((code) =>
-      /^(HUB|DELIVERY|SCALING|CHECKPOINTS|DEAD_LETTERS|LOG)_[A-Z_]+$/.test(code),
+      /^(HUB|DELIVERY|STORE|CHECKPOINTS|DEAD_LETTERS|LOG)_[A-Z_]+$/.test(code),
     );
     expect(named.length).toBeGreaterThan(8);
     expect(named.filter((code) => !known.includes(code))).toEqual([]);
   });
 
   it('has a row for each store there is', () => {
-    const stores = tableOf(page, '`CHECKPOINTS_STORE`').map((row) => codesIn(row['`CHECKPOINTS_STORE`'] ?? '')[0]);
+    const stores = tableOf(page, '`STORE`').map((row) => codesIn(row['`STORE`'] ?? '')[0]);
     expect(stores).toEqual(['file', 'blob']);
   });
 

@@ -17,7 +17,7 @@ afterAll(() => azurite?.close());
 
 const stores: Record<string, () => Record<string, string>> = {
   directory: () => ({}),
-  blob: () => ({ DEAD_LETTERS_STORE: 'blob', DEAD_LETTERS_CONNECTION_STRING: azurite.connectionString }),
+  blob: () => ({ STORE: 'blob', STORE_CONNECTION_STRING: azurite.connectionString }),
 };
 
 describe.each(Object.entries(stores))('npm run dead-letters, with dead letters in a %s', (_kind, settingsOf) => {

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Device } from '../../sandbox/device/device.ts';
 import { envelope } from '../../sandbox/stories/wire.ts';
+import { withConstants } from '../support/withConstants.ts';
 import { startTestSandbox } from './testSandbox.ts';
 
 // The service is told to stop in the middle of its work, as an orchestrator does it.
@@ -11,7 +12,7 @@ let devices: Device[];
 beforeAll(async () => {
   // Only the stop itself writes checkpoints: it comes before the hundredth message of a partition.
   sandbox = await startTestSandbox({
-    environment: { CHECKPOINTS_EVERY_SECONDS: '3600' },
+    environment: withConstants({ timing: { checkpointSeconds: 3600 } }),
   });
   devices = await Promise.all(['pump-1', 'pump-2', 'gateway-1', 'rival-1'].map((id) => sandbox.connect(id)));
 });

@@ -5,6 +5,7 @@ import { prometheusNameOf } from '../../scripts/metricsPage.ts';
 import { declarationOf, namesIn } from '../../src/metrics/metrics.ts';
 import { appendEvent } from '../support/appendEvent.ts';
 import { parseMetrics, type Sample, sampleOf } from '../support/promText.ts';
+import { withConstants } from '../support/withConstants.ts';
 import { startTestSandbox } from './testSandbox.ts';
 
 // What an operator reads at /metrics of a service in trouble: a backend that is out, with more messages than memory may
@@ -21,8 +22,8 @@ let sandbox: Awaited<ReturnType<typeof startTestSandbox>>;
 beforeAll(async () => {
   sandbox = await startTestSandbox({
     environment: {
-      ...{ DELIVERY_MAX_MESSAGES: '40', REPLIES_MAX_WAIT_SECONDS: '1', REPLIES_SENDS_PER_MINUTE: '60000' },
-      ...{ CHECKPOINTS_EVERY_SECONDS: '1', SCALING_EXPIRY_SECONDS: '6' },
+      ...{ DELIVERY_MAX_MESSAGES: '40', REPLIES_SENDS_PER_MINUTE: '60000' },
+      ...withConstants({ timing: { expirySeconds: 6, checkpointSeconds: 1, replySeconds: 1 } }),
     },
   });
   for (const device of [...waiting, failing, talker]) sandbox.backends.world.principals.createDevice(device, 'acme');

@@ -13,6 +13,7 @@ import { projectDirectory } from '../../sandbox/state/directories.ts';
 import { envelope } from '../../sandbox/stories/wire.ts';
 import { fatalMessages } from '../support/fatalMessages.ts';
 import { keepRunning, type Restarting } from '../support/restarting.ts';
+import { withConstants } from '../support/withConstants.ts';
 import { type AckBody, bodyOf, startTestSandbox } from './testSandbox.ts';
 
 // A message ends every process that handles it, and somebody starts the processes again.
@@ -23,7 +24,8 @@ const kinds = {
   'with blobs, as two instances': { instances: 2, isBlob: true },
 };
 
-const hurried = { SCALING_EXPIRY_SECONDS: '3' };
+const hurried = withConstants({ timing: { expirySeconds: 3 } });
+const preloads = { NODE_OPTIONS: `${hurried.NODE_OPTIONS} ${fatalMessages.NODE_OPTIONS}` };
 
 let sandbox: Awaited<ReturnType<typeof startTestSandbox>>;
 let azurite: Azurite | undefined;
@@ -46,21 +48,19 @@ afterEach(async () => {
 
 async function environmentOf(isBlob: boolean): Promise<Record<string, string>> {
   const { NODE_ENV: _, ...given } = sandbox.state.service.environment;
-  if (!isBlob) return { ...given, ...hurried };
+  if (!isBlob) return given;
   azurite = await startAzurite();
   return {
     ...given,
-    ...hurried,
-    CHECKPOINTS_STORE: 'blob',
-    CHECKPOINTS_CONNECTION_STRING: azurite.connectionString,
-    DEAD_LETTERS_STORE: 'blob',
+    STORE: 'blob',
+    STORE_CONNECTION_STRING: azurite.connectionString,
   };
 }
 
 async function start(number: number, environment: Readonly<Record<string, string>>): Promise<Restarting> {
   const url = `http://127.0.0.1:${await freePort()}`;
   return keepRunning({
-    environment: { ...environment, ...fatalMessages, HTTP_PORT: new URL(url).port },
+    environment: { ...environment, ...preloads, HTTP_PORT: new URL(url).port },
     readyzUrl: `${url}/readyz`,
     logFile: join(sandbox.directory, `instance-${number}.log`),
   });

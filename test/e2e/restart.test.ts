@@ -3,13 +3,14 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startService } from '../../sandbox/service/process.ts';
 import { envelope } from '../../sandbox/stories/wire.ts';
+import { withConstants } from '../support/withConstants.ts';
 import { nextAck, startTestSandbox } from './testSandbox.ts';
 
 let sandbox: Awaited<ReturnType<typeof startTestSandbox>>;
 beforeAll(async () => {
   // Checkpoints are written when the service stops, and not before: a crash then always repeats.
   sandbox = await startTestSandbox({
-    environment: { CHECKPOINTS_EVERY_SECONDS: '3600' },
+    environment: withConstants({ timing: { checkpointSeconds: 3600 } }),
   });
 });
 afterAll(() => sandbox?.close());

@@ -34,7 +34,7 @@ beforeAll(async () => {
     realDevices: 0,
     devices: senders.map(({ deviceId }) => deviceId),
     connected,
-    environment: { CHECKPOINTS_STORE: 'blob', CHECKPOINTS_CONNECTION_STRING: azurite.connectionString },
+    environment: { STORE: 'blob', STORE_CONNECTION_STRING: azurite.connectionString },
   });
   stage.backends.faults.add({ backend: 'informationModel', delayMs: 20 }); // so that there is always work in hand
 });

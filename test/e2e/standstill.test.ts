@@ -3,12 +3,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Device } from '../../sandbox/device/device.ts';
 import { envelope } from '../../sandbox/stories/wire.ts';
+import { withConstants } from '../support/withConstants.ts';
 import { startTestSandbox } from './testSandbox.ts';
 
 let sandbox: Awaited<ReturnType<typeof startTestSandbox>>;
 let device: Device;
 beforeAll(async () => {
-  sandbox = await startTestSandbox({ environment: { SCALING_EXPIRY_SECONDS: '3' } });
+  sandbox = await startTestSandbox({ environment: withConstants({ timing: { expirySeconds: 3 } }) });
   device = await sandbox.connect('pump-1');
 });
 afterAll(async () => {

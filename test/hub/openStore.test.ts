@@ -39,7 +39,7 @@ describe('the store of the settings', () => {
   it('is the blobs of this namespace, hub and consumer group', async () => {
     const azurite = await startAzurite();
     try {
-      const store = await open({ CHECKPOINTS_STORE: 'blob', CHECKPOINTS_CONNECTION_STRING: azurite.connectionString });
+      const store = await open({ STORE: 'blob', STORE_CONNECTION_STRING: azurite.connectionString });
       await store.ownerships();
       await store.change(undefined, claim);
       const container = new ContainerClient(azurite.connectionString, 'checkpoints');
@@ -60,7 +60,7 @@ describe('the store of the settings', () => {
       const fresh = await import('../../src/hub/stores/openStore.ts');
       await fresh.openStore(readSettings(environment({}), directory));
       expect(loaded).toEqual([]);
-      const blob = { CHECKPOINTS_STORE: 'blob', CHECKPOINTS_CONNECTION_STRING: 'UseDevelopmentStorage=true' };
+      const blob = { STORE: 'blob', STORE_CONNECTION_STRING: 'UseDevelopmentStorage=true' };
       await fresh.openStore(readSettings(environment(blob), directory));
       expect(loaded).toEqual(['@azure/storage-blob']);
     } finally {

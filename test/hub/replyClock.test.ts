@@ -1,7 +1,7 @@
 import type { Client } from 'azure-iothub';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createReplies } from '../../src/hub/replies/replies.ts';
-import { settings } from '../support/environment.ts';
+import { timing } from '../../src/settings/groups/constants.ts';
 import { withFakeTimers } from '../support/fakeTimers.ts';
 import { replyTo, silence, untold } from './support/replying.ts';
 
@@ -15,7 +15,12 @@ afterEach(() => replies?.close());
 /** The sender of the service, over a client whose sends end like this. */
 function repliesOver(send: () => Promise<unknown>, sendsPerMinute = 0) {
   const client = { open: async () => {}, close: async () => {}, setRetryPolicy() {}, on() {}, send };
-  replies = createReplies({ ...settings.replies, sendsPerMinute }, () => client as unknown as Client, silence, untold);
+  replies = createReplies(
+    { sendsPerMinute, maxWaitSeconds: timing.replySeconds },
+    () => client as unknown as Client,
+    silence,
+    untold,
+  );
   return replies.sender;
 }
 
@@ -71,7 +76,7 @@ describe('a clock that is set', () => {
     vi.setSystemTime(Date.now() - hourMs);
     await vi.advanceTimersByTimeAsync(120_000);
     const seconds = (ended - began) / 1000;
-    expect(seconds).toBeGreaterThanOrEqual(settings.replies.maxWaitSeconds);
-    expect(seconds).toBeLessThan(2 * settings.replies.maxWaitSeconds);
+    expect(seconds).toBeGreaterThanOrEqual(timing.replySeconds);
+    expect(seconds).toBeLessThan(2 * timing.replySeconds);
   });
 });

@@ -2,10 +2,11 @@ import type { Client } from 'azure-iothub';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { createReplies } from '../../src/hub/replies/replies.ts';
 import { errors } from '../../src/hub/replies/serviceSdk.ts';
+import { timing } from '../../src/settings/groups/constants.ts';
 import { settings } from '../support/environment.ts';
 import { replyTo, silence, untold } from './support/replying.ts';
 
-// Each setting of replies, in the unit that its name says.
+// Each setting of replies, and how long they wait, in the unit that its name says.
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -15,12 +16,14 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
+const defaults = { ...settings.replies, maxWaitSeconds: timing.replySeconds };
+
 /** The sender with a setting, over a client whose sends end like this. */
-function senderWith(changed: Partial<typeof settings.replies>, send: () => Promise<unknown>) {
+function senderWith(changed: Partial<typeof defaults>, send: () => Promise<unknown>) {
   const sent = vi.fn(send);
   const client = { open: async () => {}, close: async () => {}, setRetryPolicy() {}, on() {}, send: sent };
   const newClient = () => client as unknown as Client;
-  return { ...createReplies({ ...settings.replies, ...changed }, newClient, silence, untold), sent };
+  return { ...createReplies({ ...defaults, ...changed }, newClient, silence, untold), sent };
 }
 
 /** After how many seconds it came to an end, if it did within ten minutes. */
@@ -37,7 +40,7 @@ async function secondsOf(work: Promise<unknown>): Promise<number | undefined> {
 const full = () => Promise.reject(new errors.DeviceMaximumQueueDepthExceededError('full'));
 const taken = async () => ({ result: {} });
 
-it('a reply is given up after REPLIES_MAX_WAIT_SECONDS', async () => {
+it('a reply is given up after its longest wait', async () => {
   const { sender } = senderWith({ maxWaitSeconds: 20 }, full);
   const seconds = await secondsOf(sender.send(replyTo('a')));
   expect(seconds).toBeGreaterThanOrEqual(20);
@@ -62,7 +65,7 @@ it.each([
   [24, 4],
   [60, 10],
   [600, 10],
-])('with REPLIES_MAX_WAIT_SECONDS=%d a send is not waited for after %d s', async (maxWaitSeconds, most) => {
+])('when replies wait %d s at most, one send is not waited for after %d s', async (maxWaitSeconds, most) => {
   const { connection } = senderWith({ maxWaitSeconds }, () => new Promise(() => {}));
   const seconds = await secondsOf(connection.send(replyTo('a')));
   expect(seconds).toBeGreaterThanOrEqual(most);

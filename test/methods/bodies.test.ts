@@ -10,7 +10,7 @@ import { conveyor, startTestFrontDoor, type TestFrontDoor } from './support/test
 let setup: TestFrontDoor;
 let motor: MethodDevice;
 beforeAll(async () => {
-  setup = await startTestFrontDoor({ settings: { METHODS_IN_FLIGHT_PER_DEVICE: '1' } });
+  setup = await startTestFrontDoor({ inFlightPerDevice: 1 });
   motor = await methodDevice(setup.hub, 'motor-1', (call) => call.respond(200, { status: 0 }));
 });
 afterAll(async () => {

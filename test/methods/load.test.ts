@@ -9,14 +9,14 @@ import { conveyor, flap, startTestFrontDoor, type TestFrontDoor } from './suppor
 
 let setup: TestFrontDoor | undefined;
 afterEach(() => setup?.close());
-const start = async (settings: Record<string, string>) => {
-  setup = await startTestFrontDoor({ settings });
+const start = async (options: Parameters<typeof startTestFrontDoor>[0]) => {
+  setup = await startTestFrontDoor(options);
   return setup;
 };
 
 describe('a device that is slow', () => {
   it('has a limit of invocations, beyond which callers get 503; other devices are not affected', async () => {
-    const setup = await start({ METHODS_IN_FLIGHT_PER_DEVICE: '3' });
+    const setup = await start({ inFlightPerDevice: 3 });
     const motor = await methodDevice(setup.hub, 'motor-1');
     const gateway = await methodDevice(setup.hub, 'gateway-1', (call) => call.respond(200, { status: 1 }));
     const slow = [1, 2, 3].map(() => setup.call(conveyor, 'stop'));
@@ -37,7 +37,7 @@ describe('a device that is slow', () => {
   });
 
   it('keeps an invocation for others while they ask', async () => {
-    const setup = await start({ METHODS_IN_FLIGHT_PER_DEVICE: '3' });
+    const setup = await start({ inFlightPerDevice: 3 });
     const motor = await methodDevice(setup.hub, 'motor-1');
     const token = setup.backends.applications.issue({ name: 'night-shift', tenant: 'acme', mayInvoke: true }, 600);
     const slow = [1, 2, 3].map(() => setup.call(conveyor, 'stop'));
@@ -59,7 +59,7 @@ describe('a device that is slow', () => {
 
 describe('the front door', () => {
   it('accepts a thousand invocations at once, refuses one more, and accepts new ones afterwards', async () => {
-    const setup = await start({ METHODS_IN_FLIGHT_PER_DEVICE: '1000' });
+    const setup = await start({ inFlightPerDevice: 1000 });
     const motor = await methodDevice(setup.hub, 'motor-1');
     const calling: ReturnType<typeof setup.call>[] = [];
     // One after the other: caller and front door share this process, and each has ten seconds until it is in progress.
@@ -83,7 +83,7 @@ describe('the front door', () => {
   });
 
   it('that stops finishes the invocations in progress and refuses new ones', async () => {
-    const setup = await start({ METHODS_DRAIN_SECONDS: '20' });
+    const setup = await start({ settings: { METHODS_DRAIN_SECONDS: '20' } });
     const motor = await methodDevice(setup.hub, 'motor-1');
     const calling = [1, 2, 3].map(() => setup.call(conveyor, 'stop'));
     const calls = [await motor.next(), await motor.next(), await motor.next()];
@@ -99,7 +99,7 @@ describe('the front door', () => {
   });
 
   it('that stops after the drain time reports an unknown outcome', async () => {
-    const setup = await start({ METHODS_DRAIN_SECONDS: '1' });
+    const setup = await start({ settings: { METHODS_DRAIN_SECONDS: '1' } });
     const motor = await methodDevice(setup.hub, 'motor-1');
     const calling = setup.call(conveyor, 'stop', { timeout: 300 });
     await motor.next();
@@ -120,7 +120,7 @@ describe('the front door', () => {
     ['the object is looked up', 'informationModel'],
     ['the type is looked up', 'typeRegistry'],
   ] as const)('that stops after the drain time while %s says that nothing was invoked', async (_, backend) => {
-    const setup = await start({ METHODS_DRAIN_SECONDS: '1' });
+    const setup = await start({ settings: { METHODS_DRAIN_SECONDS: '1' } });
     setup.backends.faults.add({ backend, hang: true });
     const headers = { 'x-correlation-id': 'waiting' };
     const calling = setup.call(conveyor, 'stop', {}, { headers });
@@ -144,7 +144,7 @@ describe('the front door', () => {
 
 describe('a caller that disconnects', () => {
   it('leaves a log line, and its capacity is free when the device has responded', async () => {
-    const setup = await start({ METHODS_IN_FLIGHT_PER_DEVICE: '1' });
+    const setup = await start({ inFlightPerDevice: 1 });
     const motor = await methodDevice(setup.hub, 'motor-1');
     const impatient = new AbortController();
     const headers = {
@@ -167,7 +167,7 @@ describe('a caller that disconnects', () => {
   });
 
   it('before its body is complete uses no capacity', async () => {
-    const setup = await start({ METHODS_IN_FLIGHT_PER_DEVICE: '1' });
+    const setup = await start({ inFlightPerDevice: 1 });
     const motor = await methodDevice(setup.hub, 'motor-1', (call) => call.respond(200, { status: 0 }));
     const { connect } = await import('node:net');
     const socket = connect(setup.instance.port, '127.0.0.1');

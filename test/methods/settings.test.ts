@@ -13,6 +13,7 @@ const enough = {
   BACKENDS_TOKEN: 't0ken',
 };
 const storage = `DefaultEndpointsProtocol=https;AccountName=a;AccountKey=${key};EndpointSuffix=core.windows.net`;
+const signature = 'BlobEndpoint=https://a.example/;SharedAccessSignature=sv=1&sig=x';
 const withFiles = { ...enough, METHODS_FILES_CONNECTION_STRING: storage, METHODS_FILES_CONTAINER: 'files' };
 
 const directory = mkdtempSync(join(tmpdir(), 'settings-'));
@@ -70,12 +71,20 @@ describe('the settings of the front door', () => {
       'METHODS_TLS_CERTIFICATE_FILE and METHODS_TLS_KEY_FILE',
     ],
     [
-      'a device limit above the total',
-      { METHODS_IN_FLIGHT_PER_DEVICE: '1001' },
-      'METHODS_IN_FLIGHT_PER_DEVICE: must be a whole',
+      'a container without an account',
+      { METHODS_FILES_CONTAINER: 'files' },
+      'METHODS_FILES_CONTAINER needs STORE_CONNECTION_STRING with the account’s key, or METHODS_FILES_CONNECTION_STRING',
     ],
-    ['a container without an account', { METHODS_FILES_CONTAINER: 'files' }, 'need each other'],
-    ['an account without a container', { METHODS_FILES_CONNECTION_STRING: storage }, 'need each other'],
+    [
+      'an account without a container',
+      { METHODS_FILES_CONNECTION_STRING: storage },
+      'METHODS_FILES_CONNECTION_STRING is not used without METHODS_FILES_CONTAINER',
+    ],
+    [
+      'a store whose connection string can sign for no file',
+      { STORE_CONNECTION_STRING: signature, METHODS_FILES_CONTAINER: 'files' },
+      'METHODS_FILES_CONTAINER needs STORE_CONNECTION_STRING with the account’s key',
+    ],
     ['a claim without files', { METHODS_FILES_TENANT_CLAIM: 'tid' }, 'METHODS_FILES_TENANT_CLAIM is not used'],
     [
       'an invalid container name',
@@ -86,7 +95,7 @@ describe('the settings of the front door', () => {
       'a shared access signature',
       {
         ...withFiles,
-        METHODS_FILES_CONNECTION_STRING: 'BlobEndpoint=https://a.example/;SharedAccessSignature=sv=1&sig=x',
+        METHODS_FILES_CONNECTION_STRING: signature,
       },
       'must have AccountName and AccountKey',
     ],
@@ -107,6 +116,22 @@ describe('the settings of the front door', () => {
     expect(problemsOf({ ...withFiles, ...given, METHODS_FILES_CONTAINER: container })).toEqual([
       expect.stringContaining(`must not have the name in ${name}`),
     ]);
+  });
+
+  it.each([
+    ['the store', { STORE_CONNECTION_STRING: storage, METHODS_FILES_CONTAINER: 'files' }],
+    [
+      'the store of the emulator',
+      { STORE_CONNECTION_STRING: 'UseDevelopmentStorage=true', METHODS_FILES_CONTAINER: 'f-1' },
+    ],
+    [
+      'an account of their own beside a store that can sign for none',
+      { ...withFiles, STORE_CONNECTION_STRING: signature },
+    ],
+    ['an account of their own beside a service with files', { ...withFiles, STORE: 'file' }],
+    ['no files, and a store for the service', { STORE: 'blob', STORE_CONNECTION_STRING: signature }],
+  ])('allow for files of methods: %s', (_, given) => {
+    expect(problemsOf({ ...enough, ...given })).toEqual([]);
   });
 
   it('do not repeat a secret', () => {

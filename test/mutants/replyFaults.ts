@@ -72,7 +72,7 @@ export const replyFaults: readonly Fault[] = [
       fault: 'reply patience in milliseconds instead of seconds',
       find: 'maxWaitMs: maxWaitSeconds * 1000',
       replace: 'maxWaitMs: maxWaitSeconds',
-      caughtBy: 'a reply is given up after REPLIES_MAX_WAIT_SECONDS',
+      caughtBy: 'a reply is given up after its longest wait',
     },
     {
       fault: 'takes the replies a minute for those a second',
@@ -85,7 +85,7 @@ export const replyFaults: readonly Fault[] = [
     fault: 'reply time-out in milliseconds instead of seconds',
     find: '(maxWaitSeconds * 1000) / 6',
     replace: 'maxWaitSeconds / 6',
-    caughtBy: 'with REPLIES_MAX_WAIT_SECONDS=24 a send is not waited for after 4 s',
+    caughtBy: 'when replies wait 24 s at most, one send is not waited for after 4 s',
   }),
   ...inFile(
     'src/hub/replies/fairQueue.ts',

@@ -21,33 +21,39 @@ export const settingFaults: readonly Fault[] = [
       caughtBy: 'refuse a token that no HTTP header can carry',
     },
   ),
-  ...inFile('src/settings/config.ts', ['test/settings/config.test.ts'], {
-    fault: 'passes over a setting that is gone and said where progress lies',
-    find: 'const problems = vitalRetired(given);',
-    replace: 'const problems = vitalRetired({});',
-    caughtBy: 'refuse the start when something would be left behind',
-  }),
   ...inFile(
-    'src/settings/variables.ts',
-    ['test/settings/config.test.ts'],
+    'src/settings/agreements.ts',
+    ['test/settings/config.test.ts', 'test/methods/settings.test.ts'],
     {
-      fault: 'takes what Kubernetes sets for misspelt settings',
-      find: '/^(tcp|udp|sctp):\\/\\//.test(value)',
-      replace: 'false',
-      caughtBy: 'set by Kubernetes for a service of such a name',
+      fault: 'lets dead letters be without an account when the checkpoints have one',
+      find: 'without.length === 0 ?',
+      replace: 'without.length < 2 ?',
+      caughtBy: 'are refused with none for the dead letters',
     },
     {
-      fault: 'passes over settings that are gone',
-      find: '    if (retired) return [{ variable, hint: retired.instead }];\n',
-      replace: '    if (retired) return [];\n',
-      caughtBy: 'are reported, whatever their names begin with',
+      fault: 'lets an account be named that files do not need',
+      find: "connectionString !== '')",
+      replace: "connectionString === 'used')",
+      caughtBy: 'are refused when an account is named that files do not need',
+    },
+    {
+      fault: 'takes a signature for the key that signs files',
+      find: '!hasAccountKey(store.connectionString)',
+      replace: '!store.connectionString',
+      caughtBy: 'are refused with a store whose connection string can sign for no file',
     },
   ),
+  ...inFile('src/settings/variables.ts', ['test/settings/config.test.ts'], {
+    fault: 'takes what Kubernetes sets for misspelt settings',
+    find: '/^(tcp|udp|sctp):\\/\\//.test(value)',
+    replace: 'false',
+    caughtBy: 'set by Kubernetes for a service of such a name',
+  }),
   ...inFile('src/settings/directories.ts', ['test/operations/writable.test.ts'], {
     fault: 'asks for a folder that a store in blobs does not need',
-    find: "deadLetters.store === 'directory'",
-    replace: "deadLetters.store !== ''",
-    caughtBy: 'checkpoints in a blob and dead letters in a blob use',
+    find: "store.kind === 'file'",
+    replace: "store.kind !== ''",
+    caughtBy: 'STORE=blob uses',
   }),
   ...inFile(
     'src/operations/writable.ts',
@@ -82,15 +88,9 @@ export const settingFaults: readonly Fault[] = [
     },
     {
       fault: 'writes checkpoints after milliseconds instead of seconds',
-      find: 'everyMs: checkpoints.everySeconds * 1000',
-      replace: 'everyMs: checkpoints.everySeconds',
-      caughtBy: 'is written CHECKPOINTS_EVERY_SECONDS after a message',
-    },
-    {
-      fault: 'takes over after milliseconds instead of seconds',
-      find: 'balanceLimits(scaling.expirySeconds * 1000,',
-      replace: 'balanceLimits(scaling.expirySeconds,',
-      caughtBy: 'is taken over SCALING_EXPIRY_SECONDS after',
+      find: 'everyMs: timing.checkpointSeconds * 1000',
+      replace: 'everyMs: timing.checkpointSeconds',
+      caughtBy: 'is written five seconds after a message',
     },
   ),
   ...inFile('src/deadLetters/open.ts', ['test/deadLetters/settings.test.ts'], {
@@ -107,8 +107,14 @@ export const settingFaults: readonly Fault[] = [
   }),
   ...inFile('src/deadLetters/open.ts', every, {
     fault: 'ignores the account of the dead letters',
-    find: 'connectionString: connectionString || checkpoints.connectionString',
-    replace: 'connectionString: checkpoints.connectionString || connectionString',
+    find: 'connectionString: connectionOf(deadLetters, store)',
+    replace: 'connectionString: store.connectionString',
+    caughtBy: 'each setting gets to its part, in the unit that the part wants',
+  }),
+  ...inFile('src/settings/derived.ts', every, {
+    fault: 'prefers the shared account to one of its own',
+    find: 'own.connectionString || store.connectionString',
+    replace: 'store.connectionString || own.connectionString',
     caughtBy: 'each setting gets to its part, in the unit that the part wants',
   }),
   ...inFile('src/backends/backendOpener.ts', every, {
@@ -117,17 +123,27 @@ export const settingFaults: readonly Fault[] = [
     replace: '  connections: connections && 128,\n  circuitFailures,',
     caughtBy: 'each setting gets to its part, in the unit that the part wants',
   }),
-  ...inFile('src/settings/groups/progress.ts', every, {
+  ...inFile('src/settings/groups/store.ts', every, {
     fault: 'declares a setting that nothing reads',
-    find: 'export const scaling = {',
+    find: 'export const store = {',
     replace:
-      "export const scaling = {\n  colour: { doc: 'Red.', format: 'optional-text', default: '', env: 'SCALING_COLOUR' },",
+      "export const store = {\n  colour: { doc: 'Red.', format: 'optional-text', default: '', env: 'STORE_COLOUR' },",
     caughtBy: 'each setting of the service has a row',
   }),
-  ...inFile('src/programs/service.ts', every, {
-    fault: 'keeps as many messages of a device in memory as a partition has on disk',
-    find: '        deviceMessages,\n',
-    replace: '        deviceMessages: spoolMessages,\n',
-    caughtBy: 'each setting gets to its part, in the unit that the part wants, and so does each constant',
-  }),
+  ...inFile(
+    'src/programs/service.ts',
+    every,
+    {
+      fault: 'keeps as many messages of a device in memory as a partition has on disk',
+      find: '        deviceMessages,\n',
+      replace: '        deviceMessages: spoolLimits.maxMessages,\n',
+      caughtBy: 'each setting gets to its part, in the unit that the part wants, and so does each constant',
+    },
+    {
+      fault: 'takes over after milliseconds instead of seconds',
+      find: 'balanceLimits(timing.expirySeconds * 1000,',
+      replace: 'balanceLimits(timing.expirySeconds,',
+      caughtBy: 'each setting gets to its part, in the unit that the part wants, and so does each constant',
+    },
+  ),
 ];

@@ -79,19 +79,11 @@ describe('a folder that the service writes to', () => {
 });
 
 describe('of the folders under the data directory', () => {
-  const used = (checkpoints: string, deadLetters: string) =>
-    usedDirectories({
-      data: { directory: '/data' },
-      checkpoints: { store: checkpoints },
-      deadLetters: { store: deadLetters },
-    } as Parameters<typeof usedDirectories>[0]);
-
   it.each([
-    ['file', 'directory', ['/data/checkpoints', '/data/dead-letters', '/data/spool']],
-    ['blob', 'directory', ['/data/dead-letters', '/data/spool']],
-    ['file', 'blob', ['/data/checkpoints', '/data/spool']],
-    ['blob', 'blob', ['/data/spool']],
-  ])('checkpoints in a %s and dead letters in a %s use %j', (checkpoints, deadLetters, expected) => {
-    expect(used(checkpoints, deadLetters)).toEqual(expected);
+    ['file', ['/data/checkpoints', '/data/dead-letters', '/data/spool']],
+    ['blob', ['/data/spool']],
+  ])('STORE=%s uses %j', (kind, expected) => {
+    const store = { kind, connectionString: '' };
+    expect(usedDirectories({ data: { directory: '/data' }, store })).toEqual(expected);
   });
 });

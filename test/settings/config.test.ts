@@ -5,8 +5,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { envExample, required, settingsPage, withRequiredSettings } from '../../scripts/settingsPages.ts';
 import { ConfigurationError, readSettings, settingDocs } from '../../src/settings/config.ts';
 import { roundMs } from '../../src/settings/derived.ts';
-import { mostBetweenSigns } from '../../src/settings/groups/measures.ts';
-import { retiredSettings } from '../../src/settings/retired.ts';
+import { timing } from '../../src/settings/groups/constants.ts';
 import { schema } from '../../src/settings/schema.ts';
 import { prefixes, unknownVariables } from '../../src/settings/variables.ts';
 
@@ -44,7 +43,7 @@ describe('settings', () => {
     expect(problemsOf(enough)).toEqual([]);
     expect(readSettings(enough, directory)).toMatchObject({
       delivery: { drainSeconds: 25 },
-      checkpoints: { store: 'file' },
+      store: { kind: 'file' },
     });
   });
 
@@ -75,7 +74,8 @@ describe('settings', () => {
     ['ADMIN_PORT', '8080', 'ADMIN_PORT and HTTP_PORT must differ'],
     ['DELIVERY_MAX_MESSAGES', '0', 'DELIVERY_MAX_MESSAGES: must be a whole number from 1 to 100000'],
     ['DELIVERY_MAX_MESSAGES', '1e3', 'DELIVERY_MAX_MESSAGES: must be a whole number from 1 to 100000'],
-    ['REPLIES_MAX_WAIT_SECONDS', '3000000', 'REPLIES_MAX_WAIT_SECONDS: must be a whole number from 1 to 3600'],
+    ['DELIVERY_DRAIN_SECONDS', '3000000', 'DELIVERY_DRAIN_SECONDS: must be a whole number from 1 to 3600'],
+    ['STORE', 'directory', 'STORE: must be one of the possible values'],
     ['DATA_DIRECTORY', 'a\nb', 'DATA_DIRECTORY: must be without control characters'],
     ['BACKENDS_CLIENT_SECRET', 's3cret\n', 'BACKENDS_CLIENT_SECRET: must be without control characters'],
     ['LOG_LEVEL', 'loud', 'LOG_LEVEL: must be one of the possible values'],
@@ -140,7 +140,7 @@ describe('settings', () => {
 
   it('have no duration that a timer would take for none', () => {
     const durations = numbers.filter(({ env }) => env.endsWith('_SECONDS'));
-    expect(durations.length).toBeGreaterThan(5);
+    expect(durations.length).toBeGreaterThan(2);
     expect(durations.filter(({ maximum }) => maximum * 1000 * 10 >= 2 ** 31)).toEqual([]);
   });
 
@@ -173,68 +173,19 @@ describe('settings', () => {
   });
 
   it('allow no signs of life so rare that an idle instance would be restarted for want of them', () => {
-    const most = numbers.find(({ env }) => env === 'SCALING_EXPIRY_SECONDS')?.maximum ?? 0;
-    expect(roundMs(most)).toBe(mostBetweenSigns * 1000);
-  });
-});
-
-describe('settings that are gone', () => {
-  it('refuse the start when something would be left behind, believed or opened, and say what to do', () => {
-    const problems = problemsOf({
-      ...enough,
-      CHECKPOINTS_DIRECTORY: '/var/checkpoints',
-      DEAD_LETTERS_DIRECTORY: '/var/l',
-      HUB_DEVICE_ID_PROPERTY: 'x-device',
-      METHODS_HOST: '127.0.0.1',
-    });
-    expect(problems).toEqual([
-      expect.stringMatching(/^CHECKPOINTS_DIRECTORY is no setting any more: set DATA_DIRECTORY, .*`checkpoints`$/),
-      expect.stringMatching(/^DEAD_LETTERS_DIRECTORY is no setting any more: set DATA_DIRECTORY, .*`dead-letters`$/),
-      expect.stringMatching(/^HUB_DEVICE_ID_PROPERTY is no setting any more: remove it/),
-      expect.stringMatching(/^METHODS_HOST is no setting any more: set HTTP_HOST/),
-    ]);
-  });
-
-  it('do not refuse it when they are empty, or nothing is left behind', () => {
-    expect(problemsOf({ ...enough, CHECKPOINTS_DIRECTORY: '', DELIVERY_SPOOL_DIRECTORY: '/var/spool' })).toEqual([]);
-  });
-
-  it('are named in a file too', () => {
-    const problems = problemsOf({ ...enough, CONFIG_FILE: file({ checkpoints: { directory: '/var/checkpoints' } }) });
-    expect(problems).toEqual([
-      expect.stringMatching(/^checkpoints\.directory is no setting any more: set DATA_DIRECTORY/),
-    ]);
-  });
-
-  it('are gone, and what replaces them exists', () => {
-    for (const { variable, path, instead } of retiredSettings) {
-      expect(names).not.toContain(variable);
-      const [group = '', name = ''] = path.split('.');
-      expect(problemsOf({ ...enough, CONFIG_FILE: file({ [group]: { [name]: 1 } }) }).join('\n')).toContain(
-        `${path} is no setting any more`,
-      );
-      expect(names).toEqual(expect.arrayContaining(instead.match(/[A-Z]+_[A-Z_]+/g) ?? []));
-    }
-  });
-
-  it('are reported, whatever their names begin with', () => {
-    const warned = retiredSettings.filter(({ isVital }) => !isVital);
-    expect(warned.length).toBeGreaterThan(20);
-    const env = { ...enough, ...Object.fromEntries(warned.map(({ variable }) => [variable, '1'])) };
-    expect(problemsOf(env)).toEqual([]);
-    const reported = warned.map(({ variable, instead }) => ({ variable, hint: instead }));
-    expect(unknownVariables(env, names)).toEqual(reported);
+    const failsAfterMs = 5 * 60_000;
+    expect(3 * roundMs(timing.expirySeconds)).toBeLessThan(failsAfterMs);
   });
 });
 
 describe('variables that look like settings and are none', () => {
   const unknown = (env: NodeJS.ProcessEnv) => unknownVariables(env, names);
 
-  it('are named, with the nearest name or what replaced them', () => {
-    expect(unknown({ DELIVERY_DRAIN_SECOND: '1', HUB_CONSUMERGROUP: 'g', DELIVERY_SPOOL_DIRECTORY: '/x' })).toEqual([
+  it('are named, with the nearest name', () => {
+    expect(unknown({ DELIVERY_DRAIN_SECOND: '1', HUB_CONSUMERGROUP: 'g', STORE_CONNECTION: 's3cret' })).toEqual([
       { variable: 'DELIVERY_DRAIN_SECOND', hint: 'the nearest name is DELIVERY_DRAIN_SECONDS' },
       { variable: 'HUB_CONSUMERGROUP', hint: 'the nearest name is HUB_CONSUMER_GROUP' },
-      { variable: 'DELIVERY_SPOOL_DIRECTORY', hint: expect.stringContaining('set DATA_DIRECTORY') },
+      { variable: 'STORE_CONNECTION', hint: 'the nearest name is STORE_CONNECTION_STRING' },
     ]);
   });
 
@@ -253,80 +204,81 @@ describe('variables that look like settings and are none', () => {
   });
 
   it('are looked for under the beginnings of all settings', () => {
-    expect(names.filter((name) => !prefixes.some((prefix) => name.startsWith(prefix)))).toEqual([]);
+    expect(names.filter((name) => !prefixes.some((prefix) => name.startsWith(prefix)))).toEqual(['STORE']);
     expect(prefixes.filter((prefix) => !names.some((name) => name.startsWith(prefix)))).toEqual([]);
   });
 });
 
 const storage = `DefaultEndpointsProtocol=https;AccountName=a;AccountKey=${key};EndpointSuffix=core.windows.net`;
-const blob = { ...enough, CHECKPOINTS_STORE: 'blob', CHECKPOINTS_CONNECTION_STRING: storage };
+const blob = { ...enough, STORE: 'blob', STORE_CONNECTION_STRING: storage };
+const own = { CHECKPOINTS_CONNECTION_STRING: storage, DEAD_LETTERS_CONNECTION_STRING: storage };
 
-describe('the settings of the blob store', () => {
+describe('the settings of the store', () => {
   it.each([
     ['the account’s key', storage],
     ['a shared access signature', 'BlobEndpoint=https://a.blob.core.windows.net/;SharedAccessSignature=sv=1&sig=x%3D'],
     ['an emulator on this machine', `AccountName=a;AccountKey=${key};BlobEndpoint=http://127.0.0.1:10000/a`],
     ['the emulator’s short form', 'UseDevelopmentStorage=true'],
   ])('are complete with %s, in production too', (_what, connectionString) => {
-    const env = { ...blob, CHECKPOINTS_CONNECTION_STRING: connectionString, NODE_ENV: 'production' };
+    const env = { ...blob, STORE_CONNECTION_STRING: connectionString, NODE_ENV: 'production' };
     expect(problemsOf(env)).toEqual([]);
-    expect(readSettings(env, directory).checkpoints).toMatchObject({ store: 'blob', container: 'checkpoints' });
+    expect(readSettings(env, directory)).toMatchObject({
+      store: { kind: 'blob' },
+      checkpoints: { container: 'checkpoints' },
+      deadLetters: { container: 'dead-letters' },
+    });
   });
 
   it.each([
-    ['no connection string', { CHECKPOINTS_CONNECTION_STRING: '' }, 'blob needs CHECKPOINTS_CONNECTION_STRING'],
-    ['another store beside it', { CHECKPOINTS_STORE: 'file' }, 'not used with CHECKPOINTS_STORE=file'],
-    ['half an account', { CHECKPOINTS_CONNECTION_STRING: 'AccountName=a' }, 'AccountKey'],
-    ['a signature for nowhere', { CHECKPOINTS_CONNECTION_STRING: 'SharedAccessSignature=sv=1' }, 'BlobEndpoint'],
-    ['http', { CHECKPOINTS_CONNECTION_STRING: storage.replace('https', 'http') }, 'on this machine only'],
+    ['one for each', { ...own, STORE_CONNECTION_STRING: '' }],
+    ['one for checkpoints', { CHECKPOINTS_CONNECTION_STRING: storage }],
+    ['one for dead letters', { DEAD_LETTERS_CONNECTION_STRING: storage }],
+  ])('allow accounts of their own: %s', (_what, given) => {
+    expect(problemsOf({ ...blob, ...given })).toEqual([]);
+  });
+
+  it.each([
+    ['no connection string', { STORE_CONNECTION_STRING: '' }, 'STORE=blob needs STORE_CONNECTION_STRING'],
+    [
+      'none for the dead letters',
+      { STORE_CONNECTION_STRING: '', CHECKPOINTS_CONNECTION_STRING: storage },
+      'STORE=blob needs STORE_CONNECTION_STRING',
+    ],
+    [
+      'none for the checkpoints',
+      { STORE_CONNECTION_STRING: '', DEAD_LETTERS_CONNECTION_STRING: storage },
+      'STORE=blob needs STORE_CONNECTION_STRING',
+    ],
+    ['files instead', { STORE: 'file' }, 'STORE_CONNECTION_STRING is not used with STORE=file'],
+    ['half an account', { STORE_CONNECTION_STRING: 'AccountName=a' }, 'AccountKey'],
+    ['half an account of the checkpoints', { CHECKPOINTS_CONNECTION_STRING: 'AccountName=a' }, 'AccountKey'],
+    ['half an account of the dead letters', { DEAD_LETTERS_CONNECTION_STRING: 'AccountName=a' }, 'AccountKey'],
+    ['a signature for nowhere', { STORE_CONNECTION_STRING: 'SharedAccessSignature=sv=1' }, 'BlobEndpoint'],
+    ['http', { STORE_CONNECTION_STRING: storage.replace('https', 'http') }, 'on this machine only'],
     [
       'an http endpoint elsewhere',
-      { CHECKPOINTS_CONNECTION_STRING: `AccountName=a;AccountKey=${key};BlobEndpoint=http://10.0.0.1/a` },
+      { STORE_CONNECTION_STRING: `AccountName=a;AccountKey=${key};BlobEndpoint=http://10.0.0.1/a` },
       'on this machine only',
     ],
     ['a name that is none', { CHECKPOINTS_CONTAINER: 'Check_Points' }, 'CHECKPOINTS_CONTAINER: must be 3 to 63'],
     ['a short name', { CHECKPOINTS_CONTAINER: 'cp' }, 'CHECKPOINTS_CONTAINER: must be 3 to 63'],
+    ['another that is none', { DEAD_LETTERS_CONTAINER: 'Dead_Letters' }, 'DEAD_LETTERS_CONTAINER: must be 3 to 63'],
   ])('are refused with %s', (_what, given, problem) => {
     const problems = problemsOf({ ...blob, ...given });
     expect(problems).toEqual([expect.stringContaining(problem)]);
     expect(problems.join('\n')).not.toContain(key);
   });
 
-  it('are a secret that no file may hold', () => {
-    const problems = problemsOf({ ...enough, CONFIG_FILE: file({ checkpoints: { connectionString: storage } }) });
-    expect(problems).toEqual([expect.stringContaining('checkpoints.connectionString is a secret')]);
-  });
-});
-
-describe('the settings of the dead letters in blobs', () => {
-  const inBlobs = { ...enough, DEAD_LETTERS_STORE: 'blob' };
-  const own = { DEAD_LETTERS_CONNECTION_STRING: storage };
-  const lent = { CHECKPOINTS_CONNECTION_STRING: storage };
-
-  it.each([
-    ['a connection string of their own', own],
-    ['that of the checkpoints, which may be in blobs or not', lent],
-    ['both', { ...own, ...lent, CHECKPOINTS_STORE: 'blob' }],
-  ])('are complete with %s', (_what, given) => {
-    expect(problemsOf({ ...inBlobs, ...given })).toEqual([]);
-    expect(readSettings({ ...inBlobs, ...given }, directory).deadLetters.container).toBe('dead-letters');
+  it('are refused when an account is named that files do not need, each with its variable', () => {
+    expect(problemsOf({ ...enough, ...own })).toEqual([
+      expect.stringContaining('CHECKPOINTS_CONNECTION_STRING is not used with STORE=file'),
+      expect.stringContaining('DEAD_LETTERS_CONNECTION_STRING is not used with STORE=file'),
+    ]);
   });
 
-  it.each([
-    ['no connection string', inBlobs, 'blob needs DEAD_LETTERS_CONNECTION_STRING, or CHECKPOINTS_CONNECTION_STRING'],
-    ['a directory beside it', { ...enough, ...own }, 'not used with DEAD_LETTERS_STORE=directory'],
-    ['one of the checkpoints for nobody', { ...inBlobs, ...own, ...lent }, 'not used with CHECKPOINTS_STORE=file'],
-    ['half an account', { ...inBlobs, DEAD_LETTERS_CONNECTION_STRING: 'AccountName=a' }, 'AccountKey'],
-    ['a name that is none', { ...inBlobs, ...own, DEAD_LETTERS_CONTAINER: 'Dead_Letters' }, 'DEAD_LETTERS_CONTAINER'],
-  ])('are refused with %s', (_what, given, problem) => {
-    const problems = problemsOf(given);
-    expect(problems).toEqual([expect.stringContaining(problem)]);
-    expect(problems.join('\n')).not.toContain(key);
-  });
-
-  it('are a secret that no file may hold', () => {
-    const problems = problemsOf({ ...enough, CONFIG_FILE: file({ deadLetters: { connectionString: storage } }) });
-    expect(problems).toEqual([expect.stringContaining('deadLetters.connectionString is a secret')]);
+  it.each(['store', 'checkpoints', 'deadLetters'])('have a secret that no file may hold: that of %s', (group) => {
+    const problems = problemsOf({ ...enough, CONFIG_FILE: file({ [group]: { connectionString: storage } }) });
+    expect(problems).toEqual([expect.stringContaining(`${group}.connectionString is a secret`)]);
   });
 });
 

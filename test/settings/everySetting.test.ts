@@ -22,8 +22,10 @@ import {
   constantsOfFrontDoor,
   constantsOfService,
   ofFrontDoor,
+  ofOwnAccounts,
   ofService,
-  ofSharedStores,
+  ofSharedFiles,
+  ofSharedStore,
   type Receivers,
   type SettingRows,
 } from './support/settingRows.ts';
@@ -147,8 +149,10 @@ function expectReceived(what: string, receivers: Receivers) {
 
 const programs: readonly [string, SettingRows, Receivers, (rows: SettingRows) => Promise<void>][] = [
   ['the service', ofService(places), constantsOfService, runService],
-  ['the service with shared stores', ofSharedStores, [], openShared],
+  ['the service with a shared store', ofSharedStore, [], openShared],
+  ['the service with accounts of their own for its stores', ofOwnAccounts, [], openShared],
   ['the front door', ofFrontDoor(places), constantsOfFrontDoor, runFrontDoor],
+  ['the front door with files in the shared store', ofSharedFiles(places), constantsOfFrontDoor, runFrontDoor],
 ];
 
 describe.each(programs)('of %s', (_, rows, constants, run) => {
@@ -170,7 +174,7 @@ const refusedNames = ['CHECKPOINTS_CONTAINER', 'DEAD_LETTERS_CONTAINER'];
 const either = ['BACKENDS_TOKEN'];
 
 it.each<[string, SettingRows, typeof schema | typeof methodsSchema, readonly string[]]>([
-  ['the service', { ...ofService(places), ...ofSharedStores }, schema, []],
+  ['the service', { ...ofService(places), ...ofSharedStore, ...ofOwnAccounts }, schema, []],
   ['the front door', ofFrontDoor(places), methodsSchema, [...refusedNames, ...either]],
 ])('each setting of %s has a row', (_, rows, declared, others) => {
   const variables = settingDocs(declared).map(({ env }) => env);

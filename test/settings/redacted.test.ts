@@ -17,10 +17,10 @@ const environment = {
   ...common,
   HUB_EVENTS_CONNECTION_STRING: `Endpoint=sb://hub.example/;SharedAccessKeyName=service;SharedAccessKey=${canary}=;EntityPath=e`,
   PRINCIPAL_MANAGER_URL: 'https://pm.example',
-  CHECKPOINTS_STORE: 'blob',
+  STORE: 'blob',
+  STORE_CONNECTION_STRING: `DefaultEndpointsProtocol=https;AccountName=s;AccountKey=${canary}==`,
   CHECKPOINTS_CONTAINER: 'checkpoints',
   CHECKPOINTS_CONNECTION_STRING: `BlobEndpoint=https://b.example/;SharedAccessSignature=sv=1&sig=${canary}%3D`,
-  DEAD_LETTERS_STORE: 'blob',
   DEAD_LETTERS_CONNECTION_STRING: `DefaultEndpointsProtocol=https;AccountName=a;AccountKey=${canary}==;Odd=${canary}`,
 };
 
@@ -35,6 +35,7 @@ it('show where and as whom the service connects, and every other setting, but no
       consumerGroup: '$Default',
     },
     backends: { informationModelUrl: 'https://im.example/base', token: '', clientId: 'id', clientSecret: '[set]' },
+    store: { kind: 'blob', connectionString: 'DefaultEndpointsProtocol=https;AccountName=s;AccountKey=[set]' },
     checkpoints: { connectionString: 'BlobEndpoint=https://b.example/;SharedAccessSignature=[set]' },
     deadLetters: {
       connectionString: 'DefaultEndpointsProtocol=https;AccountName=a;AccountKey=[set];Odd=[set]',

@@ -20,9 +20,14 @@ export interface Replies {
   close(): Promise<void>;
 }
 
+interface ReplySettings extends Readonly<Settings['replies']> {
+  /** A reply that the hub refuses for now is sent again for so long (C4). */
+  readonly maxWaitSeconds: number;
+}
+
 /** Creates the connection and the sender for replies from the settings. */
 export function createReplies(
-  settings: Settings['replies'],
+  settings: ReplySettings,
   newClient: () => Client,
   log: Log,
   troubles: Troubles,

@@ -1,4 +1,5 @@
 import type { Settings } from '../../settings/config.ts';
+import { connectionOf } from '../../settings/derived.ts';
 import { directoriesOf } from '../../settings/directories.ts';
 import { createFileStore } from './fileStore.ts';
 import type { Store } from './store.ts';
@@ -10,15 +11,23 @@ import type { Store } from './store.ts';
 export async function openStore({
   hub,
   data,
+  store,
   checkpoints,
-}: Pick<Settings, 'hub' | 'data' | 'checkpoints'>): Promise<Store> {
+}: Pick<Settings, 'hub' | 'data' | 'store' | 'checkpoints'>): Promise<Store> {
   const { eventsConnectionString, consumerGroup } = hub;
   const endpoint = /Endpoint=sb:\/\/([^/;]+)/.exec(eventsConnectionString)?.[1] ?? '';
   const hubName = /EntityPath=([^;]+)/.exec(eventsConnectionString)?.[1] ?? '';
-  if (checkpoints.store !== 'blob') {
+  if (store.kind !== 'blob') {
     return createFileStore(directoriesOf(data).checkpoints, [endpoint, hubName, consumerGroup].join(' '));
   }
   const { createBlobStore } = await import('./blobStore.ts');
   const namespace = endpoint.replace(/:\d+$/, '');
-  return createBlobStore({ ...checkpoints, namespace, hub: hubName, consumerGroup });
+  const connectionString = connectionOf(checkpoints, store);
+  return createBlobStore({
+    connectionString,
+    container: checkpoints.container,
+    namespace,
+    hub: hubName,
+    consumerGroup,
+  });
 }

@@ -53,7 +53,7 @@ export const partitionMetrics = {
     {
       unit: 'By',
       what: 'Bytes of the messages on disk',
-      use: 'Near `DELIVERY_SPOOL_BYTES` the partition waits.',
+      use: 'Near 256 MiB the partition waits.',
     },
     partition,
   ),

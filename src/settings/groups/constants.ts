@@ -24,10 +24,17 @@ export const leastMessages = 48;
 /** Most messages of one device in memory; the others wait on disk (D16). */
 export const deviceMessages = 16;
 
-/** Most messages on disk for each partition, at about 400 bytes of memory each; at this limit the partition waits (D16). */
-export const spoolMessages = 100_000;
+/** For each partition: most messages on disk, at about 400 bytes of memory each, and their bytes; at a limit the partition waits (D16). */
+export const spoolLimits = { maxMessages: 100_000, maxBytes: 256 * mebibyte };
 
-/** A partition's checkpoint is written after this many messages, or after CHECKPOINTS_EVERY_SECONDS (G1, D149). */
+/**
+ * How long, in seconds (D290): an instance that has not renewed its ownership for `expirySeconds` loses its partitions to the others
+ * (D15); a checkpoint is written `checkpointSeconds` after a message at the latest (G1); a reply that the hub refuses for now is
+ * sent again for `replySeconds` (C4).
+ */
+export const timing = { expirySeconds: 30, checkpointSeconds: 5, replySeconds: 60 };
+
+/** A partition's checkpoint is written after this many messages, or after `checkpointSeconds` (G1, D149). */
 export const checkpointEveryMessages = 500;
 
 /** Renewals within an expiry: an instance that misses a few of them keeps its partitions. */
@@ -39,8 +46,8 @@ export const mostRepliesInFlight = 256;
 /** Most dead letters of one device, and of all (D67). */
 export const letterCounts = { deviceLetters: 1_000, maxLetters: 100_000 };
 
-/** Most invocations in flight, of authorised callers (M8). */
-export const mostInvocations = 1_000;
+/** Most invocations in flight of authorised callers, in all and for one device (M8). */
+export const invocationLimits = { inFlight: 1_000, inFlightPerDevice: 10 };
 
 /** Most bodies that are being received, 256 KiB each, in all and of one caller (M14). */
 export const mostBodies = { inAll: 400, ofCaller: 100 };

@@ -20,13 +20,6 @@ export const delivery = {
     default: 64 * mebibyte,
     env: 'DELIVERY_MAX_BYTES',
   },
-  spoolBytes: {
-    doc: 'Most bytes on disk for each partition; beyond it the partition waits (D16).',
-    format: 'count',
-    maximum: 1024 * gibibyte,
-    default: 256 * mebibyte,
-    env: 'DELIVERY_SPOOL_BYTES',
-  },
   drainSeconds: {
     doc: 'How long a stop waits for the messages in flight, in seconds (G3).',
     format: 'count',
@@ -37,13 +30,6 @@ export const delivery = {
 } satisfies convict.Schema<unknown>;
 
 export const replies = {
-  maxWaitSeconds: {
-    doc: 'How long a reply waits while the device queue is full or the hub throttles, before it is dropped, in seconds (C4). The hub has a sixth of it, at most 10 s, to settle one reply (D35).',
-    format: 'count',
-    maximum: hour,
-    default: 60,
-    env: 'REPLIES_MAX_WAIT_SECONDS',
-  },
   sendsPerMinute: {
     doc: 'Most replies a minute; with 0 the service finds the limit of the hub itself. The limit applies to all senders together, 100 a minute for each unit of S1 and S2, 5,000 of S3: divide it by the number of instances (C4).',
     format: 'count-or-none',

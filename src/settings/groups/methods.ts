@@ -1,5 +1,4 @@
 import type convict from 'convict';
-import { mostInvocations } from './constants.ts';
 import { gibibyte, hour, mebibyte } from './measures.ts';
 
 export const methods = {
@@ -27,13 +26,6 @@ export const methods = {
     default: '',
     env: 'METHODS_EDGE_MODULE',
   },
-  inFlightPerDevice: {
-    doc: 'Most invocations in flight for one device (M8).',
-    format: 'count',
-    maximum: mostInvocations,
-    default: 10,
-    env: 'METHODS_IN_FLIGHT_PER_DEVICE',
-  },
   drainSeconds: {
     doc: 'How long a stop waits for the invocations in flight, in seconds (M1).',
     format: 'count',
@@ -45,14 +37,14 @@ export const methods = {
 
 export const files = {
   connectionString: {
-    doc: 'Connection string, with the account’s key, of the storage account with the files for methods. When empty, methods with files cannot be invoked (M9).',
+    doc: 'Connection string, with the account’s key, of an account of its own for the files of methods; when empty, `STORE_CONNECTION_STRING` is used.',
     format: 'signing-connection-string',
     default: '',
     env: 'METHODS_FILES_CONNECTION_STRING',
     sensitive: true,
   },
   container: {
-    doc: 'Container of these files; it must not be that of the checkpoints or the dead letters (M9).',
+    doc: 'Container of the files for methods; it must not be that of the checkpoints or the dead letters. When empty, methods with files cannot be invoked (M9).',
     format: 'optional-container-name',
     default: '',
     env: 'METHODS_FILES_CONTAINER',

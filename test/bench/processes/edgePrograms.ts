@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '../../../sandbox/service/freePort.ts';
 import { type ServiceProcess, startService } from '../../../sandbox/service/process.ts';
+import { withConstants } from '../../support/withConstants.ts';
 import type { EdgeStageDescription } from './edgeStage.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
@@ -51,7 +52,7 @@ export async function startDoorTo(
       TYPE_REGISTRY_URL: `http://127.0.0.1:${backendsPort}/tr`,
       BACKENDS_TOKEN: 'bench',
       METHODS_PORT: String(port),
-      METHODS_IN_FLIGHT_PER_DEVICE: String(inFlight),
+      ...withConstants({ invocationLimits: { inFlightPerDevice: inFlight } }),
       HTTP_HOST: '127.0.0.1',
       HTTP_PORT: String(healthPort),
       ADMIN_PORT: '0',

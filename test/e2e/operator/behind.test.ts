@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { withConstants } from '../../support/withConstants.ts';
 import { startTestSandbox } from '../testSandbox.ts';
 import { createDesk, createSenders, operatorsToken, type TestSandbox } from './desk.ts';
 
@@ -7,7 +8,11 @@ import { createDesk, createSenders, operatorsToken, type TestSandbox } from './d
 let sandbox: TestSandbox;
 beforeAll(async () => {
   sandbox = await startTestSandbox({
-    environment: { ADMIN_TOKEN: operatorsToken, DELIVERY_MAX_MESSAGES: '10', DELIVERY_SPOOL_BYTES: '1' },
+    environment: {
+      ADMIN_TOKEN: operatorsToken,
+      DELIVERY_MAX_MESSAGES: '10',
+      ...withConstants({ spoolLimits: { maxBytes: 1 } }),
+    },
   });
   await (await sandbox.connect('pump-1')).close();
 });

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Azurite, startAzurite } from '../../../sandbox/methods/azurite.ts';
 import { freePort } from '../../../sandbox/service/freePort.ts';
 import { type ServiceProcess, startService } from '../../../sandbox/service/process.ts';
+import { withConstants } from '../../support/withConstants.ts';
 import { startTestSandbox } from '../testSandbox.ts';
 import { createDesk, createSenders, operatorsToken, type TestSandbox } from './desk.ts';
 
@@ -17,9 +18,9 @@ beforeAll(async () => {
   sandbox = await startTestSandbox({
     environment: {
       ADMIN_TOKEN: operatorsToken,
-      CHECKPOINTS_STORE: 'blob',
-      CHECKPOINTS_CONNECTION_STRING: azurite.connectionString,
-      SCALING_EXPIRY_SECONDS: '6',
+      STORE: 'blob',
+      STORE_CONNECTION_STRING: azurite.connectionString,
+      ...withConstants({ timing: { expirySeconds: 6 } }),
     },
   });
   const [port, adminPort] = [await freePort(), await freePort()].map(String) as [string, string];

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Device } from '../../../sandbox/device/device.ts';
 import { envelope } from '../../../sandbox/stories/wire.ts';
+import { withConstants } from '../../support/withConstants.ts';
 import { nextAck, startTestSandbox } from '../testSandbox.ts';
 import { createDesk, createSenders, type Line, operatorsToken, publicKey, type TestSandbox } from './desk.ts';
 
@@ -12,7 +13,11 @@ let senders: ReturnType<typeof createSenders>;
 let pump: Device;
 beforeAll(async () => {
   sandbox = await startTestSandbox({
-    environment: { ADMIN_TOKEN: operatorsToken, REPLIES_MAX_WAIT_SECONDS: '1', BACKENDS_ATTEMPT_TIMEOUT_SECONDS: '5' },
+    environment: {
+      ADMIN_TOKEN: operatorsToken,
+      BACKENDS_ATTEMPT_TIMEOUT_SECONDS: '5',
+      ...withConstants({ timing: { replySeconds: 1 } }),
+    },
   });
   desk = createDesk(sandbox.state.service);
   senders = createSenders(sandbox);

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { withConstants } from '../../support/withConstants.ts';
 import { startTestSandbox } from '../testSandbox.ts';
 import { createDesk, createSenders, operatorsToken, type TestSandbox } from './desk.ts';
 
@@ -9,7 +10,11 @@ let desk: ReturnType<typeof createDesk>;
 let senders: ReturnType<typeof createSenders>;
 beforeAll(async () => {
   sandbox = await startTestSandbox({
-    environment: { ADMIN_TOKEN: operatorsToken, REPLIES_MAX_WAIT_SECONDS: '6', BACKENDS_ATTEMPT_TIMEOUT_SECONDS: '20' },
+    environment: {
+      ADMIN_TOKEN: operatorsToken,
+      BACKENDS_ATTEMPT_TIMEOUT_SECONDS: '20',
+      ...withConstants({ timing: { replySeconds: 6 } }),
+    },
   });
   desk = createDesk(sandbox.state.service);
   senders = createSenders(sandbox);
@@ -90,7 +95,7 @@ describe('The admin port answers:', () => {
     expect((await desk.log()).map((line) => line['instance'])).toContain(instance);
     expect([program, version]).toEqual(['service', expect.stringMatching(/^\d/)]);
     expect(Object.keys(paths)).toContain('GET /devices');
-    expect((await desk.ask('/settings')).replies).toEqual({ maxWaitSeconds: 6, sendsPerMinute: 0 });
+    expect((await desk.ask('/settings')).replies).toEqual({ sendsPerMinute: 0 });
   });
 
   it('Nobody without the token', async () => {

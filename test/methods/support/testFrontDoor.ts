@@ -9,6 +9,7 @@ import { createDirectMethods } from '../../../src/hub/methods/directMethods.ts';
 import { createLog } from '../../../src/log/log.ts';
 import { type FrontDoor, startFrontDoor } from '../../../src/methods/frontDoor.ts';
 import { readMethodsSettings } from '../../../src/settings/config.ts';
+import { invocationLimits } from '../../../src/settings/groups/constants.ts';
 import type { Traces } from '../../../src/tracing/span.ts';
 import { http, type Reply } from '../../sandbox/backends/client.ts';
 import { validateExchange, validateValue } from '../../support/contracts.ts';
@@ -18,6 +19,8 @@ export type Line = Readonly<Record<string, unknown>>;
 interface TestFrontDoorOptions {
   readonly settings?: Readonly<Record<string, string>>;
   readonly rules?: HubRules;
+  /** Most invocations in flight for one device; by default those of the product. */
+  readonly inFlightPerDevice?: number;
   /** By default a new one. */
   readonly hub?: Hub;
   /** By default no spans are recorded. */
@@ -61,6 +64,7 @@ export async function startTestFrontDoor({
   rules = {},
   hub: given,
   traces,
+  inFlightPerDevice = invocationLimits.inFlightPerDevice,
 }: TestFrontDoorOptions = {}): Promise<TestFrontDoor> {
   const directory = await mkdtemp(join(tmpdir(), 'methods-'));
   const [hub, backends] = await Promise.all([
@@ -71,7 +75,10 @@ export async function startTestFrontDoor({
   const lines: Line[] = [];
   const log = createLog('info', { write: (line) => void lines.push(JSON.parse(line)) });
   const methods = createDirectMethods(read.hub.serviceConnectionString, await readFile(hub.caFile, 'utf8'));
-  const instance = await startFrontDoor(read, log, methods, traces);
+  const instance = await startFrontDoor(read, log, methods, traces, undefined, {
+    ...invocationLimits,
+    inFlightPerDevice,
+  });
   const url = `http://127.0.0.1:${instance.port}`;
   const issue = (name: string, tenant: string, mayInvoke: boolean, seconds = 600) =>
     backends.applications.issue({ name, tenant, mayInvoke }, seconds);

@@ -71,9 +71,7 @@ export const ofService = (places: Places): SettingRows => ({
     ['createBudget 0.maxMessages', 251],
   ],
   DELIVERY_MAX_BYTES: ['90000000', ['createBudget 0.maxBytes', 90_000_000], ['createBudget 0.maxBytes', 45_000_000]],
-  DELIVERY_SPOOL_BYTES: ['91000000', ['openSpool 2.maxBytes', 91_000_000]],
   DELIVERY_DRAIN_SECONDS: ['33', ['createConsumer 0.drainMs', 33_000], ['balanceLimits 1', 33_000]],
-  REPLIES_MAX_WAIT_SECONDS: ['34', ['createSender 0.maxWaitMs', 34_000]],
   REPLIES_SENDS_PER_MINUTE: ['120', ['createRateLimit 0.ceiling', 2]],
   DATA_DIRECTORY: [
     places.directory,
@@ -81,27 +79,31 @@ export const ofService = (places: Places): SettingRows => ({
     ['createDirectory 0', join(places.directory, 'dead-letters')],
     ['openSpool 0', join(places.directory, 'spool')],
   ],
-  CHECKPOINTS_EVERY_SECONDS: ['35', ['limitsOfPartition 0.everyMs', 35_000]],
-  SCALING_EXPIRY_SECONDS: [
-    '36',
-    ['createConsumer 0.roundMs', 6_000],
-    ['balanceLimits 0', 36_000],
-    ['createStandstillWatch 0', 18_000],
-  ],
   DEAD_LETTERS_MAX_BYTES: ['92000000', ['createDeadLetters 0.limits.maxBytes', 92_000_000]],
   DEAD_LETTERS_RETENTION_DAYS: ['15', ['createDeadLetters 0.limits.retentionMs', 15 * 86_400_000]],
   ...operations(places),
 });
 
 /** What the service does otherwise with a token endpoint and with its stores in blobs. */
-export const ofSharedStores: SettingRows = {
+export const ofSharedStore: SettingRows = {
   ...tokenEndpoint,
-  CHECKPOINTS_STORE: ['blob', ['createBlobStore 0.store', 'blob']],
-  CHECKPOINTS_CONNECTION_STRING: [account('one'), ['createBlobStore 0.connectionString', account('one')]],
+  STORE: ['blob', ['createBlobStore 0.container', 'progress'], ['createBlobs 0.container', 'letters']],
+  STORE_CONNECTION_STRING: [
+    account('zero'),
+    ['createBlobStore 0.connectionString', account('zero')],
+    ['createBlobs 0.connectionString', account('zero')],
+  ],
   CHECKPOINTS_CONTAINER: ['progress', ['createBlobStore 0.container', 'progress']],
-  DEAD_LETTERS_STORE: ['blob', ['createBlobs 0.container', 'letters']],
-  DEAD_LETTERS_CONNECTION_STRING: [account('two'), ['createBlobs 0.connectionString', account('two')]],
   DEAD_LETTERS_CONTAINER: ['letters', ['createBlobs 0.container', 'letters']],
+};
+
+/** An account of its own for each store wins. */
+export const ofOwnAccounts: SettingRows = {
+  ...tokenEndpoint,
+  STORE: ['blob'],
+  STORE_CONNECTION_STRING: [account('zero')],
+  CHECKPOINTS_CONNECTION_STRING: [account('one'), ['createBlobStore 0.connectionString', account('one')]],
+  DEAD_LETTERS_CONNECTION_STRING: [account('two'), ['createBlobs 0.connectionString', account('two')]],
 };
 
 /** The front door with a token endpoint. */
@@ -114,14 +116,23 @@ export const ofFrontDoor = (places: Places): SettingRows => ({
   METHODS_TLS_CERTIFICATE_FILE: [places.certificate[0], ['createServer 0.tls.cert', places.certificate[1]]],
   METHODS_TLS_KEY_FILE: [places.key[0], ['createServer 0.tls.key', places.key[1]]],
   METHODS_EDGE_MODULE: ['proxy-1', ['createInvoke 0.edgeModule', 'proxy-1']],
-  METHODS_IN_FLIGHT_PER_DEVICE: ['11', ['createConcurrencyLimits 0.inFlightPerDevice', 11]],
   METHODS_DRAIN_SECONDS: ['37', ['drain 0.drainMs', 37_000]],
+  STORE_CONNECTION_STRING: [account('zero')],
   METHODS_FILES_CONNECTION_STRING: [account('three'), ['createFileStorage 0.connectionString', account('three')]],
   METHODS_FILES_CONTAINER: ['files', ['createFileStorage 0.container', 'files']],
   METHODS_FILES_TENANT_CLAIM: ['tid', ['createFileInputs 0.tenantClaim', 'tid']],
   METHODS_FILES_MAX_BYTES: ['93000000', ['createFileStorage 0.maxBytes', 93_000_000]],
   ...operations(places),
 });
+
+/** The same without an account of its own for the files. */
+export const ofSharedFiles = (places: Places): SettingRows => {
+  const { METHODS_FILES_CONNECTION_STRING: _, ...others } = ofFrontDoor(places);
+  return {
+    ...others,
+    STORE_CONNECTION_STRING: [account('zero'), ['createFileStorage 0.connectionString', account('zero')]],
+  };
+};
 
 /** The values that no operator would choose, where the service and the front door use them. */
 export const constantsOfService: Receivers = [
@@ -132,13 +143,22 @@ export const constantsOfService: Receivers = [
   ['createConsumer 0.answerMs', 20_000],
   ['createPace 0.least', 48],
   ['openSpool 2.maxMessages', 100_000],
+  ['openSpool 2.maxBytes', 256 * 1024 * 1024],
   ['limitsOfPartition 0.everyMessages', 500],
+  ['limitsOfPartition 0.everyMs', 5_000],
+  ['createConsumer 0.roundMs', 5_000],
+  ['balanceLimits 0', 30_000],
+  ['createStandstillWatch 0', 15_000],
   ['limitsOfPartition 0.deviceMessages', 16],
   ['quarantineOfPartition 0.mostSuspects', 251],
   ['createSendQueue 0.maxInFlight', 256],
-  ['createSender 0.answerWithinMs', 34_000 / 6],
+  ['createSender 0.maxWaitMs', 60_000],
+  ['createSender 0.answerWithinMs', 10_000],
   ['createDeadLetters 0.limits.deviceLetters', 1_000],
   ['createDeadLetters 0.limits.maxLetters', 100_000],
 ];
 
-export const constantsOfFrontDoor: Receivers = [['createConcurrencyLimits 0.inFlight', 1_000]];
+export const constantsOfFrontDoor: Receivers = [
+  ['createConcurrencyLimits 0.inFlight', 1_000],
+  ['createConcurrencyLimits 0.inFlightPerDevice', 10],
+];

@@ -1,0 +1,43 @@
+import type convict from 'convict';
+
+export const data = {
+  directory: {
+    doc: 'Folder for all files of the service: `spool`, which may be lost, and with `STORE=file` `checkpoints` and `dead-letters`, which must survive a restart.',
+    format: 'text',
+    default: '.data',
+    env: 'DATA_DIRECTORY',
+  },
+} satisfies convict.Schema<unknown>;
+
+/** One decision for everything that is kept (D292). */
+export const store = {
+  kind: {
+    doc: 'Where checkpoints and dead letters are kept: `file`, in the data directory (one instance), or `blob`, in an Azure storage account (one instance or several).',
+    format: ['file', 'blob'],
+    default: 'file',
+    env: 'STORE',
+  },
+  connectionString: {
+    doc: 'Connection string of the storage account: with the account’s key, or with a shared access signature. Files for methods need the key.',
+    format: 'storage-connection-string',
+    default: '',
+    env: 'STORE_CONNECTION_STRING',
+    sensitive: true,
+  },
+} satisfies convict.Schema<unknown>;
+
+export const checkpoints = {
+  connectionString: {
+    doc: 'Connection string of an account of its own for the checkpoints; when empty, `STORE_CONNECTION_STRING` is used.',
+    format: 'storage-connection-string',
+    default: '',
+    env: 'CHECKPOINTS_CONNECTION_STRING',
+    sensitive: true,
+  },
+  container: {
+    doc: 'Container of the checkpoints with `STORE=blob`; created if it does not exist and the connection string allows it.',
+    format: 'container-name',
+    default: 'checkpoints',
+    env: 'CHECKPOINTS_CONTAINER',
+  },
+} satisfies convict.Schema<unknown>;
