@@ -232,6 +232,56 @@ export const readingFaults: readonly Fault[] = [
       caughtBy: 'a partition that is not there is told in one line',
     },
   ),
+  ...inFile(
+    'src/hub/reading/share.ts',
+    ['test/hub/share.test.ts'],
+    {
+      fault: 'opens what is being opened',
+      find: 'own.filter((partition) => stateOf(partition) === undefined)',
+      replace: "own.filter((partition) => stateOf(partition) !== 'reading')",
+      caughtBy: 'with a partition that is being opened',
+    },
+    {
+      fault: 'takes a partition that nobody has read for one that others read',
+      find: 'partitions.every(',
+      replace: 'partitions.some(',
+      caughtBy: 'but not when one has never been read',
+    },
+  ),
+  ...inFile('src/hub/reading/quiet.ts', ['test/hub/quiet.test.ts'], {
+    fault: 'takes a new subscription for an answer',
+    find: 'deafMs: now - heard',
+    replace: 'deafMs: now - Math.max(subscribed, heard)',
+    caughtBy: 'a new subscription: it may deliver yet',
+  }),
+  ...inFile('src/hub/reading/readiness.ts', ['test/hub/readiness.test.ts'], {
+    fault: 'is content while a partition cannot be opened',
+    find: 'unreadSince === undefined ? 0 : now - unreadSince',
+    replace: '0 * (unreadSince ?? 0)',
+    caughtBy: 'when a partition could not be opened',
+  }),
+  ...inFile(
+    'src/hub/reading/sessionLife.ts',
+    ['test/hub/sessionLife.test.ts'],
+    {
+      fault: 'revokes a session twice',
+      find: "      if (state === 'revoked') return;\n",
+      replace: '',
+      caughtBy: 'is revoked once',
+    },
+    {
+      fault: 'drains a session that was revoked',
+      find: "if (state === 'reading') {",
+      replace: "if (state !== 'draining') {",
+      caughtBy: 'that is revoked does not drain',
+    },
+  ),
+  ...inFile('src/concurrency/repeating.ts', ['test/concurrency/repeating.test.ts'], {
+    fault: 'begins another round after a stop',
+    find: 'if (!isStopped) after(pauseMs);',
+    replace: 'after(pauseMs);',
+    caughtBy: 'no other begins',
+  }),
   ...inFile('src/hub/reading/gaps.ts', ['test/hub/gaps.test.ts'], {
     fault: 'reports a gap again after the end of the session',
     find: '      waiting = [];\n      reportAll(0);',

@@ -14,7 +14,10 @@ import { isAllElsewhere, shareOf } from './share.ts';
 export interface Rounds {
   /** Never rejects. */
   run(): Promise<void>;
-  /** Renews what is owned, and takes nothing. A drain may take longer than the expiry: nobody must claim the partition before the release. */
+  /**
+   * Renews what is owned, and takes nothing. Never rejects. A drain may take longer than the expiry: until the release,
+   * other instances must not claim the partition.
+   */
   renew(): Promise<void>;
   last(): LastRound;
 }
