@@ -6,7 +6,7 @@ import { codesIn, readPage, tableOf } from './markdown.ts';
 const page = readPage('operations.md');
 const rows = tableOf(page, 'span');
 const code = filesBelow('src')
-  .filter((file) => /Span\.ts$|fileInputs\.ts$/.test(file))
+  .filter((file) => /src\/observing\/|fileInputs\.ts$/.test(file))
   .map((file) => readFileSync(file, 'utf8'))
   .join('\n');
 

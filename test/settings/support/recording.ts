@@ -24,10 +24,10 @@ export async function noted(original: () => Promise<object>): Promise<object> {
   return Object.fromEntries(Object.entries(await original()).map(([name, one]) => [name, noting(name, one)]));
 }
 
-/** The calls of a function since the last `forget`; `createBackend(type registry)`: those whose options have this name. */
+/** The calls of a function since the last `forget`; `createBackend(typeRegistry)`: those for this backend. */
 export function callsOf(receiver: string): readonly Call[] {
   const [, name, of] = /^(\w+)(?:\((.+)\))?$/.exec(receiver) ?? [];
-  return calls.filter((call) => call.name === name && (of === undefined || at(call.args, '0.name') === of));
+  return calls.filter((call) => call.name === name && (of === undefined || at(call.args, '0.backend') === of));
 }
 
 /** @throws Error when the function has not been called */

@@ -38,8 +38,8 @@ const tokenEndpoint: SettingRows = {
 };
 
 const backends: SettingRows = {
-  INFORMATION_MODEL_URL: [im, ['createBackend(information model) 0.url', im]],
-  TYPE_REGISTRY_URL: [tr, ['createBackend(type registry) 0.url', tr]],
+  INFORMATION_MODEL_URL: [im, ['createBackend(informationModel) 0.url', im]],
+  TYPE_REGISTRY_URL: [tr, ['createBackend(typeRegistry) 0.url', tr]],
   BACKENDS_ATTEMPT_TIMEOUT_SECONDS: ['31', ['createTransport 1.attemptTimeoutMs', 31_000]],
   BACKENDS_CONNECTIONS: ['41', ['createTransport 1.connections', 41], ['createBulkhead 1', 41]],
 };
@@ -61,7 +61,7 @@ export const ofService = (places: Places): SettingRows => ({
   HUB_CONSUMER_GROUP: ['group-1', ['createConsumer 0.consumerGroup', 'group-1']],
   HUB_START_POSITION: ['latest', ['createConsumer 0.startPosition', 'latest']],
   ...backends,
-  PRINCIPAL_MANAGER_URL: [pm, ['createBackend(principal manager) 0.url', pm], ['principalManager 2.url', pm]],
+  PRINCIPAL_MANAGER_URL: [pm, ['createBackend(principalManager) 0.url', pm], ['principalManager 2.url', pm]],
   BACKENDS_TOKEN: ['t0ken', ['staticToken 0', 't0ken']],
   BACKENDS_CACHE_SECONDS: ['32', ['typeRegistry 3', 32_000], ['principalManager 2.cacheMs', 32_000]],
   DELIVERY_MAX_MESSAGES: [
