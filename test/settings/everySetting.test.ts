@@ -67,7 +67,7 @@ vi.mock('../../src/methods/fileInputs.ts', noted);
 vi.mock('../../src/methods/invoke.ts', noted);
 vi.mock('../../src/methods/server.ts', noted);
 vi.mock('../../src/operations/admin.ts', noted);
-vi.mock('../../src/operations/http.ts', noted);
+vi.mock('telemetry/healthServer.ts', noted);
 
 afterEach(() => {
   forget();
