@@ -95,18 +95,24 @@ describe('the service', () => {
   });
 
   it('warns of variables that look like settings, or were some once, without their values', async () => {
-    const child = start('start', { ...settings, DELIVERY_DRAIN_SECOND: 's3cret', MESSAGES_MAX_SYNC_MODELS: 's3cret' });
+    const child = start('start', {
+      ...settings,
+      DELIVERY_DRAIN_SECOND: 's3cret',
+      MESSAGES_MAX_SYNC_MODELS: 's3cret',
+      https_proxy: 'http://s3cret',
+    });
     const hints: Record<string, string> = {};
     for await (const line of createInterface(child.stdout)) {
       if (!line.includes('environment variable is no setting')) continue;
       expect(line).not.toContain('s3cret');
       const { level, variable, hint } = JSON.parse(line);
       hints[`${level} ${variable}`] = hint;
-      if (Object.keys(hints).length === 2) break;
+      if (Object.keys(hints).length === 3) break;
     }
     expect(hints).toEqual({
       'warn DELIVERY_DRAIN_SECOND': 'the nearest name is DELIVERY_DRAIN_SECONDS',
       'warn MESSAGES_MAX_SYNC_MODELS': 'remove it: its value is fixed',
+      'warn https_proxy': expect.stringMatching(/^hub and backends are reached without a proxy/),
     });
   });
 });
