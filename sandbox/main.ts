@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DemonstrationFailed, demonstrate } from './demonstration/demonstrate.ts';
 import { demonstrateMethods } from './demonstration/demonstrateMethods.ts';
+import { portTaken } from './hub/command/portTaken.ts';
 import { help, type Options, readArguments } from './options.ts';
 import { AlreadyRunning } from './running.ts';
 import { type Sandbox, startSandbox } from './sandbox.ts';
@@ -38,7 +39,7 @@ async function main(): Promise<number> {
     return 0;
   } catch (error) {
     if (signal.aborted) return options?.exit ? 1 : 0;
-    process.stderr.write(`\n${describe(error)}\n`);
+    process.stderr.write(`\n${portTaken(error, options?.given ?? {}) ?? describe(error)}\n`);
     return 1;
   } finally {
     interrupt.abort(); // what still waits, for a service for example, ends as well
@@ -117,7 +118,6 @@ async function ended(name: string, process: ServiceProcess | undefined, logFile 
 function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const code = 'code' in error ? String(error.code) : '';
-  if (code === 'EADDRINUSE') return `${error.message}\nTake another port, or leave the option out for a free one`;
   const isExpected =
     error.name === 'UsageError' || 'syscall' in error || expected.some((kind) => error instanceof kind);
   return isExpected || /^ERR_PARSE_ARGS_/.test(code) ? explain(error, 'sandbox') : (error.stack ?? error.message);

@@ -66,6 +66,10 @@ export function readArguments() {
     json: values.json,
     directory: fromCommandLine(values.directory),
     help: values.help,
+    /** The ports that were asked for, by option. */
+    given: Object.fromEntries(
+      Object.entries(values).flatMap(([name, value]) => (name.endsWith('-port') ? [[name, Number(value)]] : [])),
+    ) as Readonly<Record<string, number>>,
     hubRules: tierRules(values.tier, 1),
     ports: {
       hub: {

@@ -12,6 +12,7 @@ import { namesIn } from '../metrics/metrics.ts';
 import { observeBackends } from '../operations/backendGauges.ts';
 import { thisBuild } from '../operations/build.ts';
 import { startOperationsServer } from '../operations/http.ts';
+import { namingSetting } from '../operations/listening.ts';
 import { openAdmin } from '../operations/openAdmin.ts';
 import { tapRoute } from '../operations/tapRoute.ts';
 import type { MethodsSettings } from '../settings/config.ts';
@@ -103,7 +104,10 @@ export async function startFrontDoor(
   });
   meter.observe('http.server.active_requests', () => [[handler.inProgress()]]);
   observeBackends(meter, backends.states);
-  await server.listen({ host: http.host, port: methods.port });
+  const address = { host: http.host, port: methods.port, settings: { host: 'HTTP_HOST', port: 'METHODS_PORT' } };
+  await server.listen({ host: http.host, port: methods.port }).catch((error) => {
+    throw namingSetting(error, address);
+  });
   const { port } = server.server.address() as AddressInfo;
   log.info({ port, healthPort: health.port }, 'methods can be invoked; health is served at /livez and /readyz');
   const about = { program: 'front door', instance, ...thisBuild(process.env) };

@@ -17,7 +17,7 @@ export interface Health {
   readonly metrics?: RequestListener | undefined;
 }
 
-/** @throws Error when the port is not available */
+/** @throws Error that names the setting when the port is not available */
 export async function startOperationsServer(
   host: string,
   port: number,
@@ -46,5 +46,5 @@ export async function startOperationsServer(
     else if (pathname === '/metrics' && metrics) metrics(request, response);
     else answer(404, { error: 'only /startupz, /livez, /readyz and /metrics exist' });
   }, limits);
-  return listen(server, host, port);
+  return listen(server, { host, port, settings: { host: 'HTTP_HOST', port: 'HTTP_PORT' } });
 }

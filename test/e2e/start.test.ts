@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -92,6 +93,18 @@ describe('the service', () => {
     expect(stderr).toContain(
       '/proc/nothing/checkpoints cannot be made (ENOENT): no folder can be made in /proc; set DATA_',
     );
+  });
+
+  it('names the setting of a port that another program has', async () => {
+    const other = createServer().listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const { port } = other.address() as AddressInfo;
+    const { code, stdout } = await run('start', { ...settings, HTTP_PORT: String(port) });
+    other.close();
+    expect(code).toBe(1);
+    const last = JSON.parse(stdout.trim().split('\n').at(-1) ?? '');
+    expect(last).toMatchObject({ event: 'program.not_started', err: { code: 'EADDRINUSE' } });
+    expect(last.err.message).toMatch(`HTTP_PORT: port ${port} is in use by another program`);
   });
 
   it('warns of variables that look like settings, or were some once, without their values', async () => {

@@ -51,5 +51,5 @@ export async function serveHealth(
       response.end(request.method === 'HEAD' ? undefined : metrics());
     } else respond(404, { error: 'the paths are /startupz, /livez, /readyz and /metrics' });
   }, limits);
-  return listen(server, host, port);
+  return listen(server, { host, port, settings: { host: 'health.host', port: 'health.port' } });
 }

@@ -58,6 +58,8 @@ export interface Asked {
   /** Words after the options; none: run a hub. */
   words: readonly string[];
   adminUrl: string | undefined;
+  /** The ports that were asked for, by option. */
+  given: Readonly<Record<string, number>>;
   hub: HubOptions;
 }
 
@@ -112,6 +114,9 @@ export function readArguments(args: readonly string[], from: string, defaultDire
     directory,
     words: positionals,
     adminUrl: values.admin,
+    given: Object.fromEntries(
+      Object.entries(values).flatMap(([name, value]) => (name.endsWith('-port') ? [[name, Number(value)]] : [])),
+    ),
     hub: {
       directory: join(directory, 'keys'),
       ports: {

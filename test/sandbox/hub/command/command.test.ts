@@ -82,6 +82,18 @@ describe('a hub that runs is told', () => {
   });
 });
 
+test.each(['amqp-port', 'mqtts-port', 'admin-port'])(
+  'a port that another program has is named by --%s',
+  async (option) => {
+    const port = String(state.ports.amqps);
+    const { code, error } = await run('--directory', join(directory, 'occupied'), `--${option}`, port);
+    expect(code).toBe(1);
+    expect(error).toBe(
+      `--${option}: port ${port} is in use by another program; name another one, or leave the option out for a free one`,
+    );
+  },
+);
+
 test('a second hub in the same directory is refused, and one that has ended leaves no state behind', async () => {
   expect(await run()).toMatchObject({ code: 1, error: expect.stringContaining('already') });
   child.kill('SIGINT');
