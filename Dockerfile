@@ -10,7 +10,7 @@ COPY package.json package-lock.json .npmrc ./
 RUN npm ci
 COPY tsconfig.json tsconfig.build.json ./
 COPY scripts/build.js ./scripts/
-COPY scripts/run/sourceMap.js ./scripts/run/
+COPY scripts/run/nodeVersion.js scripts/run/sourceMap.js ./scripts/run/
 COPY src ./src
 RUN npm run build:service
 RUN npm prune --omit=dev

@@ -3,7 +3,7 @@
  * Makes `dist` from `src`: one file for each package and a few for our own code, instead of a thousand that Node would find, read
  * and link one by one. That was most of the CPU of a start (D175). Run by `npm run build`, after the compiler.
  */
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { rolldown } from 'rolldown';
 import { withSourceMap } from './run/sourceMap.js';
@@ -12,6 +12,8 @@ import { withSourceMap } from './run/sourceMap.js';
 const programs = ['main', 'methods', 'deadLetters', 'admin', 'tap', 'envFile'];
 
 const dist = 'dist';
+/** What each program begins with. */
+const first = "import './nodeVersion.js';\nprocess.setSourceMapsEnabled(true);\n";
 const packages = 'packages/';
 
 const bundle = await rolldown({
@@ -41,9 +43,10 @@ for (const chunk of output) {
 }
 await bundle.close();
 
+await copyFile('scripts/run/nodeVersion.js', join(dist, 'nodeVersion.js'));
 // At the end: `sandbox/service/upToDate.ts` takes their time for that of the build.
 for (const name of programs) {
-  await write(`${name}.js`, `process.setSourceMapsEnabled(true);\nawait import('./programs/${name}.js');\n`);
+  await write(`${name}.js`, `${first}await import('./programs/${name}.js');\n`);
 }
 
 /** @param {string} file */

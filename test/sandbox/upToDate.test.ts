@@ -6,6 +6,7 @@ import { isUpToDate } from '../../sandbox/service/upToDate.ts';
 
 const files = [
   ...['src/programs/main.ts', 'src/hub/reader.ts', 'scripts/build.js', 'scripts/run/sourceMap.js', 'edge/src/main.ts'],
+  ...['scripts/run/nodeVersion.js', 'node_modules/.package-lock.json'],
   ...['tsconfig.json', 'tsconfig.build.json', 'edge/tsconfig.json'],
 ];
 const programs = ['dist/main.js', 'edge/dist/main.js'];

@@ -1,0 +1,71 @@
+import { ConfigurationError, readConfiguration } from './configuration/read.ts';
+import type { Stamps } from './configuration/stamps.ts';
+import { startEdge } from './edge.ts';
+import type { Message } from './operations/events.ts';
+import { switchLevelOnSignal } from './operations/levelSwitch.ts';
+import { createLog } from './operations/log.ts';
+import { identityOf, secretsOf, startFields } from './operations/startLine.ts';
+import { help, type Options, readOptions } from './options.ts';
+
+function optionsOrExit(): Options {
+  try {
+    return readOptions(process.argv.slice(2), process.env);
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : error}\n\n${help}`);
+    process.exit(2);
+  }
+}
+
+async function configurationOrExit(file: string, stamps: Stamps) {
+  try {
+    return await readConfiguration(file, stamps);
+  } catch (error) {
+    if (!(error instanceof ConfigurationError)) throw error;
+    process.stderr.write(
+      `The edge proxy cannot start with ${file}:\n${error.problems.map((problem) => `  - ${problem}\n`).join('')}`,
+    );
+    process.exit(1);
+  }
+}
+
+const options = optionsOrExit();
+if (options.isHelp) {
+  process.stdout.write(help);
+  process.exit(0);
+}
+const stamps: Stamps = new Map();
+const configuration = await configurationOrExit(options.config, stamps);
+if (options.isCheckOnly) {
+  process.stdout.write(`${options.config} is valid: ${configuration.modules.map(({ id }) => id).join(', ')}\n`);
+  process.exit(0);
+}
+
+const log = createLog(configuration.log.level, undefined, {
+  instance: identityOf(configuration),
+  secrets: secretsOf(configuration),
+  isPretty: configuration.log.pretty,
+  hasColours: process.stdout.isTTY,
+});
+function exitWith(error: unknown, message: Message<'fatal'>): never {
+  log.fatal({ err: error }, message);
+  process.exit(1);
+}
+process.on('uncaughtException', (error) => exitWith(error, 'uncaught exception'));
+process.on('unhandledRejection', (error) => exitWith(error, 'unhandled rejection'));
+
+switchLevelOnSignal(process, log);
+log.info(startFields(configuration, process.env), 'starting');
+const edge = await startEdge(configuration, log, { path: options.config, stamps }).catch((error) =>
+  exitWith(error, 'start failed'),
+);
+let isStopping = false;
+const stop = (signal: NodeJS.Signals) => {
+  if (isStopping) process.exit(1);
+  isStopping = true;
+  log.info({ signal }, 'stopping: finishing the invocations in progress; a second signal exits at once');
+  edge.stop().then(
+    () => process.exit(0),
+    (error) => exitWith(error, 'stop failed'),
+  );
+};
+process.on('SIGTERM', stop).on('SIGINT', stop);
