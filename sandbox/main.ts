@@ -9,7 +9,7 @@ import { AlreadyRunning } from './running.ts';
 import { type Sandbox, startSandbox } from './sandbox.ts';
 import { BuildFailed } from './service/build.ts';
 import { answers, ServiceFailed, type ServiceProcess, tail } from './service/process.ts';
-import { createPrinter, type Printer } from './terminal/print.ts';
+import { createPrinter, folding, type Printer } from './terminal/print.ts';
 import { explain } from './terminal/usage.ts';
 
 /** Errors whose message is enough; others are printed with their stack. */
@@ -59,8 +59,9 @@ async function run(sandbox: Sandbox, { exit, service, directory }: Options, prin
     while (!(await answers(state.service.readyzUrl))) await sleep(500, undefined, { signal });
     printer.progress('Your service is ready');
   }
-  await demonstrate(sandbox, { printer, signal, waitMs: exit && !service ? 5_000 : 15_000 });
-  if (sandbox.frontDoor?.process) await demonstrateMethods(sandbox, { printer, signal });
+  const folded = folding(printer);
+  await demonstrate(sandbox, { printer: folded, signal, waitMs: exit && !service ? 5_000 : 15_000 });
+  if (sandbox.frontDoor?.process) await demonstrateMethods(sandbox, { printer: folded, signal });
   if (exit) return;
   printer.progress(`The sandbox keeps running; all hosts, ports and keys are in ${join(directory, 'state.json')}`);
   printer.line(nextSteps(sandbox));
@@ -79,20 +80,20 @@ function nextSteps({ state, frontDoor }: Sandbox): string {
     ['Follow a device', `npm run tap -- --device pump-1 --url ${state.service.adminUrl}`],
     ...(frontDoor?.process
       ? [
-          ['Front door of methods', frontDoor.state.url],
+          ['Front door', frontDoor.state.url],
           ['Answer as a device', 'npm run device -- --methods --id motor-1'],
           ['Invoke a method', 'npm run invoke -- motor-1 stop'],
         ]
       : []),
     ...(state.edge
       ? [
-          ['Invoke one of a module', 'npm run invoke -- edge-1/press stop'],
-          ['Broker of the modules', state.edge.broker.url],
+          ['Invoke a module', 'npm run invoke -- edge-1/press stop'],
+          ['Modules’ broker', state.edge.broker.url],
         ]
       : []),
     ['End', 'Ctrl-C'],
   ];
-  return `\n${rows.map(([name = '', value = '']) => `  ${name.padEnd(23)}${value}`).join('\n')}\n`;
+  return `\n${rows.map(([name = '', value = '']) => `  ${name.padEnd(20)}${value}`).join('\n')}\n`;
 }
 
 /** Rejects when a person wants to end. */

@@ -8,8 +8,8 @@ import { runProgram } from './program.ts';
 
 const usage = `Usage: node dist/methods.js    (npm run methods reads .env, too)
 
-The front door of remote methods: takes invocations of applications over HTTP and
-has the devices behind an IoT hub answer them. docs/methods.md describes both ends.
+The front door of remote methods: takes invocations of applications over HTTP,
+and has the devices of an IoT hub answer them. docs/methods.md describes both.
 
 It takes no arguments. Settings come from environment variables, and from
 config/<NODE_ENV>.json or the file in CONFIG_FILE. docs/settings.md and

@@ -16,8 +16,8 @@ It takes no arguments. Settings come from environment variables, and from
 config/<NODE_ENV>.json or the file in CONFIG_FILE. docs/settings.md and
 .env.example list them all. A wrong setting stops the start with a sentence.
 
-It writes its log to stdout, answers health checks and /metrics on HTTP_PORT, and
-stops on SIGTERM or Ctrl-C when what is in progress is done.
+It writes its log to stdout, answers health checks and /metrics on HTTP_PORT,
+and stops on SIGTERM or Ctrl-C when what is in progress is done.
 `;
 
 takeNoArguments('The service', usage);

@@ -22,7 +22,10 @@ describe('a Node that is too old is told so in one sentence by', () => {
   it.each([
     ...['main', 'methods', 'deadLetters', 'admin', 'tap', 'envFile'].map((name) => [`dist/${name}.js`]),
     ['edge/dist/main.js'],
-    ...['sandbox/main.ts', 'sandbox/device/main.ts', 'sandbox/hub/command/main.ts'].map((file) => ['scripts/run.js', file]),
+    ...['sandbox/main.ts', 'sandbox/device/main.ts', 'sandbox/hub/command/main.ts'].map((file) => [
+      'scripts/run.js',
+      file,
+    ]),
   ])('%s %s', (...program) => {
     expect(runWith('18.20.4', ...program.filter((word) => word !== undefined))).toEqual(refused('18.20.4'));
   });

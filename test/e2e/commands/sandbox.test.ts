@@ -36,6 +36,7 @@ describe('npm run sandbox', () => {
     expect(stderr).toContain('A pump registers itself');
     expect(stderr).toContain('An application stops a motor');
     expect(stderr).not.toMatch(/sig=[\w%]/);
+    expect(stderr.split('\n').filter((line) => line.length > 80)).toEqual([]);
     expect(code, stderr).toBe(0);
     const state: SandboxState = JSON.parse(stdout);
     expect(await readState(directory)).toBeUndefined();
