@@ -161,10 +161,11 @@ describe('imports', () => {
 
   it.each([
     ['how folders are made', 'src/storage/makeDirectory.ts', 'sandbox/hub/values/makeDirectory.ts'],
+    ['the nearest name', 'src/text/nearest.ts', 'sandbox/terminal/nearest.ts'],
     ['the check of the version of Node', 'scripts/run/nodeVersion.js', 'edge/src/nodeVersion.ts'],
     ['the check of AMQP bytes', 'src/hub/decodable.ts', 'sandbox/hub/amqp/link/decodable.ts'],
   ])(
-    'of the sandbox’s hub and of the edge proxy have an equal copy of %s, so that what is mended in one is mended in both',
+    'of the sandbox and of the edge proxy have an equal copy of %s, so that what is mended in one is mended in both',
     (_, original, copy) => {
       expect(readFileSync(copy, 'utf8')).toBe(readFileSync(original, 'utf8'));
     },

@@ -4,6 +4,7 @@ import { fromCommandLine, sandboxDirectory } from '../state/directories.ts';
 import { stories } from '../stories/index.ts';
 import { envelope } from '../stories/wire.ts';
 import { fold } from '../terminal/fold.ts';
+import { nearest } from '../terminal/nearest.ts';
 import { splitPair, UsageError } from '../terminal/usage.ts';
 import { answeringOptions, readAnswering } from './answeringOptions.ts';
 import type { Answering } from './answerMethods.ts';
@@ -108,7 +109,7 @@ export function readArguments(args: readonly string[]): Options | undefined {
       'The name of one message is needed, and at most one file, such as: npm run device -- model.create',
     );
   const body = file === undefined ? example && { text: example.body } : { file };
-  if (!body) throw new UsageError(`There is no example of ${name}: name a FILE with the body`);
+  if (!body) throw new UsageError(noExampleOf(name));
   const expectsAck = values.ack !== 'none';
   const waitMs = 1000 * Number(values.wait ?? (expectsAck ? 30 : 0));
   if (!(waitMs >= 0)) throw new UsageError(`--wait takes seconds, not ${JSON.stringify(values.wait)}`);
@@ -120,4 +121,9 @@ export function readArguments(args: readonly string[]): Options | undefined {
   };
   for (const unwanted of values.without) delete properties[unwanted];
   return { ...common, body, expectsAck, waitMs, properties };
+}
+
+function noExampleOf(name: string): string {
+  const names = stories.map(({ message }) => message);
+  return `There is no message ${JSON.stringify(name)}: the nearest name is ${nearest(name, names)}. To send it all the same, name a FILE with its body`;
 }
