@@ -21,11 +21,27 @@ export const settingFaults: readonly Fault[] = [
       caughtBy: 'refuse a token that no HTTP header can carry',
     },
   ),
-  ...inFile('src/settings/config.ts', ['test/settings/config.test.ts'], {
-    fault: 'passes over a setting that is gone and said where progress lies',
-    find: 'const problems = vitalRetired(given);',
-    replace: 'const problems = vitalRetired({});',
-    caughtBy: 'refuse the start when something would be left behind',
+  ...inFile(
+    'src/settings/config.ts',
+    ['test/settings/config.test.ts'],
+    {
+      fault: 'passes over a setting that is gone and said where progress lies',
+      find: 'const problems = vitalRetired(others);',
+      replace: 'const problems = vitalRetired({});',
+      caughtBy: 'refuse the start when something would be left behind',
+    },
+    {
+      fault: 'complains of what is in the quotes of a value, too',
+      find: '[[name, withoutQuotes(value)]]',
+      replace: '[[name, value]]',
+      caughtBy: 'is refused for its quotes alone',
+    },
+  ),
+  ...inFile('src/settings/agreements.ts', ['test/settings/config.test.ts'], {
+    fault: 'takes a fixed token beside a token endpoint',
+    find: "if (token !== '' && tokenUrl !== '')",
+    replace: 'if (false)',
+    caughtBy: 'BACKENDS_TOKEN_URL=https://login.example/token is refused',
   }),
   ...inFile(
     'src/settings/variables.ts',
