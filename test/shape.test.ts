@@ -144,6 +144,7 @@ describe('imports', () => {
 
   const copies = [
     ['operations/listening', 'operations/listening'],
+    ['operations/address', 'operations/address'],
     ['storage/makeDirectory', 'files/makeDirectory'],
     ...['errorFields', 'scrub', 'pretty', 'levelSwitch'].map((name) => [`log/${name}`, `operations/${name}`]),
     ...['meter', 'series', 'processGauges', 'declared/declaration', 'declared/process'].map((name) => [

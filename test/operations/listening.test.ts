@@ -1,9 +1,10 @@
 import { createServer } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { serveHealth } from '../../edge/src/operations/health.ts';
+import { namingSetting } from '../../src/operations/address.ts';
 import { startAdminServer } from '../../src/operations/admin.ts';
 import { startOperationsServer } from '../../src/operations/http.ts';
-import { type Listening, listen, namingSetting } from '../../src/operations/listening.ts';
+import { type Listening, listen } from '../../src/operations/listening.ts';
 
 const here = '127.0.0.1';
 const settings = { host: 'A_HOST', port: 'A_PORT' };
