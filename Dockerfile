@@ -11,7 +11,7 @@ COPY telemetry ./telemetry
 RUN npm ci
 COPY tsconfig.json tsconfig.build.json ./
 COPY scripts/build.js ./scripts/
-COPY scripts/run/sourceMap.js ./scripts/run/
+COPY scripts/run/nodeVersion.js scripts/run/sourceMap.js ./scripts/run/
 COPY src ./src
 RUN npm run build:service
 RUN npm prune --omit=dev

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { portTaken } from 'iot-hub-emulator';
 import { DemonstrationFailed, demonstrate } from './demonstration/demonstrate.ts';
 import { demonstrateMethods } from './demonstration/demonstrateMethods.ts';
 import { help, type Options, readArguments } from './options.ts';
@@ -8,7 +9,7 @@ import { AlreadyRunning } from './running.ts';
 import { type Sandbox, startSandbox } from './sandbox.ts';
 import { BuildFailed } from './service/build.ts';
 import { answers, ServiceFailed, type ServiceProcess, tail } from './service/process.ts';
-import { createPrinter, type Printer } from './terminal/print.ts';
+import { createPrinter, folding, type Printer } from './terminal/print.ts';
 import { explain } from './terminal/usage.ts';
 
 /** Errors whose message is enough; others are printed with their stack. */
@@ -38,7 +39,7 @@ async function main(): Promise<number> {
     return 0;
   } catch (error) {
     if (signal.aborted) return options?.exit ? 1 : 0;
-    process.stderr.write(`\n${describe(error)}\n`);
+    process.stderr.write(`\n${portTaken(error, options?.given ?? {}) ?? describe(error)}\n`);
     return 1;
   } finally {
     interrupt.abort(); // what still waits, for a service for example, ends as well
@@ -58,8 +59,9 @@ async function run(sandbox: Sandbox, { exit, service, directory }: Options, prin
     while (!(await answers(state.service.readyzUrl))) await sleep(500, undefined, { signal });
     printer.progress('Your service is ready');
   }
-  await demonstrate(sandbox, { printer, signal, waitMs: exit && !service ? 5_000 : 15_000 });
-  if (sandbox.frontDoor?.process) await demonstrateMethods(sandbox, { printer, signal });
+  const folded = folding(printer);
+  await demonstrate(sandbox, { printer: folded, signal, waitMs: exit && !service ? 5_000 : 15_000 });
+  if (sandbox.frontDoor?.process) await demonstrateMethods(sandbox, { printer: folded, signal });
   if (exit) return;
   printer.progress(`The sandbox keeps running; all hosts, ports and keys are in ${join(directory, 'state.json')}`);
   printer.line(nextSteps(sandbox));
@@ -78,20 +80,20 @@ function nextSteps({ state, frontDoor }: Sandbox): string {
     ['Follow a device', `npm run tap -- --device pump-1 --url ${state.service.adminUrl}`],
     ...(frontDoor?.process
       ? [
-          ['Front door of methods', frontDoor.state.url],
+          ['Front door', frontDoor.state.url],
           ['Answer as a device', 'npm run device -- --methods --id motor-1'],
           ['Invoke a method', 'npm run invoke -- motor-1 stop'],
         ]
       : []),
     ...(state.edge
       ? [
-          ['Invoke one of a module', 'npm run invoke -- edge-1/press stop'],
-          ['Broker of the modules', state.edge.broker.url],
+          ['Invoke a module', 'npm run invoke -- edge-1/press stop'],
+          ['Modules’ broker', state.edge.broker.url],
         ]
       : []),
     ['End', 'Ctrl-C'],
   ];
-  return `\n${rows.map(([name = '', value = '']) => `  ${name.padEnd(23)}${value}`).join('\n')}\n`;
+  return `\n${rows.map(([name = '', value = '']) => `  ${name.padEnd(20)}${value}`).join('\n')}\n`;
 }
 
 /** Rejects when a person wants to end. */
@@ -117,7 +119,6 @@ async function ended(name: string, process: ServiceProcess | undefined, logFile 
 function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const code = 'code' in error ? String(error.code) : '';
-  if (code === 'EADDRINUSE') return `${error.message}\nTake another port, or leave the option out for a free one`;
   const isExpected =
     error.name === 'UsageError' || 'syscall' in error || expected.some((kind) => error instanceof kind);
   return isExpected || /^ERR_PARSE_ARGS_/.test(code) ? explain(error, 'sandbox') : (error.stack ?? error.message);

@@ -3,25 +3,32 @@ import { type HubRules, tierRules } from 'iot-hub-emulator';
 import { fromCommandLine, sandboxDirectory } from './state/directories.ts';
 import { UsageError } from './terminal/usage.ts';
 
-export const help = `Starts a hub, the backends, the service and the front door of remote methods on this machine, demonstrates all messages and
-methods, and keeps running.
+export const help = `Starts a hub, the backends, the service and the front door of remote methods on
+this machine, demonstrates all messages and methods, and keeps running.
 
   npm run sandbox -- [options]
 
-  --exit          end after the demonstration: exit code 0 if every expected reply came from the service
+  --exit          end after the demonstration: exit code 0 if every expected
+                  reply came from the service
   --no-service    leave the service out, so that it can be started in a debugger
-  --no-methods    leave the front door out in the same way, and the edge device with it
-  --json          print the state (as in .sandbox/state.json, keys included) on stdout and everything else on stderr
-  --tier S1|S2|S3 the hub throttles like one of that tier; by default it does not throttle
-  --directory D   where state, keys and logs go, default .sandbox; each running sandbox needs its own
+  --no-methods    leave the front door out in the same way, and the edge device
+                  with it
+  --json          print the state (as in .sandbox/state.json, keys included) on
+                  stdout and everything else on stderr
+  --tier S1|S2|S3 the hub throttles like one of that tier; by default it does
+                  not throttle
+  --directory D   where state, keys and logs go, default .sandbox; each running
+                  sandbox needs its own
   --help
 
   Ports, each a free one unless given:
-  --amqp-port N  --amqps-port N  --mqtts-port N  --hub-admin-port N                                 the hub
-  --information-model-port N  --type-registry-port N  --principal-manager-port N  --backends-admin-port N
-  --service-port N                                                                the service's health checks
-  --methods-port N  --methods-health-port N                                       the front door, its health checks
-  --broker-port N  --edge-health-port N                                           the modules' broker, the edge proxy's health checks`;
+  --amqp-port N  --amqps-port N  --mqtts-port N  --hub-admin-port N      the hub
+  --information-model-port N  --type-registry-port N
+  --principal-manager-port N  --backends-admin-port N               the backends
+  --service-port N                                   the service's health checks
+  --methods-port N  --methods-health-port N    the front door, its health checks
+  --broker-port N                                      the broker of the modules
+  --edge-health-port N                            the edge proxy's health checks`;
 
 export type Options = ReturnType<typeof readArguments>;
 
@@ -67,6 +74,10 @@ export function readArguments() {
     json: values.json,
     directory: fromCommandLine(values.directory),
     help: values.help,
+    /** The ports that were asked for, by option. */
+    given: Object.fromEntries(
+      Object.entries(values).flatMap(([name, value]) => (name.endsWith('-port') ? [[name, Number(value)]] : [])),
+    ) as Readonly<Record<string, number>>,
     hubRules: rulesOf(values.tier),
     ports: {
       hub: {

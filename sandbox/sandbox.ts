@@ -13,7 +13,7 @@ import { checkNotRunning } from './running.ts';
 import type { SandboxOptions } from './sandboxOptions.ts';
 import { buildService } from './service/build.ts';
 import { dataDirectory, serviceEnvironment } from './service/environment.ts';
-import { freePort } from './service/freePort.ts';
+import { freePort, givenOrFree } from './service/freePort.ts';
 import { prepareProcess } from './service/prepare.ts';
 import type { ServiceProcess } from './service/process.ts';
 import { sandboxDirectory } from './state/directories.ts';
@@ -83,7 +83,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     }
 
     // Chosen last: until they are taken, other programs can take them.
-    const url = `http://127.0.0.1:${ports.service || (await freePort())}`;
+    const url = `http://127.0.0.1:${await givenOrFree(ports.service)}`;
     const adminPort = await freePort();
     const service = await prepareProcess(join(directory, 'service'), url, url, {
       ...{ command: options.serviceCommand, directory: buildDirectory, signal },

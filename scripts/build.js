@@ -4,7 +4,7 @@
  * instead of a thousand that Node would find, read and link one by one. That was most of the CPU of a start (D175). Run by
  * `npm run build`, after the compiler.
  */
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { rolldown } from 'rolldown';
 import { withSourceMap } from './run/sourceMap.js';
@@ -25,6 +25,8 @@ if (image === undefined) {
   process.exit(1);
 }
 const { source, programs, dist } = image;
+/** What each program begins with. */
+const first = "import './nodeVersion.js';\nprocess.setSourceMapsEnabled(true);\n";
 const packages = 'packages/';
 
 const bundle = await rolldown({
@@ -54,9 +56,10 @@ for (const chunk of output) {
 }
 await bundle.close();
 
+await copyFile('scripts/run/nodeVersion.js', join(dist, 'nodeVersion.js'));
 // At the end: `sandbox/service/upToDate.ts` takes their time for that of the build.
 for (const name of programs) {
-  await write(`${name}.js`, `process.setSourceMapsEnabled(true);\nawait import('./programs/${name}.js');\n`);
+  await write(`${name}.js`, `${first}await import('./programs/${name}.js');\n`);
 }
 
 /** @param {string} file */

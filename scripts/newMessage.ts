@@ -3,7 +3,8 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { identifierOf, skeletons } from './newMessage/skeletons.ts';
 
-const help = `Writes the skeleton of a new action (V2): until you change it, it reads an object model and acknowledges that.
+const help = `Writes the skeleton of a new action (V2): until you change it, it reads an
+object model and acknowledges that.
 
   npm run new-message -- NAME
 
@@ -11,7 +12,8 @@ const help = `Writes the skeleton of a new action (V2): until you change it, it 
 
   src/messages/NAME.ts         the card, with a line in src/messages/index.ts
   test/messages/NAME.test.ts   the table
-  sandbox/stories/NAME.ts      the story, with a line in sandbox/stories/index.ts
+  sandbox/stories/NAME.ts      the story, with a line in
+                               sandbox/stories/index.ts
 
 Nothing is overwritten. README says what comes next, under "Add a message".`;
 

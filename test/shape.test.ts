@@ -180,6 +180,7 @@ describe('imports', () => {
   it.each([
     ['how folders are made', 'src/storage/makeDirectory.ts', 'edge/src/files/makeDirectory.ts'],
     ['how folders are made', 'src/storage/makeDirectory.ts', 'iot-hub-emulator/src/values/makeDirectory.ts'],
+    ['the nearest name', 'src/text/nearest.ts', 'sandbox/terminal/nearest.ts'],
     ['the check of AMQP bytes', 'src/hub/decodable.ts', 'iot-hub-emulator/src/amqp/link/decodable.ts'],
   ])(
     'of what serves alone have an equal copy of %s, so that what is mended in one is mended in both',

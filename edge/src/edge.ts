@@ -40,9 +40,9 @@ export async function startEdge(configuration: Configuration, log: Log, file?: C
     [isStopping ? 'the end of the stop' : undefined, hub.waitingFor(), broker.waitingFor()].filter(
       (reason) => reason !== undefined,
     );
-  const { host, port } = configuration.health;
+  const address = { ...configuration.health, settings: { host: 'health.host', port: 'health.port' } };
   const metrics = createExposition(meter, { 'service.name': 'edge-proxy', 'service.version': version() });
-  const health = await serveHealth(host, port, { missing, remarks: setups.remarks, metrics });
+  const health = await serveHealth(address, { missing, remarks: setups.remarks, metrics });
   const broker = connectToBroker({
     broker: configuration.broker,
     topics: setups.topics,

@@ -1,11 +1,13 @@
 import { parseArgs } from 'node:util';
 
-export const help = `Passes method invocations from an Azure IoT Hub to the modules of an edge device.
+export const help = `Passes method invocations from an Azure IoT Hub to the modules of an edge
+device.
 
 Usage: node dist/main.js [options]
 
-  --config <file>   Configuration file, JSON with comments. Default: the environment variable
-                    EDGE_PROXY_CONFIG, else /config/edge-proxy.jsonc
+  --config <file>   Configuration file, JSON with comments. Default: the
+                    environment variable EDGE_PROXY_CONFIG, else
+                    /config/edge-proxy.jsonc
   --check-config    Check the configuration, print its problems, and exit
   --help            Show this help
 `;

@@ -3,39 +3,51 @@ import { parseArgs } from 'node:util';
 import { fromCommandLine, sandboxDirectory } from '../state/directories.ts';
 import { stories } from '../stories/index.ts';
 import { envelope } from '../stories/wire.ts';
+import { fold } from '../terminal/fold.ts';
+import { nearest } from '../terminal/nearest.ts';
 import { splitPair, UsageError } from '../terminal/usage.ts';
 import { answeringOptions, readAnswering } from './answeringOptions.ts';
 import type { Answering } from './answerMethods.ts';
 
-const examples = stories.map(({ message, example }) => `  npm run device -- ${message.padEnd(21)} ${example.title}`);
+const examples = stories.map(({ message, example }) =>
+  fold(`  npm run device -- ${message.padEnd(21)} ${example.title}`, 80, 42),
+);
 
-export const help = `Sends one message as a device and prints the replies until the acknowledgement arrives; or answers remote methods.
+export const help = `Sends one message as a device and prints the replies until the acknowledgement
+arrives; or answers remote methods.
 
   npm run device -- [options] NAME [FILE]
   npm run device -- --methods [options]
 
   NAME   what to send: model.create, … (V2), or Svc.Device.Created, … (V1)
-  FILE   the body, sent byte for byte; - reads it from stdin. Without it, the example of the message is sent, with its
-         properties and from its device
+  FILE   the body, sent byte for byte; - reads it from stdin. Without it, the
+         example of the message is sent, with its properties and from its device
 
-  --id ID          the device, default pump-1; a new one is registered with hub and principal manager first
+  --id ID          the device, default pump-1; a new one is registered with hub
+                   and principal manager first
   --ack WHEN       none, positive, negative or all (default)
-  --prop NAME=VALUE  one more application property, or another value for one; may be repeated
+  --prop NAME=VALUE  one more application property, or another value for one;
+                   may be repeated
   --without NAME   leaves out a property that is sent otherwise; may be repeated
-  --wait SECONDS   how long to wait for the acknowledgement, default 30; with --ack none how long to listen, default 0
+  --wait SECONDS   how long to wait for the acknowledgement, default 30; with
+                   --ack none how long to listen, default 0
   --directory D    of the sandbox, default .sandbox
   --help
 
-With --methods the device stays connected and shows each invocation and its answer. To invoke: npm run invoke.
+With --methods the device stays connected and shows each invocation and its
+answer. To invoke: npm run invoke.
 
   --status N       the method's own status, default 200
-  --output JSON    its output: a JSON object, or none; default the inputs that it received
-  --fail N         the device cannot run the method: 400, 404, 502, 503 or 504, or a status that it must not give
+  --output JSON    its output: a JSON object, or none; default the inputs that
+                   it received
+  --fail N         the device cannot run the method: 400, 404, 502, 503 or 504,
+                   or a status that it must not give
   --detail TEXT    the reason, with --fail
   --delay SECONDS  waits before it answers
   --times N        ends after N invocations; by default at Ctrl-C
 
-For example, in three terminals, with npm run invoke -- motor-1 configure '{"rpm":1450}' in the last:
+For example, in three terminals, with
+npm run invoke -- motor-1 configure '{"rpm":1450}' in the last:
 
   npm run sandbox
   npm run device -- --methods --id motor-1
@@ -44,8 +56,9 @@ The examples, which succeed in this order in a new sandbox:
 
 ${examples.join('\n')}
 
-Exit code: 0 a successful acknowledgement (or none was requested); 1 a failed one; 2 none in time; 3 nothing was sent, or the
-connection was lost. With --methods: 0 at Ctrl-C or after --times, otherwise 3.`;
+Exit code: 0 a successful acknowledgement (or none was requested); 1 a failed
+one; 2 none in time; 3 nothing was sent, or the connection was lost. With
+--methods: 0 at Ctrl-C or after --times, otherwise 3.`;
 
 interface Common {
   id: string;
@@ -96,7 +109,7 @@ export function readArguments(args: readonly string[]): Options | undefined {
       'The name of one message is needed, and at most one file, such as: npm run device -- model.create',
     );
   const body = file === undefined ? example && { text: example.body } : { file };
-  if (!body) throw new UsageError(`There is no example of ${name}: name a FILE with the body`);
+  if (!body) throw new UsageError(noExampleOf(name));
   const expectsAck = values.ack !== 'none';
   const waitMs = 1000 * Number(values.wait ?? (expectsAck ? 30 : 0));
   if (!(waitMs >= 0)) throw new UsageError(`--wait takes seconds, not ${JSON.stringify(values.wait)}`);
@@ -108,4 +121,9 @@ export function readArguments(args: readonly string[]): Options | undefined {
   };
   for (const unwanted of values.without) delete properties[unwanted];
   return { ...common, body, expectsAck, waitMs, properties };
+}
+
+function noExampleOf(name: string): string {
+  const names = stories.map(({ message }) => message);
+  return `There is no message ${JSON.stringify(name)}: the nearest name is ${nearest(name, names)}. To send it all the same, name a FILE with its body`;
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Hub } from 'iot-hub-emulator';
 import { makeDirectory } from 'iot-hub-emulator/directory';
 import type { Backends } from '../backends/backends.ts';
-import { freePort } from '../service/freePort.ts';
+import { givenOrFree } from '../service/freePort.ts';
 import { type ServiceProcess, startService } from '../service/process.ts';
 import type { EdgeState } from '../state/state.ts';
 import type { Printer } from '../terminal/print.ts';
@@ -48,7 +48,7 @@ const topicsOf = (id: string) => ({ in: `modules/${id}/methods/in`, out: `module
 /** Starts broker, proxy and modules of the device edge-1. Rejects with `ServiceFailed`, and then leaves nothing behind. */
 export async function openEdge(options: EdgeOptions): Promise<EdgeDevice> {
   const { directory, ports, printer, signal } = options;
-  const healthPort = ports.edgeHealth || (await freePort());
+  const healthPort = await givenOrFree(ports.edgeHealth);
   const folder = join(directory, 'edge');
   const logFile = join(directory, 'edge.log');
   await Promise.all([rm(logFile, { force: true }), rm(folder, { recursive: true, force: true })]);

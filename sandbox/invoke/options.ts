@@ -6,27 +6,36 @@ export const help = `Invokes a remote method as an application, and shows reques
 
   npm run invoke -- [options] OBJECT METHOD [INPUT]
 
-  OBJECT   an object id, or the path of its owner (motor-1, gateway-1/bus/drive-1), or its name
+  OBJECT   an object id, or the path of its owner (motor-1,
+           gateway-1/bus/drive-1), or its name
   METHOD   as the object's type declares it
-  INPUT    a JSON object of input names and values, sent byte for byte as it is; - reads it from stdin
+  INPUT    a JSON object of input names and values, sent byte for byte as it is;
+           - reads it from stdin
 
-  --token WHO        invoker (default); reader, who may not invoke; stranger, of another tenant; expired; or none
-  --timeout SECONDS  how long the device may take, 5 to 300; the front door's own default is 30
+  --token WHO        invoker (default); reader, who may not invoke; stranger, of
+                     another tenant; expired; or none
+  --timeout SECONDS  how long the device may take, 5 to 300; the front door's
+                     own default is 30
   --model M          model of the object, default svc.device
-  --upload NAME=FILE first puts a file into the caller's folder of the storage; may be repeated
+  --upload NAME=FILE first puts a file into the caller's folder of the storage;
+                     may be repeated
   --directory D      of the sandbox, default .sandbox
   --help
 
-In a new sandbox, with npm run device -- --methods --id motor-1 (or --id gateway-1) in another terminal:
+In a new sandbox, with npm run device -- --methods --id motor-1
+(or --id gateway-1) in another terminal:
 
   npm run invoke -- motor-1 stop
-  npm run invoke -- motor-1 configure '{"label":"Hall 4","rpm":1450,"torque":12.5,"reverse":false,"curve":"curves/soft-start.json"}'
-  npm run invoke -- motor-1 loadFirmware '{"image":"firmware/motor-2.1.0.bin","name":"motor-2.1.0.bin"}'
+  npm run invoke -- motor-1 configure '{"label":"Hall 4","rpm":1450,
+    "torque":12.5,"reverse":false,"curve":"curves/soft-start.json"}'
+  npm run invoke -- motor-1 loadFirmware '{"image":"firmware/motor-2.1.0.bin",
+    "name":"motor-2.1.0.bin"}'
   npm run invoke -- gateway-1/bus/drive-1 moveTo '{"angle":90}'
   npm run invoke -- --token reader motor-1 stop
 
-Exit code: 0 the method answered, with any status of its own; 1 the invocation was refused (4xx); 2 it failed, or may have run
-(5xx or no answer); 3 nothing was invoked.`;
+Exit code: 0 the method answered, with any status of its own; 1 the invocation
+was refused (4xx); 2 it failed, or may have run (5xx or no answer); 3 nothing
+was invoked.`;
 
 export const callers = ['invoker', 'reader', 'stranger', 'expired', 'none'] as const;
 

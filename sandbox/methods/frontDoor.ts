@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { Hub } from 'iot-hub-emulator';
 import type { Backends } from '../backends/backends.ts';
 import { frontDoorEnvironment } from '../service/environment.ts';
-import { freePort } from '../service/freePort.ts';
+import { freePort, givenOrFree } from '../service/freePort.ts';
 import { type Prepared, prepareProcess } from '../service/prepare.ts';
 import type { ServiceProcess } from '../service/process.ts';
 import type { MethodsState } from '../state/state.ts';
@@ -51,7 +51,7 @@ function issueTokens({ applications }: Backends): MethodsState['tokens'] {
 /** Starts storage and front door. Rejects with `ServiceFailed`, and then leaves nothing behind. */
 export async function openFrontDoor(options: FrontDoorOptions): Promise<FrontDoor> {
   const { hub, backends, directory, ports, buildDirectory, printer, signal } = options;
-  const [port, healthPort] = [ports.methods || (await freePort()), ports.methodsHealth || (await freePort())];
+  const [port, healthPort] = [await givenOrFree(ports.methods), await givenOrFree(ports.methodsHealth)];
   const adminPort = await freePort();
   const storage = await startFileStorage();
   let frontDoor: Prepared | undefined;

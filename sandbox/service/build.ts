@@ -8,10 +8,14 @@ export class BuildFailed extends Error {
   override name = 'BuildFailed';
 }
 
-/** Runs `npm run build`, unless nothing has changed since. Resolves with the milliseconds it took. */
-export async function buildService(): Promise<number> {
+/**
+ * Runs `npm run build`, unless nothing has changed since. Resolves with the milliseconds it took.
+ * @param begins is called before a build
+ */
+export async function buildService(begins = () => {}): Promise<number> {
   const start = performance.now();
   if (await isUpToDate()) return performance.now() - start;
+  begins();
   const shell = process.platform === 'win32';
   try {
     await promisify(execFile)('npm', ['run', '--silent', 'build'], { cwd: projectDirectory, shell });

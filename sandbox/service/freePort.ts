@@ -17,10 +17,23 @@ export async function freePort(): Promise<number> {
   throw new Error('No free TCP port between 10000 and 32767');
 }
 
-function isFree(port: number): Promise<boolean> {
+/** The given port, or a free one. Rejects when another program has the given one. */
+export async function givenOrFree(given: number | undefined): Promise<number> {
+  if (!given) return freePort();
+  await tryPort(given);
+  return given;
+}
+
+const isFree = (port: number): Promise<boolean> =>
+  tryPort(port).then(
+    () => true,
+    () => false,
+  );
+
+function tryPort(port: number): Promise<void> {
   const server = createServer();
-  return new Promise((resolve) => {
-    server.once('error', () => resolve(false));
-    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve()));
   });
 }

@@ -6,8 +6,17 @@ import { projectDirectory } from '../state/directories.ts';
 const programs = ['edge/dist/main.js', 'dist/main.js'];
 /** Files, and folders with everything in them. */
 const sources = [
-  ...['src', 'scripts/build.js', 'scripts/run/sourceMap.js', 'tsconfig.json', 'tsconfig.build.json'],
+  ...[
+    'src',
+    'scripts/build.js',
+    'scripts/run/sourceMap.js',
+    'scripts/run/nodeVersion.js',
+    'tsconfig.json',
+    'tsconfig.build.json',
+  ],
   ...['edge/src', 'edge/tsconfig.json', 'telemetry'],
+  // Of the packages, which are part of the build: npm writes it whenever it has changed them.
+  'node_modules/.package-lock.json',
 ];
 
 /**
@@ -24,7 +33,8 @@ const timeOf = async (path: string): Promise<number> => (await stat(path)).mtime
 
 async function newest(paths: readonly string[]): Promise<number> {
   const times = paths.map(async (path) => {
-    const found = await stat(path);
+    const found = await stat(path).catch(() => undefined);
+    if (found === undefined) return 0;
     const within = found.isDirectory() ? await readdir(path) : [];
     return Math.max(found.mtimeMs, await newest(within.map((name) => join(path, name))));
   });

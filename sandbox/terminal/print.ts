@@ -1,4 +1,5 @@
 import { styleText } from 'node:util';
+import { fold } from './fold.ts';
 import type { Output } from './streams.ts';
 
 type Style = Parameters<typeof styleText>[0];
@@ -19,7 +20,7 @@ export function createPrinter(stream: Output = process.stdout): Printer {
   return {
     progress(text) {
       const seconds = ((performance.now() - start) / 1000).toFixed(1).padStart(6);
-      stream.write(`${paint('dim', `${seconds} s`)}  ${text}\n`);
+      stream.write(`${fold(`${paint('dim', `${seconds} s`)}  ${text}`, 80, seconds.length + 4)}\n`);
     },
     line(text = '') {
       stream.write(`${text}\n`);
@@ -27,6 +28,18 @@ export function createPrinter(stream: Output = process.stdout): Printer {
     paint,
   };
 }
+
+/** The same printer for lines that nobody copies: they fit a terminal of 80 columns. */
+export const folding = (printer: Printer): Printer => ({
+  ...printer,
+  line: (text = '') =>
+    printer.line(
+      text
+        .split('\n')
+        .map((line) => fold(line))
+        .join('\n'),
+    ),
+});
 
 /** A printer that prints nothing, for tests. */
 export const silent: Printer = { progress: () => {}, line: () => {}, paint: (_style, text) => text };

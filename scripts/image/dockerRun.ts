@@ -27,6 +27,8 @@ export function readDockerRun(page: string): DockerRun {
       detach: { type: 'boolean' },
       'read-only': { type: 'boolean' },
       name: { type: 'string' },
+      'log-driver': { type: 'string' },
+      'log-opt': { type: 'string', multiple: true },
       restart: { type: 'string' },
       'stop-timeout': { type: 'string' },
       'env-file': { type: 'string', default: '' },

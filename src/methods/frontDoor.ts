@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
+import { namingSetting } from 'telemetry/address.ts';
 import { serveHealth } from 'telemetry/healthServer.ts';
 import { withFields } from 'telemetry/log.ts';
 import { createMethodBackends } from '../backends/methodBackends.ts';
@@ -17,7 +18,7 @@ import { thisBuild } from '../operations/build.ts';
 import { openAdmin } from '../operations/openAdmin.ts';
 import { tapRoute } from '../operations/tapRoute.ts';
 import type { MethodsSettings } from '../settings/config.ts';
-import { connectionOf } from '../settings/derived.ts';
+import { connectionOf, healthAddress } from '../settings/derived.ts';
 import { invocationLimits, mostBodies } from '../settings/groups/constants.ts';
 import { secretsOf } from '../settings/secrets.ts';
 import { createTaps } from '../tap/taps.ts';
@@ -93,17 +94,19 @@ export async function startFrontDoor(
   });
   const server = createServer({ handler, contract: contract(), tls: readCertificate(methods), log });
 
-  const health = await serveHealth(http.host, http.port, {
+  const health = await serveHealth(healthAddress(http), {
     missing: () => [
       ...(handler.isStopping() ? ['the end of the stop'] : []),
       ...(access.isGranted() ? [] : ['access to methods of the hub']),
     ],
-    stuck: () => [],
     metrics: metrics.text,
   });
   meter.observe('http.server.active_requests', () => [[handler.inProgress()]]);
   observeBackends(meter, backends.states);
-  await server.listen({ host: http.host, port: methods.port });
+  const address = { host: http.host, port: methods.port, settings: { host: 'HTTP_HOST', port: 'METHODS_PORT' } };
+  await server.listen({ host: http.host, port: methods.port }).catch((error) => {
+    throw namingSetting(error, address);
+  });
   const { port } = server.server.address() as AddressInfo;
   log.info({ port, healthPort: health.port }, 'methods can be invoked; health is served at /livez and /readyz');
   const about = { program: 'front door', instance, ...thisBuild(process.env) };

@@ -44,7 +44,7 @@ export class BadRequest extends Error {
 const mostBodyBytes = 1_024;
 const mostConnections = 32;
 
-/** @throws Error when the port is not available */
+/** @throws Error that names the setting when the port is not available */
 export async function startAdminServer(options: AdminOptions): Promise<AdminServer> {
   const { host, port, token, about, routes, limits } = options;
   const access = createAccess(token);
@@ -81,7 +81,7 @@ export async function startAdminServer(options: AdminOptions): Promise<AdminServ
     });
   }, limits);
   server.maxConnections = mostConnections;
-  return listen(server, host, port);
+  return listen(server, { host, port, settings: { host: 'ADMIN_HOST', port: 'ADMIN_PORT' } });
 }
 
 function methodsOf({ get, put, stream }: AdminRoute, path: string): string {

@@ -7,7 +7,8 @@ import { configDirectory, readAdminSettings } from '../settings/config.ts';
 
 const usage = `Usage: admin [PATH] [options]
 
-Asks the admin port of the running program and prints its answer. Without PATH: all that can be asked.
+Asks the admin port of the running program and prints its answer. Without PATH:
+all that can be asked.
 
   --level L     changes the level of the log, until the next start
   --url U       address of the admin port; default http://127.0.0.1:<ADMIN_PORT>

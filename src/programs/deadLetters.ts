@@ -19,13 +19,16 @@ const usage = `Usage: dead-letters COMMAND [options]
 
   list      one line for each dead letter
   show ID   one dead letter, whole
-  replay    handles dead letters again, each device's in order; those that succeed are deleted
+  replay    handles dead letters again, each device's in order; those that
+            succeed are deleted
 
   --device D   only of this device
-  --since T    only parked at or after this time (2026-01-31, or 2026-01-31T12:00:00Z)
+  --since T    only parked at or after this time (2026-01-31, or
+               2026-01-31T12:00:00Z)
   --code C     only with this result code
   --dry-run    replay: say what would be done
-  --verbose    replay: the service's log line for each dead letter, as LOG_LEVEL says; else warnings only
+  --verbose    replay: the service's log line for each dead letter, as LOG_LEVEL
+               says; else warnings only
 `;
 
 /** Devices whose dead letters are handled at once. */

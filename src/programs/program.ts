@@ -5,6 +5,7 @@ import type { Message } from '../log/events.ts';
 import { createLog, type Log } from '../log/log.ts';
 import { thisBuild } from '../operations/build.ts';
 import { ConfigurationError, type MethodsSettings, type Settings, settingDocs } from '../settings/config.ts';
+import { proxyVariables } from '../settings/proxies.ts';
 import { redactedSettings } from '../settings/redacted.ts';
 import { secretsOf } from '../settings/secrets.ts';
 import { unknownVariables } from '../settings/variables.ts';
@@ -46,8 +47,8 @@ export async function runProgram<S extends Settings | MethodsSettings>(program: 
   const build = thisBuild(process.env);
   log.info({ ...build, settings: redactedSettings(settings) }, 'starting');
   const variables = settingDocs().map(({ env }) => env);
-  for (const unknown of unknownVariables(process.env, variables))
-    log.warn(unknown, 'environment variable is no setting');
+  for (const unused of [...unknownVariables(process.env, variables), ...proxyVariables(process.env)])
+    log.warn(unused, 'environment variable is no setting');
 
   try {
     const traces = await openTraces(process.env, { name: program.telemetryName, ...build, instance, log });

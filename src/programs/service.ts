@@ -20,7 +20,7 @@ import { tapRoute } from '../operations/tapRoute.ts';
 import type { Arrival } from '../protocol/arrival.ts';
 import { bytesToReserve } from '../protocol/body.ts';
 import type { Settings } from '../settings/config.ts';
-import { partitionShare, roundMs, standstillMs } from '../settings/derived.ts';
+import { healthAddress, partitionShare, roundMs, standstillMs } from '../settings/derived.ts';
 import { directoriesOf } from '../settings/directories.ts';
 import {
   checkpointEveryMessages,
@@ -117,7 +117,7 @@ export async function startService(
 
   const standstill = createStandstillWatch(standstillMs(timing.expirySeconds), consumer.stoodStill);
 
-  const server = await serveHealth(http.host, http.port, {
+  const server = await serveHealth(healthAddress(http), {
     missing: () => [...consumer.missing(), ...replies.missing()],
     stuck: () => (consumer.silentForMs() < stuckAfterMs ? [] : ['an answer of the hub or the checkpoint store']),
     metrics: metrics.text,

@@ -1,11 +1,26 @@
 import { unusableDirectories } from '../operations/writable.ts';
 import { ConfigurationError, configDirectory, readSettings } from '../settings/config.ts';
 import { usedDirectories } from '../settings/directories.ts';
+import { takeNoArguments } from './noArguments.ts';
 import { runProgram } from './program.ts';
 import { startService } from './service.ts';
 
 /** The service. */
 
+const usage = `Usage: node dist/main.js    (npm start reads .env, too)
+
+The device messaging service: carries messages of devices from an IoT hub to the
+backends, and answers the devices.
+
+It takes no arguments. Settings come from environment variables, and from
+config/<NODE_ENV>.json or the file in CONFIG_FILE. docs/settings.md and
+.env.example list them all. A wrong setting stops the start with a sentence.
+
+It writes its log to stdout, answers health checks and /metrics on HTTP_PORT,
+and stops on SIGTERM or Ctrl-C when what is in progress is done.
+`;
+
+takeNoArguments('The service', usage);
 await runProgram({
   name: 'The service',
   telemetryName: 'device-messaging',

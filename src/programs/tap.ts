@@ -8,13 +8,15 @@ import { readableLine } from '../tap/readableLine.ts';
 
 const usage = `Usage: tap --device D [options]
 
-Follows the messages of one device through the service, as they happen: read from the hub, waiting, begun, each backend
-call, each reply, handled. Ask the instance that reads the device's partition; another one sees nothing. At the front
-door of remote methods: the invocations of the device's methods.
+Follows the messages of one device through the service, as they happen: read
+from the hub, waiting, begun, each backend call, each reply, handled. Ask the
+instance that reads the device's partition; another one sees nothing. At the
+front door of remote methods: the invocations of the device's methods.
 
   --device D    the device that the hub knows by this id
   --seconds N   for so long, up to 3600; default 60
-  --bodies      with the bodies of messages, calls and replies, without what looks secret
+  --bodies      with the bodies of messages, calls and replies, without what
+                looks secret
   --json        one JSON object on each line
   --url U       address of the admin port; default http://127.0.0.1:<ADMIN_PORT>
 

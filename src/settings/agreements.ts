@@ -16,6 +16,8 @@ function token({ backends: { token, tokenUrl, clientId, clientSecret } }: Pick<M
       'backends.token: set BACKENDS_TOKEN, or BACKENDS_TOKEN_URL with BACKENDS_CLIENT_ID and BACKENDS_CLIENT_SECRET',
     ];
   }
+  if (token !== '' && tokenUrl !== '')
+    return ['backends.token: BACKENDS_TOKEN and BACKENDS_TOKEN_URL are two ways to get a token; remove one of them'];
   return tokenUrl !== '' && (clientId === '' || clientSecret === '')
     ? ['backends.tokenUrl: needs BACKENDS_CLIENT_ID and BACKENDS_CLIENT_SECRET beside it']
     : [];

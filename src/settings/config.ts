@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import convict from 'convict';
 import { disagreements, methodsDisagreements } from './agreements.ts';
 import { home } from './home.ts';
+import { quotedVariables, withoutQuotes } from './quoted.ts';
 import { everySetting, type MethodsSettings, methodsSchema, type Settings, schema } from './schema.ts';
 
 export type { MethodsSettings, Settings } from './schema.ts';
@@ -25,46 +26,48 @@ export class ConfigurationError extends Error {
  * @throws ConfigurationError with all problems
  */
 export function readSettings(env: NodeJS.ProcessEnv, directory: string): Settings {
-  const given = notEmpty(env);
-  return loaded(convict(schema, { env: given, args: [] }), schema, given, directory, disagreements);
+  return loaded(convict(schema, { env: given(env), args: [] }), schema, env, directory, disagreements);
 }
 
 /** The same for the front door, which reads only the settings that it uses (M1). */
 export function readMethodsSettings(env: NodeJS.ProcessEnv, directory: string): MethodsSettings {
-  const given = notEmpty(env);
-  const config = convict(methodsSchema, { env: given, args: [] });
-  return loaded(config, methodsSchema, given, directory, methodsDisagreements);
+  const config = convict(methodsSchema, { env: given(env), args: [] });
+  return loaded(config, methodsSchema, env, directory, methodsDisagreements);
 }
 
 /** Only the settings of the admin port, for commands that ask it. */
 export function readAdminSettings(env: NodeJS.ProcessEnv, directory: string): Settings['admin'] {
-  const given = notEmpty(env);
   const own = { admin: schema.admin };
-  return loaded(convict(own, { env: given, args: [] }), own, given, directory, () => []).admin;
+  return loaded(convict(own, { env: given(env), args: [] }), own, env, directory, () => []).admin;
 }
 
-const notEmpty = (env: NodeJS.ProcessEnv) =>
-  Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
+/** What is set, read as if it were without quotes: values that have them are refused, for no other reason than that. */
+const given = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
+  Object.fromEntries(
+    Object.entries(env).flatMap(([name, value = '']) => (value === '' ? [] : [[name, withoutQuotes(value)]])),
+  );
 
 type Groups = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
 function loaded<S>(
   config: convict.Config<S>,
   own: Groups,
-  given: NodeJS.ProcessEnv,
+  env: NodeJS.ProcessEnv,
   directory: string,
   disagree: (settings: S) => string[],
 ): S {
+  const { NODE_ENV: environment = 'development', CONFIG_FILE: configFile } = given(env);
   const problems: string[] = [];
-  const environment = given['NODE_ENV'] ?? 'development';
-  const file = given['CONFIG_FILE'] ?? `${directory}/${environment}.json`;
-  if (given['CONFIG_FILE'] !== undefined || existsSync(file)) {
+  const file = configFile ?? `${directory}/${environment}.json`;
+  if (configFile !== undefined || existsSync(file)) {
     const values = readFile(file, problems);
     for (const path of secretPaths()) {
       if (has(values, path)) problems.push(`${path} is a secret: set ${envOf(path)} and remove it from ${file}`);
     }
     if (problems.length === 0) config.load(withoutOthers(values, own));
   }
+  const variables = settingDocs(own as convict.Schema<Groups>).map((setting) => setting.env);
+  problems.push(...quotedVariables(env, ['NODE_ENV', 'CONFIG_FILE', ...variables]));
   try {
     config.validate({ allowed: 'strict' });
   } catch (error) {

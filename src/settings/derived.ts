@@ -30,3 +30,9 @@ export const settleWithinMs = (maxWaitSeconds: number): number =>
 
 /** A process that has not run for so long may have lost its partitions: its last renewal may be some rounds old (D179). */
 export const standstillMs = (expirySeconds: number): number => (expirySeconds * 1000) / 2;
+
+/** Where health is served, with the names of the settings that say so. */
+export const healthAddress = ({ host, port }: Settings['http']) => ({
+  ...{ host, port },
+  settings: { host: 'HTTP_HOST', port: 'HTTP_PORT' },
+});

@@ -1,3 +1,4 @@
+import type { Address } from './address.ts';
 import { type ClientLimits, createLimitedServer, type Listening, listen } from './listening.ts';
 
 /** What a program says about itself. */
@@ -15,11 +16,10 @@ export interface Health {
 /**
  * Serves `/livez`: the program makes progress; `/readyz`: it can do its work, otherwise lists what is missing; `/startupz`:
  * it has been ready once; and `/metrics`.
- * @throws Error when the port is not available
+ * @throws Error that names the setting when the port is not available
  */
 export async function serveHealth(
-  host: string,
-  port: number,
+  address: Address,
   { missing, stuck = () => [], remarks = () => ({}), metrics }: Health,
   limits?: ClientLimits,
 ): Promise<Listening> {
@@ -56,5 +56,5 @@ export async function serveHealth(
     else if (path === '/metrics' && metrics) void respondMetrics(metrics);
     else respondJson(404, { error: 'only /startupz, /livez, /readyz and /metrics exist' });
   }, limits);
-  return listen(server, host, port);
+  return listen(server, address);
 }

@@ -1,5 +1,6 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { type Address, namingSetting } from './address.ts';
 
 /** A server that accepts connections. */
 export interface Listening {
@@ -40,11 +41,11 @@ export function createLimitedServer(listener: LimitedListener, limits = usual): 
   });
 }
 
-/** @throws Error when the port is not available */
-export async function listen(server: Server, host: string, port: number): Promise<Listening> {
+/** @throws Error that names the setting when the address is not available */
+export async function listen(server: Server, address: Address): Promise<Listening> {
   await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, host, resolve);
+    server.once('error', (error) => reject(namingSetting(error, address)));
+    server.listen(address.port, address.host, resolve);
   });
   return {
     port: (server.address() as AddressInfo).port,

@@ -25,6 +25,7 @@ const copied = [
   'tsconfig.json',
   'tsconfig.build.json',
   'scripts/build.js',
+  'scripts/run/nodeVersion.js',
   'scripts/run/sourceMap.js',
 ];
 

@@ -12,13 +12,19 @@ export interface Options {
   readonly only: string;
 }
 
-export const usage = `Usage: npm run chaos -- [--seeds N] [--seed S] [--sabotage] [--at-once N] [--resume FILE] [--only TEXT]
+export const usage = `Usage: npm run chaos -- [--seeds N] [--seed S] [--sabotage] [--at-once N]
+                        [--resume FILE] [--only TEXT]
 
-  --seeds N     how many seeds of trouble the service has to stand, 5 unless said otherwise
-  --seed S      the first of them, 0 unless said otherwise; the same seed sends the same messages into the same trouble
-  --sabotage    services that are broken on purpose instead: each must be found out within ten seeds
-  --at-once N   runs at the same time, 1 unless said otherwise; each spends most of its time waiting
-  --resume FILE seeds that the file lists are passed over, and those in which nothing was found are added to it
+  --seeds N     how many seeds of trouble the service has to stand, 5 unless
+                said otherwise
+  --seed S      the first of them, 0 unless said otherwise; the same seed sends
+                the same messages into the same trouble
+  --sabotage    services that are broken on purpose instead: each must be found
+                out within ten seeds
+  --at-once N   runs at the same time, 1 unless said otherwise; each spends most
+                of its time waiting
+  --resume FILE seeds that the file lists are passed over, and those in which
+                nothing was found are added to it
   --only TEXT   of the sabotages, those with this text in their names
 `;
 

@@ -8,11 +8,13 @@ export interface Options {
 
 export const usage = `Usage: npm run cost-search -- [--minutes N] [--seed S]
 
-Looks for messages that cost more than they may: 25 times the least processor time of a model.update of as many bytes,
-and a bound for each call and each KiB of its answer.
+Looks for messages that cost more than they may: 25 times the least processor
+time of a model.update of as many bytes, and a bound for each call and each KiB
+of its answer.
 
   --minutes N   how long to look, 5 unless said otherwise
-  --seed S      of the generated messages; by default another one each time, which is printed
+  --seed S      of the generated messages; by default another one each time,
+                which is printed
 `;
 
 /**

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { serviceCommand } from '../../sandbox/service/process.ts';
-import { readDockerfile } from '../../scripts/image/dockerfile.ts';
+import { joinLines, readDockerfile } from '../../scripts/image/dockerfile.ts';
 import { readDockerRun, readEnvFile } from '../../scripts/image/dockerRun.ts';
 import { settingDocs } from '../../src/settings/config.ts';
 
@@ -32,6 +32,30 @@ it('starts the service as the sandbox and the bench do, with the flags that V8 r
   expect(argumentsOf('CMD').map((argument) => JSON.parse(argument))).toEqual([serviceCommand]);
   const [, ...parts] = serviceCommand;
   for (const part of parts) expect(JSON.parse(readFileSync('package.json', 'utf8')).scripts.start).toContain(part);
+});
+
+describe('the unit for systemd in docs/operations.md', () => {
+  const [, unit = ''] = /```ini\n(.*?)```/s.exec(readFileSync('docs/operations.md', 'utf8')) ?? [];
+  const settingOf = (name: string) => new RegExp(`^${name}=(.*)$`, 'm').exec(unit)?.[1];
+
+  it('starts the service as the image does, and gives it as long to stop', () => {
+    const [, ...parts] = serviceCommand;
+    expect(settingOf('ExecStart')).toBe(['/usr/bin/node', ...parts].join(' '));
+    expect(settingOf('TimeoutStopSec')).toBe(/--stop-timeout (\d+)/.exec(readme)?.[1]);
+  });
+
+  it('sets variables that the service reads, and keeps the data where it may write', () => {
+    const variables = readEnvFile((settingOf('Environment') ?? '').replaceAll(' ', '\n'));
+    const known = ['NODE_ENV', ...settingDocs().map(({ env }) => env)];
+    expect(Object.keys(variables).filter((name) => !known.includes(name))).toEqual([]);
+    expect(variables['DATA_DIRECTORY']).toBe(`/var/lib/${settingOf('StateDirectory')}`);
+  });
+});
+
+it.each(['README.md', 'docs/methods.md'])('each docker run line of our images in %s limits the log', (file) => {
+  const lines = joinLines(readFileSync(file, 'utf8')).filter((line) => line.startsWith('docker run '));
+  expect(lines.length).toBeGreaterThan(0);
+  for (const line of lines) expect(line).toContain('--log-driver local --log-opt max-size=100m --log-opt max-file=5');
 });
 
 describe('a docker run line', () => {

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -94,19 +95,37 @@ describe('the service', () => {
     );
   });
 
+  it('names the setting of a port that another program has', async () => {
+    const other = createServer().listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const { port } = other.address() as AddressInfo;
+    const { code, stdout } = await run('start', { ...settings, HTTP_PORT: String(port) });
+    other.close();
+    expect(code).toBe(1);
+    const last = JSON.parse(stdout.trim().split('\n').at(-1) ?? '');
+    expect(last).toMatchObject({ event: 'program.not_started', err: { code: 'EADDRINUSE' } });
+    expect(last.err.message).toMatch(`HTTP_PORT: port ${port} is in use by another program`);
+  });
+
   it('warns of variables that look like settings, without their values', async () => {
-    const child = start('start', { ...settings, DELIVERY_DRAIN_SECOND: 's3cret', CHECKPOINTS_STORE: 's3cret' });
+    const child = start('start', {
+      ...settings,
+      DELIVERY_DRAIN_SECOND: 's3cret',
+      CHECKPOINTS_STORE: 's3cret',
+      https_proxy: 'http://s3cret',
+    });
     const hints: Record<string, string> = {};
     for await (const line of createInterface(child.stdout)) {
       if (!line.includes('environment variable is no setting')) continue;
       expect(line).not.toContain('s3cret');
       const { level, variable, hint } = JSON.parse(line);
       hints[`${level} ${variable}`] = hint;
-      if (Object.keys(hints).length === 2) break;
+      if (Object.keys(hints).length === 3) break;
     }
     expect(hints).toEqual({
       'warn DELIVERY_DRAIN_SECOND': 'the nearest name is DELIVERY_DRAIN_SECONDS',
       'warn CHECKPOINTS_STORE': 'the nearest name is CHECKPOINTS_CONTAINER',
+      'warn https_proxy': expect.stringMatching(/^hub and backends are reached without a proxy/),
     });
   });
 });

@@ -152,3 +152,12 @@ it.each([
 ])('does not start with %s, and names the setting', async (_, settings) => {
   await expect(start(settings)).rejects.toThrow(new RegExp(Object.keys(settings)[0] ?? ''));
 });
+
+it('names METHODS_PORT when another program has the port', async () => {
+  const port = await start();
+  const [healthPort, first] = [String(await freePort()), process];
+  await expect(start({ METHODS_PORT: String(port), HTTP_PORT: healthPort })).rejects.toThrow(
+    `METHODS_PORT: port ${port} is in use by another program`,
+  );
+  await first.stop();
+});

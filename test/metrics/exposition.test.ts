@@ -13,7 +13,10 @@ let text: () => Promise<string>;
 let close: () => Promise<void>;
 beforeEach(async () => {
   metrics = open();
-  const server = await serveHealth('127.0.0.1', 0, { missing: () => [], metrics: metrics.text });
+  const server = await serveHealth(
+    { host: '127.0.0.1', port: 0, settings: { host: 'A_HOST', port: 'A_PORT' } },
+    { missing: () => [], metrics: metrics.text },
+  );
   const url = `http://127.0.0.1:${server.port}/metrics`;
   text = async () => {
     const response = await fetch(url);

@@ -21,6 +21,18 @@ export const settingFaults: readonly Fault[] = [
       caughtBy: 'refuse a token that no HTTP header can carry',
     },
   ),
+  ...inFile('src/settings/config.ts', ['test/settings/config.test.ts'], {
+    fault: 'complains of what is in the quotes of a value, too',
+    find: '[[name, withoutQuotes(value)]]',
+    replace: '[[name, value]]',
+    caughtBy: 'is refused for its quotes alone',
+  }),
+  ...inFile('src/settings/agreements.ts', ['test/settings/config.test.ts'], {
+    fault: 'takes a fixed token beside a token endpoint',
+    find: "if (token !== '' && tokenUrl !== '')",
+    replace: 'if (false)',
+    caughtBy: 'BACKENDS_TOKEN_URL=https://login.example/token is refused',
+  }),
   ...inFile(
     'src/settings/agreements.ts',
     ['test/settings/config.test.ts', 'test/methods/settings.test.ts'],

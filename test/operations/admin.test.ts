@@ -143,5 +143,8 @@ describe('the admin port', () => {
     expect(lines).toMatchObject([
       { level: 'warn', event: 'admin.not_served', adminPort: port, err: { code: 'EADDRINUSE' } },
     ]);
+    expect(lines[0]?.['err']).toMatchObject({
+      message: expect.stringMatching(`^ADMIN_PORT: port ${port} is in use by`),
+    });
   });
 });

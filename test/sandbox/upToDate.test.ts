@@ -13,6 +13,7 @@ const files = [
     'edge/src/main.ts',
     'telemetry/src/log.ts',
   ],
+  ...['scripts/run/nodeVersion.js', 'node_modules/.package-lock.json'],
   ...['tsconfig.json', 'tsconfig.build.json', 'edge/tsconfig.json'],
 ];
 const programs = ['dist/main.js', 'edge/dist/main.js'];

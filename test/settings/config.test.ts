@@ -6,6 +6,7 @@ import { envExample, required, settingsPage, withRequiredSettings } from '../../
 import { ConfigurationError, readSettings, settingDocs } from '../../src/settings/config.ts';
 import { roundMs } from '../../src/settings/derived.ts';
 import { timing } from '../../src/settings/groups/constants.ts';
+import { proxyVariables } from '../../src/settings/proxies.ts';
 import { schema } from '../../src/settings/schema.ts';
 import { prefixes, unknownVariables } from '../../src/settings/variables.ts';
 
@@ -86,7 +87,7 @@ describe('settings', () => {
       `https://${credentials}@im.example`,
       'INFORMATION_MODEL_URL: must be an http or https URL without credentials',
     ]),
-    ['BACKENDS_TOKEN_URL', 'https://login.example/token', 'backends.tokenUrl: needs BACKENDS_CLIENT_ID'],
+    ['BACKENDS_TOKEN_URL', 'https://login.example/token', 'BACKENDS_TOKEN and BACKENDS_TOKEN_URL are two ways'],
     ['HUB_SERVICE_CONNECTION_STRING', `HostName=h;SharedAccessKey=${key}`, 'SharedAccessKeyName missing'],
     [
       'HUB_EVENTS_CONNECTION_STRING',
@@ -103,6 +104,30 @@ describe('settings', () => {
     expect(problemsOf({ ...enough, ADMIN_HOST: '0.0.0.0', ADMIN_TOKEN: 'x'.repeat(16) })).toEqual([]);
     for (const host of ['127.0.0.1', '::1', 'localhost'])
       expect(problemsOf({ ...enough, ADMIN_HOST: host })).toEqual([]);
+  });
+
+  it('need client credentials beside the token endpoint', () => {
+    const problems = problemsOf({ ...enough, BACKENDS_TOKEN: '', BACKENDS_TOKEN_URL: 'https://login.example/token' });
+    expect(problems).toEqual([expect.stringContaining('backends.tokenUrl: needs BACKENDS_CLIENT_ID')]);
+  });
+
+  const quotes = (value: string) => [`"${value}"`, `'${value}'`];
+  it.each(
+    [
+      ['HUB_EVENTS_CONNECTION_STRING', enough.HUB_EVENTS_CONNECTION_STRING],
+      ['BACKENDS_TOKEN', 't0ken'],
+      ['HTTP_PORT', '8080'],
+      ['CHECKPOINTS_STORE', 'file'],
+      ['NODE_ENV', 'production'],
+      ['CONFIG_FILE', file({})],
+    ].flatMap(([name = '', value = '']) => quotes(value).map((quoted) => [name, quoted] as const)),
+  )('%s=%s is refused for its quotes alone, as `docker run --env-file` passes them', (name, value) => {
+    const problem = `${name}: the quotes around its value are part of it: remove them`;
+    expect(problemsOf({ ...enough, [name]: value })).toEqual([problem]);
+  });
+
+  it('may have a quote within, or at one end', () => {
+    expect(problemsOf({ ...enough, BACKENDS_TOKEN: 'a"b"' })).toEqual([]);
   });
 
   it('never repeat a secret', () => {
@@ -177,6 +202,17 @@ describe('settings', () => {
     expect(3 * roundMs(timing.expirySeconds)).toBeLessThan(failsAfterMs);
   });
 });
+
+it.each(['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'ALL_PROXY'])(
+  '%s is named: hub and backends are reached without',
+  (name) => {
+    const hint = 'hub and backends are reached without a proxy; only a storage account is reached through it';
+    expect(proxyVariables({ ...enough, [name]: 'http://proxy:3128', NO_PROXY: 'localhost' })).toEqual([
+      { variable: name, hint },
+    ]);
+    expect(proxyVariables({ [name]: '' })).toEqual([]);
+  },
+);
 
 describe('variables that look like settings and are none', () => {
   const unknown = (env: NodeJS.ProcessEnv) => unknownVariables(env, names);

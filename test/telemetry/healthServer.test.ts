@@ -3,12 +3,13 @@ import { serveHealth } from 'telemetry/healthServer.ts';
 import type { Listening } from 'telemetry/listening.ts';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 
+const anyPort = { host: '127.0.0.1', port: 0, settings: { host: 'A_HOST', port: 'A_PORT' } };
 let server: Listening;
 let missing: string[] = [];
 let stuck: string[] = [];
 let remarks = {};
 beforeAll(async () => {
-  server = await serveHealth('127.0.0.1', 0, {
+  server = await serveHealth(anyPort, {
     missing: () => missing,
     stuck: () => stuck,
     remarks: () => remarks,
@@ -47,7 +48,7 @@ it('tells further remarks with whether it is ready', async () => {
 });
 
 it('lives as long as it responds when nothing can be stuck', async () => {
-  const own = await serveHealth('127.0.0.1', 0, { missing: () => ['the broker'] });
+  const own = await serveHealth(anyPort, { missing: () => ['the broker'] });
   onTestFinished(() => own.close());
   expect((await fetch(`http://127.0.0.1:${own.port}/livez`)).status).toBe(200);
   expect((await fetch(`http://127.0.0.1:${own.port}/metrics`)).status).toBe(404);
@@ -61,7 +62,7 @@ it('answers 500 when the metrics cannot be read, and goes on', async () => {
 it('has started when it was ready once, whatever is missing since then', async () => {
   stuck = [];
   missing = ['access'];
-  const own = await serveHealth('127.0.0.1', 0, { missing: () => missing, stuck: () => stuck });
+  const own = await serveHealth(anyPort, { missing: () => missing, stuck: () => stuck });
   onTestFinished(() => own.close());
   const ask = async (path: string) => {
     const response = await fetch(`http://127.0.0.1:${own.port}${path}`);

@@ -28,7 +28,12 @@ const admin = () => startAdminServer({ host: here, port: 0, token: '', about: {}
 const servers = {
   'the admin port': { start: admin, largest: '/large', body: 'PUT /level' },
   'the health port': {
-    start: () => serveHealth(here, 0, { missing: () => [], metrics: () => large }, limits),
+    start: () =>
+      serveHealth(
+        { host: here, port: 0, settings: { host: 'A_HOST', port: 'A_PORT' } },
+        { missing: () => [], metrics: () => large },
+        limits,
+      ),
     largest: '/metrics',
     body: 'PUT /livez',
   },

@@ -1,5 +1,6 @@
 import type { Server } from 'node:http';
-import { ZodError, z } from 'zod';
+import { ZodError, type z } from 'zod';
+import { faultSentences } from '../faults/sentences.ts';
 import { readBody } from '../http/body.ts';
 import { createRouter, splitUrl } from '../http/routes.ts';
 import { type Answer, createHttpServer, isLocal } from '../http/server.ts';
@@ -48,7 +49,7 @@ const tooLarge = () => new Refusal('com.microsoft:argument-error', 'The body is 
 
 function explain(error: unknown): Answer {
   if (error instanceof Refusal) return json(statusOf[error.condition] ?? 400, { error: error.message });
-  if (error instanceof ZodError) return json(400, { error: `That is no fault: ${z.prettifyError(error)}` });
+  if (error instanceof ZodError) return json(400, { error: faultSentences(error) });
   return json(500, { error: 'The hub failed to answer this request.' });
 }
 

@@ -2,6 +2,7 @@ import { join, resolve } from 'node:path';
 import { DirectoryInUse } from '../persistence/lock.ts';
 import { Refusal } from '../values/refusal.ts';
 import { type Asked, help, readArguments, UsageError } from './options.ts';
+import { portTaken } from './portTaken.ts';
 import { introduction, show } from './print.ts';
 import { ask, HubRefused, requestFor } from './remote.ts';
 import { answers, describe, findAdminUrl, publish } from './stateFile.ts';
@@ -14,15 +15,17 @@ const expected = [UsageError, HubRefused, DirectoryInUse, Refusal];
 process.exitCode = await main();
 
 async function main(): Promise<number> {
+  let given: Asked['given'] = {};
   try {
     const from = process.env['INIT_CWD'] ?? process.cwd();
     const asked = readArguments(process.argv.slice(2), from, join(sandboxDirectory, 'hub-alone'));
+    given = asked.given;
     if (asked.help) console.log(help);
     else if (asked.words.length > 0) await command(asked);
     else await run(asked);
     return 0;
   } catch (error) {
-    process.stderr.write(`${explain(error)}\n`);
+    process.stderr.write(`${portTaken(error, given) ?? explain(error)}\n`);
     return 1;
   }
 }
@@ -68,6 +71,6 @@ function interrupted(): Promise<void> {
 function explain(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const code = 'code' in error ? String(error.code) : '';
-  const plain = expected.some((kind) => error instanceof kind) || /^(ERR_PARSE_ARGS_|EADDRINUSE|EACCES)/.test(code);
+  const plain = expected.some((kind) => error instanceof kind) || /^ERR_PARSE_ARGS_/.test(code);
   return plain ? error.message : (error.stack ?? error.message);
 }

@@ -5,41 +5,57 @@ import { tierRules } from '../core/tierRules.ts';
 import type { HubOptions } from '../hub.ts';
 import { type NoticeSource, noticeSources } from '../notices/notice.ts';
 
-export const help = `Runs an IoT hub on this machine, alone, for any project; or talks to one that runs.
+export const help = `Runs an IoT hub on this machine, alone, for any project; or talks to one that
+runs.
 
-  npm run hub -- [options]                      run a hub until Ctrl-C
-  npm run hub -- devices [list]                 the devices
-  npm run hub -- devices add D [KEY]            add a device; prints its connection string
+  npm run hub -- [options]            run a hub until Ctrl-C
+  npm run hub -- devices [list]       the devices
+  npm run hub -- devices add D [KEY]  add a device; prints its connection string
   npm run hub -- devices remove D
-  npm run hub -- faults [list]                  the faults that stand
-  npm run hub -- faults kinds                   every kind of fault and its fields
-  npm run hub -- faults add KIND [name=value …] inject a fault, standing or immediate: faults add drop connections=events
-  npm run hub -- faults clear [ID]              end one fault, or all
-  npm run hub -- counters                       connections, links, credit, events, queues
-  npm run hub -- journal [name=value …]         what was received and sent; since, deviceId, correlationId, kind
-  npm run hub -- partitions                     how far the partitions reach
+  npm run hub -- faults [list]        the faults that stand
+  npm run hub -- faults kinds         every kind of fault and its fields
+  npm run hub -- faults add KIND [name=value …]
+                                      inject a fault, standing or immediate:
+                                      faults add drop connections=events
+  npm run hub -- faults clear [ID]    end one fault, or all
+  npm run hub -- counters             connections, links, credit, events, queues
+  npm run hub -- journal [name=value …]
+                                      what was received and sent; since,
+                                      deviceId, correlationId, kind
+  npm run hub -- partitions           how far the partitions reach
 
   Running a hub:
   --partitions N     default 4
-  --retention MIB    events kept in each partition, default 64 MiB; the oldest go
-  --persist DIR      keep events, devices, twins, queued messages and feedback in DIR: they survive kill -9
-  --tier S1|S2|S3    throttle as a hub of that tier does; --units N for its size. Messages to and from devices over the
-                     rate are held back and answered late, up to a minute, before they are refused
+  --retention MIB    events kept in each partition, default 64 MiB; the oldest
+                     go
+  --persist DIR      keep events, devices, twins, queued messages and feedback
+                     in DIR: they survive kill -9
+  --tier S1|S2|S3    throttle as a hub of that tier does; --units N for its
+                     size. Messages to and from devices over the rate are held
+                     back and answered late, up to a minute, before they are
+                     refused
   --methods-at-once N
-                     calls of methods that a device may have under way; no limit unless given
+                     calls of methods that a device may have under way; no limit
+                     unless given
   --group G          a consumer group besides $Default; may be given again
   --device D         a device that is there from the start; may be given again
   --name N           name of the hub and of its event hub, default sandbox-hub
-  --source S         events of the hub's own beside those of devices: deviceConnectionStateEvents, deviceLifecycleEvents or
+  --source S         events of the hub's own beside those of devices:
+                     deviceConnectionStateEvents, deviceLifecycleEvents or
                      twinChangeEvents; may be given again
-  --owner-may-send   the policy iothubowner may send events, which IoT Hub allows to nobody
-  --strict           refuse property characters that IoT Hub does not document as allowed
+  --owner-may-send   the policy iothubowner may send events, which IoT Hub
+                     allows to nobody
+  --strict           refuse property characters that IoT Hub does not document
+                     as allowed
   --amqp-port N  --amqps-port N  --mqtts-port N  --https-port N  --admin-port N
-                     each a free one unless given; HTTPS shares the port of AMQP over TLS
+                     each a free one unless given; HTTPS shares the port of AMQP
+                     over TLS
 
   Both:
-  --directory D      where keys, certificates and the state file are: default DIR of --persist, or .sandbox/hub-alone
-  --admin URL        the admin port of the hub to talk to; by default that of the directory, or of a running sandbox
+  --directory D      where keys, certificates and the state file are: default
+                     DIR of --persist, or .sandbox/hub-alone
+  --admin URL        the admin port of the hub to talk to; by default that of
+                     the directory, or of a running sandbox
   --json             print JSON on stdout
   --help`;
 
@@ -57,6 +73,8 @@ export interface Asked {
   /** Words after the options; none: run a hub. */
   words: readonly string[];
   adminUrl: string | undefined;
+  /** The ports that were asked for, by option. */
+  given: Readonly<Record<string, number>>;
   hub: HubOptions;
 }
 
@@ -111,6 +129,9 @@ export function readArguments(args: readonly string[], from: string, defaultDire
     directory,
     words: positionals,
     adminUrl: values.admin,
+    given: Object.fromEntries(
+      Object.entries(values).flatMap(([name, value]) => (name.endsWith('-port') ? [[name, Number(value)]] : [])),
+    ),
     hub: {
       directory: join(directory, 'keys'),
       ports: {

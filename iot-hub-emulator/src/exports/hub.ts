@@ -1,4 +1,6 @@
 /** `iot-hub-emulator`: a hub, its rules, and the faults that it takes. */
+
+export { portTaken } from '../command/portTaken.ts';
 export type { HubRules } from '../core/core.ts';
 export type { Counters } from '../core/counters.ts';
 export { tierRules } from '../core/tierRules.ts';

@@ -76,11 +76,37 @@ describe('a hub that runs is told', () => {
     expect((await run('faults')).out).toBe('None.');
   });
   test('nonsense, and says what is wrong with it', async () => {
-    expect(await run('faults', 'add', 'settle')).toMatchObject({ code: 1, error: expect.stringContaining('answer') });
+    const sentences: [string[], string][] = [
+      [['settle'], 'answer takes hold, delay, never, release, modify, reject, detach, close, fin, rst'],
+      [['dorp'], 'kind takes settle, refuse-connection, '],
+      [['drop', 'how=slowly', 'colour=red'], 'how takes fin, rst; this kind has no field colour'],
+      [['settle', 'answer=reject', 'times=often'], 'times takes a whole number'],
+      [['settle', 'answer=reject', 'times=0'], 'times is at least 1'],
+      [['rest', 'answer=status', 'status=9000'], 'status is at most 599'],
+      [['rest', 'answer=status', 'path='], 'path must not be empty'],
+      [['rest', 'answer=status', `path=${'x'.repeat(257)}`], 'path has at most 256 characters'],
+    ];
+    for (const [words, sentence] of sentences) {
+      const { code, error } = await run('faults', 'add', ...words);
+      expect([code, error]).toEqual([1, expect.stringContaining(`That is no fault: ${sentence}`)]);
+      expect(error).not.toMatch(/expected|received|✖|→/);
+    }
     expect(await run('dance')).toMatchObject({ code: 1, error: expect.stringContaining('no command "dance"') });
     expect(await run('--tier', 'S9')).toMatchObject({ code: 1, error: '--tier takes S1, S2 or S3.' });
   });
 });
+
+test.each(['amqp-port', 'mqtts-port', 'admin-port'])(
+  'a port that another program has is named by --%s',
+  async (option) => {
+    const port = String(state.ports.amqps);
+    const { code, error } = await run('--directory', join(directory, 'occupied'), `--${option}`, port);
+    expect(code).toBe(1);
+    expect(error).toBe(
+      `--${option}: port ${port} is in use by another program; name another one, or leave the option out for a free one`,
+    );
+  },
+);
 
 test('a second hub in the same directory is refused, and one that has ended leaves no state behind', async () => {
   expect(await run()).toMatchObject({ code: 1, error: expect.stringContaining('already') });

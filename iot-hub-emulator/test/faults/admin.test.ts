@@ -43,7 +43,7 @@ describe('faults over the admin port', () => {
   test.each([
     [{ kind: 'nonsense' }, 'kind'],
     [{ kind: 'settle' }, 'answer'],
-    [{ kind: 'settle', answer: 'hold', time: 1 }, '"time"'],
+    [{ kind: 'settle', answer: 'hold', time: 1 }, 'this kind has no field time'],
     [{ kind: 'burst', events: 0 }, 'events'],
     [7, 'object'],
   ])('that make no sense are refused with a sentence: %j', async (fault, word) => {

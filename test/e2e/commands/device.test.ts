@@ -72,7 +72,7 @@ describe('npm run device', () => {
 
   it('ends with 3 when there is neither a file nor an example', async () => {
     const { code, stderr } = await device(['model.query']);
-    expect(stderr).toContain('no example of model.query');
+    expect(stderr).toContain('There is no message "model.query": the nearest name is model.');
     expect(code).toBe(3);
   });
 

@@ -126,7 +126,9 @@ describe('npm run invoke', () => {
   });
 
   it('has examples in its help that succeed', async () => {
-    const examples = [...invokeHelp.matchAll(/^ {2}npm run invoke -- ((?!--|\[).*)$/gm)].map(([, line = '']) => line);
+    const examples = [...invokeHelp.matchAll(/^ {2}npm run invoke -- ((?!--|\[).*(?:\n {4}.*)*)$/gm)].map(
+      ([, line = '']) => line,
+    );
     expect(examples).toHaveLength(4);
     await whileAnswering('gateway-1', [], async () => {
       await whileAnswering('motor-1', [], async () => {

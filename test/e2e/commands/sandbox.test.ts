@@ -36,6 +36,7 @@ describe('npm run sandbox', () => {
     expect(stderr).toContain('A pump registers itself');
     expect(stderr).toContain('An application stops a motor');
     expect(stderr).not.toMatch(/sig=[\w%]/);
+    expect(stderr.split('\n').filter((line) => line.length > 80)).toEqual([]);
     expect(code, stderr).toBe(0);
     const state: SandboxState = JSON.parse(stdout);
     expect(await readState(directory)).toBeUndefined();
@@ -61,13 +62,18 @@ describe('npm run sandbox', () => {
     expect(code).toBe(1);
   });
 
-  it('ends with 1 and the words of the service when the service does not start', async () => {
-    const occupied = new URL(sandbox.state.service.url).port;
-    const args = ['--directory', join(folder, 'occupied'), '--exit', '--no-methods', '--service-port', occupied];
-    const { code, stderr } = await run('sandbox/main.ts', args);
-    expect(stderr).toContain('EADDRINUSE');
-    expect(code).toBe(1);
-  });
+  it.each(['service-port', 'amqp-port', 'principal-manager-port', 'broker-port', 'methods-port'])(
+    'ends with 1 and names --%s when another program has the port',
+    async (option) => {
+      const occupied = new URL(sandbox.state.service.url).port;
+      const args = ['--directory', join(folder, 'occupied'), '--exit', `--${option}`, occupied];
+      const { code, stderr } = await run('sandbox/main.ts', args);
+      expect(stderr).toBe(
+        `\n--${option}: port ${occupied} is in use by another program; name another one, or leave the option out for a free one\n`,
+      );
+      expect(code).toBe(1);
+    },
+  );
 
   it('takes over from one that was killed, keeps its secrets from other users, and ends in order when told to', async () => {
     const directory = join(folder, 'told');

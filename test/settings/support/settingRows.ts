@@ -45,8 +45,8 @@ const backends: SettingRows = {
 };
 
 const operations = ({ httpPort, adminPort }: Places): SettingRows => ({
-  HTTP_HOST: ['127.0.0.1', ['serveHealth 0', '127.0.0.1']],
-  HTTP_PORT: [String(httpPort), ['serveHealth 1', httpPort]],
+  HTTP_HOST: ['127.0.0.1', ['serveHealth 0.host', '127.0.0.1']],
+  HTTP_PORT: [String(httpPort), ['serveHealth 0.port', httpPort]],
   ADMIN_HOST: ['localhost', ['startAdminServer 0.host', 'localhost']],
   ADMIN_PORT: [String(adminPort), ['startAdminServer 0.port', adminPort]],
   ADMIN_TOKEN: ['the-token-of-operators', ['startAdminServer 0.token', 'the-token-of-operators']],

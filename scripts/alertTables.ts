@@ -1,0 +1,87 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import type { Alert } from './alerts/alert.ts';
+import { edgeAlerts, edgeUnalerted } from './alerts/edge.ts';
+import { frontDoorAlerts } from './alerts/frontDoor.ts';
+import { serviceAlerts, serviceUnalerted } from './alerts/service.ts';
+
+/**
+ * The tables of alerts in four pages, from the declarations in `scripts/alerts`. `npm run docs` rewrites them; a test fails when
+ * they are behind.
+ */
+
+/** The programs whose alerts the pages have. */
+export const alerts = { service: serviceAlerts, 'front door': frontDoorAlerts, 'edge proxy': edgeAlerts } as const;
+type Program = keyof typeof alerts;
+
+const code = (text: string): string => `\`${text.replaceAll('|', '\\|')}\``;
+const table = (headings: readonly string[], rows: readonly (readonly string[])[]): string =>
+  [headings, headings.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+
+function lineOf({ events = [], level, until, probe }: Alert): string {
+  const named = [...events.map(code), ...(probe === undefined ? [] : [`${code(probe)} is 503`])].join(', ');
+  const ofLevel = level === undefined ? '' : ` at level ${code(level)}`;
+  return `${named}${ofLevel}${until === undefined ? '' : `, and not ${code(until)}`}`;
+}
+
+const metricOf = ({ metric }: Alert): string => (metric === undefined ? '' : code(metric));
+
+/** Every alert of a program, by the event of its log. */
+const ofProgram = (program: Program): string =>
+  table(
+    ['event', 'metric', 'for', 'level', 'alert', 'what it means, and what to do'],
+    alerts[program].map((alert: Alert) => [
+      ...[lineOf(alert), metricOf(alert), alert.for ?? '', alert.severity, code(alert.id)],
+      `${alert.means} ${alert.todo}`,
+    ]),
+  );
+
+/** The alerts on metrics of all programs. */
+const onMetrics = (): string =>
+  table(
+    ['alert', 'metric', 'for', 'level', 'event'],
+    Object.values<readonly Alert[]>(alerts)
+      .flat()
+      .filter(({ metric }) => metric !== undefined)
+      .map((alert) => [code(alert.id), metricOf(alert), alert.for ?? '', alert.severity, lineOf(alert)]),
+  );
+
+/** The alerts by event, and why there is none for the other errors. */
+function onEvents(programs: readonly Program[], unalerted: Readonly<Record<string, string | undefined>>): string {
+  const rows = programs.flatMap((program) =>
+    alerts[program].flatMap((alert: Alert) =>
+      (alert.events ?? []).map((event) => [code(event), alert.level ?? '', code(alert.id), alert.severity]),
+    ),
+  );
+  const reasons = Object.entries(unalerted).map(([event, reason = '']) => [code(event), reason]);
+  return `${table(['event that alerts', 'only at', 'alert', 'level of the alert'], rows)}\n\n${table(['error without an alert', 'why'], reasons)}`;
+}
+
+/** The tables by page and by the name of their place in it. */
+const pages: Readonly<Record<string, Readonly<Record<string, () => string>>>> = {
+  'docs/operations.md': { 'alerts of the service': () => ofProgram('service') },
+  'docs/methods.md': {
+    'alerts of the front door': () => ofProgram('front door'),
+    'alerts of the edge proxy': () => ofProgram('edge proxy'),
+  },
+  'docs/metrics.md': { 'alerts on metrics': onMetrics },
+  'docs/log-events.md': {
+    'alerts on events': () => onEvents(['service', 'front door'], serviceUnalerted),
+    'alerts on events of the edge proxy': () => onEvents(['edge proxy'], edgeUnalerted),
+  },
+};
+
+export const alertPages = Object.keys(pages);
+
+/** The page with its tables renewed. */
+export function withAlerts(file: string, page: string): string {
+  return Object.entries(pages[file] ?? {}).reduce((text, [name, written]) => {
+    const [begin, end] = [`<!-- ${name}: written by \`npm run docs\` -->`, `<!-- /${name} -->`];
+    const [before, rest] = text.split(begin);
+    const [, after] = rest?.split(end) ?? [];
+    if (before === undefined || after === undefined) throw new Error(`${file} lacks the lines ${begin} and ${end}`);
+    return `${before}${begin}\n\n${written()}\n\n${end}${after}`;
+  }, page);
+}
+
+if (process.argv[1] === import.meta.filename)
+  for (const file of alertPages) writeFileSync(file, withAlerts(file, readFileSync(file, 'utf8')));

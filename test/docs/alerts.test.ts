@@ -1,0 +1,117 @@
+import { readFileSync } from 'node:fs';
+import type { Declaration } from 'telemetry/declaration.ts';
+import { processMetrics } from 'telemetry/processMetrics.ts';
+import { describe, expect, it } from 'vitest';
+import { edgeMetrics } from '../../edge/src/metrics/declared/edge.ts';
+import { events as edgeEvents } from '../../edge/src/operations/events.ts';
+import type { Alert } from '../../scripts/alerts/alert.ts';
+import { edgeUnalerted } from '../../scripts/alerts/edge.ts';
+import { serviceUnalerted } from '../../scripts/alerts/service.ts';
+import { alertPages, alerts, withAlerts } from '../../scripts/alertTables.ts';
+import { prometheusNameOf } from '../../scripts/metricsPage.ts';
+import { events } from '../../src/log/events.ts';
+import { metrics } from '../../src/metrics/metrics.ts';
+
+it.each(alertPages)('%s has every alert as it is declared: run `npm run docs`', (file) => {
+  const page = readFileSync(file, 'utf8');
+  expect(withAlerts(file, page)).toBe(page);
+});
+
+type Events = Readonly<Record<string, { readonly levels: readonly string[] }>>;
+type Metrics = Readonly<Record<string, Declaration>>;
+const ofServer = [...alerts.service, ...alerts['front door']] as readonly Alert[];
+const ofEdge = alerts['edge proxy'] as readonly Alert[];
+
+describe('alerts', () => {
+  it('have names of their own, as rules have them, and a condition', () => {
+    const all = [...ofServer, ...ofEdge];
+    expect(new Set(all.map(({ id }) => id)).size).toBe(all.length);
+    for (const { id, events: lines, metric, probe } of all) {
+      expect(id).toMatch(/^([A-Z][a-z]+)+$/);
+      expect(
+        [lines, metric, probe].some((condition) => condition !== undefined),
+        id,
+      ).toBe(true);
+    }
+  });
+
+  it('say what they mean and what to do, in sentences, and for how long as Prometheus writes it', () => {
+    for (const { id, means, todo, for: lasting = '1m' } of [...ofServer, ...ofEdge]) {
+      expect(means, id).toMatch(/^\S.*\.$/);
+      expect(todo, id).toMatch(/^\S.*\.$/);
+      expect(lasting, id).toMatch(/^\d+[smhd]$/);
+    }
+  });
+});
+
+describe.each<[string, readonly Alert[], Events, Metrics, Readonly<Record<string, string | undefined>>]>([
+  ['service and front door', ofServer, events, metrics, serviceUnalerted],
+  ['edge proxy', ofEdge, edgeEvents, { ...edgeMetrics, ...processMetrics }, edgeUnalerted],
+])('alerts of %s', (_, declared, known, declaredMetrics, unalerted) => {
+  it('name events that exist, at a level that they have', () => {
+    for (const { id, events: lines = [], until, level } of declared) {
+      for (const event of [...lines, ...(until === undefined ? [] : [until])])
+        expect(known, id).toHaveProperty([event]);
+      if (level !== undefined) for (const event of lines) expect(known[event]?.levels, id).toContain(level);
+    }
+  });
+
+  it.each(Object.entries(known).filter(([, { levels }]) => levels.some((level) => /^(error|fatal)$/.test(level))))(
+    'has one for %s, or a reason why there is none',
+    (event) => {
+      const has = declared.some(({ events: lines = [], level }) => lines.includes(event) && level !== 'warn');
+      expect([has, unalerted[event] !== undefined].filter(Boolean)).toHaveLength(1);
+    },
+  );
+
+  it('has reasons for events that exist only', () => {
+    expect(Object.keys(unalerted).filter((event) => known[event] === undefined)).toEqual([]);
+  });
+
+  const byName = new Map(Object.entries(declaredMetrics).map(([name, one]) => [prometheusNameOf(name, one), one]));
+  const measured = declared.flatMap(({ id, metric }) => (metric === undefined ? [] : ([[id, metric]] as const)));
+
+  it.each(measured)('asks in %s for metrics, attributes and values that exist: %s', (_id, metric) => {
+    const series = [...metric.matchAll(/\b((?:[a-z]\w*_)+[a-z]\w*)(?:\{([^}]*)\})?/g)];
+    const asked = series.filter(([, name = '']) => !isLabelOrFunction(name));
+    expect(asked.length).toBeGreaterThan(0);
+    for (const [, name = '', labels = ''] of asked) {
+      const plain = name.replace(/_(bucket|count|sum)$/, '');
+      const found = byName.get(name) ?? (byName.get(plain)?.kind === 'histogram' ? byName.get(plain) : undefined);
+      expect(found, name).toBeDefined();
+      for (const [, label = '', values = ''] of labels.matchAll(/(\w+)[!=]~?"([^"]*)"/g)) {
+        const attribute = found?.attributes.find(({ key }) => key.replaceAll('.', '_') === label);
+        expect(attribute, label).toBeDefined();
+        const allowed = attribute?.values ?? values.split('|');
+        for (const value of values.split('|')) expect(allowed).toContain(value);
+      }
+    }
+  });
+
+  it.each(measured)('has in %s by, ignoring and on with attributes that exist: %s', (_id, metric) => {
+    const labels = [...metric.matchAll(/\b(?:by|ignoring|on) ?\(([^)]*)\)/g)].flatMap(([, list = '']) =>
+      list.split(/, */),
+    );
+    const attributes = Object.values(declaredMetrics).flatMap((one) =>
+      one.attributes.map(({ key }) => key.replaceAll('.', '_')),
+    );
+    expect(labels.filter((label) => !['', 'le', ...attributes].includes(label))).toEqual([]);
+  });
+
+  it('has one for each metric of which the page says so', () => {
+    const own: Metrics = declaredMetrics === metrics ? metrics : edgeMetrics; // those of the process are the service’s
+    const used = measured.map(([, metric]) => metric).join(' ');
+    const saying = Object.entries(own).filter(([, { use }]) => /\bAlert (on|when)\b/.test(use));
+    expect(saying.length).toBeGreaterThan(2);
+    const missing = saying.filter(([name, one]) => !used.includes(prometheusNameOf(name, one)));
+    expect(missing.map(([name]) => name)).toEqual([]);
+  });
+});
+
+const isLabelOrFunction = (name: string): boolean =>
+  /^(max_over_time|histogram_quantile)$/.test(name) || ofAttributes.has(name);
+const ofAttributes = new Set(
+  [...Object.values<Declaration>(metrics), ...Object.values<Declaration>(edgeMetrics)].flatMap(({ attributes }) =>
+    attributes.map(({ key }) => key.replaceAll('.', '_')),
+  ),
+);

@@ -1,0 +1,46 @@
+import { createServer } from 'node:http';
+import { namingSetting } from 'telemetry/address.ts';
+import { serveHealth } from 'telemetry/healthServer.ts';
+import { type Listening, listen } from 'telemetry/listening.ts';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { startAdminServer } from '../../src/operations/admin.ts';
+
+const here = '127.0.0.1';
+const settings = { host: 'A_HOST', port: 'A_PORT' };
+
+let other: Listening;
+beforeEach(async () => {
+  other = await listen(createServer(), { host: here, port: 0, settings });
+});
+afterEach(() => other.close());
+
+describe('an address that cannot be listened on', () => {
+  it.each<[string, (port: number) => Promise<unknown>]>([
+    ['A_PORT', (port) => serveHealth({ host: here, port, settings }, { missing: () => [] })],
+    ['ADMIN_PORT', (port) => startAdminServer({ host: here, port, token: '', about: {}, routes: {} })],
+  ])('names %s when another program has the port', async (setting, start) => {
+    await expect(start(other.port)).rejects.toThrow(
+      `${setting}: port ${other.port} is in use by another program; set another port, or stop that program`,
+    );
+  });
+
+  it.each(['192.0.2.1', 'no-such-host.invalid'])('names the setting of the host %s', async (host) => {
+    await expect(listen(createServer(), { host, port: 0, settings })).rejects.toThrow(
+      `A_HOST: ${host} is no address of this machine`,
+    );
+  });
+
+  it('names the setting of a port that only root may open', () => {
+    const refused = Object.assign(new Error('listen EACCES'), { code: 'EACCES' });
+    expect(namingSetting(refused, { host: here, port: 80, settings })).toMatchObject({
+      message: 'A_PORT: this user may not open port 80; set one above 1023',
+      code: 'EACCES',
+      cause: refused,
+    });
+  });
+
+  it('keeps what the system says of anything else', () => {
+    const error = Object.assign(new Error('listen EMFILE'), { code: 'EMFILE' });
+    expect(namingSetting(error, { host: here, port: 80, settings })).toBe(error);
+  });
+});
