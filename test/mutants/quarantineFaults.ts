@@ -17,9 +17,15 @@ export const quarantineFaults: readonly Fault[] = [
     [...restarts, 'test/engine/quarantine/note.test.ts'],
     {
       fault: 'clears suspects that were in work at a violent end',
-      find: 'isInWork || ends > 0 || !wereInWork',
-      replace: '!isInWork || ends > 0 || !wereInWork',
+      find: '!known.isInWork && known.ends === 0',
+      replace: 'known.isInWork && known.ends === 0',
       caughtBy: 'who was in work at the end',
+    },
+    {
+      fault: 'forgets that a cleared suspect is slow',
+      find: 'return isCleared && !known.isSlow ?',
+      replace: 'return isCleared ?',
+      caughtBy: 'that one is slow, though it waited and is cleared',
     },
     {
       fault: 'suspects what has finished above the position',

@@ -55,7 +55,7 @@ interface Waiting {
   settle(isTurn: boolean): void;
 }
 
-const unknown: Suspicion = { isInWork: false, isSlow: false, ends: 0 };
+const unknown: Suspicion = { isInWork: false, isSlow: false, isCleared: false, ends: 0 };
 
 /** Undefined when there are no suspects. */
 export function createQuarantine(options: QuarantineOptions): Quarantine | undefined {

@@ -31,7 +31,7 @@ function setUp({ ends = 2, known = {}, mostSuspects = 10, suspectsInWork = creat
   const suspects = new Map(
     Object.entries(known).map(([sequenceNumber, one]) => [
       Number(sequenceNumber),
-      { isInWork: false, isSlow: false, ends: 0, ...one },
+      { isInWork: false, isSlow: false, isCleared: false, ends: 0, ...one },
     ]),
   );
   const quarantine = createQuarantine({
@@ -190,6 +190,33 @@ describe('turns', () => {
     expect(begun()).toEqual([3, 4, 1]);
     await end(1);
     expect(begun()).toEqual([3, 4, 1, 2]);
+  });
+
+  it('come to a few slow ones at a time, first to those that are cleared', async () => {
+    const slow = { isSlow: true };
+    const cleared = Array.from({ length: 17 }, (_, index) => 10 + index);
+    const known = {
+      1: slow,
+      2: slow,
+      ...Object.fromEntries(cleared.map((one) => [one, { ...slow, isCleared: true }])),
+    };
+    const { begun, come, end } = setUp({ known, mostSuspects: 30 });
+    await come(1, 2, ...cleared);
+    expect(begun()).toEqual(cleared.slice(0, 16));
+    await end(...cleared.slice(0, 16));
+    expect(begun()).toEqual(cleared);
+    await end(...cleared.slice(16));
+    expect(begun()).toEqual([...cleared, 1]);
+  });
+
+  it('come to a quarter of the slow ones, but to a few of them at most', async () => {
+    const many = Array.from({ length: 80 }, (_, index) => index + 1);
+    const { begun, come } = setUp({
+      known: Object.fromEntries(many.map((one) => [one, { isSlow: true }])),
+      mostSuspects: 80,
+    });
+    await come(...many);
+    expect(begun()).toEqual(many.slice(0, 16));
   });
 
   it('of slow ones hold up no other', async () => {
