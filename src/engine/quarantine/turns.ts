@@ -15,6 +15,8 @@ export interface Situation {
   readonly isIdle: boolean;
   /** No suspect of the process is in work. */
   readonly isAlone: boolean;
+  /** Slow ones have let the others go first for a while. */
+  readonly isSlowTime: boolean;
 }
 
 /** Those that were in work at the last violent end begin in so many turns: it was in one of them. */
@@ -62,8 +64,8 @@ export function createTurns(known: ReadonlyMap<number, Suspicion>): (situation: 
 
   const placeOf = (sequenceNumber: number): Place => places.get(sequenceNumber) ?? { kind: 'quick', number: -1 };
 
-  return ({ waiting, isIdle, isAlone }) => {
-    const mayBegin = { single: isAlone, quick: true, slow: isIdle };
+  return ({ waiting, isIdle, isAlone, isSlowTime }) => {
+    const mayBegin = { single: isAlone, quick: true, slow: isIdle && isSlowTime };
     let best: Place | undefined;
     let chosen: number[] = [];
     for (const sequenceNumber of waiting) {
