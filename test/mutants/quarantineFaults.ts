@@ -73,9 +73,21 @@ export const quarantineFaults: readonly Fault[] = [
     },
     {
       fault: 'begins slow suspects together with others',
-      find: 'slow: isIdle }',
-      replace: 'slow: true }',
+      find: 'slow: isIdle && isSlowTime }',
+      replace: 'slow: isSlowTime }',
       caughtBy: 'come last to those that were slow before',
+    },
+    {
+      fault: 'begins slow suspects before others have come',
+      find: 'slow: isIdle && isSlowTime }',
+      replace: 'slow: isIdle }',
+      caughtBy: 'only when the others of all partitions have had a head start',
+    },
+    {
+      fault: 'begins any number of slow suspects together',
+      find: 'Math.min(quarter, mostSlow)',
+      replace: 'quarter',
+      caughtBy: 'but to a few of them at most',
     },
     {
       fault: 'never tells suspects apart',
