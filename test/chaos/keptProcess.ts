@@ -27,7 +27,7 @@ export interface KeptProcessOptions {
 }
 
 /** A message that ends the process more often is not found at all. */
-export const mostFatalEnds = 25;
+export const mostFatalEnds = 15;
 
 /** One that hangs is a finding, a slow machine is none. */
 const stopMs = 300_000;
