@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -7,10 +7,11 @@ import { startAzurite } from '../../sandbox/methods/azurite.ts';
 import { startSandbox } from '../../sandbox/sandbox.ts';
 import { buildService } from '../../sandbox/service/build.ts';
 import { freePort } from '../../sandbox/service/freePort.ts';
-import { appendEvent } from '../support/appendEvent.ts';
 import { fatalAfter } from '../support/fatalMessages.ts';
-import { keepRunning } from '../support/restarting.ts';
+import { keepRunning, type Restarting } from '../support/restarting.ts';
 import { withConstants } from '../support/withConstants.ts';
+import { type Load, startLoad } from './killers/load.ts';
+import { percentile } from './statistics.ts';
 
 /**
  * What a message that ends the process costs its neighbours, and what kills from outside cost: `npm run bench-killers`. The
@@ -21,9 +22,11 @@ const usage = `Usage: npm run bench-killers -- [options]
 
   --slow N        devices with one message each, for which each call of a backend takes 8 s (20)
   --quick N       devices with quick messages (40)
-  --messages N    of each quick device (9)
+  --messages N    of each quick device, all at once (9)
+  --every MS      instead, each quick device sends one message each so many milliseconds, until all others are answered
+  --call-ms N     each call for a quick device takes so many milliseconds (0)
   --fatal MS      one message more ends the process, so many milliseconds after its first call; none: nobody does (0)
-  --kills N       from outside, one each time when the service has been ready for three seconds (0)
+  --kills N       from outside, evenly spread: each time when a further share of the messages is answered (0)
   --store KIND    file or blob (file)
   --instances N   more than one need the blob store (1)
   --seconds N     after which it is a failure that messages are left (900)
@@ -34,6 +37,8 @@ const { values } = parseArgs({
     slow: { type: 'string', default: '20' },
     quick: { type: 'string', default: '40' },
     messages: { type: 'string', default: '9' },
+    every: { type: 'string', default: '0' },
+    'call-ms': { type: 'string', default: '0' },
     fatal: { type: 'string', default: '0' },
     kills: { type: 'string', default: '0' },
     store: { type: 'string', default: 'file' },
@@ -44,7 +49,6 @@ const { values } = parseArgs({
 });
 const say = (line: string) => process.stdout.write(`${line}\n`);
 const hasFatal = values.fatal !== 'none';
-const body = Buffer.from(JSON.stringify({ publicKey: 'k'.repeat(200) }));
 
 if (values.help) say(usage);
 else process.exitCode = (await run()) ? 0 : 1;
@@ -64,22 +68,36 @@ async function run(): Promise<boolean> {
     ...(azurite && { STORE: 'blob', STORE_CONNECTION_STRING: azurite.connectionString }),
     NODE_OPTIONS: preloads.map(({ NODE_OPTIONS }) => NODE_OPTIONS).join(' '),
   };
-  const instances: ReturnType<typeof keepRunning>[] = [];
+  const numbers = Array.from({ length: Number(values.instances) }, (_, number) => number);
+  const logFileOf = (number: number) => join(directory, `instance-${number}.log`);
+  let instances: Restarting[] = [];
+  let load: Load | undefined;
   try {
-    const watched = fill(sandbox);
+    load = startLoad(sandbox, {
+      slow: Number(values.slow),
+      quick: Number(values.quick),
+      messages: Number(values.messages),
+      everyMs: Number(values.every),
+      callMs: Number(values['call-ms']),
+      hasFatal,
+      isFatalLate: Number(values.fatal) > 0,
+    });
     const began = performance.now();
-    for (let number = 0; number < Number(values.instances); number += 1) {
-      const url = `http://127.0.0.1:${await freePort()}`;
-      instances.push(
-        keepRunning({
+    instances = await Promise.all(
+      numbers.map(async (number) => {
+        const url = `http://127.0.0.1:${await freePort()}`;
+        return keepRunning({
           environment: { ...environment, HTTP_PORT: new URL(url).port },
           readyzUrl: `${url}/readyz`,
-          logFile: join(directory, `instance-${number}.log`),
-        }),
-      );
-    }
-    return await watch(watched, instances, began);
+          logFile: logFileOf(number),
+        });
+      }),
+    );
+    await watch(load, instances, began);
+    say(await aloneIn(numbers.map(logFileOf)));
+    return load.isDone();
   } finally {
+    load?.close();
     await Promise.all(instances.map((instance) => instance.stop()));
     await sandbox.close();
     await azurite?.close();
@@ -87,103 +105,48 @@ async function run(): Promise<boolean> {
   }
 }
 
-type Sandbox = Awaited<ReturnType<typeof startSandbox>>;
-
-interface Watched {
-  /** Correlation ids without an answer. */
-  readonly left: { readonly quick: Set<string>; readonly slow: Set<string>; readonly fatal: Set<string> };
-  ended(): void;
-}
-
-function named(name: string, count: number): string[] {
-  return Array.from({ length: count }, (_, index) => `${name}-${index}`);
-}
-
-/** Puts the messages into the hub round by round, the slow ones and the fatal one first. */
-function fill({ hub, backends }: Sandbox): Watched {
-  const slow = named('slow', Number(values.slow));
-  const quick = named('quick', Number(values.quick));
-  const fatal = hasFatal ? ['killer-0'] : [];
-  const left = { quick: new Set<string>(), slow: new Set<string>(), fatal: new Set<string>() };
-  for (const device of [...slow, ...fatal, ...quick]) {
-    backends.world.principals.createDevice(device, 'acme');
-    hub.registry.create(device);
-    hub.devicebound.listen(device, (delivery) => delivery.complete());
-  }
-  for (const deviceId of slow) backends.faults.add({ backend: 'principalManager', deviceId, delayMs: 8_000 });
-  if (Number(values.fatal) > 0) {
-    for (const deviceId of fatal) backends.faults.add({ backend: 'principalManager', deviceId, delayMs: 3_600_000 });
-  }
-  const ended = hub.journal.watch((entry) => {
-    if (entry.kind !== 'c2d') return;
-    for (const ids of Object.values(left)) ids.delete(entry.correlationId ?? '');
-  });
-  let place = 0;
-  const partitionOf = new Map<string, number>();
-  function send(device: string, id: string, ids: Set<string>) {
-    if (!partitionOf.has(device)) partitionOf.set(device, place++ % hub.partitions.length);
-    ids.add(id);
-    append(hub.partitions[partitionOf.get(device) ?? 0], device, id);
-  }
-  for (const device of slow) send(device, `${device}-0`, left.slow);
-  for (const device of fatal) send(device, 'fatal-0', left.fatal);
-  for (let round = 0; round < Number(values.messages); round += 1) {
-    for (const device of quick) send(device, `${device}-${round}`, left.quick);
-  }
-  return { left, ended };
-}
-
-function append(partition: Sandbox['hub']['partitions'][number] | undefined, device: string, id: string): void {
-  appendEvent(partition, {
-    device,
-    properties: {
-      msgType: 'action',
-      action: 'identity.update',
-      version: '2',
-      correlationId: id,
-      ack: 'all',
-      timeout: '300',
-    },
-    body,
-  });
-}
-
 /** Until every message is answered. */
-async function watch(
-  { left, ended }: Watched,
-  instances: readonly ReturnType<typeof keepRunning>[],
-  began: number,
-): Promise<boolean> {
+async function watch(load: Load, instances: readonly Restarting[], began: number): Promise<void> {
   const seconds = () => (performance.now() - began) / 1_000;
+  const isOver = () => load.isDone() || seconds() > Number(values.seconds);
   const ends = () => instances.reduce((sum, instance) => sum + instance.ends(), 0);
   const done = new Map<string, string>();
-  const kinds = Object.entries(left).filter(([, ids]) => ids.size > 0);
-  const isDone = () => kinds.every(([, ids]) => ids.size === 0);
   let nextWord = 5;
-  const killing = kill(instances[0], isDone);
-  while (!isDone() && seconds() < Number(values.seconds)) {
+  const killing = kill(load, instances, isOver);
+  while (!isOver()) {
     await sleep(100);
-    for (const [kind, ids] of kinds) {
-      if (ids.size === 0 && !done.has(kind)) done.set(kind, `${kind} ${seconds().toFixed(1)} s`);
+    for (const { name, left } of load.kinds) {
+      if (left.size === 0 && !done.has(name)) done.set(name, `${name} ${seconds().toFixed(1)} s`);
     }
     if (seconds() < nextWord) continue;
     nextWord += 5;
-    say(
-      `${seconds().toFixed(0).padStart(4)} s  ${ends()} ends  left: ${kinds.map(([kind, { size }]) => `${kind} ${size}`)}`,
-    );
+    const left = load.kinds.map(({ name, left }) => `${name} ${left.size}`);
+    say(`${seconds().toFixed(0).padStart(4)} s  ${ends()} ends  left: ${left.join(', ')}`);
   }
   await killing;
-  ended();
-  say(`answered: ${[...done.values()].join(', ')}; ${ends()} ends`);
-  return isDone();
+  say(`answered: ${load.kinds.map(({ name }) => done.get(name) ?? `not all ${name}`).join(', ')}; ${ends()} ends`);
+  for (const { name, waits } of load.kinds) {
+    const ascending = [...waits].sort((one, other) => one - other);
+    const at = (share: number) => `${(percentile(ascending, share) / 1_000).toFixed(1)} s`;
+    say(`${name}: ${waits.length} waited p50 ${at(0.5)}, p99 ${at(0.99)}, at most ${at(1)}`);
+  }
+  const starting = instances.reduce((sum, instance) => sum + instance.startingMs(), 0) / 1_000;
+  say(`starts took ${starting.toFixed(1)} s together`);
 }
 
-/** Each time three seconds after it was ready. */
-async function kill(instance: ReturnType<typeof keepRunning> | undefined, isDone: () => boolean): Promise<void> {
-  await instance?.ready;
-  for (let kills = 0; kills < Number(values.kills) && !isDone(); kills += 1) {
-    await sleep(3_000);
-    await instance?.kill();
-    await sleep(1_000);
+async function kill(load: Load, instances: readonly Restarting[], isOver: () => boolean): Promise<void> {
+  const kills = Number(values.kills);
+  for (let number = 1; number <= kills; number += 1) {
+    const isTurn = () => load.answered() * (kills + 1) >= load.sent() * number;
+    while (!isTurn() && !isOver()) await sleep(20);
+    if (!isOver()) await instances[number % instances.length]?.kill();
   }
+}
+
+/** How many suspects ran alone, and how many groups there were, by the logs. */
+async function aloneIn(logFiles: readonly string[]): Promise<string> {
+  const logs = await Promise.all(logFiles.map((file) => readFile(file, 'utf8')));
+  const turns = logs.flatMap((log) => log.split('\n')).filter((line) => line.includes('"suspects begin"'));
+  const alone = turns.filter((line) => line.includes('"alone":true')).length;
+  return `turns of suspects: ${turns.length}, of them ${alone} alone`;
 }

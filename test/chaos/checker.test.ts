@@ -82,6 +82,7 @@ const well: History = {
   struck: new Set(),
   refused: new Set(),
   parked: new Set(),
+  unexecuted: new Set(),
   state: new Map([['d', stored]]),
   mostRepeats: new Map(),
 };
@@ -120,6 +121,11 @@ describe('The checker of histories', () => {
 
     it('a message that nobody handled and somebody waits for', () => {
       expect(found({ told: without(replies, 'x'), handled: without(handled, 'x') })).toEqual(['lost x']);
+    });
+
+    it('a message that is not executed, although it ends no process', () => {
+      const change = { struck: new Set(['b']), parked: new Set(['b']), unexecuted: new Set(['b']) };
+      expect(found(change)).toEqual(['lost b']);
     });
 
     it('a type, a reference and a removal that have left no trace', () => {

@@ -34,7 +34,7 @@ export function check(history: History): Finding[] {
 }
 
 function checkOne(one: Traces, course: Course): Finding[] {
-  const { sent, effects, handled, hasFailed, isParked } = one;
+  const { sent, effects, handled, hasFailed, isParked, isUnexecuted } = one;
   const due = course.due(sent.intent);
   const findings: Finding[] = [];
   const find = (what: Finding['what'], why: string) => findings.push({ what, id: sent.id, why });
@@ -47,6 +47,9 @@ function checkOne(one: Traces, course: Course): Finding[] {
   // C1: handled again and done, it has no dead letter any more
   if (handled.length > 0 && handled.every((line) => ourFault.has(line.code)) && !isParked) {
     find('lost', 'failed through our side, and is not among the dead letters');
+  }
+  if (isUnexecuted && sent.intent.does !== 'end the process') {
+    find('lost', 'not executed, although it ends no process'); // G4
   }
   return findings;
 }

@@ -60,6 +60,8 @@ export function createCourse(connected: readonly string[]): Course {
     switch (intent.does) {
       case 'nothing':
         return { effects: 0, codes: intent.code === undefined ? [] : [intent.code], notices: [] };
+      case 'end the process':
+        return { effects: 0, codes: ['internal_platform_error'], notices: [] };
       case 'create': {
         const { object, tells } = intent;
         const stored = object === undefined ? undefined : versions.get(object);

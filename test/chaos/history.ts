@@ -14,6 +14,8 @@ export type Intent =
   | { readonly does: 'remove'; readonly identity: string }
   /** Nothing, but to tell of the object, its configuration, and with `contained` of what it refers to. */
   | { readonly does: 'fetch'; readonly object: string; readonly contained: boolean }
+  /** To end each process that calls a backend for it, until it is parked without being executed. */
+  | { readonly does: 'end the process' }
   /** Nothing but a refusal, or for `undefined` nothing at all: the message is not ours. */
   | { readonly does: 'nothing'; readonly code: string | undefined };
 
@@ -105,6 +107,8 @@ export interface History {
   readonly refused: ReadonlySet<string>;
   /** Messages in the dead-letter store. */
   readonly parked: ReadonlySet<string>;
+  /** Messages that the service says it has parked without executing them. */
+  readonly unexecuted: ReadonlySet<string>;
   readonly state: ReadonlyMap<string, State>;
   /** Partition → how many of its messages may have been handled again (G3); none where it has no entry. */
   readonly mostRepeats: ReadonlyMap<string, number>;

@@ -4,10 +4,12 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { dataDirectory } from '../../sandbox/service/environment.ts';
 import { onExit } from '../../sandbox/service/onExit.ts';
-import { type ServiceProcess, startService } from '../../sandbox/service/process.ts';
+import { startService } from '../../sandbox/service/process.ts';
+import { fatalLine, fatalMessages } from '../support/fatalMessages.ts';
+import { createKeptProcess } from './keptProcess.ts';
 import { createLogReader } from './logLines.ts';
 
-/** A process of the service that is started, stopped and killed, again and again. */
+/** A process of the service that is started, stopped and killed, again and again, and kept up when a message ends it. */
 export interface Instance {
   start(): Promise<void>;
   /** SIGTERM. */
@@ -16,6 +18,7 @@ export interface Instance {
   readonly codes: readonly (number | null)[];
   /** SIGKILL. */
   kill(): Promise<void>;
+  isUp(): boolean;
   /** SIGSTOP: its machine stands still. */
   freeze(): void;
   /** SIGCONT. */
@@ -63,71 +66,56 @@ export function createInstance(options: {
   readonly serviceDirectory: string;
   readonly url: string;
   readonly environment: Readonly<Record<string, string>>;
+  /** A message has ended the process. */
+  onFatalEnd(): void;
 }): Instance {
-  const { directory, serviceDirectory, url, environment } = options;
+  const { directory, serviceDirectory, url, environment, onFatalEnd } = options;
   const logFile = join(directory, 'service.log');
   const lines = createLogReader(logFile);
   const clockFile = join(directory, 'clock-ahead-ms');
   writeFileSync(clockFile, '0');
-  const clock = {
-    NODE_OPTIONS: `${environment['NODE_OPTIONS'] ?? ''} --import=${settableClock}`,
+  const additions = {
+    NODE_OPTIONS: `${environment['NODE_OPTIONS'] ?? ''} --import=${settableClock} ${fatalMessages.NODE_OPTIONS}`,
     CLOCK_AHEAD_FILE: clockFile,
   };
-  let starting: Promise<ServiceProcess> | undefined;
-  let running: ServiceProcess | undefined;
   const ending = new AbortController();
   const codes: (number | null)[] = [];
   let working: Promise<unknown> = Promise.resolve();
-
-  const cancel = onExit(() => {
-    if (running) process.kill(running.pid, 'SIGKILL');
-  });
-
-  function signal(name: NodeJS.Signals): void {
-    if (running) process.kill(running.pid, name);
-  }
-
-  async function end(): Promise<void> {
-    ending.abort(new Error('the run is over'));
-    await starting?.catch(() => undefined); // it was given up
-    await running?.kill();
-    cancel();
-  }
-
-  return {
-    async start() {
-      const { signal } = ending;
-      const readyzUrl = `${url}/readyz`;
-      starting = startService({
-        environment: { ...environment, ...clock },
-        readyzUrl,
+  const kept = createKeptProcess({
+    start: (signal) =>
+      startService({
+        environment: { ...environment, ...additions },
+        readyzUrl: `${url}/readyz`,
         logFile,
         directory: serviceDirectory,
         readyWithinMs: 300_000, // on a machine that is busy with other things
         signal,
-      });
-      const started = await starting;
-      running = started;
-      void started.exited.then(() => {
-        if (running === started) running = undefined;
-      });
-    },
+      }),
+    fatalEnds: async () => (await lines()).filter(({ msg }) => msg === fatalLine).length,
+    onFatalEnd,
+  });
+  const cancel = onExit(() => kept.signal('SIGKILL'));
+
+  return {
+    start: kept.start,
     async stop() {
-      const stopped = running;
-      await stopped?.stop(300_000); // one that hangs is a finding, a slow machine is none
-      codes.push((await stopped?.exited)?.code ?? null);
+      const code = await kept.stop();
+      if (code !== undefined) codes.push(code);
     },
     codes,
-    async kill() {
-      await running?.kill();
-    },
-    freeze: () => signal('SIGSTOP'),
-    thaw: () => signal('SIGCONT'),
+    kill: kept.kill,
+    isUp: kept.isUp,
+    freeze: () => kept.signal('SIGSTOP'),
+    thaw: () => kept.signal('SIGCONT'),
     setClock(aheadMs) {
       writeFileSync(clockFile, String(aheadMs));
-      signal('SIGWINCH');
+      kept.signal('SIGWINCH');
     },
-    end,
+    async end() {
+      ending.abort(new Error('the run is over'));
+      await kept.end();
+      cancel();
+    },
     alone(work) {
       const turn = working.then(() => {
         ending.signal.throwIfAborted();

@@ -77,6 +77,15 @@ const silentDeviceMs = 300;
 /** Longer than the event client waits before the service gives its connection up, and shorter than it would wait itself. */
 const silentMs = { least: 13_000, most: 16_000 };
 
+/** The workload has a message more for each of these. */
+export const fatalMessage: Misfortune = {
+  name: 'a message ends the process',
+  happen:
+    async ({ fatalEnds }) =>
+    () =>
+      fatalEnds.length,
+};
+
 /** Every kind there is; `plan` sees to it that five seeds in a row meet them all. */
 export const misfortunes: readonly Misfortune[] = [
   {
@@ -254,4 +263,5 @@ export const misfortunes: readonly Misfortune[] = [
   },
   { name: 'backend errs for everyone', happen: backendIsOut({ status: 500 }) },
   { name: 'backend asks for a long wait', happen: backendIsOut({ status: 503, headers: { 'retry-after': '600' } }) },
+  fatalMessage,
 ];

@@ -44,6 +44,7 @@ export async function recordOutcome(
       ...stage.replies.filter((reply) => !isTaken(reply)).map((reply) => toldBy(reply).id),
       ...stage.faulted,
     ]),
+    unexecuted: await unexecutedIn(stage),
     parked: new Set(letters.map(({ event: { properties } }) => idOf(properties))),
     state: statesOf(stage, sent),
     mostRepeats: await boundsOf({ ...stage, interruptions: [...stage.interruptions, ...revocations] }, lines),
@@ -81,6 +82,18 @@ export async function handledBy(stage: Stage): Promise<Line[]> {
     const counts = { dropped: reasons.length, remarks: listOf(remarks).length };
     return [{ ...names, ...counts, reasons, fields, at: Date.parse(String(time)) }];
   });
+}
+
+/** Messages that were parked because they had ended the process (G4). */
+async function unexecutedIn(stage: Stage): Promise<Set<string>> {
+  const keyOf = (partition: unknown, sequenceNumber: unknown) => `${partition} ${sequenceNumber}`;
+  const ids = new Map(
+    [...stage.places].flatMap(([id, places]) =>
+      places.map(({ partition, sequenceNumber }) => [keyOf(partition, sequenceNumber), id] as const),
+    ),
+  );
+  const lines = (await linesOf(stage)).filter(({ msg }) => String(msg).endsWith('parked without being executed'));
+  return new Set(lines.map(({ partition, sequenceNumber }) => ids.get(keyOf(partition, sequenceNumber)) ?? 'nobody'));
 }
 
 /** Whether a backend had its effect, even if nobody was told. */

@@ -29,6 +29,7 @@ const kinds = [
   'reply unanswered',
   'backend errs for everyone',
   'backend asks for a long wait',
+  'a message ends the process',
 ];
 
 const planOf = (seed: number) => plan(seed, createRandom(seed), 6_000);

@@ -3,9 +3,11 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { check, type Finding, repeatsIn } from './checker.ts';
 import { checkLastLines, checkMetrics } from './counts.ts';
+import { withFatal } from './fatal.ts';
 import { checkForms } from './forms.ts';
 import type { History } from './history.ts';
 import type { Met } from './met.ts';
+import { fatalMessage } from './misfortunes.ts';
 import { handledBy, recordOutcome } from './observe.ts';
 import { plan, planOnly } from './plan.ts';
 import { createRandom } from './random.ts';
@@ -57,9 +59,11 @@ export async function run(options: RunOptions): Promise<Outcome> {
   const { seed, directory, hubDirectory, serviceDirectory, storage, only, onProgress } = options;
   const began = performance.now();
   const random = createRandom(seed);
-  const senders = createWorkload(random, devicesFor(only));
-  const messages = senders.flatMap((sender) => sender.messages);
+  const harmless = createWorkload(random, devicesFor(only));
   const planned = only ? planOnly(only, random, sendingMs) : plan(seed, random, sendingMs);
+  const fatal = planned.filter(({ misfortune }) => misfortune === fatalMessage).length;
+  const senders = withFatal(harmless, fatal, createRandom(random.between(0, 2 ** 31)));
+  const messages = senders.flatMap((sender) => sender.messages);
   const container = `seed-${seed}-${Date.now()}`;
   onProgress('starting');
   const stage = await setStage({
@@ -103,7 +107,7 @@ export async function run(options: RunOptions): Promise<Outcome> {
     onProgress('all handled');
     const isCovered = async () => uncovered(stage, await storage.positions(container)).length === 0;
     if (stage.interruptions.length > 0) await untilQuiet(stage, isCovered);
-    const counts = await Promise.all(stage.instances.map(checkMetrics));
+    const counts = await Promise.all(stage.instances.filter(({ isUp }) => isUp()).map(checkMetrics));
     await Promise.all(stage.instances.map((instance) => instance.stop()));
     const everybody = [...stage.instances, stage.guest];
     const codes = everybody.flatMap((instance) => instance.codes);
@@ -163,9 +167,14 @@ async function untilQuiet(stage: Stage, isSo: () => Promise<boolean>): Promise<v
   }
 }
 
-/** Counts the calls for messages and the replies to them: a message is repeated until its time has run out, and no longer. */
-const happeningsIn = ({ backends, replies }: Stage): number =>
-  backends.calls().filter(({ headers }) => headers['x-correlation-id'] !== undefined).length + replies.length;
+/**
+ * Counts the calls for messages, the replies to them, and the ends that they cause: a message is repeated until its time has run
+ * out, and no longer.
+ */
+const happeningsIn = ({ backends, replies, fatalEnds }: Stage): number =>
+  backends.calls().filter(({ headers }) => headers['x-correlation-id'] !== undefined).length +
+  replies.length +
+  fatalEnds.length;
 
 /** A drain that ends in anything but 0 has failed (G3). */
 const unclean = (codes: readonly (number | null)[]): Finding[] =>

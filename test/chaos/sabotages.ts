@@ -287,4 +287,20 @@ export const sabotages: readonly Sabotage[] = [
     reportedAs: ['lost'],
     showsIn: calm,
   },
+  {
+    name: 'a quarantine that parks who was in work at one violent end, alone or not',
+    file: 'src/engine/quarantine/quarantine.ts',
+    find: 'const { ends } = known.get(sequenceNumber) ?? unknown;',
+    replace: 'const ends = note?.suspects.has(sequenceNumber) ? endsUntilParked : 0;',
+    reportedAs: ['lost'],
+    showsIn: ['a message ends the process'],
+  },
+  {
+    name: 'a quarantine that clears the oldest suspect of a partition at each violent end',
+    file: 'src/engine/quarantine/note.ts',
+    find: 'number > position && !isDone(number));',
+    replace: 'number > position && !isDone(number)).slice(1);',
+    reportedAs: ['lost', 'state'],
+    showsIn: ['a message ends the process'],
+  },
 ];

@@ -29,6 +29,8 @@ export interface Stage {
   readonly hiding: Set<string>;
   /** After which messages may be handled again. */
   readonly interruptions: Interruption[];
+  /** When a message had ended an instance (milliseconds since 1970). */
+  readonly fatalEnds: number[];
   /** When connections were cut, so that what the hub had taken may not have been confirmed (milliseconds since 1970). */
   readonly cuts: number[];
   /** Errors of the clocks of instances, in milliseconds: how far ahead each was set. */
@@ -51,7 +53,7 @@ export interface Stage {
   close(): Promise<void>;
 }
 
-/** An instance was killed or stood still, or a partition (by its id) was taken away from its reader. */
+/** An instance was killed, ended or stood still, or a partition (by its id) was taken away from its reader. */
 export interface Interruption {
   /** Milliseconds since 1970. */
   readonly at: number;
@@ -145,11 +147,15 @@ export async function setStage(options: StageOptions): Promise<Stage> {
       }
     }
 
+    const lists: Pick<Stage, 'interruptions' | 'fatalEnds' | 'cuts' | 'clockErrors' | 'storeTroubles'> = {
+      ...{ interruptions: [], fatalEnds: [], cuts: [], clockErrors: [], storeTroubles: [] },
+    };
+
     async function prepare(name: string): Promise<Instance> {
       const url = `http://127.0.0.1:${await freePort()}`;
       const own = join(directory, name);
       await mkdir(own, { recursive: true });
-      const instance = createInstance({
+      const instance: Instance = createInstance({
         directory: own,
         serviceDirectory,
         url,
@@ -158,6 +164,11 @@ export async function setStage(options: StageOptions): Promise<Stage> {
           ...hurried,
           ...hurriedConstants,
           ...environment,
+        },
+        onFatalEnd() {
+          const at = Date.now();
+          lists.fatalEnds.push(at);
+          lists.interruptions.push({ at, of: instance });
         },
       });
       closers.push(instance.end);
@@ -186,7 +197,6 @@ export async function setStage(options: StageOptions): Promise<Stage> {
 
     const ending = new AbortController();
     closers.push(async () => ending.abort());
-    const lists = { interruptions: [], cuts: [], clockErrors: [], storeTroubles: [] };
     const seen = { replies, faulted, places, hiding: new Set<string>(), ...lists };
     return {
       hub,

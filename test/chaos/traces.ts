@@ -11,6 +11,7 @@ export interface Traces {
   readonly isStruck: boolean;
   readonly isRefused: boolean;
   readonly isParked: boolean;
+  readonly isUnexecuted: boolean;
   /** It failed through our side, as a fault explains. */
   readonly hasFailed: boolean;
 }
@@ -18,7 +19,7 @@ export interface Traces {
 /** Codes that say nothing of the message: they are right when the faults explain them. */
 export const ourFault: ReadonlySet<string | undefined> = new Set(['timeout_exceeded', 'internal_platform_error']);
 
-export function tracesOf({ sent, effects, told, handled, struck, refused, parked }: History): Traces[] {
+export function tracesOf({ sent, effects, told, handled, struck, refused, parked, unexecuted }: History): Traces[] {
   const effectsOf = grouped(effects, ({ id }) => id);
   const toldOf = grouped(told, ({ id }) => id);
   const handledOf = grouped(handled, ({ id }) => id);
@@ -34,6 +35,7 @@ export function tracesOf({ sent, effects, told, handled, struck, refused, parked
       isStruck,
       isRefused: refused.has(id),
       isParked: parked.has(id),
+      isUnexecuted: unexecuted.has(id),
       hasFailed: isStruck && [...replies, ...lines].some(({ code }) => ourFault.has(code)),
     };
   });

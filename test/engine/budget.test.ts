@@ -183,6 +183,33 @@ describe('large messages', () => {
     expect([waiting.isTaken, after.isTaken]).toEqual([true, true]);
   });
 
+  it('wait for no more small ones than may be in flight, however many keep coming', async () => {
+    const budget = createBudget(limits);
+    const begun: string[] = [];
+    const inFlight: number[] = [];
+    function come(name: string, bytes: number) {
+      const begin = () => {
+        begun.push(name);
+        inFlight.push(bytes);
+      };
+      const taking = budget.of(bytes).take(bytes);
+      if (taking === undefined) begin();
+      else void taking.then(begin);
+    }
+    const names = [1, 2, 3, 4, 5, 6].map((number) => `large ${number}`);
+    for (let small = 0; small < 4; small += 1) come('small', large - 2);
+    for (const name of names) come(name, large);
+    for (let round = 0; round < 40; round += 1) {
+      come('small', large - 2);
+      const bytes = inFlight.shift() ?? 0;
+      budget.of(bytes).give(bytes);
+      await settle();
+    }
+    expect(begun.filter((name) => name !== 'small')).toEqual(names);
+    const smallBefore = begun.indexOf('large 6') + 1 - names.length;
+    expect(smallBefore).toBeLessThanOrEqual(4 * names.length);
+  });
+
   it('leave nothing behind, whether they end or give up in either line', async () => {
     const overall = createBudget(limits);
     const budget = createBudget(limits, overall);

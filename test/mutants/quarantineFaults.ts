@@ -17,9 +17,15 @@ export const quarantineFaults: readonly Fault[] = [
     [...restarts, 'test/engine/quarantine/note.test.ts'],
     {
       fault: 'clears suspects that were in work at a violent end',
-      find: 'isInWork || ends > 0 || !wereInWork',
-      replace: '!isInWork || ends > 0 || !wereInWork',
+      find: '!known.isInWork && known.ends === 0',
+      replace: 'known.isInWork && known.ends === 0',
       caughtBy: 'who was in work at the end',
+    },
+    {
+      fault: 'forgets that a cleared suspect is slow',
+      find: 'return isCleared && !known.isSlow ?',
+      replace: 'return isCleared ?',
+      caughtBy: 'that one is slow, though it waited and is cleared',
     },
     {
       fault: 'suspects what has finished above the position',
@@ -67,9 +73,21 @@ export const quarantineFaults: readonly Fault[] = [
     },
     {
       fault: 'begins slow suspects together with others',
-      find: 'slow: isIdle }',
-      replace: 'slow: true }',
+      find: 'slow: isIdle && isSlowTime }',
+      replace: 'slow: isSlowTime }',
       caughtBy: 'come last to those that were slow before',
+    },
+    {
+      fault: 'begins slow suspects before others have come',
+      find: 'slow: isIdle && isSlowTime }',
+      replace: 'slow: isIdle }',
+      caughtBy: 'only when the others of all partitions have had a head start',
+    },
+    {
+      fault: 'begins any number of slow suspects together',
+      find: 'Math.min(quarter, mostSlow)',
+      replace: 'quarter',
+      caughtBy: 'but to a few of them at most',
     },
     {
       fault: 'never tells suspects apart',

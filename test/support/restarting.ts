@@ -9,6 +9,8 @@ import {
 export interface Restarting {
   /** How often it has ended by itself. */
   ends(): number;
+  /** Milliseconds that its starts have taken until it was ready, the first one included. */
+  startingMs(): number;
   /** Settles when it is ready for the first time; that may be after some ends. */
   readonly ready: Promise<void>;
   /** SIGKILL, as soon as it is ready; then it is started again. */
@@ -20,6 +22,7 @@ export interface Restarting {
 export function keepRunning(options: ServiceProcessOptions): Restarting {
   let isStopping = false;
   let ends = 0;
+  let startingMs = 0;
   let starting: Promise<ServiceProcess>;
   let isReady = () => {};
   const ready = new Promise<void>((resolve) => {
@@ -30,7 +33,8 @@ export function keepRunning(options: ServiceProcessOptions): Restarting {
     while (!isStopping) {
       starting = startService(options);
       try {
-        const { exited } = await starting;
+        const { exited, readyAfterMs } = await starting;
+        startingMs += readyAfterMs;
         isReady();
         await exited;
       } catch (error) {
@@ -43,6 +47,7 @@ export function keepRunning(options: ServiceProcessOptions): Restarting {
 
   return {
     ends: () => ends,
+    startingMs: () => startingMs,
     ready,
     async kill() {
       await (await starting).kill();

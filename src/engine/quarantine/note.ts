@@ -9,7 +9,7 @@ export interface Note {
   readonly upTo: number;
   /** Sequence number of the only suspect in work in the whole process. */
   readonly alone: number | undefined;
-  /** By sequence number: suspects that are in work, or were at a violent end, and are not finished. */
+  /** By sequence number: suspects that are in work, were at a violent end, or are slow, and are not finished. */
   readonly suspects: ReadonlyMap<number, Suspicion>;
 }
 
@@ -18,6 +18,8 @@ export interface Suspicion {
   readonly isInWork: boolean;
   /** Others have waited for it, and then begun beside it. */
   readonly isSlow: boolean;
+  /** It was not in work at the last violent end, and is noted only because it is slow. */
+  readonly isCleared: boolean;
   /** Violent ends at which it was alone. */
   readonly ends: number;
 }
@@ -30,23 +32,24 @@ export const mostNoted = 500;
  * version  = "2"
  * alone    = sequence number | "-"
  * suspects = "-" | suspect *( "," suspect )     at most 500
- * suspect  = distance [ "+" ] [ "~" ] [ ":" ends ]
- * distance = from the suspect before, from 0 at first, to base 36; "+" is in work, "~" is slow
+ * suspect  = distance [ "+" ] [ "~" | "." ] [ ":" ends ]
+ * distance = from the suspect before, from 0 at first, to base 36; "+" is in work, "~" is slow, "." is slow and cleared
  */
 const version = '2';
-const grammar = /^2 (\d{1,16}) (-?\d{1,16}) (-|\d{1,16}) (-|[\da-z]{1,11}[\da-z+~:,]{0,7000})$/;
-const suspectGrammar = /^([\da-z]{1,11})(\+?)(~?)(?::(\d{1,9}))?$/;
+const grammar = /^2 (\d{1,16}) (-?\d{1,16}) (-|\d{1,16}) (-|[\da-z]{1,11}[\da-z+~.:,]{0,7000})$/;
+const suspectGrammar = /^([\da-z]{1,11})(\+?)([~.]?)(?::(\d{1,9}))?$/;
 
-/** Omits the newest when there are too many. */
+/** When there are too many, omits the newest, and the cleared ones before others. */
 export function encodeNote({ ends, upTo, alone, suspects }: Note): string {
   let before = 0;
   const text = [...suspects]
-    .sort(([one], [other]) => one - other)
+    .sort(([one, its], [other, others]) => Number(its.isCleared) - Number(others.isCleared) || one - other)
     .slice(0, mostNoted)
-    .map(([sequenceNumber, { isInWork, isSlow, ends }]) => {
+    .sort(([one], [other]) => one - other)
+    .map(([sequenceNumber, { isInWork, isSlow, isCleared, ends }]) => {
       const distance = (sequenceNumber - before).toString(36);
       before = sequenceNumber;
-      return `${distance}${isInWork ? '+' : ''}${isSlow ? '~' : ''}${ends > 0 ? `:${ends}` : ''}`;
+      return `${distance}${isInWork ? '+' : ''}${isCleared ? '.' : isSlow ? '~' : ''}${ends > 0 ? `:${ends}` : ''}`;
     })
     .join(',');
   return [version, ends, upTo, alone ?? '-', text || '-'].join(' ');
@@ -62,7 +65,13 @@ export function decodeNote(text: string | undefined): Note | undefined {
     const [, distance = '', inWork, slow, own] = suspectGrammar.exec(one) ?? [];
     if (distance === '') return undefined;
     sequenceNumber += Number.parseInt(distance, 36);
-    suspects.set(sequenceNumber, { isInWork: inWork === '+', isSlow: slow === '~', ends: Number(own ?? 0) });
+    const suspicion = {
+      isInWork: inWork === '+',
+      isSlow: slow !== '',
+      isCleared: slow === '.',
+      ends: Number(own ?? 0),
+    };
+    suspects.set(sequenceNumber, suspicion);
   }
   return { ends: Number(ends), upTo: Number(upTo), alone: alone === '-' ? undefined : Number(alone), suspects };
 }
@@ -86,7 +95,8 @@ interface Opening {
 
 /**
  * The note to be written when a session begins. What has finished is no suspect any more, and nothing else clears one: after a
- * violent end, those that were in work stay suspects, or, when none was, those that waited.
+ * violent end, those that were in work stay suspects, or, when none was, those that waited. Of a slow one that is cleared the note
+ * keeps that it is slow: unknown ones begin all at once, and slow ones would take all connections to the backends.
  * @param note of the last session
  */
 export function noteAtOpening(note: Note | undefined, opening: Opening): Note | undefined {
@@ -101,8 +111,12 @@ export function noteAtOpening(note: Note | undefined, opening: Opening): Note | 
   }
   if (position >= newest) return undefined; // every message that was in flight is done
   const wereInWork = left.some(([, { isInWork }]) => isInWork);
-  const blamed = left.filter(([, { isInWork, ends }]) => isInWork || ends > 0 || !wereInWork);
-  const suspects = new Map(blamed.map(atRest));
+  const suspects = new Map(
+    left.flatMap(([sequenceNumber, known]) => {
+      const isCleared = !known.isInWork && known.ends === 0 && (wereInWork || known.isCleared);
+      return isCleared && !known.isSlow ? [] : [[sequenceNumber, { ...known, isInWork: false, isCleared }] as const];
+    }),
+  );
   const alone = kept?.alone === undefined ? undefined : suspects.get(kept.alone);
   if (kept?.alone !== undefined && alone) suspects.set(kept.alone, { ...alone, ends: alone.ends + 1 });
   return { ends: (kept?.ends ?? 0) + 1, upTo: newest, alone: undefined, suspects };

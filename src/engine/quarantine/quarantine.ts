@@ -50,12 +50,18 @@ const endsUntilParked = 3;
 /** Pause before the next attempt when the store has not accepted a note. */
 const notePauseMs = 1_000;
 
+/**
+ * So long after the beginning of a session slow ones begin, in milliseconds: the turns of the others are over then, and one
+ * that is to be alone has not waited for slow ones of any partition.
+ */
+export const headStartMs = 5_000;
+
 interface Waiting {
   readonly deviceId: string;
   settle(isTurn: boolean): void;
 }
 
-const unknown: Suspicion = { isInWork: false, isSlow: false, ends: 0 };
+const unknown: Suspicion = { isInWork: false, isSlow: false, isCleared: false, ends: 0 };
 
 /** Undefined when there are no suspects. */
 export function createQuarantine(options: QuarantineOptions): Quarantine | undefined {
@@ -78,6 +84,8 @@ export function createQuarantine(options: QuarantineOptions): Quarantine | undef
   let saving: Promise<unknown> = Promise.resolve();
   let nextSave: Promise<boolean> | undefined;
   let isServing = false;
+  let isSlowTime = false;
+  const headStart = setTimeout(beginSlow, headStartMs).unref();
 
   const own: PartitionSuspects = {
     inWork: () => inWork.size,
@@ -95,7 +103,13 @@ export function createQuarantine(options: QuarantineOptions): Quarantine | undef
     for (const { settle } of waiting.values()) settle(false);
     waiting.clear();
     awaited.clear();
+    clearTimeout(headStart);
     leave();
+  }
+
+  function beginSlow() {
+    isSlowTime = true;
+    void serve();
   }
 
   /** Writes the note as it is when the write before is over. @returns whether that worked */
@@ -128,7 +142,8 @@ export function createQuarantine(options: QuarantineOptions): Quarantine | undef
 
   function turnNow(): Turn | undefined {
     if (draining.aborted || awaited.size > 0 || waiting.size === 0) return undefined;
-    return nextTurn({ waiting: waiting.keys(), isIdle: inWork.size === 0, isAlone: suspectsInWork.count() === 0 });
+    const isAlone = suspectsInWork.count() === 0;
+    return nextTurn({ waiting: waiting.keys(), isIdle: inWork.size === 0, isAlone, isSlowTime });
   }
 
   async function begin({ sequenceNumbers, isSlow }: Turn) {

@@ -15,10 +15,15 @@ export interface Situation {
   readonly isIdle: boolean;
   /** No suspect of the process is in work. */
   readonly isAlone: boolean;
+  /** Slow ones have let the others go first for a while. */
+  readonly isSlowTime: boolean;
 }
 
 /** Those that were in work at the last violent end begin in so many turns: it was in one of them. */
 const turns = 4;
+
+/** So many slow ones begin together at most: they hold connections to the backends for long. */
+const mostSlow = 16;
 
 type Kind = 'single' | 'quick' | 'slow';
 
@@ -30,30 +35,37 @@ interface Place {
 /**
  * The order of suspects. First those that were not in work at the last violent end, all at once. Then those that were, a quarter at
  * a time, so that each further end leaves a quarter of them. Then one that no other is left to be told from: it begins
- * alone in the process. And at last those that others have waited for, a quarter at a time again.
+ * alone in the process. And at last those that others have waited for, a few at a time: first the cleared ones, then again a
+ * quarter of those that were in work.
  * @param known the suspects of the note
  */
 export function createTurns(known: ReadonlyMap<number, Suspicion>): (situation: Situation) => Turn | undefined {
   const places = new Map<number, Place>();
   const all = [...known].sort(([one], [other]) => one - other);
-  place(all.filter(([, { isSlow, ends }]) => !isSlow && ends === 0));
-  place(all.filter(([, { isSlow, ends }]) => isSlow && ends === 0));
+  const blamed = all.filter(([, { isCleared, ends }]) => !isCleared && ends === 0);
+  place(blamed.filter(([, { isSlow }]) => !isSlow));
+  place(blamed.filter(([, { isSlow }]) => isSlow));
+  const cleared = all.filter(([, { isCleared, ends }]) => isCleared && ends === 0);
+  for (const [index, [sequenceNumber]] of cleared.entries()) {
+    places.set(sequenceNumber, { kind: 'slow', number: Math.floor(index / mostSlow) - cleared.length });
+  }
   for (const [sequenceNumber, { ends }] of all) {
     if (ends > 0) places.set(sequenceNumber, { kind: 'single', number: -ends });
   }
 
   function place(suspects: readonly (readonly [number, Suspicion])[]) {
-    const size = Math.ceil(suspects.length / turns);
+    const quarter = Math.ceil(suspects.length / turns);
     for (const [index, [sequenceNumber, { isSlow }]] of suspects.entries()) {
       const kind = suspects.length === 1 ? 'single' : isSlow ? 'slow' : 'quick';
+      const size = isSlow ? Math.min(quarter, mostSlow) : quarter;
       places.set(sequenceNumber, { kind, number: Math.floor(index / size) });
     }
   }
 
   const placeOf = (sequenceNumber: number): Place => places.get(sequenceNumber) ?? { kind: 'quick', number: -1 };
 
-  return ({ waiting, isIdle, isAlone }) => {
-    const mayBegin = { single: isAlone, quick: true, slow: isIdle };
+  return ({ waiting, isIdle, isAlone, isSlowTime }) => {
+    const mayBegin = { single: isAlone, quick: true, slow: isIdle && isSlowTime };
     let best: Place | undefined;
     let chosen: number[] = [];
     for (const sequenceNumber of waiting) {

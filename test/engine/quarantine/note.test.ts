@@ -7,7 +7,7 @@ import {
   type Suspicion,
 } from '../../../src/engine/quarantine/note.ts';
 
-const one: Suspicion = { isInWork: false, isSlow: false, ends: 0 };
+const one: Suspicion = { isInWork: false, isSlow: false, isCleared: false, ends: 0 };
 const suspects = (of: Readonly<Record<number, Partial<Suspicion>>>) => ({
   suspects: new Map(
     Object.entries(of).map(([sequenceNumber, known]) => [Number(sequenceNumber), { ...one, ...known }]),
@@ -26,7 +26,7 @@ describe('a note', () => {
     ['2 1 42 - -', noteOf(1, 42)],
     ['2 2 42 17 h+', noteOf(2, 42, { alone: 17, ...suspects({ 17: { isInWork: true } }) })],
     [
-      '2 4 42 - 0,1+,g~,1+~:3,2:12',
+      '2 4 42 - 0,1+,g~,1+~:3,2:12,1.,1+.',
       noteOf(4, 42, {
         ...suspects({
           0: {},
@@ -34,6 +34,8 @@ describe('a note', () => {
           17: { isSlow: true },
           18: { isInWork: true, isSlow: true, ends: 3 },
           20: { ends: 12 },
+          21: { isSlow: true, isCleared: true },
+          22: { isInWork: true, isSlow: true, isCleared: true },
         }),
       }),
     ],
@@ -52,6 +54,7 @@ describe('a note', () => {
     '2 1 42 - 17,',
     '2 1 42 - 17:',
     '2 1 42 - 17~+',
+    '2 1 42 - 17~.',
     '2 1 42 - ,17',
     `2 1 42 - ${'z'.repeat(12)}`,
     `2 1 42 - 1${',1'.repeat(4_000)}`,
@@ -61,11 +64,23 @@ describe('a note', () => {
   it('stays short enough for the properties of a blob, however many suspects there are', () => {
     const many = Array.from({ length: 2_000 }, (_, index): [number, Suspicion] => [
       2 ** 53 - 1 - 46_656 * index,
-      { isInWork: true, isSlow: true, ends: 9 },
+      { isInWork: true, isSlow: true, isCleared: false, ends: 9 },
     ]);
     const text = encodeNote(noteOf(9, 2 ** 53 - 1, { alone: 2 ** 53 - 1, suspects: new Map(many) }));
     expect(text.length).toBeLessThan(6_000);
     expect(decodeNote(text)?.suspects.size).toBe(500);
+  });
+
+  it('omits cleared ones before others when there are too many', () => {
+    const many = Array.from({ length: 600 }, (_, index): [number, Suspicion] => [
+      index,
+      { ...one, isSlow: true, isCleared: index < 300 },
+    ]);
+    const left = decodeNote(encodeNote(noteOf(3, 600, { suspects: new Map(many) })))?.suspects ?? new Map();
+    expect([left.size, many.filter(([, { isCleared }]) => !isCleared).every(([number]) => left.has(number))]).toEqual([
+      500,
+      true,
+    ]);
   });
 });
 
@@ -101,6 +116,32 @@ describe('what is noted when a session begins', () => {
       noteOf(2, 40, { alone: 17, ...suspects({ 17: { isInWork: true, ends: 1 }, 25: {}, 26: { ends: 1 } }) }),
       { position: 10, ...violently },
       noteOf(3, 50, suspects({ 17: { ends: 2 }, 26: { ends: 1 } })),
+    ],
+    [
+      'that one is slow, though it waited and is cleared, until it is in work at an end',
+      noteOf(2, 40, {
+        ...suspects({
+          17: { isInWork: true },
+          25: { isSlow: true },
+          26: { isSlow: true, isCleared: true },
+          27: { isSlow: true, isCleared: true, isInWork: true },
+        }),
+      }),
+      { position: 10, ...violently },
+      noteOf(3, 50, {
+        ...suspects({
+          17: {},
+          25: { isSlow: true, isCleared: true },
+          26: { isSlow: true, isCleared: true },
+          27: { isSlow: true },
+        }),
+      }),
+    ],
+    [
+      'that one is cleared, when nobody was in work',
+      noteOf(2, 40, suspects({ 17: {}, 25: { isSlow: true, isCleared: true } })),
+      { position: 10, ...violently },
+      noteOf(3, 50, suspects({ 17: {}, 25: { isSlow: true, isCleared: true } })),
     ],
     [
       'who waited, when nobody was in work',

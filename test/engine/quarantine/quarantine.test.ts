@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, it, vi } from 'vitest';
 import { encodeNote, type Note, type Suspicion } from '../../../src/engine/quarantine/note.ts';
-import { createQuarantine } from '../../../src/engine/quarantine/quarantine.ts';
+import { createQuarantine, headStartMs } from '../../../src/engine/quarantine/quarantine.ts';
 import {
   createSuspectsInWork,
   patienceMs,
@@ -31,7 +31,7 @@ function setUp({ ends = 2, known = {}, mostSuspects = 10, suspectsInWork = creat
   const suspects = new Map(
     Object.entries(known).map(([sequenceNumber, one]) => [
       Number(sequenceNumber),
-      { isInWork: false, isSlow: false, ends: 0, ...one },
+      { isInWork: false, isSlow: false, isCleared: false, ends: 0, ...one },
     ]),
   );
   const quarantine = createQuarantine({
@@ -182,7 +182,7 @@ describe('turns', () => {
     expect(begun()).toEqual([3]);
     await end(3);
     expect(begun()).toEqual([3, 4]);
-    await pass(patienceMs);
+    await pass(headStartMs);
     expect(begun()).toEqual([3, 4]);
     await end(4);
     expect(begun()).toEqual([3, 4, 1]);
@@ -192,12 +192,66 @@ describe('turns', () => {
     expect(begun()).toEqual([3, 4, 1, 2]);
   });
 
+  it('come to a few slow ones at a time, first to those that are cleared', async () => {
+    const slow = { isSlow: true };
+    const cleared = Array.from({ length: 17 }, (_, index) => 10 + index);
+    const known = {
+      1: slow,
+      2: slow,
+      ...Object.fromEntries(cleared.map((one) => [one, { ...slow, isCleared: true }])),
+    };
+    const { begun, come, end } = setUp({ known, mostSuspects: 30 });
+    await come(1, 2, ...cleared);
+    await pass(headStartMs);
+    expect(begun()).toEqual(cleared.slice(0, 16));
+    await end(...cleared.slice(0, 16));
+    expect(begun()).toEqual(cleared);
+    await end(...cleared.slice(16));
+    expect(begun()).toEqual([...cleared, 1]);
+  });
+
+  it('come to a quarter of the slow ones, but to a few of them at most', async () => {
+    const many = Array.from({ length: 80 }, (_, index) => index + 1);
+    const { begun, come } = setUp({
+      known: Object.fromEntries(many.map((one) => [one, { isSlow: true }])),
+      mostSuspects: 80,
+    });
+    await come(...many);
+    await pass(headStartMs);
+    expect(begun()).toEqual(many.slice(0, 16));
+  });
+
   it('of slow ones hold up no other', async () => {
     const { begun, come } = setUp({ known: { 1: { isSlow: true }, 2: { isSlow: true } } });
     await come(1, 2);
+    await pass(headStartMs);
     await come(3);
     await pass(patienceMs);
     expect(begun()).toEqual([1, 3]);
+  });
+
+  it('come to slow ones only when the others of all partitions have had a head start', async () => {
+    const suspectsInWork = createSuspectsInWork();
+    const slow = setUp({ suspectsInWork, known: { 1: { isSlow: true }, 2: { isSlow: true } } });
+    const other = setUp({ suspectsInWork, known: { 7: { ends: 2 } } });
+    await slow.come(1, 2);
+    await pass(headStartMs - 1);
+    await other.come(7);
+    expect([slow.seen, other.seen]).toEqual([[], ['note 7 alone', 'begin 7']]);
+    await other.end(7);
+    await pass(1);
+    expect(slow.seen).toEqual(['note 1 alone', 'begin 1']);
+  });
+
+  it('wait for nobody who is named by a stale note and never comes', async () => {
+    const { begun, come } = setUp({
+      known: { 1: {}, 2: { ends: 2 }, 3: {}, 4: { isSlow: true }, 5: { isSlow: true } },
+    });
+    await come(9);
+    await come(3);
+    await come(5);
+    await pass(2 * patienceMs);
+    expect(begun()).toEqual([9, 3]);
   });
 });
 

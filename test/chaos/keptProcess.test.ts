@@ -1,0 +1,114 @@
+import { describe, expect, it } from 'vitest';
+import type { Ending } from '../../sandbox/service/process.ts';
+import { createKeptProcess, mostFatalEnds } from './keptProcess.ts';
+
+/** Processes that end when the test says so; the first ones are ended by a message before they are ready. */
+function setUp({ failing = 0, isStubborn = false } = {}) {
+  const processes: { end(code: number | null): void }[] = [];
+  let starts = 0;
+  let fatalEnds = 0;
+  let told = 0;
+  const kept = createKeptProcess({
+    async start() {
+      starts += 1;
+      if (starts <= failing) {
+        fatalEnds += 1;
+        throw new Error('ended before it was ready');
+      }
+      let end = (_: Ending) => {};
+      const exited = new Promise<Ending>((resolve) => {
+        end = resolve;
+      });
+      const ends = (code: number | null) => end({ code, signal: null, reason: '' });
+      processes.push({ end: ends });
+      return {
+        ...{ pid: 0, readyAfterMs: 0, exited },
+        async stop() {
+          if (!isStubborn) ends(0);
+          await exited;
+        },
+        kill: async () => ends(null),
+      };
+    },
+    fatalEnds: async () => fatalEnds,
+    onFatalEnd: () => {
+      told += 1;
+    },
+  });
+  return {
+    kept,
+    starts: () => starts,
+    told: () => told,
+    async endByMessage() {
+      fatalEnds += 1;
+      processes.at(-1)?.end(null);
+      await new Promise((resolve) => setImmediate(resolve));
+    },
+    async endByItself() {
+      processes.at(-1)?.end(1);
+      await new Promise((resolve) => setImmediate(resolve));
+    },
+  };
+}
+
+describe('A process that is kept', () => {
+  it('is started again when a message has ended it, and that is told', async () => {
+    const { kept, starts, told, endByMessage } = setUp();
+    await kept.start();
+    await endByMessage();
+    expect([starts(), told(), kept.isUp()]).toEqual([2, 1, true]);
+  });
+
+  it('is started again until it is ready', async () => {
+    const { kept, starts, told } = setUp({ failing: 3 });
+    await kept.start();
+    expect([starts(), told(), kept.isUp()]).toEqual([4, 3, true]);
+  });
+
+  it('stays away when it ends by itself, is killed or stopped', async () => {
+    const { kept, starts, told, endByItself } = setUp();
+    await kept.start();
+    await endByItself();
+    expect([kept.isUp(), await kept.stop()]).toEqual([false, null]);
+    await kept.start();
+    await kept.kill();
+    expect(kept.isUp()).toBe(false);
+    await kept.start();
+    expect(await kept.stop()).toBe(0);
+    expect([starts(), told(), kept.isUp()]).toEqual([3, 0, false]);
+  });
+
+  it('is killed only when it is back from such an end, so that there is never more than one', async () => {
+    const { kept, starts, endByMessage } = setUp();
+    await kept.start();
+    const ended = endByMessage();
+    await kept.kill();
+    await kept.start();
+    await ended;
+    expect([starts(), kept.isUp()]).toEqual([3, true]);
+  });
+
+  it('has no exit code when a message ends it while it stops', async () => {
+    const { kept, starts, endByMessage } = setUp({ isStubborn: true });
+    await kept.start();
+    const stopping = kept.stop();
+    await new Promise((resolve) => setImmediate(resolve));
+    await endByMessage();
+    expect([await stopping, starts()]).toEqual([undefined, 1]);
+  });
+
+  it('is given up when no end is the last', async () => {
+    const { kept, starts } = setUp({ failing: 1_000 });
+    await expect(kept.start()).rejects.toThrow('ended before it was ready');
+    expect(starts()).toBe(mostFatalEnds);
+  });
+
+  it('is not started any more when the run is over', async () => {
+    const { kept, starts, endByMessage } = setUp();
+    await kept.start();
+    const ended = endByMessage();
+    await kept.end();
+    await ended;
+    expect([starts(), kept.isUp()]).toEqual([1, false]);
+  });
+});

@@ -1,0 +1,115 @@
+import type { ServiceProcess } from '../../sandbox/service/process.ts';
+
+/** A process of the service. One that a message has ended is started again, as an orchestrator would. */
+export interface KeptProcess {
+  /** Resolves when it is ready, which may be after some ends. */
+  start(): Promise<void>;
+  /**
+   * SIGTERM.
+   * @returns the exit code; undefined when a message has ended it meanwhile
+   */
+  stop(): Promise<number | null | undefined>;
+  /** SIGKILL, as soon as it is ready. */
+  kill(): Promise<void>;
+  signal(name: NodeJS.Signals): void;
+  isUp(): boolean;
+  /** Kills what runs still, and starts nothing more. */
+  end(): Promise<void>;
+}
+
+export interface KeptProcessOptions {
+  /** Rejects when the process ends before it is ready. */
+  start(signal: AbortSignal): Promise<ServiceProcess>;
+  /** How often a message has ended the process so far. */
+  fatalEnds(): Promise<number>;
+  /** After each of these ends. */
+  onFatalEnd(): void;
+}
+
+/** A message that ends the process more often is not found at all. */
+export const mostFatalEnds = 15;
+
+/** One that hangs is a finding, a slow machine is none. */
+const stopMs = 300_000;
+
+export function createKeptProcess({ start, fatalEnds, onFatalEnd }: KeptProcessOptions): KeptProcess {
+  const ending = new AbortController();
+  let running: ServiceProcess | undefined;
+  /** Somebody has started it, and nobody has stopped it since. */
+  let isWanted = false;
+  let seenEnds = 0;
+  /** What goes on at the moment: a start, or what follows an end. */
+  let work: Promise<void> = Promise.resolve();
+
+  function go(what: () => Promise<void>): Promise<void> {
+    work = what();
+    work.catch(() => {}); // told to those who wait for it
+    return work;
+  }
+
+  /** When nothing goes on any more. */
+  async function settled(): Promise<ServiceProcess | undefined> {
+    for (let seen: unknown; seen !== work; ) {
+      seen = work;
+      await work.catch(() => {});
+    }
+    return running;
+  }
+
+  async function hasFatalEnd(): Promise<boolean> {
+    const ends = await fatalEnds();
+    const isFatal = ends > seenEnds;
+    seenEnds = ends;
+    if (isFatal) onFatalEnd();
+    return isFatal;
+  }
+
+  async function untilReady(): Promise<void> {
+    try {
+      const started = await start(ending.signal);
+      running = started;
+      void started.exited.then(() => go(ended));
+    } catch (error) {
+      if (!(await hasFatalEnd()) || !mayStart()) throw error;
+      await untilReady();
+    }
+  }
+
+  async function ended(): Promise<void> {
+    running = undefined;
+    const wasWanted = isWanted;
+    if ((await hasFatalEnd()) && wasWanted && mayStart()) await untilReady();
+  }
+
+  const mayStart = () => seenEnds < mostFatalEnds && !ending.signal.aborted;
+
+  return {
+    async start() {
+      await settled();
+      isWanted = true;
+      await go(untilReady);
+    },
+    async stop() {
+      const stopped = await settled();
+      const before = seenEnds;
+      isWanted = false;
+      await stopped?.stop(stopMs);
+      await settled();
+      return seenEnds > before ? undefined : ((await stopped?.exited)?.code ?? null);
+    },
+    async kill() {
+      const killed = await settled();
+      isWanted = false;
+      await killed?.kill();
+      await settled();
+    },
+    signal(name) {
+      if (running) process.kill(running.pid, name);
+    },
+    isUp: () => running !== undefined,
+    async end() {
+      ending.abort(new Error('the run is over'));
+      await (await settled())?.kill();
+    },
+  };
+}
