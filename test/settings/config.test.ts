@@ -117,7 +117,7 @@ describe('settings', () => {
       ['HUB_EVENTS_CONNECTION_STRING', enough.HUB_EVENTS_CONNECTION_STRING],
       ['BACKENDS_TOKEN', 't0ken'],
       ['HTTP_PORT', '8080'],
-      ['CHECKPOINTS_STORE', 'file'],
+      ['STORE', 'file'],
       ['NODE_ENV', 'production'],
       ['CONFIG_FILE', file({})],
     ].flatMap(([name = '', value = '']) => quotes(value).map((quoted) => [name, quoted] as const)),
