@@ -3,13 +3,13 @@ import type { BackendCall } from '../../sandbox/backends/calls/calls.ts';
 import type { Finding } from './checker.ts';
 import { grouped } from './grouped.ts';
 import type { History } from './history.ts';
-import type { DeadLetter } from './instance.ts';
-import { handledBy, type Line, lettersOf, linesOf } from './observe.ts';
+import { handledBy, type Line, linesOf } from './observe.ts';
 import type { Place } from './places.ts';
 import { repeatedReplies } from './repeatedReplies.ts';
 import { flawsOf } from './replyForm.ts';
 import { idOf, type Message } from './sealed.ts';
 import { type Devicebound, patienceSeconds, type Stage } from './stage.ts';
+import type { DeadLetter } from './storage.ts';
 import { ourFault } from './traces.ts';
 
 /** Compares all that devices and operators can see with what it must be, to the last property. */
@@ -20,7 +20,7 @@ export async function checkForms(stage: Stage, sent: readonly Message[], history
     stage.replies.filter(({ refused }) => refused === undefined),
     ({ properties }) => idOf(properties),
   );
-  const letters = grouped(await lettersOf(stage), ({ event: { properties } }) => idOf(properties));
+  const letters = grouped(await stage.letters(), ({ event: { properties } }) => idOf(properties));
   const unconfirmed = (await linesOf(stage)).flatMap(({ msg, time }) =>
     msg === 'the hub did not settle a reply in time' ? [Date.parse(String(time))] : [],
   );

@@ -1,8 +1,6 @@
 import { writeFileSync } from 'node:fs';
-import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { dataDirectory } from '../../sandbox/service/environment.ts';
 import { onExit } from '../../sandbox/service/onExit.ts';
 import { startService } from '../../sandbox/service/process.ts';
 import { fatalLine, fatalMessages } from '../support/fatalMessages.ts';
@@ -36,27 +34,6 @@ export interface Instance {
   lines(): Promise<Record<string, unknown>[]>;
   /** Its metrics in the text format of Prometheus. */
   metrics(): Promise<string>;
-  /** Dead letters in its dead-letter store. */
-  letters(): Promise<DeadLetter[]>;
-}
-
-/** As much of a dead letter as comes from its message, and why it was parked. */
-export interface DeadLetter {
-  readonly deviceId: string;
-  readonly code: string;
-  readonly origin: { readonly hub: string; readonly partition: string };
-  /** How often it was parked. */
-  readonly attempts: number;
-  /** Of the attempt that failed. */
-  readonly traceparent: string;
-  readonly event: {
-    readonly sequenceNumber: number;
-    readonly enqueuedTimeUtc: string;
-    readonly properties: Readonly<Record<string, string>>;
-    readonly body: string;
-    /** Else the body is base64. */
-    readonly isText: boolean;
-  };
 }
 
 const settableClock = pathToFileURL(join(import.meta.dirname, 'settableClock.js')).href;
@@ -128,12 +105,6 @@ export function createInstance(options: {
     async metrics() {
       const answer = await fetch(`${url}/metrics`, { signal: AbortSignal.timeout(30_000) });
       return answer.text();
-    },
-    async letters() {
-      const folder = join(dataDirectory(directory), 'dead-letters');
-      const names = await readdir(folder, { recursive: true }).catch(() => []);
-      const files = names.filter((name) => name.endsWith('.json'));
-      return Promise.all(files.map(async (name) => JSON.parse(await readFile(join(folder, name), 'utf8'))));
     },
   };
 }

@@ -2,7 +2,6 @@ import { unpack } from '../../sandbox/terminal/showMessage.ts';
 import { boundsOf, revocationsIn } from './bounds.ts';
 import { grouped } from './grouped.ts';
 import type { Effect, Handled, History, State, Subject, Told } from './history.ts';
-import type { DeadLetter } from './instance.ts';
 import { caughtInOutages } from './outages.ts';
 import { idOf, type Message } from './sealed.ts';
 import type { Devicebound, Stage } from './stage.ts';
@@ -27,7 +26,7 @@ export async function recordOutcome(
   ]);
   const revocations = logs.flatMap(revocationsIn);
   const isTaken = ({ refused }: Devicebound) => refused === undefined;
-  const letters = await lettersOf(stage);
+  const letters = await stage.letters();
   const lines = await handledBy(stage);
   const traces = grouped(calls, ({ headers }) => headers['x-correlation-id'] ?? '');
   return {
@@ -65,10 +64,6 @@ export interface Line extends Handled {
 /** What the instances have logged, one after the other. */
 export const linesOf = async (stage: Stage): Promise<Record<string, unknown>[]> =>
   (await Promise.all(everybody(stage).map((instance) => instance.lines()))).flat();
-
-/** What the instances have parked. */
-export const lettersOf = async (stage: Stage): Promise<DeadLetter[]> =>
-  (await Promise.all(everybody(stage).map((instance) => instance.letters()))).flat();
 
 /** What the instances have logged as handled. */
 export async function handledBy(stage: Stage): Promise<Line[]> {

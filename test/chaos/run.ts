@@ -65,6 +65,7 @@ export async function run(options: RunOptions): Promise<Outcome> {
   const senders = withFatal(harmless, fatal, createRandom(random.between(0, 2 ** 31)));
   const messages = senders.flatMap((sender) => sender.messages);
   const container = `seed-${seed}-${Date.now()}`;
+  const deadLetters = `${container}-letters`;
   onProgress('starting');
   const stage = await setStage({
     directory,
@@ -78,7 +79,9 @@ export async function run(options: RunOptions): Promise<Outcome> {
       STORE: 'blob',
       STORE_CONNECTION_STRING: storage.connectionString,
       CHECKPOINTS_CONTAINER: container,
+      DEAD_LETTERS_CONTAINER: deadLetters,
     },
+    letters: () => storage.letters(deadLetters),
   });
   try {
     const strikes = planned.map(async ({ at, misfortune, random }) => {

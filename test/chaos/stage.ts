@@ -12,6 +12,7 @@ import { createInstance, type Instance } from './instance.ts';
 import type { Place } from './places.ts';
 import { createRealDevice, type RealDevice } from './realDevice.ts';
 import { idOf, type Message } from './sealed.ts';
+import type { DeadLetter } from './storage.ts';
 
 /** A message towards a device, as the hub has taken or refused it. */
 export type Devicebound = EntryOf<'c2d'>;
@@ -41,6 +42,8 @@ export interface Stage {
   readonly storeTroubles: Span[];
   /** In the order of the hub, refused ones included. */
   readonly replies: readonly Devicebound[];
+  /** What the instances have parked. */
+  letters(): Promise<DeadLetter[]>;
   /** Correlation ids of the requests whose replies a fault had answered otherwise than by taking them. */
   readonly faulted: ReadonlySet<string>;
   /** Aborted when all messages are handled: what has met nothing by then will meet nothing. */
@@ -78,7 +81,9 @@ export interface StageOptions {
   readonly connected: readonly string[];
   /** How many of these have a connection of their own. */
   readonly realDevices: number;
-  /** Of the checkpoint store. */
+  /** What the instances have parked. */
+  readonly letters: () => Promise<DeadLetter[]>;
+  /** Of the stores. */
   readonly environment: Readonly<Record<string, string>>;
 }
 
@@ -205,6 +210,7 @@ export async function setStage(options: StageOptions): Promise<Stage> {
       guest,
       devices,
       ...seen,
+      letters: options.letters,
       over: ending.signal,
       end: () => ending.abort(),
       send,

@@ -5,11 +5,32 @@ import { ContainerClient } from '@azure/storage-blob';
 import { connectionStringTo, startAzurite } from '../../sandbox/methods/azurite.ts';
 import { createRandom, type Random } from './random.ts';
 
+/** As much of a dead letter as comes from its message, and why it was parked. */
+export interface DeadLetter {
+  readonly deviceId: string;
+  readonly code: string;
+  readonly origin: { readonly hub: string; readonly partition: string };
+  /** How often it was parked. */
+  readonly attempts: number;
+  /** Of the attempt that failed. */
+  readonly traceparent: string;
+  readonly event: {
+    readonly sequenceNumber: number;
+    readonly enqueuedTimeUtc: string;
+    readonly properties: Readonly<Record<string, string>>;
+    readonly body: string;
+    /** Else the body is base64. */
+    readonly isText: boolean;
+  };
+}
+
 /** A storage account on this machine. Its door is what the service is told; behind it, the store can be made to fail. */
 export interface Storage {
   readonly connectionString: string;
   /** How far the checkpoints in a container have come: partition → sequence number. */
   positions(container: string): Promise<Map<string, number>>;
+  /** The dead letters in a container. */
+  letters(container: string): Promise<DeadLetter[]>;
   /** For so long, requests are refused or their connections are reset, which `random` decides. Answers how many. */
   fail(ms: number, random: Random): Promise<number>;
   /** For so long, requests are kept waiting for as long as `random` decides. Answers how many. */
@@ -63,9 +84,21 @@ export async function openStorage(): Promise<Storage> {
     return found;
   }
 
+  async function letters(container: string): Promise<DeadLetter[]> {
+    const client = new ContainerClient(account.connectionString, container);
+    const found: DeadLetter[] = [];
+    if (!(await client.exists())) return found;
+    for await (const { name } of client.listBlobsFlat()) {
+      const text = await client.getBlobClient(name).downloadToBuffer();
+      found.push(JSON.parse(text.toString()));
+    }
+    return found;
+  }
+
   return {
     connectionString,
     positions,
+    letters,
     fail: (ms, random) => be('failing', ms, random),
     slow: (ms, random) => be('slow', ms, random),
     async close() {
