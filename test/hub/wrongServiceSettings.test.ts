@@ -43,7 +43,12 @@ it.each([
   ],
   ['a host that is not there', at('no-such-host.invalid'), true, /no such host: compare HostName/],
   ['a port that refuses', at('localhost:1'), true, /nobody answers there: compare HostName/],
-  ['a host without TLS', () => at(`localhost:${(noTls.address() as AddressInfo).port}`)(), true, /breaks TLS off/],
+  [
+    'a host without TLS',
+    () => at(`localhost:${(noTls.address() as AddressInfo).port}`)(),
+    true,
+    /breaks the connection off/,
+  ],
   ['a certificate that is not trusted', () => hub.serviceConnectionString, false, /not trusted: NODE_EXTRA_CA_CERTS/],
 ])('%s is told in one line, with the setting and what to do', async (_, connectionString, isTrusted, todo) => {
   const lines: Record<string, unknown>[] = [];
@@ -72,7 +77,7 @@ it.each([
 it.each([
   ['ERR_TLS_CERT_ALTNAME_INVALID', /that of another host/],
   ['CERT_HAS_EXPIRED', /clock of this machine/],
-  ['ERR_SSL_WRONG_VERSION_NUMBER', /breaks TLS off/],
+  ['ERR_SSL_WRONG_VERSION_NUMBER', /breaks the connection off/],
 ])('%s of the socket has its own remedy', (code, todo) => {
   const socket = Object.assign(new Error('what TLS says'), { code });
   const told = diagnose(Object.assign(new Error('not connected'), { amqpError: socket }));

@@ -15,7 +15,7 @@ export const workaroundFaults: readonly Fault[] = [
     replace: '',
     caughtBy: 'a host that is not there',
   }),
-  ...inFile('src/hub/absence.ts', ['test/hub/wrongServiceSettings.test.ts'], {
+  ...inFile('src/text/absence.ts', ['test/hub/wrongServiceSettings.test.ts'], {
     fault: 'takes a certificate that is not trusted for no answer',
     find: "SELF_SIGNED_CERT_IN_CHAIN: 'untrusted'",
     replace: "SELF_SIGNED_CERT_IN_CHAIN: 'nobody'",

@@ -1,4 +1,4 @@
-import { todoOf } from '../absence.ts';
+import { todoOf } from '../../text/absence.ts';
 import { UnreadableCheckpoint } from '../stores/storedProgress.ts';
 import { ForeignCheckpoint, OldInformation } from './foreignCheckpoint.ts';
 
@@ -23,6 +23,7 @@ export type Asking = 'looking' | 'reading';
 type Meaning = Omit<Diagnosis, 'cause' | 'hubSaid' | 'isAnswer' | 'level'> & { readonly level?: 'error' };
 
 const connection = 'HUB_EVENTS_CONNECTION_STRING';
+const compare = 'compare Endpoint with that of the hub, which changes when the hub fails over';
 const mendCheckpoint =
   'if the hub was made anew or has failed over, stop the instances and remove the partition’s checkpoint to read it from HUB_START_POSITION';
 const correctCheckpoint =
@@ -66,7 +67,7 @@ export function diagnose(error: unknown, asking: Asking): Diagnosis {
     return { cause: `${code} while ${asking}`, level: 'warn', hubSaid: message, isAnswer: true, ...meaning };
   }
   const cause = code || name;
-  const todo = todoOf(cause, 'Endpoint');
+  const todo = todoOf(cause, compare);
   const meaning = todo ? { setting: connection, todo } : { todo: 'nothing, if it passes: the service tries again' };
   return { cause, level: 'warn', hubSaid: message || name, isAnswer: false, ...meaning };
 }

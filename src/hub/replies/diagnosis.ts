@@ -1,4 +1,4 @@
-import { todoOf } from '../absence.ts';
+import { todoOf } from '../../text/absence.ts';
 
 /** What an operator can do when the hub's service endpoint cannot be reached; fields of a log line. */
 export interface Diagnosis {
@@ -16,14 +16,15 @@ const refusals: Readonly<Record<string, string>> = {
   DeviceNotFoundError: 'HostName must be that of the IoT hub, not of its event endpoint',
 };
 
-const unclear = 'compare HostName with that of the hub; or wait until hub and network are back';
+const compare = 'compare HostName with that of the hub';
+const unclear = `${compare}, or wait until hub and network are back`;
 
 export function diagnose(error: unknown): Diagnosis {
   const cause = causeOf(error);
   const code = 'code' in cause ? String(cause.code) : cause.name;
   // The client reports nothing while an address does not answer, so that our own time-out comes first (SDK trap 5).
   const hubSaid = cause.name === 'TooLate' ? 'nothing' : cause.message || cause.constructor.name;
-  return { setting, hubSaid, todo: refusals[cause.constructor.name] ?? todoOf(code, 'HostName') ?? unclear };
+  return { setting, hubSaid, todo: refusals[cause.constructor.name] ?? todoOf(code, compare) ?? unclear };
 }
 
 /** The client wraps the answer of the hub, or the error of the socket, in one that only says that it could not connect. */

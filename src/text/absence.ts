@@ -1,4 +1,4 @@
-/** Why there is no answer of the hub. */
+/** Why there is no answer of another machine. */
 type Absence = 'unknown host' | 'nobody' | 'untrusted' | 'wrong name' | 'wrong date' | 'no TLS';
 
 /** By the codes of the operating system and of TLS, or our own time-out. */
@@ -25,16 +25,15 @@ const known: Readonly<Record<string, Absence>> = {
 
 /**
  * What an operator can do about a failure without an answer; undefined when its code tells no cause.
- * @param part of the connection string that names the host
+ * @param compare what names the host in the settings, and with what to compare it
  */
-export function todoOf(code: string, part: 'Endpoint' | 'HostName'): string | undefined {
+export function todoOf(code: string, compare: string): string | undefined {
   const absence = known[code] ?? (/^ERR_SSL_/.test(code) ? 'no TLS' : undefined);
-  const compare = `compare ${part} with that of the hub`;
   switch (absence) {
     case 'unknown host':
-      return `there is no such host: ${compare}${part === 'Endpoint' ? ', which changes when the hub fails over' : ''}`;
+      return `there is no such host: ${compare}`;
     case 'nobody':
-      return `nobody answers there: ${compare}, or wait until hub and network are back`;
+      return `nobody answers there: ${compare}, or wait until it is back`;
     case 'untrusted':
       return 'its certificate is not trusted: NODE_EXTRA_CA_CERTS must name the authority, which a proxy that looks into TLS has too';
     case 'wrong name':
@@ -42,7 +41,7 @@ export function todoOf(code: string, part: 'Endpoint' | 'HostName'): string | un
     case 'wrong date':
       return 'its certificate is out of date: compare the clock of this machine';
     case 'no TLS':
-      return `what is there breaks TLS off: ${compare}, and look for a proxy or a firewall between`;
+      return `what is there breaks the connection off: ${compare}, and look for a proxy or a firewall between`;
     case undefined:
       return undefined;
   }
