@@ -7,7 +7,7 @@ import { type Chapter, times } from '../support/points.ts';
 
 const place = { setting: 'STORE_CONNECTION_STRING' };
 const askedMs = (store: StoreKey, operation: StoreOperation) =>
-  3_300 + 10 * stores.indexOf(store) + storeOperations.indexOf(operation);
+  3_600 + 10 * stores.indexOf(store) + storeOperations.indexOf(operation);
 
 /** What is asked of stores, and how long they take. */
 export const storeCalls: Chapter = {
@@ -26,8 +26,8 @@ export const storeCalls: Chapter = {
       }
       if (store !== 'checkpoints') continue;
       for (const [ms, status] of [
-        [3_350, 403],
-        [3_351, undefined],
+        [3_650, 403],
+        [3_651, undefined],
       ] as const) {
         const asked = ask('list', after(ms, new StorageError('listing', status, 'AuthenticationFailed'))).catch(
           () => {},
@@ -43,20 +43,20 @@ export const storeCalls: Chapter = {
   },
   points: {
     'device_messaging.store.duration': {
-      'store=checkpoints operation=list': 3.3,
-      'store=checkpoints operation=read': 3.301,
-      'store=checkpoints operation=write': 3.302,
-      'store=checkpoints operation=delete': 3.303,
-      'store=checkpoints operation=list error.type=refused': 3.35,
-      'store=checkpoints operation=list error.type=unavailable': 3.351,
-      'store=deadLetters operation=list': 3.31,
-      'store=deadLetters operation=read': 3.311,
-      'store=deadLetters operation=write': 3.312,
-      'store=deadLetters operation=delete': 3.313,
-      'store=files operation=list': 3.32,
-      'store=files operation=read': 3.321,
-      'store=files operation=write': 3.322,
-      'store=files operation=delete': 3.323,
+      'store=checkpoints operation=list': 3.6,
+      'store=checkpoints operation=read': 3.601,
+      'store=checkpoints operation=write': 3.602,
+      'store=checkpoints operation=delete': 3.603,
+      'store=checkpoints operation=list error.type=refused': 3.65,
+      'store=checkpoints operation=list error.type=unavailable': 3.651,
+      'store=deadLetters operation=list': 3.61,
+      'store=deadLetters operation=read': 3.611,
+      'store=deadLetters operation=write': 3.612,
+      'store=deadLetters operation=delete': 3.613,
+      'store=files operation=list': 3.62,
+      'store=files operation=read': 3.621,
+      'store=files operation=write': 3.622,
+      'store=files operation=delete': 3.623,
     },
     'device_messaging.store.requests': { 'store=checkpoints': 161, 'store=deadLetters': 162, 'store=files': 163 },
   },
