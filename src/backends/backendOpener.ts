@@ -3,9 +3,10 @@ import type { LogLines } from '../log/log.ts';
 import { createTroubles, type Troubles } from '../log/troubles.ts';
 import type { Meter } from '../metrics/meter.ts';
 import type { BackendKey } from '../protocol/backendCalls.ts';
-import { type Backend, type BackendSettings, type BackendState, createBackend } from './http.ts';
+import { type Backend, type BackendSettings, createBackend } from './http.ts';
 import { createRedaction, type Redact } from './redaction.ts';
 import { policy } from './retryPolicy.ts';
+import type { BackendState } from './state.ts';
 import { clientCredentials, staticToken, type TokenSource } from './token.ts';
 
 /** How a program authenticates to the backends. */

@@ -8,9 +8,9 @@ import {
 } from './backendOpener.ts';
 import { createCache } from './cache.ts';
 import type { Call } from './call.ts';
-import type { BackendState } from './http.ts';
 import { type InformationModel, informationModel } from './informationModel.ts';
 import { type Principal, type PrincipalManager, principalManager } from './principalManager.ts';
+import type { BackendState } from './state.ts';
 import { type TypeDefinition, type TypeRegistry, typeRegistry } from './typeRegistry.ts';
 
 /** The backends as one message sees them. */

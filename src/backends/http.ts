@@ -3,13 +3,12 @@ import type { LogLines } from '../log/log.ts';
 import type { Troubles } from '../log/troubles.ts';
 import { type Meter, noMeter } from '../metrics/meter.ts';
 import { createCalls } from '../observing/calls.ts';
-import type { Recent } from '../observing/recentRequests.ts';
 import { backendNames } from '../protocol/backendCalls.ts';
 import { createAttempt } from './attempt.ts';
 import { createAccess, createOutcomeRecorder } from './attemptOutcome.ts';
-import { type Connections, createBulkhead } from './bulkhead.ts';
+import { createBulkhead } from './bulkhead.ts';
 import type { Call, Send } from './call.ts';
-import { type Circuit, createCircuit, type Outage } from './circuit.ts';
+import { type Circuit, createCircuit } from './circuit.ts';
 import { createDeadline } from './deadline.ts';
 import type { Health } from './healthProbe.ts';
 import { createOnceFor, type SendOnce } from './onceFor.ts';
@@ -17,6 +16,7 @@ import type { Redact } from './redaction.ts';
 import { createCallResults } from './response.ts';
 import { createBackOff, isHealthy, policy, retryAfterMs } from './retryPolicy.ts';
 import { createSending } from './sending.ts';
+import type { BackendState } from './state.ts';
 import type { TokenSource } from './token.ts';
 import { createTransport, TransportFailure } from './transport.ts';
 
@@ -33,16 +33,6 @@ export interface Backend {
   /** For operators. */
   state(): BackendState;
   close(): Promise<void>;
-}
-
-export interface BackendState {
-  readonly circuit: 'closed' | 'open';
-  /** While the circuit is open. */
-  readonly outage: Outage | undefined;
-  readonly connections: Connections;
-  readonly recent: Recent;
-  /** Answers that are cached; undefined for a backend without a cache. */
-  readonly cacheEntries?: number | undefined;
 }
 
 export interface BackendSettings {

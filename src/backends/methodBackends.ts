@@ -5,9 +5,9 @@ import { withoutHosts } from '../text/hostNames.ts';
 import { type CommonSettings, createBackendOpener, type TokenEndpointState } from './backendOpener.ts';
 import { createCache } from './cache.ts';
 import type { Call } from './call.ts';
-import type { BackendState } from './http.ts';
 import { type Lineage, lineages, type TypeMethods } from './methodDeclarations.ts';
 import { createObjectReader, type ReadObject } from './objectForCaller.ts';
+import type { BackendState } from './state.ts';
 
 /** The backend calls of the front door (M2). */
 export interface MethodBackends {

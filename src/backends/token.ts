@@ -4,7 +4,7 @@ import type { Troubles } from '../log/troubles.ts';
 import { type Meter, noMeter } from '../metrics/meter.ts';
 import { createRequestRecords } from '../observing/calls.ts';
 import { createRecentRequests } from '../observing/recentRequests.ts';
-import type { BackendState } from './http.ts';
+import type { BackendState } from './state.ts';
 import { createTokenOutage } from './tokenOutage.ts';
 import { createTransport, TransportFailure } from './transport.ts';
 

@@ -1,15 +1,11 @@
-import type { BackendState } from '../backends/http.ts';
+import type { BackendState } from '../backends/state.ts';
 import type { Meter } from '../metrics/meter.ts';
 import type { BackendKey } from '../protocol/backendCalls.ts';
 
 type States = Readonly<Partial<Record<BackendKey, BackendState>>>;
 
-const cacheOf = {
-  informationModel: undefined,
-  typeRegistry: 'types',
-  principalManager: 'identities',
-  tokenEndpoint: undefined,
-} as const;
+const caches = { typeRegistry: 'types', principalManager: 'identities' } as const;
+const cacheOf = { informationModel: undefined, tokenEndpoint: undefined, ...caches };
 
 /** Registers the metrics that are read from the state of the backends that a program has. */
 export function observeBackends(meter: Meter, states: () => States): void {

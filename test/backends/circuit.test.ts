@@ -252,7 +252,6 @@ describe('the circuit of a backend', () => {
         circuit: 'open',
         outage: { since: expect.any(Number), failure: 'HTTP 503' },
         connections: { inUse: 0, waiting: 0 },
-        cacheEntries: undefined,
       },
       typeRegistry: up,
       principalManager: up,

@@ -64,8 +64,8 @@ export const metricFaults: readonly Fault[] = [
     counted,
     {
       fault: 'counts first attempts as repeats',
-      find: 'if (attempts > 1) countRetry(backend);',
-      replace: 'countRetry(backend);',
+      find: 'if (attempts > 1) repeated();',
+      replace: 'repeated();',
       caughtBy: 'with its requests, its waits and its replies',
     },
     {

@@ -1,4 +1,4 @@
-import type { BackendState } from '../../../src/backends/http.ts';
+import type { BackendState } from '../../../src/backends/state.ts';
 import { createBudget } from '../../../src/engine/budget/budget.ts';
 import type { PartitionState } from '../../../src/hub/reading/partitionState.ts';
 import { observeService } from '../../../src/operations/gauges.ts';
