@@ -73,8 +73,8 @@ const sections: readonly Section[] = [
 
 const head = `# Settings
 
-Settings come from the environment, or from \`config/<NODE_ENV>.json\` (or the file in \`CONFIG_FILE\`), by group and name: \`{ "delivery": { "drainSeconds": 40 } }\`. The environment
-overrides the file. Secrets come from the environment only. An empty variable counts as not set. Wrong settings stop the start, with one line for each.
+Settings come from the environment, or from \`config/<NODE_ENV>.json\` (\`config/production.json\` unless \`NODE_ENV\` is set, or the file in \`CONFIG_FILE\`), by group and name:
+\`{ "delivery": { "drainSeconds": 40 } }\`. The environment overrides the file; the first line of the log names the file (\`settingsFile\`), with the settings that it changed. Secrets come from the environment only. An empty variable counts as not set. Wrong settings stop the start, with one line for each.
 
 Everything else is a constant, or derived from these settings ([D66](decisions.md#d66--what-is-a-setting)). An unknown variable that begins like ours is reported at the start, with the nearest name.
 The standard variables of OpenTelemetry (\`OTEL_…\`) are read, too: [metrics.md](metrics.md#sending-them-to-a-collector) has those for metrics, [operations.md](operations.md#traces) those for traces.

@@ -1,6 +1,6 @@
 import { type AxiosAdapter, AxiosHeaders, type AxiosResponse } from 'axios';
 import type { Deadline } from './deadline.ts';
-import type { TokenSource } from './token.ts';
+import { NoAccessToken, type TokenSource } from './token.ts';
 import { TransportFailure } from './transport.ts';
 
 /** The response to one attempt, of any status. */
@@ -23,6 +23,7 @@ export interface Outgoing {
 
 export type Attempt = (
   outgoing: Outgoing,
+  token: string,
   timeoutMs: number,
   deadline: Deadline,
 ) => Promise<HttpResponse | TransportFailure>;
@@ -30,12 +31,15 @@ export type Attempt = (
 interface AttemptOptions {
   readonly adapter: AxiosAdapter;
   readonly maxAnswerBytes: number;
-  readonly tokens: TokenSource;
+  readonly tokens: Pick<TokenSource, 'renew'>;
   /** Of the backend, for `details`. */
   readonly name: string;
 }
 
-/** Sends a request once. After a 401 it renews the token and sends the request again: the token may have expired early. */
+/**
+ * Sends a request once. After a 401 it renews the token and sends the request again: the token may have expired early.
+ * The 401 stays the answer when there is no other token.
+ */
 export function createAttempt({ adapter, maxAnswerBytes, tokens, name }: AttemptOptions): Attempt {
   // Without `Axios.request`: it would merge defaults, normalise headers and apply transforms, of which there are none (D142).
   const transmit = ({ method, path, body, headers }: Outgoing, timeoutMs: number, token: string) =>
@@ -50,13 +54,11 @@ export function createAttempt({ adapter, maxAnswerBytes, tokens, name }: Attempt
 
   const waitingFor = `an access token for the ${name}`;
 
-  return async (outgoing, timeoutMs, deadline) => {
+  return async (outgoing, token, timeoutMs, deadline) => {
     try {
-      const known = tokens.token();
-      const token = typeof known === 'string' ? known : await deadline.race(known, waitingFor);
       const response = responseOf(await transmit(outgoing, timeoutMs, token), token);
       if (response.status !== 401) return response;
-      const renewed = await deadline.race(tokens.renew(token), waitingFor);
+      const renewed = await deadline.race(tokens.renew(token).catch(orTheSame(token)), waitingFor);
       const left = Math.max(1, Math.min(timeoutMs, deadline.remaining()));
       return renewed === token ? response : responseOf(await transmit(outgoing, left, renewed), renewed);
     } catch (error) {
@@ -65,6 +67,11 @@ export function createAttempt({ adapter, maxAnswerBytes, tokens, name }: Attempt
     }
   };
 }
+
+const orTheSame = (token: string) => (error: unknown) => {
+  if (error instanceof NoAccessToken) return token;
+  throw error;
+};
 
 const responseOf = ({ status, data, headers }: AxiosResponse<Buffer>, token: string): HttpResponse => ({
   status,

@@ -6,6 +6,7 @@ import type { BackendKey } from '../protocol/backendCalls.ts';
 import { type Backend, type BackendSettings, createBackend } from './http.ts';
 import { createRedaction, type Redact } from './redaction.ts';
 import { policy } from './retryPolicy.ts';
+import type { BackendState } from './state.ts';
 import { clientCredentials, staticToken, type TokenSource } from './token.ts';
 
 /** How a program authenticates to the backends. */
@@ -42,9 +43,13 @@ export interface OpeningOptions {
   readonly meter?: Meter;
 }
 
+/** For operators; empty when a fixed token is used. */
+export type TokenEndpointState = { readonly tokenEndpoint?: BackendState };
+
 /** Opens the backends of a program, which share the token, the secrets and the troubles in the log. */
 export interface BackendOpener {
-  open(backend: BackendKey, url: string): Backend;
+  open(backend: Exclude<BackendKey, 'tokenEndpoint'>, url: string): Backend;
+  tokenEndpoint(): TokenEndpointState;
   readonly redact: Redact;
   /** Closes all that were opened. */
   close(): Promise<void>;
@@ -56,7 +61,7 @@ export function createBackendOpener(
   { secrets = [], amounts, adapter, random, meter }: OpeningOptions,
 ): BackendOpener {
   const troubles = createTroubles(log, amounts);
-  const tokens = tokenSource(settings, troubles, adapter);
+  const tokens = tokenSource(settings, troubles, meter, adapter);
   const redact = createRedaction([...secrets, settings.token, settings.clientSecret]);
   const common = { settings: backendSettings(settings), tokens, log, troubles, redact, adapter, random, meter };
   const opened: Backend[] = [];
@@ -66,6 +71,10 @@ export function createBackendOpener(
       const one = createBackend({ ...common, backend, url });
       opened.push(one);
       return one;
+    },
+    tokenEndpoint() {
+      const tokenEndpoint = tokens.state();
+      return tokenEndpoint ? { tokenEndpoint } : {};
     },
     redact,
     async close() {
@@ -78,10 +87,11 @@ export function createBackendOpener(
 const tokenTimeoutMs = 10_000;
 
 /** @param adapter replaces the network */
-function tokenSource(settings: TokenSettings, troubles: Troubles, adapter?: AxiosAdapter): TokenSource {
+function tokenSource(settings: TokenSettings, troubles: Troubles, meter?: Meter, adapter?: AxiosAdapter): TokenSource {
   if (settings.token !== '') return staticToken(settings.token);
   const { tokenUrl, clientId, clientSecret, tokenScope: scope } = settings;
-  return clientCredentials({ tokenUrl, clientId, clientSecret, scope, timeoutMs: tokenTimeoutMs, troubles, adapter });
+  const common = { timeoutMs: tokenTimeoutMs, troubles, meter, adapter };
+  return clientCredentials({ tokenUrl, clientId, clientSecret, scope, ...common });
 }
 
 export const backendSettings = ({

@@ -1,11 +1,16 @@
 import type { LogLines } from '../log/log.ts';
 import { noMeter } from '../metrics/meter.ts';
-import { type CommonSettings, createBackendOpener, type OpeningOptions } from './backendOpener.ts';
+import {
+  type CommonSettings,
+  createBackendOpener,
+  type OpeningOptions,
+  type TokenEndpointState,
+} from './backendOpener.ts';
 import { createCache } from './cache.ts';
 import type { Call } from './call.ts';
-import type { BackendState } from './http.ts';
 import { type InformationModel, informationModel } from './informationModel.ts';
 import { type Principal, type PrincipalManager, principalManager } from './principalManager.ts';
+import type { BackendState } from './state.ts';
 import { type TypeDefinition, type TypeRegistry, typeRegistry } from './typeRegistry.ts';
 
 /** The backends as one message sees them. */
@@ -27,7 +32,7 @@ export interface Backends {
   /** Whether calls to it do not wait for the end of an outage. */
   isUp(name: BackendName): boolean;
   /** For operators. */
-  states(): Readonly<Record<BackendName, BackendState>>;
+  states(): Readonly<Record<BackendName, BackendState>> & TokenEndpointState;
   close(): Promise<void>;
 }
 
@@ -42,7 +47,7 @@ const cacheEntries = 50_000;
 
 /** The three backends. Each has its own connections and circuit. */
 export function createBackends(settings: Settings, log: LogLines, options: OpeningOptions = {}): Backends {
-  const { open, close } = createBackendOpener(settings, log, options);
+  const { open, tokenEndpoint, close } = createBackendOpener(settings, log, options);
   const { meter = noMeter } = options;
   const countLookUp = meter.counter('device_messaging.cache.lookups');
   const types = createCache<TypeDefinition>(cacheEntries, (result) => countLookUp('types', result));
@@ -53,9 +58,8 @@ export function createBackends(settings: Settings, log: LogLines, options: Openi
     typeRegistry: open('typeRegistry', settings.typeRegistryUrl),
     principalManager: open('principalManager', settings.principalManagerUrl),
   };
-  const waitingFor = (name: BackendName) => backends[name].circuit.untilClosed();
-
-  const isUp = (name: BackendName) => backends[name].circuit.state() === 'closed';
+  const waitingFor = (name: BackendName) => backends[name].untilUp();
+  const isUp = (name: BackendName) => backends[name].isUp();
 
   async function allReady(needs: readonly BackendName[]): Promise<boolean> {
     for (;;) {
@@ -92,6 +96,7 @@ export function createBackends(settings: Settings, log: LogLines, options: Openi
       informationModel: backends.informationModel.state(),
       typeRegistry: { ...backends.typeRegistry.state(), cacheEntries: types.entries() },
       principalManager: { ...backends.principalManager.state(), cacheEntries: identities.entries() },
+      ...tokenEndpoint(),
     }),
     close,
   };

@@ -32,7 +32,7 @@ export interface Connections {
 /** Seven of eight, at least one. */
 const shareOfCallers = (connections: number): number => Math.max(1, connections - Math.ceil(connections / 8));
 
-export function createBulkhead(circuit: Circuit, connections: number): Bulkhead {
+export function createBulkhead(circuit: Pick<Circuit, 'state' | 'untilClosed'>, connections: number): Bulkhead {
   const all = createSemaphore(connections);
   const ofCallers = createSemaphore(shareOfCallers(connections));
   const freeAt = (backend: string) => `a free connection to ${backend}`;

@@ -3,12 +3,12 @@ import type { LogLines } from '../log/log.ts';
 import type { Troubles } from '../log/troubles.ts';
 import { type Meter, noMeter } from '../metrics/meter.ts';
 import { createCalls } from '../observing/calls.ts';
-import { type BackendKey, backendNames } from '../protocol/backendCalls.ts';
+import { backendNames } from '../protocol/backendCalls.ts';
 import { createAttempt } from './attempt.ts';
 import { createAccess, createOutcomeRecorder } from './attemptOutcome.ts';
-import { type Connections, createBulkhead } from './bulkhead.ts';
+import { createBulkhead } from './bulkhead.ts';
 import type { Call, Send } from './call.ts';
-import { type Circuit, createCircuit, type Outage } from './circuit.ts';
+import { type Circuit, createCircuit } from './circuit.ts';
 import { createDeadline } from './deadline.ts';
 import type { Health } from './healthProbe.ts';
 import { createOnceFor, type SendOnce } from './onceFor.ts';
@@ -16,6 +16,7 @@ import type { Redact } from './redaction.ts';
 import { createCallResults } from './response.ts';
 import { createBackOff, isHealthy, policy, retryAfterMs } from './retryPolicy.ts';
 import { createSending } from './sending.ts';
+import type { BackendState } from './state.ts';
 import type { TokenSource } from './token.ts';
 import { createTransport, TransportFailure } from './transport.ts';
 
@@ -25,18 +26,13 @@ export interface Backend {
   /** Calls with the token of a caller, whose answers say nothing about our own access (M2). */
   onceFor(token: string): SendOnce;
   readonly circuit: Circuit;
+  /** Whether calls of messages need not wait for the end of an outage, its own or that of the token endpoint. */
+  isUp(): boolean;
+  /** Undefined while it is up. Otherwise resolves with true when that may have changed, or with false when the service stops. */
+  untilUp(): Promise<boolean> | undefined;
   /** For operators. */
   state(): BackendState;
   close(): Promise<void>;
-}
-
-export interface BackendState {
-  readonly circuit: 'closed' | 'open';
-  /** While the circuit is open. */
-  readonly outage: Outage | undefined;
-  readonly connections: Connections;
-  /** Answers that are cached; undefined for a backend without a cache. */
-  readonly cacheEntries?: number | undefined;
 }
 
 export interface BackendSettings {
@@ -58,7 +54,7 @@ const probes = {
 } as const;
 
 interface BackendOptions {
-  readonly backend: BackendKey;
+  readonly backend: keyof typeof probes;
   readonly url: string;
   readonly tokens: TokenSource;
   readonly settings: BackendSettings;
@@ -78,7 +74,8 @@ export function createBackend(options: BackendOptions): Backend {
   const name = backendNames[backend];
   const { attemptTimeoutMs, maxAnswerBytes } = settings;
   const { adapter: network, close } = adapter ? { adapter, close: async () => {} } : createTransport(url, settings);
-  const attemptWith = (tokens: TokenSource) => createAttempt({ adapter: network, maxAnswerBytes, tokens, name });
+  const attemptWith = (tokens: Pick<TokenSource, 'renew'>) =>
+    createAttempt({ adapter: network, maxAnswerBytes, tokens, name });
   const attempt = attemptWith(tokens);
   const access = createAccess(name, troubles);
   const calls = createCalls(backend, url, meter);
@@ -91,14 +88,12 @@ export function createBackend(options: BackendOptions): Backend {
     onOpen: calls.out,
     async probe() {
       const deadline = createDeadline(attemptTimeoutMs / 1000);
-      const sentAt = performance.now();
       try {
+        const token = await tokens.token();
+        const sentAt = performance.now();
         // Without the bulkhead: calls that hang must not delay the probe.
-        const response = await attempt(
-          { method: 'GET', path: probes[backend], headers: {} },
-          attemptTimeoutMs,
-          deadline,
-        );
+        const request = { method: 'GET', path: probes[backend], headers: {} };
+        const response = await attempt(request, token, attemptTimeoutMs, deadline);
         calls.probed(response, sentAt);
         if (response instanceof TransportFailure) return unhealthy;
         access(response.status);
@@ -109,23 +104,32 @@ export function createBackend(options: BackendOptions): Backend {
     },
   });
 
-  const bulkhead = createBulkhead(circuit, settings.connections);
+  /** The calls of messages wait for both outages; those with the token of a caller only for that of the backend. */
+  const state = () => (tokens.isOut() ? 'open' : circuit.state());
+  const untilClosed = () => tokens.untilBack() ?? circuit.untilClosed();
+  const bulkhead = createBulkhead({ state, untilClosed }, settings.connections);
 
   return {
     bind: createSending({
       name,
       attemptTimeoutMs,
       maxAnswerBytes,
+      tokens,
       attempt,
       calls,
       recordOutcome: createOutcomeRecorder({ circuit, attemptTimeoutMs, access }),
       bulkhead,
-      retries: { circuit, backOff: createBackOff(random) },
+      retries: { circuit: { ...circuit, state }, backOff: createBackOff(random) },
       results: createCallResults(name, log, redact),
     }),
     onceFor: createOnceFor({ name, attemptTimeoutMs, attemptWith, calls, bulkhead, circuit }),
     circuit,
-    state: () => ({ circuit: circuit.state(), outage: circuit.outage(), connections: bulkhead.connections() }),
+    isUp: () => state() === 'closed',
+    untilUp: untilClosed,
+    state: () => ({
+      ...{ circuit: circuit.state(), outage: circuit.outage() },
+      ...{ connections: bulkhead.connections(), recent: calls.recent() },
+    }),
     async close() {
       circuit.close();
       await close();

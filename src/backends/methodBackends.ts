@@ -2,12 +2,12 @@ import type { LogLines } from '../log/log.ts';
 import { type Meter, noMeter } from '../metrics/meter.ts';
 import type { TypeRef } from '../protocol/fields.ts';
 import { withoutHosts } from '../text/hostNames.ts';
-import { type CommonSettings, createBackendOpener } from './backendOpener.ts';
+import { type CommonSettings, createBackendOpener, type TokenEndpointState } from './backendOpener.ts';
 import { createCache } from './cache.ts';
 import type { Call } from './call.ts';
-import type { BackendState } from './http.ts';
 import { type Lineage, lineages, type TypeMethods } from './methodDeclarations.ts';
 import { createObjectReader, type ReadObject } from './objectForCaller.ts';
+import type { BackendState } from './state.ts';
 
 /** The backend calls of the front door (M2). */
 export interface MethodBackends {
@@ -16,7 +16,7 @@ export interface MethodBackends {
   /** With the service's token, for the object's device; cached. */
   lineageOf(call: Call, model: string, type: TypeRef): Promise<Lineage>;
   /** For operators. */
-  states(): Readonly<Record<'informationModel' | 'typeRegistry', BackendState>>;
+  states(): Readonly<Record<'informationModel' | 'typeRegistry', BackendState>> & TokenEndpointState;
   close(): Promise<void>;
 }
 
@@ -36,7 +36,7 @@ export function createMethodBackends(
   amounts: () => object,
   meter: Meter = noMeter,
 ): MethodBackends {
-  const { open, redact, close } = createBackendOpener(settings, log, { secrets, amounts, meter });
+  const { open, tokenEndpoint, redact, close } = createBackendOpener(settings, log, { secrets, amounts, meter });
   const hosts = [settings.informationModelUrl, settings.typeRegistryUrl].map((url) => new URL(url).hostname);
   const countLookUp = meter.counter('device_messaging.cache.lookups');
   const types = createCache<TypeMethods>(cacheEntries, (result) => countLookUp('types', result));
@@ -51,6 +51,7 @@ export function createMethodBackends(
     states: () => ({
       informationModel: informationModel.state(),
       typeRegistry: { ...typeRegistry.state(), cacheEntries: types.entries() },
+      ...tokenEndpoint(),
     }),
     close,
   };

@@ -41,7 +41,7 @@ interface OnceForOptions {
   /** Of the backend, for `details`. */
   readonly name: string;
   readonly attemptTimeoutMs: number;
-  readonly attemptWith: (tokens: TokenSource) => Attempt;
+  readonly attemptWith: (tokens: Pick<TokenSource, 'renew'>) => Attempt;
   readonly calls: Pick<Calls, 'begin'>;
   readonly bulkhead: Pick<Bulkhead, 'enterAsCaller' | 'leaveAsCaller'>;
   readonly circuit: Circuit;
@@ -67,7 +67,7 @@ export function createOnceFor(options: OnceForOptions): (token: string) => SendO
         };
         const timeoutMs = Math.max(1, Math.min(attemptTimeoutMs, deadline.remaining()));
         recorded.sends();
-        const response = await attempt({ method, path, headers }, timeoutMs, deadline);
+        const response = await attempt({ method, path, headers }, token, timeoutMs, deadline);
         recorded.attempted(response, response instanceof TransportFailure || isPassing(response.status));
         recordOutcomeForCaller(circuit, response, subject);
         return response;

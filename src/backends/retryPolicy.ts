@@ -80,7 +80,7 @@ export interface Retries {
 }
 
 export interface RetriesOptions {
-  readonly circuit: Circuit;
+  readonly circuit: Pick<Circuit, 'state' | 'doubt' | 'untilAsked' | 'healthyProbes'>;
   readonly backOff: BackOff;
 }
 

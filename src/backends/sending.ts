@@ -1,14 +1,16 @@
 import type { Calls } from '../observing/calls.ts';
+import type { Step } from '../observing/course.ts';
 import { derivedId } from '../protocol/event.ts';
 import { Rejection } from '../protocol/rejection.ts';
 import type { Attempt, HttpResponse, Outgoing } from './attempt.ts';
 import type { RecordOutcome } from './attemptOutcome.ts';
 import type { Bulkhead } from './bulkhead.ts';
 import type { Call, Send } from './call.ts';
-import { Cancelled, timeoutExceeded } from './deadline.ts';
+import { Cancelled, type Deadline, timeoutExceeded } from './deadline.ts';
 import { deviceHeader, headerValue } from './percentEncoding.ts';
 import type { CallResults } from './response.ts';
 import { createRetries, hidesEffect, isPassing, type Retries, type RetriesOptions } from './retryPolicy.ts';
+import { NoAccessToken, type TokenSource } from './token.ts';
 import { TransportFailure } from './transport.ts';
 
 interface SendingOptions {
@@ -17,6 +19,7 @@ interface SendingOptions {
   /** Limit of one attempt; the message's deadline may be earlier. */
   readonly attemptTimeoutMs: number;
   readonly maxAnswerBytes: number;
+  readonly tokens: Pick<TokenSource, 'token' | 'isOut'>;
   readonly attempt: Attempt;
   readonly recordOutcome: RecordOutcome;
   readonly calls: Calls;
@@ -27,10 +30,21 @@ interface SendingOptions {
 
 /** Sends one message's calls to a backend, with retries (B4). */
 export function createSending(options: SendingOptions): (call: Call) => Send {
-  const { name, attemptTimeoutMs, maxAnswerBytes, attempt, recordOutcome, calls, bulkhead, results } = options;
+  const { name, attemptTimeoutMs, maxAnswerBytes, tokens, attempt, recordOutcome, calls, bulkhead, results } = options;
 
   const tooLarge = (operation: string) =>
     new Rejection('response_too_large', `${name}: ${operation} was answered with over ${maxAnswerBytes} bytes`);
+
+  /** Undefined when there is none: that says nothing about the backend. */
+  async function tokenOf(coming: Promise<string>, step: Step, deadline: Deadline): Promise<string | undefined> {
+    step.waitsFor = 'token';
+    try {
+      return await deadline.race(coming, `an access token for the ${name}`);
+    } catch (error) {
+      if (error instanceof NoAccessToken) return undefined;
+      throw error;
+    }
+  }
 
   return (call) => {
     const { deviceId, correlationId, course, deadline, idempotencySeed, onOutage } = call;
@@ -68,7 +82,7 @@ export function createSending(options: SendingOptions): (call: Call) => Send {
       const waitingFor = () => `the ${name} to ${operation}${failure && `; the last attempt ended with: ${failure}`}`;
 
       const waitsForCircuit = () => {
-        step.waitsFor = 'circuit';
+        step.waitsFor = tokens.isOut() ? 'token' : 'circuit';
         onOutage?.();
       };
       try {
@@ -76,15 +90,19 @@ export function createSending(options: SendingOptions): (call: Call) => Send {
           step.waitsFor = 'connection';
           const waiting = bulkhead.enter(deadline, waitingFor, waitsForCircuit);
           if (waiting !== undefined) await waiting;
-          let response: HttpResponse | TransportFailure;
+          let response: HttpResponse | TransportFailure | undefined;
           try {
             deadline.check();
+            const known = tokens.token();
+            const token = typeof known === 'string' ? known : await tokenOf(known, step, deadline);
             const timeoutMs = Math.min(attemptTimeoutMs, deadline.remaining());
             if (timeoutMs === 0) throw timeoutExceeded(waitingFor());
-            recorded.sends();
-            response = await attempt(outgoing, timeoutMs, deadline);
-            recorded.attempted(response, response instanceof TransportFailure || isPassing(response.status));
-            recordOutcome(response, deviceId, timeoutMs);
+            if (token !== undefined) {
+              recorded.sends();
+              response = await attempt(outgoing, token, timeoutMs, deadline);
+              recorded.attempted(response, response instanceof TransportFailure || isPassing(response.status));
+              recordOutcome(response, deviceId, timeoutMs);
+            }
           } catch (error) {
             throw error instanceof Rejection || error instanceof Cancelled ? error : results.incident(operation, error);
           } finally {
@@ -92,6 +110,11 @@ export function createSending(options: SendingOptions): (call: Call) => Send {
           }
 
           step.waitsFor = 'retry';
+          if (response === undefined) {
+            failure = 'no access token';
+            await retries().next(failure);
+            continue;
+          }
           if (response instanceof TransportFailure) {
             const { fault, sent } = response;
             if (fault === 'answer too large') throw tooLarge(operation);

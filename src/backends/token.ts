@@ -1,17 +1,36 @@
 import { Axios, type AxiosAdapter } from 'axios';
 import { z } from 'zod';
 import type { Troubles } from '../log/troubles.ts';
+import { type Meter, noMeter } from '../metrics/meter.ts';
+import { createRequestRecords } from '../observing/calls.ts';
+import { createRecentRequests } from '../observing/recentRequests.ts';
+import type { BackendState } from './state.ts';
+import { createTokenOutage } from './tokenOutage.ts';
 import { createTransport, TransportFailure } from './transport.ts';
+
+/** The token endpoint gives none. This says nothing about the backends. */
+export class NoAccessToken extends Error {
+  override readonly name = 'NoAccessToken';
+}
 
 /** The source of the bearer tokens for backend calls. */
 export interface TokenSource {
   /**
    * The current token; a promise only while there is none.
-   * @throws TransportFailure `no access token`
+   * @throws NoAccessToken
    */
   token(): string | Promise<string>;
-  /** A token to replace one that a backend refused. It may be the same token. */
+  /**
+   * A token to replace one that a backend refused. It may be the same token.
+   * @throws NoAccessToken
+   */
   renew(refused: string): Promise<string>;
+  /** There is no token, and the endpoint gives none: calls wait (D317). */
+  isOut(): boolean;
+  /** Undefined unless it is out. Otherwise resolves with true when there is a token, or with false when the service stops. */
+  untilBack(): Promise<boolean> | undefined;
+  /** Of the endpoint, for operators; undefined when there is none. */
+  state(): BackendState | undefined;
   close(): Promise<void>;
 }
 
@@ -19,6 +38,9 @@ export interface TokenSource {
 export const staticToken = (token: string): TokenSource => ({
   token: () => token,
   renew: async () => token,
+  isOut: () => false,
+  untilBack: () => undefined,
+  state: () => undefined,
   close: async () => {},
 });
 
@@ -30,6 +52,7 @@ interface ClientCredentials {
   readonly scope: string;
   readonly timeoutMs: number;
   readonly troubles: Troubles;
+  readonly meter?: Meter | undefined;
   /** Replaces the network. */
   readonly adapter?: AxiosAdapter | undefined;
 }
@@ -47,7 +70,7 @@ const source = 'token endpoint';
 
 /** Tokens from an OAuth2 token endpoint (client credentials). At most one request runs at a time. */
 export function clientCredentials(options: ClientCredentials): TokenSource {
-  const { tokenUrl, clientId, clientSecret, scope, timeoutMs, troubles } = options;
+  const { tokenUrl, clientId, clientSecret, scope, timeoutMs, troubles, meter = noMeter } = options;
   const { origin, pathname, search } = new URL(tokenUrl);
   const { adapter, close } = options.adapter
     ? { adapter: options.adapter, close: async () => {} }
@@ -63,20 +86,42 @@ export function clientCredentials(options: ClientCredentials): TokenSource {
   let current: { readonly token: string; readonly expires: number } | undefined;
   let nextRenewal = 0;
   let pending: Promise<string> | undefined;
+  const records = createRequestRecords('tokenEndpoint', meter);
+  const requests = createRecentRequests();
+  const outage = createTokenOutage(records.out);
+  const hasToken = () => current !== undefined && performance.now() < current.expires;
+
+  async function post() {
+    if (outage.now() !== undefined) records.repeated();
+    const sent = requests.begin();
+    const measure = (end: Parameters<typeof records.measure>[2]) =>
+      records.measure('fetch token', 'POST', end, requests.ended(sent));
+    try {
+      const response = await axios.request<Buffer>({
+        method: 'POST',
+        url: pathname + search,
+        data: form,
+        timeout: timeoutMs,
+        headers: { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json' },
+      });
+      measure(response);
+      return response;
+    } catch (error) {
+      if (error instanceof TransportFailure) measure(error);
+      throw error;
+    } finally {
+      requests.dropped(sent);
+    }
+  }
 
   async function request(): Promise<string> {
-    const { status, data } = await axios.request<Buffer>({
-      method: 'POST',
-      url: pathname + search,
-      data: form,
-      timeout: timeoutMs,
-      headers: { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json' },
-    });
-    if (status !== 200) throw new Error(`the token endpoint answered with HTTP ${status}`);
+    const { status, data } = await post();
+    if (status !== 200) throw new Refused(status);
     const { access_token: token, expires_in: seconds } = answer.parse(JSON.parse(data.toString()));
     const now = performance.now();
     current = { token, expires: now + seconds * 1000 };
     nextRenewal = now + seconds * 1000 * renewAt;
+    outage.over();
     troubles.over(source, 'there is an access token for the backends', {});
     return token;
   }
@@ -91,7 +136,8 @@ export function clientCredentials(options: ClientCredentials): TokenSource {
         // It lasts until there is a token, also while no call needs one.
         const still = () => ({});
         troubles.met(source, { level: 'warn', message: 'no access token for the backends', fields, still });
-        throw new TransportFailure('no access token', false);
+        outage.begin(failureOf(error));
+        throw new NoAccessToken('no access token');
       })
       .finally(() => {
         pending = undefined;
@@ -99,17 +145,54 @@ export function clientCredentials(options: ClientCredentials): TokenSource {
     return pending;
   }
 
+  const isOut = () => outage.now() !== undefined && !hasToken();
+  const probe = async () => ({
+    healthy: await fetchToken().then(
+      () => true,
+      () => false,
+    ),
+    retryAfterMs: 0,
+  });
+
   return {
     token() {
-      const now = performance.now();
-      if (current === undefined || now >= current.expires) return fetchToken();
+      if (current === undefined || !hasToken()) return fetchToken();
       // The current token is still valid: no call waits for the next one, and a failure to get it is retried later.
-      if (now >= nextRenewal && pending === undefined) fetchToken().catch(() => undefined);
+      if (performance.now() >= nextRenewal && pending === undefined) fetchToken().catch(() => undefined);
       return current.token;
     },
     async renew(refused) {
       return current !== undefined && current.token !== refused ? current.token : fetchToken();
     },
-    close,
+    isOut,
+    untilBack: () => (isOut() ? outage.untilOver(probe) : undefined),
+    state() {
+      return {
+        circuit: outage.now() ? 'open' : 'closed',
+        outage: outage.now(),
+        connections: { inUse: requests.underWay(), waiting: 0 },
+        recent: requests.recent(),
+      };
+    },
+    async close() {
+      outage.close();
+      await close();
+    },
   };
+}
+
+/** The endpoint has answered, but not with a token. */
+class Refused extends Error {
+  readonly status: number;
+
+  constructor(status: number) {
+    super(`the token endpoint answered with HTTP ${status}`);
+    this.status = status;
+  }
+}
+
+/** For operators: as the failures of backends are told. */
+function failureOf(error: unknown): string {
+  if (error instanceof TransportFailure) return error.fault;
+  return error instanceof Refused ? `HTTP ${error.status}` : 'unreadable answer';
 }

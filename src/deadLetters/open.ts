@@ -1,8 +1,12 @@
 import type { LogLines } from '../log/log.ts';
+import { noMeter } from '../metrics/meter.ts';
+import { createStoreRecords } from '../observing/stores.ts';
 import type { Settings } from '../settings/config.ts';
-import { connectionOf } from '../settings/derived.ts';
+import { connectionOf, placeOf } from '../settings/derived.ts';
 import { directoriesOf } from '../settings/directories.ts';
 import { letterCounts } from '../settings/groups/constants.ts';
+import { createAskStore } from '../storage/askStore.ts';
+import { askedPlace } from './askedPlace.ts';
 import { createDirectory } from './directory.ts';
 import { createDeadLetters, type DeadLetters } from './store.ts';
 
@@ -12,14 +16,17 @@ const dayMs = 24 * 60 * 60_000;
 export function openDeadLetters(
   { data, store, deadLetters }: Pick<Settings, 'data' | 'store' | 'deadLetters'>,
   log: Pick<LogLines, 'warn'>,
+  records = createStoreRecords(noMeter),
 ): DeadLetters {
+  const ask = createAskStore('deadLetters', placeOf(deadLetters, store, 'DEAD_LETTERS'), records);
   const { container, maxBytes, retentionDays } = deadLetters;
 
-  async function open() {
+  async function openPlain() {
     if (store.kind !== 'blob') return createDirectory(directoriesOf(data).deadLetters);
     const { createBlobs } = await import('./blobs.ts');
     return createBlobs({ container, connectionString: connectionOf(deadLetters, store) });
   }
+  const open = async () => askedPlace(await openPlain(), ask);
   const deviceBytes = (maxBytes * letterCounts.deviceLetters) / letterCounts.maxLetters; // D280
   const limits = { ...letterCounts, deviceBytes, maxBytes, retentionMs: retentionDays * dayMs };
   return createDeadLetters({ open, limits, log, now: Date.now });

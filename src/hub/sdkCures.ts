@@ -17,6 +17,7 @@ export function cureHubSdks(): void {
   mendConnections();
   breakErrorCycles();
   failSendsOfClosedConnections();
+  keepSocketErrors();
   poolFrameBuffers();
   boundDecoding({ message: messageOfReading, frames: framesOfReading });
   boundDecoding({ message: messageOfReplies, frames: framesOfReplies });
@@ -113,6 +114,32 @@ function failSendsOfClosedConnections(): void {
 /** The state machine of the client's connection. */
 interface ConnectionStates {
   on(event: 'transition', listener: (change: { fromState: string; toState: string }) => void): void;
+}
+
+/**
+ * The service client only says that it is not connected, whatever kept it from connecting. This adds the error of the socket,
+ * as its cause: an unknown host, a certificate that is not trusted.
+ */
+function keepSocketErrors(): void {
+  const connect = AmqpConnection.prototype.connect;
+  if (connect.name === 'connectTelling') return;
+  AmqpConnection.prototype.connect = function connectTelling(this: AmqpConnection, config, done) {
+    let cause: Error | undefined;
+    connect.call(this, config, (error, result) => {
+      if (error && cause) Object.assign(error, { amqpError: cause });
+      done(error, result);
+    });
+    const inner: SocketOwner = Reflect.get(this, '_rheaConnection');
+    // Before the client, which forgets it.
+    inner.prependListener('disconnected', ({ error }) => {
+      cause = error;
+    });
+  };
+}
+
+/** The connection in the client’s AMQP library. */
+interface SocketOwner {
+  prependListener(event: 'disconnected', listener: (context: { error?: Error }) => void): void;
 }
 
 /**

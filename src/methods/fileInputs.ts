@@ -3,6 +3,7 @@ import type { DeclaredInputs } from '../backends/methodDeclarations.ts';
 import { atMost } from '../concurrency/atMost.ts';
 import type { FileStorage, SignedFile, SignResult } from '../hub/methods/fileStorage.ts';
 import { quoted } from '../protocol/details.ts';
+import type { StorageError } from '../storage/storageCalls.ts';
 import type { Span } from '../tracing/span.ts';
 import { Failure } from './failure.ts';
 import { tenantFolder } from './fileName.ts';
@@ -31,7 +32,7 @@ interface FileInputsOptions {
   readonly storage: FileStorage | undefined;
   /** Claim with the folder of the caller's files; empty: all callers share the container. */
   readonly tenantClaim: string;
-  readonly onOutage: (cause: string) => void;
+  readonly onOutage: (error: StorageError) => void;
 }
 
 /** Added to the time-out of the invocation, for clocks that differ. */
@@ -61,9 +62,9 @@ export function createFileInputs({ storage, tenantClaim, onOutage }: FileInputsO
       case 'changed_name':
         throw new Failure('invalid_request', `input ${quoted(input)} must be a file name without . or .. segments`);
       case 'unavailable': {
-        onOutage(result.cause);
+        onOutage(result.error);
         const detail = 'the file storage is unavailable; nothing was invoked, repeat it later';
-        throw new Failure('storage_unavailable', detail, { retryAfter: 5, fields: { cause: result.cause } });
+        throw new Failure('storage_unavailable', detail, { retryAfter: 5, fields: { cause: result.error.said } });
       }
     }
   }

@@ -13,14 +13,16 @@ import { createTroubles } from '../log/troubles.ts';
 import { openMetrics } from '../metrics/exposition.ts';
 import { namesIn } from '../metrics/metrics.ts';
 import { createInvocations } from '../observing/invocations.ts';
+import { createStoreRecords } from '../observing/stores.ts';
 import { observeBackends } from '../operations/backendGauges.ts';
 import { thisBuild } from '../operations/build.ts';
 import { openAdmin } from '../operations/openAdmin.ts';
 import { tapRoute } from '../operations/tapRoute.ts';
 import type { MethodsSettings } from '../settings/config.ts';
-import { connectionOf, healthAddress } from '../settings/derived.ts';
+import { connectionOf, healthAddress, placeOf } from '../settings/derived.ts';
 import { invocationLimits, mostBodies } from '../settings/groups/constants.ts';
 import { secretsOf } from '../settings/secrets.ts';
+import { storeFailureOf } from '../storage/storeFailure.ts';
 import { createTaps } from '../tap/taps.ts';
 import type { Traces } from '../tracing/span.ts';
 import { frontDoorRoutes } from './adminRoutes.ts';
@@ -30,6 +32,7 @@ import { drain } from './drain.ts';
 import { createFileInputs } from './fileInputs.ts';
 import { createInvoke } from './invoke.ts';
 import { contract } from './openapi.ts';
+import { recordedFiles } from './recordedFiles.ts';
 import { createRequestHandler } from './requestHandler.ts';
 import { createServer } from './server.ts';
 
@@ -70,11 +73,15 @@ export async function startFrontDoor(
   const backendLog = withFields(log, { part: 'backends' });
   const backends = createMethodBackends(settings.backends, backendLog, secretsOf(settings), amounts, meter);
   const access = createHubAccess(directMethods, log, troubles);
+  const storage = await openStorage(settings);
+  const filesPlace = placeOf(settings.files, { kind: 'blob' }, 'METHODS_FILES');
   const fileInputs = createFileInputs({
-    storage: await openStorage(settings),
+    storage: storage && recordedFiles(storage, filesPlace, createStoreRecords(meter)),
     tenantClaim: settings.files.tenantClaim,
-    onOutage: (cause) =>
-      troubles.met('storage', { level: 'error', message: 'the file storage is unavailable', fields: { cause } }),
+    onOutage(error) {
+      const fields = { cause: error.said, ...storeFailureOf(error, filesPlace)?.diagnosis };
+      troubles.met('storage', { level: 'error', message: 'the file storage is unavailable', fields });
+    },
   });
   const invoke = createInvoke({
     backends,

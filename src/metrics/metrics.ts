@@ -6,6 +6,7 @@ import { methodMetrics } from './declared/methods.ts';
 import { partitionMetrics } from './declared/partitions.ts';
 import { readingMetrics } from './declared/reading.ts';
 import { replyMetrics } from './declared/replies.ts';
+import { storeMetrics } from './declared/stores.ts';
 
 /** Every metric, by chapter of `docs/metrics.md`. The names are an interface: dashboards and alerts use them (D95). */
 export const chapters = {
@@ -13,6 +14,7 @@ export const chapters = {
   Replies: replyMetrics,
   Partitions: { ...partitionMetrics, ...readingMetrics },
   Backends: backendMetrics,
+  Stores: storeMetrics,
   'Remote methods, at the front door': methodMetrics,
   Process: processMetrics,
 } as const;
@@ -24,6 +26,7 @@ export const metrics = {
   ...partitionMetrics,
   ...readingMetrics,
   ...backendMetrics,
+  ...storeMetrics,
   ...methodMetrics,
   ...processMetrics,
 } as const;
@@ -35,7 +38,12 @@ const namesOf = <M extends object>(own: M) => Object.keys(own) as MetricName[];
 /** Which program has which metrics. */
 export const namesIn = {
   service: namesOf(metrics).filter((name) => !Object.hasOwn(methodMetrics, name)),
-  methods: [...namesOf(backendMetrics), ...namesOf(methodMetrics), ...namesOf(processMetrics)],
+  methods: [
+    ...namesOf(backendMetrics),
+    ...namesOf(storeMetrics),
+    ...namesOf(methodMetrics),
+    ...namesOf(processMetrics),
+  ],
 };
 
 /** Of the program that has no other names. */

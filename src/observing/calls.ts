@@ -10,10 +10,13 @@ import {
 import { Rejection } from '../protocol/rejection.ts';
 import type { Attributes, SpanError } from '../tracing/span.ts';
 import { beginStep, type Course, type Step } from './course.ts';
+import { createRecentRequests, type Recent } from './recentRequests.ts';
 
 /** Records the calls to one backend: metrics, a span and a step each, and what followers are told of each attempt. */
 export interface Calls {
   begin(course: Course, request: Request): CallCourse;
+  /** How they went lately, for operators; without probes. */
+  recent(): Recent;
   /** @param beganAt as `performance.now()` */
   probed(end: AttemptEnd, beganAt: number): void;
   /** The circuit has opened. */
@@ -42,22 +45,33 @@ interface Request {
 }
 
 /** A response, or why there was none. */
+type RequestEnd = { readonly status: number } | { readonly fault: TransportFault };
 type AttemptEnd =
   | { readonly status: number; readonly data: Buffer; readonly token: string }
   | { readonly fault: TransportFault };
 
-/** @param url of the backend */
-export function createCalls(backend: BackendKey, url: string, meter: Meter): Calls {
+/** Counts what happens to one backend, and how long each request to it takes. */
+export function createRequestRecords(backend: BackendKey, meter: Meter) {
   const record = meter.histogram('http.client.request.duration');
   const countRetry = meter.counter('device_messaging.backend.retries');
   const countOutage = meter.counter('device_messaging.backend.outages');
+
+  return {
+    measure(operation: Operation | 'probe', method: Method, end: RequestEnd, ms: number): void {
+      if ('fault' in end) record(ms / 1000, backend, operation, method, '', end.fault);
+      else record(ms / 1000, backend, operation, method, statusValue(end.status), '');
+    },
+    repeated: () => countRetry(backend),
+    out: () => countOutage(backend),
+  };
+}
+
+/** @param url of the backend */
+export function createCalls(backend: BackendKey, url: string, meter: Meter): Calls {
+  const { measure, repeated, out } = createRequestRecords(backend, meter);
+  const requests = createRecentRequests();
   const name = backendNames[backend];
   const server = serverOf(url);
-
-  function measure(operation: Operation | 'probe', method: Method, end: AttemptEnd, ms: number) {
-    if ('fault' in end) record(ms / 1000, backend, operation, method, '', end.fault);
-    else record(ms / 1000, backend, operation, method, statusValue(end.status), '');
-  }
 
   return {
     begin(course, request) {
@@ -74,7 +88,7 @@ export function createCalls(backend: BackendKey, url: string, meter: Meter): Cal
         'svc.backend': name,
       });
       let attempts = 0;
-      let sentAt = 0;
+      let sent: ReturnType<typeof requests.begin> | undefined;
       let last: AttemptEnd | undefined;
       let thrown: string | undefined;
 
@@ -84,13 +98,13 @@ export function createCalls(backend: BackendKey, url: string, meter: Meter): Cal
         sends() {
           attempts += 1;
           own.attempts += 1;
-          if (attempts > 1) countRetry(backend);
+          if (attempts > 1) repeated();
           step.waitsFor = 'answer';
-          sentAt = performance.now();
+          sent = requests.begin();
         },
         attempted(end, mayPass) {
           last = end;
-          const ms = performance.now() - sentAt;
+          const ms = sent ? requests.ended(sent) : 0;
           measure(operation, method, end, ms);
           if (tell) {
             const told = { backend: name, operation, attempt: attempts, ms: Math.round(ms), method, path };
@@ -106,12 +120,14 @@ export function createCalls(backend: BackendKey, url: string, meter: Meter): Cal
         ended() {
           own.ms += performance.now() - step.since;
           course.open.delete(step);
+          if (sent) requests.dropped(sent);
           span?.end(attributesAtEnd(last, attempts), spanErrorOf(last, thrown, request.expect));
         },
       };
     },
     probed: (end, beganAt) => measure('probe', 'GET', end, performance.now() - beganAt),
-    out: () => countOutage(backend),
+    out,
+    recent: requests.recent,
   };
 }
 

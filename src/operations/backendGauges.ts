@@ -1,14 +1,15 @@
-import type { BackendName } from '../backends/backends.ts';
-import type { BackendState } from '../backends/http.ts';
+import type { BackendState } from '../backends/state.ts';
 import type { Meter } from '../metrics/meter.ts';
+import type { BackendKey } from '../protocol/backendCalls.ts';
 
-type States = Readonly<Partial<Record<BackendName, BackendState>>>;
+type States = Readonly<Partial<Record<BackendKey, BackendState>>>;
 
-const cacheOf = { informationModel: undefined, typeRegistry: 'types', principalManager: 'identities' } as const;
+const caches = { typeRegistry: 'types', principalManager: 'identities' } as const;
+const cacheOf = { informationModel: undefined, tokenEndpoint: undefined, ...caches };
 
 /** Registers the metrics that are read from the state of the backends that a program has. */
 export function observeBackends(meter: Meter, states: () => States): void {
-  const each = () => Object.entries(states()) as [BackendName, BackendState][];
+  const each = () => Object.entries(states()) as [BackendKey, BackendState][];
 
   meter.observe('device_messaging.backend.out', () =>
     each().map(([name, { circuit }]) => [circuit === 'open' ? 1 : 0, name] as const),

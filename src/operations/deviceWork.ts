@@ -12,6 +12,7 @@ export function shownWork(
   notFetching: ReadonlySet<string>,
 ) {
   const out = needs.filter((name) => backends[name as BackendName]?.circuit === 'open');
+  const hasTokens = backends.tokenEndpoint?.circuit !== 'open';
   const doing = steps.map((step) => ({ waitsFor: inWords(step), ...ageOf(step.since) }));
   return {
     device,
@@ -19,21 +20,23 @@ export function shownWork(
     messages,
     oldest: { sequenceNumber, readAt: shownTime(readAt), seconds: secondsSince(readAt) },
     state,
-    waitsFor: doing.length > 0 ? doing.map(({ waitsFor }) => waitsFor).join('; ') : waits(state, out),
+    waitsFor: doing.length > 0 ? doing.map(({ waitsFor }) => waitsFor).join('; ') : waits(state, out, hasTokens),
     ...(begunAt !== undefined && { begun: ageOf(begunAt) }),
     ...(doing.length > 0 && { steps: doing }),
     ...(notFetching.has(device) && { doesNotFetch: true }),
   };
 }
 
-function waits(state: Work['state'], out: readonly string[]): string {
+function waits(state: Work['state'], out: readonly string[], hasTokens: boolean): string {
   switch (state) {
     case 'in flight':
       return 'nothing: it is being handled';
     case 'waits for room':
       return 'room: too many messages are in flight (DELIVERY_MAX_MESSAGES, DELIVERY_MAX_BYTES)';
     case 'waits for backends':
-      return `a backend that is out: ${out.join(', ')}`;
+      return hasTokens || out.length > 0
+        ? `a backend that is out: ${out.join(', ')}`
+        : 'an access token for the backends: the token endpoint is out (BACKENDS_TOKEN_URL)';
     case 'waits for its turn':
       return 'its turn: it may have ended the process before (G4)';
   }
@@ -55,6 +58,7 @@ const replyWaits: Readonly<Record<string, string>> = {
 const callWaits: Readonly<Record<string, string>> = {
   connection: 'a free connection to the',
   circuit: 'the end of the outage of the',
+  token: 'an access token for the',
   answer: 'an answer of the',
   retry: 'the next attempt at the',
 };

@@ -10,9 +10,11 @@ import { cureHubSdks } from '../hub/sdkCures.ts';
 import type { Log } from '../log/log.ts';
 import { createTroubles } from '../log/troubles.ts';
 import { type Meter, noMeter } from '../metrics/meter.ts';
+import { createStoreRecords, type StoreRecords } from '../observing/stores.ts';
 import type { Settings } from '../settings/config.ts';
 import { messageLimits, timing } from '../settings/groups/constants.ts';
 import { secretsOf } from '../settings/secrets.ts';
+import { toldOf } from '../storage/storeFailure.ts';
 import type { Taps } from '../tap/taps.ts';
 import type { Traces } from '../tracing/span.ts';
 
@@ -35,6 +37,8 @@ export interface HandlingOptions {
   /** For the log while something is wrong: how much waits. */
   readonly amounts?: () => object;
   readonly meter?: Meter;
+  /** What is asked of stores is recorded there. */
+  readonly stores?: StoreRecords;
   /** Closed with the rest. */
   readonly traces?: Traces | undefined;
   /** Who follows which devices; nobody when omitted. */
@@ -45,9 +49,10 @@ export interface HandlingOptions {
 
 export function createHandling(settings: Settings, log: Log, options: HandlingOptions = {}): Handling {
   const {
-    deadLetters = openDeadLetters(settings, log),
-    amounts,
     meter = noMeter,
+    stores = createStoreRecords(meter),
+    deadLetters = openDeadLetters(settings, log, stores),
+    amounts,
     traces,
     taps,
     beforeEffect,
@@ -64,7 +69,7 @@ export function createHandling(settings: Settings, log: Log, options: HandlingOp
   const replySettings = { ...settings.replies, maxWaitSeconds: timing.replySeconds };
   const replies = createReplies(replySettings, newClient, log, troubles, meter);
   const tidying = setInterval(() => {
-    deadLetters.tidy().catch((error) => log.warn({ err: error }, 'dead letters cannot be tidied up'));
+    deadLetters.tidy().catch((error) => log.warn({ err: error, ...toldOf(error) }, 'dead letters cannot be tidied up'));
   }, tidyEveryMs).unref();
   const dispatch = createDispatch({
     ...{ backends, sender: replies.sender, meter, deadLetters, log, traces, taps, beforeEffect },

@@ -4,7 +4,14 @@ import { switchLevelOnSignal } from 'telemetry/levelSwitch.ts';
 import type { Message } from '../log/events.ts';
 import { createLog, type Log } from '../log/log.ts';
 import { thisBuild } from '../operations/build.ts';
-import { ConfigurationError, type MethodsSettings, type Settings, settingDocs } from '../settings/config.ts';
+import {
+  ConfigurationError,
+  configDirectory,
+  fileEffect,
+  type MethodsSettings,
+  type Settings,
+  settingDocs,
+} from '../settings/config.ts';
 import { proxyVariables } from '../settings/proxies.ts';
 import { redactedSettings } from '../settings/redacted.ts';
 import { secretsOf } from '../settings/secrets.ts';
@@ -45,7 +52,8 @@ export async function runProgram<S extends Settings | MethodsSettings>(program: 
 
   switchLevelOnSignal(process, log);
   const build = thisBuild(process.env);
-  log.info({ ...build, settings: redactedSettings(settings) }, 'starting');
+  const settingsFile = fileEffect(process.env, configDirectory, settings);
+  log.info({ ...build, settingsFile, settings: redactedSettings(settings) }, 'starting');
   const variables = settingDocs().map(({ env }) => env);
   for (const unused of [...unknownVariables(process.env, variables), ...proxyVariables(process.env)])
     log.warn(unused, 'environment variable is no setting');

@@ -12,6 +12,7 @@ import { createConsumer } from '../hub/reading/consumer.ts';
 import { openStore } from '../hub/stores/openStore.ts';
 import type { Log } from '../log/log.ts';
 import { type Metrics, openMetrics } from '../metrics/exposition.ts';
+import { createStoreRecords } from '../observing/stores.ts';
 import { thisBuild } from '../operations/build.ts';
 import { observeService } from '../operations/gauges.ts';
 import { openAdmin } from '../operations/openAdmin.ts';
@@ -61,9 +62,11 @@ export async function startService(
   const hubName = /EntityPath=([^;]+)/.exec(hub.eventsConnectionString)?.[1] ?? '';
   const { meter } = metrics;
   const amounts = () => ({ waiting: consumer.waiting() });
+  const stores = createStoreRecords(meter);
   const handling = createHandling(settings, log, {
     amounts,
     meter,
+    stores,
     traces,
     taps,
     beforeEffect: () => standstill.look(),
@@ -86,7 +89,7 @@ export async function startService(
     roundMs: roundMs(timing.expirySeconds),
     answerMs: 20_000,
     balance: balanceLimits(timing.expirySeconds * 1000, delivery.drainSeconds * 1000),
-    store: await openStore(settings),
+    store: await openStore(settings, stores),
     log,
     meter,
     taps,

@@ -1,8 +1,9 @@
-/** The backends: by their keys in fields and attributes, their names in texts. */
+/** The backends, and what gives the tokens for them: by their keys in fields and attributes, their names in texts. */
 export const backendNames = {
   informationModel: 'information model',
   typeRegistry: 'type registry',
   principalManager: 'principal manager',
+  tokenEndpoint: 'token endpoint',
 } as const;
 
 export type BackendKey = keyof typeof backendNames;
@@ -21,6 +22,7 @@ export const operations = [
   'resolve identity',
   'update identity',
   'delete identity',
+  'fetch token',
 ] as const;
 
 export type Operation = (typeof operations)[number];
@@ -35,7 +37,6 @@ export const transportFaults = [
   'no connection',
   'connection lost',
   'no answer in time',
-  'no access token',
   'answer too large',
 ] as const;
 

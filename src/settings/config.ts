@@ -1,10 +1,10 @@
-import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import convict from 'convict';
 import { disagreements, methodsDisagreements } from './agreements.ts';
 import { home } from './home.ts';
 import { quotedVariables, withoutQuotes } from './quoted.ts';
 import { everySetting, type MethodsSettings, methodsSchema, type Settings, schema } from './schema.ts';
+import { type FileValues, readSettingsFile, settingsFileOf, valueIn } from './settingsFile.ts';
 
 export type { MethodsSettings, Settings } from './schema.ts';
 
@@ -20,8 +20,8 @@ export class ConfigurationError extends Error {
 }
 
 /**
- * Reads the settings of the service: defaults, then the file of the environment (`config/<NODE_ENV>.json`, or
- * `CONFIG_FILE`), then environment variables. An empty variable counts as not set.
+ * Reads the settings of the service: defaults, then the file of the environment (`config/<NODE_ENV>.json`, that of
+ * production when `NODE_ENV` is not set, or `CONFIG_FILE`), then environment variables. An empty variable counts as not set.
  * @param directory holds the files of the environments
  * @throws ConfigurationError with all problems
  */
@@ -56,13 +56,13 @@ function loaded<S>(
   directory: string,
   disagree: (settings: S) => string[],
 ): S {
-  const { NODE_ENV: environment = 'development', CONFIG_FILE: configFile } = given(env);
   const problems: string[] = [];
-  const file = configFile ?? `${directory}/${environment}.json`;
-  if (configFile !== undefined || existsSync(file)) {
-    const values = readFile(file, problems);
+  const file = settingsFileOf(given(env), directory);
+  if (file !== undefined) {
+    const values = readSettingsFile(file, problems);
     for (const path of secretPaths()) {
-      if (has(values, path)) problems.push(`${path} is a secret: set ${envOf(path)} and remove it from ${file}`);
+      if (valueIn(values, path) !== undefined)
+        problems.push(`${path} is a secret: set ${envOf(path)} and remove it from ${file}`);
     }
     if (problems.length === 0) config.load(withoutOthers(values, own));
   }
@@ -80,7 +80,7 @@ function loaded<S>(
 }
 
 /** Without the settings that only the other program reads: both can share one file. */
-function withoutOthers(values: Record<string, unknown>, own: Groups): object {
+function withoutOthers(values: FileValues, own: Groups): object {
   const every: Groups = everySetting;
   const isOthers = (group: string, name: string) =>
     own[group]?.[name] === undefined && every[group]?.[name] !== undefined;
@@ -96,6 +96,27 @@ function withoutOthers(values: Record<string, unknown>, own: Groups): object {
 
 /** The directory of the environments' files. */
 export const configDirectory = join(home, 'config');
+
+/** The file that was read, and which settings it changed. */
+interface FileEffect {
+  readonly path: string;
+  /** Variables of the settings that would be different without the file. */
+  readonly changed: readonly string[];
+}
+
+/** What the file has done to a program's settings, for the first line of the log; undefined when there is no file. */
+export function fileEffect(env: NodeJS.ProcessEnv, directory: string, of: object): FileEffect | undefined {
+  const given = notEmpty(env);
+  const path = settingsFileOf(given, directory);
+  if (path === undefined) return undefined;
+  const values = readSettingsFile(path, []);
+  const changed = settingDocs().filter((setting) => {
+    const value = valueIn(values, setting.path);
+    const isRead = valueIn({ ...of }, setting.path) !== undefined;
+    return isRead && value !== undefined && given[setting.env] === undefined && String(value) !== setting.default;
+  });
+  return { path, changed: changed.map(({ env }) => env) };
+}
 
 /** One setting for the documentation. */
 export interface SettingDoc {
@@ -129,23 +150,4 @@ function named(problem: string): string {
   return env === undefined
     ? problem
     : `${env}${problem.slice(path.length).replace(/: value was "\[Sensitive\]"$/, '')} (${path})`;
-}
-
-function readFile(file: string, problems: string[]): Record<string, unknown> {
-  try {
-    const values: unknown = JSON.parse(readFileSync(file, 'utf8'));
-    if (typeof values === 'object' && values !== null && !Array.isArray(values)) return { ...values };
-    problems.push(`${file} must hold a JSON object`);
-  } catch (error) {
-    problems.push(
-      `${file} cannot be read as JSON: ${error instanceof SyntaxError ? 'not well-formed' : (error as Error).message}`,
-    );
-  }
-  return {};
-}
-
-function has(values: Record<string, unknown>, path: string): boolean {
-  const [group = '', name = ''] = path.split('.');
-  const members = values[group];
-  return typeof members === 'object' && members !== null && name in members;
 }

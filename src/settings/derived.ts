@@ -1,5 +1,4 @@
 import { roundsInExpiry } from './groups/constants.ts';
-
 import type { Settings } from './schema.ts';
 
 /** Values that follow from settings and constants (D66). */
@@ -9,6 +8,22 @@ export const connectionOf = (
   own: Settings['checkpoints'],
   store: Pick<Settings['store'], 'connectionString'>,
 ): string => own.connectionString || store.connectionString;
+
+/**
+ * Where it is, for operators.
+ * @param name the beginning of its own settings
+ */
+export const placeOf = (
+  own: Pick<Settings['checkpoints'], 'connectionString'>,
+  { kind }: Pick<Settings['store'], 'kind'>,
+  name: 'CHECKPOINTS' | 'DEAD_LETTERS' | 'METHODS_FILES',
+): { readonly setting: string; readonly containerSetting?: string } =>
+  kind === 'file'
+    ? { setting: 'DATA_DIRECTORY' }
+    : {
+        setting: own.connectionString === '' ? 'STORE_CONNECTION_STRING' : `${name}_CONNECTION_STRING`,
+        containerSetting: `${name}_CONTAINER`,
+      };
 
 interface Room {
   readonly maxMessages: number;

@@ -9,11 +9,29 @@ export interface CallLimits {
   readonly pauseMs: number;
 }
 
+/** An account has refused, or has not answered. The message has no request, which has tokens (G5). */
+export class StorageError extends Error {
+  override readonly name = 'StorageError';
+  /** HTTP status; undefined without an answer. */
+  readonly status: number | undefined;
+  readonly code: string;
+  /** Status and code. */
+  readonly said: string;
+
+  constructor(what: string, status: number | undefined, code: string) {
+    const said = [status, code].join(' ').trim();
+    super(`${what} failed: ${said}`);
+    this.status = status;
+    this.code = code;
+    this.said = said;
+  }
+}
+
 /** Calls to one container, with retries and time-outs. */
 export interface StorageCalls {
   /**
    * Ends before `by` (as `performance.now()`).
-   * @throws Error with the operation and the reason, without the request, which has tokens (G5)
+   * @throws StorageError with the operation and the reason
    */
   attempt<T>(what: string, by: number, once: (abortSignal: AbortSignal) => Promise<T>): Promise<T>;
   /** A key without the right to create containers suffices when the container exists. */
@@ -38,7 +56,7 @@ export function createStorageCalls(container: ContainerClient, storage: string, 
         if (code === 'ContainerNotFound') isThere = false;
         const pause = limits.pauseMs * 2 ** (count - 1);
         if (count >= limits.attempts || !transientStatuses.includes(statusCode) || performance.now() + pause >= by) {
-          throw new Error(`${storage}: ${what} failed: ${[statusCode, code ?? name].join(' ').trim()}`);
+          throw new StorageError(`${storage}: ${what}`, statusCode, code ?? name);
         }
         await sleep(pause);
       }

@@ -34,7 +34,7 @@ const outgoing = { method: 'GET', path: '/', headers: {} };
 describe('the second attempt, with a new token after a 401,', () => {
   it('has no more time than is left of the message’s', async () => {
     const { limits, attempt } = setUp({ answerMs: 400, renewMs: 500 });
-    const reply = attempt(outgoing, 1_000, createDeadline(1));
+    const reply = attempt(outgoing, 'old', 1_000, createDeadline(1));
     await vi.advanceTimersByTimeAsync(2_000);
     expect(await reply).toMatchObject({ status: 200 });
     expect(limits).toEqual([1_000, 100]);
@@ -42,7 +42,7 @@ describe('the second attempt, with a new token after a 401,', () => {
 
   it('has the usual limit of an attempt when the message has more time than that', async () => {
     const { limits, attempt } = setUp({ answerMs: 400, renewMs: 500 });
-    const reply = attempt(outgoing, 1_000, createDeadline(60));
+    const reply = attempt(outgoing, 'old', 1_000, createDeadline(60));
     await vi.advanceTimersByTimeAsync(2_000);
     await reply;
     expect(limits).toEqual([1_000, 1_000]);
@@ -50,7 +50,7 @@ describe('the second attempt, with a new token after a 401,', () => {
 
   it('is not made when the new token comes after the message’s time', async () => {
     const { limits, attempt } = setUp({ answerMs: 400, renewMs: 700 });
-    const refusal = rejection(attempt(outgoing, 1_000, createDeadline(1)));
+    const refusal = rejection(attempt(outgoing, 'old', 1_000, createDeadline(1)));
     await vi.advanceTimersByTimeAsync(2_000);
     expect((await refusal).code).toBe('timeout_exceeded');
     expect(limits).toEqual([1_000]);

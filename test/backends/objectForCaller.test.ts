@@ -5,6 +5,7 @@ import { createDeadline } from '../../src/backends/deadline.ts';
 import { createBackend } from '../../src/backends/http.ts';
 import { createObjectReader } from '../../src/backends/objectForCaller.ts';
 import { createRedaction } from '../../src/backends/redaction.ts';
+import { staticToken } from '../../src/backends/token.ts';
 import { TransportFailure } from '../../src/backends/transport.ts';
 import { createTroubles } from '../../src/log/troubles.ts';
 import type { TransportFault } from '../../src/protocol/backendCalls.ts';
@@ -46,7 +47,7 @@ function informationModel({ connections = 1, ownSecret = 'our-own-client-secret'
   const redact = createRedaction([ownSecret]);
   const backend = createBackend({
     ...{ backend: 'informationModel' as const, url: 'http://im.invalid', adapter, redact, log },
-    tokens: { token: () => ours, renew, close: async () => {} },
+    tokens: { ...staticToken(ours), renew },
     troubles: createTroubles(log),
     settings: backendSettings({ attemptTimeoutSeconds: 5, connections, circuitFailures: 3 }),
   });

@@ -37,18 +37,21 @@ it('what an operator sees of the backends is each its own', async () => {
       circuit: 'closed',
       outage: undefined,
       connections: { inUse: 5, waiting: 2 },
+      recent: { count: 0, p50Ms: null, p95Ms: null, oldestMs: 0 },
       cacheEntries: undefined,
     },
     typeRegistry: {
       circuit: 'open',
       outage: { since, failure: 'connection refused' },
       connections: { inUse: 3, waiting: 0 },
+      recent: { count: 5, p50Ms: 0, p95Ms: 0, oldestMs: 0 },
       cacheEntries: 5,
     },
     principalManager: {
       circuit: 'closed',
       outage: undefined,
       connections: { inUse: 5, waiting: 3 },
+      recent: { count: 6, p50Ms: 0, p95Ms: 0, oldestMs: 0 },
       cacheEntries: 6,
     },
   });

@@ -58,7 +58,7 @@ async function run(): Promise<boolean> {
   const directory = await mkdtemp(join(tmpdir(), 'killers-'));
   const sandbox = await startSandbox({ directory, service: false });
   const azurite = values.store === 'blob' ? await startAzurite() : undefined;
-  const { NODE_ENV: _, ...given } = sandbox.state.service.environment;
+  const given = sandbox.state.service.environment;
   const preloads = [
     withConstants({ timing: { expirySeconds: 3 } }),
     ...(hasFatal ? [fatalAfter(Number(values.fatal))] : []),

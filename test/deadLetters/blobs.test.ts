@@ -77,7 +77,7 @@ describe('the container of dead letters', () => {
   ])('gives %s up in time when there is no answer at all, and names no secret', async (_verb, work) => {
     proxy.fate = () => 'hang';
     const failure = await work(open(limits)).then(String, String);
-    expect(failure).toMatch(/^Error: dead-letter storage: .* failed: /);
+    expect(failure).toMatch(/^StorageError: dead-letter storage: .* failed: /);
     expect(failure).not.toContain(accountKey.slice(0, 20));
     expect(failure).not.toContain(String(proxy.port));
   });

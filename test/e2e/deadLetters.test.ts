@@ -26,8 +26,7 @@ describe.each(Object.entries(stores))('npm run dead-letters, with dead letters i
   const devices: Device[] = [];
   beforeAll(async () => {
     sandbox = await startTestSandbox({ service: false });
-    const { NODE_ENV: _, ...given } = sandbox.state.service.environment;
-    environment = { ...given, ...settingsOf() };
+    environment = { ...sandbox.state.service.environment, ...settingsOf() };
     Object.assign(sandbox.state.service.environment, environment);
     await sandbox.startService();
     for (const id of ['pump-1', 'pump-2']) devices.push(await sandbox.connect(id));

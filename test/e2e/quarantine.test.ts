@@ -47,7 +47,7 @@ afterEach(async () => {
 });
 
 async function environmentOf(isBlob: boolean): Promise<Record<string, string>> {
-  const { NODE_ENV: _, ...given } = sandbox.state.service.environment;
+  const given = sandbox.state.service.environment;
   if (!isBlob) return given;
   azurite = await startAzurite();
   return {

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Diagnosis } from '../../src/hub/reading/diagnosis.ts';
 import { missingOf, silentMsAt } from '../../src/hub/reading/readiness.ts';
 import { wholeHub } from '../../src/hub/reading/readingTroubles.ts';
+import type { StoreDiagnosis } from '../../src/storage/storeFailure.ts';
 
 const refusal: Diagnosis = {
   ...{ cause: 'c', level: 'warn', hubSaid: 'no such group', setting: 'HUB_CONSUMER_GROUP', isAnswer: true },
@@ -16,7 +17,10 @@ describe('what is missing', () => {
     readonly heard?: readonly string[];
     readonly ending?: readonly string[];
     readonly troubles?: Readonly<Record<string, Diagnosis>>;
+    readonly storeTrouble?: StoreDiagnosis;
   }
+  const storeTrouble = { setting: 'STORE_CONNECTION_STRING', storeSaid: '403 AuthenticationFailed', todo: 'mend it' };
+  const ofStore = 'the checkpoint store: 403 AuthenticationFailed (STORE_CONNECTION_STRING)';
 
   it.each<[string, Circumstances, readonly string[]]>([
     ['is a partition before the first round', {}, ['a partition of the hub to read']],
@@ -24,6 +28,17 @@ describe('what is missing', () => {
       'is a partition while the hub cannot be asked which it has, and why',
       { troubles: { [wholeHub]: refusal } },
       ['a partition of the hub to read: no such group (HUB_CONSUMER_GROUP)'],
+    ],
+    ['is the store when it does not say which partitions to read', { storeTrouble }, [ofStore]],
+    [
+      'is the store when it has no start of a partition, and the hub nothing against it',
+      { owned: ['0', '1'], troubles: { 0: refusal }, storeTrouble },
+      ['partition 0 of the hub: no such group (HUB_CONSUMER_GROUP)', `partition 1 of the hub: ${ofStore}`],
+    ],
+    [
+      'is nothing while what is owned is heard, whatever the store says',
+      { owned: ['0'], heard: ['0'], storeTrouble },
+      [],
     ],
     ['is nothing while others read all', { isAllElsewhere: true, troubles: { [wholeHub]: refusal } }, []],
     ['is nothing while all that is owned is heard', { owned: ['0', '1'], heard: ['0', '1'] }, []],
@@ -44,14 +59,17 @@ describe('what is missing', () => {
     ],
     ['is not what is given away', { owned: ['0', '1'], heard: ['1'], ending: ['0'] }, []],
     ['is nothing when all that is owned is given away', { owned: ['0'], ending: ['0'] }, []],
-  ])('%s', (_, { owned = [], isAllElsewhere = false, heard = [], ending = [], troubles = {} }, expected) => {
-    const readings = {
-      isHeard: (partition: string) => heard.includes(partition),
-      isEnding: (partition: string) => ending.includes(partition),
-      troubleOf: (place: string) => troubles[place],
-    };
-    expect(missingOf({ owned, isAllElsewhere }, readings)).toEqual(expected);
-  });
+  ])(
+    '%s',
+    (_, { owned = [], isAllElsewhere = false, heard = [], ending = [], troubles = {}, storeTrouble }, expected) => {
+      const readings = {
+        isHeard: (partition: string) => heard.includes(partition),
+        isEnding: (partition: string) => ending.includes(partition),
+        troubleOf: (place: string) => troubles[place],
+      };
+      expect(missingOf({ owned, isAllElsewhere, storeTrouble }, readings)).toEqual(expected);
+    },
+  );
 });
 
 it.each<[string, number | undefined, readonly number[], number]>([

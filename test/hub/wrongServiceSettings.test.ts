@@ -1,5 +1,7 @@
+import { type AddressInfo, createServer } from 'node:net';
 import { freshHub } from 'iot-hub-emulator/testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { diagnose } from '../../src/hub/replies/diagnosis.ts';
 import { createServiceConnection } from '../../src/hub/replies/serviceConnection.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
 import { createLog } from '../../src/log/log.ts';
@@ -18,6 +20,13 @@ afterAll(() => hub.stop());
 
 const key = /SharedAccessKey=[^;]*/;
 const policy = /SharedAccessKeyName=[^;]*/;
+const host = /HostName=[^;]*/;
+
+/** Takes connections and ends them, as something does that speaks no TLS. */
+const noTls = createServer((socket) => socket.destroy());
+beforeAll(() => new Promise<void>((resolve) => noTls.listen(0, '127.0.0.1', resolve)));
+afterAll(() => new Promise((resolve) => noTls.close(resolve)));
+const at = (name: string) => () => hub.serviceConnectionString.replace(host, `HostName=${name}`);
 
 it.each([
   [
@@ -32,7 +41,15 @@ it.each([
     true,
     /must be those of a policy/,
   ],
-  ['a certificate that is not trusted', () => hub.serviceConnectionString, false, /NODE_EXTRA_CA_CERTS/],
+  ['a host that is not there', at('no-such-host.invalid'), true, /no such host: compare HostName/],
+  ['a port that refuses', at('localhost:1'), true, /nobody answers there: compare HostName/],
+  [
+    'a host without TLS',
+    () => at(`localhost:${(noTls.address() as AddressInfo).port}`)(),
+    true,
+    /breaks the connection off/,
+  ],
+  ['a certificate that is not trusted', () => hub.serviceConnectionString, false, /not trusted: NODE_EXTRA_CA_CERTS/],
 ])('%s is told in one line, with the setting and what to do', async (_, connectionString, isTrusted, todo) => {
   const lines: Record<string, unknown>[] = [];
   const log = createLog('info', { write: (line) => lines.push(JSON.parse(line)) });
@@ -46,7 +63,7 @@ it.each([
     expect(lines[0]).toMatchObject({
       level: 'warn',
       setting: 'HUB_SERVICE_CONNECTION_STRING',
-      hubSaid: expect.stringMatching(/./),
+      hubSaid: expect.not.stringMatching(/^(rhea: connection disconnected)?$/),
       todo: expect.stringMatching(todo),
       msg: 'cannot connect to the hub’s service endpoint; replies wait',
     });
@@ -55,4 +72,14 @@ it.each([
     await connection.close();
     troubles.close();
   }
+});
+
+it.each([
+  ['ERR_TLS_CERT_ALTNAME_INVALID', /that of another host/],
+  ['CERT_HAS_EXPIRED', /clock of this machine/],
+  ['ERR_SSL_WRONG_VERSION_NUMBER', /breaks the connection off/],
+])('%s of the socket has its own remedy', (code, todo) => {
+  const socket = Object.assign(new Error('what TLS says'), { code });
+  const told = diagnose(Object.assign(new Error('not connected'), { amqpError: socket }));
+  expect(told).toMatchObject({ hubSaid: 'what TLS says', todo: expect.stringMatching(todo) });
 });

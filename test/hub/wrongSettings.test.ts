@@ -112,6 +112,16 @@ const cases: Record<string, Case> = {
     todo: /nobody answers there/,
     isSilent: true,
   },
+  'a certificate that is not trusted': {
+    connection: () =>
+      right()
+        .replace(/127\.0\.0\.1:\d+/, /HostName=([^;]*)/.exec(hub.serviceConnectionString)?.[1] ?? '')
+        .replace(/;?UseDevelopmentEmulator=true/, ''),
+    setting: settings,
+    hubSaid: /self-signed certificate/,
+    todo: /not trusted: NODE_EXTRA_CA_CERTS/,
+    isSilent: true,
+  },
   'a partition that is not there': {
     partitions: ['0', '7'],
     setting: undefined,

@@ -72,7 +72,7 @@ it('is ready, serves TLS, finishes the invocations in progress on SIGTERM, and e
   };
   writeFileSync(files.METHODS_TLS_CERTIFICATE_FILE, cert);
   writeFileSync(files.METHODS_TLS_KEY_FILE, key);
-  const port = await start(files);
+  const port = await start({ ...files, NODE_ENV: '' });
   const motor = await methodDevice(setup.hub, 'motor-1');
   const calling = post(port, ca, setup.pathOf(conveyor, 'stop'));
   const call = await motor.next();
@@ -92,6 +92,7 @@ it('is ready, serves TLS, finishes the invocations in progress on SIGTERM, and e
     version: expect.stringMatching(/^\d+\.\d+\.\d+/),
     build: 'unknown',
     node: expect.stringMatching(/^v\d+/),
+    settingsFile: { path: expect.stringMatching(/production\.json$/), changed: [] },
     settings: {
       methods: { port, drainSeconds: expect.any(Number) },
       log: { level: 'info' },

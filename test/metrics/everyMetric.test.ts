@@ -13,6 +13,7 @@ import { processNumbers } from './chapters/process.ts';
 import { reading } from './chapters/reading.ts';
 import { sending } from './chapters/sending.ts';
 import { state } from './chapters/state.ts';
+import { storeCalls } from './chapters/stores.ts';
 import { type Chapter, type Points, pointsOf, shortKey } from './support/points.ts';
 
 // Every number of a program differs from all others: one under another name, or with the label of another, shows.
@@ -61,7 +62,10 @@ function programOf(chapters: readonly Chapter[], names: readonly MetricName[]): 
 const ofMethods = namesIn.methods.filter((name) => Object.hasOwn(methodMetrics, name));
 
 describe.each<[string, Program]>([
-  ['the service', programOf([messages, sending, reading, backends, state, processNumbers], namesIn.service)],
+  [
+    'the service',
+    programOf([messages, sending, reading, backends, storeCalls, state, processNumbers], namesIn.service),
+  ],
   ['the front door', programOf([methods], ofMethods)],
   [
     'the edge proxy',

@@ -5,6 +5,24 @@ const sender = ['test/hub/sender.test.ts'];
 
 /** In the calls to backends, in the cache, in replies, and in the time between attempts. */
 export const backendFaults: readonly Fault[] = [
+  ...inFile('src/backends/token.ts', ['test/backends/tokenOutage.test.ts'], {
+    fault: 'lets calls wait for a token while the last one serves',
+    find: 'outage.now() !== undefined && !hasToken()',
+    replace: 'outage.now() !== undefined',
+    caughtBy: 'A renewal that fails is told, but no call waits',
+  }),
+  ...inFile('src/backends/http.ts', ['test/backends/tokenOutage.test.ts'], {
+    fault: 'begins messages while the token endpoint is out',
+    find: "tokens.isOut() ? 'open' : circuit.state()",
+    replace: 'circuit.state()',
+    caughtBy: 'Messages do not begin while it is out',
+  }),
+  ...inFile('src/observing/recentRequests.ts', ['test/backends/recentRequests.test.ts'], {
+    fault: 'takes old requests for recent ones',
+    find: '<= withinMs',
+    replace: '<= 2 * withinMs',
+    caughtBy: 'Only those of the last five minutes count',
+  }),
   ...inFile('src/backends/principalManager.ts', ['test/backends/principalManager.test.ts'], {
     fault: 'takes identities whose paths and names read alike for one',
     find: 'JSON.stringify([connectivityPath, identity])',

@@ -9,6 +9,22 @@ const collected = ['test/metrics/otlp.test.ts'];
 
 /** In what is counted, and in how it is reported. */
 export const metricFaults: readonly Fault[] = [
+  ...inFile(
+    'src/observing/stores.ts',
+    ['test/metrics/everyMetric.test.ts'],
+    {
+      fault: 'takes what a store has answered for under way',
+      find: '        count(store, -1);\n',
+      replace: '',
+      caughtBy: 'each number is told under its own name',
+    },
+    {
+      fault: 'takes a refusal of a store for success',
+      find: "fault ?? ''",
+      replace: "fault ? '' : ''",
+      caughtBy: 'each number is told under its own name',
+    },
+  ),
   ...inFile('src/dispatch/dispatch.ts', counted, {
     fault: 'takes the name of the message from the device',
     find: 'message.card?.name',
@@ -48,8 +64,8 @@ export const metricFaults: readonly Fault[] = [
     counted,
     {
       fault: 'counts first attempts as repeats',
-      find: 'if (attempts > 1) countRetry(backend);',
-      replace: 'countRetry(backend);',
+      find: 'if (attempts > 1) repeated();',
+      replace: 'repeated();',
       caughtBy: 'with its requests, its waits and its replies',
     },
     {

@@ -6,6 +6,44 @@ const session = ['test/hub/session.test.ts'];
 
 /** In the spool, the budget, the sessions and the ownership of partitions. */
 export const readingFaults: readonly Fault[] = [
+  ...inFile(
+    'src/hub/reading/readiness.ts',
+    ['test/hub/wrongStoreSettings.test.ts', 'test/hub/readiness.test.ts'],
+    {
+      fault: 'takes trouble with the checkpoint store for a hub without partitions',
+      find: '    if (ofStore) return [ofStore];\n',
+      replace: '',
+      caughtBy: 'a wrong key of the checkpoints',
+    },
+    {
+      fault: 'does not say that a partition waits for the checkpoint store',
+      find: "(ofStore ?? 'no sign of life yet')",
+      replace: "'no sign of life yet'",
+      caughtBy: 'is the store when it has no start of a partition',
+    },
+  ),
+  ...inFile(
+    'src/storage/storeFailure.ts',
+    ['test/hub/wrongStoreSettings.test.ts'],
+    {
+      fault: 'takes a wrong key for a missing right',
+      find: "if (code === 'AuthenticationFailed' || status === 401)",
+      replace: "if (code === 'AuthenticationFailure')",
+      caughtBy: 'a wrong key of the checkpoints',
+    },
+    {
+      fault: 'has no remedy for a folder that is none',
+      find: '  ENOTDIR: folder,\n  EISDIR: folder,\n',
+      replace: '',
+      caughtBy: 'a folder that is none',
+    },
+  ),
+  ...inFile('src/settings/derived.ts', ['test/hub/wrongStoreSettings.test.ts'], {
+    fault: 'names the shared account where a store has its own',
+    find: "own.connectionString === '' ? 'STORE_CONNECTION_STRING'",
+    replace: "own.connectionString !== '' ? 'STORE_CONNECTION_STRING'",
+    caughtBy: 'a wrong key of the account for checkpoints',
+  }),
   ...inFile('src/engine/partition/partition.ts', ['test/engine/partition.test.ts'], {
     fault: 'sees a gap before the first event',
     find: 'previous !== undefined && next > previous + 1',

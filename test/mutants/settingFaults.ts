@@ -55,6 +55,18 @@ export const settingFaults: readonly Fault[] = [
       caughtBy: 'are refused with a store whose connection string can sign for no file',
     },
   ),
+  ...inFile('src/settings/settingsFile.ts', ['test/settings/config.test.ts'], {
+    fault: 'takes development settings when nobody names an environment',
+    find: "environment = 'production'",
+    replace: "environment = 'development'",
+    caughtBy: 'are those of production when NODE_ENV is',
+  }),
+  ...inFile('src/settings/config.ts', ['test/settings/config.test.ts'], {
+    fault: 'says that the file changed what a variable sets',
+    find: 'given[setting.env] === undefined && ',
+    replace: '',
+    caughtBy: 'of a file are named at the start',
+  }),
   ...inFile('src/settings/variables.ts', ['test/settings/config.test.ts'], {
     fault: 'takes what Kubernetes sets for misspelt settings',
     find: '/^(tcp|udp|sctp):\\/\\//.test(value)',

@@ -12,6 +12,8 @@ const now = new Date('2026-01-02T03:04:00.000Z');
 const ago = (seconds: number) => performance.now() - seconds * 1000;
 const shownAgo = (seconds: number) => new Date(now.getTime() - seconds * 1000).toISOString();
 
+const recentOf = (first: number) => ({ count: first, p50Ms: first + 1, p95Ms: first + 2, oldestMs: first + 3 });
+
 const stuck: DeviceWork & { readonly partition: string } = {
   ...{ device: 'stuck', partition: '3', messages: 4, sequenceNumber: 55, state: 'in flight', needs: [] },
   ...{ readAt: 0, begunAt: 0, steps: [] },
@@ -57,9 +59,20 @@ function routes() {
     },
     backends: {
       states: () => ({
-        informationModel: { ...closed, connections: { inUse: 41, waiting: 42 }, cacheEntries: undefined },
-        typeRegistry: { ...out, connections: { inUse: 43, waiting: 44 }, cacheEntries: 45 },
-        principalManager: { ...closed, connections: { inUse: 46, waiting: 47 }, cacheEntries: 48 },
+        informationModel: {
+          ...closed,
+          connections: { inUse: 41, waiting: 42 },
+          recent: recentOf(71),
+          cacheEntries: undefined,
+        },
+        typeRegistry: { ...out, connections: { inUse: 43, waiting: 44 }, recent: recentOf(75), cacheEntries: 45 },
+        principalManager: {
+          ...closed,
+          connections: { inUse: 46, waiting: 47 },
+          recent: recentOf(79),
+          cacheEntries: 48,
+        },
+        tokenEndpoint: { ...out, connections: { inUse: 49, waiting: 0 }, recent: recentOf(83) },
       }),
     },
     replies: {
@@ -92,16 +105,26 @@ it('/partitions has what each partition holds, and who owns the others', () => {
   });
 });
 
-it('/backends has circuits, connections and caches', () => {
+it('/backends has circuits, connections, recent requests and caches', () => {
   expect(answerOf('/backends')).toEqual({
-    informationModel: { circuit: 'closed', connections: { inUse: 41, waiting: 42 } },
+    informationModel: { circuit: 'closed', connections: { inUse: 41, waiting: 42 }, recent: recentOf(71) },
     typeRegistry: {
       circuit: 'open',
       outage: { failure: 'HTTP 503', since: shownAgo(31), seconds: 31 },
       connections: { inUse: 43, waiting: 44 },
+      recent: recentOf(75),
       cacheEntries: 45,
     },
-    principalManager: { circuit: 'closed', connections: { inUse: 46, waiting: 47 }, cacheEntries: 48 },
+    principalManager: {
+      ...{ circuit: 'closed', connections: { inUse: 46, waiting: 47 }, cacheEntries: 48 },
+      recent: recentOf(79),
+    },
+    tokenEndpoint: {
+      circuit: 'open',
+      outage: { failure: 'HTTP 503', since: shownAgo(31), seconds: 31 },
+      connections: { inUse: 49, waiting: 0 },
+      recent: recentOf(83),
+    },
   });
 });
 

@@ -3,7 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { envExample, required, settingsPage, withRequiredSettings } from '../../scripts/settingsPages.ts';
-import { ConfigurationError, readSettings, settingDocs } from '../../src/settings/config.ts';
+import {
+  ConfigurationError,
+  configDirectory,
+  fileEffect,
+  readSettings,
+  settingDocs,
+} from '../../src/settings/config.ts';
 import { roundMs } from '../../src/settings/derived.ts';
 import { timing } from '../../src/settings/groups/constants.ts';
 import { proxyVariables } from '../../src/settings/proxies.ts';
@@ -55,6 +61,32 @@ describe('settings', () => {
       HTTP_PORT: '3',
     };
     expect(readSettings(given, directory)).toMatchObject({ http: { port: 3 }, delivery: { drainSeconds: 2 } });
+  });
+
+  it.each(['', undefined])('are those of production when NODE_ENV is %j', (environment) => {
+    const env = { ...enough, NODE_ENV: environment };
+    expect(readSettings(env, configDirectory)).toEqual(
+      readSettings({ ...enough, NODE_ENV: 'production' }, configDirectory),
+    );
+    expect(readSettings(env, configDirectory)).toMatchObject({ http: { host: '0.0.0.0' }, log: { level: 'info' } });
+    const settings = readSettings(env, configDirectory);
+    expect(fileEffect(env, configDirectory, settings)).toEqual({
+      path: join(configDirectory, 'production.json'),
+      changed: [],
+    });
+  });
+
+  it('of a file are named at the start: those that it changed, of the program', () => {
+    const effectOf = (env: NodeJS.ProcessEnv) => fileEffect(env, configDirectory, readSettings(env, configDirectory));
+    const development = { ...enough, NODE_ENV: 'development' };
+    expect(effectOf(development)).toEqual({
+      path: join(configDirectory, 'development.json'),
+      changed: ['HTTP_HOST', 'LOG_LEVEL'],
+    });
+    expect(effectOf({ ...development, HTTP_HOST: '::1' })?.changed).toEqual(['LOG_LEVEL']);
+    const given = file({ http: { port: 8080, host: '::1' }, methods: { port: 1 } });
+    expect(effectOf({ ...enough, CONFIG_FILE: given })).toEqual({ path: given, changed: ['HTTP_HOST'] });
+    expect(effectOf({ ...enough, NODE_ENV: 'none' })).toBe(undefined);
   });
 
   it('count as not set when the variable is empty', () => {

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { BlobSASPermissions, BlobServiceClient, SASProtocol } from '@azure/storage-blob';
+import { StorageError } from '../../storage/storageCalls.ts';
 
 /** A file that a device can download. */
 export interface SignedFile {
@@ -15,8 +16,7 @@ export type SignResult =
   | { readonly kind: 'too_large'; readonly bytes: number }
   /** The storage client would use another name. */
   | { readonly kind: 'changed_name' }
-  /** `cause` has the status and code of the storage, and nothing of the request. */
-  | { readonly kind: 'unavailable'; readonly cause: string };
+  | { readonly kind: 'unavailable'; readonly error: StorageError };
 
 /** The container of files for methods (M9). */
 export interface FileStorage {
@@ -40,13 +40,18 @@ const attemptMs = 4_000;
 const pauseMs = 200;
 const transient = [undefined, 408, 429, 500, 502, 503, 504];
 
-interface StorageError {
+interface ClientError {
   readonly statusCode?: number;
   readonly code?: string;
   readonly name?: string;
   /** Of a response without a body. */
   readonly details?: { readonly errorCode?: string };
 }
+
+const unavailable = (status: number | undefined, code = 'no code'): SignResult => ({
+  kind: 'unavailable',
+  error: new StorageError('looking up a file', status, code),
+});
 
 export function createFileStorage({ connectionString, container, maxBytes }: FileStorageOptions): FileStorage {
   const service = BlobServiceClient.fromConnectionString(connectionString, { retryOptions: { maxTries: 1 } });
@@ -61,7 +66,7 @@ export function createFileStorage({ connectionString, container, maxBytes }: Fil
         const limited = AbortSignal.any([signal, AbortSignal.timeout(attemptMs)]);
         return await client.getProperties({ abortSignal: limited });
       } catch (error) {
-        const { statusCode } = error as StorageError;
+        const { statusCode } = error as ClientError;
         if (attempt >= attempts || signal.aborted || !transient.includes(statusCode)) throw error;
         await sleep(pauseMs);
       }
@@ -76,8 +81,7 @@ export function createFileStorage({ connectionString, container, maxBytes }: Fil
       if (client.name !== name || client.containerName !== container) return { kind: 'changed_name' };
       try {
         const { contentLength, etag } = await propertiesOf(name, signal);
-        if (contentLength === undefined || etag === undefined)
-          return { kind: 'unavailable', cause: 'no length or no etag' };
+        if (contentLength === undefined || etag === undefined) return unavailable(undefined, 'no length or no etag');
         if (contentLength > maxBytes) return { kind: 'too_large', bytes: contentLength };
         const url = await client.generateSasUrl({
           permissions: BlobSASPermissions.parse('r'),
@@ -86,10 +90,10 @@ export function createFileStorage({ connectionString, container, maxBytes }: Fil
         });
         return { kind: 'file', file: { url, bytes: contentLength, etag } };
       } catch (error) {
-        const { statusCode, code: named, name: kind, details } = error as StorageError;
+        const { statusCode, code: named, name: kind, details } = error as ClientError;
         const code = named ?? details?.errorCode;
         if (statusCode === 404 && code !== 'ContainerNotFound') return { kind: 'missing' };
-        return { kind: 'unavailable', cause: [statusCode, code ?? kind].join(' ').trim() };
+        return unavailable(statusCode, code ?? kind);
       }
     },
   };

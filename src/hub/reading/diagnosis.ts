@@ -1,3 +1,4 @@
+import { todoOf } from '../../text/absence.ts';
 import { UnreadableCheckpoint } from '../stores/storedProgress.ts';
 import { ForeignCheckpoint, OldInformation } from './foreignCheckpoint.ts';
 
@@ -22,19 +23,11 @@ export type Asking = 'looking' | 'reading';
 type Meaning = Omit<Diagnosis, 'cause' | 'hubSaid' | 'isAnswer' | 'level'> & { readonly level?: 'error' };
 
 const connection = 'HUB_EVENTS_CONNECTION_STRING';
+const compare = 'compare Endpoint with that of the hub, which changes when the hub fails over';
 const mendCheckpoint =
   'if the hub was made anew or has failed over, stop the instances and remove the partition’s checkpoint to read it from HUB_START_POSITION';
 const correctCheckpoint =
   'stop the instances and correct the checkpoint that is named, or remove it to read the partition from HUB_START_POSITION';
-const unreachable: Meaning = {
-  setting: connection,
-  todo: 'nobody answers there: compare Endpoint with that of the hub, or wait until hub and network are back',
-};
-const unknownHost: Meaning = {
-  setting: connection,
-  todo: 'there is no such host: compare Endpoint with that of the hub, which changes when the hub fails over',
-};
-
 /** Refusals by the hub, by the codes of the client's errors. */
 const refusals: Readonly<Record<string, Meaning | Record<Asking, Meaning>>> = {
   UnauthorizedError: {
@@ -52,17 +45,6 @@ const refusals: Readonly<Record<string, Meaning | Record<Asking, Meaning>>> = {
     todo: 'the hub has no such partition any more: it was made anew with fewer. Restart the service to count them again',
   },
   ArgumentError: { todo: mendCheckpoint, level: 'error', refusesPosition: true },
-};
-
-/** Hubs that cannot be reached, by the codes of the operating system, or our own time-out. */
-const absences: Readonly<Record<string, Meaning>> = {
-  ENOTFOUND: unknownHost,
-  EAI_AGAIN: unknownHost,
-  ECONNREFUSED: unreachable,
-  EHOSTUNREACH: unreachable,
-  ENETUNREACH: unreachable,
-  ETIMEDOUT: unreachable,
-  TooLate: unreachable,
 };
 
 export function diagnose(error: unknown, asking: Asking): Diagnosis {
@@ -84,8 +66,10 @@ export function diagnose(error: unknown, asking: Asking): Diagnosis {
     const meaning = 'looking' in refusal ? refusal[asking] : refusal;
     return { cause: `${code} while ${asking}`, level: 'warn', hubSaid: message, isAnswer: true, ...meaning };
   }
-  const meaning = absences[code || name] ?? { todo: 'nothing, if it passes: the service tries again' };
-  return { cause: code || name, level: 'warn', hubSaid: message || name, isAnswer: false, ...meaning };
+  const cause = code || name;
+  const todo = todoOf(cause, compare);
+  const meaning = todo ? { setting: connection, todo } : { todo: 'nothing, if it passes: the service tries again' };
+  return { cause, level: 'warn', hubSaid: message || name, isAnswer: false, ...meaning };
 }
 
 /** After its last retry the client wraps all errors into one without a useful message (SDK trap 17). */

@@ -6,6 +6,7 @@ import type { Progress } from '../../engine/progress/tracked.ts';
 import type { Message } from '../../log/events.ts';
 import type { Troubles } from '../../log/troubles.ts';
 import { type Meter, noMeter } from '../../metrics/meter.ts';
+import { toldOf } from '../../storage/storeFailure.ts';
 import type { Taps } from '../../tap/taps.ts';
 import type { Ownership, Store } from '../stores/store.ts';
 import type { Diagnosis } from './diagnosis.ts';
@@ -100,7 +101,11 @@ export function createOpening<A extends Arriving>(
       let announced = false;
       let isOurs = true;
       const onTrouble = (error: unknown, message: Message<'error'>) =>
-        allTroubles.met(sourceOf(partition, message), { level: 'error', message, fields: { err: error, partition } });
+        allTroubles.met(sourceOf(partition, message), {
+          level: 'error',
+          message,
+          fields: { err: error, ...toldOf(error), partition },
+        });
       options.sessionBegins?.(partition);
       return beginPartitionSession(connection.client(), {
         ...options,

@@ -14,14 +14,17 @@ interface Readings {
 
 /**
  * For an operator: a text for each owned partition from which the hub delivers nothing, or one that says that there is
- * no partition to read. Empty when other instances read all partitions.
+ * no partition to read; for what cannot be read because of the checkpoint store, one that says why. Empty when other
+ * instances read all partitions.
  */
 export function missingOf(
-  { owned, isAllElsewhere }: Pick<LastRound, 'owned' | 'isAllElsewhere'>,
+  { owned, isAllElsewhere, storeTrouble }: Pick<LastRound, 'owned' | 'isAllElsewhere' | 'storeTrouble'>,
   { isHeard, isEnding, troubleOf }: Readings,
 ): string[] {
   if (isAllElsewhere) return [];
+  const ofStore = storeTrouble && `the checkpoint store: ${storeTrouble.storeSaid} (${storeTrouble.setting})`;
   if (owned.length === 0) {
+    if (ofStore) return [ofStore];
     const trouble = troubleOf(wholeHub);
     return [`a partition of the hub to read${trouble ? `: ${why(trouble)}` : ''}`];
   }
@@ -29,7 +32,7 @@ export function missingOf(
     .filter((partition) => !isEnding(partition) && !isHeard(partition))
     .map((partition) => {
       const trouble = troubleOf(partition);
-      return `partition ${partition} of the hub: ${trouble ? why(trouble) : 'no sign of life yet'}`;
+      return `partition ${partition} of the hub: ${trouble ? why(trouble) : (ofStore ?? 'no sign of life yet')}`;
     });
 }
 

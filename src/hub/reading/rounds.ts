@@ -1,6 +1,7 @@
 import { within } from '../../concurrency/within.ts';
 import type { Log } from '../../log/log.ts';
 import type { Troubles } from '../../log/troubles.ts';
+import { type StoreDiagnosis, StoreFailure, toldOf } from '../../storage/storeFailure.ts';
 import type { Ownership } from '../stores/store.ts';
 import { type BalanceLimits, decide } from './balance.ts';
 import { diagnosisOf } from './hubFailure.ts';
@@ -32,6 +33,8 @@ export interface LastRound {
   readonly unreadSince: number | undefined;
   /** When a round was last complete, or refused by the hub; at first, the start of this instance. */
   readonly answeredAt: number;
+  /** Why the store has kept the last round from its end. */
+  readonly storeTrouble: StoreDiagnosis | undefined;
 }
 
 export interface RoundLimits {
@@ -64,6 +67,7 @@ export function createRounds(options: RoundsOptions): Rounds {
     isAllElsewhere: false,
     unreadSince: undefined,
     answeredAt: performance.now(),
+    storeTrouble: undefined,
   };
 
   const isRefused = (partition: string) => troubles.of(partition)?.isAnswer ?? false;
@@ -94,7 +98,7 @@ export function createRounds(options: RoundsOptions): Rounds {
     last = { ...last, isAllElsewhere: isAllElsewhere(decision, partitionIds.all(), records) };
     const failed = openings.find((one) => one.status === 'rejected');
     if (failed) throw failed.reason;
-    last = { ...last, answeredAt: performance.now() };
+    last = { ...last, answeredAt: performance.now(), storeTrouble: undefined };
   }
 
   async function claim(partition: string, seen: Ownership | undefined): Promise<void> {
@@ -107,9 +111,10 @@ export function createRounds(options: RoundsOptions): Rounds {
   function failed(error: unknown) {
     const diagnosis = diagnosisOf(error);
     if (diagnosis?.isAnswer) last = { ...last, answeredAt: performance.now() };
+    last = { ...last, storeTrouble: error instanceof StoreFailure ? error.diagnosis : undefined };
     if (diagnosis === undefined) {
       const message = 'could not look after the partitions; trying again';
-      allTroubles.met(roundTrouble, { level: 'warn', message, fields: { err: error } });
+      allTroubles.met(roundTrouble, { level: 'warn', message, fields: { err: error, ...toldOf(error) } });
     } else if (partitionIds.all().length === 0) troubles.met(wholeHub, diagnosis);
     if (sessions.all().length === 0) options.failedIdle();
   }
@@ -129,7 +134,7 @@ export function createRounds(options: RoundsOptions): Rounds {
         sessions.revokeLost(records);
         await Promise.all(records.filter(({ owner }) => owner === me).map(ownerships.renew));
       } catch (error) {
-        log.warn({ err: error }, 'ownership not renewed while stopping');
+        log.warn({ err: error, ...toldOf(error) }, 'ownership not renewed while stopping');
       }
     },
     last: () => last,

@@ -1,6 +1,7 @@
 import { within } from '../../concurrency/within.ts';
 import type { Arriving } from '../../engine/partition/intake.ts';
 import { noMeter } from '../../metrics/meter.ts';
+import { toldOf } from '../../storage/storeFailure.ts';
 import type { Ownership } from '../stores/store.ts';
 import type { EventHubConnection } from './eventHubConnection.ts';
 import { diagnosisOf } from './hubFailure.ts';
@@ -71,7 +72,7 @@ export function createPartitionSessions<A extends Arriving>(
     log.warn({ partition, noticedBy }, 'another instance reads this partition now');
   }
 
-  const notReleased = (error: unknown) => log.warn({ err: error }, 'a partition was not released');
+  const notReleased = (error: unknown) => log.warn({ err: error, ...toldOf(error) }, 'a partition was not released');
 
   function lifeOf(partition: string): SessionLife | undefined {
     const entry = entries.get(partition);

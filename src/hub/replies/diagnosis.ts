@@ -1,3 +1,5 @@
+import { todoOf } from '../../text/absence.ts';
+
 /** What an operator can do when the hub's service endpoint cannot be reached; fields of a log line. */
 export interface Diagnosis {
   readonly setting: string;
@@ -14,17 +16,18 @@ const refusals: Readonly<Record<string, string>> = {
   DeviceNotFoundError: 'HostName must be that of the IoT hub, not of its event endpoint',
 };
 
-const unreachable =
-  'compare HostName with that of the hub, and the certificate with NODE_EXTRA_CA_CERTS; or wait until hub and network are back';
+const compare = 'compare HostName with that of the hub';
+const unclear = `${compare}, or wait until hub and network are back`;
 
 export function diagnose(error: unknown): Diagnosis {
   const cause = causeOf(error);
+  const code = 'code' in cause ? String(cause.code) : cause.name;
   // The client reports nothing while an address does not answer, so that our own time-out comes first (SDK trap 5).
   const hubSaid = cause.name === 'TooLate' ? 'nothing' : cause.message || cause.constructor.name;
-  return { setting, hubSaid, todo: refusals[cause.constructor.name] ?? unreachable };
+  return { setting, hubSaid, todo: refusals[cause.constructor.name] ?? todoOf(code, compare) ?? unclear };
 }
 
-/** The client wraps the answer of the hub in an error that only says that it could not connect. */
+/** The client wraps the answer of the hub, or the error of the socket, in one that only says that it could not connect. */
 function causeOf(error: unknown): Error {
   if (!(error instanceof Error)) return new Error(String(error));
   const { amqpError } = error as { amqpError?: unknown };

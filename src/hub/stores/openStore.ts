@@ -1,19 +1,26 @@
+import { noMeter } from '../../metrics/meter.ts';
+import { createStoreRecords } from '../../observing/stores.ts';
 import type { Settings } from '../../settings/config.ts';
-import { connectionOf } from '../../settings/derived.ts';
+import { connectionOf, placeOf } from '../../settings/derived.ts';
 import { directoriesOf } from '../../settings/directories.ts';
+import { createAskStore } from '../../storage/askStore.ts';
+import { askedStore } from './askedStore.ts';
 import { createFileStore } from './fileStore.ts';
 import type { Store } from './store.ts';
+
+type StoreSettings = Pick<Settings, 'hub' | 'data' | 'store' | 'checkpoints'>;
 
 /**
  * The store that the settings choose. The storage client takes 20 MB, so it is loaded only when needed.
  * @throws Error when the checkpoint file is not valid
  */
-export async function openStore({
-  hub,
-  data,
-  store,
-  checkpoints,
-}: Pick<Settings, 'hub' | 'data' | 'store' | 'checkpoints'>): Promise<Store> {
+export async function openStore(settings: StoreSettings, records = createStoreRecords(noMeter)): Promise<Store> {
+  const { checkpoints, store } = settings;
+  const ask = createAskStore('checkpoints', placeOf(checkpoints, store, 'CHECKPOINTS'), records);
+  return askedStore(await openPlain(settings), ask);
+}
+
+async function openPlain({ hub, data, store, checkpoints }: StoreSettings): Promise<Store> {
   const { eventsConnectionString, consumerGroup } = hub;
   const endpoint = /Endpoint=sb:\/\/([^/;]+)/.exec(eventsConnectionString)?.[1] ?? '';
   const hubName = /EntityPath=([^;]+)/.exec(eventsConnectionString)?.[1] ?? '';

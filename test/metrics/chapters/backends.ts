@@ -2,11 +2,12 @@ import type { AxiosAdapter } from 'axios';
 import { vi } from 'vitest';
 import { type BoundBackends, createBackends } from '../../../src/backends/backends.ts';
 import { createDeadline } from '../../../src/backends/deadline.ts';
+import { clientCredentials } from '../../../src/backends/token.ts';
 import { TransportFailure } from '../../../src/backends/transport.ts';
 import type { Meter } from '../../../src/metrics/meter.ts';
 import type { TransportFault } from '../../../src/protocol/backendCalls.ts';
 import { callOf, settings } from '../../backends/harness.ts';
-import { silence } from '../../hub/support/replying.ts';
+import { silence, untold } from '../../hub/support/replying.ts';
 import { type Chapter, times } from '../support/points.ts';
 
 type Outcome = number | TransportFault;
@@ -66,7 +67,7 @@ async function failSometimes({ call }: Called) {
     [222, 'no connection'],
     [223, 'connection lost'],
     [224, 'no answer in time'],
-    [225, 'no access token'],
+    [0, 'connection refused'],
     [226, 'answer too large'],
   );
   await call(({ typeRegistry }) => typeRegistry.createType('m', '{}'), [227, 503], [228, 503], [0, 201]);
@@ -101,6 +102,30 @@ async function lookUp({ bind, call }: Called) {
   await call(() => lookUpOften(identity, 37, 38, 39), [210, 200]);
 }
 
+/** Each failure is repeated until there is a token; one is repeated twice. */
+async function fetchTokens(meter: Meter) {
+  const answers: (readonly [ms: number, status: number])[] = [
+    [251, 503],
+    [0, 503],
+    [252, 200],
+  ];
+  for (let more = 1; more < 406; more += 1) answers.push([0, 503], [0, 200]);
+  const adapter: AxiosAdapter = async (config) => {
+    const [ms, status] = answers.shift() ?? [0, 418];
+    if (ms > 0) await new Promise((resolve) => setTimeout(resolve, ms));
+    const data = Buffer.from(JSON.stringify({ access_token: 't' }));
+    return { status, statusText: '', headers: {}, data, config };
+  };
+  const common = { clientId: 'id', clientSecret: 's', scope: '', timeoutMs: 1_000, troubles: untold };
+  const tokens = clientCredentials({ tokenUrl: 'http://login.invalid/', ...common, meter, adapter });
+  while (answers.length > 0) {
+    const fetched = tokens.renew('t').catch(() => undefined);
+    await vi.advanceTimersByTimeAsync(300);
+    await fetched;
+  }
+  await tokens.close();
+}
+
 /** The attributes of a request. */
 const request = (backend: string, operation: string, method: string, outcome: Outcome | '_OTHER') =>
   `backend=${backend} operation=${operation} http.request.method=${method} ` +
@@ -120,6 +145,7 @@ export const backends: Chapter = {
     await failSometimes(steady);
     await lookUp(steady);
     await beOut(startBackends(meter, 1));
+    await fetchTokens(meter);
   },
   points: {
     'http.client.request.duration': {
@@ -135,7 +161,6 @@ export const backends: Chapter = {
       [request(model, 'read object model', 'GET', 'no connection')]: 0.222,
       [request(model, 'read object model', 'GET', 'connection lost')]: 0.223,
       [request(model, 'read object model', 'GET', 'no answer in time')]: 0.224,
-      [request(model, 'read object model', 'GET', 'no access token')]: 0.225,
       [request(model, 'read object model', 'GET', 'answer too large')]: 0.226,
       [request(types, 'read type definition', 'GET', 200)]: 0.208,
       [request(types, 'create type definition', 'POST', 201)]: 0.209,
@@ -149,16 +174,20 @@ export const backends: Chapter = {
       [request(principals, 'update identity', 'PUT', 'connection refused')]: 0.09,
       [request(principals, 'delete identity', 'DELETE', 204)]: 0.212,
       [request(principals, 'probe', 'GET', 200)]: 0.18,
+      [request('tokenEndpoint', 'fetch token', 'POST', 503)]: 0.251,
+      [request('tokenEndpoint', 'fetch token', 'POST', 200)]: 0.252,
     },
     'device_messaging.backend.retries': {
       'backend=typeRegistry': 31,
       'backend=principalManager': 32,
       'backend=informationModel': 33,
+      'backend=tokenEndpoint': 407,
     },
     'device_messaging.backend.outages': {
       'backend=informationModel': 28,
       'backend=typeRegistry': 29,
       'backend=principalManager': 30,
+      'backend=tokenEndpoint': 406,
     },
     'device_messaging.cache.lookups': {
       'cache=types result=hit': 34,

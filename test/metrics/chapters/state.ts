@@ -1,4 +1,4 @@
-import type { BackendState } from '../../../src/backends/http.ts';
+import type { BackendState } from '../../../src/backends/state.ts';
 import { createBudget } from '../../../src/engine/budget/budget.ts';
 import type { PartitionState } from '../../../src/hub/reading/partitionState.ts';
 import { observeService } from '../../../src/operations/gauges.ts';
@@ -17,6 +17,7 @@ const partitionOf = (partition: string, state: PartitionState['state'], first: n
 const backendOf = (circuit: BackendState['circuit'], first: number, cacheEntries?: number): BackendState => ({
   ...{ circuit, outage: undefined, cacheEntries },
   connections: { inUse: first, waiting: first + 1 },
+  recent: { count: 911, p50Ms: 912, p95Ms: 913, oldestMs: 914 },
 });
 
 /** What is read from the state of the service whenever metrics are collected. */
@@ -40,6 +41,7 @@ export const state: Chapter = {
           informationModel: backendOf('closed', 141),
           typeRegistry: backendOf('open', 143, 147),
           principalManager: backendOf('closed', 145, 148),
+          tokenEndpoint: backendOf('open', 155),
         }),
       },
       sender: { state: () => ({ waiting: 151, inFlight: 152, ratePerSecond: 153, notFetching: 154 }) },
@@ -80,6 +82,7 @@ export const state: Chapter = {
       'backend=informationModel': 0,
       'backend=typeRegistry': 1,
       'backend=principalManager': 0,
+      'backend=tokenEndpoint': 1,
     },
     'device_messaging.backend.connections': {
       'backend=informationModel state=used': 141,
@@ -88,6 +91,8 @@ export const state: Chapter = {
       'backend=typeRegistry state=waiting': 144,
       'backend=principalManager state=used': 145,
       'backend=principalManager state=waiting': 146,
+      'backend=tokenEndpoint state=used': 155,
+      'backend=tokenEndpoint state=waiting': 156,
     },
     'device_messaging.cache.entries': { 'cache=types': 147, 'cache=identities': 148 },
     'device_messaging.replies.unsettled': { 'place=waiting': 151, 'place=sent': 152 },

@@ -1,0 +1,19 @@
+import type { AskStore } from '../storage/askStore.ts';
+import type { Entry, Place } from './place.ts';
+
+/** Each verb of the place asks it as other stores are asked: recorded, with failures that say what to do. */
+export const askedPlace = (place: Place, ask: AskStore): Place => ({
+  async *entries(folder) {
+    // As one: in between, the caller works on what it has.
+    yield* await ask('list', () => allOf(place.entries(folder)));
+  },
+  read: (id, mostBytes) => ask('read', () => place.read(id, mostBytes)),
+  write: (id, text) => ask('write', () => place.write(id, text)),
+  remove: (id) => ask('delete', () => place.remove(id)),
+});
+
+async function allOf(entries: AsyncIterable<Entry>): Promise<Entry[]> {
+  const all: Entry[] = [];
+  for await (const entry of entries) all.push(entry);
+  return all;
+}

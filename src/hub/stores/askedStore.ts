@@ -1,0 +1,11 @@
+import type { AskStore } from '../../storage/askStore.ts';
+import type { Store } from './store.ts';
+
+/** Each verb of the store asks it as others are asked: recorded, with failures that say what to do. */
+export const askedStore = (store: Store, ask: AskStore): Store => ({
+  ownerships: () => ask('list', store.ownerships),
+  change: (seen, next) => ask('write', () => store.change(seen, next)),
+  progress: (partition) => ask('read', () => store.progress(partition)),
+  checkpoints: () => ask('list', store.checkpoints),
+  writeProgress: (reader, progress) => ask('write', () => store.writeProgress(reader, progress)),
+});

@@ -1,0 +1,14 @@
+import type { FileStorage } from '../hub/methods/fileStorage.ts';
+import type { StoreRecords } from '../observing/stores.ts';
+import { type StorePlace, storeFailureOf } from '../storage/storeFailure.ts';
+
+/** Each look-up is recorded, as what is asked of other stores is. */
+export const recordedFiles = (files: FileStorage, place: StorePlace, records: StoreRecords): FileStorage => ({
+  maxBytes: files.maxBytes,
+  async sign(name, seconds, signal) {
+    const ended = records.begin('files', 'read');
+    const result = await files.sign(name, seconds, signal);
+    ended(result.kind === 'unavailable' ? storeFailureOf(result.error, place)?.fault : undefined);
+    return result;
+  },
+});

@@ -1,0 +1,24 @@
+import type { StoreRecords } from '../observing/stores.ts';
+import type { StoreKey, StoreOperation } from '../protocol/storeCalls.ts';
+import { type StorePlace, storeFailureOf } from './storeFailure.ts';
+
+/**
+ * Asks one store: each verb is recorded.
+ * @throws StoreFailure, or what says nothing about the store, as it is
+ */
+export type AskStore = <T>(operation: StoreOperation, work: () => Promise<T>) => Promise<T>;
+
+export const createAskStore =
+  (store: StoreKey, place: StorePlace, records: StoreRecords): AskStore =>
+  async (operation, work) => {
+    const ended = records.begin(store, operation);
+    try {
+      const done = await work();
+      ended();
+      return done;
+    } catch (error) {
+      const failure = storeFailureOf(error, place);
+      ended(failure?.fault);
+      throw failure ?? error;
+    }
+  };

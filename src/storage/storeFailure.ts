@@ -1,0 +1,86 @@
+import type { StoreFault } from '../protocol/storeCalls.ts';
+import { todoOf } from '../text/absence.ts';
+import { StorageError } from './storageCalls.ts';
+
+/** Where a store is, in the words of the settings. */
+export interface StorePlace {
+  /** Names the folder, or the account. */
+  readonly setting: string;
+  /** Names the container; undefined for a folder. */
+  readonly containerSetting?: string;
+}
+
+/** What an operator can do about a store that fails; fields of a log line. */
+export interface StoreDiagnosis {
+  /** The setting to look at. */
+  readonly setting: string;
+  readonly storeSaid: string;
+  readonly todo: string;
+}
+
+/** A store has not done what it was asked for. */
+export class StoreFailure extends Error {
+  override readonly name = 'StoreFailure';
+  readonly fault: StoreFault;
+  readonly diagnosis: StoreDiagnosis;
+
+  constructor(message: string, fault: StoreFault, diagnosis: StoreDiagnosis) {
+    super(message);
+    this.fault = fault;
+    this.diagnosis = diagnosis;
+  }
+}
+
+/** Fields of a log line about an error: none when it is not that of a store. */
+export const toldOf = (error: unknown): Partial<StoreDiagnosis> =>
+  error instanceof StoreFailure ? error.diagnosis : {};
+
+const wait = 'wait: what failed is repeated';
+const compare = 'compare AccountName or BlobEndpoint with that of the account';
+
+/** Undefined for an error that says nothing about the store. */
+export function storeFailureOf(
+  error: unknown,
+  { setting, containerSetting = '' }: StorePlace,
+): StoreFailure | undefined {
+  if (error instanceof StorageError) {
+    const { status, code, said, message } = error;
+    const isOfContainer = code === 'ContainerNotFound' || code === 'InvalidResourceName';
+    return new StoreFailure(message, status !== undefined && status < 500 ? 'refused' : 'unavailable', {
+      setting: isOfContainer ? containerSetting : setting,
+      storeSaid: said,
+      todo: accountTodo(status, code),
+    });
+  }
+  if (!(error instanceof Error) || !('syscall' in error)) return undefined;
+  const code = 'code' in error ? String(error.code) : '';
+  const todo = fileTodos[code];
+  return new StoreFailure(error.message, todo ? 'refused' : 'unavailable', {
+    setting,
+    storeSaid: error.message,
+    todo: todo ?? 'look at the disk, and at the log of the operating system',
+  });
+}
+
+function accountTodo(status: number | undefined, code: string): string {
+  if (code === 'AuthenticationFailed' || status === 401)
+    return 'AccountKey must be that of AccountName, or SharedAccessSignature one that has not expired';
+  if (code === 'ContainerNotFound') return 'create this container, or give the connection string the right to';
+  if (status === 403)
+    return 'the connection string must allow to list, read, write and delete blobs in the container, from this address';
+  if (status === undefined) return todoOf(code, compare) ?? `${compare}, or wait until it is back`;
+  return status < 500 && status !== 408 && status !== 429 ? compare : wait;
+}
+
+const folder = 'must be a folder that the user of the process can write to';
+
+/** By the codes of the operating system. */
+const fileTodos: Readonly<Record<string, string>> = {
+  EACCES: folder,
+  EPERM: folder,
+  EROFS: folder,
+  ENOTDIR: folder,
+  EISDIR: folder,
+  ENOSPC: 'the disk is full: make room',
+  EDQUOT: 'the disk is full: make room',
+};

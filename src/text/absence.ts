@@ -1,0 +1,48 @@
+/** Why there is no answer of another machine. */
+type Absence = 'unknown host' | 'nobody' | 'untrusted' | 'wrong name' | 'wrong date' | 'no TLS';
+
+/** By the codes of the operating system and of TLS, or our own time-out. */
+const known: Readonly<Record<string, Absence>> = {
+  ENOTFOUND: 'unknown host',
+  EAI_AGAIN: 'unknown host',
+  ECONNREFUSED: 'nobody',
+  EHOSTUNREACH: 'nobody',
+  ENETUNREACH: 'nobody',
+  ETIMEDOUT: 'nobody',
+  TooLate: 'nobody',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'untrusted',
+  SELF_SIGNED_CERT_IN_CHAIN: 'untrusted',
+  UNABLE_TO_GET_ISSUER_CERT: 'untrusted',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'untrusted',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'untrusted',
+  CERT_UNTRUSTED: 'untrusted',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'wrong name',
+  CERT_HAS_EXPIRED: 'wrong date',
+  CERT_NOT_YET_VALID: 'wrong date',
+  ECONNRESET: 'no TLS',
+  EPROTO: 'no TLS',
+};
+
+/**
+ * What an operator can do about a failure without an answer; undefined when its code tells no cause.
+ * @param compare what names the host in the settings, and with what to compare it
+ */
+export function todoOf(code: string, compare: string): string | undefined {
+  const absence = known[code] ?? (/^ERR_SSL_/.test(code) ? 'no TLS' : undefined);
+  switch (absence) {
+    case 'unknown host':
+      return `there is no such host: ${compare}`;
+    case 'nobody':
+      return `nobody answers there: ${compare}, or wait until it is back`;
+    case 'untrusted':
+      return 'its certificate is not trusted: NODE_EXTRA_CA_CERTS must name the authority, which a proxy that looks into TLS has too';
+    case 'wrong name':
+      return `its certificate is that of another host: ${compare}`;
+    case 'wrong date':
+      return 'its certificate is out of date: compare the clock of this machine';
+    case 'no TLS':
+      return `what is there breaks the connection off: ${compare}, and look for a proxy or a firewall between`;
+    case undefined:
+      return undefined;
+  }
+}

@@ -1,0 +1,144 @@
+import type { AxiosAdapter } from 'axios';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { createBackends } from '../../src/backends/backends.ts';
+import { createDeadline } from '../../src/backends/deadline.ts';
+import { TransportFailure } from '../../src/backends/transport.ts';
+import { createMeter } from '../../src/metrics/meter.ts';
+import { shownWork } from '../../src/operations/deviceWork.ts';
+import { courseOf } from '../support/courses.ts';
+import { withFakeTimers } from '../support/fakeTimers.ts';
+import { recordingLog } from '../support/recordingLog.ts';
+import { callOf, settings } from './harness.ts';
+
+// A token endpoint that is out is no outage of the backends: it is told as a part of its own, and calls wait for it.
+
+withFakeTimers();
+
+/** Real backends with a token endpoint that does what the test says; the information model has every object. */
+function setUp() {
+  const endpoint = { answer: 'refuse' as 'refuse' | 'hang' | number, expires: 3_600, asked: 0 };
+  const model = { status: 200 };
+  const seen: string[] = [];
+  const adapter: AxiosAdapter = async (config) => {
+    const responseOf = (status: number, body: object) => ({
+      ...{ status, statusText: '', headers: {}, config },
+      data: Buffer.from(JSON.stringify(body)),
+    });
+    if (config.method?.toUpperCase() === 'POST') {
+      endpoint.asked += 1;
+      const { answer } = endpoint;
+      if (answer === 'hang') return new Promise(() => {});
+      if (answer === 'refuse') throw new TransportFailure('connection refused', false);
+      return responseOf(answer, { access_token: `t${endpoint.asked}`, expires_in: endpoint.expires });
+    }
+    seen.push(config.url ?? '');
+    return responseOf(model.status, { objectId: 'o', model: 'm', version: 1 });
+  };
+  const log = recordingLog();
+  const meter = createMeter();
+  const oauth = { token: '', tokenUrl: 'https://login.invalid/token', clientId: 'id', clientSecret: 's3cret' };
+  const backends = createBackends({ ...settings, ...oauth, circuitFailures: 2 }, log, { adapter, meter });
+  onTestFinished(() => backends.close());
+  const read = (deviceId: string) => {
+    const course = courseOf();
+    const call = callOf({ deviceId, course, deadline: createDeadline(900), onOutage: () => outages.push(deviceId) });
+    return { course, work: backends.bind(call).informationModel.getModel('o', 'm') };
+  };
+  const outages: string[] = [];
+  return { endpoint, model, seen, log, meter, backends, read, outages };
+}
+
+it('It is out, the backends are not: nothing is sent to them, and no failure is theirs', async () => {
+  const { seen, log, meter, backends, read, outages } = setUp();
+  const since = performance.now();
+  const reads = ['d1', 'd2', 'd3'].map(read);
+  await vi.advanceTimersByTimeAsync(60_000);
+  const { informationModel, tokenEndpoint } = backends.states();
+  expect(informationModel).toMatchObject({ circuit: 'closed', outage: undefined, recent: { count: 0 } });
+  expect(tokenEndpoint).toMatchObject({ circuit: 'open', outage: { since, failure: 'connection refused' } });
+  expect(seen).toEqual([]);
+  expect(reads.flatMap(({ course }) => [...course.open].map(({ of, waitsFor }) => [of, waitsFor]))).toEqual(
+    Array(3).fill(['information model', 'token']),
+  );
+  expect(outages.toSorted()).toEqual(['d1', 'd2', 'd3']);
+  expect(log.lines.map(({ message }) => message)).toEqual(Array(2).fill('no access token for the backends'));
+  const total = (backend: string) => meter.total('device_messaging.backend.outages', backend);
+  expect([total('tokenEndpoint'), total('informationModel')]).toEqual([1, 0]);
+});
+
+it('Messages do not begin while it is out, and all go on when it gives a token', async () => {
+  const { endpoint, seen, log, backends, read } = setUp();
+  const first = read('d1').work;
+  await vi.advanceTimersByTimeAsync(0);
+  expect(backends.isUp('typeRegistry')).toBe(false);
+  const isReady = backends.ready(['typeRegistry'], new AbortController().signal);
+  await vi.advanceTimersByTimeAsync(30_000);
+  expect(endpoint.asked).toBeLessThan(8);
+  endpoint.answer = 200;
+  await vi.advanceTimersByTimeAsync(15_000);
+  expect(await isReady).toBe(true);
+  expect(await first).toBeDefined();
+  expect(seen).toHaveLength(1);
+  expect(backends.isUp('typeRegistry')).toBe(true);
+  expect(backends.states().tokenEndpoint).toMatchObject({ circuit: 'closed', outage: undefined });
+  expect(log.lines.at(-1)?.message).toBe('there is an access token for the backends');
+});
+
+it('A renewal that fails is told, but no call waits while the token serves', async () => {
+  const { endpoint, backends, read } = setUp();
+  Object.assign(endpoint, { answer: 200, expires: 100 });
+  await read('d1').work;
+  await vi.advanceTimersByTimeAsync(80_000);
+  endpoint.answer = 503;
+  expect(await read('d1').work).toBeDefined();
+  expect(backends.states().tokenEndpoint).toMatchObject({ circuit: 'open', outage: { failure: 'HTTP 503' } });
+  expect(backends.isUp('informationModel')).toBe(true);
+  await vi.advanceTimersByTimeAsync(20_000);
+  expect(backends.isUp('informationModel')).toBe(false);
+  const waiting = read('d1');
+  await vi.advanceTimersByTimeAsync(0);
+  endpoint.answer = 200;
+  await vi.advanceTimersByTimeAsync(15_000);
+  expect(await waiting.work).toBeDefined();
+});
+
+it('A backend that refuses the token is out by itself: its 401 is not hidden by a renewal that fails', async () => {
+  const { endpoint, model, backends, read } = setUp();
+  endpoint.answer = 200;
+  await read('d1').work;
+  endpoint.answer = 503;
+  model.status = 401;
+  for (const device of ['d1', 'd2']) read(device).work.catch(() => undefined);
+  await vi.advanceTimersByTimeAsync(500);
+  expect(backends.states().informationModel).toMatchObject({ circuit: 'open', outage: { failure: 'HTTP 401' } });
+  expect(backends.isUp('typeRegistry')).toBe(true);
+});
+
+it('A token that does not come is what a call waits for, not the answer of the backend', async () => {
+  const { endpoint, backends, read } = setUp();
+  endpoint.answer = 'hang';
+  const { course, work } = read('d1');
+  work.catch(() => undefined);
+  await vi.advanceTimersByTimeAsync(3_000);
+  expect([...course.open].map(({ waitsFor }) => waitsFor)).toEqual(['token']);
+  expect(backends.states().tokenEndpoint).toMatchObject({ connections: { inUse: 1 }, recent: { oldestMs: 3_000 } });
+});
+
+it('A device that waits for it says so, and not that a backend is out', async () => {
+  const { backends, read } = setUp();
+  read('d1').work.catch(() => undefined);
+  await vi.advanceTimersByTimeAsync(0);
+  const work = {
+    device: 'd1',
+    partition: '0',
+    messages: 1,
+    sequenceNumber: 1,
+    readAt: 0,
+    begunAt: undefined,
+    steps: [],
+  };
+  const waiting = { ...work, state: 'waits for backends', needs: ['informationModel'] } as const;
+  expect(shownWork(waiting, backends.states(), new Set()).waitsFor).toBe(
+    'an access token for the backends: the token endpoint is out (BACKENDS_TOKEN_URL)',
+  );
+});

@@ -1,0 +1,131 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { freshHub } from 'iot-hub-emulator/testing';
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { startAzurite } from '../../sandbox/methods/azurite.ts';
+import { openDeadLetters } from '../../src/deadLetters/open.ts';
+import { type Consumer, createConsumer } from '../../src/hub/reading/consumer.ts';
+import { cureHubSdks } from '../../src/hub/sdkCures.ts';
+import { openStore } from '../../src/hub/stores/openStore.ts';
+import { createLog } from '../../src/log/log.ts';
+import { StoreFailure } from '../../src/storage/storeFailure.ts';
+import { settings } from '../support/environment.ts';
+import { letter } from '../support/letters.ts';
+import { usualOpened, usualReading } from './support/reading.ts';
+
+// What somebody learns who has set something wrong about the stores.
+
+cureHubSdks();
+
+let hub: Awaited<ReturnType<typeof freshHub>>;
+let azurite: Awaited<ReturnType<typeof startAzurite>>;
+let directory: string;
+beforeAll(async () => {
+  hub = await freshHub({ partitions: 2 });
+  azurite = await startAzurite();
+  directory = mkdtempSync(join(tmpdir(), 'wrong-store-'));
+});
+afterAll(async () => {
+  await hub.stop();
+  await azurite.close();
+  rmSync(directory, { recursive: true });
+});
+
+let consumer: Consumer | undefined;
+afterEach(async () => {
+  await consumer?.stop();
+  consumer = undefined;
+});
+
+const wrongKey = () => azurite.connectionString.replace(/AccountKey=[^;]*/, 'AccountKey=d3Jvbmc=');
+const endpoint = /BlobEndpoint=[^;]*/;
+
+interface Case {
+  /** Of the account that both stores share. */
+  shared?: () => string;
+  checkpoints?: () => string;
+  setting: string;
+  storeSaid: RegExp;
+  todo: RegExp;
+}
+
+const cases: Record<string, Case> = {
+  'a wrong key': {
+    shared: wrongKey,
+    setting: 'STORE_CONNECTION_STRING',
+    storeSaid: /^403 \w+/,
+    todo: /AccountKey must be that of AccountName|must allow to/,
+  },
+  'a wrong key of the account for checkpoints': {
+    checkpoints: wrongKey,
+    setting: 'CHECKPOINTS_CONNECTION_STRING',
+    storeSaid: /^403 \w+/,
+    todo: /must/,
+  },
+  'a host that is not there': {
+    shared: () =>
+      azurite.connectionString.replace(endpoint, 'BlobEndpoint=http://no-such-host.invalid/devstoreaccount1'),
+    setting: 'STORE_CONNECTION_STRING',
+    storeSaid: /^(ENOTFOUND|EAI_AGAIN|REQUEST_SEND_ERROR)$/,
+    todo: /compare AccountName or BlobEndpoint/,
+  },
+};
+
+it.each(Object.entries(cases))('%s of the checkpoints is told at once, and in /readyz', async (_, one) => {
+  const lines: Record<string, unknown>[] = [];
+  const store = await openStore({
+    ...settings,
+    hub: { ...settings.hub, eventsConnectionString: hub.eventsConnectionString },
+    store: { kind: 'blob', connectionString: one.shared?.() ?? azurite.connectionString },
+    checkpoints: { container: 'checkpoints', connectionString: one.checkpoints?.() ?? '' },
+  });
+  consumer = createConsumer({
+    ...usualReading,
+    connectionString: hub.eventsConnectionString,
+    drainMs: 500,
+    roundMs: 100,
+    balance: { expiryMs: 20_000, forceMs: 40_000 },
+    store,
+    log: createLog('info', { write: (line) => lines.push(JSON.parse(line)) }),
+    partition: () => ({ ...usualOpened(), dispatch: async () => true }),
+  });
+  consumer.start();
+  await expect.poll(() => lines, { timeout: 10_000 }).toHaveLength(1);
+  expect(lines[0]).toMatchObject({
+    msg: 'could not look after the partitions; trying again',
+    setting: one.setting,
+    storeSaid: expect.stringMatching(one.storeSaid),
+    todo: expect.stringMatching(one.todo),
+  });
+  expect(consumer.missing()).toEqual([`the checkpoint store: ${lines[0]?.['storeSaid']} (${one.setting})`]);
+  expect(JSON.stringify(lines)).not.toContain('d3Jvbmc');
+});
+
+it('a wrong key of the dead letters is told with their setting', async () => {
+  const deadLetters = openDeadLetters(
+    {
+      ...settings,
+      store: { kind: 'blob', connectionString: azurite.connectionString },
+      deadLetters: { ...settings.deadLetters, connectionString: wrongKey() },
+    },
+    { warn: () => {} },
+  );
+  const failure = await deadLetters.park(letter(1)).catch((error: unknown) => error);
+  expect(failure).toBeInstanceOf(StoreFailure);
+  expect(failure).toMatchObject({
+    fault: 'refused',
+    diagnosis: { setting: 'DEAD_LETTERS_CONNECTION_STRING', storeSaid: expect.stringMatching(/^403 /) },
+  });
+});
+
+it('a folder that is none is told with the setting', async () => {
+  writeFileSync(join(directory, 'dead-letters'), '');
+  const files = { ...settings, data: { directory }, store: { kind: 'file', connectionString: '' } };
+  const failure = await openDeadLetters(files, { warn: () => {} })
+    .park(letter(1))
+    .catch((error: unknown) => error);
+  expect(failure).toMatchObject({
+    diagnosis: { setting: 'DATA_DIRECTORY', todo: 'must be a folder that the user of the process can write to' },
+  });
+});
