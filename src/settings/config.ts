@@ -106,7 +106,7 @@ interface FileEffect {
 
 /** What the file has done to a program's settings, for the first line of the log; undefined when there is no file. */
 export function fileEffect(env: NodeJS.ProcessEnv, directory: string, of: object): FileEffect | undefined {
-  const given = notEmpty(env);
+  const given = given(env);
   const path = settingsFileOf(given, directory);
   if (path === undefined) return undefined;
   const values = readSettingsFile(path, []);

@@ -14,7 +14,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { folderOf, idOf } from '../../src/deadLetters/deadLetter.ts';
 import { createDirectory } from '../../src/deadLetters/directory.ts';
-import { chosenLetters } from '../../src/operations/choice.ts';
+import { chosenLetters } from '../../src/operations/deadLetters/choice.ts';
 import { letter, lettersIn } from '../support/letters.ts';
 
 let directory: string;

@@ -347,6 +347,18 @@ export const proven: Denials = {
     ],
     ['is named and skipped', 'operations/replay.test › passes over what is no dead letter and says its name'],
     [
+      'also of what cannot be read, or options',
+      'operations/deadLetterCommands.test › deletes by id, also what cannot be read',
+    ],
+    [
+      'With neither id nor option it refuses',
+      'operations/deadLetterCommands.test › deletes nothing when nothing says which',
+    ],
+    [
+      'A result code that does not exist is refused',
+      'operations/deadLetterCommands.test › refuses a result code that does not exist',
+    ],
+    [
       'The exit code is 0 only when nothing failed',
       'e2e/deadLetters.test › keeps the dead letters of a device that fails again, in order, and ends with 1',
     ],

@@ -190,8 +190,14 @@ export const adminFaults: readonly Fault[] = [
     caughtBy: 'follows no answer to another address',
   }),
   ...inFile(
-    'src/operations/choice.ts',
+    'src/operations/deadLetters/choice.ts',
     ['test/operations/replay.test.ts'],
+    {
+      fault: 'takes what was parked at the very time for earlier',
+      find: 'letter.parkedAt < before',
+      replace: 'letter.parkedAt <= before',
+      caughtBy: 'by {"before":"2026-02-01',
+    },
     {
       fault: 'leaves out what was parked at the very time',
       find: 'letter.parkedAt >= since',

@@ -157,7 +157,7 @@ export const deadLetterFaults: readonly Fault[] = [
       caughtBy: 'where no session has begun',
     },
   ),
-  ...inFile('src/operations/replay.ts', ['test/operations/replay.test.ts'], {
+  ...inFile('src/operations/deadLetters/replay.ts', ['test/operations/replay.test.ts'], {
     fault: 'replays what is older than a message that has been handled meanwhile',
     find: 'if (handled === undefined) return letter;',
     replace: 'if (handled !== null) return letter;',
@@ -168,5 +168,39 @@ export const deadLetterFaults: readonly Fault[] = [
     find: '      options.sessionBegins?.(partition);\n',
     replace: '',
     caughtBy: 'Each session tells that it begins',
+  }),
+  ...inFile('src/operations/deadLetters/choiceOptions.ts', ['test/operations/deadLetterCommands.test.ts'], {
+    fault: 'selects nothing by a code that does not exist',
+    find: 'Object.hasOwn(resultCodes, code)',
+    replace: "code !== ''",
+    caughtBy: 'refuses a result code that does not exist',
+  }),
+  ...inFile(
+    'src/operations/deadLetters/delete.ts',
+    ['test/operations/deadLetterCommands.test.ts'],
+    {
+      fault: 'deletes all dead letters when nothing says which',
+      find: 'ids.length === 0 && criteria.length === 0',
+      replace: 'ids.length > 0 && criteria.length === 0 && isDryRun',
+      caughtBy: 'deletes nothing when nothing says which',
+    },
+    {
+      fault: 'deletes in a dry run',
+      find: 'if (!isDryRun) await',
+      replace: 'await',
+      caughtBy: 'deletes nothing in a dry run',
+    },
+  ),
+  ...inFile('src/operations/deadLetters/order.ts', ['test/operations/deadLetterCommands.test.ts'], {
+    fault: 'shows what is newer without the next one',
+    find: 'own.slice(index + 1)',
+    replace: 'own.slice(index + 2)',
+    caughtBy: 'shows what a replay would do',
+  }),
+  ...inFile('src/operations/deadLetters/replayPlan.ts', ['test/operations/deadLetterCommands.test.ts'], {
+    fault: 'shows that an unknown message would run',
+    find: 'findCard(generation, name) === undefined',
+    replace: "name === ''",
+    caughtBy: 'shows what a replay would do with what is refused',
   }),
 ];

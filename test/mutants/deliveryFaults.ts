@@ -8,7 +8,7 @@ export const deliveryFaults: readonly Fault[] = [
   ...replyFaults,
   ...dispatchFaults,
   ...inFile(
-    'src/operations/replay.ts',
+    'src/operations/deadLetters/replay.ts',
     ['test/operations/replay.test.ts'],
     {
       fault: 'replays though a backend is out',

@@ -5,8 +5,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { folderOf, idOf } from '../../src/deadLetters/deadLetter.ts';
 import type { DeadLetters } from '../../src/deadLetters/store.ts';
 import type { Dispatch } from '../../src/dispatch/dispatch.ts';
-import { chosenLetters } from '../../src/operations/choice.ts';
-import { type ReplayOptions, rememberingFailures, replay } from '../../src/operations/replay.ts';
+import { chosenLetters } from '../../src/operations/deadLetters/choice.ts';
+import { type ReplayOptions, rememberingFailures, replay } from '../../src/operations/deadLetters/replay.ts';
 import type { Arrival } from '../../src/protocol/arrival.ts';
 import { allLetters, letter, lettersInDirectory } from '../support/letters.ts';
 
@@ -269,6 +269,7 @@ describe('choosing dead letters', () => {
     [{ code: 'timeout_exceeded' }, [1]],
     [{ since: new Date('2026-01-15') }, [2]],
     [{ since: new Date('2026-02-01') }, [2]],
+    [{ before: new Date('2026-02-01') }, [1]],
     [{}, [1, 2]],
     [{ device: 'd1', code: 'internal_platform_error' }, []],
   ])('by %j', async (choice, expected) => {

@@ -3,7 +3,7 @@ import { createDirectory } from '../../src/deadLetters/directory.ts';
 import type { DeadLetterLimits } from '../../src/deadLetters/excess.ts';
 import type { Place } from '../../src/deadLetters/place.ts';
 import { createDeadLetters, type DeadLetters } from '../../src/deadLetters/store.ts';
-import { type Choice, chosenLetters, type Filed } from '../../src/operations/choice.ts';
+import { type Choice, chosenLetters, type Filed } from '../../src/operations/deadLetters/choice.ts';
 import { hubEvent } from './events.ts';
 
 /** Room for a test. */

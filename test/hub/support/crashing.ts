@@ -10,7 +10,7 @@ import { createPartition } from '../../../src/engine/partition/partition.ts';
 import { knownRedeliveryHorizon } from '../../../src/engine/progress/redeliveryHorizon.ts';
 import type { Progress } from '../../../src/engine/progress/tracked.ts';
 import { openSpool } from '../../../src/engine/spool/spool.ts';
-import type { Filed } from '../../../src/operations/choice.ts';
+import type { Filed } from '../../../src/operations/deadLetters/choice.ts';
 import type { Reply } from '../../../src/protocol/c2d.ts';
 import type { HubEvent } from '../../../src/protocol/event.ts';
 import { settingsOf } from '../../support/environment.ts';

@@ -1,10 +1,13 @@
-import { type DeadLetter, UnreadableDeadLetter } from '../deadLetters/deadLetter.ts';
-import type { DeadLetters } from '../deadLetters/store.ts';
+import { type DeadLetter, UnreadableDeadLetter } from '../../deadLetters/deadLetter.ts';
+import type { DeadLetters } from '../../deadLetters/store.ts';
 
 /** A selection of dead letters; an undefined criterion matches all. */
 export interface Choice {
   readonly device: string | undefined;
+  /** Parked at this time or later. */
   readonly since: Date | undefined;
+  /** Parked earlier than this. */
+  readonly before?: Date | undefined;
   readonly code: string | undefined;
 }
 
@@ -23,12 +26,13 @@ const ahead = 16;
  */
 export async function* chosenLetters(
   deadLetters: Pick<DeadLetters, 'ids' | 'read'>,
-  { device, since, code }: Choice,
+  { device, since, before, code }: Choice,
   passedOver: (problem: UnreadableDeadLetter) => void,
 ): AsyncGenerator<Filed> {
   const isMeant = (letter: DeadLetter) =>
     (device === undefined || letter.deviceId === device) &&
     (since === undefined || letter.parkedAt >= since) &&
+    (before === undefined || letter.parkedAt < before) &&
     (code === undefined || letter.code === code);
 
   for await (const { id, found } of readAhead(await deadLetters.ids(device), deadLetters)) {
