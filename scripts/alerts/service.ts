@@ -40,7 +40,7 @@ export const serviceAlerts: readonly ServerAlert[] = [
     id: 'PartitionUnread',
     severity: 'page',
     metric:
-      'sum(device_messaging_partitions{device_messaging_state="reading"}) < count(count by (messaging_destination_partition_id) (max_over_time(device_messaging_partition_lag_events[1d])))',
+      'sum(device_messaging_partitions{device_messaging_state="reading"}) < count(count by (messaging_destination_partition_id) (max_over_time(device_messaging_partition_behind_age[1d])))',
     for: '5m',
     means: 'No instance reads one of the partitions.',
     todo: '`/partitions` of each instance, under `elsewhere`, names the owners; `/readyz` names what they wait for.',
@@ -48,7 +48,7 @@ export const serviceAlerts: readonly ServerAlert[] = [
   {
     id: 'Behind',
     severity: 'page',
-    metric: 'max by (messaging_destination_partition_id) (device_messaging_partition_lag_duration) > 43200',
+    metric: 'max by (messaging_destination_partition_id) (device_messaging_partition_behind_duration) > 43200',
     means: 'Events older than the hub’s retention are lost; 43,200 s is half of a retention of one day.',
     todo: 'A backend is down, or more instances are needed.',
   },
@@ -56,7 +56,7 @@ export const serviceAlerts: readonly ServerAlert[] = [
     id: 'FallingBehind',
     severity: 'page',
     metric:
-      'max by (messaging_destination_partition_id) (device_messaging_partition_lag_duration) > 300 and max by (messaging_destination_partition_id) (deriv(device_messaging_partition_lag_duration[1h])) > 0',
+      'max by (messaging_destination_partition_id) (device_messaging_partition_behind_duration) > 300 and max by (messaging_destination_partition_id) (deriv(device_messaging_partition_behind_duration[1h])) > 0',
     for: '1h',
     means: 'The lag has grown for an hour.',
     todo: 'A backend is down, or more instances are needed.',

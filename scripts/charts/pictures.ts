@@ -36,7 +36,7 @@ const pictures: Readonly<Record<string, (scrapes: readonly Scrape[]) => Picture>
         label: 'read, not handled to its end',
         points: highestOf(scrapes, 'device_messaging_partition_oldest_duration'),
       },
-      { label: 'in the hub, not read', points: highestOf(scrapes, 'device_messaging_partition_lag_duration') },
+      { label: 'not done, read or not', points: highestOf(scrapes, 'device_messaging_partition_behind_duration') },
     ],
   }),
   'waiting.svg': (scrapes) => ({
@@ -46,7 +46,6 @@ const pictures: Readonly<Record<string, (scrapes: readonly Scrape[]) => Picture>
       { label: 'in work', points: placed(scrapes, 'work') },
       { label: 'in memory', points: placed(scrapes, 'memory') },
       { label: 'on disk', points: placed(scrapes, 'disk') },
-      { label: 'in the hub, not read', points: valuesOf(scrapes, 'device_messaging_partition_lag_events') },
     ],
   }),
   'backends.svg': (scrapes) => ({

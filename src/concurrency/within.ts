@@ -1,5 +1,5 @@
 /** The promise did not settle in time. */
-class TooLate extends Error {
+export class TooLate extends Error {
   override readonly name = 'TooLate';
 }
 

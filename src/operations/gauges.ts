@@ -11,7 +11,7 @@ interface Observed {
   /** Of all partitions. */
   readonly budget: Pick<Budget, 'inFlight' | 'waiting' | 'answering'>;
   readonly pace: Pick<Pace, 'messages'>;
-  readonly consumer: Pick<Consumer, 'partitions' | 'waiting'>;
+  readonly consumer: Pick<Consumer, 'partitions' | 'unowned' | 'waiting'>;
   readonly backends: Pick<Backends, 'states'>;
   readonly sender: Pick<Sender, 'state'>;
 }

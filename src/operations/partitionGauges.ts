@@ -1,12 +1,13 @@
+import type { Behind } from '../hub/reading/behind.ts';
 import type { Consumer } from '../hub/reading/consumer.ts';
 import type { PartitionState } from '../hub/reading/partitionState.ts';
 import type { Meter } from '../metrics/meter.ts';
 
 type ByPartition = `device_messaging.partition.${Own}`;
-type Own = 'lag.events' | 'lag.duration' | 'spool.bytes' | 'oldest.duration' | 'checkpoint.duration' | 'suspects';
+type Own = 'spool.bytes' | 'oldest.duration' | 'checkpoint.duration' | 'suspects';
 
-/** Registers the metrics of the partitions that this instance reads. */
-export function observePartitions(meter: Meter, consumer: Pick<Consumer, 'partitions'>): void {
+/** Registers the metrics of the partitions that this instance reads, and of those that nobody reads. */
+export function observePartitions(meter: Meter, consumer: Pick<Consumer, 'partitions' | 'unowned'>): void {
   const partitions = oncePerCollection(consumer.partitions);
 
   /** One series for each partition; none where the value is not known. */
@@ -32,8 +33,19 @@ export function observePartitions(meter: Meter, consumer: Pick<Consumer, 'partit
     ),
   );
   const observe = (name: ByPartition, numberOf: Parameters<typeof each>[0]) => meter.observe(name, each(numberOf));
-  observe('device_messaging.partition.lag.events', (state) => state.lagEvents);
-  observe('device_messaging.partition.lag.duration', (state) => state.lagSeconds);
+  const behind = (numberOf: (one: Behind) => number | null) => () =>
+    [...partitions(), ...consumer.unowned()].flatMap((one) => {
+      const value = numberOf(one);
+      return value === null ? [] : [[value, one.partition] as const];
+    });
+  meter.observe(
+    'device_messaging.partition.behind.duration',
+    behind(({ behindSeconds }) => behindSeconds),
+  );
+  meter.observe(
+    'device_messaging.partition.behind.age',
+    behind(({ asOf }) => (asOf === undefined ? null : (performance.now() - asOf) / 1000)),
+  );
   observe('device_messaging.partition.spool.bytes', ({ spooled }) => spooled.bytes);
   observe('device_messaging.partition.oldest.duration', ({ oldest }) =>
     oldest === undefined ? 0 : (performance.now() - oldest.readAt) / 1000,

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Backends } from '../backends/backends.ts';
+import type { Behind } from '../hub/reading/behind.ts';
 import type { Consumer } from '../hub/reading/consumer.ts';
 import type { PartitionState } from '../hub/reading/partitionState.ts';
 import type { Replies } from '../hub/replies/replies.ts';
@@ -12,7 +13,7 @@ import { shownBackends } from './shownBackends.ts';
 interface Sources {
   /** Which one this is. */
   readonly instance: string;
-  readonly consumer: Pick<Consumer, 'partitions' | 'elsewhere' | 'devices'>;
+  readonly consumer: Pick<Consumer, 'partitions' | 'elsewhere' | 'unowned' | 'devices'>;
   readonly backends: Pick<Backends, 'states'>;
   readonly replies: Pick<Replies, 'connection' | 'sender'>;
 }
@@ -49,11 +50,12 @@ export function serviceRoutes(sources: Sources): Readonly<Record<string, AdminRo
   return {
     '/partitions': {
       about:
-        'the partitions that this instance reads: position, lag, what waits, the oldest message, the checkpoint; and who owns the others',
+        'the partitions that this instance reads: how far they are behind, what waits, the oldest message, the checkpoint; who owns the others; and those that nobody reads',
       get: () => ({
         instance,
         partitions: consumer.partitions().map(shownPartition),
         elsewhere: consumer.elsewhere().map(shownOwner),
+        unowned: consumer.unowned().map((one) => ({ ...one, ...shownBehind(one) })),
       }),
     },
     '/backends': { about: 'circuits, connections and caches', get: () => shownBackends(backends.states()) },
@@ -68,9 +70,14 @@ export function serviceRoutes(sources: Sources): Readonly<Record<string, AdminRo
   };
 }
 
-const shownPartition = ({ since, oldest, lagSeconds, checkpoint, ...rest }: PartitionState) => ({
+const shownBehind = ({ behindSeconds, asOf }: Behind) => ({
+  behindSeconds: behindSeconds === null ? null : inTenths(behindSeconds),
+  asOf: asOf === undefined ? null : shownTime(asOf),
+});
+
+const shownPartition = ({ since, oldest, behindSeconds, asOf, checkpoint, ...rest }: PartitionState) => ({
   ...rest,
-  lagSeconds: lagSeconds === undefined ? undefined : inTenths(lagSeconds),
+  ...shownBehind({ behindSeconds, asOf }),
   since: shownTime(since),
   oldest: oldest && { ...oldest, readAt: shownTime(oldest.readAt), seconds: secondsSince(oldest.readAt) },
   checkpoint: { ...checkpoint, ageSeconds: inTenths(checkpoint.ageSeconds) },

@@ -106,14 +106,14 @@ interface FileEffect {
 
 /** What the file has done to a program's settings, for the first line of the log; undefined when there is no file. */
 export function fileEffect(env: NodeJS.ProcessEnv, directory: string, of: object): FileEffect | undefined {
-  const given = given(env);
-  const path = settingsFileOf(given, directory);
+  const variables = given(env);
+  const path = settingsFileOf(variables, directory);
   if (path === undefined) return undefined;
   const values = readSettingsFile(path, []);
   const changed = settingDocs().filter((setting) => {
     const value = valueIn(values, setting.path);
     const isRead = valueIn({ ...of }, setting.path) !== undefined;
-    return isRead && value !== undefined && given[setting.env] === undefined && String(value) !== setting.default;
+    return isRead && value !== undefined && variables[setting.env] === undefined && String(value) !== setting.default;
   });
   return { path, changed: changed.map(({ env }) => env) };
 }

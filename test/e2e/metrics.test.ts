@@ -60,7 +60,9 @@ describe('/metrics', () => {
     const reading = { device_messaging_state: 'reading' };
     await untilIs(sandbox.hub.partitions.length, 'device_messaging_partitions', reading);
     for (const { id } of sandbox.hub.partitions) {
-      await untilIs(0, 'device_messaging_partition_lag_events', { messaging_destination_partition_id: String(id) });
+      await untilIs(0, 'device_messaging_partition_behind_duration', {
+        messaging_destination_partition_id: String(id),
+      });
     }
     await untilIs(0, 'device_messaging_unfinished_messages');
   });
@@ -161,8 +163,7 @@ describe('/metrics', () => {
   };
 
   it('has what the hub still holds: nothing', async () => {
-    await untilIs(0, 'device_messaging_partition_lag_events');
-    await untilIs(0, 'device_messaging_partition_lag_duration');
+    await untilIs(0, 'device_messaging_partition_behind_duration');
     await untilIs(0, 'device_messaging_partition_checkpoint_duration');
   });
 

@@ -166,14 +166,14 @@ describe('a partition', () => {
     expect(positions(checkpoints).at(-1)).toBe(3);
   });
 
-  it('counts the messages that it reads, tells them when that was, and knows when the hub received the last event', async () => {
+  it('counts the messages that it reads, tells them when that was, and knows when the hub received the oldest that is not done', async () => {
     let read = 0;
-    const { partition, stays } = partitionByHand({
+    const { partition, stays, end } = partitionByHand({
       onRead() {
         read += 1;
       },
     });
-    expect(partition.enqueuedAt()).toBeUndefined();
+    expect(partition.contents().undoneSince).toBeUndefined();
     const [first, ...others] = events('a1 b2 t3');
     const enqueuedTimeUtc = new Date('2026-02-03T04:05:06.789Z');
     await partition.admit(first ? [first] : []);
@@ -181,7 +181,11 @@ describe('a partition', () => {
     await vi.advanceTimersByTimeAsync(1_000);
     await partition.admit(others.map((event) => ({ ...event, enqueuedTimeUtc })));
     expect([read, stays.map((context) => context.readAt)]).toEqual([2, [readAt, readAt + 1_000]]);
-    expect(partition.enqueuedAt()).toEqual(enqueuedTimeUtc);
+    expect(partition.contents().undoneSince).toBe(first?.enqueuedTimeUtc.getTime());
+    await end(1);
+    expect(partition.contents().undoneSince).toBe(enqueuedTimeUtc.getTime());
+    await end(2);
+    expect(partition.contents().undoneSince).toBeUndefined();
   });
 
   it('never checkpoints a message that was not handled to its end', async () => {

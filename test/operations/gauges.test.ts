@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import type { PartitionState } from '../../src/hub/reading/partitionState.ts';
+import type { UnownedState } from '../../src/hub/reading/unowned.ts';
 import { createMeter } from '../../src/metrics/meter.ts';
 import { createProducer } from '../../src/metrics/producer.ts';
 import { observePartitions } from '../../src/operations/partitionGauges.ts';
@@ -7,7 +8,14 @@ import { readingOf } from '../support/readings.ts';
 
 const stateOf = (partition: string, more: Partial<PartitionState> = {}): PartitionState => ({
   ...{ partition, state: 'reading', epoch: 1, since: 0, position: 9 },
-  ...{ lagEvents: 5, lagSeconds: 2.5, inFlight: 1, waiting: 7, devices: 3, spooled: { messages: 4, bytes: 4_000 } },
+  ...{
+    behindSeconds: 2.5,
+    asOf: performance.now() - 70_000,
+    inFlight: 1,
+    waiting: 7,
+    devices: 3,
+    spooled: { messages: 4, bytes: 4_000 },
+  },
   oldest: { device: 'zq-device', sequenceNumber: 3, readAt: performance.now() - 60_000 },
   checkpoint: { sequenceNumber: 2, ageSeconds: 11, failures: 0 },
   suspects: 0,
@@ -15,7 +23,7 @@ const stateOf = (partition: string, more: Partial<PartitionState> = {}): Partiti
 });
 
 /** A meter with these partitions, and how often their state was asked for. */
-function observed(...states: readonly PartitionState[]) {
+function observed(states: readonly PartitionState[], unowned: readonly UnownedState[] = []) {
   const meter = createMeter();
   const asked = { times: 0 };
   observePartitions(meter, {
@@ -23,15 +31,15 @@ function observed(...states: readonly PartitionState[]) {
       asked.times += 1;
       return states;
     },
+    unowned: () => unowned,
   });
   return { meter, asked };
 }
 
 it('has the state of each partition', () => {
-  const { meter } = observed(stateOf('0'), stateOf('3', { state: 'draining', oldest: undefined, suspects: 2 }));
+  const { meter } = observed([stateOf('0'), stateOf('3', { state: 'draining', oldest: undefined, suspects: 2 })]);
   expect(readingOf(meter, 'device_messaging.partitions')).toEqual({ reading: 1, draining: 1 });
-  expect(readingOf(meter, 'device_messaging.partition.lag.events')).toEqual({ 0: 5, 3: 5 });
-  expect(readingOf(meter, 'device_messaging.partition.lag.duration')).toEqual({ 0: 2.5, 3: 2.5 });
+  expect(readingOf(meter, 'device_messaging.partition.behind.duration')).toEqual({ 0: 2.5, 3: 2.5 });
   expect(readingOf(meter, 'device_messaging.partition.messages')).toEqual({
     ...{ '0 work': 1, '0 memory': 3, '0 disk': 4 },
     ...{ '3 work': 1, '3 memory': 3, '3 disk': 4 },
@@ -45,17 +53,29 @@ it('has the state of each partition', () => {
   expect(others).toEqual({});
 });
 
-it('leaves out a lag that is not known yet: 0 would say that there is none', async () => {
-  const { meter } = observed(stateOf('0', { lagEvents: undefined, lagSeconds: undefined }));
+it('has how far the partitions are behind that nobody reads, and how old each of these figures is', () => {
+  const unowned = { partition: '5', behindSeconds: 7, asOf: performance.now() - 80_000 };
+  const { meter } = observed([stateOf('0'), stateOf('3', { behindSeconds: null })], [unowned]);
+  expect(readingOf(meter, 'device_messaging.partition.behind.duration')).toEqual({ 0: 2.5, 5: 7 });
+  const ages = Object.entries(readingOf(meter, 'device_messaging.partition.behind.age'));
+  expect(ages.map(([partition, age]) => [partition, Math.floor(age / 10)])).toEqual([
+    ['0', 7],
+    ['3', 7],
+    ['5', 8],
+  ]);
+});
+
+it('leaves out a figure that is not known: 0 would say that nothing is left', async () => {
+  const { meter } = observed([stateOf('0', { behindSeconds: null, asOf: undefined })]);
   const { resourceMetrics } = await createProducer({ meter, since: Date.now() }).collect();
   const names = resourceMetrics.scopeMetrics.flatMap(({ metrics }) => metrics.map(({ descriptor }) => descriptor.name));
-  expect(names.filter((name) => name.includes('.lag.'))).toEqual([]);
+  expect(names.filter((name) => name.includes('.behind.'))).toEqual([]);
   expect(names).toContain('device_messaging.partition.suspects');
   expect(JSON.stringify(resourceMetrics.scopeMetrics)).not.toContain('zq-device');
 });
 
 it('walks over what waits once for each collection', async () => {
-  const { meter, asked } = observed(stateOf('0'));
+  const { meter, asked } = observed([stateOf('0')]);
   const { collect } = createProducer({ meter, since: Date.now() });
   await collect();
   expect(asked.times).toBe(1);

@@ -33,11 +33,15 @@ function routes() {
       partitions: () => [
         {
           ...{ partition: '3', state: 'draining', epoch: 11, since: ago(12), position: 13 },
-          ...{ lagEvents: 14, lagSeconds: 15.04, inFlight: 16, waiting: 17, devices: 18, suspects: 19 },
+          ...{ behindSeconds: 15.04, asOf: ago(14), inFlight: 16, waiting: 17, devices: 18, suspects: 19 },
           spooled: { messages: 20, bytes: 2_100 },
           oldest: { device: 'stuck', sequenceNumber: 55, readAt: ago(23) },
           checkpoint: { sequenceNumber: 24, ageSeconds: 25.06, failures: 26 },
         },
+      ],
+      unowned: () => [
+        { partition: '5', behindSeconds: 29.04, asOf: ago(30) },
+        { partition: '6', behindSeconds: null, asOf: undefined },
       ],
       elsewhere: () => [
         {
@@ -89,19 +93,23 @@ function routes() {
 const answerOf = (path: string, query = ''): unknown =>
   JSON.parse(JSON.stringify(routes()[path]?.get?.(new URLSearchParams(query))));
 
-it('/partitions has what each partition holds, and who owns the others', () => {
+it('/partitions has how far each partition is behind and what it holds, who owns the others, and which nobody reads', () => {
   expect(answerOf('/partitions')).toEqual({
     instance: 'host-1',
     partitions: [
       {
         ...{ partition: '3', state: 'draining', epoch: 11, since: shownAgo(12), position: 13 },
-        ...{ lagEvents: 14, lagSeconds: 15, inFlight: 16, waiting: 17, devices: 18, suspects: 19 },
+        ...{ behindSeconds: 15, asOf: shownAgo(14), inFlight: 16, waiting: 17, devices: 18, suspects: 19 },
         spooled: { messages: 20, bytes: 2_100 },
         oldest: { device: 'stuck', sequenceNumber: 55, readAt: shownAgo(23), seconds: 23 },
         checkpoint: { sequenceNumber: 24, ageSeconds: 25.1, failures: 26 },
       },
     ],
     elsewhere: [{ partition: '4', owner: 'host-2', renewedAt: shownAgo(28) }],
+    unowned: [
+      { partition: '5', behindSeconds: 29, asOf: shownAgo(30) },
+      { partition: '6', behindSeconds: null, asOf: null },
+    ],
   });
 });
 

@@ -1,4 +1,4 @@
-import type { Lanes } from '../order/lanes.ts';
+import type { Lanes, LaneView } from '../order/lanes.ts';
 import type { Queued } from '../order/queued.ts';
 import type { Checkpoints } from '../progress/checkpoints.ts';
 import type { CheckpointState } from '../progress/checkpointWriter.ts';
@@ -18,6 +18,11 @@ export interface PartitionContents {
   readonly devices: number;
   /** The oldest message that is not handled to its end. */
   readonly oldest: OldestMessage | undefined;
+  /**
+   * When the hub received the oldest event that is read and not done, in milliseconds since 1970; undefined when all that
+   * was read is done.
+   */
+  readonly undoneSince: number | undefined;
   readonly checkpoint: CheckpointState;
   /** Messages under suspicion of having ended the process (G4). */
   readonly suspects: number;
@@ -32,6 +37,7 @@ interface OldestMessage {
 
 interface Kept extends Queued {
   readonly readAt: number;
+  readonly enqueuedAt: number;
 }
 
 interface Parts<M extends Kept> {
@@ -40,6 +46,8 @@ interface Parts<M extends Kept> {
   readonly spool: Pick<Spool, 'taken'>;
   readonly lanes: Pick<Lanes<M>, 'all' | 'count'>;
   readonly quarantine: Pick<Quarantine, 'suspects'> | undefined;
+  /** When the hub received the event that waits to be taken in, which comes after all that is in the lanes. */
+  readonly atTheDoor: number | undefined;
 }
 
 /** Walks over all lanes: only for when an operator asks. */
@@ -49,24 +57,31 @@ export function contentsOf<M extends Kept>({
   spool,
   lanes,
   quarantine,
+  atTheDoor,
 }: Parts<M>): PartitionContents {
   const inFlight = work.running();
+  const oldest = oldestIn(lanes);
   return {
     inFlight,
     waiting: Math.max(0, checkpoints.pending() - inFlight),
     spooled: spool.taken(),
     devices: lanes.count(),
-    oldest: oldestIn(lanes),
+    oldest: oldest && {
+      device: oldest.deviceId,
+      sequenceNumber: oldest.first.sequenceNumber,
+      readAt: oldest.first.readAt,
+    },
+    undoneSince: oldest?.first.enqueuedAt ?? atTheDoor,
     checkpoint: checkpoints.state(),
     suspects: quarantine?.suspects() ?? 0,
   };
 }
 
-function oldestIn<M extends Kept>(lanes: Pick<Lanes<M>, 'all'>): OldestMessage | undefined {
-  let oldest: OldestMessage | undefined;
-  for (const { deviceId, first } of lanes.all()) {
-    if (oldest !== undefined && oldest.sequenceNumber < first.sequenceNumber) continue;
-    oldest = { device: deviceId, sequenceNumber: first.sequenceNumber, readAt: first.readAt };
+function oldestIn<M extends Kept>(lanes: Pick<Lanes<M>, 'all'>): LaneView<M> | undefined {
+  let oldest: LaneView<M> | undefined;
+  for (const lane of lanes.all()) {
+    if (oldest !== undefined && oldest.first.sequenceNumber < lane.first.sequenceNumber) continue;
+    oldest = lane;
   }
   return oldest;
 }

@@ -75,6 +75,7 @@ export function createIntake<A extends Arriving>(options: IntakeOptions<A>): Int
     requirement,
     begun: begin(event),
     readAt,
+    enqueuedAt: event.enqueuedTimeUtc.getTime(),
   });
 
   function tellWaits({ deviceId, requirement, tell }: Incoming<A>, where: 'memory' | 'disk' | 'hub') {

@@ -69,8 +69,6 @@ export interface Partition {
   admit(events: readonly HubEvent[]): Promise<void>;
   /** The last admitted event: a new subscription resumes after it. */
   position(): Position | undefined;
-  /** When the hub received that event; undefined while none has been admitted. */
-  enqueuedAt(): Date | undefined;
   /** For operators; walks over all lanes. */
   contents(): PartitionContents;
   /** The devices with messages here, or one of them. */
@@ -137,13 +135,13 @@ export function createPartition<A extends Arriving>(options: PartitionOptions<A>
     deviceMessages: limits.deviceMessages,
   });
   let seen: Position | undefined = options.progress;
-  let enqueuedAt: Date | undefined;
+  /** When the hub received the event that is being taken in; it may have to wait for room. */
+  let atTheDoor: number | undefined;
   /** Sequence number of the last event of this session. */
   let previous: number | undefined;
   let admitting = Promise.resolve();
 
-  function see({ sequenceNumber, offset, enqueuedTimeUtc }: HubEvent): Position {
-    enqueuedAt = enqueuedTimeUtc;
+  function see({ sequenceNumber, offset }: HubEvent): Position {
     seen = { sequenceNumber, offset };
     return seen;
   }
@@ -171,12 +169,15 @@ export function createPartition<A extends Arriving>(options: PartitionOptions<A>
     }
   }
 
+  const isNew = ({ sequenceNumber }: HubEvent) => seen === undefined || sequenceNumber > seen.sequenceNumber;
+
   function noteGap(next: number) {
     if (previous !== undefined && next > previous + 1) options.onGap?.({ after: previous, next });
     previous = next;
   }
 
   async function admitAll(events: readonly HubEvent[], readAt: number) {
+    atTheDoor = events.find(isNew)?.enqueuedTimeUtc?.getTime();
     if (events.length > 0) await redeliveryHorizon.look();
     for (const event of events) {
       if (life.state() !== 'reading') return;
@@ -184,26 +185,32 @@ export function createPartition<A extends Arriving>(options: PartitionOptions<A>
         arrivalIn(event); // it has no place to pass: the next event shows the gap (D190)
         continue;
       }
-      if (seen && event.sequenceNumber <= seen.sequenceNumber) continue;
+      if (!isNew(event)) continue;
       noteGap(event.sequenceNumber);
       const arrival = checkpoints.isDone(event.sequenceNumber) ? undefined : arrivalIn(event);
       if (arrival) {
         options.onRead?.();
         const waiting = takeIn(arrival, readAt);
-        if (waiting !== undefined) await waiting;
+        if (waiting === undefined) continue;
+        atTheDoor = event.enqueuedTimeUtc.getTime();
+        await waiting;
       } else checkpoints.pass(see(event));
     }
+  }
+
+  async function admitAndForget(events: readonly HubEvent[], readAt: number) {
+    await admitAll(events, readAt);
+    atTheDoor = undefined;
   }
 
   return {
     admit(events) {
       const readAt = performance.now();
-      admitting = admitting.then(() => admitAll(events, readAt));
+      admitting = admitting.then(() => admitAndForget(events, readAt));
       return admitting;
     },
     position: () => seen,
-    enqueuedAt: () => enqueuedAt,
-    contents: () => contentsOf({ checkpoints, work, spool, lanes, quarantine }),
+    contents: () => contentsOf({ checkpoints, work, spool, lanes, quarantine, atTheDoor }),
     devices: (device) => deviceWorkIn(lanes, device),
     pending: checkpoints.pending,
     async drain(limitMs) {

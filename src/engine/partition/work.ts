@@ -16,6 +16,8 @@ export interface Message<A> extends Queued {
   course?: Doing | undefined;
   /** When it was read from the hub, as `performance.now()`. */
   readonly readAt: number;
+  /** When the hub received it, in milliseconds since 1970. */
+  readonly enqueuedAt: number;
 }
 
 /** What the handling of a message can ask of its partition. */

@@ -16,6 +16,7 @@ import { createReadingTroubles, wholeHub } from './readingTroubles.ts';
 import { createRounds, type RoundLimits } from './rounds.ts';
 import type { PartitionSession } from './session.ts';
 import { createPartitionSessions, type PartitionSessionsOptions } from './sessions.ts';
+import type { UnownedState } from './unowned.ts';
 
 /** Reads this instance's share of the hub's partitions, and balances the shares in regular rounds. */
 export interface Consumer {
@@ -37,6 +38,8 @@ export interface Consumer {
   partitions(): readonly PartitionState[];
   /** The partitions that are not read here, and who owns them, as of the last round; for operators. */
   elsewhere(): readonly Ownership[];
+  /** The partitions that nobody reads, and how far they are behind; for operators. */
+  unowned(): readonly UnownedState[];
   /**
    * The devices with messages that are read and not handled to their end.
    * @param device only this one; undefined for all
@@ -59,15 +62,18 @@ export interface ConsumerOptions<A extends Arriving>
   readonly instance?: string;
 }
 
+/** The hub is asked for the newest event of each partition in every second round. */
+const roundsBetweenQuestions = 2;
+
 /** The longest that a stop waits for the end of a round. */
 const roundEndsWithinMs = 2_000;
 
 export function createConsumer<A extends Arriving>(options: ConsumerOptions<A>): Consumer {
-  const { log, roundMs, balance, answerMs, silentMs, instance: me = randomUUID() } = options;
+  const { log, roundMs, balance, answerMs, silentMs, startPosition, store, instance: me = randomUUID() } = options;
   const allTroubles = createTroubles(log, () => ({ waiting: waiting() }));
   const troubles = createReadingTroubles(allTroubles);
   const connection = openEventHubConnection({ ...options, troubles: allTroubles });
-  const ownerships = createOwnerships(options.store, me, answerMs, balance.expiryMs / 3);
+  const ownerships = createOwnerships(store, me, answerMs, balance.expiryMs / 3);
   const partitionIds = createPartitionIds({
     ask: () => ofHub(within(connection.client().getPartitionIds(), answerMs)),
     counted: () => troubles.over(wholeHub),
@@ -79,7 +85,9 @@ export function createConsumer<A extends Arriving>(options: ConsumerOptions<A>):
     troubles,
     allTroubles,
   });
-  const watch = createHubWatch(connection, sessions, { answerMs, log, allTroubles });
+  const watch = createHubWatch(connection, sessions, {
+    ...{ answerMs, everyMs: roundMs * roundsBetweenQuestions, startPosition, store, log, allTroubles },
+  });
   const rounds = createRounds({
     ...{ me, roundMs, balance, partitionIds, ownerships, sessions, troubles, allTroubles, log },
     watch: watch.look,
@@ -92,15 +100,22 @@ export function createConsumer<A extends Arriving>(options: ConsumerOptions<A>):
     return state === 'draining' || state === 'revoked';
   };
 
+  /**
+   * The client reports an open link without asking the hub (D38): so it counts for nothing after a question that the hub
+   * has left unanswered, until there is an answer or an event (D311).
+   */
   function isHeard(partition: string): boolean {
     const reader = sessions.all().find(({ record }) => record.partition === partition)?.reader;
-    return reader?.isHeard() === true && reader.quiet().deafMs <= silentMs;
+    if (reader === undefined || !reader.isHeard()) return false;
+    const { deafMs, eventlessMs } = reader.quiet();
+    return deafMs <= silentMs && eventlessMs <= (watch.newest.silentMs(partition) ?? Number.POSITIVE_INFINITY);
   }
 
   const stateOf = (session: PartitionSession) => {
     const { partition } = session.record;
     const state = isEnding(partition) ? 'draining' : 'reading';
-    return partitionStateOf(session, state, watch.newestOf(partition));
+    const isAnswering = isHeard(partition) && !watch.newest.hasFailed(partition);
+    return partitionStateOf(session, state, { answer: watch.newest.of(partition), isAnswering });
   };
 
   function waiting() {
@@ -120,6 +135,7 @@ export function createConsumer<A extends Arriving>(options: ConsumerOptions<A>):
     },
     waiting,
     partitions: () => sessions.all().map(stateOf),
+    unowned: () => watch.unowned().filter(({ partition }) => sessions.stateOf(partition) === undefined),
     elsewhere: () => rounds.last().records.filter(({ partition }) => sessions.stateOf(partition) === undefined),
     devices: (device) =>
       sessions.all().flatMap((session) => {

@@ -1,21 +1,32 @@
 import { within } from '../../concurrency/within.ts';
 import type { Log } from '../../log/log.ts';
 import type { Troubles } from '../../log/troubles.ts';
+import type { Store } from '../stores/store.ts';
 import type { EventHubConnection } from './eventHubConnection.ts';
-import { createNewestEvents } from './newestEvents.ts';
+import { firstEventTime } from './firstEvent.ts';
+import { createNewestEvents, type NewestEvents } from './newestEvents.ts';
 import type { PartitionSessions } from './sessions.ts';
 import { createStallWatch } from './stallWatch.ts';
+import { createUnownedPartitions, type UnownedPartitions } from './unowned.ts';
 
 /** Compares what the hub has with what it delivers, and connects again when it has fallen silent. */
 export interface HubWatch {
-  /** Called in each round. Never waits, never throws. */
-  look(): void;
-  /** Sequence number of the newest event of a partition that is read, as of the hub's last answer. */
-  newestOf(partition: string): number | undefined;
+  /**
+   * Called in each round. Never waits, never throws.
+   * @param unowned partitions that no instance reads
+   */
+  look(unowned: readonly string[]): void;
+  /** What the hub says of the partitions that are read here, and of those. */
+  readonly newest: Pick<NewestEvents, 'of' | 'hasFailed' | 'silentMs'>;
+  readonly unowned: UnownedPartitions['all'];
 }
 
 interface HubWatchOptions {
   readonly answerMs: number;
+  /** Interval of the questions for the newest event of each partition. */
+  readonly everyMs: number;
+  readonly startPosition: 'earliest' | 'latest';
+  readonly store: Pick<Store, 'progress'>;
   readonly log: Log;
   readonly allTroubles: Pick<Troubles, 'met'>;
 }
@@ -23,14 +34,24 @@ interface HubWatchOptions {
 export function createHubWatch(
   connection: EventHubConnection,
   sessions: Pick<PartitionSessions, 'all' | 'reading'>,
-  { answerMs, log, allTroubles }: HubWatchOptions,
+  { answerMs, everyMs, startPosition, store, log, allTroubles }: HubWatchOptions,
 ): HubWatch {
-  const newestOf = async (partition: string) =>
-    (await connection.client().getPartitionProperties(partition)).lastEnqueuedSequenceNumber;
-  const newestEvents = createNewestEvents({
-    newestOf,
-    answerMs,
-    couldNotAsk: (partition, error) => log.debug({ err: error, partition }, 'cannot ask the hub for its newest event'),
+  async function newestOf(partition: string): Promise<number> {
+    const { lastEnqueuedSequenceNumber, isEmpty } = await connection.client().getPartitionProperties(partition);
+    // The retention empties a partition, and its number stays.
+    return isEmpty ? -1 : lastEnqueuedSequenceNumber;
+  }
+
+  const couldNotAsk = (partition: string, error: unknown) =>
+    log.debug({ err: error, partition }, 'cannot ask the hub for its newest event');
+  const newest = createNewestEvents({ newestOf, everyMs, answerMs, couldNotAsk });
+  const unowned = createUnownedPartitions({
+    checkpointOf: (partition) => within(store.progress(partition), answerMs),
+    startPosition,
+    newest,
+    firstAfter: (partition, offset) => firstEventTime(connection.another(), partition, offset, answerMs),
+    everyMs,
+    couldNotAsk,
   });
   const stallWatch = createStallWatch({
     newestOf: (partition) => within(newestOf(partition), answerMs),
@@ -47,11 +68,13 @@ export function createHubWatch(
   });
 
   return {
-    look() {
+    look(others) {
       connection.revive(sessions.reading());
       void stallWatch.look(sessions.reading());
-      newestEvents.look(sessions.all().map(({ record }) => record.partition));
+      newest.look([...sessions.all().map(({ record }) => record.partition), ...others]);
+      unowned.look(others);
     },
-    newestOf: newestEvents.of,
+    newest,
+    unowned: unowned.all,
   };
 }

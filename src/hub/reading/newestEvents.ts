@@ -1,54 +1,80 @@
-import { within } from '../../concurrency/within.ts';
+import { TooLate, within } from '../../concurrency/within.ts';
+import type { HubAnswer } from './behind.ts';
 
-/** The hub's newest event of each partition, as of its last answer: the difference to what is read is the lag. */
+/** The hub's newest event of each partition, as of its last answer. */
 export interface NewestEvents {
-  /** Asks the hub about each of these partitions whose last question is long ago, and forgets all others. Never throws. */
+  /** Asks the hub about each of these partitions for which that is due, and forgets all others. Never throws. */
   look(partitions: readonly string[]): void;
-  /** Its sequence number; undefined before the first answer. */
-  of(partition: string): number | undefined;
+  /** The last answer; undefined before the first. */
+  of(partition: string): HubAnswer | undefined;
+  /** Whether the last question has failed. */
+  hasFailed(partition: string): boolean;
+  /** Milliseconds since the first of the questions that the hub has left without any answer; undefined when it answers. */
+  silentMs(partition: string): number | undefined;
 }
 
 interface NewestEventsOptions {
   /** Asks the hub for the sequence number. */
   readonly newestOf: (partition: string) => Promise<number>;
+  /** Interval of the questions while the hub answers: it limits them, for all clients together. */
+  readonly everyMs: number;
   /** The longest that one answer may take. */
   readonly answerMs: number;
   couldNotAsk(partition: string, error: unknown): void;
 }
 
-/** Interval of the questions: the hub limits them, for all clients together. */
-const everyMs = 30_000;
+/** What is known of one partition. */
+interface Asked {
+  at: number;
+  isOpen: boolean;
+  answer: HubAnswer | undefined;
+  hasFailed: boolean;
+  silentSince: number | undefined;
+}
 
-export function createNewestEvents({ newestOf, answerMs, couldNotAsk }: NewestEventsOptions): NewestEvents {
-  const newest = new Map<string, number>();
-  const askedAt = new Map<string, number>();
-  /** Questions that the client has not settled. It may try for longer than we wait. */
-  const open = new Set<string>();
+export function createNewestEvents(options: NewestEventsOptions): NewestEvents {
+  const { newestOf, everyMs, answerMs, couldNotAsk } = options;
+  const asked = new Map<string, Asked>();
 
-  async function ask(partition: string): Promise<void> {
-    open.add(partition);
-    askedAt.set(partition, performance.now());
-    const answer = newestOf(partition).finally(() => open.delete(partition));
+  async function ask(partition: string, one: Asked): Promise<void> {
+    one.at = performance.now();
+    one.isOpen = true;
     try {
-      const found = await within(answer, answerMs);
-      if (askedAt.has(partition)) newest.set(partition, found);
+      const newest = await within(newestOf(partition), answerMs);
+      one.answer = { newest, at: performance.now() };
+      one.hasFailed = false;
+      one.silentSince = undefined;
     } catch (error) {
+      one.hasFailed = true;
+      one.silentSince = error instanceof TooLate ? (one.silentSince ?? one.at) : undefined;
       couldNotAsk(partition, error);
+    } finally {
+      one.isOpen = false;
     }
   }
 
-  const isDue = (partition: string) =>
-    !open.has(partition) && performance.now() - (askedAt.get(partition) ?? Number.NEGATIVE_INFINITY) >= everyMs;
+  /** After a failure at the next look, so that the end of an outage shows soon. */
+  const isDue = ({ isOpen, hasFailed, at }: Asked) => !isOpen && (hasFailed || performance.now() - at >= everyMs);
+
+  const unasked = (): Asked => ({
+    ...{ at: Number.NEGATIVE_INFINITY, isOpen: false, hasFailed: false },
+    ...{ answer: undefined, silentSince: undefined },
+  });
 
   return {
     look(partitions) {
-      for (const partition of askedAt.keys()) {
-        if (partitions.includes(partition)) continue;
-        askedAt.delete(partition);
-        newest.delete(partition);
+      for (const partition of asked.keys()) if (!partitions.includes(partition)) asked.delete(partition);
+      for (const partition of partitions) {
+        const one = asked.get(partition) ?? unasked();
+        asked.set(partition, one);
+        if (isDue(one)) void ask(partition, one);
       }
-      for (const partition of partitions) if (isDue(partition)) void ask(partition);
     },
-    of: (partition) => newest.get(partition),
+    of: (partition) => asked.get(partition)?.answer,
+    hasFailed: (partition) => asked.get(partition)?.hasFailed ?? false,
+    silentMs(partition) {
+      const since = asked.get(partition)?.silentSince;
+      return since === undefined ? undefined : performance.now() - since;
+    },
   };
 }

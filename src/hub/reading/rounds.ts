@@ -9,7 +9,7 @@ import type { Ownerships } from './ownerships.ts';
 import type { PartitionIds } from './partitionIds.ts';
 import { type ReadingTroubles, wholeHub } from './readingTroubles.ts';
 import type { PartitionSessions } from './sessions.ts';
-import { isAllElsewhere, shareOf } from './share.ts';
+import { isAllElsewhere, shareOf, unownedOf } from './share.ts';
 
 /** Looks after the partitions of this instance: renews, releases, claims and opens what balance decides. */
 export interface Rounds {
@@ -29,6 +29,8 @@ export interface LastRound {
   /** Own partitions, with those that were to be claimed. */
   readonly owned: readonly string[];
   readonly isAllElsewhere: boolean;
+  /** Partitions that nobody reads. */
+  readonly unowned: readonly string[];
   /** Since when an owned partition has no session, and not because the hub refuses it, as `performance.now()`. */
   readonly unreadSince: number | undefined;
   /** When a round was last complete, or refused by the hub; at first, the start of this instance. */
@@ -51,8 +53,11 @@ interface RoundsOptions extends RoundLimits {
   readonly troubles: ReadingTroubles;
   readonly allTroubles: Pick<Troubles, 'met' | 'over'>;
   readonly log: Log;
-  /** Called at the beginning of each round. */
-  watch(): void;
+  /**
+   * Called at the beginning of each round.
+   * @param unowned partitions that nobody reads, as of the last round
+   */
+  watch(unowned: readonly string[]): void;
   /** A round has failed while nothing is read. */
   failedIdle(): void;
 }
@@ -65,6 +70,7 @@ export function createRounds(options: RoundsOptions): Rounds {
     records: [],
     owned: [],
     isAllElsewhere: false,
+    unowned: [],
     unreadSince: undefined,
     answeredAt: performance.now(),
     storeTrouble: undefined,
@@ -73,7 +79,7 @@ export function createRounds(options: RoundsOptions): Rounds {
   const isRefused = (partition: string) => troubles.of(partition)?.isAnswer ?? false;
 
   async function round(): Promise<void> {
-    options.watch();
+    options.watch(last.unowned);
     await partitionIds.look();
     const records = await ownerships.look();
     const decision = decide(me, partitionIds.all(), records, balance);
@@ -95,7 +101,11 @@ export function createRounds(options: RoundsOptions): Rounds {
       Math.max(roundMs, balance.expiryMs / 3),
     );
     await Promise.all(decision.ask.map(ownerships.ask));
-    last = { ...last, isAllElsewhere: isAllElsewhere(decision, partitionIds.all(), records) };
+    last = {
+      ...last,
+      isAllElsewhere: isAllElsewhere(decision, partitionIds.all(), records),
+      unowned: unownedOf(me, partitionIds.all(), records, balance.expiryMs, sessions.stateOf),
+    };
     const failed = openings.find((one) => one.status === 'rejected');
     if (failed) throw failed.reason;
     last = { ...last, answeredAt: performance.now(), storeTrouble: undefined };

@@ -16,8 +16,6 @@ export interface PartitionSession {
   position(): number;
   /** When the session began, as `performance.now()`. */
   readonly since: number;
-  /** When the hub received the last admitted event; undefined before the first. */
-  enqueuedAt(): Date | undefined;
   /** For operators. */
   contents(): PartitionContents;
   devices(device: string | undefined): readonly DeviceWork[];
@@ -58,7 +56,6 @@ export function beginPartitionSession<A extends Arriving>(
     reader,
     position,
     since: performance.now(),
-    enqueuedAt: partition.enqueuedAt,
     contents: partition.contents,
     devices: partition.devices,
     pending: partition.pending,

@@ -1,5 +1,5 @@
-import type { Ownership } from '../stores/store.ts';
 import type { Decision } from './balance.ts';
+import type { SeenOwnership } from './ownerships.ts';
 import type { SessionState } from './sessionLife.ts';
 
 /** What this instance owns by a decision, and what of it is not read. */
@@ -34,8 +34,25 @@ export function shareOf(
 export function isAllElsewhere(
   { renew, claim }: Pick<Decision, 'renew' | 'claim'>,
   partitions: readonly string[],
-  records: readonly Pick<Ownership, 'partition'>[],
+  records: readonly Pick<SeenOwnership, 'partition'>[],
 ): boolean {
   const recorded = new Set(records.map(({ partition }) => partition));
   return renew.length === 0 && claim.length === 0 && partitions.every((partition) => recorded.has(partition));
+}
+
+/**
+ * The partitions that have no session here, and no other owner who renews: nobody reads them.
+ * @param me names this instance
+ */
+export function unownedOf(
+  me: string,
+  partitions: readonly string[],
+  records: readonly Pick<SeenOwnership, 'partition' | 'owner' | 'unrenewedMs'>[],
+  expiryMs: number,
+  stateOf: (partition: string) => SessionState | undefined,
+): string[] {
+  const isElsewhere = ({ owner, unrenewedMs }: Pick<SeenOwnership, 'owner' | 'unrenewedMs'>) =>
+    owner !== '' && owner !== me && unrenewedMs < expiryMs;
+  const elsewhere = new Set(records.filter(isElsewhere).map(({ partition }) => partition));
+  return partitions.filter((partition) => !elsewhere.has(partition) && stateOf(partition) === undefined);
 }

@@ -2,7 +2,7 @@ import { closed, gauge, open, updowncounter } from 'telemetry/declaration.ts';
 
 const partition = open(
   'messaging.destination.partition.id',
-  'id of the partition, among those that this instance reads',
+  'id of the partition, among those that this instance reads; of `behind`, also of those that nobody reads',
 );
 const state = closed('device_messaging.state', 'whether it takes in events, or only finishes what it has', [
   'reading',
@@ -24,19 +24,19 @@ export const partitionMetrics = {
     },
     state,
   ),
-  'device_messaging.partition.lag.events': gauge(
+  'device_messaging.partition.behind.duration': gauge(
     {
-      unit: '{event}',
-      what: 'Events in the hub after the last one that was read, as of the hub’s last answer',
-      use: 'The backlog in the hub, telemetry included.',
+      unit: 's',
+      what: 'Age of the oldest event of the partition that is not done, read or not; 0 when the last one is done. Absent while the hub does not answer, and while only events are left of which nothing is known yet. A partition that nobody reads is reported by every instance: take `max by` the partition',
+      use: 'How far behind. Alert when it grows for an hour, or nears half of the hub’s retention: events older than that are lost.',
     },
     partition,
   ),
-  'device_messaging.partition.lag.duration': gauge(
+  'device_messaging.partition.behind.age': gauge(
     {
       unit: 's',
-      what: 'Age of the last event that was read while there are newer ones; 0 when there are none',
-      use: 'Alert when it nears half of the hub’s retention: events older than that are lost.',
+      what: 'How long ago the hub last answered about the partition: how old the figure above is, or since when it is absent',
+      use: 'Alert when it is above a minute: the hub does not answer, and nobody knows how far behind the partition is.',
     },
     partition,
   ),

@@ -7,7 +7,12 @@ import { type Chapter, times } from '../support/points.ts';
 /** A partition whose numbers begin with this one. */
 const partitionOf = (partition: string, state: PartitionState['state'], first: number): PartitionState => ({
   ...{ partition, state, epoch: 901, since: 902, position: 903, devices: 904 },
-  ...{ lagEvents: first, lagSeconds: first + 1, inFlight: first + 2, waiting: 2 * first + 7 },
+  ...{
+    behindSeconds: first,
+    asOf: performance.now() - (first + 1) * 1000,
+    inFlight: first + 2,
+    waiting: 2 * first + 7,
+  },
   spooled: { messages: first + 4, bytes: first + 5 },
   oldest: { device: 'd1', sequenceNumber: 905, readAt: performance.now() - (first + 6) * 1000 },
   checkpoint: { sequenceNumber: 906, ageSeconds: first + 7, failures: 907 },
@@ -35,7 +40,11 @@ export const state: Chapter = {
     observeService(meter, {
       budget,
       pace: { messages: () => 104 },
-      consumer: { partitions: () => partitions, waiting: () => ({ messages: 105, bytes: 908 }) as never },
+      consumer: {
+        partitions: () => partitions,
+        unowned: () => [],
+        waiting: () => ({ messages: 105, bytes: 908 }) as never,
+      },
       backends: {
         states: () => ({
           informationModel: backendOf('closed', 141),
@@ -53,8 +62,12 @@ export const state: Chapter = {
     'device_messaging.work.limit': { '': 104 },
     'device_messaging.unfinished.messages': { '': 105 },
     'device_messaging.partitions': { 'state=reading': 2, 'state=draining': 1 },
-    'device_messaging.partition.lag.events': { 'partition.id=0': 110, 'partition.id=1': 120, 'partition.id=2': 130 },
-    'device_messaging.partition.lag.duration': { 'partition.id=0': 111, 'partition.id=1': 121, 'partition.id=2': 131 },
+    'device_messaging.partition.behind.duration': {
+      'partition.id=0': 110,
+      'partition.id=1': 120,
+      'partition.id=2': 130,
+    },
+    'device_messaging.partition.behind.age': { 'partition.id=0': 111, 'partition.id=1': 121, 'partition.id=2': 131 },
     'device_messaging.partition.messages': {
       'partition.id=0 place=work': 112,
       'partition.id=0 place=memory': 113,
