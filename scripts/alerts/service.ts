@@ -102,9 +102,19 @@ export const serviceAlerts: readonly ServerAlert[] = [
     severity: 'page',
     events: ['token.missing'],
     until: 'token.received',
-    metric: 'increase(http_client_request_duration_count{error_type="no access token"}[5m]) > 0',
+    metric: 'max(device_messaging_backend_out{device_messaging_backend="tokenEndpoint"}) > 0',
+    for: '5m',
     means: 'The token endpoint is unreachable or refuses the client.',
     todo: 'Repair what `cause` names.',
+  },
+  {
+    id: 'StoreFails',
+    severity: 'ticket',
+    metric: 'sum by (device_messaging_store) (increase(device_messaging_store_duration_count{error_type!=""}[5m])) > 0',
+    for: '5m',
+    means:
+      'A store refuses or is not available: no partition changes hands, and a crash would repeat what no checkpoint contains.',
+    todo: 'Follow `todo` of the lines of the log that name the store.',
   },
   {
     id: 'DeadLetterNotStored',

@@ -63,7 +63,7 @@ export const settingFaults: readonly Fault[] = [
   }),
   ...inFile('src/settings/config.ts', ['test/settings/config.test.ts'], {
     fault: 'says that the file changed what a variable sets',
-    find: 'given[setting.env] === undefined && ',
+    find: 'variables[setting.env] === undefined && ',
     replace: '',
     caughtBy: 'of a file are named at the start',
   }),
