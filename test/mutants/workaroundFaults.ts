@@ -151,7 +151,7 @@ export const workaroundFaults: readonly Fault[] = [
   }),
   ...inFile('src/engine/partition/partition.ts', ['test/hub/workaroundsOfReading.test.ts'], {
     fault: 'trap 17: handles again what a restarted partition gives again',
-    find: '      if (seen && event.sequenceNumber <= seen.sequenceNumber) continue;\n',
+    find: '      if (!isNew(event)) continue;\n',
     replace: '',
     caughtBy: 'goes on when the client has used up its retries',
   }),
@@ -253,8 +253,8 @@ export const workaroundFaults: readonly Fault[] = [
   }),
   ...inFile('src/hub/reading/consumer.ts', ['test/hub/wrongSettings.test.ts'], {
     fault: 'is ready before the hub has agreed',
-    find: 'return reader?.isHeard() === true &&',
-    replace: 'return reader !== undefined &&',
+    find: 'if (reader === undefined || !reader.isHeard()) return false;',
+    replace: 'if (reader === undefined) return false;',
     caughtBy: 'is ready as soon as the hub has agreed for every partition',
   }),
   ...inFile('src/hub/reading/diagnosis.ts', ['test/hub/wrongSettings.test.ts'], {
