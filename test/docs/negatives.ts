@@ -237,6 +237,10 @@ export const proven: Denials = {
   ],
   'docs/operations.md': [
     [
+      '`/readyz` turns to 503 within 12 s',
+      'hub/silentHub.test › a hub that says nothing any more on open connections is noticed, and so is its end',
+    ],
+    [
       'keeps handling messages and retries the checkpoints',
       'engine/checkpoints.test › goes on to count when one cannot be written, and says how often that was',
     ],
