@@ -101,6 +101,7 @@ it('has the connections, the circuits and the cache of its backends', async () =
   expect(out).toMatchObject([
     { labels: { device_messaging_backend: 'informationModel' }, value: 0 },
     { labels: { device_messaging_backend: 'typeRegistry' }, value: 0 },
+    { labels: { device_messaging_backend: 'tokenEndpoint' }, value: 0 },
   ]);
   expect(await read('device_messaging_cache_entries', { device_messaging_cache: 'types' })).toBeGreaterThan(0);
   expect((await hanging).status).toBe(503);
@@ -110,7 +111,9 @@ it('has the connections, the circuits and the cache of its backends', async () =
 
 it('has every metric of its own', async () => {
   const served = new Set((await samples()).map(({ name }) => name.replace(/_(bucket|count|sum)$/, '')));
-  const printed = namesIn.methods.map((name) => prometheusNameOf(name, declarationOf(name)));
+  // Nobody has asked for a file here: those of stores are in the table of all metrics.
+  const names = namesIn.methods.filter((name) => !name.startsWith('device_messaging.store.'));
+  const printed = names.map((name) => prometheusNameOf(name, declarationOf(name)));
   expect(printed.filter((name) => !served.has(name))).toEqual([]);
 });
 

@@ -25,6 +25,12 @@ export const stateFaults: readonly Fault[] = [
     replace: 'one.silentSince ?? one.at',
     caughtBy: 'since the first that was left without any answer',
   }),
+  ...inFile('src/hub/reading/consumer.ts', ['test/hub/silentHub.test.ts'], {
+    fault: 'is ready while the hub answers no question, as the client reports an open link',
+    find: 'return deafMs <= silentMs && eventlessMs <= (watch.newest.silentMs(partition) ?? Number.POSITIVE_INFINITY);',
+    replace: 'return deafMs <= silentMs && eventlessMs >= 0;',
+    caughtBy: 'a hub that says nothing any more on open connections is noticed',
+  }),
   ...inFile(
     'src/hub/reading/behind.ts',
     ['test/hub/behind.test.ts'],

@@ -265,8 +265,8 @@ export const workaroundFaults: readonly Fault[] = [
   }),
   ...inFile('src/hub/reading/consumer.ts', ['test/hub/wrongSettings.test.ts'], {
     fault: 'is ready before the hub has agreed',
-    find: 'reader === undefined || !reader.isHeard()',
-    replace: 'reader === undefined',
+    find: 'if (reader === undefined || !reader.isHeard()) return false;',
+    replace: 'if (reader === undefined) return false;',
     caughtBy: 'is ready as soon as the hub has agreed for every partition',
   }),
   ...inFile('src/hub/reading/diagnosis.ts', ['test/hub/wrongSettings.test.ts'], {
