@@ -76,7 +76,11 @@ export async function startBroker({ users, port = 0 }: BrokerOptions): Promise<B
   });
   // An error of a client ends its connection.
   broker.on('clientError', () => {}).on('connectionError', () => {});
-  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, '127.0.0.1', resolve));
+  await new Promise<void>((resolve, reject) => {
+    // Its timers would keep the process alive.
+    server.once('error', (error) => broker.close(() => reject(error)));
+    server.listen(port, '127.0.0.1', resolve);
+  });
   const address = server.address();
   const listening = typeof address === 'object' && address ? address.port : 0;
 
