@@ -474,7 +474,6 @@ export const unproven: Readonly<Record<string, readonly string[]>> = {
     'No code but `ok`',
     '`not done, read or not` is the age',
     'no message was lost or refused because of the trouble',
-    'It does not know `behindSeconds`, which is an age',
     'takes no memory from others',
     'The flood wants no replies',
     'The first 50 replies to each device',
