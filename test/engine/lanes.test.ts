@@ -176,7 +176,7 @@ it('a suspect whose backend goes before it begins is put back, and waits for ano
   const { add, log } = setUp({
     quarantine: {
       isSuspect: () => turns.length < 2,
-      turnOf: (deviceId, sequenceNumber) => {
+      turnOf: ({ deviceId, sequenceNumber }) => {
         seen.push(`${deviceId}${sequenceNumber} waits`);
         return new Promise((resolve) => turns.push(() => resolve(true)));
       },

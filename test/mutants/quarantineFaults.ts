@@ -42,7 +42,13 @@ export const quarantineFaults: readonly Fault[] = [
   ),
   ...inFile(
     'src/engine/quarantine/suspectsInWork.ts',
-    rules,
+    [...restarts, ...rules],
+    {
+      fault: 'begins the suspects of several partitions together that are each to be alone',
+      find: '        if (isAlone && count() > 0) return;\n',
+      replace: '',
+      caughtBy: 'are not taken for slow',
+    },
     {
       fault: 'lets others begin while a suspect is noted as alone',
       find: '        await waitForLone();',
@@ -113,9 +119,21 @@ export const quarantineFaults: readonly Fault[] = [
     },
     {
       fault: 'waits for slow suspects as long as they take',
-      find: 'setTimeout(goOn, patienceMs,',
-      replace: 'setTimeout(goOn, patienceMs * 1_000,',
+      find: 'if (!isSlow) setTimeout(goOn, patienceMs,',
+      replace: 'if (!isSlow) setTimeout(goOn, patienceMs * 1_000,',
       caughtBy: 'do not wait for slow ones for longer than a second',
+    },
+    {
+      fault: 'takes suspects that are held up for slow ones',
+      find: 'if (wasHeldUp || suspect.wasHeldUp) return true;',
+      replace: '',
+      caughtBy: 'are not taken for slow',
+    },
+    {
+      fault: 'takes a suspect for slow that was held up a moment ago',
+      find: 'if (wasHeldUp || suspect.wasHeldUp) return true;',
+      replace: 'if (suspect.wasHeldUp) return true;',
+      caughtBy: 'only when it is found at its work twice in a row',
     },
     {
       fault: 'lets a device go on before its suspect is in a checkpoint',
@@ -153,8 +171,8 @@ export const quarantineFaults: readonly Fault[] = [
     ['test/engine/quarantine/quarantine.test.ts'],
     {
       fault: 'notes suspects that wait for one that is alone when the partition closes',
-      find: '      if (draining.aborted) return;\n      for (const one of sequenceNumbers) inWork.add(one);',
-      replace: '      for (const one of sequenceNumbers) inWork.add(one);',
+      find: '      if (draining.aborted) return;\n      for (const one of suspects) inWork.set(one.sequenceNumber, one);',
+      replace: '      for (const one of suspects) inWork.set(one.sequenceNumber, one);',
       caughtBy: 'lets nobody in who waited for one that was alone',
     },
     {

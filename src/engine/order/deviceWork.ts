@@ -58,6 +58,10 @@ function workOf<M extends Followed>({ deviceId, first, length }: LaneView<M>, wa
   };
 }
 
+/** Whether others keep it from its work: it waits for room, or for a free connection to a backend. */
+export const isHeldUp = ({ course }: Pick<Followed, 'course'>): boolean =>
+  course === undefined || (course.open.size > 0 && [...course.open].every(({ waitsFor }) => waitsFor === 'connection'));
+
 function stateOf(course: Doing | undefined, wait: Wait | undefined): DeviceWork['state'] {
   if (course !== undefined || wait === undefined) return 'in flight';
   if (wait === 'room') return 'waits for room';

@@ -30,6 +30,8 @@ interface LanesOptions<M> {
   ended?(): void;
   /** When omitted, no message is a suspect. */
   readonly quarantine?: Pick<Quarantine, 'isSuspect' | 'turnOf' | 'putBack' | 'ended'> | undefined;
+  /** Whether a suspect that has its turn waits for what others hold. */
+  isHeldUp?(message: M): boolean;
 }
 
 /** Room in the budget, its turn among the suspects, or backends. */
@@ -64,7 +66,7 @@ function createReady<M>(): Ready<M> {
 }
 
 export function createLanes<M extends Queued>(options: LanesOptions<M>): Lanes<M> {
-  const { budget, draining, work, ended, quarantine } = options;
+  const { budget, draining, work, ended, quarantine, isHeldUp = () => false } = options;
   const lanes = new Map<string, Lane<M>>();
   /** A large message that waits for room delays no small one (D192). */
   const [small, large] = [createReady<M>(), createReady<M>()];
@@ -112,13 +114,15 @@ export function createLanes<M extends Queued>(options: LanesOptions<M>): Lanes<M
     while (ready.lanes.size > 0 && ready.taking === undefined && !draining.aborted) {
       const lane = ready.inOrder.next().value as Lane<M>;
       ready.lanes.delete(lane);
-      const { cost, requirement } = lane.first;
+      const { deviceId, first } = lane;
+      const { cost, requirement, sequenceNumber } = first;
       if (!requirement.isMet()) {
         hold(lane, requirement);
         continue;
       }
-      if (quarantine?.isSuspect(lane.deviceId, lane.first.sequenceNumber)) {
-        void beginInTurn(lane, quarantine.turnOf(lane.deviceId, lane.first.sequenceNumber));
+      if (quarantine?.isSuspect(deviceId, sequenceNumber)) {
+        const turn = quarantine.turnOf({ deviceId, sequenceNumber, isHeldUp: () => isHeldUp(first) });
+        void beginInTurn(lane, turn);
         continue;
       }
       const room = budget.of(cost).take(cost, draining);

@@ -2,7 +2,7 @@ import type { Message as LogMessage } from '../../log/events.ts';
 import type { HubEvent } from '../../protocol/event.ts';
 import type { Tell } from '../../tap/taps.ts';
 import type { Budget } from '../budget/budget.ts';
-import { type DeviceWork, deviceWorkIn } from '../order/deviceWork.ts';
+import { type DeviceWork, deviceWorkIn, isHeldUp } from '../order/deviceWork.ts';
 import { createLanes } from '../order/lanes.ts';
 import type { Requirement } from '../order/queued.ts';
 import { createCheckpoints } from '../progress/checkpoints.ts';
@@ -118,6 +118,7 @@ export function createPartition<A extends Arriving>(options: PartitionOptions<A>
   });
   const lanes = createLanes<Message<A>>({
     quarantine,
+    isHeldUp,
     budget,
     draining: life.draining,
     work: work.handle,

@@ -13,7 +13,7 @@ export interface Quarantine {
   /** Whether the message, the first of its lane, has to wait for its turn. */
   isSuspect(deviceId: string, sequenceNumber: number): boolean;
   /** Resolves with true when it is the suspect's turn, with false when the partition drains. */
-  turnOf(deviceId: string, sequenceNumber: number): Promise<boolean>;
+  turnOf(suspect: Suspect): Promise<boolean>;
   /** A message does not begin after all: it is to wait again. */
   putBack(deviceId: string, sequenceNumber: number): void;
   /**
@@ -25,6 +25,13 @@ export interface Quarantine {
   fateOf(sequenceNumber: number): Fate;
   /** Suspects that wait or are in work. */
   suspects(): number;
+}
+
+export interface Suspect {
+  readonly deviceId: string;
+  readonly sequenceNumber: number;
+  /** Whether it has begun and still waits for what others hold: room, or a free connection to a backend. */
+  isHeldUp(): boolean;
 }
 
 /** Parked: answered and put to the dead letters unexecuted. Passed over: not even that, because it has ended the process, too. */
@@ -56,9 +63,10 @@ const notePauseMs = 1_000;
  */
 export const headStartMs = 5_000;
 
-interface Waiting {
-  readonly deviceId: string;
+interface Waiting extends Suspect {
   settle(isTurn: boolean): void;
+  /** When it was last looked at. */
+  wasHeldUp: boolean;
 }
 
 const unknown: Suspicion = { isInWork: false, isSlow: false, isCleared: false, ends: 0 };
@@ -78,7 +86,7 @@ export function createQuarantine(options: QuarantineOptions): Quarantine | undef
   const devices = new Set<string>();
   const waiting = new Map<number, Waiting>();
   /** In work, and those of them that others wait for. */
-  const inWork = new Set<number>();
+  const inWork = new Map<number, Waiting>();
   const awaited = new Set<number>();
   let alone: number | undefined;
   let saving: Promise<unknown> = Promise.resolve();
@@ -90,7 +98,7 @@ export function createQuarantine(options: QuarantineOptions): Quarantine | undef
   const own: PartitionSuspects = {
     inWork: () => inWork.size,
     async note(isAlone) {
-      alone = isAlone ? [...inWork][0] : undefined;
+      alone = isAlone ? [...inWork.keys()][0] : undefined;
       await saved();
     },
     changed: serve,
@@ -118,7 +126,7 @@ export function createQuarantine(options: QuarantineOptions): Quarantine | undef
       nextSave = undefined;
       if (draining.aborted) return false; // the drain writes the last checkpoint
       const suspects = new Map(known);
-      for (const one of inWork) suspects.set(one, { ...(known.get(one) ?? unknown), isInWork: true });
+      for (const one of inWork.keys()) suspects.set(one, { ...(known.get(one) ?? unknown), isInWork: true });
       const written = annotate({ ends, upTo, alone, suspects });
       saving = written;
       return written;
@@ -146,21 +154,22 @@ export function createQuarantine(options: QuarantineOptions): Quarantine | undef
     return nextTurn({ waiting: waiting.keys(), isIdle: inWork.size === 0, isAlone, isSlowTime });
   }
 
-  async function begin({ sequenceNumbers, isSlow }: Turn) {
-    await suspectsInWork.enter(own, async (isFirst) => {
+  async function begin({ sequenceNumbers, isSlow, isAlone }: Turn) {
+    const suspects = sequenceNumbers.flatMap((one) => waiting.get(one) ?? []);
+    await suspectsInWork.enter(own, isAlone, async (isFirst) => {
       if (draining.aborted) return;
-      for (const one of sequenceNumbers) inWork.add(one);
+      for (const one of suspects) inWork.set(one.sequenceNumber, one);
       alone = isFirst && sequenceNumbers.length === 1 ? sequenceNumbers[0] : undefined;
       await saved();
     });
-    if (draining.aborted) return;
+    if (draining.aborted || !suspects.every(({ sequenceNumber }) => inWork.has(sequenceNumber))) return;
     tell(sequenceNumbers);
-    for (const one of sequenceNumbers) {
-      if (!isSlow) awaited.add(one);
-      waiting.get(one)?.settle(true);
-      waiting.delete(one);
+    for (const { sequenceNumber, settle } of suspects) {
+      if (!isSlow) awaited.add(sequenceNumber);
+      waiting.delete(sequenceNumber);
+      settle(true);
     }
-    if (!isSlow) setTimeout(goOn, patienceMs, sequenceNumbers).unref();
+    if (!isSlow) setTimeout(goOn, patienceMs, suspects).unref();
   }
 
   /** After the next violent end, the last such line tells who was in work. */
@@ -182,13 +191,23 @@ export function createQuarantine(options: QuarantineOptions): Quarantine | undef
     return ends < endsUntilParked ? 'handled' : ends === endsUntilParked ? 'parked' : 'passed over';
   }
 
-  /** Others have waited long enough for these. */
-  function goOn(sequenceNumbers: readonly number[]) {
-    for (const one of sequenceNumbers) {
-      if (!awaited.delete(one)) continue;
-      known.set(one, { ...(known.get(one) ?? unknown), isSlow: true });
+  /**
+   * Others have waited long enough for these. Those of them that are at their work are slow; one that is held up is not, however
+   * long that takes (D321). It is when it is found at its work twice in a row.
+   */
+  function goOn(suspects: readonly Waiting[]) {
+    if (draining.aborted) return;
+    const undecided = suspects.filter((suspect) => {
+      const { sequenceNumber, wasHeldUp } = suspect;
+      if (inWork.get(sequenceNumber) !== suspect) return false;
+      awaited.delete(sequenceNumber);
+      suspect.wasHeldUp = suspect.isHeldUp();
+      if (wasHeldUp || suspect.wasHeldUp) return true;
+      known.set(sequenceNumber, { ...(known.get(sequenceNumber) ?? unknown), isSlow: true });
       countTrial('slow');
-    }
+      return false;
+    });
+    if (undecided.length > 0) setTimeout(goOn, patienceMs, undecided).unref();
     void serve();
   }
 
@@ -205,11 +224,11 @@ export function createQuarantine(options: QuarantineOptions): Quarantine | undef
       if (sequenceNumber > upTo || devices.has(deviceId)) return false;
       return devices.size < mostSuspects || known.has(sequenceNumber);
     },
-    turnOf(deviceId, sequenceNumber) {
-      devices.add(deviceId);
+    turnOf(suspect) {
+      devices.add(suspect.deviceId);
       if (draining.aborted) return Promise.resolve(false);
       return new Promise((settle) => {
-        waiting.set(sequenceNumber, { deviceId, settle });
+        waiting.set(suspect.sequenceNumber, { ...suspect, settle, wasHeldUp: false });
         void serve();
       });
     },

@@ -9,9 +9,10 @@ export interface SuspectsInWork {
   count(): number;
   /**
    * Lets suspects begin, those of one partition at a time, and after a suspect that is alone has had some time.
+   * @param isAlone nobody begins when another is in work by then: other partitions are in the line, too (D322)
    * @param begin told whether no other is in work; resolves when what begins has been noted
    */
-  enter(partition: PartitionSuspects, begin: (isFirst: boolean) => Promise<void>): Promise<void>;
+  enter(partition: PartitionSuspects, isAlone: boolean, begin: (isFirst: boolean) => Promise<void>): Promise<void>;
   /** A suspect of the partition has ended. */
   left(partition: PartitionSuspects): void;
 }
@@ -89,8 +90,9 @@ export function createSuspectsInWork(): SuspectsInWork {
         left(partition);
       };
     },
-    enter: (partition, begin) =>
+    enter: (partition, isAlone, begin) =>
       inLine(async () => {
+        if (isAlone && count() > 0) return;
         await waitForLone();
         const isFirst = count() === 0;
         await begin(isFirst);

@@ -5,6 +5,8 @@ export interface Turn {
   readonly sequenceNumbers: readonly number[];
   /** Nobody waits for them. */
   readonly isSlow: boolean;
+  /** Only while no suspect of the process is in work. */
+  readonly isAlone: boolean;
 }
 
 /** What has to be so for a turn to come. */
@@ -77,7 +79,7 @@ export function createTurns(known: ReadonlyMap<number, Suspicion>): (situation: 
       best = own;
       chosen.push(sequenceNumber);
     }
-    return best && { sequenceNumbers: chosen, isSlow: best.kind === 'slow' };
+    return best && { sequenceNumbers: chosen, isSlow: best.kind === 'slow', isAlone: best.kind === 'single' };
   };
 }
 

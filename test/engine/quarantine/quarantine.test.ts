@@ -27,6 +27,8 @@ function setUp({ ends = 2, known = {}, mostSuspects = 10, suspectsInWork = creat
   const seen: string[] = [];
   const draining = new AbortController();
   const lines: object[] = [];
+  const heldUp = new Set<number>();
+  let last: Note | undefined;
   let isStoreOut = false;
   const suspects = new Map(
     Object.entries(known).map(([sequenceNumber, one]) => [
@@ -38,6 +40,7 @@ function setUp({ ends = 2, known = {}, mostSuspects = 10, suspectsInWork = creat
     note: encodeNote({ ends, upTo: 100, alone: undefined, suspects }),
     async annotate(note) {
       if (isStoreOut) return false;
+      last = note;
       seen.push(inWords(note));
       return true;
     },
@@ -53,11 +56,15 @@ function setUp({ ends = 2, known = {}, mostSuspects = 10, suspectsInWork = creat
     draining: draining.signal,
     seen,
     lines,
+    heldUp,
+    /** As the last note says. */
+    slow: () => [...(last?.suspects ?? [])].filter(([, { isSlow }]) => isSlow).map(([one]) => one),
     begun: () => seen.filter((what) => what.startsWith('begin')).map((what) => Number(what.slice(6))),
     /** The first messages of as many devices, which come at once. */
     async come(...sequenceNumbers: number[]) {
       for (const one of sequenceNumbers) {
-        void quarantine.turnOf(`d${one}`, one).then((isTurn) => seen.push(`${isTurn ? 'begin' : 'leave'} ${one}`));
+        const suspect = { deviceId: `d${one}`, sequenceNumber: one, isHeldUp: () => heldUp.has(one) };
+        void quarantine.turnOf(suspect).then((isTurn) => seen.push(`${isTurn ? 'begin' : 'leave'} ${one}`));
       }
       await pass(0);
     },
@@ -174,6 +181,22 @@ describe('turns', () => {
     expect(begun()).toEqual([1, 2]);
     await pass(1);
     expect(begun()).toEqual([1, 2, 3, 4]);
+  });
+
+  it('do not wait for one that is held up, and it is slow only when it is found at its work twice in a row', async () => {
+    const { begun, come, end, slow, heldUp } = setUp();
+    for (const one of [1, 2, 3]) heldUp.add(one);
+    await come(1, 2, 3, 4);
+    await pass(patienceMs);
+    await come(5);
+    expect([begun(), slow()]).toEqual([[1, 2, 3, 4, 5], [4]]);
+    await pass(8 * patienceMs);
+    for (const one of [1, 2]) heldUp.delete(one);
+    await pass(patienceMs);
+    heldUp.add(1);
+    await pass(patienceMs);
+    await end(5);
+    expect(slow()).toEqual([4, 2]);
   });
 
   it('come last to those that were slow before, when nobody else of the partition is in work', async () => {

@@ -129,6 +129,42 @@ describe('the neighbours of a message that ends the process', () => {
   );
 });
 
+describe('quick messages behind slow ones that hold every connection', () => {
+  it('are not taken for slow, and are served as soon as the slow ones are known', async () => {
+    const named = (count: number, first: number) =>
+      Array.from({ length: count }, (_, index) => String.fromCharCode(first + index));
+    const slows = named(200, 0x400);
+    const quick = named(40, 0x4e00);
+    const rounds = [
+      [...slows, ...quick.slice(0, 3), 'k', ...quick.slice(3)],
+      ...Array.from({ length: 8 }, () => quick),
+    ];
+    const partitions = [0, 1, 2, 3].map((partition) =>
+      rounds
+        .flatMap((round) => round.filter((_, index) => index % 4 === partition))
+        .map((device, index) => `${device}${index}`)
+        .join(' '),
+    );
+    const { handled, handledAfterMs, parked, slow, ends } = await runToTheEnd({
+      partitions,
+      devices: {
+        k: { ...fatal, ms: 0 },
+        ...Object.fromEntries(slows.map((device) => [device, { ms: 8_000, calls: 2 }])),
+      },
+      ...{ mostSuspects: 500, mostMessages: 500, connections: 128 },
+    });
+    const isQuick = (name: string) => quick.includes(name.slice(0, 1));
+    const lastQuick = () => Math.max(...handled.filter(isQuick).map((name) => handledAfterMs.get(name) ?? 0));
+    expect(parked).toEqual(['k50']);
+    expect(handled).toHaveLength(200 + 9 * 40);
+    expect(ends.length).toBeLessThanOrEqual(Math.log2(241) + 3);
+
+    expect([...slow].filter(isQuick)).toEqual([]);
+    // Three times the slow ones hold every connection, for 8 s: nobody knows them before the third.
+    expect(lastQuick()).toBeLessThan(40_000);
+  });
+});
+
 describe('kills from outside', () => {
   it('cost next to nothing: no message waits for another device for long', async () => {
     const devices = 'abcdefghij'.split('');

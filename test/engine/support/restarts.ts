@@ -1,12 +1,16 @@
 import { vi } from 'vitest';
+import { createSemaphore, type Semaphore } from '../../../src/backends/bulkhead.ts';
+import { createDeadline } from '../../../src/backends/deadline.ts';
 import { createBudget } from '../../../src/engine/budget/budget.ts';
 import { createPartition, type Partition } from '../../../src/engine/partition/partition.ts';
 import { knownRedeliveryHorizon } from '../../../src/engine/progress/redeliveryHorizon.ts';
 import type { Progress } from '../../../src/engine/progress/tracked.ts';
+import { decodeNote } from '../../../src/engine/quarantine/note.ts';
 import { createSuspectsInWork } from '../../../src/engine/quarantine/suspectsInWork.ts';
 import { createForeignCheckpointCheck } from '../../../src/hub/reading/foreignCheckpoint.ts';
 import { startPositionOf } from '../../../src/hub/reading/startPosition.ts';
 import { createLog } from '../../../src/log/log.ts';
+import { beginStep, type Step } from '../../../src/observing/course.ts';
 import type { HubEvent } from '../../../src/protocol/event.ts';
 import { hubEvent } from '../../support/events.ts';
 import { neverCrashing } from '../../support/processLife.ts';
@@ -15,8 +19,10 @@ import { memorySpool } from './spools.ts';
 
 /** How the messages of a device behave; a device without an entry is quick. */
 export interface Behaviour {
-  /** Handling takes so long. */
+  /** Handling takes so long: each call of a backend. */
   readonly ms?: number;
+  /** Calls, one after the other. */
+  readonly calls?: number;
   /** Then the process ends. */
   readonly isFatal?: boolean;
   /** Also when it is only answered and parked. */
@@ -32,6 +38,10 @@ interface Given {
   /** From when to when the store takes no checkpoint, in milliseconds of a session. */
   readonly storeOut?: { readonly from: number; readonly to: number };
   readonly mostSuspects?: number;
+  /** Messages in flight of each partition. */
+  readonly mostMessages?: number;
+  /** To the backends: each call takes one. */
+  readonly connections?: number;
 }
 
 const mostSessions = 60;
@@ -43,7 +53,9 @@ const drainMs = 1_000;
  * Processes over the same partitions, one after the other, until everything is handled. Partition, budget and notes are
  * the service's; the hub, the store and the work are in memory.
  */
-export async function runToTheEnd({ partitions, devices = {}, interrupted, storeOut, mostSuspects = 100 }: Given) {
+export async function runToTheEnd(given: Given) {
+  const { partitions, devices = {}, interrupted, storeOut, mostSuspects = 100 } = given;
+  const { mostMessages = 100, connections = Number.POSITIVE_INFINITY } = given;
   const events = partitions.map((text) =>
     text.split(' ').map((one) => hubEvent({ sequenceNumber: Number(one.slice(1)), device: one.slice(0, 1) })),
   );
@@ -54,6 +66,8 @@ export async function runToTheEnd({ partitions, devices = {}, interrupted, store
   const parked: string[] = [];
   /** What was in work when a process ended. */
   const ends: string[][] = [];
+  /** Messages that a note has called slow. */
+  const slow = new Set<string>();
   /** Milliseconds of all processes until the message was handled, restarts aside. */
   const handledAfterMs = new Map<string, number>();
   let ranMs = 0;
@@ -63,7 +77,8 @@ export async function runToTheEnd({ partitions, devices = {}, interrupted, store
     const life = neverCrashing();
     const began = Date.now();
     const working = new Set<string>();
-    const overall = createBudget({ maxMessages: 200, maxBytes: 1e6 });
+    const overall = createBudget({ maxMessages: 2 * mostMessages, maxBytes: 1e6 });
+    const places = createSemaphore(connections);
     const suspectsInWork = createSuspectsInWork();
     void life.death.then(() => ends.push([...working].sort()));
 
@@ -78,6 +93,9 @@ export async function runToTheEnd({ partitions, devices = {}, interrupted, store
         life.step(async () => {
           writes += 1;
           written[index] = next;
+          for (const [one, { isSlow }] of decodeNote(next.note)?.suspects ?? []) {
+            if (isSlow) slow.add(nameOf(events[index]?.find(({ sequenceNumber }) => sequenceNumber === one)));
+          }
           return true;
         }),
     });
@@ -101,20 +119,20 @@ export async function runToTheEnd({ partitions, devices = {}, interrupted, store
       isGivenBack[index] = false;
       const partition = createPartition({
         ...usual,
-        budget: createBudget({ maxMessages: 100, maxBytes: 1e6 }, overall),
+        budget: createBudget({ maxMessages: mostMessages, maxBytes: 1e6 }, overall),
         spool: memorySpool(),
         progress,
         redeliveryHorizon: knownRedeliveryHorizon(newest),
-        arrivalOf: (event) => ({ event, deviceId: `${event.systemProperties?.['iothub-connection-device-id']}` }),
-        dispatch({ event, deviceId }, { ended, parkUnexecuted }) {
-          const name = `${deviceId}${event.sequenceNumber}`;
+        arrivalOf: (event) => ({ event, deviceId: deviceOf(event) }),
+        dispatch({ event, deviceId }, { begins, ended, parkUnexecuted }) {
+          const name = nameOf(event);
           const behaviour = devices[deviceId] ?? {};
-          const { ms = quickMs, isFatal = false } = parkUnexecuted
-            ? { isFatal: behaviour.isFatalUnexecuted }
-            : behaviour;
+          const { isFatal = false, ...work } = parkUnexecuted ? { isFatal: behaviour.isFatalUnexecuted } : behaviour;
+          const open = new Set<Step>();
+          begins?.({ begunAt: performance.now(), open });
           working.add(name);
           return life.step(async () => {
-            const isDone = await passed(ms, ended);
+            const isDone = await called(work, places, open, ended);
             if (isDone && isFatal) life.kill();
             else working.delete(name);
             if (isDone && !isFatal && !handledAfterMs.has(name)) {
@@ -161,7 +179,33 @@ export async function runToTheEnd({ partitions, devices = {}, interrupted, store
 
   let sessions = 0;
   while (sessions < mostSessions && !(await session(sessions))) sessions += 1;
-  return { handled, handledAfterMs, ranMs, parked, ends, written, writes };
+  return { handled, handledAfterMs, ranMs, parked, slow, ends, written, writes };
+}
+
+const deviceOf = (event: HubEvent) => `${event.systemProperties?.['iothub-connection-device-id']}`;
+const nameOf = (event: HubEvent | undefined) => (event ? `${deviceOf(event)}${event.sequenceNumber}` : '');
+
+/** Whether all calls were answered before it was over. */
+async function called(
+  { ms = quickMs, calls = 1 }: Behaviour,
+  places: Semaphore,
+  open: Set<Step>,
+  ended: AbortSignal,
+): Promise<boolean> {
+  for (let call = 0; call < calls; call += 1) {
+    const step = beginStep({ open }, 'call', 'update', 'backend');
+    try {
+      if (!places.tryAcquire()) await places.acquire(createDeadline(3_600, ended), 'a connection');
+    } catch {
+      return false;
+    }
+    step.waitsFor = 'answer';
+    const isDone = await passed(ms, ended);
+    places.release();
+    open.delete(step);
+    if (!isDone) return false;
+  }
+  return true;
 }
 
 /** Whether the time has passed before it was over. */

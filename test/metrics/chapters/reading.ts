@@ -60,7 +60,7 @@ async function tryOne(meter: Meter, { isSlow = false } = {}) {
       meter,
     },
   });
-  await quarantine?.turnOf('d1', 7);
+  await quarantine?.turnOf({ deviceId: 'd1', sequenceNumber: 7, isHeldUp: () => false });
   if (isSlow) await vi.advanceTimersByTimeAsync(patienceMs);
   else await quarantine?.ended(7);
 }
