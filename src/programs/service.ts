@@ -132,7 +132,10 @@ export async function startService(
     log,
     { program: 'service', instance, ...thisBuild(process.env) },
     {
-      ...serviceRoutes({ backends, replies, consumer, instance }),
+      ...serviceRoutes({
+        ...{ backends, replies, consumer, instance },
+        limits: { drainSeconds: delivery.drainSeconds, replySeconds: timing.replySeconds },
+      }),
       '/tap': tapRoute(taps, secretsOf(settings), () => ({
         instance,
         partitions: consumer.partitions().map(({ partition }) => partition),

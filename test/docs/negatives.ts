@@ -274,6 +274,10 @@ export const proven: Denials = {
       'hub/fileStore.test › is taken over by a second process at its first use, not when it starts',
     ],
     [
+      'is true when nothing would be done twice',
+      'operations/stopPreview.test › says that a stop is safe while messages in flight end',
+    ],
+    [
       'A deleted ownership record does no harm',
       'hub/blobStore.test › number an owner above the last writer of the checkpoint, even when the ownership was deleted',
     ],

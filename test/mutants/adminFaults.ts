@@ -211,6 +211,46 @@ export const adminFaults: readonly Fault[] = [
       caughtBy: 'ends when the store cannot be reached',
     },
   ),
+  ...inFile(
+    'src/operations/heldSteps.ts',
+    ['test/operations/stopPreview.test.ts'],
+    {
+      fault: 'says that a message ends which waits for the end of an outage',
+      find: "waitsFor === 'circuit'",
+      replace: "waitsFor === ''",
+      caughtBy: 'that waits for the end of the outage',
+    },
+    {
+      fault: 'forgets that the service drops a reply when its time is over',
+      find: " && !isDroppedBefore ? 'devices",
+      replace: " ? 'devices",
+      caughtBy: 'when the time for its reply is over before',
+    },
+    {
+      fault: 'gives every reply a turn in a drain',
+      find: '.slice(turns)',
+      replace: '.slice(inTurn.length)',
+      caughtBy: 'that has a later turn than a drain has',
+    },
+  ),
+  ...inFile('src/operations/stopPreview.ts', ['test/operations/stopPreview.test.ts'], {
+    fault: 'says that a stop is safe while checkpoints cannot be written',
+    find: 'repeated: stuck + (isFailing ? unwritten : 0),',
+    replace: 'repeated: stuck,',
+    caughtBy: 'counts what is in flight, what of it is repeated',
+  }),
+  ...inFile('src/engine/progress/checkpointWriter.ts', ['test/engine/checkpoints.test.ts'], {
+    fault: 'takes for written what is being written',
+    find: 'unwritten: changes.handled + inWriting,',
+    replace: 'unwritten: changes.handled,',
+    caughtBy: 'goes on to count when one cannot be written',
+  }),
+  ...inFile('src/observing/messages.ts', ['test/dispatch/dispatch.test.ts'], {
+    fault: 'does not say that a message is being parked',
+    find: "          const step = beginStep(course, 'parking', code, 'store of dead letters');\n",
+    replace: "          const step = beginStep({ open: new Set() }, 'parking', code, 'store of dead letters');\n",
+    caughtBy: 'has a step while it is being parked',
+  }),
   ...inFile('src/operations/adminClient.ts', ['test/operations/adminClient.test.ts'], {
     fault: 'sends the token to another host',
     find: 'target.origin !== base.origin',
