@@ -221,6 +221,7 @@ describe('the clock that can be set', () => {
     'programs/handling.ts': 'stamps acknowledgements',
     'metrics/exposition.ts': 'tells collectors since when is counted',
     'metrics/producer.ts': 'tells collectors when a figure was read',
+    'operations/started.ts': 'stamps the first start of a build',
     'operations/tapRoute.ts': 'shows when a tap began',
     'tap/taps.ts': 'shows when something happened',
     'programs/service.ts': 'names a file',

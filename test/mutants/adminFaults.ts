@@ -251,6 +251,30 @@ export const adminFaults: readonly Fault[] = [
     replace: "          const step = beginStep({ open: new Set() }, 'parking', code, 'store of dead letters');\n",
     caughtBy: 'has a step while it is being parked',
   }),
+  ...inFile('src/hub/stores/buildRecord.ts', ['test/hub/buildRecord.test.ts'], {
+    fault: 'forgets the build before a deploy at the next start',
+    find: 'return earlier;',
+    replace: 'return last;',
+    caughtBy: 'also at later starts of the same build',
+  }),
+  ...inFile('src/hub/stores/buildRecord.ts', ['test/hub/buildRecord.test.ts'], {
+    fault: 'stops at a record of builds that it cannot understand',
+    find: '    return [];\n',
+    replace: "    throw new Error('damaged');\n",
+    caughtBy: 'is replaced when it is',
+  }),
+  ...inFile('src/operations/started.ts', ['test/hub/buildRecord.test.ts'], {
+    fault: 'starts without a line when the record of builds cannot be reached',
+    find: "    log.info({ ...own, err: error, ...toldOf(error) }, 'started');\n",
+    replace: '    void [error, toldOf];\n',
+    caughtBy: 'when the record cannot be reached',
+  }),
+  ...inFile('src/operations/build.ts', ['test/operations/build.test.ts'], {
+    fault: 'does not tell two builds of one version apart',
+    find: "build === 'unknown' ? version",
+    replace: "build !== '' ? version",
+    caughtBy: 'has the commit behind the version',
+  }),
   ...inFile('src/operations/adminClient.ts', ['test/operations/adminClient.test.ts'], {
     fault: 'sends the token to another host',
     find: 'target.origin !== base.origin',
