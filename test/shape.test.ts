@@ -213,6 +213,7 @@ describe('the clock that can be set', () => {
     'concurrency/standstill.ts': 'compares it with the clock that can’t be set',
     'hub/reading/ownerships.ts': 'writes times for other instances, and reads theirs',
     'hub/reading/behind.ts': 'compares it with the time at which the hub received an event',
+    'hub/stores/fileStore.ts': 'shows other processes that this one is there',
     'hub/stores/labelledBlobs.ts': 'compares it with the clock of the storage',
     'hub/methods/fileStorage.ts': 'tells the storage when a signature expires',
     'deadLetters/open.ts': 'compares it with the times of dead letters, which outlive the process',

@@ -3,6 +3,7 @@ import { createStoreRecords } from '../../observing/stores.ts';
 import type { Settings } from '../../settings/config.ts';
 import { connectionOf, placeOf } from '../../settings/derived.ts';
 import { directoriesOf } from '../../settings/directories.ts';
+import { timing } from '../../settings/groups/constants.ts';
 import { createAskStore } from '../../storage/askStore.ts';
 import { askedStore } from './askedStore.ts';
 import { createFileStore } from './fileStore.ts';
@@ -24,7 +25,7 @@ async function openPlain({ hub, data, store, checkpoints }: StoreSettings): Prom
   const { endpoint, namespace, name, consumerGroup } = hubPlaceOf(hub);
   if (store.kind !== 'blob') {
     const place = [endpoint, name, consumerGroup].join(' ');
-    return createFileStore(directoriesOf(data).checkpoints, place);
+    return createFileStore(directoriesOf(data).checkpoints, place, timing.expirySeconds * 1000);
   }
   const { createBlobStore } = await import('./blobStore.ts');
   const connectionString = connectionOf(checkpoints, store);
