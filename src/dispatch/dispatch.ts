@@ -74,8 +74,9 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     if (answered === undefined) return false;
     // Only now: another instance may handle a message of a released partition, and a replay would then undo later messages.
     if (handled.failure && isOurFault) {
+      const parked = course.parks(handled.failure.code);
       await letters.park(arrival, handled.failure, course.traceparent);
-      course.parked(handled.failure.code);
+      parked();
     } else if (arrival.redelivered) await letters.release(arrival); // C1
     course.ended(answered.failure);
     return true;

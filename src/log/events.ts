@@ -15,6 +15,7 @@ import {
  */
 export const events = {
   'program.starting': info('starting'),
+  'program.started': info('started'),
   'program.not_started': fatal('could not start'),
   'program.stopping': info('stopping: finishing what is in progress; a second signal ends at once'),
   'program.stopped': info('stopped'),

@@ -15,7 +15,7 @@ import { namesIn } from '../metrics/metrics.ts';
 import { createInvocations } from '../observing/invocations.ts';
 import { createStoreRecords } from '../observing/stores.ts';
 import { observeBackends } from '../operations/backendGauges.ts';
-import { thisBuild } from '../operations/build.ts';
+import { thisBuild, versionOfBuild } from '../operations/build.ts';
 import { openAdmin } from '../operations/openAdmin.ts';
 import { tapRoute } from '../operations/tapRoute.ts';
 import type { MethodsSettings } from '../settings/config.ts';
@@ -64,7 +64,7 @@ export async function startFrontDoor(
   const { methods, http } = settings;
   const taps = createTaps();
   const metrics = openMetrics({
-    ...{ service: 'device-messaging-methods', version: thisBuild(process.env).version, instance },
+    ...{ service: 'device-messaging-methods', version: versionOfBuild(process.env), instance },
     ...{ names: namesIn.methods, env: process.env, log },
   });
   const { meter } = metrics;

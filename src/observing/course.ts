@@ -31,19 +31,24 @@ interface BackendTimes {
 
 /** What a message or an invocation does at this moment. */
 export interface Step {
-  readonly kind: 'call' | 'reply';
-  /** Of a call: the backend and the operation. Of a reply: its kind. */
+  readonly kind: 'call' | 'reply' | 'parking';
+  /** Of a call: the backend and the operation. Of a reply: its kind. Of a message that is parked: its result code. */
   readonly what: string;
-  /** The backend of a call, or what else is asked; the receiving device of a reply. */
+  /** The backend of a call, or what else is asked; the receiving device of a reply; the store of dead letters. */
   readonly of: string;
   /** As `performance.now()`. */
   readonly since: number;
-  /** For calls `connection`, `circuit`, `answer` or `retry`; for replies `turn`, `hub`, or why the hub did not take it. */
+  /**
+   * For calls `connection`, `circuit`, `token`, `answer` or `retry`; for replies `turn`, `hub`, or why the hub did not take
+   * it; `answer` for parking.
+   */
   waitsFor: string;
 }
 
 export function beginStep({ open }: Pick<Course, 'open'>, kind: Step['kind'], what: string, of: string): Step {
-  const step = { kind, what, of, since: performance.now(), waitsFor: kind === 'call' ? 'connection' : 'turn' };
+  const step = { kind, what, of, since: performance.now(), waitsFor: firstWait[kind] };
   open.add(step);
   return step;
 }
+
+const firstWait = { call: 'connection', reply: 'turn', parking: 'answer' } as const;

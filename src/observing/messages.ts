@@ -10,7 +10,7 @@ import type { Json } from '../protocol/json.ts';
 import type { Rejection } from '../protocol/rejection.ts';
 import type { Taps } from '../tap/taps.ts';
 import { beginTrace, type Traces } from '../tracing/span.ts';
-import type { CallTimes, Course } from './course.ts';
+import { beginStep, type CallTimes, type Course } from './course.ts';
 import {
   attributesAtBegin,
   attributesAtEnd,
@@ -41,7 +41,8 @@ export interface MessageCourse extends Course {
   /** The result is known, and the replies begin. */
   answers(remarks?: readonly string[]): void;
   reply(reply: Reply): ReplyCourse;
-  parked(code: ResultCode): void;
+  /** It is being written as a dead letter until the returned function is called. */
+  parks(code: ResultCode): () => void;
   /** @param failure of the request; an undelivered notification can be the reason */
   ended(failure: Rejection | undefined): void;
   /** This instance no longer handles the message. */
@@ -125,8 +126,12 @@ export function createMessages({ log, meter, traces, taps }: MessagesOptions): M
             else if (delivery !== 'stopped') dropped.push({ kind, device, reason: delivery.dropped });
           });
         },
-        parked(code) {
-          tell?.('parked', { code });
+        parks(code) {
+          const step = beginStep(course, 'parking', code, 'store of dead letters');
+          return () => {
+            course.open.delete(step);
+            tell?.('parked', { code });
+          };
         },
         ended(failure) {
           // In one literal: V8 takes microseconds to add so many members to a copy.

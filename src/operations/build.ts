@@ -10,6 +10,15 @@ interface Build {
   readonly node: string;
 }
 
+/**
+ * `service.version` of metrics and spans: builds of one version are told apart by their commit, written as semantic
+ * versions have it.
+ */
+export function versionOfBuild(env: NodeJS.ProcessEnv): string {
+  const { version, build } = thisBuild(env);
+  return build === 'unknown' ? version : `${version}+${build}`;
+}
+
 export function thisBuild(env: NodeJS.ProcessEnv): Build {
   const { version } = JSON.parse(readFileSync(join(home, 'package.json'), 'utf8'));
   return { version, build: env['BUILD_COMMIT'] || 'unknown', node: process.version };

@@ -44,6 +44,7 @@ function waits(state: Work['state'], out: readonly string[], hasTokens: boolean)
 
 /** What a call or a reply waits for. */
 export function inWords({ kind, what, of, waitsFor }: Readonly<Step>): string {
+  if (kind === 'parking') return `an answer of the ${of} (${what})`;
   if (kind === 'reply')
     return `${replyWaits[waitsFor] ?? `another attempt to send, after ${waitsFor}`} (${what} to ${of})`;
   return `${callWaits[waitsFor] ?? waitsFor} ${of} (${what})`;

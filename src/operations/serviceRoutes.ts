@@ -9,6 +9,7 @@ import type { AdminRoute } from './admin.ts';
 import { inTenths, secondsSince, shownTime } from './ages.ts';
 import { shownWork } from './deviceWork.ts';
 import { shownBackends } from './shownBackends.ts';
+import { stopPreview } from './stopPreview.ts';
 
 interface Sources {
   /** Which one this is. */
@@ -16,6 +17,8 @@ interface Sources {
   readonly consumer: Pick<Consumer, 'partitions' | 'elsewhere' | 'unowned' | 'devices'>;
   readonly backends: Pick<Backends, 'states'>;
   readonly replies: Pick<Replies, 'connection' | 'sender'>;
+  /** How long a stop waits for messages in flight, and how long a refused reply is sent again. */
+  readonly limits: { readonly drainSeconds: number; readonly replySeconds: number };
 }
 
 const mostDevices = 1_000;
@@ -32,6 +35,7 @@ export function serviceRoutes(sources: Sources): Readonly<Record<string, AdminRo
     consumer,
     backends,
     replies: { connection, sender },
+    limits,
   } = sources;
 
   function devices(query: URLSearchParams) {
@@ -66,6 +70,18 @@ export function serviceRoutes(sources: Sources): Readonly<Record<string, AdminRo
     '/devices': {
       about: 'devices with messages, the oldest message first, and what each waits for; ?device=D, ?limit=100',
       get: devices,
+    },
+    '/stop-preview': {
+      about: 'what a stop at this moment would wait for, and what it would leave for the next reader; changes nothing',
+      get: () => {
+        const conditions = {
+          ...limits,
+          hasTokens: backends.states().tokenEndpoint?.circuit !== 'open',
+          isConnected: connection.isOpen(),
+          ratePerSecond: sender.state().ratePerSecond,
+        };
+        return { instance, ...stopPreview(consumer.partitions(), consumer.devices(undefined), conditions) };
+      },
     },
   };
 }

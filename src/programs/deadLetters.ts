@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import { openDeadLetters } from '../deadLetters/open.ts';
 import { createLog } from '../log/log.ts';
-import { thisBuild } from '../operations/build.ts';
+import { versionOfBuild } from '../operations/build.ts';
 import { choiceOf } from '../operations/deadLetters/choiceOptions.ts';
 import { deleteLetters } from '../operations/deadLetters/delete.ts';
 import { list } from '../operations/deadLetters/list.ts';
@@ -70,7 +70,7 @@ await runCommand(async (args) => {
       return replayChosen(store, choice, {
         isDryRun,
         async open(deadLetters) {
-          const { version } = thisBuild(process.env);
+          const version = versionOfBuild(process.env);
           const program = { name: 'device-messaging-dead-letters', version, instance: randomUUID() };
           const traces = await openTraces(process.env, { ...program, log });
           return createHandling(settings, log, { deadLetters, traces });

@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import { switchLevelOnSignal } from 'telemetry/levelSwitch.ts';
 import type { Message } from '../log/events.ts';
 import { createLog, type Log } from '../log/log.ts';
-import { thisBuild } from '../operations/build.ts';
+import { thisBuild, versionOfBuild } from '../operations/build.ts';
 import {
   ConfigurationError,
   configDirectory,
@@ -59,7 +59,11 @@ export async function runProgram<S extends Settings | MethodsSettings>(program: 
     log.warn(unused, 'environment variable is no setting');
 
   try {
-    const traces = await openTraces(process.env, { name: program.telemetryName, ...build, instance, log });
+    const traces = await openTraces(process.env, {
+      name: program.telemetryName,
+      version: versionOfBuild(process.env),
+      ...{ instance, log },
+    });
     const running = await program.start(settings, log, instance, traces);
     let stopping = false;
     const stop = (signal: NodeJS.Signals) => {

@@ -9,14 +9,16 @@ import { createSuspectsInWork } from '../engine/quarantine/suspectsInWork.ts';
 import { openSpool } from '../engine/spool/spool.ts';
 import { balanceLimits } from '../hub/reading/balance.ts';
 import { createConsumer } from '../hub/reading/consumer.ts';
+import { openBuildRecord } from '../hub/stores/openBuildRecord.ts';
 import { openStore } from '../hub/stores/openStore.ts';
 import type { Log } from '../log/log.ts';
 import { type Metrics, openMetrics } from '../metrics/exposition.ts';
 import { createStoreRecords } from '../observing/stores.ts';
-import { thisBuild } from '../operations/build.ts';
+import { thisBuild, versionOfBuild } from '../operations/build.ts';
 import { observeService } from '../operations/gauges.ts';
 import { openAdmin } from '../operations/openAdmin.ts';
 import { serviceRoutes } from '../operations/serviceRoutes.ts';
+import { tellStarted } from '../operations/started.ts';
 import { tapRoute } from '../operations/tapRoute.ts';
 import type { Arrival } from '../protocol/arrival.ts';
 import { bytesToReserve } from '../protocol/body.ts';
@@ -132,7 +134,10 @@ export async function startService(
     log,
     { program: 'service', instance, ...thisBuild(process.env) },
     {
-      ...serviceRoutes({ backends, replies, consumer, instance }),
+      ...serviceRoutes({
+        ...{ backends, replies, consumer, instance },
+        limits: { drainSeconds: delivery.drainSeconds, replySeconds: timing.replySeconds },
+      }),
       '/tap': tapRoute(taps, secretsOf(settings), () => ({
         instance,
         partitions: consumer.partitions().map(({ partition }) => partition),
@@ -140,6 +145,7 @@ export async function startService(
     },
   );
   consumer.start();
+  void tellStarted(openBuildRecord(settings, stores), thisBuild(process.env), log);
   void replies.connection.open();
 
   return {
@@ -153,6 +159,11 @@ export async function startService(
 }
 
 function metricsOf(instance: string, log: Log): Metrics {
-  const { version } = thisBuild(process.env);
-  return openMetrics({ service: 'device-messaging', version, instance, env: process.env, log });
+  return openMetrics({
+    service: 'device-messaging',
+    version: versionOfBuild(process.env),
+    instance,
+    env: process.env,
+    log,
+  });
 }

@@ -557,6 +557,19 @@ describe('a message that fails through our side', () => {
     }
   });
 
+  it('has a step while it is being parked, and none afterwards', async () => {
+    const course: { open?: ReadonlySet<object> } = {};
+    const seen: object[] = [];
+    await dispatchEvent(hubEvent({ properties, body: pumpBody }), failing, {
+      begins: ({ open }) => Object.assign(course, { open }),
+      park: async () => void seen.push(...(course.open ?? [])),
+    });
+    expect(seen).toMatchObject([
+      { kind: 'parking', what: 'internal_platform_error', of: 'store of dead letters', waitsFor: 'answer' },
+    ]);
+    expect(course.open?.size).toBe(0);
+  });
+
   it('is answered and completed when it cannot be parked; the log says where the hub has it', async () => {
     const { handled, replies, counters, logged } = await dispatchEvent(
       hubEvent({ properties, body: pumpBody }),

@@ -274,6 +274,14 @@ export const proven: Denials = {
       'hub/fileStore.test › is taken over by a second process at its first use, not when it starts',
     ],
     [
+      'has renewed nothing for 30 s for another reason',
+      'hub/fileStore.test › takes it back within the expiry after the last renewal, from where the other has come to',
+    ],
+    [
+      'is true when nothing would be done twice',
+      'operations/stopPreview.test › says that a stop is safe while messages in flight end',
+    ],
+    [
       'A deleted ownership record does no harm',
       'hub/blobStore.test › number an owner above the last writer of the checkpoint, even when the ownership was deleted',
     ],

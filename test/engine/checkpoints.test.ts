@@ -216,7 +216,7 @@ it('after the writing at intervals has ended, a checkpoint is written on demand 
 
 describe('what an operator sees of checkpoints', () => {
   const start = { ...at(10), completed: '' };
-  const upToDate = { sequenceNumber: 10, ageSeconds: 0, failures: 0 };
+  const upToDate = { sequenceNumber: 10, ageSeconds: 0, failures: 0, isFailing: false, unwritten: 0 };
 
   it('is that of the start of the session until one is written', () => {
     expect(setUp().checkpoints.state()).toEqual({ ...upToDate, sequenceNumber: undefined });
@@ -232,7 +232,7 @@ describe('what an operator sees of checkpoints', () => {
     await vi.advanceTimersByTimeAsync(2_000);
     checkpoints.end(checkpoints.begin(at(12)));
     await vi.advanceTimersByTimeAsync(1_000);
-    expect(checkpoints.state()).toEqual({ ...upToDate, ageSeconds: 3 });
+    expect(checkpoints.state()).toEqual({ ...upToDate, ageSeconds: 3, unwritten: 1 });
     await vi.advanceTimersByTimeAsync(everyMs - 3_000);
     expect(checkpoints.state()).toEqual({ ...upToDate, sequenceNumber: 12 });
   });
@@ -251,14 +251,16 @@ describe('what an operator sees of checkpoints', () => {
 
   it('goes on to count when one cannot be written, and says how often that was', async () => {
     const { checkpoints, answer } = setUpByHand();
-    checkpoints.pass(at(11));
+    checkpoints.end(checkpoints.begin(at(11)));
+    const failing = { ...upToDate, isFailing: true, unwritten: 1 };
     for (const failures of [1, 2]) {
       await vi.advanceTimersByTimeAsync(everyMs);
+      expect(checkpoints.state().unwritten).toBe(1); // it is being written
       await answer(new Error('disk full'));
-      expect(checkpoints.state()).toEqual({ ...upToDate, ageSeconds: (failures * everyMs) / 1_000, failures });
+      expect(checkpoints.state()).toEqual({ ...failing, ageSeconds: (failures * everyMs) / 1_000, failures });
     }
     await vi.advanceTimersByTimeAsync(everyMs);
     await answer(true);
-    expect(checkpoints.state()).toEqual({ sequenceNumber: 11, ageSeconds: 0, failures: 2 });
+    expect(checkpoints.state()).toEqual({ ...upToDate, sequenceNumber: 11, failures: 2 });
   });
 });

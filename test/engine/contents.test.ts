@@ -10,7 +10,7 @@ describe('what an operator sees of a partition', () => {
   it('is nothing before the first message and after the last', async () => {
     const { partition, end } = partitionByHand();
     const empty = { inFlight: 0, waiting: 0, spooled: nothing, devices: 0, oldest: undefined, suspects: 0 };
-    const state = { sequenceNumber: undefined, ageSeconds: 0, failures: 0 };
+    const state = { sequenceNumber: undefined, ageSeconds: 0, failures: 0, isFailing: false, unwritten: 0 };
     expect(partition.contents()).toEqual({ ...empty, checkpoint: state });
     await partition.admit(events('a1'));
     await end(1);

@@ -1,17 +1,22 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createFileStore } from '../../src/hub/stores/fileStore.ts';
+import type { Ownership, Store } from '../../src/hub/stores/store.ts';
 
 let directory: string;
 beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), 'file-store-'));
 });
-afterEach(() => rmSync(directory, { recursive: true }));
+afterEach(() => {
+  vi.useRealTimers();
+  rmSync(directory, { recursive: true });
+});
 
 const path = () => join(directory, 'place.json');
-const open = () => createFileStore(directory, 'place');
+const expiryMs = 30_000;
+const open = () => createFileStore(directory, 'place', expiryMs);
 const claimed = (owner: string, epoch: number) => ({
   partition: '0',
   owner,
@@ -66,5 +71,67 @@ describe('the file of checkpoints', () => {
     rmSync(path());
     await store.change((await store.ownerships())[0], claimed('a', 2));
     expect(JSON.parse(readFileSync(path(), 'utf8')).ownerships).toMatchObject([{ epoch: 2 }]);
+  });
+});
+
+describe('a process whose file another one has taken', () => {
+  const roundMs = 5_000;
+  const refused = { refused: true };
+
+  /** What a round of the process sees. */
+  const look = (store: Store) => store.ownerships().catch(() => refused);
+
+  /** The first has partition 0; then the second takes the file, and the partition. */
+  async function taken() {
+    vi.useFakeTimers({ toFake: ['Date', 'performance'] });
+    const [first, second] = [open(), open()];
+    await first.change(undefined, claimed('first', 1));
+    const [seen] = await second.ownerships();
+    const record = await second.change(seen, claimed('second', 2));
+    if (record === undefined) throw new Error('not claimed');
+    await second.writeProgress(record, { sequenceNumber: 7, offset: '7', completed: '' });
+    return { first, second, record };
+  }
+
+  async function round(first: Store) {
+    vi.advanceTimersByTime(roundMs);
+    return look(first);
+  }
+
+  it('leaves it alone while the other renews, however long', async () => {
+    const { first, second, record } = await taken();
+    let seen: Ownership = record;
+    for (let rounds = 0; rounds < 100; rounds += 1) {
+      seen = (await second.change(seen, { ...seen, renewedAt: Date.now() })) ?? seen;
+      expect(await round(first)).toBe(refused);
+    }
+    expect(await look(second)).toMatchObject([{ owner: 'second', epoch: 2 }]);
+  });
+
+  it('takes it back within the expiry after the last renewal, from where the other has come to', async () => {
+    const { first, second, record } = await taken();
+    vi.advanceTimersByTime(60_000);
+    await second.change(record, { ...record, renewedAt: Date.now() });
+    let answer = await look(first);
+    for (let rounds = 0; rounds < expiryMs / roundMs; rounds += 1) {
+      expect(answer).toBe(refused);
+      answer = await round(first);
+    }
+    expect(answer).toMatchObject([{ partition: '0', owner: '', epoch: 2 }]);
+    expect(await first.progress('0')).toMatchObject({ sequenceNumber: 7 });
+    const own = await first.change((answer as Ownership[])[0], claimed('first', 3));
+    expect(own && (await first.writeProgress(own, { sequenceNumber: 8, offset: '8', completed: '' }))).toBe(true);
+
+    // If the other one only stood still, it is now the one that waits.
+    expect(await second.writeProgress(record, { sequenceNumber: 9, offset: '9', completed: '' })).toBe(false);
+    expect(await look(second)).toBe(refused);
+    expect(await first.progress('0')).toMatchObject({ sequenceNumber: 8 });
+  });
+
+  it('does not take a time in which it stood still for one in which the other renewed nothing', async () => {
+    const { first } = await taken();
+    expect(await look(first)).toBe(refused);
+    vi.advanceTimersByTime(10 * expiryMs);
+    expect(await look(first)).toBe(refused);
   });
 });

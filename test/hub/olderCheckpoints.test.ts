@@ -39,7 +39,7 @@ it('a file of an older version is gone on from, its maps are not believed and re
   onTestFinished(() => rmSync(directory, { recursive: true }));
   cpSync(join(fixtures, 'file'), directory, { recursive: true });
   expect(readdirSync(directory)).toHaveLength(2);
-  await expectRepeats(createFileStore(directory, 'place'));
+  await expectRepeats(createFileStore(directory, 'place', 30_000));
   expect(readdirSync(directory)).toEqual(['place.json']);
 });
 

@@ -32,7 +32,7 @@ describe('the file of checkpoints', () => {
   afterEach(() => rmSync(directory, { recursive: true }));
 
   const path = () => join(directory, 'place.json');
-  const open = () => createFileStore(directory, 'place');
+  const open = () => createFileStore(directory, 'place', 30_000);
   const other = { partition: '1', progress: { ...whole, sequenceNumber: 7 } };
   const write = (content: object) =>
     writeFileSync(path(), JSON.stringify({ format: 1, place: 'place', ownerships: [], progress: [], ...content }));

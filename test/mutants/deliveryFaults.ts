@@ -205,6 +205,28 @@ export const deliveryFaults: readonly Fault[] = [
     replace: 'const draft = path || ',
     caughtBy: 'leaves the old one or the new one',
   }),
+  ...inFile(
+    'src/hub/stores/fileStore.ts',
+    ['test/hub/fileStore.test.ts'],
+    {
+      fault: 'stays deaf when the process that took its file has gone',
+      find: '      if (!others.hasGone()) return;\n      taken = undefined;\n',
+      replace: '      return void others.hasGone();\n',
+      caughtBy: 'takes it back within the expiry',
+    },
+    {
+      fault: 'does not show that it is still there',
+      find: '      if (changed !== undefined) await renew();\n',
+      replace: '      void renew;\n',
+      caughtBy: 'leaves it alone while the other renews',
+    },
+  ),
+  ...inFile('src/hub/stores/keeperWatch.ts', ['test/hub/fileStore.test.ts'], {
+    fault: 'counts the time in which it stood still',
+    find: 'Math.min(at - last.at, expiryMs / 3)',
+    replace: 'at - last.at',
+    caughtBy: 'a time in which it stood still',
+  }),
   ...inFile('src/engine/partition/partition.ts', ['test/hub/crashOutcomes.test.ts'], {
     fault: 'counts what waits in the spool as done',
     find: 'begin: (event) => checkpoints.begin(see(event)),',

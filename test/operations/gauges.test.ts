@@ -17,7 +17,7 @@ const stateOf = (partition: string, more: Partial<PartitionState> = {}): Partiti
     spooled: { messages: 4, bytes: 4_000 },
   },
   oldest: { device: 'zq-device', sequenceNumber: 3, readAt: performance.now() - 60_000 },
-  checkpoint: { sequenceNumber: 2, ageSeconds: 11, failures: 0 },
+  checkpoint: { sequenceNumber: 2, ageSeconds: 11, failures: 0, isFailing: false, unwritten: 0 },
   suspects: 0,
   ...more,
 });

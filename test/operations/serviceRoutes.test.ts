@@ -24,11 +24,19 @@ function routes() {
   const steps = [
     { kind: 'call', what: 'read references', of: 'information model', since: ago(21), waitsFor: 'answer' },
     { kind: 'reply', what: 'notification', of: 'gateway', since: ago(22), waitsFor: 'turn' },
+    {
+      kind: 'parking',
+      what: 'internal_platform_error',
+      of: 'store of dead letters',
+      since: ago(24),
+      waitsFor: 'answer',
+    },
   ] as const;
   const out = { circuit: 'open', outage: { since: ago(31), failure: 'HTTP 503' } } as const;
   const closed = { circuit: 'closed', outage: undefined } as const;
   return serviceRoutes({
     instance: 'host-1',
+    limits: { drainSeconds: 62, replySeconds: 63 },
     consumer: {
       partitions: () => [
         {
@@ -36,7 +44,7 @@ function routes() {
           ...{ behindSeconds: 15.04, asOf: ago(14), inFlight: 16, waiting: 17, devices: 18, suspects: 19 },
           spooled: { messages: 20, bytes: 2_100 },
           oldest: { device: 'stuck', sequenceNumber: 55, readAt: ago(23) },
-          checkpoint: { sequenceNumber: 24, ageSeconds: 25.06, failures: 26 },
+          checkpoint: { sequenceNumber: 24, ageSeconds: 25.06, failures: 26, isFailing: true, unwritten: 61 },
         },
       ],
       unowned: () => [
@@ -102,7 +110,7 @@ it('/partitions has how far each partition is behind and what it holds, who owns
         ...{ behindSeconds: 15, asOf: shownAgo(14), inFlight: 16, waiting: 17, devices: 18, suspects: 19 },
         spooled: { messages: 20, bytes: 2_100 },
         oldest: { device: 'stuck', sequenceNumber: 55, readAt: shownAgo(23), seconds: 23 },
-        checkpoint: { sequenceNumber: 24, ageSeconds: 25.1, failures: 26 },
+        checkpoint: { sequenceNumber: 24, ageSeconds: 25.1, failures: 26, isFailing: true, unwritten: 61 },
       },
     ],
     elsewhere: [{ partition: '4', owner: 'host-2', renewedAt: shownAgo(28) }],
@@ -154,7 +162,7 @@ it('/devices has what each device waits for, the oldest message first, and who d
         ...{ device: 'stuck', partition: '3', messages: 4, state: 'in flight' },
         oldest: { sequenceNumber: 55, readAt: shownAgo(33), seconds: 33 },
         waitsFor:
-          'an answer of the information model (read references); its turn to be sent, at the rate of the hub (notification to gateway)',
+          'an answer of the information model (read references); its turn to be sent, at the rate of the hub (notification to gateway); an answer of the store of dead letters (internal_platform_error)',
         begun: { since: shownAgo(34), seconds: 34 },
         steps: [
           { waitsFor: 'an answer of the information model (read references)', since: shownAgo(21), seconds: 21 },
@@ -162,6 +170,11 @@ it('/devices has what each device waits for, the oldest message first, and who d
             waitsFor: 'its turn to be sent, at the rate of the hub (notification to gateway)',
             since: shownAgo(22),
             seconds: 22,
+          },
+          {
+            waitsFor: 'an answer of the store of dead letters (internal_platform_error)',
+            since: shownAgo(24),
+            seconds: 24,
           },
         ],
       },
@@ -173,5 +186,24 @@ it('/devices has what each device waits for, the oldest message first, and who d
     ],
     further: 0,
     notFetching: { devices: ['waiter', 'deaf'], further: 0 },
+  });
+});
+
+it('/stop-preview has what a stop would leave, by what is known of backends, replies and checkpoints', () => {
+  expect(answerOf('/stop-preview')).toMatchObject({
+    instance: 'host-1',
+    isSafe: false,
+    drainAtMostSeconds: 62,
+    total: {
+      inFlight: 16,
+      held: 0,
+      unstarted: 17,
+      unfinished: 17,
+      replies: 1,
+      parking: 1,
+      unwritten: 61,
+      repeated: 61,
+    },
+    partitions: [{ partition: '3', state: 'draining' }],
   });
 });

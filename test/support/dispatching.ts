@@ -1,6 +1,7 @@
 import type { BackendName } from '../../src/backends/backends.ts';
 import type { CardLimits } from '../../src/card/card.ts';
 import type { DeadLetter } from '../../src/deadLetters/deadLetter.ts';
+import type { MessageContext } from '../../src/engine/partition/work.ts';
 import { createLog } from '../../src/log/log.ts';
 import type { MeterWithReadings } from '../../src/metrics/meter.ts';
 import { summaryOf } from '../../src/metrics/summary.ts';
@@ -58,6 +59,8 @@ interface Circumstances {
   readonly taps?: Taps | undefined;
   /** Called before each call and each reply. */
   readonly beforeEffect?: (() => void) | undefined;
+  /** Sees what the message does from its beginning on. */
+  readonly begins?: MessageContext['begins'];
 }
 
 /** Runs one event through the whole service but hub and backends. */
@@ -67,7 +70,7 @@ export async function dispatchEvent(
   circumstances: Circumstances = {},
 ): Promise<Dispatched> {
   const { deliver = () => undefined, limits, redelivered = false, ended = forever.ended } = circumstances;
-  const { park, remove, parkUnexecuted = false, readAt, traces, taps, beforeEffect } = circumstances;
+  const { park, remove, parkUnexecuted = false, readAt, traces, taps, beforeEffect, begins } = circumstances;
   const backend = scriptedBackend(script);
   const lines: string[] = [];
   const log = createLog('debug', { write: (line) => void lines.push(line) });
@@ -104,6 +107,7 @@ export async function dispatchEvent(
     ended,
     parkUnexecuted,
     ...(readAt !== undefined && { readAt }),
+    ...(begins && { begins }),
     releaseBytes(bytes) {
       givenBack.push(bytes);
     },

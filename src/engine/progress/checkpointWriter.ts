@@ -27,6 +27,10 @@ export interface CheckpointState {
   readonly ageSeconds: number;
   /** Writes that have failed since the session began. */
   readonly failures: number;
+  /** The last one has failed. */
+  readonly isFailing: boolean;
+  /** Messages that were handled to their end and are in no checkpoint. */
+  readonly unwritten: number;
 }
 
 /** Decides when checkpoints are written: at intervals, on demand, or never again. One write at a time. */
@@ -89,6 +93,9 @@ export function createCheckpointWriter(
   let writing: Promise<void> | undefined;
   let timer: NodeJS.Timeout | undefined;
   let failures = 0;
+  let isFailing = false;
+  /** The messages that the write under way contains. */
+  let inWriting = 0;
 
   const isDue = () => changes.handled * shortMap >= limits.everyMessages * Math.max(shortMap, mapLength);
 
@@ -105,11 +112,13 @@ export function createCheckpointWriter(
     const { progress: next, note } = snapshot;
     const contained = changes;
     changes = none;
+    inWriting = contained.handled;
     mapLength = next.completed.length;
     try {
       if (await checkpoint(next)) {
         written = { sequenceNumber: next.sequenceNumber, note };
         unwrittenSince = changes.since;
+        isFailing = false;
         return;
       }
       stop(true);
@@ -117,7 +126,10 @@ export function createCheckpointWriter(
     } catch (error) {
       changes = { since: contained.since, handled: contained.handled + changes.handled };
       failures += 1;
+      isFailing = true;
       onTrouble(error, 'checkpoint not written');
+    } finally {
+      inWriting = 0;
     }
   }
 
@@ -165,6 +177,8 @@ export function createCheckpointWriter(
       sequenceNumber: written.sequenceNumber,
       ageSeconds: unwrittenSince === undefined ? 0 : (performance.now() - unwrittenSince) / 1000,
       failures,
+      isFailing,
+      unwritten: changes.handled + inWriting,
     }),
   };
 }

@@ -25,8 +25,11 @@ export interface BlobPlace {
 }
 
 /** Blob names of this kind are the prefix and the partition. */
-export const prefixOf = ({ namespace, hub, consumerGroup }: BlobPlace, kind: 'ownership' | 'checkpoint'): string =>
-  `${[namespace, hub, consumerGroup].join('/').toLowerCase()}/${kind}/`;
+export const prefixOf = (place: BlobPlace, kind: 'ownership' | 'checkpoint'): string => `${nameOf(place, kind)}/`;
+
+/** Of what is kept once for the consumer group. */
+export const nameOf = ({ namespace, hub, consumerGroup }: BlobPlace, what: string): string =>
+  `${[namespace, hub, consumerGroup].join('/').toLowerCase()}/${what}`;
 
 /** How far a time by the storage's clock, as we know it, may be later than its own. */
 const clockNoiseMs = 5_000;

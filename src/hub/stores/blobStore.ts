@@ -3,6 +3,7 @@ import type { Progress } from '../../engine/progress/tracked.ts';
 import type { CallLimits } from '../../storage/storageCalls.ts';
 import {
   type BlobPlace,
+  nameOf,
   ownershipLabels,
   prefixOf,
   progressContent,
@@ -12,6 +13,7 @@ import {
   writerContent,
   writerEpoch,
 } from './blobRecords.ts';
+import type { LastingText } from './buildRecord.ts';
 import { createLabelledBlobs, type LabelledBlob } from './labelledBlobs.ts';
 import type { Ownership, Reader, Store } from './store.ts';
 
@@ -44,8 +46,7 @@ export function createBlobStore({
   limits = defaultLimits,
   ...place
 }: BlobStoreOptions): Store {
-  const client = new ContainerClient(connectionString, container, { retryOptions: { maxTries: 1 } });
-  const blobs = createLabelledBlobs(client, limits);
+  const blobs = blobsIn(connectionString, container, limits);
   const ownershipPrefix = prefixOf(place, 'ownership');
   const checkpointPrefix = prefixOf(place, 'checkpoint');
   const checkpointName = (partition: string) => checkpointPrefix + partition;
@@ -130,6 +131,28 @@ export function createBlobStore({
     },
   };
 }
+
+/** In a blob beside the records of the partitions. */
+export function createBlobText(
+  { connectionString, container, limits = defaultLimits, ...place }: BlobStoreOptions,
+  what: string,
+): LastingText {
+  const blobs = blobsIn(connectionString, container, limits);
+  const name = nameOf(place, what);
+  const deadline = () => performance.now() + limits.verbMs;
+  return {
+    async read() {
+      const by = deadline();
+      const found = await blobs.list(name, by); // makes the container, if it is not there
+      const blob = found.length === 0 ? undefined : await blobs.read(name, by);
+      return blob && { text: blob.content, etag: blob.etag };
+    },
+    write: async (content, etag) => (await blobs.write(name, { labels: {}, content }, etag, deadline())) !== undefined,
+  };
+}
+
+const blobsIn = (connectionString: string, container: string, limits: CallLimits) =>
+  createLabelledBlobs(new ContainerClient(connectionString, container, { retryOptions: { maxTries: 1 } }), limits);
 
 const isSame = (a: Pick<Ownership, 'owner' | 'epoch'>, b: Pick<Ownership, 'owner' | 'epoch'>): boolean =>
   a.owner === b.owner && a.epoch === b.epoch;

@@ -7,7 +7,8 @@ import { isBegun } from './store.ts';
  * {"format":1,"place":<namespace, hub and consumer group>,"keeper":<id of the process that writes the file>,
  *  "ownerships":[<record>],"progress":[{"partition":<id>,"progress":{"sequenceNumber","offset","completed","note"?}}]}
  *
- * `place` is missing in files of older versions. The progress of a partition is checked when that partition is opened.
+ * `place` is missing in files of older versions. The progress of a partition is checked when that partition is opened. The
+ * time of the file is that of the last renewal.
  */
 
 const format = 1;

@@ -3,12 +3,13 @@ import { createStoreRecords } from '../../observing/stores.ts';
 import type { Settings } from '../../settings/config.ts';
 import { connectionOf, placeOf } from '../../settings/derived.ts';
 import { directoriesOf } from '../../settings/directories.ts';
+import { timing } from '../../settings/groups/constants.ts';
 import { createAskStore } from '../../storage/askStore.ts';
 import { askedStore } from './askedStore.ts';
 import { createFileStore } from './fileStore.ts';
 import type { Store } from './store.ts';
 
-type StoreSettings = Pick<Settings, 'hub' | 'data' | 'store' | 'checkpoints'>;
+export type StoreSettings = Pick<Settings, 'hub' | 'data' | 'store' | 'checkpoints'>;
 
 /**
  * The store that the settings choose. The storage client takes 20 MB, so it is loaded only when needed.
@@ -21,20 +22,25 @@ export async function openStore(settings: StoreSettings, records = createStoreRe
 }
 
 async function openPlain({ hub, data, store, checkpoints }: StoreSettings): Promise<Store> {
-  const { eventsConnectionString, consumerGroup } = hub;
-  const endpoint = /Endpoint=sb:\/\/([^/;]+)/.exec(eventsConnectionString)?.[1] ?? '';
-  const hubName = /EntityPath=([^;]+)/.exec(eventsConnectionString)?.[1] ?? '';
+  const { endpoint, namespace, name, consumerGroup } = hubPlaceOf(hub);
   if (store.kind !== 'blob') {
-    return createFileStore(directoriesOf(data).checkpoints, [endpoint, hubName, consumerGroup].join(' '));
+    const place = [endpoint, name, consumerGroup].join(' ');
+    return createFileStore(directoriesOf(data).checkpoints, place, timing.expirySeconds * 1000);
   }
   const { createBlobStore } = await import('./blobStore.ts');
-  const namespace = endpoint.replace(/:\d+$/, '');
   const connectionString = connectionOf(checkpoints, store);
   return createBlobStore({
     connectionString,
     container: checkpoints.container,
     namespace,
-    hub: hubName,
+    hub: name,
     consumerGroup,
   });
+}
+
+/** What the records of one consumer group are kept under. */
+export function hubPlaceOf({ eventsConnectionString, consumerGroup }: StoreSettings['hub']) {
+  const endpoint = /Endpoint=sb:\/\/([^/;]+)/.exec(eventsConnectionString)?.[1] ?? '';
+  const name = /EntityPath=([^;]+)/.exec(eventsConnectionString)?.[1] ?? '';
+  return { endpoint, namespace: endpoint.replace(/:\d+$/, ''), name, consumerGroup };
 }

@@ -15,7 +15,7 @@ const partitionOf = (partition: string, state: PartitionState['state'], first: n
   },
   spooled: { messages: first + 4, bytes: first + 5 },
   oldest: { device: 'd1', sequenceNumber: 905, readAt: performance.now() - (first + 6) * 1000 },
-  checkpoint: { sequenceNumber: 906, ageSeconds: first + 7, failures: 907 },
+  checkpoint: { sequenceNumber: 906, ageSeconds: first + 7, failures: 907, isFailing: false, unwritten: 908 },
   suspects: first + 8,
 });
 

@@ -1,0 +1,62 @@
+import { rename } from 'node:fs/promises';
+import { join } from 'node:path';
+import { noMeter } from '../../metrics/meter.ts';
+import { createStoreRecords } from '../../observing/stores.ts';
+import { connectionOf, placeOf } from '../../settings/derived.ts';
+import { directoriesOf } from '../../settings/directories.ts';
+import { createAskStore } from '../../storage/askStore.ts';
+import { readBounded } from '../../storage/boundedReads.ts';
+import type { LastingText } from './buildRecord.ts';
+import { hubPlaceOf, type StoreSettings } from './openStore.ts';
+import { writeWhole } from './writeWhole.ts';
+
+const mostBytes = 64 * 1024;
+
+/** The record of builds, beside the checkpoints. */
+export function openBuildRecord(settings: StoreSettings, records = createStoreRecords(noMeter)): LastingText {
+  const { checkpoints, store } = settings;
+  const ask = createAskStore('checkpoints', placeOf(checkpoints, store, 'CHECKPOINTS'), records);
+  const record = store.kind === 'blob' ? inBlob(settings) : inFile(settings);
+  return {
+    read: () => ask('read', record.read),
+    write: (text, etag) => ask('write', () => record.write(text, etag)),
+  };
+}
+
+/** One instance has the folder, so nobody else changes it meanwhile. */
+function inFile({ hub, data }: StoreSettings): LastingText {
+  const { endpoint, name, consumerGroup } = hubPlaceOf(hub);
+  const place = encodeURIComponent([endpoint, name, consumerGroup].join(' '));
+  const path = join(directoriesOf(data).checkpoints, `${place}.builds`);
+  return {
+    async read() {
+      try {
+        return { text: readBounded(path, mostBytes), etag: '' };
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+        throw error;
+      }
+    },
+    async write(text) {
+      await writeWhole(`${path}.new`, text);
+      await rename(`${path}.new`, path);
+      return true;
+    },
+  };
+}
+
+/** The storage client is loaded already, for the checkpoints. */
+function inBlob({ hub, store, checkpoints }: StoreSettings): LastingText {
+  const { namespace, name, consumerGroup } = hubPlaceOf(hub);
+  const connectionString = connectionOf(checkpoints, store);
+  const opened = import('./blobStore.ts').then(({ createBlobText }) =>
+    createBlobText(
+      { connectionString, container: checkpoints.container, namespace, hub: name, consumerGroup },
+      'builds',
+    ),
+  );
+  return {
+    read: async () => (await opened).read(),
+    write: async (text, etag) => (await opened).write(text, etag),
+  };
+}

@@ -1,0 +1,59 @@
+import type { Step } from '../observing/course.ts';
+import { secondsSince } from './ages.ts';
+
+/** What decides whether a step can end within the drain of a stop. */
+export interface DrainConditions {
+  readonly drainSeconds: number;
+  /** How long a reply is sent again that the hub refuses for now. */
+  readonly replySeconds: number;
+  /** Whether the token endpoint gives tokens. */
+  readonly hasTokens: boolean;
+  /** Whether there is a connection for replies. */
+  readonly isConnected: boolean;
+  /** Replies that the hub takes in a second; undefined while its rate is not known. */
+  readonly ratePerSecond: number | undefined;
+}
+
+type Waiting = Readonly<Step>;
+
+/**
+ * The steps that do not end within a drain, as far as the service knows, and what each waits for. Other steps may take
+ * longer, too: nobody knows how long a backend will take to answer.
+ */
+export function heldSteps(steps: readonly Waiting[], conditions: DrainConditions): ReadonlyMap<Waiting, string> {
+  const held = new Map<Waiting, string>();
+  for (const step of steps) {
+    const cause = step.kind === 'call' ? causeOfCall(step, conditions) : causeOfReply(step, conditions);
+    if (cause !== undefined) held.set(step, cause);
+  }
+  for (const step of withoutTurn(steps, conditions)) if (!held.has(step)) held.set(step, slowHub);
+  return held;
+}
+
+function causeOfCall({ of, since, waitsFor }: Waiting, { hasTokens, drainSeconds }: DrainConditions) {
+  if (waitsFor === 'circuit') return `the end of the outage of the ${of}`;
+  if (waitsFor === 'token' && !hasTokens) return 'an access token: the token endpoint is out';
+  return secondsSince(since) > drainSeconds ? `the ${of}, for longer than a drain takes` : undefined;
+}
+
+const slowHub = 'a turn to be sent, at the rate of the hub';
+
+function causeOfReply(
+  { kind, since, waitsFor }: Waiting,
+  { isConnected, replySeconds, drainSeconds }: DrainConditions,
+) {
+  if (kind === 'parking') return undefined;
+  if (!isConnected) return 'a connection to the hub, for replies';
+  if (waitsFor === 'quota' || waitsFor === 'suspended') return 'the hub, which takes no replies for now';
+  // The service drops the reply when its time is over.
+  const isDroppedBefore = secondsSince(since) + drainSeconds >= replySeconds;
+  return waitsFor === 'queue_full' && !isDroppedBefore ? 'devices that do not fetch their replies' : undefined;
+}
+
+/** Replies that get no turn within a drain: the later ones of those that wait, or all while the hub takes none. */
+function withoutTurn(steps: readonly Waiting[], { ratePerSecond, drainSeconds }: DrainConditions): Waiting[] {
+  const inTurn = steps.filter(({ kind, waitsFor }) => kind === 'reply' && waitsFor === 'turn');
+  if (steps.some(({ waitsFor }) => waitsFor === 'quota' || waitsFor === 'suspended')) return inTurn;
+  const turns = ratePerSecond === undefined ? inTurn.length : Math.floor(ratePerSecond * drainSeconds);
+  return inTurn.sort((one, other) => one.since - other.since).slice(turns);
+}

@@ -1,0 +1,59 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { Device } from '../../sandbox/device/device.ts';
+import { freePort } from '../../sandbox/service/freePort.ts';
+import { type ServiceProcess, startService } from '../../sandbox/service/process.ts';
+import { envelope } from '../../sandbox/stories/wire.ts';
+import { withConstants } from '../support/withConstants.ts';
+import { nextAck, startTestSandbox } from './testSandbox.ts';
+
+// By mistake a second process is started with the data folder of the first.
+
+let sandbox: Awaited<ReturnType<typeof startTestSandbox>>;
+let second: ServiceProcess | undefined;
+let device: Device;
+beforeAll(async () => {
+  sandbox = await startTestSandbox({ environment: withConstants({ timing: { expirySeconds: 3 } }) });
+  device = await sandbox.connect('pump-1');
+});
+afterAll(async () => {
+  await device?.close();
+  await second?.kill();
+  await sandbox?.close();
+});
+
+const secondLog = () => join(sandbox.directory, 'second.log');
+
+/** The correlation ids of the messages that a process has handled. */
+const handledIn = (logFile: string) =>
+  readFileSync(logFile, 'utf8')
+    .split('\n')
+    .filter((line) => line.includes('"msg":"handled"'))
+    .map((line) => JSON.parse(line).correlationId);
+
+async function renewKey(id: string): Promise<void> {
+  await device.send(envelope('identity.update', id), Buffer.from(JSON.stringify({ publicKey: id })));
+  // A process that takes partitions over repeats what no checkpoint has.
+  while ((await nextAck(device)).ack.properties['correlationId'] !== id);
+}
+
+it('It takes the partitions, and when it has been killed, the first process takes them back', async () => {
+  await renewKey('before');
+  const [port, adminPort] = [await freePort(), await freePort()].map(String) as [string, string];
+  second = await startService({
+    environment: { ...sandbox.state.service.environment, HTTP_PORT: port, ADMIN_PORT: adminPort },
+    readyzUrl: `http://127.0.0.1:${port}/readyz`,
+    logFile: secondLog(),
+  });
+  await renewKey('meanwhile');
+  await expect.poll(() => handledIn(secondLog())).toContain('meanwhile');
+  const isReady = async () => (await fetch(sandbox.state.service.readyzUrl)).status;
+  await expect.poll(isReady).toBe(503);
+
+  await second.kill();
+  await renewKey('afterwards');
+  await expect.poll(() => handledIn(sandbox.state.service.logFile)).toContain('afterwards');
+  expect(handledIn(sandbox.state.service.logFile)[0]).toBe('before');
+  await expect.poll(isReady).toBe(200);
+});

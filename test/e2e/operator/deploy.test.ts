@@ -1,0 +1,45 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { startTestSandbox } from '../testSandbox.ts';
+import { createDesk, createSenders, operatorsToken, type TestSandbox } from './desk.ts';
+
+// A deploy whose build brings a failure with it: here a backend that has begun to refuse.
+
+let sandbox: TestSandbox;
+beforeAll(async () => {
+  sandbox = await startTestSandbox({ environment: { ADMIN_TOKEN: operatorsToken, BUILD_COMMIT: 'aaa1111' } });
+  await (await sandbox.connect('pump-1')).close();
+});
+afterAll(() => sandbox?.close());
+
+it('What did the last deploy change? The log names the build before, and the metrics have the results by build', async () => {
+  const desk = createDesk(sandbox.state.service);
+  const senders = createSenders(sandbox);
+  const starts = async () => (await desk.log()).filter(({ event }) => event === 'program.started');
+  const results = async (build: string, code: string) => ({
+    messages: await desk.metric('device_messaging_handled_messages_total', { device_messaging_code: code }),
+    isOfBuild: (await desk.metric('target_info', { service_version: `${version}+${build}` })) === 1,
+  });
+  await expect.poll(async () => (await starts()).length).toBe(1);
+  const [{ version } = {}] = await starts();
+  senders.renewKeys('pump-1', 1, 'none');
+  await expect.poll(() => results('aaa1111', 'ok')).toEqual({ messages: 1, isOfBuild: true });
+
+  await sandbox.service?.stop();
+  Object.assign(sandbox.state.service.environment, { BUILD_COMMIT: 'bbb2222' });
+  sandbox.backends.faults.add({ backend: 'principalManager', method: 'PUT', status: 501 });
+  await sandbox.startService();
+  senders.renewKeys('pump-1', 2, 'none');
+  await expect.poll(() => results('bbb2222', 'internal_platform_error')).toEqual({ messages: 2, isOfBuild: true });
+
+  // A second start of the same build does not hide the one before it.
+  await sandbox.service?.stop();
+  await sandbox.startService();
+  await expect.poll(async () => (await starts()).length).toBe(3);
+  const lines = await starts();
+  expect(lines.map(({ build, before }) => [build, (before as { build: string } | undefined)?.build])).toEqual([
+    ['aaa1111', undefined],
+    ['bbb2222', 'aaa1111'],
+    ['bbb2222', 'aaa1111'],
+  ]);
+  expect(new Set(lines.map(({ instance }) => instance)).size).toBe(3);
+});

@@ -1,0 +1,118 @@
+import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type Azurite, startAzurite } from '../../sandbox/methods/azurite.ts';
+import { buildBefore, type LastingText } from '../../src/hub/stores/buildRecord.ts';
+import { openBuildRecord } from '../../src/hub/stores/openBuildRecord.ts';
+import { openStore } from '../../src/hub/stores/openStore.ts';
+import { tellStarted } from '../../src/operations/started.ts';
+import { recordingLog } from '../support/recordingLog.ts';
+
+let azurite: Azurite;
+let directory: string;
+let groups = 0;
+beforeAll(async () => {
+  directory = mkdtempSync(join(tmpdir(), 'builds-'));
+  mkdirSync(join(directory, 'checkpoints'));
+  azurite = await startAzurite();
+});
+afterAll(async () => {
+  await azurite?.close();
+  rmSync(directory, { recursive: true, force: true });
+});
+beforeEach(() => {
+  groups += 1;
+});
+
+const settings = (kind: 'file' | 'blob') =>
+  ({
+    hub: {
+      eventsConnectionString: 'Endpoint=sb://Hub.example/;EntityPath=pumps;SharedAccessKeyName=n;SharedAccessKey=a2V5',
+      consumerGroup: `group-${groups}`,
+      serviceConnectionString: '',
+      startPosition: 'earliest',
+    },
+    data: { directory },
+    store: { kind, connectionString: azurite.connectionString },
+    checkpoints: { connectionString: '', container: 'builds-of-tests' },
+  }) as Parameters<typeof openBuildRecord>[0];
+
+const since = (hour: number) => `2026-01-01T0${hour}:00:00.000Z`;
+const built = (build: string, hour = 1, version = '1.0.0') => ({ version, build, since: since(hour) });
+
+describe.each(['file', 'blob'] as const)('the record of builds, kept in a %s', (kind) => {
+  const open = () => openBuildRecord(settings(kind));
+  const started = (build: string, hour = 1, version?: string) => buildBefore(open(), built(build, hour, version));
+
+  it('is nothing before the first start', async () => {
+    expect(await started('a')).toBeUndefined();
+  });
+
+  it('names the build before a deploy, also at later starts of the same build', async () => {
+    await started('a', 1);
+    expect(await started('b', 2)).toEqual(built('a', 1));
+    expect(await started('b', 3)).toEqual(built('a', 1));
+    expect(await started('c', 4)).toEqual(built('b', 2));
+  });
+
+  it('tells builds of one commit apart by their version', async () => {
+    await started('a', 1, '1.0.0');
+    expect(await started('a', 2, '1.0.1')).toEqual(built('a', 1, '1.0.0'));
+  });
+
+  it('names the other one to each of two builds that start by turns', async () => {
+    await started('a');
+    await started('b');
+    expect(await started('a')).toMatchObject({ build: 'b' });
+    expect(await started('b')).toMatchObject({ build: 'a' });
+  });
+
+  it.each(['', '{', '{"builds":[]}', '[{"version":1}]', '[1,2,3]'])('is replaced when it is %j', async (text) => {
+    const record = open();
+    await record.write(text, (await record.read())?.etag);
+    expect(await started('a')).toBeUndefined();
+    expect(await started('b')).toMatchObject({ build: 'a' });
+  });
+
+  it('is no checkpoint and no ownership', async () => {
+    await started('a');
+    const store = await openStore(settings(kind));
+    expect([await store.checkpoints(), await store.ownerships()]).toEqual([[], []]);
+  });
+});
+
+it('two instances that start at the same time with different builds lose none: one of them names the other', async () => {
+  await buildBefore(openBuildRecord(settings('blob')), built('a'));
+  const named = await Promise.all(
+    ['b', 'c'].map((build) => buildBefore(openBuildRecord(settings('blob')), built(build))),
+  );
+  const [one, other] = named.map((before) => before?.build);
+  expect([
+    ['a', 'b'],
+    ['c', 'a'],
+  ]).toContainEqual([one, other]);
+});
+
+it('a draft is not left', async () => {
+  await buildBefore(openBuildRecord(settings('file')), built('a'));
+  expect(readdirSync(join(directory, 'checkpoints')).filter((name) => name.endsWith('.new'))).toEqual([]);
+});
+
+describe('the line program.started', () => {
+  it('is written without the build before when the record cannot be reached, whatever it is', async () => {
+    const place = join(directory, 'checkpoints', `${encodeURIComponent(`Hub.example pumps group-${groups}`)}.builds`);
+    mkdirSync(place);
+    const log = recordingLog();
+    await tellStarted(openBuildRecord(settings('file')), { version: '1.0.0', build: 'a' }, log as never);
+    expect(log.lines).toMatchObject([
+      { level: 'info', message: 'started', fields: { version: '1.0.0', build: 'a', err: expect.any(Error) } },
+    ]);
+    expect(log.lines[0]?.fields).not.toHaveProperty('before');
+  });
+
+  it('gives up while other instances keep changing the record', async () => {
+    const record: LastingText = { read: async () => undefined, write: async () => false };
+    await expect(buildBefore(record, built('a'))).rejects.toThrow('other instances');
+  });
+});

@@ -1,0 +1,123 @@
+import { describe, expect, it } from 'vitest';
+import type { Step } from '../../src/observing/course.ts';
+import type { DrainConditions } from '../../src/operations/heldSteps.ts';
+import { stopPreview } from '../../src/operations/stopPreview.ts';
+import { withFakeTimers } from '../support/fakeTimers.ts';
+
+withFakeTimers();
+
+const usual: DrainConditions = {
+  ...{ drainSeconds: 25, replySeconds: 60, hasTokens: true, isConnected: true },
+  ratePerSecond: undefined,
+};
+
+const step = (kind: Step['kind'], waitsFor: string, seconds = 1): Step => ({
+  ...{ kind, waitsFor, what: 'replace object model', of: kind === 'reply' ? 'pump-1' : 'information model' },
+  since: performance.now() - seconds * 1000,
+});
+
+const call = (waitsFor: string, seconds?: number) => step('call', waitsFor, seconds);
+const reply = (waitsFor: string, seconds?: number) => step('reply', waitsFor, seconds);
+
+const partition = (name: string, inFlight: number, waiting: number, unwritten = 0, isFailing = false) => ({
+  ...{ partition: name, state: 'reading' as const, inFlight, waiting },
+  checkpoint: { unwritten, isFailing },
+});
+
+const begun = (name: string, ...steps: Step[]) => ({ partition: name, begunAt: 0, steps });
+
+/** What one message in flight waits for, as far as a drain does not end it. */
+const heldBy = (conditions: DrainConditions, ...steps: Step[]) => {
+  const { total, waitsFor } = stopPreview([partition('0', 1, 0)], [begun('0', ...steps)], conditions);
+  expect(total.held).toBe(waitsFor.length === 0 ? 0 : 1);
+  return waitsFor.map(({ what }) => what);
+};
+
+describe('A message in flight ends within a drain', () => {
+  it.each<[string, () => Step, Partial<DrainConditions>?]>([
+    ['while it waits for an answer', () => call('answer', 25)],
+    ['while it waits for a connection', () => call('connection')],
+    ['while it waits for a token that may come at any time', () => call('token')],
+    ['while the hub takes its reply', () => reply('hub')],
+    ['while its reply is to be sent again', () => reply('throttled')],
+    ['while its reply waits for a turn at a rate that nobody knows', () => reply('turn')],
+    ['when the time for its reply is over before', () => reply('queue_full', 35)],
+    ['while it is being parked, also without the hub', () => step('parking', 'answer'), { isConnected: false }],
+  ])('%s', (_, one, changes = {}) => {
+    expect(heldBy({ ...usual, ...changes }, one())).toEqual([]);
+  });
+});
+
+describe('A message in flight does not end within a drain', () => {
+  it.each<[string, () => Step, Partial<DrainConditions>?]>([
+    ['the end of the outage of the information model', () => call('circuit')],
+    ['an access token: the token endpoint is out', () => call('token'), { hasTokens: false }],
+    ['the information model, for longer than a drain takes', () => call('answer', 26)],
+    ['the information model, for longer than a drain takes', () => call('retry', 26)],
+    ['devices that do not fetch their replies', () => reply('queue_full', 34)],
+    ['the hub, which takes no replies for now', () => reply('quota')],
+    ['the hub, which takes no replies for now', () => reply('suspended')],
+    ['a connection to the hub, for replies', () => reply('hub'), { isConnected: false }],
+    ['a turn to be sent, at the rate of the hub', () => reply('turn'), { ratePerSecond: 0.039 }],
+  ])('that waits for %s', (what, one, changes = {}) => {
+    expect(heldBy({ ...usual, ...changes }, one())).toEqual([what]);
+  });
+
+  it('that waits for a turn behind one that the hub does not take for now', () => {
+    const works = [begun('0', reply('quota')), begun('0', reply('turn'))];
+    expect(stopPreview([partition('0', 2, 0)], works, usual).total.held).toBe(2);
+  });
+
+  it('that has a later turn than a drain has', () => {
+    const works = [3, 1, 2].map((seconds) => begun(String(seconds), reply('turn', seconds)));
+    const places = [1, 2, 3].map((name) => partition(String(name), 1, 0));
+    const { partitions } = stopPreview(places, works, { ...usual, ratePerSecond: 0.08 });
+    expect(partitions.map(({ held }) => held)).toEqual([1, 0, 0]);
+  });
+});
+
+it('counts what is in flight, what of it is repeated, and what is only left, of each partition and of all', () => {
+  const works = [
+    begun('0', call('circuit'), call('circuit')),
+    begun('0', call('answer')),
+    begun('1', reply('queue_full'), reply('hub')),
+    begun('1', step('parking', 'answer')),
+    { partition: '1', begunAt: undefined, steps: [] },
+  ];
+  const places = [partition('0', 2, 5, 7), partition('1', 2, 11, 13, true)];
+  expect(stopPreview(places, works, usual)).toEqual({
+    isSafe: false,
+    verdict:
+      'Not yet: 15 messages would be repeated. 2 of 4 messages in flight cannot end, waiting for: the end of the outage of the information model; devices that do not fetch their replies. Done, but in no checkpoint because none can be written: 13. A stop gives 2 messages in flight up to 25 s to end. 16 messages not begun would be left for the next reader.',
+    drainAtMostSeconds: 25,
+    total: { inFlight: 4, held: 2, unstarted: 16, unfinished: 18, replies: 2, parking: 1, unwritten: 20, repeated: 15 },
+    waitsFor: [
+      { what: 'the end of the outage of the information model', messages: 1 },
+      { what: 'devices that do not fetch their replies', messages: 1 },
+    ],
+    partitions: [
+      {
+        ...{ partition: '0', state: 'reading', inFlight: 2, held: 1, unstarted: 5, unfinished: 6, replies: 0 },
+        ...{ parking: 0, unwritten: 7, repeated: 1 },
+      },
+      {
+        ...{ partition: '1', state: 'reading', inFlight: 2, held: 1, unstarted: 11, unfinished: 12, replies: 2 },
+        ...{ parking: 1, unwritten: 13, repeated: 14 },
+      },
+    ],
+  });
+});
+
+it('says that a stop is safe while messages in flight end, and that it waits for nothing when there are none', () => {
+  expect(stopPreview([partition('0', 1, 1, 3)], [begun('0', call('answer'))], usual)).toMatchObject({
+    isSafe: true,
+    verdict:
+      'Safe: as far as is known, nothing is repeated. A stop gives 1 message in flight up to 25 s to end. 1 message not begun would be left for the next reader.',
+    drainAtMostSeconds: 25,
+  });
+  expect(stopPreview([partition('0', 0, 0)], [], usual)).toMatchObject({
+    isSafe: true,
+    verdict: 'Safe: as far as is known, nothing is repeated. Nothing is in flight, and nothing waits here.',
+    drainAtMostSeconds: 0,
+  });
+});
