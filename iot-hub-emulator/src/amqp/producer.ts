@@ -6,8 +6,8 @@ import { answer } from '../faults/answering.ts';
 import type { StandingFaults } from '../faults/standing.ts';
 import type { IdleRules } from '../limits/idle.ts';
 import { claimRequired, noSuchPartition } from './conditions.ts';
+import { detachWhenSilent } from './idleLink.ts';
 import { unpack } from './link/batch.ts';
-import { detachWhenSilent } from './link/idleLink.ts';
 import { dispositions, type Node, notFound, refuse } from './link/peer.ts';
 
 const address = /^(?<hub>[^/]+)(\/Partitions\/(?<partition>[^/]+))?$/i;

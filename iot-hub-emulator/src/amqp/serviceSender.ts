@@ -3,8 +3,8 @@ import type { HubCore } from '../core/core.ts';
 import { answer } from '../faults/answering.ts';
 import { correlationOf } from '../journal/entry.ts';
 import { Refusal } from '../values/refusal.ts';
+import { detachWhenSilent } from './idleLink.ts';
 import { fromAmqp, textOf } from './link/decode.ts';
-import { detachWhenSilent } from './link/idleLink.ts';
 import { dispositions, type Incoming, type Node, refuse } from './link/peer.ts';
 
 // to = /devices/{percent-encoded id}/messages/devicebound

@@ -1,6 +1,6 @@
 import type { Receiver } from 'rhea';
-import type { Link } from '../../network/connections.ts';
-import { publisherIdle } from '../conditions.ts';
+import type { Link } from '../network/connections.ts';
+import { publisherIdle } from './conditions.ts';
 
 /** Detaches a link on which a client has sent nothing for so many milliseconds. */
 export function detachWhenSilent(receiver: Receiver, link: Link, ms: number): void {
