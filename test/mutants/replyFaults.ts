@@ -257,15 +257,9 @@ export const replyFaults: readonly Fault[] = [
       caughtBy: 'but not when that goes on',
     },
     {
-      fault: 'says that the endpoint is reached again for each reply that has waited',
-      find: '    if (current !== client || open) return true;',
-      replace: '    if (current !== client) return true;',
-      caughtBy: 'says once that the endpoint is reached again',
-    },
-    {
       fault: 'says that the endpoint is reached again over a connection that is lost',
-      find: '    if (current !== client || open) return true;',
-      replace: '    if (open) return true;',
+      find: '    if (current !== client) return true;\n',
+      replace: '',
       caughtBy: 'says once that the endpoint is reached again',
     },
     {

@@ -22,7 +22,7 @@ export const workaroundFaults: readonly Fault[] = [
       fault: 'lets the AMQP library of replies warn of a connection that its client has let go',
       find: 'of [ConnectionOfReading, ConnectionOfReplies]',
       replace: 'of [ConnectionOfReading]',
-      caughtBy: 'the service client does not warn of a connection that the hub closes',
+      caughtBy: 'does not warn of the end of a connection on which nobody listens',
     },
     {
       fault: 'lets the AMQP library of events warn of a connection that its client has let go',

@@ -98,7 +98,7 @@ export function createServiceConnection(options: ConnectionOptions): ServiceConn
       lose(client);
       return false;
     }
-    if (current !== client || open) return true;
+    if (current !== client) return true;
     open = true;
     if (!wasEverOpen) log.info({}, 'connected to the hub’s service endpoint');
     wasEverOpen = true;
