@@ -20,7 +20,7 @@ export function watchDelivery(to: SpanExporter, mostQueued: number, troubles: Tr
     troubles.met(failing, {
       level: 'warn',
       message: 'spans cannot be delivered to the collector',
-      fields: { err: error },
+      diagnosis: { err: error },
     });
 
   return {

@@ -60,12 +60,13 @@ it('opens another one at once when the hub has closed one that nobody used, but 
   const closings = () => clients.length;
   try {
     await connection.open();
+    now = 30_000;
     // time stands still for the connection: one that would wait two seconds would wait for ever
     await expect.poll(closings).toBe(2);
     await expect.poll(connection.isOpen).toBe(true);
     await expect.poll(connection.isOpen).toBe(false);
     expect(closings()).toBe(2);
-    now = 31_000;
+    now = 60_000;
     await expect.poll(closings).toBe(3);
   } finally {
     vi.restoreAllMocks();
@@ -188,7 +189,6 @@ it('says once that the endpoint is reached again, when it is, and not when it wa
     expect(log.lines.slice(1).map(({ message }) => message)).toEqual([
       'connected to the hub’s service endpoint',
       'the hub’s service endpoint is reached again',
-      'connected to the hub’s service endpoint',
     ]);
   } finally {
     await connection.close();

@@ -104,7 +104,8 @@ export function createOpening<A extends Arriving>(
         allTroubles.met(sourceOf(partition, message), {
           level: 'error',
           message,
-          fields: { err: error, ...toldOf(error), partition },
+          fields: { partition },
+          diagnosis: { err: error, ...toldOf(error) },
         });
       options.sessionBegins?.(partition);
       return beginPartitionSession(connection.client(), {
