@@ -208,7 +208,11 @@ export const situations: readonly Situation[] = [
     async begin({ sandbox, desk }) {
       sandbox.hub.faults.add({ kind: 'refuse-connection', answer: 'closed' });
       await sandbox.hub.faults.strike({ kind: 'drop' });
-      await expect.poll(() => desk.isReady(), { timeout: unreadyWithinMs }).toBe(false);
+      const { readyzUrl } = sandbox.state.service;
+      const unready = async () => (await (await fetch(readyzUrl)).text()).match(/partition \d+ of the hub/g);
+      const all = sandbox.hub.partitions.map(({ id }) => `partition ${id} of the hub`);
+      await expect.poll(unready, { timeout: unreadyWithinMs }).toEqual(all);
+      expect(await desk.isReady()).toBe(false);
       const figures = async () => (await desk.ask('/partitions')).partitions;
       await expect
         .poll(async () =>
