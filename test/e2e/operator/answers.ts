@@ -68,6 +68,7 @@ export const rightAnswers: Readonly<Record<string, Check>> = {
     const code = codeOf(situation);
     const right = { device: 'pump-7', msg: 'handled', code, ack: 'all', replies: 1 };
     for (const line of lines) expect(line).toMatchObject(right);
+    if (situation.slow !== undefined) expect(lines[0].backends[situation.slow].ms).toBeGreaterThanOrEqual(slowMs - 1);
     expect(lines).toHaveLength((situation.isAfterwards ? 1 : 0) + (isHandled(situation) ? 1 : 0));
     const [sent] = stage.sent(['pump-7']);
     const outOf = { 'the backend is back': 'laneWaitMs', 'the hub is back': 'hubWaitMs' }[situation.name];
