@@ -8,8 +8,9 @@ import framesOfReading from 'rhea/lib/frames.js';
 import messageOfReading from 'rhea/lib/message.js';
 import terminiOfReading from 'rhea/lib/terminus.js';
 import ofReading from 'rhea/lib/util.js';
-import { Connection, ConnectionEvents, Receiver } from 'rhea-promise';
+import { Connection, ConnectionEvents } from 'rhea-promise';
 import { boundDecoding } from './boundedDecoding.ts';
+import { boundPrefetch } from './reading/receiveCycle.ts';
 import { AmqpConnection, errors } from './replies/serviceSdk.ts';
 
 /**
@@ -26,19 +27,6 @@ export function cureHubSdks(): void {
   keepStandardErrorClean();
   boundDecoding({ message: messageOfReading, frames: framesOfReading });
   boundDecoding({ message: messageOfReplies, frames: framesOfReplies });
-}
-
-/**
- * The event client adds credit in every receive cycle and ignores the credit that the hub has not used yet, so a slow
- * consumer receives the whole backlog into memory. This grants only the difference.
- */
-function boundPrefetch(): void {
-  const granted = Receiver.prototype.addCredit;
-  if (granted.name === 'addMissingCredit') return;
-  Receiver.prototype.addCredit = function addMissingCredit(this: Receiver, credit: number) {
-    const missing = credit - this.credit;
-    if (missing > 0) granted.call(this, missing);
-  };
 }
 
 /**
