@@ -4,9 +4,12 @@ import { expect, it, vi } from 'vitest';
 import { serviceClient } from '../../iot-hub-emulator/test/support/clients.ts';
 import { createServiceConnection } from '../../src/hub/replies/serviceConnection.ts';
 import { errors } from '../../src/hub/replies/serviceSdk.ts';
+import { cureHubSdks } from '../../src/hub/sdkCures.ts';
 import { createTroubles } from '../../src/log/troubles.ts';
 import { recordingLog } from '../support/recordingLog.ts';
 import { replyTo, silence, untold } from './support/replying.ts';
+
+cureHubSdks();
 
 it('opens another connection though the timer for it fires a little early', async () => {
   let [now, opened] = [1_000, 0];
