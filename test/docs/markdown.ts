@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { anchorOf } from '../../scripts/decisionIndex.ts';
 
 /** What tests read in the pages of `docs/`. */
 
@@ -27,12 +28,7 @@ const cellsOf = (line: string): string[] =>
 
 /** Where links into a page can lead: the anchors of its headings, as GitHub makes them, and those set by hand. */
 export const anchorsOf = (page: string): string[] => [
-  ...[...page.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
-    heading
-      .toLowerCase()
-      .replace(/[^\p{L}\p{N} _-]/gu, '')
-      .replaceAll(' ', '-'),
-  ),
+  ...[...page.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => anchorOf(heading)),
   ...[...page.matchAll(/<a id="([^"]+)">/g)].map(([, id = '']) => id),
 ];
 

@@ -1,6 +1,7 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { decisionPages, decisionsIn } from '../../scripts/decisionIndex.ts';
 import { catalogue } from '../../src/messages/index.ts';
 import { anchorsOf, readPage } from './markdown.ts';
 import { collectTests } from './titles.ts';
@@ -33,7 +34,7 @@ function filesOf(file: string): string[] {
   return found.map((name) => join(folder, name));
 }
 
-const decisions = new Set([...readPage('decisions.md').matchAll(/^### ([A-Z]\d+) /gm)].map(([, id]) => id));
+const decisions = new Set(decisionPages.flatMap((file) => decisionsIn(readFileSync(file, 'utf8')).map(({ id }) => id)));
 const files = [...new Set(rules.flatMap(({ rows }) => rows.map(({ file }) => file)))];
 
 describe('docs/specification.md', () => {

@@ -7,7 +7,7 @@ const ownerships = ['test/hub/ownerships.test.ts'];
 const standstill = ['test/concurrency/standstill.test.ts'];
 const dispatch = ['test/dispatch/dispatch.test.ts'];
 
-/** In which clock tells what, and in what is noticed when time goes otherwise than it seems (D180 to D182). */
+/** In which clock tells what, and in what is noticed when time goes otherwise than it seems (D179, D180, D182). */
 export const clockFaults: readonly Fault[] = [
   ...inFile('src/hub/replies/replies.ts', replyClock, {
     fault: 'paces replies by a clock that can be set',

@@ -7,7 +7,7 @@ import { introduction, show } from './print.ts';
 import { ask, HubRefused, requestFor } from './remote.ts';
 import { answers, describe, findAdminUrl, publish } from './stateFile.ts';
 
-/** Where a sandbox has its state, below the folder of the project in which the command runs. */
+/** Where a sandbox has its state, below the folder of the project in which the command runs (H2). */
 const sandboxDirectory = resolve('.sandbox');
 /** Errors that say all there is to say; any other deserves its stack. */
 const expected = [UsageError, HubRefused, DirectoryInUse, Refusal];

@@ -7,7 +7,7 @@ import type { MqttHub } from './mqttHub.ts';
 export interface Channel {
   /** The only topic filter under which it can be had. */
   readonly topic: string;
-  /** The device subscribes; the answer ends that. `qos` is what it was granted last. */
+  /** The device subscribes; the answer ends that. `qos` is what it was granted last (D82). */
   open(qos: () => 0 | 1): () => void;
 }
 

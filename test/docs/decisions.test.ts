@@ -1,0 +1,74 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { decidingPart, decisionPages, decisionsIn, ownPart, withIndex } from '../../scripts/decisionIndex.ts';
+
+/** The chapters of docs/decisions.md, in its order; H is the hub emulator's. */
+const letters = 'RPBACGMDH';
+const longestLine = 200;
+
+const byPage = new Map(decisionPages.map((file) => [file, readFileSync(file, 'utf8')]));
+const ids = decisionPages.flatMap((file) => decisionsIn(byPage.get(file) ?? '').map(({ id }) => id));
+
+describe.each([...byPage])('%s', (file, page) => {
+  it('has an index of its decisions: run `npm run docs`', () => {
+    expect(withIndex(file, page)).toBe(page);
+  });
+
+  it('has its decisions in the order of their ids', () => {
+    const inOrder = decisionsIn(page).map(({ id }) => [letters.indexOf(id.slice(0, 1)), Number(id.slice(1))] as const);
+    expect(inOrder).toEqual(inOrder.toSorted(([one, first], [other, second]) => one - other || first - second));
+    expect(inOrder).not.toEqual([]);
+  });
+
+  it('has the day of each decision below its heading', () => {
+    const undated = decisionsIn(page).filter(({ body }) => !/^_\d{4}-\d{2}-\d{2}(?:_\n|\. Rejected: )/.test(body));
+    expect(undated.map(({ id }) => id)).toEqual([]);
+  });
+
+  it(`has no line of more than ${longestLine} characters among its decisions`, () => {
+    expect(
+      decidingPart(page)
+        .split('\n')
+        .filter((line) => line.length > longestLine),
+    ).toEqual([]);
+  });
+});
+
+/** Files that may cite a decision, without dependencies and what is built. */
+function citingFiles(folder: string): string[] {
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) return /^(node_modules|dist|measurements)$/.test(entry.name) ? [] : citingFiles(path);
+    return /\.(ts|js|mjs|md|jsonc?|ya?ml|example)$/.test(entry.name) ? [path] : [];
+  });
+}
+
+/** An id in a sentence, a comment or a link; not one in quotes, which is a value. */
+const citation = new RegExp(`(?<![\\w#$.'"/-])[${letters}]\\d+(?![\\w'"\`-])`, 'g');
+const citationsIn = (text: string): string[] => text.match(citation) ?? [];
+
+const folders = ['config', 'docs', 'edge', 'iot-hub-emulator', 'sandbox', 'scripts', 'src', 'telemetry', 'test'];
+const ofRoot = readdirSync('.').filter((name) => /\.(md|js|ts|mjs|example)$/.test(name));
+const texts = [...ofRoot, ...folders.flatMap(citingFiles)].map((file) => ({ file, text: readFileSync(file, 'utf8') }));
+
+describe('decisions', () => {
+  it('have ids of their own, over all pages', () => {
+    expect(ids.filter((id, index) => ids.indexOf(id) !== index)).toEqual([]);
+  });
+
+  it('exist where they are cited', () => {
+    const missing = texts.flatMap(({ file, text }) =>
+      citationsIn(text)
+        .filter((id) => !ids.includes(id))
+        .map((id) => `${file} cites ${id}`),
+    );
+    expect(missing).toEqual([]);
+  });
+
+  it('are cited outside the pages of decisions: one that nothing cites decides nothing', () => {
+    const isPage = (file: string) => decisionPages.some((page) => page === file);
+    const cited = new Set(texts.flatMap(({ file, text }) => citationsIn(isPage(file) ? ownPart(text) : text)));
+    expect(ids.filter((id) => !cited.has(id))).toEqual([]);
+  });
+});
