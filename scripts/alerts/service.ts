@@ -61,6 +61,7 @@ export const serviceAlerts: readonly ServerAlert[] = [
     means: 'A partition has fallen further behind for an hour.',
     todo: 'A backend is down, or more instances are needed.',
   },
+  // D338
   {
     id: 'BehindUnknown',
     severity: 'ticket',
