@@ -1,7 +1,7 @@
 # syntax=docker/dockerfile:1
 # scripts/prove-image.ts performs these steps without a container engine: keep to ARG, FROM, WORKDIR, ENV, COPY, RUN, VOLUME, USER, CMD and the like.
 
-# A tag moves. To pin what you have tested, build with --build-arg BASE_IMAGE=node:22-bookworm-slim@sha256:… (docs/operations.md, "The image").
+# A tag moves. To pin what you have tested, build with --build-arg BASE_IMAGE=node:22-bookworm-slim@sha256:… (docs/first-deployment.md, "Build the image").
 ARG BASE_IMAGE=node:22-bookworm-slim
 
 FROM ${BASE_IMAGE} AS build

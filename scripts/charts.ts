@@ -6,7 +6,7 @@ import { runSeconds, troubles } from './charts/troubles.ts';
 import { drawLineChart } from './svg/lineChart.ts';
 
 /**
- * Draws the charts of docs/operations.md. `npm run charts` starts a hub, backends and the service on this machine, makes
+ * Draws the charts of docs/troubleshooting.md. `npm run charts` starts a hub, backends and the service on this machine, makes
  * trouble for two minutes, and draws what `/metrics` said meanwhile. The folder can be another one: `npm run charts -- out`.
  */
 const folder = process.argv[2] ?? 'docs/charts';

@@ -25,7 +25,7 @@ export const serviceAlerts: readonly ServerAlert[] = [
     until: 'hub.readable',
     for: '5m',
     means: 'The hub refuses or does not answer.',
-    todo: '`setting` and `todo` name the error: see [wrong settings](operations.md#wrong-settings).',
+    todo: '`setting` and `todo` name the error: see [wrong settings](troubleshooting.md#wrong-settings).',
   },
   {
     id: 'CheckpointUnusable',
@@ -142,7 +142,7 @@ export const serviceAlerts: readonly ServerAlert[] = [
     metric:
       'increase(device_messaging_handled_messages_total{device_messaging_code=~"internal_platform_error|timeout_exceeded"}[10m]) > 0 or increase(device_messaging_dead_letters_total{device_messaging_result="parked"}[10m]) > 0',
     means: 'A message failed through our side, and is a dead letter unless the line says otherwise.',
-    todo: 'Find the cause by its `incident`, fix it, [replay](operations.md#dead-letters).',
+    todo: 'Find the cause by its `incident`, fix it, [replay](troubleshooting.md#dead-letters).',
   },
   {
     id: 'ViolentEnds',

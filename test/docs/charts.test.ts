@@ -3,9 +3,9 @@ import { expect, it } from 'vitest';
 import { pictureNames } from '../../scripts/charts/pictures.ts';
 import { troubles } from '../../scripts/charts/troubles.ts';
 
-const page = readFileSync('docs/operations.md', 'utf8');
+const page = readFileSync('docs/troubleshooting.md', 'utf8');
 
-it('docs/operations.md shows every chart, and no other', () => {
+it('docs/troubleshooting.md shows every chart, and no other', () => {
   const shown = [...page.matchAll(/!\[[^\]]+\]\(charts\/([\w.]+)\)/g)].map(([, file]) => file);
   expect(shown).toEqual(pictureNames);
   expect(readdirSync('docs/charts').toSorted()).toEqual(pictureNames.toSorted());
@@ -18,6 +18,6 @@ it.each(pictureNames)('docs/charts/%s has the troubles of the run, and values', 
   expect(svg).not.toMatch(/NaN|undefined|Infinity/);
 });
 
-it('docs/operations.md says when each trouble was', () => {
+it('docs/troubleshooting.md says when each trouble was', () => {
   for (const { from, to } of troubles) expect(page).toContain(`${from} to ${to} s`);
 });

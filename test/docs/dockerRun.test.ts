@@ -6,7 +6,9 @@ import { readDockerRun, readEnvFile } from '../../scripts/image/dockerRun.ts';
 import { settingDocs } from '../../src/settings/config.ts';
 
 const readme = readFileSync('README.md', 'utf8');
+const firstDeployment = readFileSync('docs/first-deployment.md', 'utf8');
 const dockerfile = readDockerfile(readFileSync('Dockerfile', 'utf8'));
+const dockerRunOf = (page: string) => joinLines(page).filter((line) => line.startsWith('docker run '));
 const argumentsOf = (verb: string) => dockerfile.flatMap((one) => (one.verb === verb ? [one.argument] : []));
 
 describe('README’s docker run line', () => {
@@ -22,6 +24,10 @@ describe('README’s docker run line', () => {
     expect(settingDocs().find(({ env }) => env === 'HTTP_PORT')?.default).toBe(ports[0]);
   });
 
+  it('is that of docs/first-deployment.md', () => {
+    expect(dockerRunOf(firstDeployment)).toEqual(dockerRunOf(readme));
+  });
+
   it('reads the file that .env.example is copied to', () => {
     expect(envFile).toBe('.env');
     expect(Object.keys(readEnvFile(readFileSync('.env.example', 'utf8')))).toContain('HUB_EVENTS_CONNECTION_STRING');
@@ -34,8 +40,8 @@ it('starts the service as the sandbox and the bench do, with the flags that V8 r
   for (const part of parts) expect(JSON.parse(readFileSync('package.json', 'utf8')).scripts.start).toContain(part);
 });
 
-describe('the unit for systemd in docs/operations.md', () => {
-  const [, unit = ''] = /```ini\n(.*?)```/s.exec(readFileSync('docs/operations.md', 'utf8')) ?? [];
+describe('the unit for systemd in docs/first-deployment.md', () => {
+  const [, unit = ''] = /```ini\n(.*?)```/s.exec(firstDeployment) ?? [];
   const settingOf = (name: string) => new RegExp(`^${name}=(.*)$`, 'm').exec(unit)?.[1];
 
   it('starts the service as the image does, and gives it as long to stop', () => {
@@ -52,11 +58,14 @@ describe('the unit for systemd in docs/operations.md', () => {
   });
 });
 
-it.each(['README.md', 'docs/methods.md'])('each docker run line of our images in %s limits the log', (file) => {
-  const lines = joinLines(readFileSync(file, 'utf8')).filter((line) => line.startsWith('docker run '));
-  expect(lines.length).toBeGreaterThan(0);
-  for (const line of lines) expect(line).toContain('--log-driver local --log-opt max-size=100m --log-opt max-file=5');
-});
+it.each(['README.md', 'docs/first-deployment.md', 'docs/methods.md'])(
+  'each docker run line of our images in %s limits the log',
+  (file) => {
+    const lines = dockerRunOf(readFileSync(file, 'utf8'));
+    expect(lines.length).toBeGreaterThan(0);
+    for (const line of lines) expect(line).toContain('--log-driver local --log-opt max-size=100m --log-opt max-file=5');
+  },
+);
 
 describe('a docker run line', () => {
   it('is understood, or refused', () => {

@@ -15,6 +15,8 @@ const promises = {
   'docs/guarantees.md': (text: string) => text.replace(/^## How it is proven.*?(?=^## )/ms, ''),
   'docs/acknowledgements.md': (text: string) => text,
   'docs/devices.md': (text: string) => text,
+  'docs/first-deployment.md': withoutTables,
+  'docs/troubleshooting.md': withoutTables,
   'docs/operations.md': withoutTables,
   'docs/metrics.md': withoutTables,
   'docs/methods.md': withoutTables,

@@ -239,6 +239,53 @@ export const proven: Denials = {
       'messages/v1/Svc.Device.SyncModel.test › names it, and sends the others',
     ],
   ],
+  'docs/first-deployment.md': [
+    [
+      'causes a warning in the log, `environment variable is no setting`',
+      'settings/config.test › are named, with the nearest name',
+    ],
+    ['nothing that was finished is handled again', 'e2e/drain.test › the next one repeats nothing'],
+  ],
+  'docs/troubleshooting.md': [
+    [
+      'what it cannot take is dropped',
+      'operations/tapRoute.test › A slow reader holds nothing up: what is too much is dropped, counted and said',
+    ],
+    [
+      'No line has a token, key or signature',
+      'tap/taps.test › has no secret: not a known one, nor what looks like one or has such a name',
+      'operations/tapRoute.test › A tap hides the token of a call that a backend repeats',
+    ],
+    [
+      'and those that are not JSON, are only measured',
+      'tap/redactedJson.test › is only measured when it cannot be read or is too large',
+    ],
+    [
+      'A slow reader holds nothing up',
+      'operations/tapRoute.test › A slow reader holds nothing up: what is too much is dropped, counted and said',
+    ],
+    [
+      'are not tried in this run',
+      'operations/replay.test › newly parked under the same id, and holds back the device’s later ones',
+    ],
+    ['is named and skipped', 'operations/replay.test › passes over what is no dead letter and says its name'],
+    [
+      'also of what cannot be read, or options',
+      'operations/deadLetterCommands.test › deletes by id, also what cannot be read',
+    ],
+    [
+      'With neither id nor option it refuses',
+      'operations/deadLetterCommands.test › deletes nothing when nothing says which',
+    ],
+    [
+      'A result code that does not exist is refused',
+      'operations/deadLetterCommands.test › refuses a result code that does not exist',
+    ],
+    [
+      'The exit code is 0 only when nothing failed',
+      'e2e/deadLetters.test › keeps the dead letters of a device that fails again, in order, and ends with 1',
+    ],
+  ],
   'docs/operations.md': [
     [
       '`/readyz` turns to 503 within 12 s',
@@ -266,18 +313,10 @@ export const proven: Denials = {
     ['An empty one counts as not set', 'tracing/settings.test › with empty variables'],
     ['The edge proxy has none', 'shape.test › of the edge proxy stay in its package'],
     [
-      'what it cannot take is dropped',
-      'operations/tapRoute.test › A slow reader holds nothing up: what is too much is dropped, counted and said',
-    ],
-    [
       'nothing is lost, but devices get their answers late',
       'hub/sender.test › tries one reply each minute, and drops none',
     ],
     ['its spans are lost', 'tracing/delivery.test › spans beyond the queue are dropped and counted'],
-    [
-      'causes a warning in the log, `environment variable is no setting`',
-      'settings/config.test › are named, with the nearest name',
-    ],
     [
       'that partition is not read',
       'hub/startPosition.test › because its checkpoint is damaged, makes an alarm and not ready, and the others are read',
@@ -338,19 +377,6 @@ export const proven: Denials = {
       'delays no message and no stop',
       'tracing/delivery.test › holds up nobody: spans beyond the queue are dropped and counted, and a stop takes a short time',
     ],
-    [
-      'No line has a token, key or signature',
-      'tap/taps.test › has no secret: not a known one, nor what looks like one or has such a name',
-      'operations/tapRoute.test › A tap hides the token of a call that a backend repeats',
-    ],
-    [
-      'and those that are not JSON, are only measured',
-      'tap/redactedJson.test › is only measured when it cannot be read or is too large',
-    ],
-    [
-      'A slow reader holds nothing up',
-      'operations/tapRoute.test › A slow reader holds nothing up: what is too much is dropped, counted and said',
-    ],
     ['can use the port, but no web page', 'operations/admin.test › and still no web page'],
     [
       'the program goes on without it',
@@ -366,27 +392,6 @@ export const proven: Denials = {
       'deadLetters/interleavings.test › waits 3 s for room to be made, then goes on without',
     ],
     ['so that it displaces no others', 'deadLetters/interleavings.test › of one device takes no other device’s place'],
-    [
-      'are not tried in this run',
-      'operations/replay.test › newly parked under the same id, and holds back the device’s later ones',
-    ],
-    ['is named and skipped', 'operations/replay.test › passes over what is no dead letter and says its name'],
-    [
-      'also of what cannot be read, or options',
-      'operations/deadLetterCommands.test › deletes by id, also what cannot be read',
-    ],
-    [
-      'With neither id nor option it refuses',
-      'operations/deadLetterCommands.test › deletes nothing when nothing says which',
-    ],
-    [
-      'A result code that does not exist is refused',
-      'operations/deadLetterCommands.test › refuses a result code that does not exist',
-    ],
-    [
-      'The exit code is 0 only when nothing failed',
-      'e2e/deadLetters.test › keeps the dead letters of a device that fails again, in order, and ends with 1',
-    ],
   ],
   'docs/metrics.md': [
     [
@@ -481,16 +486,13 @@ export const unproven: Readonly<Record<string, readonly string[]>> = {
     "The hub's direct methods guarantee neither",
   ],
   'docs/acknowledgements.md': ['the hub does not know the device'],
-  'docs/operations.md': [
-    'but not a folder of the host',
-    'does not carry checkpoints over',
-    'must not share the folder',
-    'Do not let one of them *write*',
-    'must not delete these blobs',
-    'Point no liveness probe',
+  'docs/first-deployment.md': ['they tell that messages will be lost'],
+  'docs/troubleshooting.md': [
+    '[questions](#questions-and-where-their-answers-are)',
+    '## It does not start',
+    '## Devices get their answers late, or not at all',
+    'how many devices do not fetch',
     '`the hub cannot be read` has the hub',
-    'has one line at the start',
-    '`no access token for the backends` and',
     '`npm run charts` starts',
     'No code but `ok`',
     '`not done, read or not` is the age',
@@ -500,9 +502,17 @@ export const unproven: Readonly<Record<string, readonly string[]>> = {
     'The first 50 replies to each device',
     '![Replies that the hub has not settled]',
     'Then the service knows that these devices do not fetch',
-    '`spans cannot be delivered to the collector`',
-    'Why does a device get no answer *now*?',
     'do not send them around',
+  ],
+  'docs/operations.md': [
+    'but not a folder of the host',
+    'does not carry checkpoints over',
+    'must not share the folder',
+    'Do not let one of them *write*',
+    'must not delete these blobs',
+    'Point no liveness probe',
+    'has one line at the start',
+    '`spans cannot be delivered to the collector`',
     'The port has no TLS',
   ],
   'docs/metrics.md': ['A metric that nobody has recorded yet', 'Attributes that never change'],

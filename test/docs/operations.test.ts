@@ -2,50 +2,97 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { settingDocs } from '../../src/settings/config.ts';
-import { checkpointEveryMessages } from '../../src/settings/groups/constants.ts';
+import { roundMs, standstillMs } from '../../src/settings/derived.ts';
+import { checkpointEveryMessages, letterCounts, spoolLimits, timing } from '../../src/settings/groups/constants.ts';
+import { mebibyte } from '../../src/settings/groups/measures.ts';
 import { codesIn, readPage, tableOf } from './markdown.ts';
 
-const page = readPage('operations.md');
+const names = ['first-deployment.md', 'troubleshooting.md', 'operations.md'] as const;
+const longestLine = 200;
 const directory = 'test/e2e/operator';
 const answers = readdirSync(directory)
   .map((name) => readFileSync(join(directory, name), 'utf8'))
   .join('\n');
+const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'));
 
-describe('docs/operations.md', () => {
+describe.each(names)('docs/%s', (name) => {
+  const page = readPage(name);
+
   it('names settings that exist', () => {
     const known = settingDocs().map(({ env }) => env);
-    const named = codesIn(page).filter((code) =>
-      /^(HUB|DELIVERY|STORE|CHECKPOINTS|DEAD_LETTERS|LOG)_[A-Z_]+$/.test(code),
-    );
-    expect(named.length).toBeGreaterThan(8);
+    const isSetting = (code: string) => /^(HUB|DELIVERY|STORE|CHECKPOINTS|DEAD_LETTERS|LOG)_[A-Z_]+$/.test(code);
+    const named = codesIn(page).filter(isSetting);
+    expect(named).not.toEqual([]);
     expect(named.filter((code) => !known.includes(code))).toEqual([]);
   });
 
-  it('has a row for each store there is', () => {
-    const stores = tableOf(page, '`STORE`').map((row) => codesIn(row['`STORE`'] ?? '')[0]);
-    expect(stores).toEqual(['file', 'blob']);
-  });
-
-  const questions = tableOf(page, 'question').map((row) => row['question'] ?? '');
-
-  it('answers all questions that operators ask', () => {
-    expect(questions.length).toBeGreaterThan(5);
-  });
-
-  it.each(questions)('has a test for the question: %s', (question) => {
-    expect(answers).toContain(question);
-  });
-
   it('names commands that the image has', () => {
-    const commands = [...page.matchAll(/node dist\/(\w+)\.js/g)].map(([, name = '']) => name);
-    expect(new Set(commands)).toEqual(new Set(['admin', 'deadLetters', 'tap']));
-    for (const name of commands) expect(readdirSync('src/programs')).toContain(`${name}.ts`);
+    const commands = [...page.matchAll(/\bdist\/(\w+)\.js/g)].map(([, command]) => `${command}.ts`);
+    expect(commands).not.toEqual([]);
+    expect(readdirSync('src/programs')).toEqual(expect.arrayContaining(commands));
+  });
+
+  it('names commands that package.json has', () => {
+    const commands = [...page.matchAll(/\bnpm run ([\w-]+)/g)].map(([, command]) => command);
+    expect(commands).not.toEqual([]);
+    expect(Object.keys(scripts)).toEqual(expect.arrayContaining(commands));
+  });
+
+  it(`has no line of more than ${longestLine} characters outside tables`, () => {
+    const lines = page.split('\n').filter((line) => !line.startsWith('|'));
+    expect(lines.filter((line) => line.length > longestLine)).toEqual([]);
   });
 });
 
-it.each([
-  ['operations.md', /writes a checkpoint for each partition after (\d+)\s+messages/],
-  ['guarantees.md', /messages handled since the last checkpoint: at most (\d+)/],
-])('docs/%s says after how many messages a checkpoint is written', (name, words) => {
-  expect(Number(words.exec(readPage(name))?.[1])).toBe(checkpointEveryMessages);
+it('docs/operations.md has a row for each store there is', () => {
+  const stores = tableOf(readPage('operations.md'), '`STORE`').map((row) => codesIn(row['`STORE`'] ?? '')[0]);
+  expect(stores).toEqual(['file', 'blob']);
+});
+
+describe('the questions of docs/troubleshooting.md', () => {
+  const rows = tableOf(readPage('troubleshooting.md'), 'symptom');
+
+  it('are all that operators ask', () => {
+    expect(rows.length).toBeGreaterThan(5);
+  });
+
+  it.each(rows.map(({ question = '' }) => question))('have a test: %s', (question) => {
+    expect(answers).toContain(question);
+  });
+
+  it.each(rows)('have a symptom and a remedy: $question', ({ symptom, 'what to do': remedy }) => {
+    expect(symptom).not.toBe('');
+    expect(remedy).not.toBe('');
+  });
+});
+
+const defaultOf = (env: string) => Number(settingDocs().find((one) => one.env === env)?.default);
+const stopSeconds = defaultOf('DELIVERY_DRAIN_SECONDS') + 30;
+const roundSeconds = roundMs(timing.expirySeconds) / 1000;
+
+it.each<readonly [page: string, words: RegExp, number: number]>([
+  ['operations.md', /writes a checkpoint for each partition after (\d+)\s+messages/, checkpointEveryMessages],
+  ['guarantees.md', /messages handled since the last checkpoint: at most (\d+)/, checkpointEveryMessages],
+  ['operations.md', /messages \(more while\s+devices flood\) or (\d+) s/, timing.checkpointSeconds],
+  ['operations.md', /renews its own every (\d+) s/, roundSeconds],
+  ['operations.md', /After (\d+) s\s+without renewal/, timing.expirySeconds],
+  ['operations.md', /has renewed nothing for (\d+) s/, timing.expirySeconds],
+  ['operations.md', /takes it back within (\d+) s/, timing.expirySeconds + roundSeconds],
+  ['operations.md', /the others, (\d+) to \d+ s after the last renewal/, timing.expirySeconds],
+  ['operations.md', /the others, \d+ to (\d+) s after the last renewal/, timing.expirySeconds + roundSeconds],
+  ['operations.md', /`DELIVERY_DRAIN_SECONDS` \+ (\d+) s after it asked/, timing.expirySeconds],
+  ['operations.md', /after (\d+) s it gives up what it was doing/, standstillMs(timing.expirySeconds) / 1000],
+  ['operations.md', /`DELIVERY_DRAIN_SECONDS` \+ 30 s, (\d+) by default/, stopSeconds],
+  ['first-deployment.md', /--stop-timeout (\d+)/, stopSeconds],
+  ['first-deployment.md', /terminationGracePeriodSeconds: (\d+) # DELIVERY_DRAIN_SECONDS \+ 30/, stopSeconds],
+  ['operations.md', /at most (\d+) MiB for each partition/, spoolLimits.maxBytes / mebibyte],
+  ['operations.md', /`DEAD_LETTERS_MAX_BYTES`, and at most ([\d,]+)/, letterCounts.maxLetters],
+  ['operations.md', /a hundredth of both, ([\d,]+) dead letters/, letterCounts.deviceLetters],
+  [
+    'operations.md',
+    /dead letters and ([\d.]+) MB by default/,
+    Math.round(defaultOf('DEAD_LETTERS_MAX_BYTES') / 1e7) / 10,
+  ],
+])('docs/%s says the number that the service has: %s', (name, words, number) => {
+  expect(Number(words.exec(readPage(name))?.[1]?.replaceAll(',', ''))).toBe(number);
 });

@@ -1,6 +1,6 @@
 import { codesIn, readPage, tableOf } from '../../docs/markdown.ts';
 
-// The table of questions of docs/operations.md: what it tells an operator to type.
+// The table of questions of docs/troubleshooting.md: what it tells an operator to type.
 
 /** What a row says to ask, as it stands there: a command, or a query in PromQL. */
 export interface Ask {
@@ -14,7 +14,7 @@ export interface Row {
   readonly asks: readonly Ask[];
 }
 
-const page = readPage('operations.md');
+const page = readPage('troubleshooting.md');
 
 const stands = page.split('\n').find((line) => line.startsWith('`admin` stands for ')) ?? '';
 
@@ -38,7 +38,7 @@ const asksIn = (cell = '') =>
 
 /** @throws Error at a row that asks nothing, or something that is neither a command nor a query */
 export function tableRows(): readonly Row[] {
-  return tableOf(page, 'question').map(({ question = '', ask: first, 'what it prints': printed }) => {
+  return tableOf(page, 'symptom').map(({ question = '', ask: first, 'what it prints': printed }) => {
     const asked = asksIn(first);
     const strange = asked.filter(({ ask }) => ask === undefined).map(({ text }) => text);
     if (asked.length === 0 || strange.length > 0) throw new Error(`nothing to ask for “${question}”: ${strange}`);
