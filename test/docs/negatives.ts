@@ -16,6 +16,10 @@ export const proven: Denials = {
     ['No secrets in the log', 'dispatch/dispatch.test › holds no body, no key and no token, whatever happens'],
   ],
   'docs/guarantees.md': [
+    [
+      'they are not taken for slow themselves',
+      'engine/quarantine/restarts.test › are not taken for slow, and are served as soon as the slow ones are known',
+    ],
     ['Nothing is lost', 'hub/crashMessages.test › a process that dies anywhere in the path of a message'],
     [
       'so that a restart does not repeat it',
