@@ -14,9 +14,13 @@ const histogram = (a: string, b: string) =>
   });
 const before = parseMetrics(histogram('90 90 90', '0 0 0').join('\n'));
 const now = parseMetrics(
-  [...histogram('90 100 100', '20 20 20'), 'age{of="a",at="1"} 3', 'age{of="a",at="2"} 4', 'age{of="b",at="1"} 0'].join(
-    '\n',
-  ),
+  [
+    ...histogram('90 100 100', '20 20 20'),
+    'age{of="a",at="1"} 3',
+    'age{of="a",at="2"} 4',
+    'age{of="b",at="1"} 0',
+    'info{v="1.0+abc"} 1',
+  ].join('\n'),
 );
 
 it.each<[string, Record<string, number>]>([
@@ -27,6 +31,10 @@ it.each<[string, Record<string, number>]>([
   ['sum by (at) (age)', { '1': 3, '2': 4 }],
   ['count by (at, of) (age)', { '1 a': 1, '2 a': 1, '1 b': 1 }],
   ['max by (of) (absent)', {}],
+  [
+    'sum by (v, of) (rate(took_bucket[5m]) * on (job, instance) group_left (v) info)',
+    { '1.0+abc a': 20, '1.0+abc b': 60 },
+  ],
   ['histogram_quantile(0.5, sum by (of, le) (rate(took_bucket[5m])))', { a: 1.75, b: 0.5 }],
 ])('%s', (query, expected) => {
   expect(Object.fromEntries(evaluate(query, before, now))).toEqual(expected);

@@ -2,17 +2,19 @@ import { quantileOf } from '../../scripts/charts/series.ts';
 import type { Sample } from './promText.ts';
 
 /*
- * There is no Prometheus in the tests. Of PromQL, this knows the three forms that the table of questions has, and throws at any other:
+ * There is no Prometheus in the tests. Of PromQL, this knows the four forms that the table of questions has, and throws at any other:
  *
  *   metric{label="value"}
  *   max by (label, …) (metric{label="value"})                              also min, sum, count
  *   histogram_quantile(0.95, sum by (label, le) (rate(metric_bucket[5m])))
+ *   sum by (label, …) (rate(metric[5m]) * on (job, instance) group_left (label) info)
  */
 
 const selector = String.raw`(\w+)(?:\{(\w+)="([^"]*)"\})?`;
 const plain = new RegExp(`^${selector}$`);
 const aggregated = new RegExp(String.raw`^(max|min|sum|count) by \(([\w, ]+)\) \(${selector}\)$`);
 const quantile = /^histogram_quantile\(([\d.]+), sum by \(([\w, ]+)\) \(rate\((\w+)_bucket\[\w+\]\)\)\)$/;
+const joined = /^sum by \(([\w, ]+)\) \(rate\((\w+)\[\w+\]\) \* on \(job, instance\) group_left \((\w+)\) (\w+)\)$/;
 
 const aggregations: Readonly<Record<string, (values: readonly number[]) => number>> = {
   max: (values) => Math.max(...values),
@@ -33,6 +35,9 @@ export function evaluate(
   const [, share, sharedLabels = '', histogram = ''] = quantile.exec(query) ?? [];
   if (share !== undefined) return quantiles(Number(share), namesIn(sharedLabels), histogram, { before, now });
 
+  const [, joinedLabels, counter = '', label = '', info = ''] = joined.exec(query) ?? [];
+  if (joinedLabels !== undefined) return sums(namesIn(joinedLabels), counter, { label, info }, { before, now });
+
   const [, how = '', labels = '', ...aggregatedSelector] = aggregated.exec(query) ?? [];
   const aggregation = aggregations[how];
   if (aggregation !== undefined) {
@@ -47,11 +52,35 @@ export function evaluate(
   return new Map(select(now, plainSelector).map((one) => [keyOf(one, Object.keys(one.labels)), one.value]));
 }
 
+interface Scrapes {
+  readonly before: readonly Sample[];
+  readonly now: readonly Sample[];
+}
+
+/** The label comes from the other metric, of which one process has one series. */
+function sums(
+  labels: readonly string[],
+  name: string,
+  { label, info }: { readonly label: string; readonly info: string },
+  { before, now }: Scrapes,
+): ReadonlyMap<string, number> {
+  const [of, ...others] = select(now, [info]);
+  if (of === undefined || others.length > 0) throw new Error(`${info} is there ${others.length + (of ? 1 : 0)} times`);
+  const all = (one: Sample) => keyOf(one, Object.keys(one.labels));
+  const earlier = new Map(select(before, [name]).map((one) => [all(one), one.value]));
+  const totals = new Map<string, number>();
+  for (const one of select(now, [name])) {
+    const key = keyOf({ ...one, labels: { ...one.labels, [label]: of.labels[label] ?? '' } }, labels);
+    totals.set(key, (totals.get(key) ?? 0) + one.value - (earlier.get(all(one)) ?? 0));
+  }
+  return totals;
+}
+
 function quantiles(
   share: number,
   labels: readonly string[],
   name: string,
-  { before, now }: { readonly before: readonly Sample[]; readonly now: readonly Sample[] },
+  { before, now }: Scrapes,
 ): ReadonlyMap<string, number> {
   const own = labels.filter((label) => label !== 'le');
   const series = now.filter((one) => one.name === `${name}_bucket`);

@@ -161,6 +161,33 @@ export const rightAnswers: Readonly<Record<string, Check>> = {
     expect([partitions.length, elsewhere]).toEqual([sandbox.hub.partitions.length, []]);
   },
 
+  async 'What did the last deploy change?'([starts, results, instances], situation, { desk, sent }) {
+    const { instance } = (await desk.log()).at(-1) ?? {};
+    const [[, ...started] = [], ...further] = objectsOf(starts);
+    expect([started, further]).toEqual([[instance, expect.any(String), 'unknown', null], []]);
+    const waiting = situation.waiting ?? [];
+    const done = sent().filter(
+      ({ device }) => !situation.isHubGone && (situation.isMoving || !waiting.includes(device)),
+    );
+    const counts = [...(results?.values ?? [])].filter(([, count]) => count > 0);
+    for (const [key] of counts) expect(key.split(' ')[0]).toBe(started[1]);
+    const total = counts.reduce((sum, [, count]) => sum + count, 0);
+    const sum = done.reduce((sum, { count }) => sum + count, 0);
+    if (situation.isMoving) expect(total).toBeLessThan(sum);
+    else expect(total).toBe(sum);
+    for (const line of linesOf(instances)) expect(line.trim().split(/\s/)[1]).toBe(instance);
+  },
+
+  'Is it safe to stop?'([preview], { out, waiting = [], isMoving }, { sent }) {
+    const { isSafe, verdict, total } = jsonOf(preview);
+    expect(isSafe).toBe(out === undefined);
+    const outages = { tokenEndpoint: 'the token endpoint is out', principalManager: 'outage of the principal manager' };
+    expect(verdict).toContain(out === undefined ? 'Safe: ' : outages[out]);
+    const undone = sent(waiting).reduce((sum, { count }) => sum + count, 0);
+    if (isMoving) expect(total.inFlight + total.unstarted).toBeLessThanOrEqual(undone);
+    else expect(total.inFlight + total.unstarted).toBe(undone);
+  },
+
   'Who floods?'([now, afterwards], { name }) {
     const [first] = objectsOf(now);
     if (name === 'a device floods') expect(first).toEqual(['flooder', flooded]);

@@ -58,7 +58,7 @@ export function createAsking(addresses: Addresses, desk: ReturnType<typeof creat
 
   async function follow(command: string, { act, until }: Asking['follow']): Promise<string> {
     const [program, args, options] = shell;
-    return followed(spawn(program, [...args, scriptOf(command)], options), until, act);
+    return followed(endWithUs(spawn(program, [...args, scriptOf(command)], options)), until, act);
   }
 
   async function ask({ kind, text }: Ask, asking: Asking): Promise<Answer> {

@@ -65,7 +65,7 @@ export function createDesk({ adminUrl, readyzUrl, logFile }: Addresses) {
     async tap(options: readonly string[], until: string, act: () => Promise<unknown>): Promise<string> {
       const environment = { ADMIN_PORT: new URL(adminUrl).port, ADMIN_TOKEN: operatorsToken };
       const env = { ...inherited(), ...environment };
-      const child = spawn(process.execPath, ['dist/tap.js', ...options], { cwd: projectDirectory, env });
+      const child = endWithUs(spawn(process.execPath, ['dist/tap.js', ...options], { cwd: projectDirectory, env }));
       const output = await followed(child, until, act);
       said.push(output);
       return output;
@@ -79,7 +79,6 @@ export async function followed(
   until: string,
   act: () => Promise<unknown>,
 ): Promise<string> {
-  endWithUs(child);
   const errors = text(child.stderr);
   let output = '';
   child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
