@@ -216,7 +216,7 @@ describe('the clock that can be set', () => {
     'hub/stores/fileStore.ts': 'shows other processes that this one is there',
     'hub/stores/labelledBlobs.ts': 'compares it with the clock of the storage',
     'hub/methods/fileStorage.ts': 'tells the storage when a signature expires',
-    'deadLetters/open.ts': 'compares it with the times of dead letters, which outlive the process',
+    'deadLetters/openDeadLetters.ts': 'compares it with the times of dead letters, which outlive the process',
     'deadLetters/directory.ts': 'compares it with the times of files',
     'backends/retryPolicy.ts': 'reads a date in Retry-After',
     'programs/handling.ts': 'stamps acknowledgements',

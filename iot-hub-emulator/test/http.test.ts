@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { connect } from 'node:net';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { readBody } from '../src/http/body.ts';
+import { createHttpServer, isLocal, type Serving } from '../src/http/httpServer.ts';
 import { createRouter, splitUrl } from '../src/http/routes.ts';
-import { createHttpServer, isLocal, type Serving } from '../src/http/server.ts';
 import { soon } from './support/soon.ts';
 
 describe('routes', () => {

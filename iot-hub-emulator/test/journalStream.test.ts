@@ -3,7 +3,7 @@ import type { Server, ServerResponse } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, expect, test, vi } from 'vitest';
-import { createHttpServer } from '../src/http/server.ts';
+import { createHttpServer } from '../src/http/httpServer.ts';
 import { createJournal } from '../src/journal/journal.ts';
 import { parseQuery } from '../src/journal/read.ts';
 import { streamJournal } from '../src/journal/stream.ts';

@@ -135,7 +135,7 @@ export const serviceAlerts: readonly ServerAlert[] = [
     todo: 'Find the cause by its `incident`, fix it, [replay](operations.md#dead-letters).',
   },
   {
-    id: 'ViolentEnds',
+    id: 'UncleanShutdowns',
     severity: 'page',
     events: ['quarantine.begun'],
     metric:

@@ -28,7 +28,7 @@ export function createOutcomeRecorder({ circuit, attemptTimeoutMs, access }: Out
     }
     const { status } = response;
     access(status);
-    if (status === 500) circuit.drew500(deviceId);
+    if (status === 500) circuit.serverError(deviceId);
     else if (isOutage(status)) circuit.failed(deviceId, `HTTP ${status}`);
     else if (isHealthy(status)) circuit.succeeded();
   };
@@ -46,7 +46,7 @@ export function recordOutcomeForCaller(
 ): void {
   if (!(response instanceof TransportFailure)) {
     if (response.status === 200) circuit.succeeded();
-  } else if (response.fault === 'no answer in time') circuit.doubt(response.fault);
+  } else if (response.fault === 'no answer in time') circuit.probeNow(response.fault);
   else if (response.fault !== 'answer too large') circuit.failed(subject, response.fault);
 }
 

@@ -2,7 +2,7 @@ import type { AxiosAdapter } from 'axios';
 import type { LogLines } from '../log/log.ts';
 import type { Troubles } from '../log/troubles.ts';
 import { type Meter, noMeter } from '../metrics/meter.ts';
-import { createCalls } from '../observing/calls.ts';
+import { createCalls } from '../observing/callRecords.ts';
 import { backendNames } from '../protocol/backendCalls.ts';
 import { createAttempt } from './attempt.ts';
 import { createAccess, createOutcomeRecorder } from './attemptOutcome.ts';

@@ -1,4 +1,4 @@
-import type { Calls } from '../observing/calls.ts';
+import type { Calls } from '../observing/callRecords.ts';
 import type { Course } from '../observing/course.ts';
 import type { Attempt, HttpResponse } from './attempt.ts';
 import { recordOutcomeForCaller } from './attemptOutcome.ts';

@@ -1,4 +1,4 @@
-import type { Calls } from '../observing/calls.ts';
+import type { Calls } from '../observing/callRecords.ts';
 import type { Step } from '../observing/course.ts';
 import { derivedId } from '../protocol/event.ts';
 import { Rejection } from '../protocol/rejection.ts';

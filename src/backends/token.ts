@@ -2,7 +2,7 @@ import { Axios, type AxiosAdapter } from 'axios';
 import { z } from 'zod';
 import type { Troubles } from '../log/troubles.ts';
 import { type Meter, noMeter } from '../metrics/meter.ts';
-import { createRequestRecords } from '../observing/calls.ts';
+import { createRequestRecords } from '../observing/callRecords.ts';
 import { createRecentRequests } from '../observing/recentRequests.ts';
 import type { BackendState } from './state.ts';
 import { createTokenOutage } from './tokenOutage.ts';

@@ -4,17 +4,19 @@ import type { Meter } from '../metrics/meter.ts';
 import type { Rejection } from '../protocol/rejection.ts';
 import { toldOf } from '../storage/storeFailure.ts';
 import { type DeadLetter, idOf } from './deadLetter.ts';
-import type { DeadLetters } from './store.ts';
+import type { DeadLetters } from './deadLetterStore.ts';
 
 /** A message, and how often it has been parked before. */
-type Message = Pick<DeadLetter, 'event' | 'generation' | 'deviceId' | 'origin'> & { readonly attempts?: number };
+type ParkableMessage = Pick<DeadLetter, 'event' | 'generation' | 'deviceId' | 'origin'> & {
+  readonly attempts?: number;
+};
 
 /** Parks messages for dispatch. Never rejects: a failing store must not stop the service (G4). */
 export interface Parking {
   /** Stores a failed message. If that fails, the log says where the hub has the message. */
-  park(message: Message, failure: Rejection, traceparent: string): Promise<void>;
+  park(message: ParkableMessage, failure: Rejection, traceparent: string): Promise<void>;
   /** Removes the dead letter of a message that has now been handled. */
-  release(message: Message): Promise<void>;
+  release(message: ParkableMessage): Promise<void>;
 }
 
 export interface ParkingOptions {

@@ -7,7 +7,7 @@ import { createParking, type ParkingOptions } from '../deadLetters/parking.ts';
 import type { MessageContext } from '../engine/partition/work.ts';
 import type { Sender } from '../hub/replies/sender.ts';
 import { findCard } from '../messages/index.ts';
-import { createMessages, type MessageCourse, type MessagesOptions } from '../observing/messages.ts';
+import { createMessageRecords, type MessageCourse, type MessageRecordsOptions } from '../observing/messageRecords.ts';
 import type { Arrival } from '../protocol/arrival.ts';
 import { bytesHeld, bytesReceived, bytesToReserve } from '../protocol/body.ts';
 import { resultCodes } from '../protocol/codes.ts';
@@ -20,10 +20,10 @@ import { derivedTraceId, newTraceparent } from '../protocol/trace.ts';
 import { answer, type Handled } from './respond.ts';
 import { unknownName } from './unknownName.ts';
 
-interface DispatchOptions extends MessagesOptions, ParkingOptions {
+interface DispatchOptions extends MessageRecordsOptions, ParkingOptions {
   readonly backends: Backends;
   readonly sender: Pick<Sender, 'send'>;
-  readonly log: MessagesOptions['log'];
+  readonly log: MessageRecordsOptions['log'];
   readonly limits: EnvelopeLimits & CardLimits & { readonly maxInflatedBytes: number };
   /** Called before each step with an effect outside the process; it may end the handling of messages. */
   readonly beforeEffect?: (() => void) | undefined;
@@ -44,7 +44,7 @@ export type Dispatch = (arrival: Arrival, context: MessageContext) => Promise<bo
 
 export function createDispatch(options: DispatchOptions): Dispatch {
   const { backends, sender, log, limits, now, beforeEffect } = options;
-  const messages = createMessages(options);
+  const messages = createMessageRecords(options);
   const letters = createParking(options);
   const readEnvelope = createEnvelopeReader(limits);
 
@@ -146,7 +146,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     const place = { device: deviceId, partition: origin.partition, sequenceNumber: event.sequenceNumber };
     log.error(
       { incident, ...place },
-      'message was the only one in flight at three violent ends: parked without being executed',
+      'message was the only one in flight at three unclean shutdowns: parked without being executed',
     );
     return new Rejection('internal_platform_error', `the message is not executed again, incident ${incident}`);
   }

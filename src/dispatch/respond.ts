@@ -1,6 +1,6 @@
 import type { Card, Outcome } from '../card/card.ts';
 import type { Sender } from '../hub/replies/sender.ts';
-import type { MessageCourse } from '../observing/messages.ts';
+import type { MessageCourse } from '../observing/messageRecords.ts';
 import { acknowledge } from '../protocol/acknowledgement.ts';
 import { maxReplyBytes, type Reply } from '../protocol/c2d.ts';
 import type { Delivery } from '../protocol/delivery.ts';

@@ -1,4 +1,4 @@
-import { eventOf, type Message } from './events.ts';
+import { eventOf, type LogText } from './events.ts';
 import type { LogLines } from './log.ts';
 
 /** What the log says about a source of trouble. */
@@ -6,7 +6,7 @@ export type Trouble = Told & (Line<'warn'> | Line<'error'>);
 
 interface Line<L extends 'warn' | 'error'> {
   readonly level: L;
-  readonly message: Message<L>;
+  readonly message: LogText<L>;
 }
 
 interface Told {
@@ -26,7 +26,7 @@ export interface Troubles {
    */
   met(source: string, trouble: Trouble): void;
   /** Ends the trouble of a source and writes a line with the total of `times`. A minute without trouble ends it too. */
-  over(source: string, message?: Message<'info'>, fields?: object): void;
+  over(source: string, message?: LogText<'info'>, fields?: object): void;
   /** Ends without further lines. */
   close(): void;
 }
@@ -67,7 +67,7 @@ export function createTroubles(log: LogLines, amounts?: () => object): Troubles 
     episode.times = 0;
   }
 
-  function over(source: string, message?: Message<'info'>, fields?: object) {
+  function over(source: string, message?: LogText<'info'>, fields?: object) {
     const episode = episodes.get(source);
     if (episode === undefined) return;
     clearInterval(episode.timer);

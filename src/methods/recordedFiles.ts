@@ -1,5 +1,5 @@
 import type { FileStorage } from '../hub/methods/fileStorage.ts';
-import type { StoreRecords } from '../observing/stores.ts';
+import type { StoreRecords } from '../observing/storeRecords.ts';
 import { type StorePlace, storeFailureOf } from '../storage/storeFailure.ts';
 
 /** Each look-up is recorded, as what is asked of other stores is. */

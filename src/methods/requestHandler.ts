@@ -3,7 +3,7 @@ import { Cancelled, createDeadline, type Deadline } from '../backends/deadline.t
 import type { MethodBackends } from '../backends/methodBackends.ts';
 import type { InvocableObject } from '../backends/objectForCaller.ts';
 import type { RequestFields } from '../observing/invocationFields.ts';
-import type { InvocationCourse, Invocations } from '../observing/invocations.ts';
+import type { InvocationCourse, Invocations } from '../observing/invocationRecords.ts';
 import { shortened } from '../protocol/details.ts';
 import { Rejection } from '../protocol/rejection.ts';
 import { createAcceptedTokens } from './acceptedTokens.ts';

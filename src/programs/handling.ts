@@ -1,7 +1,7 @@
 import { withFields } from 'telemetry/log.ts';
 import { type Backends, createBackends } from '../backends/backends.ts';
-import { openDeadLetters } from '../deadLetters/open.ts';
-import type { DeadLetters } from '../deadLetters/store.ts';
+import type { DeadLetters } from '../deadLetters/deadLetterStore.ts';
+import { openDeadLetters } from '../deadLetters/openDeadLetters.ts';
 import { createDispatch, type Dispatch } from '../dispatch/dispatch.ts';
 import { createRequirements, type RequirementOf } from '../dispatch/requirements.ts';
 import { createReplies, type Replies } from '../hub/replies/replies.ts';
@@ -10,7 +10,7 @@ import { cureHubSdks } from '../hub/sdkCures.ts';
 import type { Log } from '../log/log.ts';
 import { createTroubles } from '../log/troubles.ts';
 import { type Meter, noMeter } from '../metrics/meter.ts';
-import { createStoreRecords, type StoreRecords } from '../observing/stores.ts';
+import { createStoreRecords, type StoreRecords } from '../observing/storeRecords.ts';
 import type { Settings } from '../settings/config.ts';
 import { messageLimits, timing } from '../settings/groups/constants.ts';
 import { secretsOf } from '../settings/secrets.ts';

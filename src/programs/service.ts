@@ -13,7 +13,7 @@ import { openBuildRecord } from '../hub/stores/openBuildRecord.ts';
 import { openStore } from '../hub/stores/openStore.ts';
 import type { Log } from '../log/log.ts';
 import { type Metrics, openMetrics } from '../metrics/exposition.ts';
-import { createStoreRecords } from '../observing/stores.ts';
+import { createStoreRecords } from '../observing/storeRecords.ts';
 import { thisBuild, versionOfBuild } from '../operations/build.ts';
 import { observeService } from '../operations/gauges.ts';
 import { openAdmin } from '../operations/openAdmin.ts';

@@ -16,11 +16,11 @@ export interface Json extends Scanned {
   /** The parsed text; only for small texts. */
   readonly value: unknown;
   readonly isObject: boolean;
-  readonly place: Place;
+  readonly place: TextRange;
 }
 
 /** The position of a text in a buffer. Offsets of members are also relative to the buffer. */
-interface Place {
+interface TextRange {
   readonly bytes: Buffer;
   readonly start: number;
   readonly end: number;

@@ -18,7 +18,7 @@ export type Stage =
   | 'left';
 
 /** Names a message of the hub, or an invocation. */
-export type Place =
+export type MessageRef =
   | { readonly partition: string; readonly sequenceNumber: number }
   | { readonly correlationId: string };
 
@@ -35,7 +35,7 @@ export interface TapEvent extends Readonly<Record<string, unknown>> {
  * not ask for them.
  * @param token of the call: a backend may repeat it in its answer
  */
-export type Tell = (stage: Stage, fields: object, bodies?: Bodies, token?: string) => void;
+export type Publish = (stage: Stage, fields: object, bodies?: Bodies, token?: string) => void;
 
 /** Texts or bytes, as they were received or sent. */
 export type Bodies = Readonly<Record<string, string | Uint8Array | undefined>>;
@@ -49,9 +49,9 @@ export interface Follower {
 /** Who follows which devices. */
 export interface Taps {
   /** Undefined while nobody follows the device, which costs next to nothing. */
-  of(device: string, place: Place): Tell | undefined;
+  of(device: string, place: MessageRef): Publish | undefined;
   /** The same for what concerns the devices of a whole partition, to everybody who follows any: whose it is, nobody knows. */
-  all(place: Place): Tell | undefined;
+  all(place: MessageRef): Publish | undefined;
   /** @returns undefined when too many follow already; else a function that ends it */
   open(follower: Follower): (() => void) | undefined;
 }
@@ -72,7 +72,7 @@ export function createTaps(): Taps {
   }
 
   const tellOf =
-    (some: readonly Follower[], place: Place): Tell =>
+    (some: readonly Follower[], place: MessageRef): Publish =>
     (stage, fields, bodies, token) => {
       const time = new Date().toISOString();
       for (const one of some) {

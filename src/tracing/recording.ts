@@ -12,7 +12,7 @@ import {
 import { within } from '../concurrency/within.ts';
 import type { Troubles } from '../log/troubles.ts';
 import { newTraceparent } from '../protocol/trace.ts';
-import { watchDelivery } from './delivery.ts';
+import { watchExport } from './exportWatch.ts';
 import { type Attributes, type Root, type Span, type Traces, unrecorded } from './span.ts';
 
 interface RecordingOptions {
@@ -43,7 +43,7 @@ const kinds = {
 
 /** Records spans and sends them to a collector (OTLP over HTTP). Only `openTraces` loads this file and its libraries. */
 export function startRecording({ url, ratio, resource, troubles }: RecordingOptions): Traces {
-  const delivery = watchDelivery(new OTLPTraceExporter({ url, concurrencyLimit: mostRequests }), mostQueued, troubles);
+  const delivery = watchExport(new OTLPTraceExporter({ url, concurrencyLimit: mostRequests }), mostQueued, troubles);
   const ids = new RandomIdGenerator();
   const sampler = new TraceIdRatioBasedSampler(ratio);
   let nextTraceId = '';

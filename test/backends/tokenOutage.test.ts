@@ -4,7 +4,7 @@ import { createBackends } from '../../src/backends/backends.ts';
 import { createDeadline } from '../../src/backends/deadline.ts';
 import { TransportFailure } from '../../src/backends/transport.ts';
 import { createMeter } from '../../src/metrics/meter.ts';
-import { shownWork } from '../../src/operations/deviceWork.ts';
+import { shownWork } from '../../src/operations/shownWork.ts';
 import { courseOf } from '../support/courses.ts';
 import { withFakeTimers } from '../support/fakeTimers.ts';
 import { recordingLog } from '../support/recordingLog.ts';

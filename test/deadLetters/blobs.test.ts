@@ -143,7 +143,7 @@ describe('the store of the settings', () => {
     ['of its own', 'DEAD_LETTERS_CONNECTION_STRING'],
     ['of the store', 'STORE_CONNECTION_STRING'],
   ])('is the container at the connection string %s', async (_whose, name) => {
-    const { openDeadLetters } = await import('../../src/deadLetters/open.ts');
+    const { openDeadLetters } = await import('../../src/deadLetters/openDeadLetters.ts');
     const given = {
       BACKENDS_TOKEN: 't',
       STORE: 'blob',
@@ -163,7 +163,7 @@ describe('the store of the settings', () => {
       return { ContainerClient };
     });
     try {
-      const { openDeadLetters } = await import('../../src/deadLetters/open.ts');
+      const { openDeadLetters } = await import('../../src/deadLetters/openDeadLetters.ts');
       const given = {
         BACKENDS_TOKEN: 't',
         STORE: 'blob',

@@ -86,7 +86,7 @@ export const proven: Denials = {
       'never dead-lettered for being slow',
       'engine/quarantine/restarts.test › beside slow innocent ones is the only one that is parked',
     ],
-    ['normal operation none', 'engine/quarantine/restarts.test › notes nothing, whatever the number of messages'],
+    ['normal operation none', 'engine/quarantine/restarts.test › records nothing, whatever the number of messages'],
     [
       'delay no small one of another device',
       'engine/fairness.test › large messages of many devices delay no small one',
@@ -250,7 +250,7 @@ export const proven: Denials = {
     ],
     ['the partition is not read until', 'hub/unreadableCheckpoints.test › is refused by name: %j'],
     ['when it was not seen for a minute', 'log/troubles.test › is over by itself after a minute without any'],
-    ['An empty one counts as not set', 'tracing/settings.test › with empty variables'],
+    ['An empty one counts as not set', 'tracing/traceSettings.test › with empty variables'],
     ['The edge proxy has none', 'shape.test › of the edge proxy stay in its package'],
     [
       'what it cannot take is dropped',
@@ -260,7 +260,7 @@ export const proven: Denials = {
       'nothing is lost, but devices get their answers late',
       'hub/sender.test › tries one reply each minute, and drops none',
     ],
-    ['its spans are lost', 'tracing/delivery.test › spans beyond the queue are dropped and counted'],
+    ['its spans are lost', 'tracing/exportWatch.test › spans beyond the queue are dropped and counted'],
     [
       'causes a warning in the log, `environment variable is no setting`',
       'settings/config.test › are named, with the nearest name',
@@ -323,7 +323,7 @@ export const proven: Denials = {
     ['No span has a body, token or key', 'e2e/traces.test › sends the collector no body, key or token'],
     [
       'delays no message and no stop',
-      'tracing/delivery.test › holds up nobody: spans beyond the queue are dropped and counted, and a stop takes a short time',
+      'tracing/exportWatch.test › holds up nobody: spans beyond the queue are dropped and counted, and a stop takes a short time',
     ],
     [
       'No line has a token, key or signature',

@@ -1,10 +1,10 @@
 import { expect, it, onTestFinished } from 'vitest';
-import type { Diagnosis } from '../../src/hub/reading/diagnosis.ts';
+import type { ReadingDiagnosis } from '../../src/hub/reading/readingDiagnosis.ts';
 import { createReadingTroubles } from '../../src/hub/reading/readingTroubles.ts';
 import { createTroubles } from '../../src/log/troubles.ts';
 import { recordingLog } from '../support/recordingLog.ts';
 
-const because = (cause: string): Diagnosis => ({
+const because = (cause: string): ReadingDiagnosis => ({
   ...{ cause, level: 'warn', hubSaid: `said of ${cause}`, todo: 'look', isAnswer: true },
 });
 

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Azurite, startAzurite } from '../../sandbox/methods/azurite.ts';
 import { createBlobStore } from '../../src/hub/stores/blobStore.ts';
+import type { CheckpointStore } from '../../src/hub/stores/checkpointStore.ts';
 import { createFileStore } from '../../src/hub/stores/fileStore.ts';
 import { createMemoryStore } from '../../src/hub/stores/memoryStore.ts';
-import type { Store } from '../../src/hub/stores/store.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'stores-'));
 let azurite: Azurite;
@@ -53,7 +53,7 @@ const claimed = (owner: string, epoch: number, partition = '0') => ({
 const at = (sequenceNumber: number, completed = '') => ({ sequenceNumber, offset: `o${sequenceNumber}`, completed });
 
 /** Claims a partition as it stands, also one that another instance has. */
-async function take(store: Store, owner: string, partition = '0') {
+async function take(store: CheckpointStore, owner: string, partition = '0') {
   const seen = (await store.ownerships()).find((one) => one.partition === partition);
   const record = await store.change(seen, claimed(owner, (seen?.epoch ?? 0) + 1, partition));
   if (record === undefined) throw new Error('somebody else was faster');
@@ -123,7 +123,7 @@ describe.each(Object.entries(kinds))('the %s store', (_kind, open) => {
     expect(await instance().ownerships()).toMatchObject([{ partition: '0', owner: '', epoch: 1 }]);
   });
 
-  it('keeps the note of violent ends beside position and map, for any next reader, until progress is written without one', async () => {
+  it('keeps the crash record beside position and map, for any next reader, until progress is written without one', async () => {
     const instance = open(newPlace());
     const record = await take(instance(), 'a');
     const noted = { ...withMap(4, 30), note: '1 3 42 17 17:2,25:0' };
@@ -137,7 +137,7 @@ describe.each(Object.entries(kinds))('the %s store', (_kind, open) => {
     expect(await instance().progress('0')).toEqual(at(5));
   });
 
-  it('changes the note at a position that stays', async () => {
+  it('changes the crash record at a position that stays', async () => {
     const instance = open(newPlace());
     const record = await take(instance(), 'a');
     for (const note of ['1 2 42 17 -', '1 2 42 - -', '1 2 42 18 -']) {

@@ -1,8 +1,8 @@
 import { type AddressInfo, createServer } from 'node:net';
 import { freshHub } from 'iot-hub-emulator/testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { diagnose } from '../../src/hub/replies/diagnosis.ts';
 import { createServiceConnection } from '../../src/hub/replies/serviceConnection.ts';
+import { diagnose } from '../../src/hub/replies/serviceDiagnosis.ts';
 import { cureHubSdks } from '../../src/hub/sdkCures.ts';
 import { createLog } from '../../src/log/log.ts';
 import { createTroubles } from '../../src/log/troubles.ts';

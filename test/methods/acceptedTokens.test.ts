@@ -5,7 +5,7 @@ import { createAcceptedTokens } from '../../src/methods/acceptedTokens.ts';
 import { createConcurrencyLimits } from '../../src/methods/concurrencyLimits.ts';
 import { createRequestHandler } from '../../src/methods/requestHandler.ts';
 import { noMeter } from '../../src/metrics/meter.ts';
-import { createInvocations } from '../../src/observing/invocations.ts';
+import { createInvocations } from '../../src/observing/invocationRecords.ts';
 
 // Which tokens are known, and what that is used for (M14).
 

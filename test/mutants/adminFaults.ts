@@ -77,7 +77,7 @@ export const adminFaults: readonly Fault[] = [
     replace: 'bodies ? own : undefined',
     caughtBy: 'Only a tap that asks for bodies has them',
   }),
-  ...inFile('src/observing/messages.ts', ['test/dispatch/dispatch.test.ts'], {
+  ...inFile('src/observing/messageRecords.ts', ['test/dispatch/dispatch.test.ts'], {
     fault: 'does not say that a message is left',
     find: "          tell?.('left', { why: 'this instance no longer reads the partition' });\n",
     replace: '',
@@ -105,13 +105,13 @@ export const adminFaults: readonly Fault[] = [
       caughtBy: 'sends its headers byte by byte',
     },
   ),
-  ...inFile('src/operations/admin.ts', ['test/telemetry/slowClients.test.ts'], {
+  ...inFile('src/operations/adminServer.ts', ['test/telemetry/slowClients.test.ts'], {
     fault: 'accepts any number of connections',
     find: '  server.maxConnections = mostConnections;\n',
     replace: '  void mostConnections;\n',
     caughtBy: 'has 32 places and no more',
   }),
-  ...inFile('src/operations/admin.ts', ['test/telemetry/slowClients.test.ts'], {
+  ...inFile('src/operations/adminServer.ts', ['test/telemetry/slowClients.test.ts'], {
     fault: 'ends the tap after the time of an answer',
     find: '      takeTime();\n',
     replace: '',
@@ -123,13 +123,13 @@ export const adminFaults: readonly Fault[] = [
     replace: '',
     caughtBy: 'hides what has the name of a secret',
   }),
-  ...inFile('src/tap/lines.ts', ['test/tap/taps.test.ts'], {
+  ...inFile('src/tap/tapLines.ts', ['test/tap/taps.test.ts'], {
     fault: 'shows known secrets in texts',
     find: 'clean(text.slice(0, 2 * longestText)).slice',
     replace: 'text.slice(0, 2 * longestText).slice',
     caughtBy: 'has no secret',
   }),
-  ...inFile('src/tap/lines.ts', ['test/tap/taps.test.ts'], {
+  ...inFile('src/tap/tapLines.ts', ['test/tap/taps.test.ts'], {
     fault: 'shows the token of the call in base64',
     find: '    coverSecrets(text, ofCall.pieces, covered);\n',
     replace: '',
@@ -141,13 +141,13 @@ export const adminFaults: readonly Fault[] = [
     replace: "one.device !== ''",
     caughtBy: 'and about no other device’s',
   }),
-  ...inFile('src/observing/calls.ts', ['test/backends/steps.test.ts'], {
+  ...inFile('src/observing/callRecords.ts', ['test/backends/steps.test.ts'], {
     fault: 'keeps to itself which token a backend may repeat',
     find: 'response: end.data }, end.token)',
     replace: 'response: end.data })',
     caughtBy: 'tells with an answer which token the call had',
   }),
-  ...inFile('src/observing/calls.ts', ['test/backends/steps.test.ts'], {
+  ...inFile('src/observing/callRecords.ts', ['test/backends/steps.test.ts'], {
     fault: 'never forgets a call',
     find: '          course.open.delete(step);\n',
     replace: '',
@@ -159,13 +159,13 @@ export const adminFaults: readonly Fault[] = [
     replace: '',
     caughtBy: 'is that it waits for room in the budget',
   }),
-  ...inFile('src/tap/lines.ts', ['test/methods/admin.test.ts'], {
+  ...inFile('src/tap/tapLines.ts', ['test/methods/admin.test.ts'], {
     fault: 'shows the signatures of files in bodies',
     find: 'redactedJson(body, clean)',
     replace: 'redactedJson(body, (text) => text)',
     caughtBy: 'with bodies but without signatures',
   }),
-  ...inFile('src/observing/invocations.ts', ['test/methods/admin.test.ts'], {
+  ...inFile('src/observing/invocationRecords.ts', ['test/methods/admin.test.ts'], {
     fault: 'never forgets a step of an invocation',
     find: '          open.delete(step);\n',
     replace: '          void step;\n',
@@ -245,7 +245,7 @@ export const adminFaults: readonly Fault[] = [
     replace: 'unwritten: changes.handled,',
     caughtBy: 'goes on to count when one cannot be written',
   }),
-  ...inFile('src/observing/messages.ts', ['test/dispatch/dispatch.test.ts'], {
+  ...inFile('src/observing/messageRecords.ts', ['test/dispatch/dispatch.test.ts'], {
     fault: 'does not say that a message is being parked',
     find: "          const step = beginStep(course, 'parking', code, 'store of dead letters');\n",
     replace: "          const step = beginStep({ open: new Set() }, 'parking', code, 'store of dead letters');\n",

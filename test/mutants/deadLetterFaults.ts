@@ -61,14 +61,14 @@ export const deadLetterFaults: readonly Fault[] = [
       caughtBy: 'the oldest of all beyond their number',
     },
   ),
-  ...inFile('src/deadLetters/open.ts', ['test/deadLetters/settings.test.ts'], {
+  ...inFile('src/deadLetters/openDeadLetters.ts', ['test/deadLetters/settings.test.ts'], {
     fault: 'gives a device the bytes of all',
     find: '(maxBytes * letterCounts.deviceLetters) / letterCounts.maxLetters',
     replace: 'maxBytes * letterCounts.deviceLetters',
     caughtBy: 'Those of one device take no more than a hundredth',
   }),
   ...inFile(
-    'src/deadLetters/store.ts',
+    'src/deadLetters/deadLetterStore.ts',
     ['test/deadLetters/interleavings.test.ts'],
     {
       fault: 'lists again for the bytes only',
@@ -102,7 +102,7 @@ export const deadLetterFaults: readonly Fault[] = [
     },
   ),
   ...inFile(
-    'src/deadLetters/store.ts',
+    'src/deadLetters/deadLetterStore.ts',
     ['test/deadLetters/takeover.test.ts'],
     {
       fault: 'takes an old listing for one of this session',

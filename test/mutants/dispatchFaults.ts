@@ -25,13 +25,13 @@ export const dispatchFaults: readonly Fault[] = [
       caughtBy: 'is charged once: an acknowledgement, which may repeat the body',
     },
   ),
-  ...inFile('src/observing/messages.ts', ['test/dispatch/dispatch.test.ts'], {
+  ...inFile('src/observing/messageRecords.ts', ['test/dispatch/dispatch.test.ts'], {
     fault: 'counts the time of parking as that of replies',
     find: 'repliedAt - answersAt',
     replace: 'performance.now() - answersAt',
     caughtBy: 'has the time of replies, without that of parking',
   }),
-  ...inFile('src/observing/messages.ts', ['test/dispatch/handledMetrics.test.ts'], {
+  ...inFile('src/observing/messageRecords.ts', ['test/dispatch/handledMetrics.test.ts'], {
     fault: 'does not count a message that a defect has ended',
     find: "      countHandled('internal_platform_error', other, generation);\n",
     replace: '',
@@ -59,7 +59,7 @@ export const dispatchFaults: readonly Fault[] = [
     replace: 'void tell, whyNotOurs;',
     caughtBy: 'tells those who follow a device why its message is skipped',
   }),
-  ...inFile('src/observing/messages.ts', ['test/dispatch/dispatch.test.ts'], {
+  ...inFile('src/observing/messageRecords.ts', ['test/dispatch/dispatch.test.ts'], {
     fault: 'records no time of replies that were all dropped',
     find: 'if (sent + dropped.length > 0) recordReplies',
     replace: 'if (sent > 0) recordReplies',

@@ -214,7 +214,7 @@ export const methodFaults: readonly Fault[] = [
     lookUps,
     {
       fault: 'takes look-ups that time out for an outage',
-      find: 'circuit.doubt(response.fault)',
+      find: 'circuit.probeNow(response.fault)',
       replace: 'circuit.failed(subject, response.fault)',
       caughtBy: 'does not count time-outs',
     },

@@ -10,7 +10,7 @@ const collected = ['test/metrics/otlp.test.ts'];
 /** In what is counted, and in how it is reported. */
 export const metricFaults: readonly Fault[] = [
   ...inFile(
-    'src/observing/stores.ts',
+    'src/observing/storeRecords.ts',
     ['test/metrics/everyMetric.test.ts'],
     {
       fault: 'takes what a store has answered for under way',
@@ -32,7 +32,7 @@ export const metricFaults: readonly Fault[] = [
     caughtBy: 'names that devices make up become no series',
   }),
   ...inFile(
-    'src/observing/messages.ts',
+    'src/observing/messageRecords.ts',
     counted,
     {
       fault: 'counts every message as handled well',
@@ -60,7 +60,7 @@ export const metricFaults: readonly Fault[] = [
     caughtBy: 'cannot be parked is counted as a dead letter',
   }),
   ...inFile(
-    'src/observing/calls.ts',
+    'src/observing/callRecords.ts',
     counted,
     {
       fault: 'counts first attempts as repeats',
@@ -173,13 +173,13 @@ export const metricFaults: readonly Fault[] = [
     replace: "countLookUp('types', result)",
     caughtBy: 'each number is told under its own name, with its own labels',
   }),
-  ...inFile('src/metrics/declared/messages.ts', every, {
+  ...inFile('src/metrics/declared/messageMetrics.ts', every, {
     fault: 'swaps two attributes of a metric',
     find: '    message,\n    generation,\n    fault,',
     replace: '    generation as never,\n    message as never,\n    fault,',
     caughtBy: 'each number is told under its own name, with its own labels',
   }),
-  ...inFile('src/metrics/declared/reading.ts', every, {
+  ...inFile('src/metrics/declared/readingMetrics.ts', every, {
     fault: 'declares a value that nothing records',
     find: "['retention', 'unknown'])",
     replace: "['retention', 'unknown', 'deleted'])",

@@ -34,7 +34,7 @@ export const outageFaults: readonly Fault[] = [
     outages,
     {
       fault: 'waits alone when it is asked to wait beyond its time',
-      find: 'if (isTooLong) circuit.doubt(failure);',
+      find: 'if (isTooLong) circuit.probeNow(failure);',
       replace: '',
       caughtBy: 'at the word of one device',
     },

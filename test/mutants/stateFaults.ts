@@ -105,7 +105,7 @@ export const stateFaults: readonly Fault[] = [
     replace: 'inUse: all.waiting(), waiting: all.inUse()',
     caughtBy: 'what an operator sees of the backends is each its own',
   }),
-  ...inFile('src/operations/deviceWork.ts', ['test/operations/serviceRoutes.test.ts'], {
+  ...inFile('src/operations/shownWork.ts', ['test/operations/serviceRoutes.test.ts'], {
     fault: 'shows when a message was read as when its handling began',
     find: 'begun: ageOf(begunAt)',
     replace: 'begun: ageOf(readAt)',

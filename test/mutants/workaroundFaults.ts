@@ -269,7 +269,7 @@ export const workaroundFaults: readonly Fault[] = [
     replace: 'if (reader === undefined) return false;',
     caughtBy: 'is ready as soon as the hub has agreed for every partition',
   }),
-  ...inFile('src/hub/reading/diagnosis.ts', ['test/hub/wrongSettings.test.ts'], {
+  ...inFile('src/hub/reading/readingDiagnosis.ts', ['test/hub/wrongSettings.test.ts'], {
     fault: 'looks at the outside of an error that says nothing',
     find: 'if (error instanceof AggregateError && error.errors.length > 0) return',
     replace: 'if (error instanceof AggregateError && error.errors.length > 99) return',

@@ -2,7 +2,7 @@ import { type IncomingHttpHeaders, request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createLog } from '../../src/log/log.ts';
-import { startAdminServer } from '../../src/operations/admin.ts';
+import { startAdminServer } from '../../src/operations/adminServer.ts';
 import { openAdmin } from '../../src/operations/openAdmin.ts';
 import { bearerToken, settings } from '../support/environment.ts';
 

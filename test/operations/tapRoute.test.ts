@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { startAdminServer } from '../../src/operations/admin.ts';
+import { startAdminServer } from '../../src/operations/adminServer.ts';
 import { tapRoute } from '../../src/operations/tapRoute.ts';
 import { createTaps } from '../../src/tap/taps.ts';
 

@@ -1,8 +1,8 @@
 import type { DeadLetter } from '../../src/deadLetters/deadLetter.ts';
+import { createDeadLetters, type DeadLetters } from '../../src/deadLetters/deadLetterStore.ts';
 import { createDirectory } from '../../src/deadLetters/directory.ts';
 import type { DeadLetterLimits } from '../../src/deadLetters/excess.ts';
-import type { Place } from '../../src/deadLetters/place.ts';
-import { createDeadLetters, type DeadLetters } from '../../src/deadLetters/store.ts';
+import type { LetterStorage } from '../../src/deadLetters/letterStorage.ts';
 import { type Choice, chosenLetters, type Filed } from '../../src/operations/deadLetters/choice.ts';
 import { hubEvent } from './events.ts';
 
@@ -16,7 +16,7 @@ const roomy: DeadLetterLimits = {
 };
 
 /** A dead-letter store, and what it has warned of. */
-export function lettersIn(place: Place, limits: Partial<DeadLetterLimits> = {}, now: () => number = Date.now) {
+export function lettersIn(place: LetterStorage, limits: Partial<DeadLetterLimits> = {}, now: () => number = Date.now) {
   const warnings: string[] = [];
   const log = { warn: (_fields: unknown, text?: string) => void warnings.push(String(text)) };
   const open = () => Promise.resolve(place);

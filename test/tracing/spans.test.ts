@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { openTraces } from '../../src/tracing/open.ts';
+import { openTraces } from '../../src/tracing/openTraces.ts';
 import { keyAt, rootOf, sent, startRecording, traceId } from './traces.ts';
 
 describe('the first span of a message', () => {

@@ -1,6 +1,6 @@
 import { onTestFinished } from 'vitest';
 import { createLog } from '../../src/log/log.ts';
-import { openTraces } from '../../src/tracing/open.ts';
+import { openTraces } from '../../src/tracing/openTraces.ts';
 import type { Root, Traces } from '../../src/tracing/span.ts';
 import { type Collector, startCollector } from '../support/collector.ts';
 

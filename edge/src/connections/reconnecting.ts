@@ -1,6 +1,6 @@
 import { noMeter } from 'telemetry/meter.ts';
 import type { Meter } from '../metrics/metrics.ts';
-import type { Message } from '../operations/events.ts';
+import type { LogText } from '../operations/events.ts';
 import type { Log } from '../operations/log.ts';
 import { errorMessage } from './errorMessage.ts';
 
@@ -37,7 +37,7 @@ interface ReconnectingOptions<C extends Connection> {
   readonly log: Log;
   readonly backoff: Backoff;
   /** Logged as an error when several connections in a row are closed soon after they open. */
-  readonly unstableMessage: Message<'error'>;
+  readonly unstableMessage: LogText<'error'>;
   readonly meter?: Meter | undefined;
 }
 

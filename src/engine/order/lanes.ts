@@ -77,8 +77,8 @@ export function createLanes<M extends Queued>(options: LanesOptions<M>): Lanes<M
 
   async function run(lane: Lane<M>) {
     await work(lane.first);
-    const noted = quarantine?.ended(lane.first.sequenceNumber);
-    if (noted !== undefined) await noted;
+    const recorded = quarantine?.ended(lane.first.sequenceNumber);
+    if (recorded !== undefined) await recorded;
     removeFirst(lane);
     beginReady();
   }

@@ -1,15 +1,15 @@
 import { timeOfDay } from '../../concurrency/clocks.ts';
 import type { HubEvent } from '../../protocol/event.ts';
 import { textProperties } from '../../protocol/properties.ts';
-import type { Tell } from '../../tap/taps.ts';
+import type { Publish } from '../../tap/taps.ts';
 import { type Budget, isLarge } from '../budget/budget.ts';
 import type { Lanes } from '../order/lanes.ts';
 import type { Requirement } from '../order/queued.ts';
-import type { Begun } from '../progress/watermark.ts';
+import type { WorkHandle } from '../progress/watermark.ts';
 import type { Quarantine } from '../quarantine/quarantine.ts';
-import type { Backlog, Kept } from '../spool/backlog.ts';
+import type { Backlog, StoredMessage } from '../spool/backlog.ts';
 import type { Condition } from './condition.ts';
-import type { Message } from './work.ts';
+import type { QueuedMessage } from './work.ts';
 
 /** An event to be handled, and its device. */
 export interface Arriving {
@@ -19,18 +19,18 @@ export interface Arriving {
 
 interface IntakeOptions<A> {
   readonly budget: Pick<Budget, 'of'>;
-  readonly lanes: Lanes<Message<A>>;
+  readonly lanes: Lanes<QueuedMessage<A>>;
   readonly backlog: Backlog<A>;
   readonly condition: Condition;
   readonly draining: AbortSignal;
   costOf(event: HubEvent): number;
   requirementOf?(arrival: A): Requirement | undefined;
   /** Undefined while nobody follows the device. */
-  tellOf?(arrival: A): Tell | undefined;
+  tellOf?(arrival: A): Publish | undefined;
   /** Suspects go to their lanes and wait there for their turn. */
   readonly quarantine?: Pick<Quarantine, 'isSuspect'> | undefined;
   /** Registers an accepted message. */
-  begin(event: HubEvent): Begun;
+  begin(event: HubEvent): WorkHandle;
   /** Most messages of one device that are kept in memory. */
   readonly deviceMessages: number;
 }
@@ -46,7 +46,7 @@ interface Incoming<A> {
   /** Its lane. */
   readonly deviceId: string;
   readonly readAt: number;
-  readonly tell: Tell | undefined;
+  readonly tell: Publish | undefined;
   readonly requirement: Requirement;
   readonly cost: number;
   isWatched: boolean;
@@ -65,8 +65,8 @@ export function createIntake<A extends Arriving>(options: IntakeOptions<A>): Int
 
   const messageOf = (
     { arrival: { event }, cost, requirement, readAt }: Incoming<A>,
-    kept: A | Kept<A>,
-  ): Message<A> => ({
+    kept: A | StoredMessage<A>,
+  ): QueuedMessage<A> => ({
     next: undefined,
     course: undefined,
     kept,

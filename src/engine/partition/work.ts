@@ -1,17 +1,17 @@
-import type { Message as LogMessage } from '../../log/events.ts';
+import type { LogText as LogMessage } from '../../log/events.ts';
 import type { HubEvent } from '../../protocol/event.ts';
 import type { Budget } from '../budget/budget.ts';
 import type { Doing } from '../order/deviceWork.ts';
 import type { Queued } from '../order/queued.ts';
-import type { Begun } from '../progress/watermark.ts';
+import type { WorkHandle } from '../progress/watermark.ts';
 import type { Fate } from '../quarantine/quarantine.ts';
-import type { Backlog, Kept } from '../spool/backlog.ts';
+import type { Backlog, StoredMessage } from '../spool/backlog.ts';
 
 /** A message to be handled, and where it is stored until then. */
-export interface Message<A> extends Queued {
+export interface QueuedMessage<A> extends Queued {
   /** After the fetch the message itself, which may have to be handled again. */
-  kept: A | Kept<A>;
-  readonly begun: Begun;
+  kept: A | StoredMessage<A>;
+  readonly begun: WorkHandle;
   /** Since its handling has begun. */
   course?: Doing | undefined;
   /** When it was read from the hub, as `performance.now()`. */
@@ -50,7 +50,7 @@ interface WorkOptions<A> extends Pick<MessageContext, 'ended'> {
   dispatch(arrival: A, context: MessageContext): Promise<boolean>;
   onTrouble(error: unknown, what: LogMessage<'error'>): void;
   /** A message has been handled to its end. */
-  end(begun: Begun): void;
+  end(begun: WorkHandle): void;
   /** A message cannot be fetched. */
   onUnreadable(): void;
   /** Of a message that may have ended the process (G4). */
@@ -61,7 +61,7 @@ interface WorkOptions<A> extends Pick<MessageContext, 'ended'> {
 
 export interface Work<A> {
   /** Handles a message that is already charged to the budget, unless the partition drains. Never rejects. */
-  handle(message: Message<A>): Promise<void>;
+  handle(message: QueuedMessage<A>): Promise<void>;
   running(): number;
 }
 
@@ -69,7 +69,7 @@ export function createWork<A extends { readonly event: HubEvent }>(options: Work
   const { budget, backlog, arrivalIn, dispatch, draining, ended, end, onTrouble, onUnreadable, changed } = options;
   let running = 0;
 
-  async function fetched(kept: Kept<A>): Promise<A | undefined> {
+  async function fetched(kept: StoredMessage<A>): Promise<A | undefined> {
     try {
       const found = await backlog.fetch(kept);
       return 'event' in found ? found : arrivalIn(found);
@@ -81,7 +81,7 @@ export function createWork<A extends { readonly event: HubEvent }>(options: Work
   }
 
   /** Fetches and dispatches the message. Returns whether it was handled to its end; false when the partition drains. */
-  async function carriedOut(message: Message<A>, context: MessageContext): Promise<boolean> {
+  async function carriedOut(message: QueuedMessage<A>, context: MessageContext): Promise<boolean> {
     const { kept } = message;
     const arrival = 'event' in kept ? kept : await fetched(kept);
     changed();
@@ -100,7 +100,7 @@ export function createWork<A extends { readonly event: HubEvent }>(options: Work
   }
 
   /** Only its room is freed. */
-  async function passedOver({ kept }: Message<A>): Promise<boolean> {
+  async function passedOver({ kept }: QueuedMessage<A>): Promise<boolean> {
     if (!('event' in kept)) await fetched(kept);
     return true;
   }

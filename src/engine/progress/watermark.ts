@@ -12,9 +12,9 @@ export interface Position {
  */
 export interface Watermark {
   /** Registers work in arrival order. */
-  begin(position: Position): Begun;
+  begin(position: Position): WorkHandle;
   /** The work is done. */
-  end(begun: Begun): void;
+  end(begun: WorkHandle): void;
   /** Registers a position that needs no work. */
   pass(position: Position): void;
   /** The newest safe position; undefined before the first. */
@@ -26,27 +26,27 @@ export interface Watermark {
 }
 
 /** Registered work. An object, not a closure: many thousands may wait, and a closure takes more memory. */
-export interface Begun {
+export interface WorkHandle {
   readonly done: boolean;
 }
 
 /** Adjacent entries that are done are merged, so that memory depends on pending work, not on the range it covers. */
-interface Entry extends Begun {
+interface Interval extends WorkHandle {
   first: number;
   last: number;
   offset: string;
   done: boolean;
-  before: Entry | undefined;
-  after: Entry | undefined;
+  before: Interval | undefined;
+  after: Interval | undefined;
 }
 
 export function createWatermark(): Watermark {
-  let oldest: Entry | undefined;
-  let newest: Entry | undefined;
+  let oldest: Interval | undefined;
+  let newest: Interval | undefined;
   let safe: Position | undefined;
   let pending = 0;
 
-  function append({ sequenceNumber, offset }: Position, done: boolean): Entry {
+  function append({ sequenceNumber, offset }: Position, done: boolean): Interval {
     const entry = { first: sequenceNumber, last: sequenceNumber, offset, done, before: newest, after: undefined };
     if (newest) newest.after = entry;
     else oldest = entry;
@@ -54,20 +54,20 @@ export function createWatermark(): Watermark {
     return entry;
   }
 
-  function lengthen(entry: Entry, { last, offset }: Pick<Entry, 'last' | 'offset'>) {
+  function lengthen(entry: Interval, { last, offset }: Pick<Interval, 'last' | 'offset'>) {
     entry.last = last;
     entry.offset = offset;
   }
 
   /** Removes an entry that is done and merged. */
-  function remove({ before, after }: Entry) {
+  function remove({ before, after }: Interval) {
     if (before) before.after = after;
     else oldest = after;
     if (after) after.before = before;
     else newest = before;
   }
 
-  function finish(entry: Entry) {
+  function finish(entry: Interval) {
     entry.done = true;
     const { before, after } = entry;
     if (after?.done) {
@@ -92,7 +92,7 @@ export function createWatermark(): Watermark {
     end(begun) {
       if (begun.done) return;
       pending -= 1;
-      finish(begun as Entry);
+      finish(begun as Interval);
     },
     pass(position) {
       if (newest === undefined) safe = position;

@@ -4,7 +4,7 @@ import { within } from '../../concurrency/within.ts';
 import type { DeviceWork } from '../../engine/order/deviceWork.ts';
 import type { Arriving } from '../../engine/partition/intake.ts';
 import { createTroubles } from '../../log/troubles.ts';
-import type { Ownership } from '../stores/store.ts';
+import type { Ownership } from '../stores/checkpointStore.ts';
 import { type EventHubConnectionOptions, openEventHubConnection } from './eventHubConnection.ts';
 import { ofHub } from './hubFailure.ts';
 import { createHubWatch } from './hubWatch.ts';

@@ -5,7 +5,7 @@ import type { Taps } from '../../tap/taps.ts';
 
 /** Reports each gap in the sequence numbers of a partition session once, with its reason: counted, logged, tapped (D191). */
 export interface GapReports {
-  note(gap: Gap): void;
+  report(gap: Gap): void;
   /** Reports what still waits for its reason. */
   close(): void;
 }
@@ -60,7 +60,7 @@ export function createGapReports({ partition, oldestOf, troubles, meter, taps }:
   }
 
   return {
-    note(gap) {
+    report(gap) {
       if (waiting.length === mostWaiting) report(gap, 'unknown');
       else waiting.push(gap);
       if (!isAsking) void ask();

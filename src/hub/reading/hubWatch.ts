@@ -1,7 +1,7 @@
 import { within } from '../../concurrency/within.ts';
 import type { Log } from '../../log/log.ts';
 import type { Troubles } from '../../log/troubles.ts';
-import type { Store } from '../stores/store.ts';
+import type { CheckpointStore } from '../stores/checkpointStore.ts';
 import type { EventHubConnection } from './eventHubConnection.ts';
 import { firstEventTime } from './firstEvent.ts';
 import { createNewestEvents, type NewestEvents } from './newestEvents.ts';
@@ -26,7 +26,7 @@ interface HubWatchOptions {
   /** Interval of the questions for the newest event of each partition. */
   readonly everyMs: number;
   readonly startPosition: 'earliest' | 'latest';
-  readonly store: Pick<Store, 'progress'>;
+  readonly store: Pick<CheckpointStore, 'progress'>;
   readonly log: Log;
   readonly allTroubles: Pick<Troubles, 'met'>;
 }

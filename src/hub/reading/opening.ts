@@ -3,18 +3,18 @@ import type { Arriving } from '../../engine/partition/intake.ts';
 import type { PartitionOptions } from '../../engine/partition/partition.ts';
 import { knownRedeliveryHorizon, openRedeliveryHorizon } from '../../engine/progress/redeliveryHorizon.ts';
 import type { Progress } from '../../engine/progress/tracked.ts';
-import type { Message } from '../../log/events.ts';
+import type { LogText } from '../../log/events.ts';
 import type { Troubles } from '../../log/troubles.ts';
 import { type Meter, noMeter } from '../../metrics/meter.ts';
 import { toldOf } from '../../storage/storeFailure.ts';
 import type { Taps } from '../../tap/taps.ts';
-import type { Ownership, Store } from '../stores/store.ts';
-import type { Diagnosis } from './diagnosis.ts';
+import type { CheckpointStore, Ownership } from '../stores/checkpointStore.ts';
 import type { EventHubConnection } from './eventHubConnection.ts';
 import { createForeignCheckpointCheck } from './foreignCheckpoint.ts';
 import { createGapReports } from './gaps.ts';
 import { ofHub } from './hubFailure.ts';
-import type { ReaderOptions } from './reader.ts';
+import type { PartitionReaderOptions } from './reader.ts';
+import type { ReadingDiagnosis } from './readingDiagnosis.ts';
 import { beginPartitionSession, type PartitionSession } from './session.ts';
 import type { Revocation } from './sessionLife.ts';
 import { startPositionOf } from './startPosition.ts';
@@ -23,21 +23,21 @@ import { startPositionOf } from './startPosition.ts';
 export interface Opening {
   /**
    * The position after which to read; undefined when another instance owns the partition by now.
-   * @param afterViolentEnd the last owner has not released the partition (G4)
+   * @param afterUncleanShutdown the last owner has not released the partition (G4)
    * @throws what `startPositionOf` throws
    */
-  startOf(record: Ownership, afterViolentEnd: boolean): Promise<Progress | undefined>;
+  startOf(record: Ownership, afterUncleanShutdown: boolean): Promise<Progress | undefined>;
   /** @param begun as the last owner wrote it in its release (D10) */
   begin(record: Ownership, begun: number | undefined, progress: Progress): PartitionSession;
 }
 
 export interface OpeningOptions<A extends Arriving>
-  extends Pick<ReaderOptions, 'batchSize' | 'prefetch' | 'maxWaitSeconds' | 'log'> {
+  extends Pick<PartitionReaderOptions, 'batchSize' | 'prefetch' | 'maxWaitSeconds' | 'log'> {
   /** For a partition without a checkpoint. */
   readonly startPosition: 'earliest' | 'latest';
   /** All partitions of the hub, as they were last counted. */
   readonly partitionIds: () => readonly string[];
-  readonly store: Store;
+  readonly store: CheckpointStore;
   /** The longest that one answer of the hub or the store may take. */
   readonly answerMs: number;
   readonly meter?: Meter;
@@ -57,7 +57,7 @@ export interface OpeningOptions<A extends Arriving>
 interface Told {
   /** The hub has delivered, or has nothing to deliver. */
   heard(partition: string): void;
-  failed(partition: string, diagnosis: Diagnosis): void;
+  failed(partition: string, diagnosis: ReadingDiagnosis): void;
   /** Another instance reads the partition now; its session is revoked next. */
   noticed(partition: string, by: 'hub' | 'checkpoint'): void;
   revoke(partition: string, reason: Revocation): void;
@@ -71,7 +71,7 @@ export function createOpening<A extends Arriving>(
   const { log, startPosition, partitionIds, allTroubles, meter = noMeter, taps } = options;
   const countCheckpoint = meter.counter('device_messaging.checkpoints');
   const answered = <T>(promise: Promise<T>): Promise<T> => within(promise, options.answerMs);
-  const store: Pick<Store, 'progress' | 'checkpoints' | 'writeProgress'> = {
+  const store: Pick<CheckpointStore, 'progress' | 'checkpoints' | 'writeProgress'> = {
     progress: (partition) => answered(options.store.progress(partition)),
     checkpoints: () => answered(options.store.checkpoints()),
     writeProgress: (reader, progress) => answered(options.store.writeProgress(reader, progress)),
@@ -80,7 +80,7 @@ export function createOpening<A extends Arriving>(
   const fixed = { store, extentOf, partitionIds, startPosition, checkCheckpoint: createForeignCheckpointCheck() };
   const newestOf = async (partition: string) => (await extentOf(partition)).lastEnqueuedSequenceNumber;
   const oldestOf = async (partition: string) => (await extentOf(partition)).beginningSequenceNumber;
-  const sourceOf = (partition: string, message: Message<'error'>) => `partition ${partition}: ${message}`;
+  const sourceOf = (partition: string, message: LogText<'error'>) => `partition ${partition}: ${message}`;
 
   /** Returns false when another instance owns the partition. */
   async function writeCheckpoint(record: Ownership, progress: Progress): Promise<boolean> {
@@ -95,12 +95,13 @@ export function createOpening<A extends Arriving>(
   }
 
   return {
-    startOf: (record, afterViolentEnd) => startPositionOf(record, { ...fixed, afterViolentEnd }),
+    startOf: (record, afterUncleanShutdown) =>
+      startPositionOf(record, { ...fixed, afterUncleanShutdown: afterUncleanShutdown }),
     begin(record, begun, progress) {
       const { partition } = record;
       let announced = false;
       let isOurs = true;
-      const onTrouble = (error: unknown, message: Message<'error'>) =>
+      const onTrouble = (error: unknown, message: LogText<'error'>) =>
         allTroubles.met(sourceOf(partition, message), {
           level: 'error',
           message,

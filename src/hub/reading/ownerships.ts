@@ -1,5 +1,5 @@
 import { within } from '../../concurrency/within.ts';
-import type { Ownership, Store } from '../stores/store.ts';
+import type { CheckpointStore, Ownership } from '../stores/checkpointStore.ts';
 
 /** A record, and how long its times are ago, measured by a clock that can't be set (D180). */
 export interface SeenOwnership extends Ownership {
@@ -30,7 +30,7 @@ export interface Ownerships {
  * over even when every answer takes long. A time that has changed between two looks is no longer ago than that; only
  * at the first look do the clocks of the day decide, ours and that of the other instance or the storage.
  */
-export function createOwnerships(store: Store, me: string, answerMs: number, gapMs: number): Ownerships {
+export function createOwnerships(store: CheckpointStore, me: string, answerMs: number, gapMs: number): Ownerships {
   let lookedAt = performance.now();
   let known: ReadonlyMap<string, SeenOwnership> | undefined;
   const all = () => within(store.ownerships(), answerMs);

@@ -1,21 +1,21 @@
 import type { Troubles } from '../../log/troubles.ts';
-import type { Diagnosis } from './diagnosis.ts';
+import type { ReadingDiagnosis } from './readingDiagnosis.ts';
 
 /** The place of a trouble that concerns the hub as a whole; the others are ids of partitions. */
 export const wholeHub = 'hub';
 
 /** Why partitions cannot be read. Partitions with the same cause share one source of log lines. */
 export interface ReadingTroubles {
-  met(place: string, diagnosis: Diagnosis): void;
+  met(place: string, diagnosis: ReadingDiagnosis): void;
   /** The hub answers again, or this instance does not own the partition any more. */
   over(place: string): void;
-  of(place: string): Diagnosis | undefined;
+  of(place: string): ReadingDiagnosis | undefined;
   places(): readonly string[];
 }
 
 export function createReadingTroubles(troubles: Troubles): ReadingTroubles {
-  const known = new Map<string, Diagnosis>();
-  const sourceOf = ({ cause }: Diagnosis) => `reading: ${cause}`;
+  const known = new Map<string, ReadingDiagnosis>();
+  const sourceOf = ({ cause }: ReadingDiagnosis) => `reading: ${cause}`;
   const sharing = (cause: string) => [...known].filter(([, one]) => one.cause === cause).map(([place]) => place);
 
   function over(place: string) {

@@ -2,7 +2,7 @@ import { within } from '../../concurrency/within.ts';
 import type { Log } from '../../log/log.ts';
 import type { Troubles } from '../../log/troubles.ts';
 import { type StoreDiagnosis, StoreFailure, toldOf } from '../../storage/storeFailure.ts';
-import type { Ownership } from '../stores/store.ts';
+import type { Ownership } from '../stores/checkpointStore.ts';
 import { type BalanceLimits, decide } from './balance.ts';
 import { diagnosisOf } from './hubFailure.ts';
 import type { Ownerships } from './ownerships.ts';
@@ -114,8 +114,8 @@ export function createRounds(options: RoundsOptions): Rounds {
   async function claim(partition: string, seen: Ownership | undefined): Promise<void> {
     if (sessions.stateOf(partition) !== undefined) return;
     const record = await ownerships.claim(partition, seen);
-    const afterViolentEnd = seen !== undefined && seen.begun === undefined;
-    if (record) await sessions.open(record, seen?.begun, afterViolentEnd);
+    const afterUncleanShutdown = seen !== undefined && seen.begun === undefined;
+    if (record) await sessions.open(record, seen?.begun, afterUncleanShutdown);
   }
 
   function failed(error: unknown) {

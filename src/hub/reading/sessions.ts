@@ -2,7 +2,7 @@ import { within } from '../../concurrency/within.ts';
 import type { Arriving } from '../../engine/partition/intake.ts';
 import { noMeter } from '../../metrics/meter.ts';
 import { toldOf } from '../../storage/storeFailure.ts';
-import type { Ownership } from '../stores/store.ts';
+import type { Ownership } from '../stores/checkpointStore.ts';
 import type { EventHubConnection } from './eventHubConnection.ts';
 import { diagnosisOf } from './hubFailure.ts';
 import { createOpening, type OpeningOptions } from './opening.ts';
@@ -23,9 +23,9 @@ export interface PartitionSessions {
    * Begins a session of a partition that this instance owns. Does not reject when the hub refuses, or when the
    * checkpoint is damaged or belongs to another hub: the troubles report that. After any other failure the caller tries again.
    * @param begun as the last owner wrote it in its release (D10)
-   * @param afterViolentEnd the last owner has not released the partition (G4)
+   * @param afterUncleanShutdown the last owner has not released the partition (G4)
    */
-  open(record: Ownership, begun: number | undefined, afterViolentEnd?: boolean): Promise<void>;
+  open(record: Ownership, begun: number | undefined, afterUncleanShutdown?: boolean): Promise<void>;
   /** Revokes the sessions of partitions that belong to another instance, according to these records. */
   revokeLost(records: readonly Ownership[]): void;
   /** Revokes all sessions, also those of partitions that this instance still owns, and returns their partitions. */
@@ -54,7 +54,7 @@ export function createPartitionSessions<A extends Arriving>(
   const countEnded = meter.counter('device_messaging.sessions.ended');
   /** A session is removed when it has ended. */
   const entries = new Map<string, 'opening' | SessionLife>();
-  /** Partitions claimed after a violent end that the checkpoint does not note yet. */
+  /** Partitions claimed after an unclean shutdown that their checkpoints do not count yet. */
   const uncounted = new Set<string>();
   let isStopping = false;
   const opening = createOpening(connection, options, {
@@ -89,8 +89,8 @@ export function createPartitionSessions<A extends Arriving>(
 
   async function beginToRead(record: Ownership, begun: number | undefined): Promise<void> {
     const { partition } = record;
-    const afterViolentEnd = uncounted.has(partition);
-    const progress = isStopping ? undefined : await opening.startOf(record, afterViolentEnd);
+    const afterUncleanShutdown = uncounted.has(partition);
+    const progress = isStopping ? undefined : await opening.startOf(record, afterUncleanShutdown);
     if (progress !== undefined) uncounted.delete(partition);
     if (isStopping || progress === undefined) return ownerships.release(record, begun);
     const session = opening.begin(record, begun, progress);
@@ -116,11 +116,11 @@ export function createPartitionSessions<A extends Arriving>(
     all,
     reading: () => inState('reading'),
     stateOf,
-    async open(record, begun, afterViolentEnd) {
+    async open(record, begun, afterUncleanShutdown) {
       const { partition } = record;
       entries.set(partition, 'opening');
-      if (afterViolentEnd === true) uncounted.add(partition);
-      if (afterViolentEnd === false) uncounted.delete(partition);
+      if (afterUncleanShutdown === true) uncounted.add(partition);
+      if (afterUncleanShutdown === false) uncounted.delete(partition);
       try {
         await beginToRead(record, begun);
       } catch (error) {

@@ -1,5 +1,5 @@
 /** A queue that serves devices in turn, and the entries of each device in order. */
-export interface Turns<T> {
+export interface FairQueue<T> {
   /** @param isFirst whether it goes before those of other devices in the same round */
   add(deviceId: string, one: T, isFirst: boolean): void;
   remove(deviceId: string, one: T): void;
@@ -16,7 +16,7 @@ interface Waiting<T> {
  * Works in rounds: each device that waits has one turn in a round, and those whose next entry has `isFirst` have theirs
  * before the others (C4).
  */
-export function createTurns<T>(): Turns<T> {
+export function createFairQueue<T>(): FairQueue<T> {
   const waiting = new Map<string, Waiting<T>[]>();
   /** Devices that still have a turn in this round, in order of arrival. */
   const first = new Set<string>();

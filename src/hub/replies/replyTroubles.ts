@@ -22,7 +22,7 @@ const sourceOf = (reason: Refusal['reason']) => `replies ${reason}`;
 const lasting = [sourceOf('quota'), sourceOf('suspended')];
 
 /** Logs what the result of a send shows about the hub. */
-export function tell(refusal: Refusal | undefined, { deviceId }: Reply, troubles: Troubles): void {
+export function reportRefusal(refusal: Refusal | undefined, { deviceId }: Reply, troubles: Troubles): void {
   if (refusal?.kind !== 'hub' && refusal?.kind !== 'connection') {
     for (const source of lasting) troubles.over(source, 'the hub takes replies again');
   }

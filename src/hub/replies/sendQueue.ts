@@ -1,4 +1,4 @@
-import { createTurns } from './fairQueue.ts';
+import { createFairQueue } from './fairQueue.ts';
 import type { RateLimit } from './rateLimit.ts';
 import type { Refusal } from './sendFailure.ts';
 
@@ -37,7 +37,7 @@ interface SendQueueOptions {
 }
 
 export function createSendQueue({ rateLimit, maxInFlight, now }: SendQueueOptions): SendQueue {
-  const turns = createTurns<(isTurn: boolean) => void>();
+  const turns = createFairQueue<(isTurn: boolean) => void>();
   let inFlight = 0;
   let isClosed = false;
   /** When a send last began, was settled, or found nothing before it. */

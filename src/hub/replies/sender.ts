@@ -2,7 +2,7 @@ import type { Troubles } from '../../log/troubles.ts';
 import { type Meter, noMeter } from '../../metrics/meter.ts';
 import { fits, type Reply } from '../../protocol/c2d.ts';
 import type { Delivery, DropReason, RefusalReason } from '../../protocol/delivery.ts';
-import { tell } from './replyTroubles.ts';
+import { reportRefusal } from './replyTroubles.ts';
 import type { Refusal } from './sendFailure.ts';
 import type { SendQueue, SendQueueState } from './sendQueue.ts';
 
@@ -91,7 +91,7 @@ export function createSender(options: SenderOptions): Sender {
     });
     sendQueue.settled(began, refusal);
     recordSend((now() - began) / 1000, refusal?.reason ?? '');
-    tell(refusal, reply, troubles);
+    reportRefusal(refusal, reply, troubles);
     if (refusal !== undefined) observer?.refused(refusal.reason);
     return refusal;
   }

@@ -2,9 +2,9 @@ import { within } from '../../concurrency/within.ts';
 import type { Log } from '../../log/log.ts';
 import type { Troubles } from '../../log/troubles.ts';
 import type { Reply } from '../../protocol/c2d.ts';
-import { diagnose } from './diagnosis.ts';
 import type { Refusal } from './sendFailure.ts';
 import { openServiceClient, type ServiceClient } from './serviceClient.ts';
+import { diagnose } from './serviceDiagnosis.ts';
 import { Client } from './serviceSdk.ts';
 
 /** The connection to the hub's service endpoint; replaced when it is lost or old, not because of one reply (C4). */

@@ -1,6 +1,6 @@
 import type { Progress } from '../../engine/progress/tracked.ts';
+import { isBegun, type Ownership } from './checkpointStore.ts';
 import type { BlobContent, LabelledBlob, WholeBlob } from './labelledBlobs.ts';
-import { isBegun, type Ownership } from './store.ts';
 import { progressOf, UnreadableCheckpoint } from './storedProgress.ts';
 
 /*
@@ -10,7 +10,7 @@ import { progressOf, UnreadableCheckpoint } from './storedProgress.ts';
  * <namespace>/<hub>/<group>/checkpoint/<partition>   sequencenumber offset; note owner epoch of
  *
  * The content of a checkpoint is its completion map (see completionMap): all labels together hold only 8 KB. It is not
- * used when a tool has moved only the position. The format of `note` is in quarantine/note. `of` is the blob's own name.
+ * used when a tool has moved only the position. The format of `note` is in quarantine/crashRecord. `of` is the blob's own name.
  *
  * Times are by the storage's clock, in milliseconds since 1970. An ownership's renewal is the blob's last modification,
  * unless it has `renewedat`: then another instance has changed it since. No time is later than

@@ -14,8 +14,8 @@ import {
   writerEpoch,
 } from './blobRecords.ts';
 import type { LastingText } from './buildRecord.ts';
+import type { CheckpointStore, LeaseHolder, Ownership } from './checkpointStore.ts';
 import { createLabelledBlobs, type LabelledBlob } from './labelledBlobs.ts';
-import type { Ownership, Reader, Store } from './store.ts';
 
 export interface BlobStoreOptions extends BlobPlace {
   /** With the key of the storage account, or with a shared access signature for the container. */
@@ -27,7 +27,7 @@ export interface BlobStoreOptions extends BlobPlace {
 
 /** A checkpoint as its reader last wrote it. */
 interface Written {
-  readonly reader: Reader;
+  readonly reader: LeaseHolder;
   readonly blob: LabelledBlob;
 }
 
@@ -45,7 +45,7 @@ export function createBlobStore({
   container,
   limits = defaultLimits,
   ...place
-}: BlobStoreOptions): Store {
+}: BlobStoreOptions): CheckpointStore {
   const blobs = blobsIn(connectionString, container, limits);
   const ownershipPrefix = prefixOf(place, 'ownership');
   const checkpointPrefix = prefixOf(place, 'checkpoint');
@@ -55,7 +55,7 @@ export function createBlobStore({
   const recordOf = (partition: string, blob: LabelledBlob) => readOwnership(partition, blob, blobs.clockAheadMs());
 
   /** Writes the reader's epoch on the checkpoint and keeps its position: later writes of the last owner fail. */
-  async function stamp(reader: Reader, by: number): Promise<void> {
+  async function stamp(reader: LeaseHolder, by: number): Promise<void> {
     const name = checkpointName(reader.partition);
     for (let race = 0; race < mostRaces; race += 1) {
       const current = await blobs.read(name, by);
@@ -69,7 +69,7 @@ export function createBlobStore({
   }
 
   /** The current checkpoint, or `false` when the reader may not write it. */
-  async function current(reader: Reader, by: number): Promise<LabelledBlob | undefined | false> {
+  async function current(reader: LeaseHolder, by: number): Promise<LabelledBlob | undefined | false> {
     const known = written.get(reader.partition);
     if (known && isSame(known.reader, reader)) return known.blob;
     const [ownership, checkpoint] = await Promise.all([

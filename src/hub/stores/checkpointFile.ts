@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ForeignFile, readBounded } from '../../storage/boundedReads.ts';
+import { isBegun } from './checkpointStore.ts';
 import type { Contents } from './memoryStore.ts';
-import { isBegun } from './store.ts';
 
 /*
  * {"format":1,"place":<namespace, hub and consumer group>,"keeper":<id of the process that writes the file>,

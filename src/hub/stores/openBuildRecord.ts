@@ -1,11 +1,11 @@
 import { rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { noMeter } from '../../metrics/meter.ts';
-import { createStoreRecords } from '../../observing/stores.ts';
+import { createStoreRecords } from '../../observing/storeRecords.ts';
 import { connectionOf, placeOf } from '../../settings/derived.ts';
 import { directoriesOf } from '../../settings/directories.ts';
-import { createAskStore } from '../../storage/askStore.ts';
 import { readBounded } from '../../storage/boundedReads.ts';
+import { createInstrumentedCall } from '../../storage/instrumentedCall.ts';
 import type { LastingText } from './buildRecord.ts';
 import { hubPlaceOf, type StoreSettings } from './openStore.ts';
 import { writeWhole } from './writeWhole.ts';
@@ -15,7 +15,7 @@ const mostBytes = 64 * 1024;
 /** The record of builds, beside the checkpoints. */
 export function openBuildRecord(settings: StoreSettings, records = createStoreRecords(noMeter)): LastingText {
   const { checkpoints, store } = settings;
-  const ask = createAskStore('checkpoints', placeOf(checkpoints, store, 'CHECKPOINTS'), records);
+  const ask = createInstrumentedCall('checkpoints', placeOf(checkpoints, store, 'CHECKPOINTS'), records);
   const record = store.kind === 'blob' ? inBlob(settings) : inFile(settings);
   return {
     read: () => ask('read', record.read),

@@ -1,5 +1,5 @@
 import { type DeadLetter, UnreadableDeadLetter } from '../../deadLetters/deadLetter.ts';
-import type { DeadLetters } from '../../deadLetters/store.ts';
+import type { DeadLetters } from '../../deadLetters/deadLetterStore.ts';
 
 /** A selection of dead letters; an undefined criterion matches all. */
 export interface Choice {

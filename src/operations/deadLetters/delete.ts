@@ -1,6 +1,6 @@
-import type { DeadLetters } from '../../deadLetters/store.ts';
+import type { DeadLetters } from '../../deadLetters/deadLetterStore.ts';
 import type { Choice } from './choice.ts';
-import { lineOf } from './lines.ts';
+import { lineOf } from './letterLines.ts';
 import { say } from './say.ts';
 import { select } from './select.ts';
 

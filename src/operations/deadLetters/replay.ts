@@ -1,5 +1,5 @@
 import { type DeadLetter, UnreadableDeadLetter } from '../../deadLetters/deadLetter.ts';
-import type { DeadLetters } from '../../deadLetters/store.ts';
+import type { DeadLetters } from '../../deadLetters/deadLetterStore.ts';
 import type { Dispatch } from '../../dispatch/dispatch.ts';
 import type { RequirementOf } from '../../dispatch/requirements.ts';
 import type { HubEvent } from '../../protocol/event.ts';

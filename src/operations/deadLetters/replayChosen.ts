@@ -1,7 +1,7 @@
 import { printable } from 'telemetry/printable.ts';
-import type { DeadLetters } from '../../deadLetters/store.ts';
+import type { DeadLetters } from '../../deadLetters/deadLetterStore.ts';
 import type { Choice } from './choice.ts';
-import { summaryOf } from './lines.ts';
+import { summaryOf } from './letterLines.ts';
 import { list } from './list.ts';
 import { type ReplayOptions, rememberingFailures, replay } from './replay.ts';
 import { say } from './say.ts';

@@ -1,5 +1,5 @@
 import { printable } from 'telemetry/printable.ts';
-import type { DeadLetters } from '../../deadLetters/store.ts';
+import type { DeadLetters } from '../../deadLetters/deadLetterStore.ts';
 import { type Choice, chosenLetters, type Filed } from './choice.ts';
 import { say } from './say.ts';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { AxiosAdapter } from 'axios';
 import { type Backends as Sandbox, startBackends } from '../../../sandbox/backends/backends.ts';
 import { createTransport } from '../../../src/backends/transport.ts';
-import type { DeadLetters } from '../../../src/deadLetters/store.ts';
+import type { DeadLetters } from '../../../src/deadLetters/deadLetterStore.ts';
 import { createBudget } from '../../../src/engine/budget/budget.ts';
 import { createPartition } from '../../../src/engine/partition/partition.ts';
 import { knownRedeliveryHorizon } from '../../../src/engine/progress/redeliveryHorizon.ts';

@@ -6,7 +6,7 @@ import { Failure } from '../../../src/methods/failure.ts';
 import { createInvoke } from '../../../src/methods/invoke.ts';
 import { createRequestHandler } from '../../../src/methods/requestHandler.ts';
 import type { Meter } from '../../../src/metrics/meter.ts';
-import { createInvocations } from '../../../src/observing/invocations.ts';
+import { createInvocations } from '../../../src/observing/invocationRecords.ts';
 import type { MethodFailure, Reason } from '../../../src/protocol/methodFailures.ts';
 import type { Chapter, Points } from '../support/points.ts';
 

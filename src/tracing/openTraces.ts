@@ -1,7 +1,7 @@
 import type { Log } from '../log/log.ts';
 import { createTroubles } from '../log/troubles.ts';
-import { traceSettings } from './settings.ts';
 import type { Traces } from './span.ts';
+import { traceSettings } from './traceSettings.ts';
 
 interface TracesOptions {
   /** `service.name`, unless OTEL_SERVICE_NAME says otherwise. */

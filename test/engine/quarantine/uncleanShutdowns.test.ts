@@ -1,14 +1,14 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createConsumer } from '../../../src/hub/reading/consumer.ts';
+import type { CheckpointStore } from '../../../src/hub/stores/checkpointStore.ts';
 import { createMemoryStore } from '../../../src/hub/stores/memoryStore.ts';
-import type { Store } from '../../../src/hub/stores/store.ts';
 import { createFakeHub } from '../../hub/support/fakeHub.ts';
 import { usualOpened, usualReading } from '../../hub/support/reading.ts';
 import { standIns } from '../../hub/support/standIns.ts';
 import { hubEvent } from '../../support/events.ts';
 import { neverCrashing, type ProcessLife } from '../../support/processLife.ts';
 
-// Which ends count as violent, as the next reader of a partition sees it.
+// Which ends of a session are unclean shutdowns, as the next reader of a partition sees it.
 
 vi.mock('@azure/event-hubs', async (original) =>
   (await import('../../hub/support/standIns.ts')).withStandIns(await original<object>()),
@@ -32,7 +32,7 @@ function setUp() {
   const written: (string | undefined)[] = [];
   let instances = 0;
 
-  function start(life: ProcessLife = neverCrashing(), through: Partial<Store> = {}) {
+  function start(life: ProcessLife = neverCrashing(), through: Partial<CheckpointStore> = {}) {
     instances += 1;
     const name = `instance ${instances}`;
     standIns.set(name, () => hub.client(life));
@@ -73,14 +73,14 @@ function setUp() {
 }
 
 describe('a partition', () => {
-  it('that nobody has read before is begun without a note', async () => {
+  it('that nobody has read before is begun without a crash record', async () => {
     const { start, written } = setUp();
     start();
     await pass(1_000);
     expect(written).toEqual([]);
   });
 
-  it('whose reader died is noted once, before it is read, and once more after the next death', async () => {
+  it('whose reader died is recorded once, before it is read, and once more after the next death', async () => {
     const { start, written } = setUp();
     for (const notes of [[], ['2 1 0 - -'], ['2 1 0 - -', '2 2 0 - -']]) {
       const life = neverCrashing();

@@ -42,7 +42,7 @@ export const readingMetrics = {
   'device_messaging.quarantine.trials': counter(
     {
       unit: '{trial}',
-      what: 'Messages that had to wait for their turn after violent ends of the process',
+      what: 'Messages that had to wait for their turn after unclean shutdowns of the process',
       use: 'Alert on any: the process has crashed twice with messages in flight. The log names the suspects.',
     },
     closed('device_messaging.result', 'handled to the end; took so long that others went on beside it', [

@@ -1,34 +1,34 @@
 /**
- * The part of a checkpoint about violent ends of sessions: the process crashed, hung, or lost the partition without a
- * release. Normally there is none.
+ * The part of a checkpoint about unclean shutdowns: sessions that ended without releasing the partition, because the process
+ * crashed or hung, or lost the partition. Normally there is none.
  */
-export interface Note {
-  /** Violent ends since a session last finished every message that was in the hub when the session began. */
+export interface CrashRecord {
+  /** Unclean shutdowns since a session last finished every message that was in the hub when the session began. */
   readonly ends: number;
-  /** Sequence number of the newest event when the last end was counted: no message in flight then is above it. */
+  /** Sequence number of the newest event when the last shutdown was counted: no message in flight then is above it. */
   readonly upTo: number;
   /** Sequence number of the only suspect in work in the whole process. */
   readonly alone: number | undefined;
-  /** By sequence number: suspects that are in work, were at a violent end, or are slow, and are not finished. */
+  /** By sequence number: unfinished suspects that are in work, were in work at an unclean shutdown, or are slow. */
   readonly suspects: ReadonlyMap<number, Suspicion>;
 }
 
 /** What is known about a suspect. */
 export interface Suspicion {
   readonly isInWork: boolean;
-  /** Others have waited for it, and then begun beside it. */
+  /** Other suspects waited for it, and then began beside it. */
   readonly isSlow: boolean;
-  /** It was not in work at the last violent end, and is noted only because it is slow. */
+  /** It was not in work at the last unclean shutdown, and is recorded only because it is slow. */
   readonly isCleared: boolean;
-  /** Violent ends at which it was alone. */
+  /** Unclean shutdowns at which it was alone. */
   readonly ends: number;
 }
 
 /** A checkpoint in a blob has 8 KiB for it. */
-export const mostNoted = 500;
+export const maxSuspects = 500;
 
 /*
- * note     = version " " ends " " upTo " " alone " " suspects
+ * record   = version " " ends " " upTo " " alone " " suspects
  * version  = "2"
  * alone    = sequence number | "-"
  * suspects = "-" | suspect *( "," suspect )     at most 500
@@ -39,12 +39,12 @@ const version = '2';
 const grammar = /^2 (\d{1,16}) (-?\d{1,16}) (-|\d{1,16}) (-|[\da-z]{1,11}[\da-z+~.:,]{0,7000})$/;
 const suspectGrammar = /^([\da-z]{1,11})(\+?)([~.]?)(?::(\d{1,9}))?$/;
 
-/** When there are too many, omits the newest, and the cleared ones before others. */
-export function encodeNote({ ends, upTo, alone, suspects }: Note): string {
+/** Of too many suspects, omits cleared ones first, and of those the newest first. */
+export function encodeCrashRecord({ ends, upTo, alone, suspects }: CrashRecord): string {
   let before = 0;
   const text = [...suspects]
     .sort(([one, its], [other, others]) => Number(its.isCleared) - Number(others.isCleared) || one - other)
-    .slice(0, mostNoted)
+    .slice(0, maxSuspects)
     .sort(([one], [other]) => one - other)
     .map(([sequenceNumber, { isInWork, isSlow, isCleared, ends }]) => {
       const distance = (sequenceNumber - before).toString(36);
@@ -56,7 +56,7 @@ export function encodeNote({ ends, upTo, alone, suspects }: Note): string {
 }
 
 /** Undefined when the text is missing, damaged or of another version. */
-export function decodeNote(text: string | undefined): Note | undefined {
+export function decodeCrashRecord(text: string | undefined): CrashRecord | undefined {
   const [, ends, upTo, alone, list] = grammar.exec(text ?? '') ?? [];
   if (list === undefined) return undefined;
   const suspects = new Map<number, Suspicion>();
@@ -76,36 +76,36 @@ export function decodeNote(text: string | undefined): Note | undefined {
   return { ends: Number(ends), upTo: Number(upTo), alone: alone === '-' ? undefined : Number(alone), suspects };
 }
 
-/** After so many violent ends, suspects wait for their turn. */
+/** From this number of unclean shutdowns on, suspects wait for their turn. */
 const endsBeforeTurns = 2;
 
-export const isQuarantine = (note: Note | undefined): note is Note =>
-  note !== undefined && note.ends >= endsBeforeTurns;
+export const isQuarantine = (crashRecord: CrashRecord | undefined): crashRecord is CrashRecord =>
+  crashRecord !== undefined && crashRecord.ends >= endsBeforeTurns;
 
 interface Opening {
   /** Sequence number of the checkpoint. */
   readonly position: number;
-  /** Whether a message above it is done all the same. */
+  /** Whether a message above it is done. */
   isDone(sequenceNumber: number): boolean;
   /** Sequence number of the newest event in the hub. */
   readonly newest: number;
   /** Whether the last owner has not released the partition. */
-  readonly afterViolentEnd: boolean;
+  readonly afterUncleanShutdown: boolean;
 }
 
 /**
- * The note to be written when a session begins. What has finished is no suspect any more, and nothing else clears one: after a
- * violent end, those that were in work stay suspects, or, when none was, those that waited. Of a slow one that is cleared the note
- * keeps that it is slow: unknown ones begin all at once, and slow ones would take all connections to the backends.
- * @param note of the last session
+ * The crash record to be written when a session begins. A finished message is no longer a suspect. After an unclean shutdown,
+ * the suspects that were in work stay suspects, or, when none was, those that waited; the others are cleared. The record keeps
+ * that a cleared suspect is slow: unknown messages begin all at once, and slow ones would take all connections to the backends.
+ * @param crashRecord of the last session
  */
-export function noteAtOpening(note: Note | undefined, opening: Opening): Note | undefined {
-  const { position, newest, isDone, afterViolentEnd } = opening;
-  // A damaged note may name an event that never comes: nothing was in flight above the newest (D197).
-  const credible = note && note.upTo > newest ? { ...note, upTo: newest } : note;
+export function crashRecordAtOpening(crashRecord: CrashRecord | undefined, opening: Opening): CrashRecord | undefined {
+  const { position, newest, isDone, afterUncleanShutdown } = opening;
+  // A damaged record may name an event that never comes: nothing was in flight above the newest (D197).
+  const credible = crashRecord && crashRecord.upTo > newest ? { ...crashRecord, upTo: newest } : crashRecord;
   const kept = credible && isOpen(credible, position) ? credible : undefined;
   const left = [...(kept?.suspects ?? [])].filter(([number]) => number > position && !isDone(number));
-  if (!afterViolentEnd) {
+  if (!afterUncleanShutdown) {
     const isAtRest = kept?.alone === undefined && left.every(([, { isInWork }]) => !isInWork);
     return kept && (isAtRest ? kept : { ...kept, alone: undefined, suspects: new Map(left.map(atRest)) });
   }
@@ -125,5 +125,5 @@ export function noteAtOpening(note: Note | undefined, opening: Opening): Note | 
 const atRest = ([sequenceNumber, suspicion]: readonly [number, Suspicion]) =>
   [sequenceNumber, { ...suspicion, isInWork: false }] as const;
 
-/** Whether a message that was in flight at a violent end may be unfinished. */
-export const isOpen = ({ upTo }: Note, position: number): boolean => position < upTo;
+/** Whether a message that was in flight at an unclean shutdown may be unfinished. */
+export const isOpen = ({ upTo }: CrashRecord, position: number): boolean => position < upTo;

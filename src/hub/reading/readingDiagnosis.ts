@@ -3,7 +3,7 @@ import { UnreadableCheckpoint } from '../stores/storedProgress.ts';
 import { ForeignCheckpoint, OldInformation } from './foreignCheckpoint.ts';
 
 /** What an error of the hub's event endpoint means for an operator. */
-export interface Diagnosis {
+export interface ReadingDiagnosis {
   /** Errors of the same cause are one source of trouble. */
   readonly cause: string;
   readonly level: 'warn' | 'error';
@@ -20,7 +20,7 @@ export interface Diagnosis {
 /** The request that failed: for the properties of the hub, or for the events of a partition. */
 export type Asking = 'looking' | 'reading';
 
-type Meaning = Omit<Diagnosis, 'cause' | 'hubSaid' | 'isAnswer' | 'level'> & { readonly level?: 'error' };
+type Meaning = Omit<ReadingDiagnosis, 'cause' | 'hubSaid' | 'isAnswer' | 'level'> & { readonly level?: 'error' };
 
 const connection = 'HUB_EVENTS_CONNECTION_STRING';
 const compare = 'compare Endpoint with that of the hub, which changes when the hub fails over';
@@ -47,7 +47,7 @@ const refusals: Readonly<Record<string, Meaning | Record<Asking, Meaning>>> = {
   ArgumentError: { todo: mendCheckpoint, level: 'error', refusesPosition: true },
 };
 
-export function diagnose(error: unknown, asking: Asking): Diagnosis {
+export function diagnose(error: unknown, asking: Asking): ReadingDiagnosis {
   const { name, message, code } = innermost(error);
   if (error instanceof ForeignCheckpoint)
     return { cause: name, level: 'error', hubSaid: message, todo: mendCheckpoint, isAnswer: true };

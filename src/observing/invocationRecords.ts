@@ -3,7 +3,7 @@ import { statusValue } from 'telemetry/meter.ts';
 import type { Log } from '../log/log.ts';
 import type { Meter } from '../metrics/meter.ts';
 import type { MethodFailure } from '../protocol/methodFailures.ts';
-import type { Taps, Tell } from '../tap/taps.ts';
+import type { Publish, Taps } from '../tap/taps.ts';
 import { beginTrace, type Traces } from '../tracing/span.ts';
 import { beginStep, type Course } from './course.ts';
 import {
@@ -92,7 +92,7 @@ export function createInvocations({ log, meter, hubHost, traces, taps }: Invocat
       fields.traceId = traceId;
       const begunAt = performance.now();
       const open: Course['open'] = new Set();
-      let tell: Tell | undefined;
+      let tell: Publish | undefined;
 
       async function waitsFor<T>(what: string, of: string, answer: Promise<T>): Promise<T> {
         const step = beginStep({ open }, 'call', what, of);

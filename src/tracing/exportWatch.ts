@@ -2,7 +2,7 @@ import type { ReadableSpan, SpanExporter, SpanProcessor } from '@opentelemetry/s
 import type { Troubles } from '../log/troubles.ts';
 
 /** Reports spans that do not reach the collector, which the library does in silence. */
-export interface Delivery {
+export interface ExportWatch {
   readonly exporter: SpanExporter;
   /** Stands before the processor that queues the spans. */
   readonly processor: SpanProcessor;
@@ -13,7 +13,7 @@ const failing = 'traces';
 const dropping = 'traces: queue';
 
 /** @param mostQueued the limit of that queue; the library drops what comes beyond it */
-export function watchDelivery(to: SpanExporter, mostQueued: number, troubles: Troubles): Delivery {
+export function watchExport(to: SpanExporter, mostQueued: number, troubles: Troubles): ExportWatch {
   let queued = 0;
 
   const failed = (error: unknown) =>

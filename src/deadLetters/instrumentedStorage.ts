@@ -1,8 +1,8 @@
-import type { AskStore } from '../storage/askStore.ts';
-import type { Entry, Place } from './place.ts';
+import type { InstrumentedCall } from '../storage/instrumentedCall.ts';
+import type { LetterInfo, LetterStorage } from './letterStorage.ts';
 
 /** Each verb of the place asks it as other stores are asked: recorded, with failures that say what to do. */
-export const askedPlace = (place: Place, ask: AskStore): Place => ({
+export const instrumentedStorage = (place: LetterStorage, ask: InstrumentedCall): LetterStorage => ({
   async *entries(folder) {
     // As one: in between, the caller works on what it has.
     yield* await ask('list', () => allOf(place.entries(folder)));
@@ -12,8 +12,8 @@ export const askedPlace = (place: Place, ask: AskStore): Place => ({
   remove: (id) => ask('delete', () => place.remove(id)),
 });
 
-async function allOf(entries: AsyncIterable<Entry>): Promise<Entry[]> {
-  const all: Entry[] = [];
+async function allOf(entries: AsyncIterable<LetterInfo>): Promise<LetterInfo[]> {
+  const all: LetterInfo[] = [];
   for await (const entry of entries) all.push(entry);
   return all;
 }

@@ -1,7 +1,7 @@
 import { todoOf } from '../../text/absence.ts';
 
 /** What an operator can do when the hub's service endpoint cannot be reached; fields of a log line. */
-export interface Diagnosis {
+export interface ServiceDiagnosis {
   readonly setting: string;
   readonly hubSaid: string;
   readonly todo: string;
@@ -19,7 +19,7 @@ const refusals: Readonly<Record<string, string>> = {
 const compare = 'compare HostName with that of the hub';
 const unclear = `${compare}, or wait until hub and network are back`;
 
-export function diagnose(error: unknown): Diagnosis {
+export function diagnose(error: unknown): ServiceDiagnosis {
   const cause = causeOf(error);
   const code = 'code' in cause ? String(cause.code) : cause.name;
   // The client reports nothing while an address does not answer, so that our own time-out comes first (SDK trap 5).

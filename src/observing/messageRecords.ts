@@ -14,7 +14,7 @@ import { beginStep, type CallTimes, type Course } from './course.ts';
 import {
   attributesAtBegin,
   attributesAtEnd,
-  type Ended,
+  type EndedMessage,
   isAlarming,
   lineOf,
   spanErrorOf,
@@ -22,10 +22,10 @@ import {
   toldAtEnd,
   waitsOf,
 } from './messageFields.ts';
-import { beginReply, type ReplyCourse } from './replies.ts';
+import { beginReply, type ReplyCourse } from './replyCourse.ts';
 
 /** Records messages: one log line each, their metrics, a span, and what those who follow the device are told. */
-export interface Messages {
+export interface MessageRecords {
   /**
    * @param name in the catalogue, never a text of the device; undefined for a message that is not there (D97)
    * @param readAt when it was read from the hub, as `performance.now()`; undefined for a dead letter
@@ -49,7 +49,7 @@ export interface MessageCourse extends Course {
   left(): void;
 }
 
-export interface MessagesOptions {
+export interface MessageRecordsOptions {
   readonly log: Log;
   readonly meter: Meter;
   /** Undefined: no spans are recorded. */
@@ -58,14 +58,17 @@ export interface MessagesOptions {
   readonly taps?: Taps | undefined;
 }
 
-export function createMessages({ log, meter, traces, taps }: MessagesOptions): Messages {
+export function createMessageRecords({ log, meter, traces, taps }: MessageRecordsOptions): MessageRecords {
   const countHandled = meter.counter('device_messaging.handled.messages');
   const countReply = meter.counter('device_messaging.replies');
   const recordWork = meter.histogram('messaging.process.duration');
   const recordWait = meter.histogram('device_messaging.wait.duration');
   const recordReplies = meter.histogram('device_messaging.replies.duration');
 
-  function measure(name: string, { arrival: { generation }, waits, ms, repliesMs, failure, sent, dropped }: Ended) {
+  function measure(
+    name: string,
+    { arrival: { generation }, waits, ms, repliesMs, failure, sent, dropped }: EndedMessage,
+  ) {
     const code = failure?.code ?? 'ok';
     const { fault } = resultCodes[code];
     countHandled(code, name, generation);
@@ -97,7 +100,7 @@ export function createMessages({ log, meter, traces, taps }: MessagesOptions): M
       const waits = waitsOf(event, readAt, begunAt);
       tell?.('begun', toldAtBegin({ arrival, envelope, traceId, waits }));
       const times: CallTimes = {};
-      const dropped: Ended['dropped'][number][] = [];
+      const dropped: EndedMessage['dropped'][number][] = [];
       let sent = 0;
       let remarks: readonly string[] = [];
       let answersAt = begunAt;
@@ -135,7 +138,7 @@ export function createMessages({ log, meter, traces, taps }: MessagesOptions): M
         },
         ended(failure) {
           // In one literal: V8 takes microseconds to add so many members to a copy.
-          const ended: Ended = {
+          const ended: EndedMessage = {
             arrival,
             envelope,
             traceId,

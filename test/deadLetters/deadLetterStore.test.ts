@@ -5,10 +5,10 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { type Azurite, startAzurite } from '../../sandbox/methods/azurite.ts';
 import { createBlobs } from '../../src/deadLetters/blobs.ts';
 import { idOf, print } from '../../src/deadLetters/deadLetter.ts';
+import type { DeadLetters } from '../../src/deadLetters/deadLetterStore.ts';
 import { createDirectory } from '../../src/deadLetters/directory.ts';
 import type { DeadLetterLimits } from '../../src/deadLetters/excess.ts';
-import type { Place } from '../../src/deadLetters/place.ts';
-import type { DeadLetters } from '../../src/deadLetters/store.ts';
+import type { LetterStorage } from '../../src/deadLetters/letterStorage.ts';
 import { allLetters, letter, lettersIn } from '../support/letters.ts';
 
 let azurite: Azurite;
@@ -27,7 +27,7 @@ afterAll(() => azurite.close());
 /** Generous: a busy machine is slow, and what hangs is ended all the same. */
 const patience = { attemptMs: 200_000, attempts: 3, pauseMs: 200, verbMs: 400_000, pageLetters: 5_000 };
 
-const places: Record<string, () => Place> = {
+const places: Record<string, () => LetterStorage> = {
   directory: () => createDirectory(join(directory, 'letters')),
   container: () =>
     createBlobs({ connectionString: azurite.connectionString, container: `letters-${containers}`, limits: patience }),

@@ -1,14 +1,14 @@
 import type { LogLines } from '../log/log.ts';
 import { noMeter } from '../metrics/meter.ts';
-import { createStoreRecords } from '../observing/stores.ts';
+import { createStoreRecords } from '../observing/storeRecords.ts';
 import type { Settings } from '../settings/config.ts';
 import { connectionOf, placeOf } from '../settings/derived.ts';
 import { directoriesOf } from '../settings/directories.ts';
 import { letterCounts } from '../settings/groups/constants.ts';
-import { createAskStore } from '../storage/askStore.ts';
-import { askedPlace } from './askedPlace.ts';
+import { createInstrumentedCall } from '../storage/instrumentedCall.ts';
+import { createDeadLetters, type DeadLetters } from './deadLetterStore.ts';
 import { createDirectory } from './directory.ts';
-import { createDeadLetters, type DeadLetters } from './store.ts';
+import { instrumentedStorage } from './instrumentedStorage.ts';
 
 const dayMs = 24 * 60 * 60_000;
 
@@ -18,7 +18,7 @@ export function openDeadLetters(
   log: Pick<LogLines, 'warn'>,
   records = createStoreRecords(noMeter),
 ): DeadLetters {
-  const ask = createAskStore('deadLetters', placeOf(deadLetters, store, 'DEAD_LETTERS'), records);
+  const ask = createInstrumentedCall('deadLetters', placeOf(deadLetters, store, 'DEAD_LETTERS'), records);
   const { container, maxBytes, retentionDays } = deadLetters;
 
   async function openPlain() {
@@ -26,7 +26,7 @@ export function openDeadLetters(
     const { createBlobs } = await import('./blobs.ts');
     return createBlobs({ container, connectionString: connectionOf(deadLetters, store) });
   }
-  const open = async () => askedPlace(await openPlain(), ask);
+  const open = async () => instrumentedStorage(await openPlain(), ask);
   const deviceBytes = (maxBytes * letterCounts.deviceLetters) / letterCounts.maxLetters; // D280
   const limits = { ...letterCounts, deviceBytes, maxBytes, retentionMs: retentionDays * dayMs };
   return createDeadLetters({ open, limits, log, now: Date.now });

@@ -11,7 +11,7 @@ const source = 'metrics collector';
 const message = 'metrics cannot be sent to the collector';
 
 /** Sends metrics to the collector, if the standard variables ask for that. Nothing waits for it, and its failures are logged (D98). */
-export function startSending(
+export function startPeriodicExport(
   report: Report & Program,
   wanted: MetricsWanted,
   troubles: Troubles,

@@ -1,5 +1,5 @@
 /** What a listing tells of a dead letter. */
-export interface Entry {
+export interface LetterInfo {
   readonly id: string;
   readonly bytes: number;
   /** Time of writing, in milliseconds since 1970. */
@@ -7,9 +7,9 @@ export interface Entry {
 }
 
 /** Storage for dead letters: texts by id, without limits. All verbs reject when the storage cannot be reached. */
-export interface Place {
+export interface LetterStorage {
   /** In any order. There may be other files or blobs: check with `isLetterId`. */
-  entries(folder?: string): AsyncIterable<Entry>;
+  entries(folder?: string): AsyncIterable<LetterInfo>;
   /**
    * Undefined when it does not exist.
    * @throws ForeignFile when it is longer than `mostBytes`

@@ -1,4 +1,4 @@
-import type { StoreRecords } from '../observing/stores.ts';
+import type { StoreRecords } from '../observing/storeRecords.ts';
 import type { StoreKey, StoreOperation } from '../protocol/storeCalls.ts';
 import { type StorePlace, storeFailureOf } from './storeFailure.ts';
 
@@ -6,10 +6,10 @@ import { type StorePlace, storeFailureOf } from './storeFailure.ts';
  * Asks one store: each verb is recorded.
  * @throws StoreFailure, or what says nothing about the store, as it is
  */
-export type AskStore = <T>(operation: StoreOperation, work: () => Promise<T>) => Promise<T>;
+export type InstrumentedCall = <T>(operation: StoreOperation, work: () => Promise<T>) => Promise<T>;
 
-export const createAskStore =
-  (store: StoreKey, place: StorePlace, records: StoreRecords): AskStore =>
+export const createInstrumentedCall =
+  (store: StoreKey, place: StorePlace, records: StoreRecords): InstrumentedCall =>
   async (operation, work) => {
     const ended = records.begin(store, operation);
     try {

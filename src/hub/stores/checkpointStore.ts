@@ -25,7 +25,7 @@ export interface Ownership {
  * Ownership records and checkpoints of all partitions; one store for each namespace, hub and consumer group. Methods
  * reject when the store cannot be reached.
  */
-export interface Store {
+export interface CheckpointStore {
   ownerships(): Promise<Ownership[]>;
   /**
    * Replaces a record if its etag is still that of `seen`.
@@ -44,7 +44,7 @@ export interface Store {
    * Writes progress; ignores one that is behind what is written.
    * @returns false when another instance has claimed the partition: then nothing was written
    */
-  writeProgress(reader: Reader, progress: Progress): Promise<boolean>;
+  writeProgress(reader: LeaseHolder, progress: Progress): Promise<boolean>;
 }
 
 export const isBegun = (begun: unknown): begun is number => Number.isSafeInteger(begun) && Number(begun) >= -1;
@@ -56,4 +56,4 @@ export interface StoredCheckpoint {
 }
 
 /** Identifies one claim of a partition. */
-export type Reader = Pick<Ownership, 'partition' | 'owner' | 'epoch'>;
+export type LeaseHolder = Pick<Ownership, 'partition' | 'owner' | 'epoch'>;

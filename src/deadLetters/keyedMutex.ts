@@ -1,12 +1,12 @@
 /** Runs the work for each key in order. Work for different keys runs concurrently. */
-export interface Turns {
+export interface KeyedMutex {
   /** Settles as the work does. Later work runs even after a failure. */
   run<T>(id: string, work: () => Promise<T>): Promise<T>;
   /** Keys with unfinished work. */
   readonly busy: ReadonlyMap<string, unknown>;
 }
 
-export function createTurns(): Turns {
+export function createKeyedMutex(): KeyedMutex {
   const last = new Map<string, Promise<void>>();
 
   return {

@@ -14,8 +14,8 @@ import {
 } from './deadLetter.ts';
 import { type DeadLetterLimits, excessOf } from './excess.ts';
 import { createFormerOwners } from './formerOwners.ts';
-import { createTurns } from './keyedQueue.ts';
-import type { Entry, Place } from './place.ts';
+import { createKeyedMutex } from './keyedMutex.ts';
+import type { LetterInfo, LetterStorage } from './letterStorage.ts';
 
 /** The dead-letter store (G4). */
 export interface DeadLetters {
@@ -41,7 +41,7 @@ export interface DeadLetters {
 
 export interface DeadLetterOptions {
   /** Opened at the first use. */
-  readonly open: () => Promise<Place>;
+  readonly open: () => Promise<LetterStorage>;
   readonly limits: DeadLetterLimits;
   readonly log: Pick<LogLines, 'warn'>;
   readonly now: () => number;
@@ -62,7 +62,7 @@ const lookAgainMs = 60_000;
 export function createDeadLetters({ open, limits, log, now }: DeadLetterOptions): DeadLetters {
   const formerOwners = createFormerOwners();
   /** Orders the calls for each id, so that a deletion does not remove a dead letter that was written after it. */
-  const turns = createTurns();
+  const turns = createKeyedMutex();
   /** Ids of the dead letters in the store, as of the last listing and of what has changed here since. */
   let known = new Set<string>();
   /** Ids that have changed during the listing. */
@@ -70,14 +70,14 @@ export function createDeadLetters({ open, limits, log, now }: DeadLetterOptions)
   let looking: Promise<void> | undefined;
   /** Parking waits for it. */
   let room: Promise<void> = Promise.resolve();
-  let place: Promise<Place> | undefined;
+  let place: Promise<LetterStorage> | undefined;
   /** When the last listing began, and the one that `known` is from; as `performance.now()`. */
   let lookedAt = Number.NEGATIVE_INFINITY;
   let knownSince = Number.NEGATIVE_INFINITY;
   /** Parked since the last listing. */
   let parked = { letters: 0, bytes: 0 };
 
-  function opened(): Promise<Place> {
+  function opened(): Promise<LetterStorage> {
     place ??= open().catch((error) => {
       place = undefined;
       throw error;
@@ -85,7 +85,7 @@ export function createDeadLetters({ open, limits, log, now }: DeadLetterOptions)
     return place;
   }
 
-  function inTurn<T>(id: string, work: (place: Place) => Promise<T>): Promise<T> {
+  function inTurn<T>(id: string, work: (place: LetterStorage) => Promise<T>): Promise<T> {
     changing?.add(id);
     return turns.run(id, async () => work(await opened()));
   }
@@ -116,7 +116,7 @@ export function createDeadLetters({ open, limits, log, now }: DeadLetterOptions)
     const ours = new Set(turns.busy.keys());
     changing = ours;
     try {
-      const found: Entry[] = [];
+      const found: LetterInfo[] = [];
       for await (const entry of (await opened()).entries()) if (isOurs(entry)) found.push(entry);
       const others = found.filter(({ id }) => !ours.has(id));
       known = new Set([...[...ours].filter((id) => known.has(id)), ...others.map(({ id }) => id)]);
@@ -199,7 +199,7 @@ export function createDeadLetters({ open, limits, log, now }: DeadLetterOptions)
 }
 
 /** What is longer is not counted: it must not drive dead letters out. */
-const isOurs = ({ id, bytes }: Entry): boolean => isLetterId(id) && bytes <= mostLetterBytes;
+const isOurs = ({ id, bytes }: LetterInfo): boolean => isLetterId(id) && bytes <= mostLetterBytes;
 
 function unreadableIfForeign(error: Error): never {
   throw error instanceof ForeignFile ? new UnreadableDeadLetter(error.message) : error;

@@ -1,8 +1,8 @@
-import type { AskStore } from '../../storage/askStore.ts';
-import type { Store } from './store.ts';
+import type { InstrumentedCall } from '../../storage/instrumentedCall.ts';
+import type { CheckpointStore } from './checkpointStore.ts';
 
 /** Each verb of the store asks it as others are asked: recorded, with failures that say what to do. */
-export const askedStore = (store: Store, ask: AskStore): Store => ({
+export const instrumentedStore = (store: CheckpointStore, ask: InstrumentedCall): CheckpointStore => ({
   ownerships: () => ask('list', store.ownerships),
   change: (seen, next) => ask('write', () => store.change(seen, next)),
   progress: (partition) => ask('read', () => store.progress(partition)),
