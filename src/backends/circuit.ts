@@ -145,8 +145,8 @@ export function createCircuit(options: CircuitOptions): Circuit {
 }
 
 /**
- * Counts failures in a row. There are enough when their number is reached and they come from at least two devices: one
- * message alone can cause them.
+ * Counts failures in a row. They are enough when they reach the number and come from at least two devices: a single message
+ * can cause failures.
  */
 function createFailureCount(enough: number) {
   let count = 0;

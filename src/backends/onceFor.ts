@@ -11,9 +11,9 @@ import { isPassing } from './retryPolicy.ts';
 import { staticToken, type TokenSource } from './token.ts';
 import { TransportFailure } from './transport.ts';
 
-/** The request of a caller, who may be anybody. */
+/** The request of a caller that is not authorized yet. */
 export interface CallerContext {
-  /** The backend accepted the token lately: the call waits for a connection before others (M14). */
+  /** The backend has recently accepted the token: the call waits for a connection before others (M14). */
   readonly isKnown: boolean;
   readonly correlationId: string;
   /** The call is recorded in it, and belongs to its trace. */

@@ -35,7 +35,7 @@ export function createSending(options: SendingOptions): (call: Call) => Send {
   const tooLarge = (operation: string) =>
     new Rejection('response_too_large', `${name}: ${operation} was answered with over ${maxAnswerBytes} bytes`);
 
-  /** Undefined when there is none: that says nothing about the backend. */
+  /** Undefined when there is no token: that says nothing about the backend. */
   async function tokenOf(coming: Promise<string>, step: Step, deadline: Deadline): Promise<string | undefined> {
     step.waitsFor = 'token';
     try {

@@ -171,7 +171,7 @@ export function createDeadLetters({ open, limits, log, now }: DeadLetterOptions)
         throw new Error(`a dead letter of ${bytes} bytes exceeds DEAD_LETTERS_MAX_BYTES`);
       }
       await room;
-      known.add(id); // also if it fails: it may have been written all the same
+      known.add(id); // also if it fails: it may have been written nevertheless
       await inTurn(id, (at) => at.write(id, text));
       count(bytes);
     },

@@ -1,10 +1,10 @@
 import type { InstrumentedCall } from '../storage/instrumentedCall.ts';
 import type { LetterInfo, LetterStorage } from './letterStorage.ts';
 
-/** Each verb of the place asks it as other stores are asked: recorded, with failures that say what to do. */
+/** A storage whose calls are recorded, with failures that say what to do. */
 export const instrumentedStorage = (place: LetterStorage, ask: InstrumentedCall): LetterStorage => ({
   async *entries(folder) {
-    // As one: in between, the caller works on what it has.
+    // Recorded as one call: between pages, the caller works on the entries that it has.
     yield* await ask('list', () => allOf(place.entries(folder)));
   },
   read: (id, mostBytes) => ask('read', () => place.read(id, mostBytes)),

@@ -9,7 +9,7 @@ interface ArrivalsOptions {
   readonly hub: string;
   readonly meter: Meter;
   readonly log: Log;
-  /** Who follows which devices; nobody when omitted. */
+  /** The followers of devices; none when omitted. */
   readonly taps?: Taps;
 }
 

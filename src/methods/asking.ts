@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 
 /** Which callers ask for invocations of a device, as far as the share of a caller depends on it (M14). */
 export interface Asking {
-  /** Notes that the caller asks. @returns whether another one has asked lately */
+  /** Records that the caller asks. @returns whether another caller has asked recently */
   ask(device: string, caller: string): boolean;
 }
 
@@ -12,7 +12,7 @@ interface Ask {
   readonly at: number;
 }
 
-/** Of a device: the latest of all, and the latest of somebody else than that. */
+/** Of a device: the latest request, and the latest of any other caller. */
 interface Asks {
   readonly latest: Ask;
   readonly other: Ask | undefined;
@@ -21,7 +21,7 @@ interface Asks {
 /** Long enough for a caller that was refused and asks again after `Retry-After`. */
 const latelyMs = 10_000;
 
-/** About 300 bytes each; of a device that is forgotten, nobody has asked lately. */
+/** About 300 bytes each. A device that is forgotten counts as not asked for. */
 const mostDevices = 10_000;
 
 export function createAsking(): Asking {

@@ -2,7 +2,7 @@ import type { FileStorage } from '../hub/methods/fileStorage.ts';
 import type { StoreRecords } from '../observing/storeRecords.ts';
 import { type StorePlace, storeFailureOf } from '../storage/storeFailure.ts';
 
-/** Each look-up is recorded, as what is asked of other stores is. */
+/** A file storage whose calls are recorded. */
 export const recordedFiles = (files: FileStorage, place: StorePlace, records: StoreRecords): FileStorage => ({
   maxBytes: files.maxBytes,
   async sign(name, seconds, signal) {

@@ -67,7 +67,7 @@ interface Authorized {
 interface CallersToken {
   readonly token: string;
   readonly hash: string;
-  /** The information model accepted it lately. */
+  /** The information model has recently accepted it. */
   readonly isKnown: boolean;
 }
 

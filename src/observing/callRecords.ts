@@ -15,7 +15,7 @@ import { createRecentRequests, type Recent } from './recentRequests.ts';
 /** Records the calls to one backend: metrics, a span and a step each, and what followers are told of each attempt. */
 export interface Calls {
   begin(course: Course, request: Request): CallCourse;
-  /** How they went lately, for operators; without probes. */
+  /** How requests went in the last minutes, for operators; without probes. */
   recent(): Recent;
   /** @param beganAt as `performance.now()` */
   probed(end: AttemptEnd, beganAt: number): void;

@@ -14,7 +14,7 @@ export interface Course {
   readonly span: Span | undefined;
   /** What the calls took so far; each adds to it. */
   readonly times: CallTimes;
-  /** Undefined while nobody follows the device, and while an invocation's device is not known. */
+  /** Undefined while the device has no follower, and while an invocation's device is not known. */
   readonly tell: Publish | undefined;
 }
 

@@ -20,7 +20,7 @@ import {
   toldAtEnd,
 } from './invocationFields.ts';
 
-/** Records invocations at the front door: one log line each, metrics, spans, and what those who follow the device are told. */
+/** Records invocations at the front door: one log line each, metrics, spans, and the events of the tap. */
 export interface Invocations {
   /** @param traceparent of the caller */
   begin(fields: RequestFields, traceparent?: string | readonly string[]): InvocationCourse;
@@ -64,7 +64,7 @@ interface InvocationsOptions {
   readonly hubHost: string;
   /** Undefined: no spans are recorded. */
   readonly traces?: Traces | undefined;
-  /** Who follows which devices; nobody when omitted. */
+  /** The followers of devices; none when omitted. */
   readonly taps?: Taps | undefined;
 }
 

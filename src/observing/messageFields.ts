@@ -86,7 +86,7 @@ export function lineOf(ended: EndedMessage): object {
   };
 }
 
-/** Whether somebody should look at the line. */
+/** Whether an operator should look at the line. */
 export const isAlarming = ({ failure, dropped }: EndedMessage): boolean =>
   dropped.length > 0 || failure?.code === 'internal_platform_error';
 

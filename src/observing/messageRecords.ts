@@ -24,7 +24,7 @@ import {
 } from './messageFields.ts';
 import { beginReply, type ReplyCourse } from './replyCourse.ts';
 
-/** Records messages: one log line each, their metrics, a span, and what those who follow the device are told. */
+/** Records messages: one log line each, their metrics, a span, and the events of the tap. */
 export interface MessageRecords {
   /**
    * @param name in the catalogue, never a text of the device; undefined for a message that is not there (D97)
@@ -54,7 +54,7 @@ export interface MessageRecordsOptions {
   readonly meter: Meter;
   /** Undefined: no spans are recorded. */
   readonly traces?: Traces | undefined;
-  /** Who follows which devices; nobody when omitted. */
+  /** The followers of devices; none when omitted. */
   readonly taps?: Taps | undefined;
 }
 

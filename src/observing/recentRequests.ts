@@ -1,10 +1,10 @@
-/** How requests to a backend went lately, for operators. */
+/** How requests to a backend went in the last minutes, for operators. */
 export interface Recent {
   /** Requests of the last five minutes, the latest thousand at most. */
   readonly count: number;
-  /** Half of them took so long at most; null when there were none. */
+  /** The median of their durations; null when there were none. */
   readonly p50Ms: number | null;
-  /** 19 of 20 took so long at most; null when there were none. */
+  /** The 95th percentile of their durations; null when there were none. */
   readonly p95Ms: number | null;
   /** Age of the oldest request that is under way; 0 when none is. */
   readonly oldestMs: number;

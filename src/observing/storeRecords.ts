@@ -1,7 +1,7 @@
 import type { Meter } from '../metrics/meter.ts';
 import { type StoreFault, type StoreKey, type StoreOperation, stores } from '../protocol/storeCalls.ts';
 
-/** Records what is asked of the stores of a program. */
+/** Records the calls to the stores of a program. */
 export interface StoreRecords {
   /** @returns called with the fault, if any, when the store has answered */
   begin(store: StoreKey, operation: StoreOperation): (fault?: StoreFault) => void;

@@ -18,7 +18,7 @@ type Waiting = Readonly<Step>;
 
 /**
  * The steps that do not end within a drain, as far as the service knows, and what each waits for. Other steps may take
- * longer, too: nobody knows how long a backend will take to answer.
+ * longer, too: how long a backend takes to answer is not known.
  */
 export function heldSteps(steps: readonly Waiting[], conditions: DrainConditions): ReadonlyMap<Waiting, string> {
   const held = new Map<Waiting, string>();

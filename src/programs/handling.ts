@@ -37,11 +37,11 @@ export interface HandlingOptions {
   /** For the log while something is wrong: how much waits. */
   readonly amounts?: () => object;
   readonly meter?: Meter;
-  /** What is asked of stores is recorded there. */
+  /** The records of calls to stores. */
   readonly stores?: StoreRecords;
   /** Closed with the rest. */
   readonly traces?: Traces | undefined;
-  /** Who follows which devices; nobody when omitted. */
+  /** The followers of devices; none when omitted. */
   readonly taps?: Taps;
   /** Called before each step with an effect outside the process; it may end the handling of messages. */
   readonly beforeEffect?: () => void;

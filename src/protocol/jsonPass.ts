@@ -223,7 +223,7 @@ const isObject = new Uint8Array(129);
 
 /**
  * Passes a value, and everything in it. This loop reads most of the bytes of a device's body, so that it knows nothing of
- * the members that somebody looks for.
+ * wanted members.
  * @param outer the number of arrays and objects around the value
  * @throws MalformedJson
  */

@@ -33,7 +33,7 @@ export function scan(bytes: Buffer, start: number, end: number, keys: Keys, limi
 
 /**
  * The same in slices.
- * @returns passes about so many bytes more; undefined until the text has been passed
+ * @returns passes about the given number of bytes more; undefined until the text has been passed
  */
 export function scanInSlices(bytes: Buffer, end: number, sought: Sought): (slice: number) => Scanned | undefined {
   const pass = beginPass(pastBlanks(bytes, 0));

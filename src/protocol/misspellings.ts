@@ -11,7 +11,7 @@ const questionMark = 0x3f;
 /**
  * A misspelt property name because of which a message, or one of its properties, is ignored; as a text for the developer of
  * the device. Reads every name but only two values, because most messages are telemetry.
- * @param isOurs whether the message is nevertheless one of ours
+ * @param isOurs whether the message is for this service in spite of it
  */
 export function misspellingIn({ properties = {} }: HubEvent, isOurs: boolean): string | undefined {
   for (const name of Object.keys(properties)) {

@@ -3,8 +3,8 @@ import type { StoreKey, StoreOperation } from '../protocol/storeCalls.ts';
 import { type StorePlace, storeFailureOf } from './storeFailure.ts';
 
 /**
- * Asks one store: each verb is recorded.
- * @throws StoreFailure, or what says nothing about the store, as it is
+ * Makes one call to a store, and records it.
+ * @throws StoreFailure, or the error itself when it says nothing about the store
  */
 export type InstrumentedCall = <T>(operation: StoreOperation, work: () => Promise<T>) => Promise<T>;
 

@@ -11,7 +11,7 @@ const deepest = 4;
 /** @param token of the call, which is a secret, too */
 type TapLine = (event: object, bodies?: Bodies, token?: string) => string;
 
-/** Shorter ones would hide much that is none. */
+/** Shorter ones would hide much that is no secret. */
 const isTelling = (secret: string): boolean => secret.length >= 4;
 
 /**

@@ -31,8 +31,8 @@ export interface TapEvent extends Readonly<Record<string, unknown>> {
 }
 
 /**
- * Reports a stage of one message or invocation to everybody who follows its device. `bodies` are kept from those who did
- * not ask for them.
+ * Publishes a stage of one message or invocation to the followers of its device. Only followers that asked for `bodies` get
+ * them.
  * @param token of the call: a backend may repeat it in its answer
  */
 export type Publish = (stage: Stage, fields: object, bodies?: Bodies, token?: string) => void;
@@ -40,23 +40,23 @@ export type Publish = (stage: Stage, fields: object, bodies?: Bodies, token?: st
 /** Texts or bytes, as they were received or sent. */
 export type Bodies = Readonly<Record<string, string | Uint8Array | undefined>>;
 
-/** One who follows a device. */
+/** A follower of a device. */
 export interface Follower {
   readonly device: string;
   follow(event: TapEvent, bodies: Bodies | undefined, token: string | undefined): void;
 }
 
-/** Who follows which devices. */
+/** The followers of devices. */
 export interface Taps {
-  /** Undefined while nobody follows the device, which costs next to nothing. */
+  /** Undefined while the device has no follower, which costs next to nothing. */
   of(device: string, place: MessageRef): Publish | undefined;
-  /** The same for what concerns the devices of a whole partition, to everybody who follows any: whose it is, nobody knows. */
+  /** The same for an event of a whole partition, whose device is not known: all followers get it. */
   all(place: MessageRef): Publish | undefined;
   /** @returns undefined when too many follow already; else a function that ends it */
   open(follower: Follower): (() => void) | undefined;
 }
 
-/** Each follower costs the followed device time. */
+/** Each follower slows its device down. */
 const most = 4;
 
 export function createTaps(): Taps {

@@ -39,7 +39,7 @@ export interface Traces {
   close(): Promise<void>;
 }
 
-/** A span that is not recorded, and whose children are not: requests tell it to the backends. */
+/** A span that is not recorded, nor its children: requests pass that on to the backends. */
 export function unrecorded(traceId: string): Span {
   const span: Span = {
     traceparent: newTraceparent(traceId, undefined, false),

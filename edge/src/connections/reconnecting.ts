@@ -25,7 +25,7 @@ export interface Reconnecting<C extends Connection> {
 export interface Backoff {
   readonly initialMs: number;
   readonly maxMs: number;
-  /** A connection that was open for so long resets the pauses. */
+  /** A connection that was open for this time resets the pauses. */
   readonly stableAfterMs: number;
 }
 

@@ -11,7 +11,7 @@ import type { Pace } from './pace.ts';
  * (D192).
  */
 export interface Budget {
-  /** Where a message is charged that reserves so many bytes. */
+  /** The line that a message with a reservation of this size is charged to. */
   of(bytes: number): Charge;
   inFlight(): ReturnType<Line['inFlight']>;
   /** The line of all messages, and before it that of large ones. */

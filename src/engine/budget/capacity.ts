@@ -1,4 +1,4 @@
-/** Bounds messages and bytes. Callers do not wait for room, but use another place when there is none. */
+/** Bounds messages and bytes. Callers do not wait for room: without room they store the message elsewhere. */
 export interface Room {
   /** Returns whether there was room. One message always fits into an empty room. */
   take(bytes: number): boolean;

@@ -3,12 +3,12 @@ import type { Pace } from './pace.ts';
 /** Where messages are charged: a fair semaphore over messages and bytes, with one line of those that wait. */
 export interface Charge {
   /**
-   * Waits until there is room; undefined when there is room at once. One message always fits where there is none.
+   * Waits until there is room; undefined when there is room at once. One message always fits while no other is in flight.
    * @param signal ends the waiting
    * @returns false, and nothing is charged, when `signal` was aborted first
    */
   take(bytes: number, signal?: AbortSignal): Promise<boolean> | undefined;
-  /** Whether a message of so many bytes would be taken at once. */
+  /** Whether a message of this size would be taken at once. */
   hasRoom(bytes: number): boolean;
   /** Releases the part of a reservation that is not needed (R6). */
   shrink(bytes: number): void;
@@ -25,7 +25,7 @@ export interface LineLimits {
   readonly maxBytes: number;
 }
 
-/** A place in the line, for a message of so many bytes. */
+/** A place in the line, for a message of this size. */
 interface Turn {
   readonly bytes: number;
   readonly signal: AbortSignal | undefined;

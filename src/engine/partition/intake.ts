@@ -25,7 +25,7 @@ interface IntakeOptions<A> {
   readonly draining: AbortSignal;
   costOf(event: HubEvent): number;
   requirementOf?(arrival: A): Requirement | undefined;
-  /** Undefined while nobody follows the device. */
+  /** Undefined while the device has no follower. */
   tellOf?(arrival: A): Publish | undefined;
   /** Suspects go to their lanes and wait there for their turn. */
   readonly quarantine?: Pick<Quarantine, 'isSuspect'> | undefined;
@@ -147,7 +147,7 @@ export function createIntake<A extends Arriving>(options: IntakeOptions<A>): Int
   };
 }
 
-/** For those who follow the device. */
+/** For the followers of the device. */
 const readFields = ({ body, properties = {}, enqueuedTimeUtc }: HubEvent, readAt: number) => ({
   hubWaitMs: Math.max(0, timeOfDay(readAt) - enqueuedTimeUtc.getTime()),
   bytes: body instanceof Uint8Array ? body.byteLength : undefined,

@@ -28,7 +28,7 @@ export interface PartitionOptions<A extends Arriving> extends Omit<CheckpointOpt
   arrivalOf(event: HubEvent, redelivered: boolean): A | undefined;
   /** Bytes to reserve for a message before its handling begins (R6). */
   costOf(event: HubEvent): number;
-  /** Undefined while nobody follows the device; nobody does when omitted. */
+  /** Undefined while the device has no follower; it has none when omitted. */
   tellOf?(arrival: A): Publish | undefined;
   /** What a message requires to begin (B5); nothing when omitted. */
   requirementOf?(arrival: A): Requirement | undefined;

@@ -27,7 +27,7 @@ export interface MessageContext {
   /** It waits for a backend that is down: moves its charge from the budget to `answering`, if it fits (D28). */
   waiting(): void;
   /**
-   * Only replies of so many bytes are left: moves the charge from the budget to `answering`, if it fits (D28).
+   * Only replies of this size are left: moves the charge from the budget to `answering`, if it fits (D28).
    */
   answering(bytes: number): void;
   /** Its handling begins: `course` is what it does from now on. */
@@ -114,7 +114,7 @@ export function createWork<A extends { readonly event: HubEvent }>(options: Work
       const charge = budget.of(cost);
       const giveBack = () => (isAside ? budget.answering : charge).give(held);
 
-      /** Moves the charge to `answering`, with so many bytes more; leaves it as it is when there is no room. */
+      /** Moves the charge to `answering` and adds `more` bytes; leaves it unchanged when there is no room. */
       function moveAside(more: number) {
         if (isAside) budget.answering.give(held);
         if (budget.answering.take(held + more)) {

@@ -3,7 +3,7 @@ import type { CrashRecord } from '../quarantine/crashRecord.ts';
 import type { Progress, Tracked } from './tracked.ts';
 
 export interface CheckpointLimits {
-  /** A checkpoint is due after so many messages (more while the map is long), or after so many milliseconds. */
+  /** A checkpoint is due after this number of messages (more while the map is long), or after this time. */
   readonly everyMessages: number;
   readonly everyMs: number;
 }
@@ -23,7 +23,7 @@ export interface CheckpointOptions {
 export interface CheckpointState {
   /** Of the last one that was written, at first of the one at the start of the session. */
   readonly sequenceNumber: number | undefined;
-  /** How long something has been done that no checkpoint contains; 0 when there is nothing such. */
+  /** Age of the oldest change that no checkpoint contains; 0 when there is none. */
   readonly ageSeconds: number;
   /** Writes that have failed since the session began. */
   readonly failures: number;

@@ -14,7 +14,7 @@ export interface Quarantine {
   isSuspect(deviceId: string, sequenceNumber: number): boolean;
   /** Resolves with true when it is the suspect's turn, with false when the partition drains. */
   turnOf(suspect: Suspect): Promise<boolean>;
-  /** The message does not begin after all, and waits again. */
+  /** The message does not begin now, and waits again. */
   putBack(deviceId: string, sequenceNumber: number): void;
   /**
    * A message has ended.

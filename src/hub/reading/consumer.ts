@@ -38,7 +38,7 @@ export interface Consumer {
   partitions(): readonly PartitionState[];
   /** The partitions that are not read here, and who owns them, as of the last round; for operators. */
   elsewhere(): readonly Ownership[];
-  /** The partitions that nobody reads, and how far they are behind; for operators. */
+  /** The partitions that no instance reads, and how far they are behind; for operators. */
   unowned(): readonly UnownedState[];
   /**
    * The devices with messages that are read and not handled to their end.
@@ -46,8 +46,8 @@ export interface Consumer {
    */
   devices(device: string | undefined): readonly (DeviceWork & { readonly partition: string })[];
   /**
-   * This process has not run for so many milliseconds, and other instances may own its partitions by now. Nothing more is
-   * begun, called or sent; the next round reads what still is ours again, from the checkpoints (D179).
+   * This process has not run for this time, and other instances may own its partitions by now. Nothing more is
+   * begun, called or sent; the next round reads the partitions that this instance still owns again, from the checkpoints (D179).
    */
   stoodStill(ms: number): void;
   /** Drains all partitions, writes their checkpoints and releases them (G3). */

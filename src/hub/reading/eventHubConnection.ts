@@ -21,7 +21,7 @@ export interface EventHubConnection {
 export interface EventHubConnectionOptions {
   readonly connectionString: string;
   readonly consumerGroup: string;
-  /** A subscription that reports nothing for so long is replaced; an idle one reports every `maxWaitSeconds`. */
+  /** A subscription that reports nothing for this time is replaced; an idle one reports every `maxWaitSeconds`. */
   readonly silentMs: number;
   readonly log: Log;
   /** Of the whole service. */

@@ -16,7 +16,7 @@ interface GapReportsOptions {
   readonly oldestOf: () => Promise<number>;
   readonly troubles: Pick<Troubles, 'met'>;
   readonly meter: Pick<Meter, 'counter'>;
-  /** Nobody follows a device when omitted. */
+  /** No device is followed when omitted. */
   readonly taps?: Pick<Taps, 'all'> | undefined;
 }
 

@@ -53,7 +53,7 @@ export function createNewestEvents(options: NewestEventsOptions): NewestEvents {
     }
   }
 
-  /** After a failure at the next look, so that the end of an outage shows soon. */
+  /** After a failure it asks again in the next round, so that the end of an outage shows soon. */
   const isDue = ({ isOpen, hasFailed, at }: Asked) => !isOpen && (hasFailed || performance.now() - at >= everyMs);
 
   const unasked = (): Asked => ({

@@ -41,7 +41,7 @@ export interface OpeningOptions<A extends Arriving>
   /** The longest that one answer of the hub or the store may take. */
   readonly answerMs: number;
   readonly meter?: Meter;
-  /** Who follows devices, of any partition; nobody when omitted. */
+  /** The followers of devices; none when omitted. */
   readonly taps?: Pick<Taps, 'all'>;
   /** For failures after which a partition goes on. */
   readonly allTroubles: Troubles;

@@ -29,7 +29,7 @@ export interface LastRound {
   /** Own partitions, with those that were to be claimed. */
   readonly owned: readonly string[];
   readonly isAllElsewhere: boolean;
-  /** Partitions that nobody reads. */
+  /** Partitions that no instance reads. */
   readonly unowned: readonly string[];
   /** Since when an owned partition has no session, and not because the hub refuses it, as `performance.now()`. */
   readonly unreadSince: number | undefined;
@@ -55,7 +55,7 @@ interface RoundsOptions extends RoundLimits {
   readonly log: Log;
   /**
    * Called at the beginning of each round.
-   * @param unowned partitions that nobody reads, as of the last round
+   * @param unowned partitions that no instance reads, as of the last round
    */
   watch(unowned: readonly string[]): void;
   /** A round has failed while nothing is read. */

@@ -7,7 +7,7 @@ export interface UnownedState extends Behind {
   readonly partition: string;
 }
 
-/** How far the partitions are behind that nobody reads: found from their checkpoints and the hub (D310). */
+/** How far the partitions that no instance reads are behind, from their checkpoints and the hub (D310). */
 export interface UnownedPartitions {
   /** Looks at each of these when that is due, and forgets all others. Never throws. */
   look(partitions: readonly string[]): void;

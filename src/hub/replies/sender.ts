@@ -40,7 +40,7 @@ interface SenderOptions {
   readonly sendQueue: SendQueue;
   /** How long one reply is sent again while the hub refuses it (C4). */
   readonly maxWaitMs: number;
-  /** How long the hub may take to settle one send: an attempt without an answer takes so much of `maxWaitMs`. */
+  /** How long the hub may take to settle one send: an attempt without an answer takes this part of `maxWaitMs`. */
   readonly answerWithinMs: number;
   readonly troubles: Troubles;
   readonly meter?: Meter;

@@ -45,7 +45,7 @@ const lifeMs = 40 * 60_000;
 /** Below the 2,048 for which the SDK's client has room, with a margin for sends in flight (SDK trap). */
 const longestSpan = 1_024;
 
-/** Sends wait so long for the first one to attach the link: concurrent ones would each attach a link (SDK trap). */
+/** Sends wait this long for the first one to attach the link: concurrent ones would each attach a link (SDK trap). */
 const linkWithinMs = 2_000;
 
 const noRetry = { shouldRetry: () => false, nextRetryTimeout: () => -1 };

@@ -1,7 +1,7 @@
 import type { Troubles } from '../../log/troubles.ts';
 import type { SendQueue } from './sendQueue.ts';
 
-/** Notices replies that nothing holds and that are not sent all the same: a defect that would otherwise be silent (D182). */
+/** Notices replies that nothing holds and that are still not sent: a defect that would otherwise be silent (D182). */
 export interface StuckWatch {
   /** For an operator; empty when nothing is stuck. */
   missing(): string[];

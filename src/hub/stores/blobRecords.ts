@@ -14,7 +14,7 @@ import { progressOf, UnreadableCheckpoint } from './storedProgress.ts';
  *
  * Times are by the storage's clock, in milliseconds since 1970. An ownership's renewal is the blob's last modification,
  * unless it has `renewedat`: then another instance has changed it since. No time is later than
- * that modification: from a time of the future on, nobody could take the partition over.
+ * that modification: with a time in the future, no instance could take the partition over.
  */
 
 /** Identifies the records of one consumer group. The names are not case-sensitive at the hub. */

@@ -20,7 +20,7 @@ export interface CheckpointFile extends Contents {
   readonly keeper?: string | undefined;
 }
 
-/** Nobody owns a partition when a file is read: its only process has ended, and the epoch alone is needed. */
+/** A partition has no owner when a file is read: its only process has ended, and only the epoch is needed. */
 const ownership = z
   .object({
     partition: z.string(),

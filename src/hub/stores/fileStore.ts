@@ -14,7 +14,7 @@ import { writeWhole } from './writeWhole.ts';
  * owns the file; an older one writes nothing more, until the owner has renewed nothing for the expiry. A process claims
  * the file at the first use, not at the start: one that fails to start must not stop the one that runs.
  * @param place namespace, hub and consumer group; each has its own file
- * @param expiryMs an owner that has not renewed for so long has gone
+ * @param expiryMs an owner that has not renewed for this time has gone
  * @throws Error when the file exists and is not valid: to start without it would repeat every message
  */
 export function createFileStore(directory: string, place: string, expiryMs: number): CheckpointStore {

@@ -1,7 +1,7 @@
 import type { InstrumentedCall } from '../../storage/instrumentedCall.ts';
 import type { CheckpointStore } from './checkpointStore.ts';
 
-/** Each verb of the store asks it as others are asked: recorded, with failures that say what to do. */
+/** A store whose calls are recorded, with failures that say what to do. */
 export const instrumentedStore = (store: CheckpointStore, ask: InstrumentedCall): CheckpointStore => ({
   ownerships: () => ask('list', store.ownerships),
   change: (seen, next) => ask('write', () => store.change(seen, next)),

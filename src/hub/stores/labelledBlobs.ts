@@ -43,7 +43,7 @@ export interface LabelledBlobs {
 /** The storage sends whole seconds, and its answer takes time to arrive. */
 const clockNoiseMs = 1_500;
 
-/** Content that is longer than any of ours is cut. */
+/** Longer content is cut: the service writes none. */
 const maxContentBytes = 4 * 1024 * 1024;
 
 /** The label by which a writer recognises its own write after a lost answer. */

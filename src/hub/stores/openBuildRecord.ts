@@ -23,7 +23,7 @@ export function openBuildRecord(settings: StoreSettings, records = createStoreRe
   };
 }
 
-/** One instance has the folder, so nobody else changes it meanwhile. */
+/** Only one instance has the folder: no other process changes it meanwhile. */
 function inFile({ hub, data }: StoreSettings): LastingText {
   const { endpoint, name, consumerGroup } = hubPlaceOf(hub);
   const place = encodeURIComponent([endpoint, name, consumerGroup].join(' '));

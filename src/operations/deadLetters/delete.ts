@@ -12,9 +12,9 @@ interface Wanted {
 }
 
 /**
- * Deletes dead letters, which nobody can replay then, and prints a line for each.
+ * Deletes dead letters for good, and prints a line for each.
  * @returns exit code: 1 when one is not there or cannot be read
- * @throws Error when nothing says which: all of them are not deleted by a forgotten option
+ * @throws Error without a selection: a forgotten option must not delete all of them
  */
 export async function deleteLetters(
   store: Pick<DeadLetters, 'ids' | 'read' | 'remove'>,
