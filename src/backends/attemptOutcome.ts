@@ -7,7 +7,7 @@ import { TransportFailure } from './transport.ts';
 interface OutcomeRecorderOptions {
   readonly circuit: Circuit;
   readonly attemptTimeoutMs: number;
-  readonly access: Access;
+  readonly access: AccessRecorder;
 }
 
 /** @param timeoutMs the limit of this attempt */
@@ -51,10 +51,10 @@ export function recordOutcomeForCaller(
 }
 
 /** Receives each HTTP status of the backend. */
-export type Access = (status: number) => void;
+export type AccessRecorder = (status: number) => void;
 
 /** Logs an error while the backend refuses our token. */
-export function createAccess(name: string, troubles: Troubles): Access {
+export function createAccess(name: string, troubles: Troubles): AccessRecorder {
   let isRefused = false;
   const source = `${name}: access`;
   const fields = { backend: name };

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { Deadline } from './deadline.ts';
 
 /** The device, and how long it can wait for a look-up that another message has started. */
-interface Asker {
+interface CacheUser {
   readonly deviceId: string;
   readonly deadline: Deadline;
 }
@@ -14,7 +14,7 @@ export interface Cache<T> {
    * fails, each does its own. `undefined` is not cached.
    * @param ttlMs lifetime of the value; it may be Infinity
    */
-  get(asker: Asker, key: string, ttlMs: number, load: () => Promise<T | undefined>): Promise<T | undefined>;
+  get(asker: CacheUser, key: string, ttlMs: number, load: () => Promise<T | undefined>): Promise<T | undefined>;
   /** Drops all values of a device. Look-ups that are in progress are not cached. */
   forget(deviceId: string): void;
   /** Values and look-ups in progress. */

@@ -2,7 +2,7 @@ import type { AxiosAdapter } from 'axios';
 import type { LogLines } from '../log/log.ts';
 import type { Troubles } from '../log/troubles.ts';
 import { type Meter, noMeter } from '../metrics/meter.ts';
-import { createCalls } from '../observing/callRecords.ts';
+import { createCallRecords } from '../observing/callRecords.ts';
 import { backendNames } from '../protocol/backendCalls.ts';
 import { createAttempt } from './attempt.ts';
 import { createAccess, createOutcomeRecorder } from './attemptOutcome.ts';
@@ -78,7 +78,7 @@ export function createBackend(options: BackendOptions): Backend {
     createAttempt({ adapter: network, maxAnswerBytes, tokens, name });
   const attempt = attemptWith(tokens);
   const access = createAccess(name, troubles);
-  const calls = createCalls(backend, url, meter);
+  const calls = createCallRecords(backend, url, meter);
   const circuit = createCircuit({
     name,
     failures: settings.circuitFailures,

@@ -1,4 +1,4 @@
-import type { Calls } from '../observing/callRecords.ts';
+import type { CallRecords } from '../observing/callRecords.ts';
 import type { Course } from '../observing/course.ts';
 import type { Attempt, HttpResponse } from './attempt.ts';
 import { recordOutcomeForCaller } from './attemptOutcome.ts';
@@ -42,7 +42,7 @@ interface OnceForOptions {
   readonly name: string;
   readonly attemptTimeoutMs: number;
   readonly attemptWith: (tokens: Pick<TokenSource, 'renew'>) => Attempt;
-  readonly calls: Pick<Calls, 'begin'>;
+  readonly calls: Pick<CallRecords, 'begin'>;
   readonly bulkhead: Pick<Bulkhead, 'enterAsCaller' | 'leaveAsCaller'>;
   readonly circuit: Circuit;
 }

@@ -1,4 +1,4 @@
-import type { Calls } from '../observing/callRecords.ts';
+import type { CallRecords } from '../observing/callRecords.ts';
 import type { Step } from '../observing/course.ts';
 import { derivedId } from '../protocol/event.ts';
 import { Rejection } from '../protocol/rejection.ts';
@@ -22,7 +22,7 @@ interface SendingOptions {
   readonly tokens: Pick<TokenSource, 'token' | 'isOut'>;
   readonly attempt: Attempt;
   readonly recordOutcome: RecordOutcome;
-  readonly calls: Calls;
+  readonly calls: CallRecords;
   readonly bulkhead: Bulkhead;
   readonly retries: RetriesOptions;
   readonly results: CallResults;

@@ -116,7 +116,7 @@ export function clientCredentials(options: ClientCredentials): TokenSource {
 
   async function request(): Promise<string> {
     const { status, data } = await post();
-    if (status !== 200) throw new Refused(status);
+    if (status !== 200) throw new TokenRefused(status);
     const { access_token: token, expires_in: seconds } = answer.parse(JSON.parse(data.toString()));
     const now = performance.now();
     current = { token, expires: now + seconds * 1000 };
@@ -182,7 +182,7 @@ export function clientCredentials(options: ClientCredentials): TokenSource {
 }
 
 /** The endpoint has answered, but not with a token. */
-class Refused extends Error {
+class TokenRefused extends Error {
   readonly status: number;
 
   constructor(status: number) {
@@ -194,5 +194,5 @@ class Refused extends Error {
 /** For operators: as the failures of backends are told. */
 function failureOf(error: unknown): string {
   if (error instanceof TransportFailure) return error.fault;
-  return error instanceof Refused ? `HTTP ${error.status}` : 'unreadable answer';
+  return error instanceof TokenRefused ? `HTTP ${error.status}` : 'unreadable answer';
 }

@@ -1,7 +1,7 @@
 import { within } from '../concurrency/within.ts';
 import type { LogLines } from '../log/log.ts';
 import { ForeignFile } from '../storage/boundedReads.ts';
-import { toldOf } from '../storage/storeFailure.ts';
+import { storeFieldsOf } from '../storage/storeFailure.ts';
 import {
   type DeadLetter,
   folderOf,
@@ -105,7 +105,7 @@ export function createDeadLetters({ open, limits, log, now }: DeadLetterOptions)
     const [failed] = (await Promise.allSettled(removals)).filter((one) => one.status === 'rejected');
     if (failed === undefined) return;
     forget();
-    log.warn({ err: failed.reason, ...toldOf(failed.reason) }, 'dead letters cannot be deleted');
+    log.warn({ err: failed.reason, ...storeFieldsOf(failed.reason) }, 'dead letters cannot be deleted');
   }
 
   /** Lists the store, and deletes what is beyond the limits, but nothing that changes during the listing. */
@@ -139,7 +139,7 @@ export function createDeadLetters({ open, limits, log, now }: DeadLetterOptions)
 
   const lookUnasked = () =>
     look().catch((error) =>
-      log.warn({ err: error, ...toldOf(error) }, 'dead letters cannot be counted; their limits may not hold'),
+      log.warn({ err: error, ...storeFieldsOf(error) }, 'dead letters cannot be counted; their limits may not hold'),
     );
 
   /** Parking waits while the store is listed and cleared, but only for a limited time: a slow listing must not prevent it. */

@@ -2,7 +2,7 @@ import { within } from '../concurrency/within.ts';
 import type { LogLines } from '../log/log.ts';
 import type { Meter } from '../metrics/meter.ts';
 import type { Rejection } from '../protocol/rejection.ts';
-import { toldOf } from '../storage/storeFailure.ts';
+import { storeFieldsOf } from '../storage/storeFailure.ts';
 import { type DeadLetter, idOf } from './deadLetter.ts';
 import type { DeadLetters } from './deadLetterStore.ts';
 
@@ -43,7 +43,7 @@ export function createParking({ deadLetters, meter, log, now }: ParkingOptions):
         count('not_parked');
         const { sequenceNumber, offset } = event;
         const place = { partition: origin.partition, sequenceNumber, offset };
-        log.error({ err: error, ...toldOf(error), device: deviceId, ...place }, 'message could not be parked');
+        log.error({ err: error, ...storeFieldsOf(error), device: deviceId, ...place }, 'message could not be parked');
       }
     },
     async release(message) {
@@ -53,7 +53,7 @@ export function createParking({ deadLetters, meter, log, now }: ParkingOptions):
         const { deviceId, origin, event } = message;
         const place = { partition: origin.partition, sequenceNumber: event.sequenceNumber };
         log.warn(
-          { err: error, ...toldOf(error), device: deviceId, ...place },
+          { err: error, ...storeFieldsOf(error), device: deviceId, ...place },
           'message handled again, but its dead letter, if any, could not be removed',
         );
       }

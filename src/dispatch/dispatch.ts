@@ -17,7 +17,7 @@ import type { Json } from '../protocol/json.ts';
 import { textProperties } from '../protocol/properties.ts';
 import { Rejection } from '../protocol/rejection.ts';
 import { derivedTraceId, newTraceparent } from '../protocol/trace.ts';
-import { answer, type Handled } from './respond.ts';
+import { answer, type HandledRequest } from './respond.ts';
 import { unknownName } from './unknownName.ts';
 
 interface DispatchOptions extends MessageRecordsOptions, ParkingOptions {
@@ -30,7 +30,7 @@ interface DispatchOptions extends MessageRecordsOptions, ParkingOptions {
 }
 
 /** A message before its card. */
-interface Read {
+interface ReadEvent {
   readonly envelope: Envelope;
   readonly card: Card | undefined;
   readonly refusal: Rejection | undefined;
@@ -48,7 +48,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
   const letters = createParking(options);
   const readEnvelope = createEnvelopeReader(limits);
 
-  function read({ event, generation, deviceId, origin, attempts }: Arrival): Read {
+  function read({ event, generation, deviceId, origin, attempts }: Arrival): ReadEvent {
     const id = eventId(event, origin, deviceId);
     const properties = textProperties(event.properties ?? {});
     const { envelope, refusal } = readEnvelope(generation, properties, deviceId, id, attempts);
@@ -56,7 +56,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
   }
 
   async function handledToEnd(
-    message: Read,
+    message: ReadEvent,
     arrival: Arrival,
     context: MessageContext,
     course: MessageCourse,
@@ -84,11 +84,11 @@ export function createDispatch(options: DispatchOptions): Dispatch {
 
   /** Undefined when this instance no longer handles the message. */
   async function handle(
-    { envelope, card, refusal }: Read,
+    { envelope, card, refusal }: ReadEvent,
     { event, redelivered }: Arrival,
     { releaseBytes, waiting, ended }: MessageContext,
     course: MessageCourse,
-  ): Promise<Handled | undefined> {
+  ): Promise<HandledRequest | undefined> {
     let json: Json | undefined;
     let known: ReturnType<typeof knownMembers>;
     let reserved = bytesToReserve(event, limits.maxInflatedBytes);
@@ -169,7 +169,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
 }
 
 /** Estimated memory until the replies are sent: notifications hold whole models, acknowledgements repeat parts of the body. */
-const replyBytes = ({ outcome, json }: Handled): number =>
+const replyBytes = ({ outcome, json }: HandledRequest): number =>
   (outcome?.notifications ?? []).reduce((bytes, { body }) => bytes + body.length, 1_000 + (json?.place.end ?? 0));
 
 /** The backend clients throw `validation_error`; the code for the device depends on the generation (result codes). */

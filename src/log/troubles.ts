@@ -2,14 +2,14 @@ import { eventOf, type LogText } from './events.ts';
 import type { LogLines } from './log.ts';
 
 /** What the log says about a source of trouble. */
-export type Trouble = Told & (Line<'warn'> | Line<'error'>);
+export type Trouble = TroubleDetails & (TroubleLine<'warn'> | TroubleLine<'error'>);
 
-interface Line<L extends 'warn' | 'error'> {
+interface TroubleLine<L extends 'warn' | 'error'> {
   readonly level: L;
   readonly message: LogText<L>;
 }
 
-interface Told {
+interface TroubleDetails {
   readonly fields?: object;
   /**
    * For a state that lasts until `over`, such as an outage: the fields of the line that is written every minute, also in

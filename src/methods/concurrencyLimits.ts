@@ -1,4 +1,4 @@
-import { createAsking } from './asking.ts';
+import { createRecentCallers } from './recentCallers.ts';
 import { Failure } from './failure.ts';
 
 interface Limits {
@@ -37,7 +37,7 @@ export function createConcurrencyLimits({ inFlight, inFlightPerDevice, bodies }:
   const receiving = createCounts();
   const invocations = createCounts();
   const shares = createCounts();
-  const asking = createAsking();
+  const asking = createRecentCallers();
   const greatestShare = Math.max(1, inFlightPerDevice - 1);
 
   return {

@@ -12,7 +12,7 @@ import type { Log } from '../log/log.ts';
 import { createTroubles } from '../log/troubles.ts';
 import { openMetrics } from '../metrics/exposition.ts';
 import { namesIn } from '../metrics/metrics.ts';
-import { createInvocations } from '../observing/invocationRecords.ts';
+import { createInvocationRecords } from '../observing/invocationRecords.ts';
 import { createStoreRecords } from '../observing/storeRecords.ts';
 import { observeBackends } from '../operations/backendGauges.ts';
 import { thisBuild, versionOfBuild } from '../operations/build.ts';
@@ -94,7 +94,7 @@ export async function startFrontDoor(
     backends,
     invoke,
     concurrency: createConcurrencyLimits({ ...limits, bodies: mostBodies }),
-    invocations: createInvocations({
+    invocations: createInvocationRecords({
       hubHost: /(?:^|;)\s*HostName=([^;:]+)/.exec(settings.hub.serviceConnectionString)?.[1] ?? '',
       ...{ log, meter, traces, taps },
     }),

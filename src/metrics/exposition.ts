@@ -5,7 +5,7 @@ import { createTroubles } from '../log/troubles.ts';
 import { createMeter, type Meter, noMeter } from './meter.ts';
 import type { MetricName } from './metrics.ts';
 import { startPeriodicExport } from './periodicExport.ts';
-import type { Program } from './resource.ts';
+import type { ProgramResource } from './resource.ts';
 import { metricsWanted } from './standardVariables.ts';
 import { summaryOf } from './summary.ts';
 
@@ -20,7 +20,7 @@ export interface Metrics {
   close(): Promise<void>;
 }
 
-interface MetricsOptions extends Program {
+interface MetricsOptions extends ProgramResource {
   /** The metrics of the program; those of the service when omitted. */
   readonly names?: readonly MetricName[];
   /** For the standard variables of OpenTelemetry. */

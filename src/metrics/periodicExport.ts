@@ -1,7 +1,7 @@
 import { within } from '../concurrency/within.ts';
 import type { Troubles } from '../log/troubles.ts';
 import type { Report } from './producer.ts';
-import type { Program } from './resource.ts';
+import type { ProgramResource } from './resource.ts';
 import type { MetricsWanted } from './standardVariables.ts';
 
 /** The last export must not delay a stop. */
@@ -12,7 +12,7 @@ const message = 'metrics cannot be sent to the collector';
 
 /** Sends metrics to the collector, if the standard variables ask for that. Nothing waits for it, and its failures are logged (D98). */
 export function startPeriodicExport(
-  report: Report & Program,
+  report: Report & ProgramResource,
   wanted: MetricsWanted,
   troubles: Troubles,
 ): { close(): Promise<void> } {

@@ -3,20 +3,20 @@ import type { Meter } from '../metrics/meter.ts';
 import {
   type BackendKey,
   backendNames,
-  type Method,
+  type HttpMethod,
   type Operation,
   type TransportFault,
 } from '../protocol/backendCalls.ts';
 import { Rejection } from '../protocol/rejection.ts';
 import type { Attributes, SpanError } from '../tracing/span.ts';
 import { beginStep, type Course, type Step } from './course.ts';
-import { createRecentRequests, type Recent } from './recentRequests.ts';
+import { createRecentRequests, type RequestStatistics } from './recentRequests.ts';
 
 /** Records the calls to one backend: metrics, a span and a step each, and what followers are told of each attempt. */
-export interface Calls {
-  begin(course: Course, request: Request): CallCourse;
+export interface CallRecords {
+  begin(course: Course, request: HttpRequest): CallCourse;
   /** How requests went in the last minutes, for operators; without probes. */
-  recent(): Recent;
+  recent(): RequestStatistics;
   /** @param beganAt as `performance.now()` */
   probed(end: AttemptEnd, beganAt: number): void;
   /** The circuit has opened. */
@@ -36,16 +36,16 @@ export interface CallCourse {
   ended(): void;
 }
 
-interface Request {
+interface HttpRequest {
   readonly operation: Operation;
-  readonly method: Method;
+  readonly method: HttpMethod;
   readonly path: string;
   readonly body?: string;
   readonly expect?: readonly number[];
 }
 
 /** A response, or why there was none. */
-type RequestEnd = { readonly status: number } | { readonly fault: TransportFault };
+type RequestResult = { readonly status: number } | { readonly fault: TransportFault };
 type AttemptEnd =
   | { readonly status: number; readonly data: Buffer; readonly token: string }
   | { readonly fault: TransportFault };
@@ -57,7 +57,7 @@ export function createRequestRecords(backend: BackendKey, meter: Meter) {
   const countOutage = meter.counter('device_messaging.backend.outages');
 
   return {
-    measure(operation: Operation | 'probe', method: Method, end: RequestEnd, ms: number): void {
+    measure(operation: Operation | 'probe', method: HttpMethod, end: RequestResult, ms: number): void {
       if ('fault' in end) record(ms / 1000, backend, operation, method, '', end.fault);
       else record(ms / 1000, backend, operation, method, statusValue(end.status), '');
     },
@@ -67,7 +67,7 @@ export function createRequestRecords(backend: BackendKey, meter: Meter) {
 }
 
 /** @param url of the backend */
-export function createCalls(backend: BackendKey, url: string, meter: Meter): Calls {
+export function createCallRecords(backend: BackendKey, url: string, meter: Meter): CallRecords {
   const { measure, repeated, out } = createRequestRecords(backend, meter);
   const requests = createRecentRequests();
   const name = backendNames[backend];

@@ -16,12 +16,12 @@ import {
   reasonOf,
   route,
   spanErrorOf,
-  toldAtBegin,
-  toldAtEnd,
+  tapFieldsAtBegin,
+  tapFieldsAtEnd,
 } from './invocationFields.ts';
 
 /** Records invocations at the front door: one log line each, metrics, spans, and the events of the tap. */
-export interface Invocations {
+export interface InvocationRecords {
   /** @param traceparent of the caller */
   begin(fields: RequestFields, traceparent?: string | readonly string[]): InvocationCourse;
 }
@@ -37,7 +37,7 @@ export interface InvocationCourse extends Course {
   /** Waits for an answer as a step. */
   waitsFor<T>(what: string, of: string, answer: Promise<T>): Promise<T>;
   /** Calls the direct method. */
-  call<M extends Method, E extends MethodEnd>(method: M, invoke: (method: M) => Promise<E>): Promise<E>;
+  call<M extends MethodCall, E extends MethodEnd>(method: M, invoke: (method: M) => Promise<E>): Promise<E>;
   /**
    * Called once.
    * @param status of the response; undefined when the caller disconnected before it was sent
@@ -45,7 +45,7 @@ export interface InvocationCourse extends Course {
   ended(status: number | undefined, failure: InvocationFailure | undefined): void;
 }
 
-interface Method {
+interface MethodCall {
   readonly device: string;
   readonly module: string;
   readonly payload: object | null;
@@ -57,7 +57,7 @@ type MethodEnd =
   | { readonly kind: 'response'; readonly status: number; readonly payload: unknown }
   | { readonly kind: 'failure'; readonly failure: MethodFailure; readonly status?: number; readonly code?: number };
 
-interface InvocationsOptions {
+interface InvocationRecordsOptions {
   readonly log: Log;
   readonly meter: Meter;
   /** For spans. */
@@ -68,7 +68,7 @@ interface InvocationsOptions {
   readonly taps?: Taps | undefined;
 }
 
-export function createInvocations({ log, meter, hubHost, traces, taps }: InvocationsOptions): Invocations {
+export function createInvocationRecords({ log, meter, hubHost, traces, taps }: InvocationRecordsOptions): InvocationRecords {
   const record = meter.histogram('http.server.request.duration');
   const recordCall = meter.histogram('rpc.client.call.duration');
 
@@ -116,7 +116,7 @@ export function createInvocations({ log, meter, hubHost, traces, taps }: Invocat
         },
         routed(device, lookUpMs) {
           tell = taps?.of(device, { correlationId: fields.correlationId });
-          tell?.('invoked', toldAtBegin(fields, lookUpMs));
+          tell?.('invoked', tapFieldsAtBegin(fields, lookUpMs));
         },
         decoded({ timeout, input }) {
           tell?.('decoded', { timeout }, { body: input && JSON.stringify(input) });
@@ -154,7 +154,7 @@ export function createInvocations({ log, meter, hubHost, traces, taps }: Invocat
           else if (isHarmless(ended)) log.info(lineOf(ended), 'method not invoked');
           else log.warn(lineOf(ended), 'method not invoked, or its outcome is unknown');
           record(ended.ms / 1000, status === undefined ? '' : statusValue(status), reasonOf(ended) ?? '');
-          tell?.('handled', toldAtEnd(ended));
+          tell?.('handled', tapFieldsAtEnd(ended));
           span?.end(attributesAtEnd(ended), spanErrorOf(ended));
         },
       };

@@ -90,7 +90,7 @@ export function lineOf(ended: EndedMessage): object {
 export const isAlarming = ({ failure, dropped }: EndedMessage): boolean =>
   dropped.length > 0 || failure?.code === 'internal_platform_error';
 
-export const toldAtBegin = ({ arrival, envelope, traceId, waits }: BegunMessage): object => ({
+export const tapFieldsAtBegin = ({ arrival, envelope, traceId, waits }: BegunMessage): object => ({
   message: envelope.name,
   generation: arrival.generation,
   correlationId: envelope.correlationId,
@@ -101,7 +101,7 @@ export const toldAtBegin = ({ arrival, envelope, traceId, waits }: BegunMessage)
   parkedBefore: arrival.attempts ?? 0,
 });
 
-export const toldAtEnd = ({
+export const tapFieldsAtEnd = ({
   envelope,
   ms,
   repliesMs,

@@ -18,8 +18,8 @@ import {
   isAlarming,
   lineOf,
   spanErrorOf,
-  toldAtBegin,
-  toldAtEnd,
+  tapFieldsAtBegin,
+  tapFieldsAtEnd,
   waitsOf,
 } from './messageFields.ts';
 import { beginReply, type ReplyCourse } from './replyCourse.ts';
@@ -98,7 +98,7 @@ export function createMessageRecords({ log, meter, traces, taps }: MessageRecord
       const tell = taps?.of(deviceId, { partition: origin.partition, sequenceNumber: event.sequenceNumber });
       const begunAt = performance.now();
       const waits = waitsOf(event, readAt, begunAt);
-      tell?.('begun', toldAtBegin({ arrival, envelope, traceId, waits }));
+      tell?.('begun', tapFieldsAtBegin({ arrival, envelope, traceId, waits }));
       const times: CallTimes = {};
       const dropped: EndedMessage['dropped'][number][] = [];
       let sent = 0;
@@ -153,7 +153,7 @@ export function createMessageRecords({ log, meter, traces, taps }: MessageRecord
           };
           measure(name ?? other, ended);
           log[isAlarming(ended) ? 'warn' : 'info'](lineOf(ended), 'handled');
-          tell?.('handled', toldAtEnd(ended));
+          tell?.('handled', tapFieldsAtEnd(ended));
           span?.end(attributesAtEnd(ended), spanErrorOf(ended));
         },
         left() {

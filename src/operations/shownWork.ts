@@ -3,11 +3,11 @@ import type { DeviceWork } from '../engine/order/deviceWork.ts';
 import type { Step } from '../observing/course.ts';
 import { ageOf, secondsSince, shownTime } from './ages.ts';
 
-type Work = DeviceWork & { readonly partition: string };
+type WorkOfPartition = DeviceWork & { readonly partition: string };
 
 /** What a device waits for, in words and with the times since when. */
 export function shownWork(
-  { device, partition, messages, sequenceNumber, readAt, begunAt, needs, state, steps }: Work,
+  { device, partition, messages, sequenceNumber, readAt, begunAt, needs, state, steps }: WorkOfPartition,
   backends: ReturnType<Backends['states']>,
   notFetching: ReadonlySet<string>,
 ) {
@@ -27,7 +27,7 @@ export function shownWork(
   };
 }
 
-function waits(state: Work['state'], out: readonly string[], hasTokens: boolean): string {
+function waits(state: WorkOfPartition['state'], out: readonly string[], hasTokens: boolean): string {
   switch (state) {
     case 'in flight':
       return 'nothing: it is being handled';

@@ -14,7 +14,7 @@ import { createStoreRecords, type StoreRecords } from '../observing/storeRecords
 import type { Settings } from '../settings/config.ts';
 import { messageLimits, timing } from '../settings/groups/constants.ts';
 import { secretsOf } from '../settings/secrets.ts';
-import { toldOf } from '../storage/storeFailure.ts';
+import { storeFieldsOf } from '../storage/storeFailure.ts';
 import type { Taps } from '../tap/taps.ts';
 import type { Traces } from '../tracing/span.ts';
 
@@ -69,7 +69,7 @@ export function createHandling(settings: Settings, log: Log, options: HandlingOp
   const replySettings = { ...settings.replies, maxWaitSeconds: timing.replySeconds };
   const replies = createReplies(replySettings, newClient, log, troubles, meter);
   const tidying = setInterval(() => {
-    deadLetters.tidy().catch((error) => log.warn({ err: error, ...toldOf(error) }, 'dead letters cannot be tidied up'));
+    deadLetters.tidy().catch((error) => log.warn({ err: error, ...storeFieldsOf(error) }, 'dead letters cannot be tidied up'));
   }, tidyEveryMs).unref();
   const dispatch = createDispatch({
     ...{ backends, sender: replies.sender, meter, deadLetters, log, traces, taps, beforeEffect },

@@ -29,7 +29,7 @@ export type Operation = (typeof operations)[number];
 
 export const methods = ['GET', 'POST', 'PUT', 'DELETE'] as const;
 
-export type Method = (typeof methods)[number];
+export type HttpMethod = (typeof methods)[number];
 
 /** The reasons for which an attempt ends without a response, as texts for `details`. */
 export const transportFaults = [

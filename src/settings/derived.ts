@@ -25,13 +25,13 @@ export const placeOf = (
         containerSetting: `${name}_CONTAINER`,
       };
 
-interface Room {
+interface MessageLimits {
   readonly maxMessages: number;
   readonly maxBytes: number;
 }
 
 /** Limits of one partition: half, so that the others always have room. */
-export const partitionShare = ({ maxMessages, maxBytes }: Room): Room => ({
+export const partitionShare = ({ maxMessages, maxBytes }: MessageLimits): MessageLimits => ({
   maxMessages: Math.ceil(maxMessages / 2),
   maxBytes: Math.floor(maxBytes / 2),
 });

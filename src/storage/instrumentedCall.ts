@@ -1,6 +1,6 @@
 import type { StoreRecords } from '../observing/storeRecords.ts';
 import type { StoreKey, StoreOperation } from '../protocol/storeCalls.ts';
-import { type StorePlace, storeFailureOf } from './storeFailure.ts';
+import { type StoreLocation, storeFailureOf } from './storeFailure.ts';
 
 /**
  * Makes one call to a store, and records it.
@@ -9,7 +9,7 @@ import { type StorePlace, storeFailureOf } from './storeFailure.ts';
 export type InstrumentedCall = <T>(operation: StoreOperation, work: () => Promise<T>) => Promise<T>;
 
 export const createInstrumentedCall =
-  (store: StoreKey, place: StorePlace, records: StoreRecords): InstrumentedCall =>
+  (store: StoreKey, place: StoreLocation, records: StoreRecords): InstrumentedCall =>
   async (operation, work) => {
     const ended = records.begin(store, operation);
     try {

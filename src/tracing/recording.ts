@@ -13,7 +13,7 @@ import { within } from '../concurrency/within.ts';
 import type { Troubles } from '../log/troubles.ts';
 import { newTraceparent } from '../protocol/trace.ts';
 import { watchExport } from './exportWatch.ts';
-import { type Attributes, type Root, type Span, type Traces, unrecorded } from './span.ts';
+import { type Attributes, type RootSpan, type Span, type Traces, unrecorded } from './span.ts';
 
 interface RecordingOptions {
   /** Address for the spans. */
@@ -86,7 +86,7 @@ export function startRecording({ url, ratio, resource, troubles }: RecordingOpti
   }
 
   return {
-    begin({ name, kind, traceId, samplingKey, link, attributes }: Root) {
+    begin({ name, kind, traceId, samplingKey, link, attributes }: RootSpan) {
       const { decision } = sampler.shouldSample(ROOT_CONTEXT, samplingKey);
       if (decision !== SamplingDecision.RECORD_AND_SAMPLED) return unrecorded(traceId);
       nextTraceId = traceId;

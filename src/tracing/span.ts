@@ -21,7 +21,7 @@ export interface Span {
 }
 
 /** The first span of a message or an invocation. */
-export interface Root {
+export interface RootSpan {
   readonly name: string;
   readonly kind: 'consumer' | 'server';
   readonly traceId: string;
@@ -34,7 +34,7 @@ export interface Root {
 
 /** Where spans begin. Undefined in place of it: no spans are recorded. */
 export interface Traces {
-  begin(root: Root): Span;
+  begin(root: RootSpan): Span;
   /** Delivers what is recorded, within a short time. Never rejects. */
   close(): Promise<void>;
 }
@@ -68,7 +68,7 @@ export function beginTrace(
   traces: Traces | undefined,
   sent: string | undefined,
   id: string,
-  root: () => Pick<Root, 'name' | 'kind' | 'attributes'>,
+  root: () => Pick<RootSpan, 'name' | 'kind' | 'attributes'>,
 ): Trace {
   const link = traceContextOf(sent);
   const samplingKey = derivedTraceId(id);

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { createRateLimit } from '../../src/hub/replies/rateLimit.ts';
-import type { Refusal } from '../../src/hub/replies/sendFailure.ts';
+import type { SendRefusal } from '../../src/hub/replies/sendFailure.ts';
 
-const throttled: Refusal = { kind: 'later', reason: 'throttled' };
+const throttled: SendRefusal = { kind: 'later', reason: 'throttled' };
 
 /** A hub and a clock that stands still but when somebody waits. */
 function setUp(ceiling = Number.POSITIVE_INFINITY) {
@@ -132,7 +132,7 @@ describe('the pace of replies', () => {
     expect(pace.waitMs(0)).toBe(0);
   });
 
-  it.each<[what: string, refusal: Refusal | undefined, waitMs: number]>([
+  it.each<[what: string, refusal: SendRefusal | undefined, waitMs: number]>([
     ['not lifted by a connection that fails (D36)', { kind: 'connection', reason: 'hub_unavailable' }, 50_000],
     ['begun again by another refusal of everything', { kind: 'hub', reason: 'suspended' }, 60_000],
     ['lifted by a reply that is taken', undefined, 0],

@@ -163,7 +163,7 @@ export const deadLetterFaults: readonly Fault[] = [
     replace: 'if (handled !== null) return letter;',
     caughtBy: 'when the service has handled a newer one of it meanwhile',
   }),
-  ...inFile('src/hub/reading/opening.ts', ['test/hub/sessions.test.ts'], {
+  ...inFile('src/hub/reading/sessionOpener.ts', ['test/hub/sessions.test.ts'], {
     fault: 'does not tell that a session begins',
     find: '      options.sessionBegins?.(partition);\n',
     replace: '',

@@ -277,7 +277,7 @@ export const methodFaults: readonly Fault[] = [
     replace: 'rest.shift() ?? first.shift()',
     caughtBy: 'go to those who go first before the others',
   }),
-  ...inFile('src/methods/asking.ts', test('concurrencyLimits'), {
+  ...inFile('src/methods/recentCallers.ts', test('concurrencyLimits'), {
     fault: 'forgets the others when the caller asks again',
     find: 'known?.latest.caller === caller ? known.other : known?.latest',
     replace: 'known?.latest.caller === caller ? undefined : known?.latest',

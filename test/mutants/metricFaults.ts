@@ -81,7 +81,7 @@ export const metricFaults: readonly Fault[] = [
     replace: 'recordSend((now() - began) / 1000 + 5,',
     caughtBy: 'each attempt to send a reply is recorded',
   }),
-  ...inFile('src/hub/reading/opening.ts', reading, {
+  ...inFile('src/hub/reading/sessionOpener.ts', reading, {
     fault: 'does not count failed checkpoints',
     find: "countCheckpoint('failed');",
     replace: '',

@@ -3,7 +3,7 @@ import { createDeadLetters, type DeadLetters } from '../../src/deadLetters/deadL
 import { createDirectory } from '../../src/deadLetters/directory.ts';
 import type { DeadLetterLimits } from '../../src/deadLetters/excess.ts';
 import type { LetterStorage } from '../../src/deadLetters/letterStorage.ts';
-import { type Choice, chosenLetters, type Filed } from '../../src/operations/deadLetters/choice.ts';
+import { type Choice, chosenLetters, type StoredLetter } from '../../src/operations/deadLetters/choice.ts';
 import { hubEvent } from './events.ts';
 
 /** Room for a test. */
@@ -32,8 +32,8 @@ const everything: Choice = { device: undefined, since: undefined, code: undefine
 export async function allLetters(
   letters: Pick<DeadLetters, 'ids' | 'read'>,
   choice: Partial<Choice> = {},
-): Promise<Filed[]> {
-  const all: Filed[] = [];
+): Promise<StoredLetter[]> {
+  const all: StoredLetter[] = [];
   const found = chosenLetters(letters, { ...everything, ...choice }, (problem) => {
     throw problem;
   });

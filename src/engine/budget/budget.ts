@@ -1,4 +1,4 @@
-import { createRoom, type Room } from './capacity.ts';
+import { createCapacity, type Capacity } from './capacity.ts';
 import { type Charge, createLine, type Line, type LineLimits } from './line.ts';
 import type { Pace } from './pace.ts';
 
@@ -18,9 +18,9 @@ export interface Budget {
   readonly all: Line;
   readonly large: Line;
   /** For messages that wait in memory to begin. */
-  readonly waiting: Room;
+  readonly waiting: Capacity;
   /** For messages of which only replies are left to be sent. */
-  readonly answering: Room;
+  readonly answering: Capacity;
 }
 
 /** A small message reserves as many bytes at most: some KB of plain JSON. */
@@ -48,8 +48,8 @@ export function createBudget({ maxMessages, maxBytes }: LineLimits, overall?: Bu
     inFlight: all.inFlight,
     all,
     large,
-    waiting: createRoom(roomLimits, overall?.waiting),
-    answering: createRoom(roomLimits, overall?.answering),
+    waiting: createCapacity(roomLimits, overall?.waiting),
+    answering: createCapacity(roomLimits, overall?.answering),
   };
 }
 

@@ -26,7 +26,7 @@ export interface LineLimits {
 }
 
 /** A place in the line, for a message of this size. */
-interface Turn {
+interface WaitingCharge {
   readonly bytes: number;
   readonly signal: AbortSignal | undefined;
   readonly resolve: (isAdmitted: boolean | Promise<boolean>) => void;
@@ -39,7 +39,7 @@ interface Turn {
 export function createLine({ maxMessages, maxBytes }: LineLimits, overall?: Charge, pace?: Pace): Line {
   let messages = 0;
   let bytes = 0;
-  let queue: Turn[] = [];
+  let queue: WaitingCharge[] = [];
   /** One listener for each signal: one for each message in the line would cost more than the rest of its turn. */
   const watched = new WeakSet<AbortSignal>();
 
@@ -65,7 +65,7 @@ export function createLine({ maxMessages, maxBytes }: LineLimits, overall?: Char
     if (queue.length > 0 && messages >= mostNow()) pace?.reached(admitNext);
   }
 
-  const admit = ({ bytes, signal, resolve }: Turn) => resolve(enterBoth(bytes, signal) ?? true);
+  const admit = ({ bytes, signal, resolve }: WaitingCharge) => resolve(enterBoth(bytes, signal) ?? true);
 
   /** Undefined when there is room at once in the overall budget as well. */
   function enterBoth(more: number, signal: AbortSignal | undefined): Promise<boolean> | undefined {
@@ -81,7 +81,7 @@ export function createLine({ maxMessages, maxBytes }: LineLimits, overall?: Char
   }
 
   /** Returns false when `signal` was aborted before its turn. */
-  function turn(bytes: Turn['bytes'], signal: AbortSignal | undefined): Promise<boolean> {
+  function turn(bytes: WaitingCharge['bytes'], signal: AbortSignal | undefined): Promise<boolean> {
     if (signal?.aborted) return Promise.resolve(false);
     if (signal !== undefined) watch(signal);
     return new Promise((resolve) => {

@@ -21,11 +21,11 @@ export interface DeviceWork {
 }
 
 /** What a message does from its beginning on. */
-export type Doing = Pick<Course, 'begunAt' | 'open'>;
+export type MessageWork = Pick<Course, 'begunAt' | 'open'>;
 
 interface ObservedMessage extends Queued {
   readonly readAt: number;
-  readonly course?: Doing | undefined;
+  readonly course?: MessageWork | undefined;
 }
 
 /**
@@ -65,7 +65,7 @@ function workOf<M extends ObservedMessage>(
 export const isHeldUp = ({ course }: Pick<ObservedMessage, 'course'>): boolean =>
   course === undefined || (course.open.size > 0 && [...course.open].every(({ waitsFor }) => waitsFor === 'connection'));
 
-function stateOf(course: Doing | undefined, wait: Wait | undefined): DeviceWork['state'] {
+function stateOf(course: MessageWork | undefined, wait: Wait | undefined): DeviceWork['state'] {
   if (course !== undefined || wait === undefined) return 'in flight';
   if (wait === 'room') return 'waits for room';
   return wait === 'turn' ? 'waits for its turn' : 'waits for backends';

@@ -12,7 +12,7 @@ import type { Condition } from './condition.ts';
 import type { QueuedMessage } from './work.ts';
 
 /** An event to be handled, and its device. */
-export interface Arriving {
+export interface DeviceEvent {
   readonly event: HubEvent;
   readonly deviceId: string;
 }
@@ -41,7 +41,7 @@ const nothing: Requirement = { isMet: () => true, met: async () => true };
 type Intake<A> = (arrival: A, readAt: number) => Promise<void> | undefined;
 
 /** A message on its way in. */
-interface Incoming<A> {
+interface IncomingMessage<A> {
   readonly arrival: A;
   /** Its lane. */
   readonly deviceId: string;
@@ -57,14 +57,14 @@ interface Incoming<A> {
  * Accepts one message. A message that can begin waits for the budget: that is the back-pressure. One whose device is
  * busy or whose backend is down goes to the backlog and delays other messages only when that is full (D27).
  */
-export function createIntake<A extends Arriving>(options: IntakeOptions<A>): Intake<A> {
+export function createIntake<A extends DeviceEvent>(options: IntakeOptions<A>): Intake<A> {
   const { budget, lanes, backlog, condition, draining, costOf, begin, deviceMessages, quarantine } = options;
 
-  const canBegin = ({ arrival: { event }, deviceId, requirement }: Incoming<A>): boolean =>
+  const canBegin = ({ arrival: { event }, deviceId, requirement }: IncomingMessage<A>): boolean =>
     lanes.length(deviceId) === 0 && requirement.isMet() && !quarantine?.isSuspect(deviceId, event.sequenceNumber);
 
   const messageOf = (
-    { arrival: { event }, cost, requirement, readAt }: Incoming<A>,
+    { arrival: { event }, cost, requirement, readAt }: IncomingMessage<A>,
     kept: A | StoredMessage<A>,
   ): QueuedMessage<A> => ({
     next: undefined,
@@ -78,18 +78,18 @@ export function createIntake<A extends Arriving>(options: IntakeOptions<A>): Int
     enqueuedAt: event.enqueuedTimeUtc.getTime(),
   });
 
-  function tellWaits({ deviceId, requirement, tell }: Incoming<A>, where: 'memory' | 'disk' | 'hub') {
+  function tellWaits({ deviceId, requirement, tell }: IncomingMessage<A>, where: 'memory' | 'disk' | 'hub') {
     if (tell === undefined) return;
     const earlier = lanes.length(deviceId);
     const why = earlier > 0 ? 'earlier messages of the device' : requirement.isMet() ? 'its turn' : 'a backend';
     tell('waits', { where, for: why, earlier, needs: requirement.needs });
   }
 
-  function beginIt(one: Incoming<A>) {
+  function beginIt(one: IncomingMessage<A>) {
     lanes.begin(one.deviceId, messageOf(one, one.arrival));
   }
 
-  function keepIt(one: Incoming<A>, where: 'memory' | 'disk'): boolean {
+  function keepIt(one: IncomingMessage<A>, where: 'memory' | 'disk'): boolean {
     const kept = where === 'memory' ? backlog.inMemory(one.arrival) : backlog.onDisk(one.arrival);
     if (kept === undefined) return false;
     tellWaits(one, where);
@@ -97,11 +97,11 @@ export function createIntake<A extends Arriving>(options: IntakeOptions<A>): Int
     return true;
   }
 
-  const keepInMemory = (one: Incoming<A>): boolean =>
+  const keepInMemory = (one: IncomingMessage<A>): boolean =>
     lanes.length(one.deviceId) < deviceMessages && keepIt(one, 'memory');
 
   /** The requirement can be met before the spool has room again. */
-  function watch(one: Incoming<A>) {
+  function watch(one: IncomingMessage<A>) {
     if (one.isWatched || one.requirement.isMet()) return;
     one.isWatched = true;
     void one.requirement.met(draining).then(() => {
@@ -111,7 +111,7 @@ export function createIntake<A extends Arriving>(options: IntakeOptions<A>): Int
   }
 
   /** Begins or keeps the message, and returns undefined; else what it waits for, with true when it is charged then. */
-  function place(one: Incoming<A>): Promise<boolean> | undefined {
+  function place(one: IncomingMessage<A>): Promise<boolean> | undefined {
     if (draining.aborted) return undefined;
     const charge = budget.of(one.cost);
     // A large message waits in its lane, where it delays no small one (D192).
@@ -128,7 +128,7 @@ export function createIntake<A extends Arriving>(options: IntakeOptions<A>): Int
     return condition.change().then(() => false);
   }
 
-  async function placeWhen(first: Promise<boolean>, one: Incoming<A>): Promise<void> {
+  async function placeWhen(first: Promise<boolean>, one: IncomingMessage<A>): Promise<void> {
     for (let waiting: Promise<boolean> | undefined = first; waiting !== undefined; waiting = place(one)) {
       if (!(await waiting)) continue;
       if (canBegin(one) && !draining.aborted) return beginIt(one);

@@ -14,11 +14,11 @@ import { createBacklog } from '../spool/backlog.ts';
 import type { Spool } from '../spool/spool.ts';
 import { createCondition } from './condition.ts';
 import { contentsOf, type PartitionContents } from './contents.ts';
-import { type Arriving, createIntake } from './intake.ts';
+import { type DeviceEvent, createIntake } from './intake.ts';
 import { createLifecycle } from './lifecycle.ts';
 import { createWork, type MessageContext, type QueuedMessage } from './work.ts';
 
-export interface PartitionOptions<A extends Arriving> extends Omit<CheckpointOptions, 'limits' | 'onRevoked'> {
+export interface PartitionOptions<A extends DeviceEvent> extends Omit<CheckpointOptions, 'limits' | 'onRevoked'> {
   /** The budget of this partition, which charges the overall one too. */
   readonly budget: Budget;
   /**
@@ -88,7 +88,7 @@ export interface Partition {
 /** How long a drain waits for messages in flight to leave, after it has told them to. */
 const leaveMs = 1_000;
 
-export function createPartition<A extends Arriving>(options: PartitionOptions<A>): Partition {
+export function createPartition<A extends DeviceEvent>(options: PartitionOptions<A>): Partition {
   const { budget, arrivalOf, spool, limits, redeliveryHorizon, onTrouble } = options;
   const condition = createCondition();
   const life = createLifecycle(() => {

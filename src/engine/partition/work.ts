@@ -1,7 +1,7 @@
 import type { LogText as LogMessage } from '../../log/events.ts';
 import type { HubEvent } from '../../protocol/event.ts';
 import type { Budget } from '../budget/budget.ts';
-import type { Doing } from '../order/deviceWork.ts';
+import type { MessageWork } from '../order/deviceWork.ts';
 import type { Queued } from '../order/queued.ts';
 import type { WorkHandle } from '../progress/watermark.ts';
 import type { Fate } from '../quarantine/quarantine.ts';
@@ -13,7 +13,7 @@ export interface QueuedMessage<A> extends Queued {
   kept: A | StoredMessage<A>;
   readonly begun: WorkHandle;
   /** Since its handling has begun. */
-  course?: Doing | undefined;
+  course?: MessageWork | undefined;
   /** When it was read from the hub, as `performance.now()`. */
   readonly readAt: number;
   /** When the hub received it, in milliseconds since 1970. */
@@ -31,7 +31,7 @@ export interface MessageContext {
    */
   answering(bytes: number): void;
   /** Its handling begins: `course` is what it does from now on. */
-  begins?(course: Doing): void;
+  begins?(course: MessageWork): void;
   /** When aborted, the message makes no more calls and sends no more replies. */
   readonly ended: AbortSignal;
   /** When the message was read from the hub, as `performance.now()`; absent when it comes from the dead letters. */

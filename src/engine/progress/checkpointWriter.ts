@@ -69,7 +69,7 @@ interface Changes {
 }
 
 /** What the last checkpoint of the session contains; at first, that of the session before. */
-interface Written {
+interface LastCheckpoint {
   readonly sequenceNumber: number | undefined;
   /** As it was given in this session. */
   readonly crashRecord: CrashRecord | undefined;
@@ -88,7 +88,7 @@ export function createCheckpointWriter(
   let changes = none;
   /** The first change that no checkpoint contains. */
   let unwrittenSince: number | undefined;
-  let written: Written = { sequenceNumber: progress?.sequenceNumber, crashRecord: undefined };
+  let written: LastCheckpoint = { sequenceNumber: progress?.sequenceNumber, crashRecord: undefined };
   let mapLength = progress?.completed.length ?? 0;
   let writing: Promise<void> | undefined;
   let timer: NodeJS.Timeout | undefined;

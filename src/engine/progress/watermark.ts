@@ -1,4 +1,4 @@
-import type { Run } from './completionMap.ts';
+import type { SequenceRange } from './completionMap.ts';
 
 /** The position of an event in a partition. */
 export interface Position {
@@ -20,7 +20,7 @@ export interface Watermark {
   /** The newest safe position; undefined before the first. */
   safe(): Position | undefined;
   /** What is done above the safe position, in order. */
-  doneAbove(): Run[];
+  doneAbove(): SequenceRange[];
   /** Work begun and not done. */
   pending(): number;
 }
@@ -101,7 +101,7 @@ export function createWatermark(): Watermark {
     },
     safe: () => safe,
     doneAbove() {
-      const runs: Run[] = [];
+      const runs: SequenceRange[] = [];
       for (let one = oldest; one !== undefined; one = one.after) {
         if (one.done) runs.push({ first: one.first, last: one.last });
       }

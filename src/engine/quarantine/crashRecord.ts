@@ -82,7 +82,7 @@ const endsBeforeTurns = 2;
 export const isQuarantine = (crashRecord: CrashRecord | undefined): crashRecord is CrashRecord =>
   crashRecord !== undefined && crashRecord.ends >= endsBeforeTurns;
 
-interface Opening {
+interface SessionOpening {
   /** Sequence number of the checkpoint. */
   readonly position: number;
   /** Whether a message above it is done. */
@@ -99,7 +99,7 @@ interface Opening {
  * that a cleared suspect is slow: unknown messages begin all at once, and slow ones would take all connections to the backends.
  * @param crashRecord of the last session
  */
-export function crashRecordAtOpening(crashRecord: CrashRecord | undefined, opening: Opening): CrashRecord | undefined {
+export function crashRecordAtOpening(crashRecord: CrashRecord | undefined, opening: SessionOpening): CrashRecord | undefined {
   const { position, newest, isDone, afterUncleanShutdown } = opening;
   // A damaged record may name an event that never comes: nothing was in flight above the newest (D197).
   const credible = crashRecord && crashRecord.upTo > newest ? { ...crashRecord, upTo: newest } : crashRecord;

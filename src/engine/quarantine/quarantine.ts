@@ -66,7 +66,7 @@ const recordPauseMs = 1_000;
  */
 export const headStartMs = 5_000;
 
-interface Waiting extends Suspect {
+interface WaitingSuspect extends Suspect {
   settle(isTurn: boolean): void;
   /** Whether it was held up when that was last checked. */
   wasHeldUp: boolean;
@@ -87,8 +87,8 @@ export function createQuarantine(options: QuarantineOptions): Quarantine | undef
   const nextTurn = createTurns(crashRecord.suspects);
   /** Devices whose suspect has been seen. */
   const devices = new Set<string>();
-  const waiting = new Map<number, Waiting>();
-  const inWork = new Map<number, Waiting>();
+  const waiting = new Map<number, WaitingSuspect>();
+  const inWork = new Map<number, WaitingSuspect>();
   /** Those in work that other suspects wait for. */
   const awaited = new Set<number>();
   let alone: number | undefined;
@@ -201,7 +201,7 @@ export function createQuarantine(options: QuarantineOptions): Quarantine | undef
    * The others stop waiting for these suspects. A suspect is slow when it is not held up at two checks in a row; one that is held
    * up is not slow, however long that takes (D321).
    */
-  function goOn(suspects: readonly Waiting[]) {
+  function goOn(suspects: readonly WaitingSuspect[]) {
     if (draining.aborted) return;
     const undecided = suspects.filter((suspect) => {
       const { sequenceNumber, wasHeldUp } = suspect;

@@ -1,7 +1,7 @@
 import { within } from '../../concurrency/within.ts';
 import type { LogText } from '../../log/events.ts';
 import type { HubEvent } from '../../protocol/event.ts';
-import type { Room } from '../budget/capacity.ts';
+import type { Capacity } from '../budget/capacity.ts';
 import type { Spool, Ticket } from './spool.ts';
 
 /** The longest that the spool may take to read a message. */
@@ -30,7 +30,7 @@ interface InMemory<A> {
 }
 
 interface BacklogOptions {
-  readonly room: Room;
+  readonly room: Capacity;
   readonly spool: Spool;
   onTrouble(error: unknown, what: LogText<'error'>): void;
 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { createRepeating } from '../../concurrency/repeating.ts';
 import { within } from '../../concurrency/within.ts';
 import type { DeviceWork } from '../../engine/order/deviceWork.ts';
-import type { Arriving } from '../../engine/partition/intake.ts';
+import type { DeviceEvent } from '../../engine/partition/intake.ts';
 import { createTroubles } from '../../log/troubles.ts';
 import type { Ownership } from '../stores/checkpointStore.ts';
 import { type EventHubConnectionOptions, openEventHubConnection } from './eventHubConnection.ts';
@@ -54,7 +54,7 @@ export interface Consumer {
   stop(): Promise<void>;
 }
 
-export interface ConsumerOptions<A extends Arriving>
+export interface ConsumerOptions<A extends DeviceEvent>
   extends Omit<EventHubConnectionOptions, 'troubles'>,
     Omit<PartitionSessionsOptions<A>, 'troubles' | 'allTroubles' | 'partitionIds'>,
     RoundLimits {
@@ -68,7 +68,7 @@ const roundsBetweenQuestions = 2;
 /** The longest that a stop waits for the end of a round. */
 const roundEndsWithinMs = 2_000;
 
-export function createConsumer<A extends Arriving>(options: ConsumerOptions<A>): Consumer {
+export function createConsumer<A extends DeviceEvent>(options: ConsumerOptions<A>): Consumer {
   const { log, roundMs, balance, answerMs, silentMs, startPosition, store, instance: me = randomUUID() } = options;
   const allTroubles = createTroubles(log, () => ({ waiting: waiting() }));
   const troubles = createReadingTroubles(allTroubles);

@@ -8,7 +8,7 @@ import { within } from '../../concurrency/within.ts';
 import type { Partition } from '../../engine/partition/partition.ts';
 import type { Log } from '../../log/log.ts';
 import type { HubEvent } from '../../protocol/event.ts';
-import { notQuiet, type Quiet, quietAt, type Signs } from './quiet.ts';
+import { notQuiet, type QuietTimes, quietAt, type LifeSigns } from './quiet.ts';
 import { diagnose, type ReadingDiagnosis } from './readingDiagnosis.ts';
 
 const closesWithinMs = 5_000;
@@ -16,7 +16,7 @@ const closesWithinMs = 5_000;
 /** Keeps a subscription to one partition open and passes its events to the partition. */
 export interface PartitionReader {
   /** For how long there has been no sign of life. */
-  quiet(): Quiet;
+  quiet(): QuietTimes;
   /** Whether the subscription has ever reported: with events, or without any when none came in `maxWaitSeconds`. */
   isHeard(): boolean;
   /** Whether events are being admitted, or wait for it. */
@@ -46,7 +46,7 @@ export interface PartitionReaderOptions {
 export function createPartitionReader(first: EventHubConsumerClient, options: PartitionReaderOptions): PartitionReader {
   const { partition, partitionId, log } = options;
   const begunAt = performance.now();
-  let signs: Signs = { subscribed: begunAt, heard: begunAt, refused: begunAt, event: begunAt };
+  let signs: LifeSigns = { subscribed: begunAt, heard: begunAt, refused: begunAt, event: begunAt };
   let isHeard = false;
   let takingIn = 0;
   let closed = false;

@@ -1,4 +1,4 @@
-import type { Quiet } from './quiet.ts';
+import type { QuietTimes } from './quiet.ts';
 import type { ReadingDiagnosis } from './readingDiagnosis.ts';
 import { wholeHub } from './readingTroubles.ts';
 import type { LastRound } from './rounds.ts';
@@ -45,7 +45,7 @@ const why = ({ hubSaid, setting, todo }: ReadingDiagnosis) => `${hubSaid} (${set
 export function silentMsAt(
   now: number,
   { answeredAt, unreadSince }: Pick<LastRound, 'answeredAt' | 'unreadSince'>,
-  read: readonly Pick<Quiet, 'unansweredMs'>[],
+  read: readonly Pick<QuietTimes, 'unansweredMs'>[],
 ): number {
   if (read.length === 0) return now - answeredAt;
   return Math.max(unreadSince === undefined ? 0 : now - unreadSince, ...read.map(({ unansweredMs }) => unansweredMs));

@@ -18,7 +18,7 @@ export interface ReadingDiagnosis {
 }
 
 /** The request that failed: for the properties of the hub, or for the events of a partition. */
-export type Asking = 'looking' | 'reading';
+export type HubRequest = 'looking' | 'reading';
 
 type Meaning = Omit<ReadingDiagnosis, 'cause' | 'hubSaid' | 'isAnswer' | 'level'> & { readonly level?: 'error' };
 
@@ -29,7 +29,7 @@ const mendCheckpoint =
 const correctCheckpoint =
   'stop the instances and correct the checkpoint that is named, or remove it to read the partition from HUB_START_POSITION';
 /** Refusals by the hub, by the codes of the client's errors. */
-const refusals: Readonly<Record<string, Meaning | Record<Asking, Meaning>>> = {
+const refusals: Readonly<Record<string, Meaning | Record<HubRequest, Meaning>>> = {
   UnauthorizedError: {
     setting: connection,
     todo: 'SharedAccessKeyName and SharedAccessKey must be those of a policy of this hub that may listen (at an IoT hub: service connect)',
@@ -47,7 +47,7 @@ const refusals: Readonly<Record<string, Meaning | Record<Asking, Meaning>>> = {
   ArgumentError: { todo: mendCheckpoint, level: 'error', refusesPosition: true },
 };
 
-export function diagnose(error: unknown, asking: Asking): ReadingDiagnosis {
+export function diagnose(error: unknown, asking: HubRequest): ReadingDiagnosis {
   const { name, message, code } = innermost(error);
   if (error instanceof ForeignCheckpoint)
     return { cause: name, level: 'error', hubSaid: message, todo: mendCheckpoint, isAnswer: true };

@@ -1,7 +1,7 @@
 import { within } from '../../concurrency/within.ts';
 import type { Log } from '../../log/log.ts';
 import type { Troubles } from '../../log/troubles.ts';
-import { type StoreDiagnosis, StoreFailure, toldOf } from '../../storage/storeFailure.ts';
+import { type StoreDiagnosis, StoreFailure, storeFieldsOf } from '../../storage/storeFailure.ts';
 import type { Ownership } from '../stores/checkpointStore.ts';
 import { type BalanceLimits, decide } from './balance.ts';
 import { diagnosisOf } from './hubFailure.ts';
@@ -124,7 +124,7 @@ export function createRounds(options: RoundsOptions): Rounds {
     last = { ...last, storeTrouble: error instanceof StoreFailure ? error.diagnosis : undefined };
     if (diagnosis === undefined) {
       const message = 'could not look after the partitions; trying again';
-      allTroubles.met(roundTrouble, { level: 'warn', message, fields: { err: error, ...toldOf(error) } });
+      allTroubles.met(roundTrouble, { level: 'warn', message, fields: { err: error, ...storeFieldsOf(error) } });
     } else if (partitionIds.all().length === 0) troubles.met(wholeHub, diagnosis);
     if (sessions.all().length === 0) options.failedIdle();
   }
@@ -144,7 +144,7 @@ export function createRounds(options: RoundsOptions): Rounds {
         sessions.revokeLost(records);
         await Promise.all(records.filter(({ owner }) => owner === me).map(ownerships.renew));
       } catch (error) {
-        log.warn({ err: error, ...toldOf(error) }, 'ownership not renewed while stopping');
+        log.warn({ err: error, ...storeFieldsOf(error) }, 'ownership not renewed while stopping');
       }
     },
     last: () => last,

@@ -1,7 +1,7 @@
 import type { EventHubConsumerClient } from '@azure/event-hubs';
 import type { DeviceWork } from '../../engine/order/deviceWork.ts';
 import type { PartitionContents } from '../../engine/partition/contents.ts';
-import type { Arriving } from '../../engine/partition/intake.ts';
+import type { DeviceEvent } from '../../engine/partition/intake.ts';
 import { createPartition, type PartitionOptions } from '../../engine/partition/partition.ts';
 import type { Ownership } from '../stores/checkpointStore.ts';
 import type { GapReports } from './gaps.ts';
@@ -34,13 +34,13 @@ export interface PartitionSession {
   close(limitMs: number): Promise<void>;
 }
 
-export type PartitionSessionOptions<A extends Arriving> = Omit<
+export type PartitionSessionOptions<A extends DeviceEvent> = Omit<
   PartitionReaderOptions,
   'partition' | 'partitionId' | 'epoch'
 > &
   Omit<PartitionOptions<A>, 'onGap'> & { readonly record: Ownership; readonly gaps: GapReports };
 
-export function beginPartitionSession<A extends Arriving>(
+export function beginPartitionSession<A extends DeviceEvent>(
   client: EventHubConsumerClient,
   options: PartitionSessionOptions<A>,
 ): PartitionSession {

@@ -1,11 +1,11 @@
 import { within } from '../../concurrency/within.ts';
-import type { Arriving } from '../../engine/partition/intake.ts';
+import type { DeviceEvent } from '../../engine/partition/intake.ts';
 import { noMeter } from '../../metrics/meter.ts';
-import { toldOf } from '../../storage/storeFailure.ts';
+import { storeFieldsOf } from '../../storage/storeFailure.ts';
 import type { Ownership } from '../stores/checkpointStore.ts';
 import type { EventHubConnection } from './eventHubConnection.ts';
 import { diagnosisOf } from './hubFailure.ts';
-import { createOpening, type OpeningOptions } from './opening.ts';
+import { createSessionOpener, type SessionOpenerOptions } from './sessionOpener.ts';
 import type { Ownerships } from './ownerships.ts';
 import type { ReadingTroubles } from './readingTroubles.ts';
 import type { PartitionSession } from './session.ts';
@@ -36,7 +36,7 @@ export interface PartitionSessions {
   releaseAll(): Promise<void>;
 }
 
-export interface PartitionSessionsOptions<A extends Arriving> extends OpeningOptions<A> {
+export interface PartitionSessionsOptions<A extends DeviceEvent> extends SessionOpenerOptions<A> {
   readonly drainMs: number;
   readonly troubles: ReadingTroubles;
 }
@@ -44,7 +44,7 @@ export interface PartitionSessionsOptions<A extends Arriving> extends OpeningOpt
 /** The longest that the release of a partition may take beyond its drain, when the service stops. */
 const releaseWithinMs = 10_000;
 
-export function createPartitionSessions<A extends Arriving>(
+export function createPartitionSessions<A extends DeviceEvent>(
   connection: Pick<EventHubConnection, 'client'>,
   ownerships: Pick<Ownerships, 'release'>,
   options: PartitionSessionsOptions<A>,
@@ -57,7 +57,7 @@ export function createPartitionSessions<A extends Arriving>(
   /** Partitions claimed after an unclean shutdown that their checkpoints do not count yet. */
   const uncounted = new Set<string>();
   let isStopping = false;
-  const opening = createOpening(connection, options, {
+  const opening = createSessionOpener(connection, options, {
     heard: troubles.over,
     failed(partition, diagnosis) {
       troubles.met(partition, diagnosis);
@@ -72,7 +72,7 @@ export function createPartitionSessions<A extends Arriving>(
     log.warn({ partition, noticedBy }, 'another instance reads this partition now');
   }
 
-  const notReleased = (error: unknown) => log.warn({ err: error, ...toldOf(error) }, 'a partition was not released');
+  const notReleased = (error: unknown) => log.warn({ err: error, ...storeFieldsOf(error) }, 'a partition was not released');
 
   function lifeOf(partition: string): SessionLife | undefined {
     const entry = entries.get(partition);

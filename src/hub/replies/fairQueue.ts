@@ -7,7 +7,7 @@ export interface FairQueue<T> {
   size(): number;
 }
 
-interface Waiting<T> {
+interface QueuedEntry<T> {
   readonly one: T;
   readonly isFirst: boolean;
 }
@@ -17,7 +17,7 @@ interface Waiting<T> {
  * before the others (C4).
  */
 export function createFairQueue<T>(): FairQueue<T> {
-  const waiting = new Map<string, Waiting<T>[]>();
+  const waiting = new Map<string, QueuedEntry<T>[]>();
   /** Devices that still have a turn in this round, in order of arrival. */
   const first = new Set<string>();
   const others = new Set<string>();
@@ -32,7 +32,7 @@ export function createFairQueue<T>(): FairQueue<T> {
     if (head) (head.isFirst ? first : others).add(deviceId);
   }
 
-  function taken(deviceId: string, own: Waiting<T>[]) {
+  function taken(deviceId: string, own: QueuedEntry<T>[]) {
     size -= 1;
     if (own.length === 0) waiting.delete(deviceId);
     if (size === 0) served.clear();

@@ -1,9 +1,9 @@
-import type { Refusal } from './sendFailure.ts';
+import type { SendRefusal } from './sendFailure.ts';
 
 /** The sends on one link that the hub has not settled. */
 export interface PendingSends {
   /** The result of the send, or `unanswered` after the time-out; `late` is then its result. Never rejects. */
-  follow(send: Promise<Refusal | undefined>): Promise<Refusal | undefined>;
+  follow(send: Promise<SendRefusal | undefined>): Promise<SendRefusal | undefined>;
   /**
    * Sends since the oldest one that is not settled, included. The client has room for 2,048: after a lost answer the link
    * stops when as many more have followed (SDK trap).

@@ -1,4 +1,4 @@
-import type { Refusal } from './sendFailure.ts';
+import type { SendRefusal } from './sendFailure.ts';
 
 /**
  * Limits how fast replies are sent to the hub (C4). The hub does not report the limit of its tier: it settles late,
@@ -16,7 +16,7 @@ export interface RateLimit {
   /** Sends a second: undefined while no limit is known, 0 while the hub refuses every reply. */
   perSecond(): number | undefined;
   /** @param refusal undefined when the hub accepted the send */
-  settled(sentAt: number, refusal: Refusal | undefined): void;
+  settled(sentAt: number, refusal: SendRefusal | undefined): void;
 }
 
 interface RateLimitOptions {

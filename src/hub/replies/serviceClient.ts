@@ -3,7 +3,7 @@ import { within } from '../../concurrency/within.ts';
 import type { Reply } from '../../protocol/c2d.ts';
 import { createHandOver } from './handOver.ts';
 import { createPendingSends } from './pendingSends.ts';
-import { type Refusal, refusalOf } from './sendFailure.ts';
+import { type SendRefusal, refusalOf } from './sendFailure.ts';
 
 /** One client of the hub's service endpoint, used for one connection. */
 export interface ServiceClient {
@@ -16,7 +16,7 @@ export interface ServiceClient {
    * Sends one reply once. Returns why the hub did not accept it, or undefined when it did. Never rejects.
    * @param onSent called when the send begins, which may be after a wait for the link
    */
-  send(reply: Reply, onSent?: () => void): Promise<Refusal | undefined>;
+  send(reply: Reply, onSent?: () => void): Promise<SendRefusal | undefined>;
   /** Whether it must be replaced because of its age, or of its unsettled sends. */
   isWorn(): boolean;
   /**
@@ -77,7 +77,7 @@ export function openServiceClient({ client, answerWithinMs, onEnd, onLateFailure
     await client.close().catch(onLateFailure);
   }
 
-  async function outcomeOf(reply: Reply): Promise<Refusal | undefined> {
+  async function outcomeOf(reply: Reply): Promise<SendRefusal | undefined> {
     try {
       const isAccepted = await handOver(reply);
       use = 'good';
@@ -116,4 +116,4 @@ export function openServiceClient({ client, answerWithinMs, onEnd, onLateFailure
   };
 }
 
-const isBusy = ({ reason }: Refusal): boolean => reason === 'throttled' || reason === 'not_taken';
+const isBusy = ({ reason }: SendRefusal): boolean => reason === 'throttled' || reason === 'not_taken';

@@ -2,7 +2,7 @@ import { within } from '../../concurrency/within.ts';
 import type { Log } from '../../log/log.ts';
 import type { Troubles } from '../../log/troubles.ts';
 import type { Reply } from '../../protocol/c2d.ts';
-import type { Refusal } from './sendFailure.ts';
+import type { SendRefusal } from './sendFailure.ts';
 import { openServiceClient, type ServiceClient } from './serviceClient.ts';
 import { diagnose } from './serviceDiagnosis.ts';
 import { Client } from './serviceSdk.ts';
@@ -13,7 +13,7 @@ export interface ServiceConnection {
    * Sends one reply once. Returns why the hub did not accept it, or undefined when it did. Never rejects.
    * @param onSent called when the send begins, which may be after a wait for the connection
    */
-  send(reply: Reply, onSent?: () => void): Promise<Refusal | undefined>;
+  send(reply: Reply, onSent?: () => void): Promise<SendRefusal | undefined>;
   /** Connects, and connects again whenever the connection is lost, also without replies to send. Never rejects. */
   open(): Promise<void>;
   isOpen(): boolean;
@@ -36,7 +36,7 @@ const openAgainMs = 2_000;
 const unusedMs = 30_000;
 const closeWithinMs = 2_000;
 
-const unreachable: Refusal = { kind: 'connection', reason: 'hub_unavailable' };
+const unreachable: SendRefusal = { kind: 'connection', reason: 'hub_unavailable' };
 const source = 'service endpoint';
 
 export function createServiceConnection(options: ConnectionOptions): ServiceConnection {

@@ -18,17 +18,17 @@ import { progressOf, UnreadableCheckpoint } from './storedProgress.ts';
  */
 
 /** Identifies the records of one consumer group. The names are not case-sensitive at the hub. */
-export interface BlobPlace {
+export interface ConsumerGroupId {
   readonly namespace: string;
   readonly hub: string;
   readonly consumerGroup: string;
 }
 
 /** Blob names of this kind are the prefix and the partition. */
-export const prefixOf = (place: BlobPlace, kind: 'ownership' | 'checkpoint'): string => `${nameOf(place, kind)}/`;
+export const prefixOf = (place: ConsumerGroupId, kind: 'ownership' | 'checkpoint'): string => `${nameOf(place, kind)}/`;
 
 /** Of what is kept once for the consumer group. */
-export const nameOf = ({ namespace, hub, consumerGroup }: BlobPlace, what: string): string =>
+export const nameOf = ({ namespace, hub, consumerGroup }: ConsumerGroupId, what: string): string =>
   `${[namespace, hub, consumerGroup].join('/').toLowerCase()}/${what}`;
 
 /** How far a time by the storage's clock, as we know it, may be later than its own. */

@@ -2,7 +2,7 @@ import { ContainerClient } from '@azure/storage-blob';
 import type { Progress } from '../../engine/progress/tracked.ts';
 import type { CallLimits } from '../../storage/storageCalls.ts';
 import {
-  type BlobPlace,
+  type ConsumerGroupId,
   nameOf,
   ownershipLabels,
   prefixOf,
@@ -13,11 +13,11 @@ import {
   writerContent,
   writerEpoch,
 } from './blobRecords.ts';
-import type { LastingText } from './buildRecord.ts';
+import type { DurableText } from './buildRecord.ts';
 import type { CheckpointStore, LeaseHolder, Ownership } from './checkpointStore.ts';
 import { createLabelledBlobs, type LabelledBlob } from './labelledBlobs.ts';
 
-export interface BlobStoreOptions extends BlobPlace {
+export interface BlobStoreOptions extends ConsumerGroupId {
   /** With the key of the storage account, or with a shared access signature for the container. */
   readonly connectionString: string;
   /** Created at the first use when it does not exist. */
@@ -26,7 +26,7 @@ export interface BlobStoreOptions extends BlobPlace {
 }
 
 /** A checkpoint as its reader last wrote it. */
-interface Written {
+interface WrittenCheckpoint {
   readonly reader: LeaseHolder;
   readonly blob: LabelledBlob;
 }
@@ -50,7 +50,7 @@ export function createBlobStore({
   const ownershipPrefix = prefixOf(place, 'ownership');
   const checkpointPrefix = prefixOf(place, 'checkpoint');
   const checkpointName = (partition: string) => checkpointPrefix + partition;
-  const written = new Map<string, Written>();
+  const written = new Map<string, WrittenCheckpoint>();
   const deadline = () => performance.now() + limits.verbMs;
   const recordOf = (partition: string, blob: LabelledBlob) => readOwnership(partition, blob, blobs.clockAheadMs());
 
@@ -136,7 +136,7 @@ export function createBlobStore({
 export function createBlobText(
   { connectionString, container, limits = defaultLimits, ...place }: BlobStoreOptions,
   what: string,
-): LastingText {
+): DurableText {
   const blobs = blobsIn(connectionString, container, limits);
   const name = nameOf(place, what);
   const deadline = () => performance.now() + limits.verbMs;

@@ -4,7 +4,7 @@ import { lineOf } from './letterLines.ts';
 import { say } from './say.ts';
 import { select } from './select.ts';
 
-interface Wanted {
+interface Deletion {
   /** Those with these ids, also when they cannot be read; when empty, those of the choice. */
   readonly ids: readonly string[];
   readonly choice: Choice;
@@ -18,7 +18,7 @@ interface Wanted {
  */
 export async function deleteLetters(
   store: Pick<DeadLetters, 'ids' | 'read' | 'remove'>,
-  { ids, choice, isDryRun }: Wanted,
+  { ids, choice, isDryRun }: Deletion,
 ): Promise<number> {
   const criteria = Object.values(choice).filter((one) => one !== undefined);
   if (ids.length > 0 && criteria.length > 0) throw new Error('delete takes ids or options, not both');

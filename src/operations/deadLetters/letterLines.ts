@@ -1,17 +1,17 @@
 import { printable } from 'telemetry/printable.ts';
-import type { Filed } from './choice.ts';
-import type { Replayed } from './replay.ts';
+import type { StoredLetter } from './choice.ts';
+import type { ReplaySummary } from './replay.ts';
 
 /** The output of the operator's command. */
 
-export function lineOf({ id, letter }: Filed): string {
+export function lineOf({ id, letter }: StoredLetter): string {
   const { deviceId, code, details, attempts, parkedAt, event } = letter;
   const name = event.properties?.['action'] ?? event.properties?.['eventType'];
   const what = `${JSON.stringify(deviceId)}  ${String(name)}  ${code}  attempts ${attempts}  ${details}`;
   return `${id}  ${parkedAt.toISOString()}  ${printable(what)}`;
 }
 
-export function summaryOf({ handled, failed, heldBack, left, gone, unreadable }: Replayed): string {
+export function summaryOf({ handled, failed, heldBack, left, gone, unreadable }: ReplaySummary): string {
   const parts: [number, string][] = [
     [failed, 'failed again and stay'],
     [heldBack, 'not tried, to keep the order of their device'],

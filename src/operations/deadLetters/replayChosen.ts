@@ -8,13 +8,13 @@ import { say } from './say.ts';
 import { select } from './select.ts';
 
 /** What handles messages, and parks them in a store. */
-interface Handling extends Pick<ReplayOptions, 'dispatch' | 'requirementOf'> {
+interface ReplayHandling extends Pick<ReplayOptions, 'dispatch' | 'requirementOf'> {
   close(): Promise<void>;
 }
 
 interface Replaying {
   readonly isDryRun: boolean;
-  readonly open: (store: DeadLetters) => Promise<Handling>;
+  readonly open: (store: DeadLetters) => Promise<ReplayHandling>;
 }
 
 /** Devices whose dead letters are handled at once. */

@@ -10,7 +10,7 @@ import { createPartition } from '../../../src/engine/partition/partition.ts';
 import { knownRedeliveryHorizon } from '../../../src/engine/progress/redeliveryHorizon.ts';
 import type { Progress } from '../../../src/engine/progress/tracked.ts';
 import { openSpool } from '../../../src/engine/spool/spool.ts';
-import type { Filed } from '../../../src/operations/deadLetters/choice.ts';
+import type { StoredLetter } from '../../../src/operations/deadLetters/choice.ts';
 import type { Reply } from '../../../src/protocol/c2d.ts';
 import type { HubEvent } from '../../../src/protocol/event.ts';
 import { settingsOf } from '../../support/environment.ts';
@@ -24,7 +24,7 @@ import type { Message } from './messages.ts';
 export interface Remains {
   progress: Progress | undefined;
   readonly replies: Reply[];
-  readonly letters: Pick<DeadLetters, 'park' | 'remove'> & { list(): Promise<Filed[]> };
+  readonly letters: Pick<DeadLetters, 'park' | 'remove'> & { list(): Promise<StoredLetter[]> };
 }
 
 /** Replies by their id: a repeat of one is no other reply. */

@@ -1,12 +1,12 @@
 import { within } from '../../concurrency/within.ts';
-import type { Arriving } from '../../engine/partition/intake.ts';
+import type { DeviceEvent } from '../../engine/partition/intake.ts';
 import type { PartitionOptions } from '../../engine/partition/partition.ts';
 import { knownRedeliveryHorizon, openRedeliveryHorizon } from '../../engine/progress/redeliveryHorizon.ts';
 import type { Progress } from '../../engine/progress/tracked.ts';
 import type { LogText } from '../../log/events.ts';
 import type { Troubles } from '../../log/troubles.ts';
 import { type Meter, noMeter } from '../../metrics/meter.ts';
-import { toldOf } from '../../storage/storeFailure.ts';
+import { storeFieldsOf } from '../../storage/storeFailure.ts';
 import type { Taps } from '../../tap/taps.ts';
 import type { CheckpointStore, Ownership } from '../stores/checkpointStore.ts';
 import type { EventHubConnection } from './eventHubConnection.ts';
@@ -20,7 +20,7 @@ import type { Revocation } from './sessionLife.ts';
 import { startPositionOf } from './startPosition.ts';
 
 /** Opens sessions of partitions that this instance owns. */
-export interface Opening {
+export interface SessionOpener {
   /**
    * The position after which to read; undefined when another instance owns the partition by now.
    * @param afterUncleanShutdown the last owner has not released the partition (G4)
@@ -31,7 +31,7 @@ export interface Opening {
   begin(record: Ownership, begun: number | undefined, progress: Progress): PartitionSession;
 }
 
-export interface OpeningOptions<A extends Arriving>
+export interface SessionOpenerOptions<A extends DeviceEvent>
   extends Pick<PartitionReaderOptions, 'batchSize' | 'prefetch' | 'maxWaitSeconds' | 'log'> {
   /** For a partition without a checkpoint. */
   readonly startPosition: 'earliest' | 'latest';
@@ -54,7 +54,7 @@ export interface OpeningOptions<A extends Arriving>
 }
 
 /** What a session tells about its partition. */
-interface Told {
+interface SessionEvents {
   /** The hub has delivered, or has nothing to deliver. */
   heard(partition: string): void;
   failed(partition: string, diagnosis: ReadingDiagnosis): void;
@@ -63,11 +63,11 @@ interface Told {
   revoke(partition: string, reason: Revocation): void;
 }
 
-export function createOpening<A extends Arriving>(
+export function createSessionOpener<A extends DeviceEvent>(
   connection: Pick<EventHubConnection, 'client'>,
-  options: OpeningOptions<A>,
-  { heard, failed, noticed, revoke }: Told,
-): Opening {
+  options: SessionOpenerOptions<A>,
+  { heard, failed, noticed, revoke }: SessionEvents,
+): SessionOpener {
   const { log, startPosition, partitionIds, allTroubles, meter = noMeter, taps } = options;
   const countCheckpoint = meter.counter('device_messaging.checkpoints');
   const answered = <T>(promise: Promise<T>): Promise<T> => within(promise, options.answerMs);
@@ -105,7 +105,7 @@ export function createOpening<A extends Arriving>(
         allTroubles.met(sourceOf(partition, message), {
           level: 'error',
           message,
-          fields: { err: error, ...toldOf(error), partition },
+          fields: { err: error, ...storeFieldsOf(error), partition },
         });
       options.sessionBegins?.(partition);
       return beginPartitionSession(connection.client(), {
