@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { catalogue } from '../src/messages/index.ts';
 import { fileCycles, filesBelow, folderCycles, importsOf } from './support/imports.ts';
@@ -239,6 +239,32 @@ describe('the clock that can be set', () => {
     );
     expect(asking).toEqual([]);
   });
+});
+
+describe('file names', () => {
+  it.each(['src', 'telemetry/src', 'edge/src'])('occur once in %s: one name, one thing', (root) => {
+    expect(repeatedNames(filesBelow(root))).toEqual([]);
+  });
+
+  it('occur once in the hub emulator, but for its exports, which have the name of what they pass on', () => {
+    const files = filesBelow('iot-hub-emulator/src').filter((file) => !file.includes('/exports/'));
+    expect(repeatedNames(files)).toEqual([]);
+  });
+
+  it('that are found twice are told with their folders', () => {
+    expect(repeatedNames(['src/a/open.ts', 'src/b/close.ts', 'src/b/c/open.ts'])).toEqual([
+      'src/a/open.ts, src/b/c/open.ts',
+    ]);
+  });
+
+  /** The files that share a name. */
+  function repeatedNames(files: readonly string[]): string[] {
+    const names = new Set(files.map((file) => basename(file)));
+    return [...names]
+      .map((name) => files.filter((file) => basename(file) === name))
+      .filter(({ length }) => length > 1)
+      .map((some) => some.join(', '));
+  }
 });
 
 describe('folders', () => {

@@ -1,9 +1,9 @@
 import type { LogLines } from '../log/log.ts';
 import { noMeter } from '../metrics/meter.ts';
 import {
+  type BackendOpenerOptions,
   type CommonSettings,
   createBackendOpener,
-  type BackendOpenerOptions,
   type TokenEndpointState,
 } from './backendOpener.ts';
 import { createCache } from './cache.ts';

@@ -43,8 +43,8 @@ export function createArrivals({ hub, meter, log, taps }: ArrivalsOptions): Arri
       }
       if (generation === undefined) {
         count('skipped');
-        const tell = taps?.of(deviceId ?? '', place());
-        tell?.('skipped', { why: whyNotOurs(event), hint: misspelling });
+        const publish = taps?.of(deviceId ?? '', place());
+        publish?.('skipped', { why: whyNotOurs(event), hint: misspelling });
         return undefined;
       }
       if (deviceId === undefined) {

@@ -1,5 +1,5 @@
-import { createRecentCallers } from './recentCallers.ts';
 import { Failure } from './failure.ts';
+import { createRecentCallers } from './recentCallers.ts';
 
 interface Limits {
   /** Authorized invocations in progress. */

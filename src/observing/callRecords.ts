@@ -76,7 +76,7 @@ export function createCallRecords(backend: BackendKey, url: string, meter: Meter
   return {
     begin(course, request) {
       const { operation, method, path, body } = request;
-      const { tell, times } = course;
+      const { publish, times } = course;
       times[backend] ??= { calls: 0, attempts: 0, ms: 0 };
       const own = times[backend];
       own.calls += 1;
@@ -106,10 +106,10 @@ export function createCallRecords(backend: BackendKey, url: string, meter: Meter
           last = end;
           const ms = sent ? requests.ended(sent) : 0;
           measure(operation, method, end, ms);
-          if (tell) {
+          if (publish) {
             const told = { backend: name, operation, attempt: attempts, ms: Math.round(ms), method, path };
-            if ('fault' in end) tell('attempt', { ...told, fault: end.fault }, { request: body });
-            else tell('attempt', { ...told, status: end.status }, { request: body, response: end.data }, end.token);
+            if ('fault' in end) publish('attempt', { ...told, fault: end.fault }, { request: body });
+            else publish('attempt', { ...told, status: end.status }, { request: body, response: end.data }, end.token);
           }
           if (mayPass) span?.event('attempt failed', { 'error.type': faultOf(end) ?? statusOf(end)?.toString() });
         },

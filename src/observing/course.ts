@@ -15,7 +15,7 @@ export interface Course {
   /** What the calls took so far; each adds to it. */
   readonly times: CallTimes;
   /** Undefined while the device has no follower, and while an invocation's device is not known. */
-  readonly tell: Publish | undefined;
+  readonly publish: Publish | undefined;
 }
 
 /** By backend. Absent while there was no call. */

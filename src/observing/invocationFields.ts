@@ -80,7 +80,11 @@ export const attributesAtBegin = ({ correlationId, objectId, model, method }: Re
   'svc.method': method,
 });
 
-export const attributesAtEnd = ({ fields: { device, methodStatus }, status, failure }: EndedInvocation): Attributes => ({
+export const attributesAtEnd = ({
+  fields: { device, methodStatus },
+  status,
+  failure,
+}: EndedInvocation): Attributes => ({
   'http.response.status_code': status,
   'svc.device.id': device,
   'svc.method.status': methodStatus,

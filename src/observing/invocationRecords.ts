@@ -68,7 +68,13 @@ interface InvocationRecordsOptions {
   readonly taps?: Taps | undefined;
 }
 
-export function createInvocationRecords({ log, meter, hubHost, traces, taps }: InvocationRecordsOptions): InvocationRecords {
+export function createInvocationRecords({
+  log,
+  meter,
+  hubHost,
+  traces,
+  taps,
+}: InvocationRecordsOptions): InvocationRecords {
   const record = meter.histogram('http.server.request.duration');
   const recordCall = meter.histogram('rpc.client.call.duration');
 
@@ -92,7 +98,7 @@ export function createInvocationRecords({ log, meter, hubHost, traces, taps }: I
       fields.traceId = traceId;
       const begunAt = performance.now();
       const open: Course['open'] = new Set();
-      let tell: Publish | undefined;
+      let publish: Publish | undefined;
 
       async function waitsFor<T>(what: string, of: string, answer: Promise<T>): Promise<T> {
         const step = beginStep({ open }, 'call', what, of);
@@ -111,21 +117,21 @@ export function createInvocationRecords({ log, meter, hubHost, traces, taps }: I
         traceparent,
         span,
         times: {},
-        get tell() {
-          return tell;
+        get publish() {
+          return publish;
         },
         routed(device, lookUpMs) {
-          tell = taps?.of(device, { correlationId: fields.correlationId });
-          tell?.('invoked', tapFieldsAtBegin(fields, lookUpMs));
+          publish = taps?.of(device, { correlationId: fields.correlationId });
+          publish?.('invoked', tapFieldsAtBegin(fields, lookUpMs));
         },
         decoded({ timeout, input }) {
-          tell?.('decoded', { timeout }, { body: input && JSON.stringify(input) });
+          publish?.('decoded', { timeout }, { body: input && JSON.stringify(input) });
         },
         waitsFor,
         async call(method, invoke) {
           const { device, module, payload, timeoutSeconds } = method;
           const to = module === '' ? device : `${device}/${module}`;
-          tell?.('sent', { to, timeoutSeconds }, { request: JSON.stringify(payload) });
+          publish?.('sent', { to, timeoutSeconds }, { request: JSON.stringify(payload) });
           const called = span?.child('invoke direct method', 'client', {
             'http.request.method': 'POST',
             'server.address': hubHost,
@@ -137,14 +143,14 @@ export function createInvocationRecords({ log, meter, hubHost, traces, taps }: I
           fields.hubMs = Math.round(ms);
           measureCall(end, ms);
           if (end.kind === 'response') {
-            tell?.('answer', { ms: Math.round(ms), status: end.status }, { response: JSON.stringify(end.payload) });
+            publish?.('answer', { ms: Math.round(ms), status: end.status }, { response: JSON.stringify(end.payload) });
             called?.end({ 'http.response.status_code': 200, 'svc.device.status': end.status });
             return end;
           }
           const { failure, status, code } = end;
           if (status !== undefined) fields.hubStatus = status;
           if (code !== undefined) fields.errorCode = code;
-          tell?.('answer', { ms: Math.round(ms), failure, hubStatus: status, errorCode: code });
+          publish?.('answer', { ms: Math.round(ms), failure, hubStatus: status, errorCode: code });
           called?.end({ 'http.response.status_code': status }, { type: failure });
           return end;
         },
@@ -154,7 +160,7 @@ export function createInvocationRecords({ log, meter, hubHost, traces, taps }: I
           else if (isHarmless(ended)) log.info(lineOf(ended), 'method not invoked');
           else log.warn(lineOf(ended), 'method not invoked, or its outcome is unknown');
           record(ended.ms / 1000, status === undefined ? '' : statusValue(status), reasonOf(ended) ?? '');
-          tell?.('handled', tapFieldsAtEnd(ended));
+          publish?.('handled', tapFieldsAtEnd(ended));
           span?.end(attributesAtEnd(ended), spanErrorOf(ended));
         },
       };

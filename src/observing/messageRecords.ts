@@ -95,10 +95,10 @@ export function createMessageRecords({ log, meter, traces, taps }: MessageRecord
           attributes: attributesAtBegin(arrival, envelope, name),
         }),
       );
-      const tell = taps?.of(deviceId, { partition: origin.partition, sequenceNumber: event.sequenceNumber });
+      const publish = taps?.of(deviceId, { partition: origin.partition, sequenceNumber: event.sequenceNumber });
       const begunAt = performance.now();
       const waits = waitsOf(event, readAt, begunAt);
-      tell?.('begun', tapFieldsAtBegin({ arrival, envelope, traceId, waits }));
+      publish?.('begun', tapFieldsAtBegin({ arrival, envelope, traceId, waits }));
       const times: CallTimes = {};
       const dropped: EndedMessage['dropped'][number][] = [];
       let sent = 0;
@@ -112,9 +112,9 @@ export function createMessageRecords({ log, meter, traces, taps }: MessageRecord
         traceparent,
         span,
         times,
-        tell,
+        publish,
         decoded(json) {
-          tell?.('decoded', { characters: json?.text.length }, { body: json?.text });
+          publish?.('decoded', { characters: json?.text.length }, { body: json?.text });
         },
         answers(given = []) {
           remarks = given;
@@ -133,7 +133,7 @@ export function createMessageRecords({ log, meter, traces, taps }: MessageRecord
           const step = beginStep(course, 'parking', code, 'store of dead letters');
           return () => {
             course.open.delete(step);
-            tell?.('parked', { code });
+            publish?.('parked', { code });
           };
         },
         ended(failure) {
@@ -153,11 +153,11 @@ export function createMessageRecords({ log, meter, traces, taps }: MessageRecord
           };
           measure(name ?? other, ended);
           log[isAlarming(ended) ? 'warn' : 'info'](lineOf(ended), 'handled');
-          tell?.('handled', tapFieldsAtEnd(ended));
+          publish?.('handled', tapFieldsAtEnd(ended));
           span?.end(attributesAtEnd(ended), spanErrorOf(ended));
         },
         left() {
-          tell?.('left', { why: 'this instance no longer reads the partition' });
+          publish?.('left', { why: 'this instance no longer reads the partition' });
           span?.end({}, { type: 'released' });
         },
       };

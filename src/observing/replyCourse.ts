@@ -15,28 +15,28 @@ export interface ReplyCourse {
 /** @param settled called at the end */
 export function beginReply(course: Course, reply: Reply, settled: (delivery: Delivery) => void): ReplyCourse {
   const { kind, deviceId: to, messageId, correlationId, properties, body } = reply;
-  const { tell } = course;
+  const { publish } = course;
   const step = beginStep(course, 'reply', kind, to);
   const span = course.span?.child(`send ${kind}`, 'producer', replyAttributes(reply));
 
   return {
     waits(what) {
       step.waitsFor = what;
-      if (what === 'turn') tell?.('reply waits', { kind, to, for: 'its turn' });
+      if (what === 'turn') publish?.('reply waits', { kind, to, for: 'its turn' });
     },
     refused(reason) {
       step.waitsFor = reason;
-      tell?.('refused', { kind, to, reason });
+      publish?.('refused', { kind, to, reason });
       span?.event('attempt failed', { 'error.type': reason });
     },
     ended(delivery) {
       course.open.delete(step);
       const type = typeof delivery === 'object' ? delivery.dropped : delivery;
-      if (tell !== undefined) {
+      if (publish !== undefined) {
         const outcome = typeof delivery === 'object' ? `dropped: ${type}` : type;
         const ms = Math.round(performance.now() - step.since);
         const bytes = Buffer.byteLength(body);
-        tell('reply', { kind, to, outcome, ms, messageId, correlationId, properties, bytes }, { body });
+        publish('reply', { kind, to, outcome, ms, messageId, correlationId, properties, bytes }, { body });
       }
       span?.end({}, type === 'delivered' ? undefined : { type });
       settled(delivery);

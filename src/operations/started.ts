@@ -3,7 +3,7 @@ import type { LogLines } from '../log/log.ts';
 import { storeFieldsOf } from '../storage/storeFailure.ts';
 
 /** Writes the line `program.started`, with the build before this one. Never rejects, and nothing waits for it. */
-export async function tellStarted(
+export async function logStarted(
   record: DurableText,
   { version, build }: Pick<StartedBuild, 'version' | 'build'>,
   log: LogLines,

@@ -28,14 +28,23 @@ interface Counts {
 }
 
 /** Only looks: a stop that follows may find something else. */
-export function stopPreview(partitions: readonly PreviewedPartition[], works: readonly WorkOfPartition[], conditions: DrainConditions) {
+export function stopPreview(
+  partitions: readonly PreviewedPartition[],
+  works: readonly WorkOfPartition[],
+  conditions: DrainConditions,
+) {
   const held = heldSteps(
     works.flatMap(({ steps }) => steps),
     conditions,
   );
   const isHeld = ({ steps }: WorkOfPartition) => steps.some((step) => held.has(step));
 
-  function countsOf({ partition, inFlight, waiting, checkpoint: { unwritten, isFailing } }: PreviewedPartition): Counts {
+  function countsOf({
+    partition,
+    inFlight,
+    waiting,
+    checkpoint: { unwritten, isFailing },
+  }: PreviewedPartition): Counts {
     const own = works.filter((work) => work.partition === partition && work.begunAt !== undefined);
     const steps = own.flatMap((work) => work.steps);
     const stuck = own.filter(isHeld).length;

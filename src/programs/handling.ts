@@ -69,7 +69,9 @@ export function createHandling(settings: Settings, log: Log, options: HandlingOp
   const replySettings = { ...settings.replies, maxWaitSeconds: timing.replySeconds };
   const replies = createReplies(replySettings, newClient, log, troubles, meter);
   const tidying = setInterval(() => {
-    deadLetters.tidy().catch((error) => log.warn({ err: error, ...storeFieldsOf(error) }, 'dead letters cannot be tidied up'));
+    deadLetters
+      .tidy()
+      .catch((error) => log.warn({ err: error, ...storeFieldsOf(error) }, 'dead letters cannot be tidied up'));
   }, tidyEveryMs).unref();
   const dispatch = createDispatch({
     ...{ backends, sender: replies.sender, meter, deadLetters, log, traces, taps, beforeEffect },

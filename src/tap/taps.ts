@@ -71,7 +71,7 @@ export function createTaps(): Taps {
     }
   }
 
-  const tellOf =
+  const publishTo =
     (some: readonly Follower[], place: MessageRef): Publish =>
     (stage, fields, bodies, token) => {
       const time = new Date().toISOString();
@@ -85,9 +85,9 @@ export function createTaps(): Taps {
     of(device, place) {
       if (followers.size === 0) return undefined;
       const own = [...followers].filter((one) => one.device === device);
-      return own.length === 0 ? undefined : tellOf(own, place);
+      return own.length === 0 ? undefined : publishTo(own, place);
     },
-    all: (place) => (followers.size === 0 ? undefined : tellOf([...followers], place)),
+    all: (place) => (followers.size === 0 ? undefined : publishTo([...followers], place)),
     open(follower) {
       if (followers.size >= most) return undefined;
       followers.add(follower);

@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import { coverSecrets, piecesOf, telling } from './secretPieces.ts';
+import { coverSecrets, identifyingLength, piecesOf } from './secretPieces.ts';
 
 /** Whole bytes in any `telling` characters of base64. */
 const tellingBytes = 5;
@@ -30,12 +30,12 @@ interface Part {
  * @param secret printable ASCII
  */
 export function coverSecret(words: string, secret: string, covered: Uint8Array): void {
-  if (secret.length < telling) {
+  if (secret.length < identifyingLength) {
     coverSecrets(words, piecesOf([secret]), covered);
     return;
   }
   const readings = readingsOf(words);
-  coverParts(secret, readings, telling, covered);
+  coverParts(secret, readings, identifyingLength, covered);
   coverParts(secret, readings.flatMap(base64In), tellingBytes, covered);
 }
 

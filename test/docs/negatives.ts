@@ -86,6 +86,7 @@ export const proven: Denials = {
       'never dead-lettered for being slow',
       'engine/quarantine/restarts.test › beside slow innocent ones is the only one that is parked',
     ],
+    ['are not taken for slow themselves', 'engine/quarantine/restarts.test › are not taken for slow'],
     ['normal operation none', 'engine/quarantine/restarts.test › records nothing, whatever the number of messages'],
     [
       'delay no small one of another device',

@@ -14,7 +14,7 @@ function followed(stage: Stage, given: Parameters<typeof partitionByHand>[0] = {
   const told: [sequenceNumber: number, fields: object][] = [];
   const { partition, started, end } = partitionByHand({
     ...given,
-    tellOf:
+    publisherOf:
       ({ event: { sequenceNumber } }) =>
       (now, fields) => {
         if (now === stage) told.push([sequenceNumber, fields]);

@@ -85,8 +85,8 @@ describe('a snapshot', () => {
     const first = tracked.snapshot();
     tracked.end(eleven);
     expect([first, tracked.snapshot()]).toEqual([
-      { progress: fresh, note: undefined },
-      { progress: { ...at(11), completed: '' }, note: undefined },
+      { progress: fresh, crashRecord: undefined },
+      { progress: { ...at(11), completed: '' }, crashRecord: undefined },
     ]);
   });
 });
@@ -117,14 +117,14 @@ describe('what the reader before had done', () => {
 });
 
 describe('a crash record', () => {
-  const note = { ends: 2, upTo: 13, alone: 11, suspects: new Map() };
+  const crashRecord = { ends: 2, upTo: 13, alone: 11, suspects: new Map() };
   const text = '2 2 13 11 -';
 
   it.each([
     ['of the session before', { ...fresh, note: text }, undefined, ''],
-    ['that is given', fresh, note, ''],
-    ['that takes the place of an earlier one', { ...fresh, note: '2 1 12 - -' }, note, ''],
-    ['of which something is done', fresh, note, 'begin 11, pass 12, end 11'],
+    ['that is given', fresh, crashRecord, ''],
+    ['that takes the place of an earlier one', { ...fresh, note: '2 1 12 - -' }, crashRecord, ''],
+    ['of which something is done', fresh, crashRecord, 'begin 11, pass 12, end 11'],
   ])('%s is in the snapshot', (_, start, given, steps) => {
     const tracked = createTracked(start);
     if (given !== undefined) tracked.recordCrashState(given);
@@ -134,9 +134,9 @@ describe('a crash record', () => {
 
   it('is in no snapshot from when its messages are done', () => {
     const tracked = createTracked(fresh);
-    tracked.recordCrashState(note);
+    tracked.recordCrashState(crashRecord);
     afterSteps(fresh, 'pass 11, pass 12, pass 13', tracked);
-    expect(tracked.snapshot()).toEqual({ progress: { ...at(13), completed: '' }, note });
+    expect(tracked.snapshot()).toEqual({ progress: { ...at(13), completed: '' }, crashRecord });
     expect(tracked.snapshot()?.progress).not.toHaveProperty('note');
   });
 
@@ -147,7 +147,7 @@ describe('a crash record', () => {
   ])('is open while what it is about may be unfinished: %s', (_, sequenceNumber, expected) => {
     const tracked = createTracked(fresh);
     expect(tracked.isCrashRecordOpen(sequenceNumber)).toBe(false);
-    tracked.recordCrashState(note);
+    tracked.recordCrashState(crashRecord);
     expect(tracked.isCrashRecordOpen(sequenceNumber)).toBe(expected);
   });
 });

@@ -79,7 +79,7 @@ export const adminFaults: readonly Fault[] = [
   }),
   ...inFile('src/observing/messageRecords.ts', ['test/dispatch/dispatch.test.ts'], {
     fault: 'does not say that a message is left',
-    find: "          tell?.('left', { why: 'this instance no longer reads the partition' });\n",
+    find: "          publish?.('left', { why: 'this instance no longer reads the partition' });\n",
     replace: '',
     caughtBy: 'that a message is left when its partition is taken from us',
   }),
@@ -265,8 +265,8 @@ export const adminFaults: readonly Fault[] = [
   }),
   ...inFile('src/operations/started.ts', ['test/hub/buildRecord.test.ts'], {
     fault: 'starts without a line when the record of builds cannot be reached',
-    find: "    log.info({ ...own, err: error, ...toldOf(error) }, 'started');\n",
-    replace: '    void [error, toldOf];\n',
+    find: "    log.info({ ...own, err: error, ...storeFieldsOf(error) }, 'started');\n",
+    replace: '    void [error, storeFieldsOf];\n',
     caughtBy: 'when the record cannot be reached',
   }),
   ...inFile('src/operations/build.ts', ['test/operations/build.test.ts'], {

@@ -112,7 +112,7 @@ export const deadLetterFaults: readonly Fault[] = [
     },
     {
       fault: 'does not know what it has parked itself',
-      find: '      known.add(id); // also if it fails: it may have been written all the same\n',
+      find: '      known.add(id); // also if it fails: it may have been written nevertheless\n',
       replace: '',
       caughtBy: 'that was parked here since',
     },

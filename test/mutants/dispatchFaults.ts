@@ -55,8 +55,8 @@ export const dispatchFaults: readonly Fault[] = [
   ),
   ...inFile('src/dispatch/recognition.ts', ['test/dispatch/recognition.test.ts'], {
     fault: 'does not tell those who follow a device what is skipped',
-    find: "tell?.('skipped', { why: whyNotOurs(event), hint: misspelling });",
-    replace: 'void tell, whyNotOurs;',
+    find: "publish?.('skipped', { why: whyNotOurs(event), hint: misspelling });",
+    replace: 'void publish, whyNotOurs;',
     caughtBy: 'tells those who follow a device why its message is skipped',
   }),
   ...inFile('src/observing/messageRecords.ts', ['test/dispatch/dispatch.test.ts'], {

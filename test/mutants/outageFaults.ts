@@ -222,8 +222,8 @@ export const outageFaults: readonly Fault[] = [
     },
     {
       fault: 'passes a secret on that is cut',
-      find: 'at + telling <= form.length; at += 1',
-      replace: 'at + telling <= form.length && at < 1; at += 40',
+      find: 'at + identifyingLength <= form.length; at += 1',
+      replace: 'at + identifyingLength <= form.length && at < 1; at += 40',
       caughtBy: 'cut at its beginning',
     },
   ),

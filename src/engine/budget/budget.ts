@@ -1,4 +1,4 @@
-import { createCapacity, type Capacity } from './capacity.ts';
+import { type Capacity, createCapacity } from './capacity.ts';
 import { type Charge, createLine, type Line, type LineLimits } from './line.ts';
 import type { Pace } from './pace.ts';
 

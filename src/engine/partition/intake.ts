@@ -26,7 +26,7 @@ interface IntakeOptions<A> {
   costOf(event: HubEvent): number;
   requirementOf?(arrival: A): Requirement | undefined;
   /** Undefined while the device has no follower. */
-  tellOf?(arrival: A): Publish | undefined;
+  publisherOf?(arrival: A): Publish | undefined;
   /** Suspects go to their lanes and wait there for their turn. */
   readonly quarantine?: Pick<Quarantine, 'isSuspect'> | undefined;
   /** Registers an accepted message. */
@@ -46,7 +46,7 @@ interface IncomingMessage<A> {
   /** Its lane. */
   readonly deviceId: string;
   readonly readAt: number;
-  readonly tell: Publish | undefined;
+  readonly publish: Publish | undefined;
   readonly requirement: Requirement;
   readonly cost: number;
   isWatched: boolean;
@@ -78,11 +78,11 @@ export function createIntake<A extends DeviceEvent>(options: IntakeOptions<A>): 
     enqueuedAt: event.enqueuedTimeUtc.getTime(),
   });
 
-  function tellWaits({ deviceId, requirement, tell }: IncomingMessage<A>, where: 'memory' | 'disk' | 'hub') {
-    if (tell === undefined) return;
+  function publishWaits({ deviceId, requirement, publish }: IncomingMessage<A>, where: 'memory' | 'disk' | 'hub') {
+    if (publish === undefined) return;
     const earlier = lanes.length(deviceId);
     const why = earlier > 0 ? 'earlier messages of the device' : requirement.isMet() ? 'its turn' : 'a backend';
-    tell('waits', { where, for: why, earlier, needs: requirement.needs });
+    publish('waits', { where, for: why, earlier, needs: requirement.needs });
   }
 
   function beginIt(one: IncomingMessage<A>) {
@@ -92,7 +92,7 @@ export function createIntake<A extends DeviceEvent>(options: IntakeOptions<A>): 
   function keepIt(one: IncomingMessage<A>, where: 'memory' | 'disk'): boolean {
     const kept = where === 'memory' ? backlog.inMemory(one.arrival) : backlog.onDisk(one.arrival);
     if (kept === undefined) return false;
-    tellWaits(one, where);
+    publishWaits(one, where);
     lanes.add(one.deviceId, messageOf(one, kept));
     return true;
   }
@@ -118,12 +118,12 @@ export function createIntake<A extends DeviceEvent>(options: IntakeOptions<A>): 
     if (canBegin(one) && (!isLarge(one.cost) || charge.hasRoom(one.cost))) {
       const taking = charge.take(one.cost, draining);
       if (taking === undefined) beginIt(one);
-      else one.tell?.('waits', { where: 'memory', for: 'room', earlier: 0 });
+      else one.publish?.('waits', { where: 'memory', for: 'room', earlier: 0 });
       return taking;
     }
     if (keepInMemory(one) || keepIt(one, 'disk')) return undefined;
     watch(one);
-    if (!one.isTold) tellWaits(one, 'hub');
+    if (!one.isTold) publishWaits(one, 'hub');
     one.isTold = true;
     return condition.change().then(() => false);
   }
@@ -138,10 +138,19 @@ export function createIntake<A extends DeviceEvent>(options: IntakeOptions<A>): 
 
   return (arrival, readAt) => {
     const { event, deviceId } = arrival;
-    const tell = options.tellOf?.(arrival);
-    tell?.('read', readFields(event, readAt));
+    const publish = options.publisherOf?.(arrival);
+    publish?.('read', readFields(event, readAt));
     const requirement = options.requirementOf?.(arrival) ?? nothing;
-    const one = { arrival, deviceId, readAt, tell, requirement, cost: costOf(event), isWatched: false, isTold: false };
+    const one = {
+      arrival,
+      deviceId,
+      readAt,
+      publish,
+      requirement,
+      cost: costOf(event),
+      isWatched: false,
+      isTold: false,
+    };
     const waiting = place(one);
     return waiting && placeWhen(waiting, one);
   };

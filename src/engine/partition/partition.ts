@@ -14,7 +14,7 @@ import { createBacklog } from '../spool/backlog.ts';
 import type { Spool } from '../spool/spool.ts';
 import { createCondition } from './condition.ts';
 import { contentsOf, type PartitionContents } from './contents.ts';
-import { type DeviceEvent, createIntake } from './intake.ts';
+import { createIntake, type DeviceEvent } from './intake.ts';
 import { createLifecycle } from './lifecycle.ts';
 import { createWork, type MessageContext, type QueuedMessage } from './work.ts';
 
@@ -29,7 +29,7 @@ export interface PartitionOptions<A extends DeviceEvent> extends Omit<Checkpoint
   /** Bytes to reserve for a message before its handling begins (R6). */
   costOf(event: HubEvent): number;
   /** Undefined while the device has no follower; it has none when omitted. */
-  tellOf?(arrival: A): Publish | undefined;
+  publisherOf?(arrival: A): Publish | undefined;
   /** What a message requires to begin (B5); nothing when omitted. */
   requirementOf?(arrival: A): Requirement | undefined;
   /** Handles one message and returns whether it was handled to its end. */

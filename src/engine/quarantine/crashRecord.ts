@@ -99,7 +99,10 @@ interface SessionOpening {
  * that a cleared suspect is slow: unknown messages begin all at once, and slow ones would take all connections to the backends.
  * @param crashRecord of the last session
  */
-export function crashRecordAtOpening(crashRecord: CrashRecord | undefined, opening: SessionOpening): CrashRecord | undefined {
+export function crashRecordAtOpening(
+  crashRecord: CrashRecord | undefined,
+  opening: SessionOpening,
+): CrashRecord | undefined {
   const { position, newest, isDone, afterUncleanShutdown } = opening;
   // A damaged record may name an event that never comes: nothing was in flight above the newest (D197).
   const credible = crashRecord && crashRecord.upTo > newest ? { ...crashRecord, upTo: newest } : crashRecord;

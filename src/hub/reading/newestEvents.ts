@@ -54,7 +54,8 @@ export function createNewestEvents(options: NewestEventsOptions): NewestEvents {
   }
 
   /** After a failure it asks again in the next round, so that the end of an outage shows soon. */
-  const isDue = ({ isOpen, hasFailed, at }: PartitionQuery) => !isOpen && (hasFailed || performance.now() - at >= everyMs);
+  const isDue = ({ isOpen, hasFailed, at }: PartitionQuery) =>
+    !isOpen && (hasFailed || performance.now() - at >= everyMs);
 
   const unasked = (): PartitionQuery => ({
     ...{ at: Number.NEGATIVE_INFINITY, isOpen: false, hasFailed: false },

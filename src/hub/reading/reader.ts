@@ -8,7 +8,7 @@ import { within } from '../../concurrency/within.ts';
 import type { Partition } from '../../engine/partition/partition.ts';
 import type { Log } from '../../log/log.ts';
 import type { HubEvent } from '../../protocol/event.ts';
-import { notQuiet, type QuietTimes, quietAt, type LifeSigns } from './quiet.ts';
+import { type LifeSigns, notQuiet, type QuietTimes, quietAt } from './quiet.ts';
 import { diagnose, type ReadingDiagnosis } from './readingDiagnosis.ts';
 
 const closesWithinMs = 5_000;

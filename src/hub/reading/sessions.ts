@@ -5,11 +5,11 @@ import { storeFieldsOf } from '../../storage/storeFailure.ts';
 import type { Ownership } from '../stores/checkpointStore.ts';
 import type { EventHubConnection } from './eventHubConnection.ts';
 import { diagnosisOf } from './hubFailure.ts';
-import { createSessionOpener, type SessionOpenerOptions } from './sessionOpener.ts';
 import type { Ownerships } from './ownerships.ts';
 import type { ReadingTroubles } from './readingTroubles.ts';
 import type { PartitionSession } from './session.ts';
 import { createSessionLife, type Revocation, type SessionLife, type SessionState } from './sessionLife.ts';
+import { createSessionOpener, type SessionOpenerOptions } from './sessionOpener.ts';
 
 /** The partition sessions of this instance, one for each partition that it reads. */
 export interface PartitionSessions {
@@ -72,7 +72,8 @@ export function createPartitionSessions<A extends DeviceEvent>(
     log.warn({ partition, noticedBy }, 'another instance reads this partition now');
   }
 
-  const notReleased = (error: unknown) => log.warn({ err: error, ...storeFieldsOf(error) }, 'a partition was not released');
+  const notReleased = (error: unknown) =>
+    log.warn({ err: error, ...storeFieldsOf(error) }, 'a partition was not released');
 
   function lifeOf(partition: string): SessionLife | undefined {
     const entry = entries.get(partition);

@@ -3,7 +3,7 @@ import { within } from '../../concurrency/within.ts';
 import type { Reply } from '../../protocol/c2d.ts';
 import { createHandOver } from './handOver.ts';
 import { createPendingSends } from './pendingSends.ts';
-import { type SendRefusal, refusalOf } from './sendFailure.ts';
+import { refusalOf, type SendRefusal } from './sendFailure.ts';
 
 /** One client of the hub's service endpoint, used for one connection. */
 export interface ServiceClient {
