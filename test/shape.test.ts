@@ -69,7 +69,7 @@ describe('imports', () => {
     expect(readFileSync('docs/decisions.md', 'utf8')).toContain(`\n${picture}\n`);
   });
 
-  it('of what declares the metrics are the vocabularies of the wire: nobody takes a vocabulary from the metrics', () => {
+  it('of what declares the metrics are the vocabularies of the wire: no other folder takes a vocabulary from the metrics', () => {
     const isDeclared = (file: string) => file.startsWith('src/metrics/declared/');
     const foreign = (target: string) =>
       target.startsWith('src/') && !/^src\/(metrics\/declared|protocol)\//.test(target);
@@ -130,7 +130,7 @@ describe('imports', () => {
 
   const emulator = JSON.parse(readFileSync('iot-hub-emulator/package.json', 'utf8'));
 
-  it('of the hub emulator are its own files and the packages that it declares: it serves other projects, too', () => {
+  it('of the hub emulator are its own files and the packages that it declares: it also serves other projects', () => {
     const isOwn = (target: string) =>
       target.startsWith('iot-hub-emulator/src/') ||
       target.startsWith('node:') ||

@@ -106,7 +106,7 @@ describe('a circuit', () => {
     ]);
   });
 
-  it('is probed at growing intervals until the backend is healthy, then releases who waits', async () => {
+  it('is probed at growing intervals until the backend is healthy, then releases the calls that wait', async () => {
     const { fail, state, untilClosed, probes, log } = circuit([false, false, false, false, true]);
     fail(5, twoDevices);
     const waiting = untilClosed();
@@ -142,7 +142,7 @@ describe('a circuit', () => {
     expect(state()).toBe('open');
   });
 
-  it('tells those who wait when the service closes', async () => {
+  it('releases the calls that wait when the service closes', async () => {
     const { fail, untilClosed, close, probes } = circuit();
     fail(5, twoDevices);
     const waiting = untilClosed();
@@ -200,7 +200,7 @@ describe('a circuit', () => {
       expect(probes).toEqual([0, 1_000, 2_000, 3_000, 4_000]);
     });
 
-    it('does not believe an unhealthy answer when somebody has been served since', async () => {
+    it('does not believe an unhealthy answer when another call has succeeded since', async () => {
       const { draw, succeeded, untilProbed, state } = erring([false]);
       draw(5, twoDevices);
       const asked = untilProbed();
@@ -209,7 +209,7 @@ describe('a circuit', () => {
       expect(state()).toBe('closed');
     });
 
-    it('leaves nobody waiting for an answer when the service closes', async () => {
+    it('leaves no call waiting for an answer when the service closes', async () => {
       const { draw, untilProbed, close, state } = erring([true, false]);
       draw(5, twoDevices);
       await untilProbed();
@@ -235,7 +235,7 @@ describe('the circuit of a backend', () => {
   const readFor = (backends: ReturnType<typeof scripted>['backends'], deviceId: string, seconds = 300) =>
     backends.bind(callOf({ deviceId, deadline: createDeadline(seconds) })).informationModel.getModel('o1', 'm');
 
-  it('makes messages under way wait, not fail, until a probe that is nobody’s message finds it healthy', async () => {
+  it('makes messages under way wait, not fail, until a probe, which is no message, finds it healthy', async () => {
     const { backends, script, log } = scripted(
       [
         { together: [0, 1].map(() => ({ call: model, reply: [503] as const })) },

@@ -84,7 +84,7 @@ it('Messages do not begin while it is out, and all go on when it gives a token',
   expect(log.lines.at(-1)?.message).toBe('there is an access token for the backends');
 });
 
-it('A renewal that fails is told, but no call waits while the token serves', async () => {
+it('A renewal that fails is logged, but no call waits while the token is valid', async () => {
   const { endpoint, backends, read } = setUp();
   Object.assign(endpoint, { answer: 200, expires: 100 });
   await read('d1').work;

@@ -40,7 +40,7 @@ describe('the container of dead letters', () => {
     expect(await blob.getProperties()).toMatchObject({ contentType: 'application/json' });
   });
 
-  it('is made by somebody else when the key may not', async () => {
+  it('is made by the operator when the key has no right to', async () => {
     await new ContainerClient(azurite.connectionString, container).create();
     proxy.fate = ({ method, url = '' }) => (method === 'PUT' && url.includes('restype=container') ? 403 : 'pass');
     await lettersIn(open()).park(letter(1));

@@ -6,13 +6,13 @@ export const proven: Denials = {
   'README.md': [
     [
       'delays no other device',
-      'engine/fairness.test › are not delayed by one whose every message hangs until its deadline',
+      'engine/fairness.test › are not delayed by a device whose messages all hang until their deadlines',
     ],
     [
       'wait in the hub, not in memory',
       'engine/partition.test › takes no more than the budget allows; the rest stays in the hub',
     ],
-    ['No message can stop the service', 'e2e/quarantine.test › is parked, and nobody else’s'],
+    ['No message can stop the service', 'e2e/quarantine.test › is parked, and no other message'],
     ['No secrets in the log', 'dispatch/dispatch.test › holds no body, no key and no token, whatever happens'],
   ],
   'docs/guarantees.md': [
@@ -38,11 +38,11 @@ export const proven: Denials = {
       'A clean stop repeats nothing',
       'e2e/drain.test › finishes what it has begun, exits with 0, and the next one repeats nothing',
     ],
-    ['No message stops the service', 'e2e/quarantine.test › is parked, and nobody else’s'],
+    ['No message stops the service', 'e2e/quarantine.test › is parked, and no other message'],
     [
       'No event vanishes',
       'hub/boundedDecoding.test › an event comes with its properties and without its body, which is',
-      'engine/partition.test › tells of each gap in the sequence numbers once',
+      'engine/partition.test › reports each gap in the sequence numbers once; the first event and a repeated one make none',
     ],
     [
       'one whose properties cannot be decoded is counted',
@@ -71,7 +71,7 @@ export const proven: Denials = {
     ],
     [
       'sends nothing more',
-      'hub/lostWhileDraining.test › sends and calls nothing more from when it sees that the partition has become somebody else’s',
+      'hub/lostWhileDraining.test › sends and calls nothing more once it sees that another instance owns the partition',
     ],
     [
       'is not executed again',
@@ -310,7 +310,7 @@ export const proven: Denials = {
     ],
     [
       'has no `hubWaitMs` and no `laneWaitMs`',
-      'dispatch/everyField.test › is told without waits when it comes from the dead letters',
+      'dispatch/everyField.test › is logged without waits when it comes from the dead letters',
     ],
     [
       'A repeated problem does not repeat its line',
@@ -318,13 +318,13 @@ export const proven: Denials = {
     ],
     [
       'has no parent, but a link',
-      'tracing/spans.test › is in the trace that it is told, has no parent, and a link to what its sender did',
+      'tracing/spans.test › is in the given trace, has no parent, and a link to what its sender did',
     ],
     ['is no error of the service and of its span', 'dispatch/traces.test › is no error when the device is at fault'],
     ['No span has a body, token or key', 'e2e/traces.test › sends the collector no body, key or token'],
     [
       'delays no message and no stop',
-      'tracing/exportWatch.test › holds up nobody: spans beyond the queue are dropped and counted, and a stop takes a short time',
+      'tracing/exportWatch.test › delays no work: spans beyond the queue are dropped and counted, and a stop takes a short time',
     ],
     [
       'No line has a token, key or signature',

@@ -139,7 +139,7 @@ describe('the consumer, with the official client against the sandbox hub', () =>
     expect(await life()).toEqual([]);
   });
 
-  it('reads a partition on that it could not give back, though nobody asks for it any more', async () => {
+  it('goes on with a partition that it could not release, when it is no longer requested', async () => {
     const store = createMemoryStore();
     let refusals = 0;
     const failing: CheckpointStore = {

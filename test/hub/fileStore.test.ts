@@ -47,7 +47,7 @@ describe('the file of checkpoints', () => {
     }
   });
 
-  it('says of nobody that it still reads: the process has gone', async () => {
+  it('has no owner for any partition: the process has gone', async () => {
     await open().change(undefined, claimed('a', 3));
     expect(await open().ownerships()).toMatchObject([{ partition: '0', owner: '', epoch: 3 }]);
   });

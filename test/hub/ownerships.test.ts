@@ -8,7 +8,7 @@ withFakeTimers();
 
 const open = (store: CheckpointStore, me = 'me') => createOwnerships(store, me, 20_000, 10_000);
 
-it('A partition is given back although our own renewal, or somebody’s wish, comes in between; for whom, stays to be read', async () => {
+it('A partition is released although a renewal or a request comes in between, and its record keeps who requested it', async () => {
   const store = createMemoryStore();
   let races = 3;
   const racing: CheckpointStore = {
@@ -24,7 +24,7 @@ it('A partition is given back although our own renewal, or somebody’s wish, co
   expect(await store.ownerships()).toMatchObject([{ owner: '', wantedBy: 'wisher 0', begun: 41 }]);
 });
 
-it('A partition that has become somebody else’s is not given back', async () => {
+it('A partition that another instance has claimed is not released', async () => {
   const store = createMemoryStore();
   const mine = await open(store).claim('0', undefined);
   const theirs = await open(store, 'they').claim('0', mine);

@@ -256,7 +256,7 @@ describe('the sender', () => {
     expect(sent.delivery).toBe('delivered');
   });
 
-  it('lets no device wait for another', async () => {
+  it('makes no device wait for another', async () => {
     const { sender } = setUp({ a: [later('queue_full')] });
     const a = watch(sender.send(replyTo('a')));
     const b = watch(sender.send(replyTo('b')));
@@ -309,7 +309,7 @@ describe('the sender', () => {
     expect(await sender.send(replyTo('c'))).toBe('stopped');
   });
 
-  it('leaves undecided what is no longer ours to send, at once, though the hub cannot be reached at all', async () => {
+  it('leaves replies of a lost partition undecided at once, even when the hub cannot be reached', async () => {
     const { sender, attempts } = setUp({ a: [{ kind: 'connection', reason: 'hub_unavailable' }] });
     const ended = new AbortController();
     const sent = watch(sender.send(replyTo('a'), ended.signal));
@@ -339,7 +339,7 @@ describe('the sender', () => {
 });
 
 describe('what an operator sees of the replies', () => {
-  it('is how many wait, for their turn or for another attempt, how many are with the hub, and who does not fetch', async () => {
+  it('is how many wait, for their turn or for another attempt, how many are with the hub, and which devices do not fetch', async () => {
     const hanging = new Promise<SendRefusal | undefined>(() => {});
     const sender = senderOver(
       ({ deviceId }) => (deviceId === 'full' ? Promise.resolve(later('queue_full')) : hanging),

@@ -77,7 +77,7 @@ describe('a partition without a checkpoint that is read from the latest event', 
     await vi.waitFor(() => expect(seen).toEqual(['while nobody read']), soon);
   });
 
-  it('keeps what nobody could finish', async () => {
+  it('keeps suspects that no session could finish', async () => {
     const store = createMemoryStore();
     const first = read(store, 'latest', () => new Promise(() => {}));
     await receiving(2);

@@ -87,7 +87,7 @@ describe.each(Object.entries(kinds))('the %s store', (_kind, open) => {
     expect(claimedAgain).not.toHaveProperty('begun');
   });
 
-  it('lets one of many that claim a new partition at once have it', async () => {
+  it('gives a new partition to one of many that claim it at once', async () => {
     const instance = open(newPlace());
     const owners = ['a', 'b', 'c', 'd', 'e'];
     const stores = owners.map(instance);
@@ -98,7 +98,7 @@ describe.each(Object.entries(kinds))('the %s store', (_kind, open) => {
     expect(await instance().ownerships()).toEqual([won]);
   });
 
-  it('lets one of many that change a record at once have its way', async () => {
+  it('accepts the change of one of many that change a record at once', async () => {
     const instance = open(newPlace());
     const seen = await take(instance(), 'old');
     const owners = ['a', 'b', 'c', 'd', 'e'];
@@ -116,7 +116,7 @@ describe.each(Object.entries(kinds))('the %s store', (_kind, open) => {
     ]);
   });
 
-  it('shows a released partition as nobody’s, its epoch kept', async () => {
+  it('shows a released partition without an owner, and keeps its epoch', async () => {
     const instance = open(newPlace());
     const seen = await take(instance(), 'a');
     await instance().change(seen, { ...seen, owner: '', wantedBy: '' });
@@ -215,7 +215,7 @@ describe.each(Object.entries(kinds))('the %s store', (_kind, open) => {
     expect(await store.progress('0')).toEqual(at(5));
   });
 
-  it('lets the same owner come back under a new epoch, and its old self not write', async () => {
+  it('lets the same owner come back under a new epoch, and rejects writes under its old one', async () => {
     const store = open(newPlace())();
     const before = await take(store, 'a');
     await store.writeProgress(before, at(5));
@@ -268,7 +268,7 @@ describe.each(Object.entries(lasting))('the %s store after a crash', (_kind, ope
     }
   });
 
-  it('does not hear the process from before any more', async () => {
+  it('ignores the writes of the process before', async () => {
     const place = newPlace();
     const before = open(place);
     const reader = await take(before, 'a');

@@ -27,7 +27,7 @@ it('is one line at the start, one each minute with a count and the latest, and o
   expect(vi.getTimerCount()).toBe(0);
 });
 
-it('is told for every source apart', async () => {
+it('is logged for every source apart', async () => {
   const log = recordingLog();
   const troubles = createTroubles(log);
   troubles.met('partition 0', refused(1));
@@ -101,7 +101,7 @@ it('says in the line of each minute how much waits then', async () => {
   troubles.close();
 });
 
-it('takes room for a bounded number of sources: those beyond it are told as one', async () => {
+it('takes room for a bounded number of sources: those beyond it are logged as one', async () => {
   const log = recordingLog();
   const troubles = createTroubles(log);
   for (let source = 0; source < 5_000; source += 1) troubles.met(`device ${source}`, refused(source));

@@ -82,7 +82,7 @@ describe('a request', () => {
     ).toEqual([false, true, false, false, false]);
   });
 
-  it('is asked about all the same when it is known', async () => {
+  it('is looked up even when it is known', async () => {
     expect(
       await lookUps([
         ['x', object],

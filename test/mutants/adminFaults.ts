@@ -34,7 +34,7 @@ export const adminFaults: readonly Fault[] = [
       fault: 'takes any token',
       find: ' ? undefined : noToken;',
       replace: ' ? undefined : undefined;',
-      caughtBy: 'with a token answers only who has it',
+      caughtBy: 'with a token answers only requests with it, by any host name, and still no web page',
     },
   ),
   ...inFile('src/settings/agreements.ts', ['test/settings/config.test.ts'], {
@@ -68,7 +68,7 @@ export const adminFaults: readonly Fault[] = [
       fault: 'does not say at the end what was dropped',
       find: 'response.end(dropped > 0 ? droppedLine(dropped) + line : line);',
       replace: 'response.end(line);',
-      caughtBy: 'is told then how much was dropped',
+      caughtBy: 'A reader that is too slow learns at the end how much was dropped',
     },
   ),
   ...inFile('src/operations/tapRoute.ts', ['test/operations/tapRoute.test.ts'], {

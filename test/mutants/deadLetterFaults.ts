@@ -120,13 +120,13 @@ export const deadLetterFaults: readonly Fault[] = [
       fault: 'passes over a dead letter whose deletion may fail',
       find: ' && !turns.busy.has(id)',
       replace: '',
-      caughtBy: 'that cannot be deleted beyond a limit, while it is handled',
+      caughtBy: 'that was beyond a limit and could not be deleted, while it is handled',
     },
     {
       fault: 'passes over a dead letter whose deletion failed',
       find: '    forget();\n    log',
       replace: '    log',
-      caughtBy: 'that cannot be deleted beyond a limit, before it is handled',
+      caughtBy: 'that was beyond a limit and could not be deleted, before it is handled',
     },
     {
       fault: 'lists with each message while the store cannot be listed',

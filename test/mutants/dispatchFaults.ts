@@ -35,7 +35,7 @@ export const dispatchFaults: readonly Fault[] = [
     fault: 'does not count a message that a defect has ended',
     find: "      countHandled('internal_platform_error', other, generation);\n",
     replace: '',
-    caughtBy: 'that a defect of ours ends is counted',
+    caughtBy: 'a message that ends in a defect of the service is counted as the service’s failure, and parked',
   }),
   ...inFile(
     'src/observing/messageFields.ts',
@@ -57,7 +57,7 @@ export const dispatchFaults: readonly Fault[] = [
     fault: 'does not tell those who follow a device what is skipped',
     find: "publish?.('skipped', { why: whyNotOurs(event), hint: misspelling });",
     replace: 'void publish, whyNotOurs;',
-    caughtBy: 'tells those who follow a device why its message is skipped',
+    caughtBy: 'tells the followers of a device why its message is skipped',
   }),
   ...inFile('src/observing/messageRecords.ts', ['test/dispatch/dispatch.test.ts'], {
     fault: 'records no time of replies that were all dropped',

@@ -82,7 +82,7 @@ export const emulatorFaults: readonly Fault[] = [
       fault: 'lets somebody settle whose lock has run out unnoticed',
       find: 'if (entry.lock !== lock || lock.until <= now()) return;',
       replace: 'if (entry.lock !== lock) return;',
-      caughtBy: 'even if nothing has noticed that yet',
+      caughtBy: 'that has run out cannot be settled, even before the queue has noticed that',
     },
     {
       fault: 'lets somebody settle what another has',
@@ -129,7 +129,7 @@ export const emulatorFaults: readonly Fault[] = [
     fault: 'delivers to two who listen for the same device',
     find: '      own.stop?.();\n',
     replace: '',
-    caughtBy: 'is delivered to the one who listens last',
+    caughtBy: 'is delivered to the latest receiver, with what the one before had not completed',
   }),
   ...inFile(
     'iot-hub-emulator/src/identity/presence.ts',

@@ -207,7 +207,7 @@ export const methodFaults: readonly Fault[] = [
     find: 'createAttempt({ adapter: network, maxAnswerBytes, tokens, name })',
     replace:
       'createAttempt({ adapter: network, maxAnswerBytes, tokens: { ...tokens, renew: options.tokens.renew }, name })',
-    caughtBy: 'renew no token of ours when theirs is refused',
+    caughtBy: 'do not renew our token when theirs is refused, which says nothing about our access',
   }),
   ...inFile(
     'src/backends/attemptOutcome.ts',
@@ -247,7 +247,7 @@ export const methodFaults: readonly Fault[] = [
     fault: 'does not know the secrets of ours that the information model may quote',
     find: 'createRedaction([...secrets, settings.token, settings.clientSecret])',
     replace: 'createRedaction([])',
-    caughtBy: 'that quotes secrets of ours passes none of them on',
+    caughtBy: 'that quotes our secrets passes none of them on to callers',
   }),
   ...inFile('src/methods/httpServer.ts', test('tls'), {
     fault: 'takes the oldest TLS that Node allows',
@@ -275,7 +275,7 @@ export const methodFaults: readonly Fault[] = [
     fault: 'lets those who go first wait behind the others',
     find: 'first.shift() ?? rest.shift()',
     replace: 'rest.shift() ?? first.shift()',
-    caughtBy: 'go to those who go first before the others',
+    caughtBy: 'go to calls with precedence before the others, in the order in which they came',
   }),
   ...inFile('src/methods/recentCallers.ts', test('concurrencyLimits'), {
     fault: 'forgets the others when the caller asks again',

@@ -45,13 +45,13 @@ export const methodMetricFaults: readonly Fault[] = [
     fault: 'logs the status of the hub as that of the method',
     find: 'fields.hubStatus = status;',
     replace: 'fields.methodStatus = status;',
-    caughtBy: 'a call that the hub refuses is told with its status and code',
+    caughtBy: 'a call that the hub refuses is logged with its status and code',
   }),
   ...inFile('src/methods/requestHandler.ts', fields, {
     fault: 'logs the target as the device',
     find: 'fields.target = shortened(',
     replace: 'fields.device = shortened(',
-    caughtBy: 'an invocation is told with the status of the method',
+    caughtBy: 'an invocation is logged with the status of the method, the total time and that of the hub',
   }),
   ...inFile('src/observing/invocationRecords.ts', table, {
     fault: 'records an answer of the device with the time of nothing',

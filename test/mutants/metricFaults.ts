@@ -146,20 +146,20 @@ export const metricFaults: readonly Fault[] = [
       fault: 'writes the wait in the lane as that in the hub',
       find: 'hubWaitMs: waits?.hubMs,\n    laneWaitMs: waits && Math.round(waits.laneMs),',
       replace: 'hubWaitMs: waits && Math.round(waits.laneMs),\n    laneWaitMs: waits?.hubMs,',
-      caughtBy: 'is told in one line of the log, after a success',
+      caughtBy: 'is one line of the log, after a success',
     },
     {
       fault: 'writes the number of replies as that of dropped ones',
       find: 'droppedReplies: dropped.length })',
       replace: 'droppedReplies: sent })',
-      caughtBy: 'is told in one line of the log, after a failure',
+      caughtBy: 'is one line of the log, after a failure and with a dropped reply',
     },
   ),
   ...inFile('src/observing/messageFields.ts', ['test/dispatch/everyField.test.ts'], {
     fault: 'tells followers the time of the replies as that of the handling',
     find: 'ms: Math.round(ms),\n  repliesMs: Math.round(repliesMs),',
     replace: 'ms: Math.round(repliesMs),\n  repliesMs: Math.round(ms),',
-    caughtBy: 'is told to those who follow the device',
+    caughtBy: 'is told to the followers of the device',
   }),
   ...inFile('src/dispatch/recognition.ts', every, {
     fault: 'counts what cannot be decoded as sent by nobody',

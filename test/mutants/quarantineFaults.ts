@@ -53,7 +53,7 @@ export const quarantineFaults: readonly Fault[] = [
       fault: 'lets others begin while a suspect is recorded as alone',
       find: '        await waitForLone();',
       replace: '',
-      caughtBy: 'is nobody any more before another of the process begins',
+      caughtBy: 'is none any more before another of the process begins, which waits for a second',
     },
     {
       fault: 'does not record the only suspect that is left',
@@ -65,7 +65,7 @@ export const quarantineFaults: readonly Fault[] = [
       fault: 'counts the suspects of partitions that are closed',
       find: '        partitions.delete(partition);',
       replace: '',
-      caughtBy: 'is nobody who belongs to a partition that is closed',
+      caughtBy: 'is none of a partition that is closed',
     },
   ),
   ...inFile(
@@ -75,7 +75,7 @@ export const quarantineFaults: readonly Fault[] = [
       fault: 'begins a suspect alone while others are in work',
       find: 'single: isAlone,',
       replace: 'single: true,',
-      caughtBy: 'begins one that is the only one left',
+      caughtBy: 'begins the only one that is left, when no other of the process is in work',
     },
     {
       fault: 'begins slow suspects together with others',
@@ -173,7 +173,7 @@ export const quarantineFaults: readonly Fault[] = [
       fault: 'records suspects that wait for one that is alone when the partition closes',
       find: '      if (draining.aborted) return;\n      for (const one of suspects) inWork.set(one.sequenceNumber, one);',
       replace: '      for (const one of suspects) inWork.set(one.sequenceNumber, one);',
-      caughtBy: 'lets nobody in who waited for one that was alone',
+      caughtBy: 'begins none that waited for one that was alone',
     },
     {
       fault: 'writes crash records after the partition is closed',
@@ -204,7 +204,7 @@ export const quarantineFaults: readonly Fault[] = [
     fault: 'forgets an unclean shutdown when the partition cannot be opened at once',
     find: 'const afterUncleanShutdown = uncounted.has(partition);',
     replace: 'const afterUncleanShutdown = uncounted.delete(partition);',
-    caughtBy: 'is counted all the same when that succeeds',
+    caughtBy: 'that its reader cannot open at first is counted when that succeeds',
   }),
   ...inFile('src/hub/reading/rounds.ts', ['test/engine/quarantine/uncleanShutdowns.test.ts'], {
     fault: 'takes a partition that was given back for one that died',

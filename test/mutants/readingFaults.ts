@@ -48,7 +48,7 @@ export const readingFaults: readonly Fault[] = [
     fault: 'sees a gap before the first event',
     find: 'previous !== undefined && next > previous + 1',
     replace: 'next > (previous ?? seen?.sequenceNumber ?? next) + 1',
-    caughtBy: 'tells of each gap in the sequence numbers once',
+    caughtBy: 'reports each gap in the sequence numbers once; the first event and a repeated one make none',
   }),
   ...inFile(
     'src/hub/reading/gaps.ts',

@@ -191,7 +191,7 @@ export const replyFaults: readonly Fault[] = [
     fault: 'takes what the hub refuses for what it takes',
     find: 'if (refusal === undefined) countAccepted();',
     replace: 'countAccepted();',
-    caughtBy: 'is cut to the least when the hub has taken nothing lately',
+    caughtBy: 'is cut to the least when the hub has recently taken nothing, however much it has refused',
   }),
   ...inFile('src/hub/replies/serviceConnection.ts', ['test/hub/serviceReopening.test.ts'], {
     fault: 'opens a connection after it is closed',

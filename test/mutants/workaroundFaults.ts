@@ -306,13 +306,13 @@ export const workaroundFaults: readonly Fault[] = [
       fault: 'trap 15: changes a record whatever its state',
       find: ': { ifMatch: etag };',
       replace: ': {};',
-      caughtBy: 'lets one of many that change a record at once have its way',
+      caughtBy: 'accepts the change of one of many that change a record at once',
     },
     {
       fault: 'trap 15: claims a new partition though another has',
       find: "{ ifNoneMatch: '*' } :",
       replace: '{} :',
-      caughtBy: 'lets one of many that claim a new partition at once have it',
+      caughtBy: 'gives a new partition to one of many that claim it at once',
     },
   ),
   ...inFile('src/hub/stores/blobRecords.ts', ['test/hub/blobStore.test.ts'], {

@@ -185,7 +185,7 @@ describe('replaying', () => {
     expect(begun).toEqual(['b 1', 'a 1']);
   });
 
-  it('goes on when somebody else has taken dead letters meanwhile', async () => {
+  it('goes on when another process has taken dead letters meanwhile', async () => {
     for (const number of [1, 2, 3]) await store.park(of('a', number));
     const { counts } = await replayAll({
       async dispatch({ event }) {

@@ -32,7 +32,7 @@ describe('a collector that refuses spans', () => {
 });
 
 describe('a collector that hangs', () => {
-  it('holds up nobody: spans beyond the queue are dropped and counted, and a stop takes a short time', async () => {
+  it('delays no work: spans beyond the queue are dropped and counted, and a stop takes a short time', async () => {
     const recording = await startRecording();
     const { traces, collector, lines } = recording;
     collector.behave('hang');
@@ -63,7 +63,7 @@ describe('a slow collector', () => {
 });
 
 describe('the exporter', () => {
-  it('sends only the headers that it is told, and makes no spans of its own requests', async () => {
+  it('sends only the given headers, and makes no spans of its own requests', async () => {
     vi.stubEnv('OTEL_EXPORTER_OTLP_HEADERS', 'api-key=c0llector-key');
     try {
       const { traces, collector, lines } = await startRecording();

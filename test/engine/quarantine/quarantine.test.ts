@@ -90,7 +90,7 @@ const inWords = ({ alone, suspects }: CrashRecord) => {
 };
 
 describe('a suspect', () => {
-  it('is the first message of a device that is not newer than the last unclean shutdown, and one of so many', async () => {
+  it('is the first message of a device that is not newer than the last unclean shutdown, up to a limit', async () => {
     const { quarantine, come } = setUp({ mostSuspects: 2 });
     expect([quarantine.isSuspect('d1', 100), quarantine.isSuspect('d1', 101)]).toEqual([true, false]);
     await come(1);
@@ -183,7 +183,7 @@ describe('turns', () => {
     expect(begun()).toEqual([1, 2, 3, 4]);
   });
 
-  it('do not wait for one that is held up, and it is slow only when it is found at its work twice in a row', async () => {
+  it('do not wait for one that is held up, and a suspect is slow only when it is found at its work twice in a row', async () => {
     const { begun, come, end, slow, heldUp } = setUp();
     for (const one of [1, 2, 3]) heldUp.add(one);
     await come(1, 2, 3, 4);
@@ -199,7 +199,7 @@ describe('turns', () => {
     expect(slow()).toEqual([4, 2]);
   });
 
-  it('come last to those that were slow before, when nobody else of the partition is in work', async () => {
+  it('come last to those that were slow before, when no other of the partition is in work', async () => {
     const { begun, come, end } = setUp({ known: { 1: { isSlow: true }, 2: { isSlow: true }, 3: {}, 4: {} } });
     await come(1, 2, 3, 4);
     expect(begun()).toEqual([3]);
@@ -266,7 +266,7 @@ describe('turns', () => {
     expect(slow.seen).toEqual(['record 1 alone', 'begin 1']);
   });
 
-  it('wait for nobody who is named by a stale crash record and never comes', async () => {
+  it('do not wait for a suspect of a stale crash record that never comes', async () => {
     const { begun, come } = setUp({
       known: { 1: {}, 2: { ends: 2 }, 3: {}, 4: { isSlow: true }, 5: { isSlow: true } },
     });
@@ -279,7 +279,7 @@ describe('turns', () => {
 });
 
 describe('alone', () => {
-  it('begins one that is the only one left, when nobody else of the process is in work', async () => {
+  it('begins the only one that is left, when no other of the process is in work', async () => {
     const suspectsInWork = createSuspectsInWork();
     const other = setUp({ suspectsInWork });
     await other.come(1, 2);
@@ -308,7 +308,7 @@ describe('alone', () => {
     expect(seen.slice(2)).toEqual(['begin 2', 'record 1 alone', 'next after 2']);
   });
 
-  it('is nobody any more before another of the process begins, which waits for a second', async () => {
+  it('is none any more before another of the process begins, which waits for a second', async () => {
     const suspectsInWork = createSuspectsInWork();
     const one = setUp({ suspectsInWork });
     await one.come(1);
@@ -325,7 +325,7 @@ describe('alone', () => {
     expect([one.seen.at(-1), other.seen]).toEqual(['record 1', ['record 2', 'begin 2']]);
   });
 
-  it('is nobody who belongs to a partition that is closed', async () => {
+  it('is none of a partition that is closed', async () => {
     const suspectsInWork = createSuspectsInWork();
     const one = setUp({ suspectsInWork });
     await one.come(1);
@@ -364,7 +364,7 @@ describe('a partition that closes', () => {
     expect(seen.filter((what) => what.startsWith('record'))).toEqual([]);
   });
 
-  it('lets nobody in who waited for one that was alone', async () => {
+  it('begins none that waited for one that was alone', async () => {
     const suspectsInWork = createSuspectsInWork();
     const one = setUp({ suspectsInWork });
     await one.come(1);
@@ -375,7 +375,7 @@ describe('a partition that closes', () => {
     expect([other.seen, other.quarantine.suspects(), suspectsInWork.count()]).toEqual([['leave 2'], 0, 1]);
   });
 
-  it('lets nobody begin who comes then, and no store that fails holds it up', async () => {
+  it('begins none that comes then, and is not held up by a store that fails', async () => {
     const { seen, come, close, store } = setUp();
     store(true);
     await come(1);

@@ -49,7 +49,7 @@ describe('a message that ends the process', () => {
     expect(ends.length).toBeLessThanOrEqual(2 * 6);
   });
 
-  it('late, when it has been alone for its time, is parked all the same', async () => {
+  it('late, when it has been alone for its time, is parked, too', async () => {
     const { handled, parked } = await runToTheEnd({
       partitions: ['a0 k1 b2'],
       devices: { k: { ms: 20_000, isFatal: true } },

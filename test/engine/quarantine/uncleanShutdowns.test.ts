@@ -73,7 +73,7 @@ function setUp() {
 }
 
 describe('a partition', () => {
-  it('that nobody has read before is begun without a crash record', async () => {
+  it('that was never read before is begun without a crash record', async () => {
     const { start, written } = setUp();
     start();
     await pass(1_000);
@@ -109,7 +109,7 @@ describe('a partition', () => {
     expect((await store.progress('0'))?.note).toBe('2 1 0 - -');
   });
 
-  it('that its reader cannot open at first is counted all the same when that succeeds', async () => {
+  it('that its reader cannot open at first is counted when that succeeds', async () => {
     const { start, store, written } = setUp();
     const life = neverCrashing();
     start(life);
