@@ -189,7 +189,7 @@ export const metricFaults: readonly Fault[] = [
     fault: 'takes a lag that is not known for none',
     find: 'return value === undefined ? [] : [[value, state.partition] as const];',
     replace: 'return [[value ?? 0, state.partition] as const];',
-    caughtBy: 'leaves out a lag that is not known yet',
+    caughtBy: 'leaves out a figure that is not known',
   }),
   ...inFile('src/metrics/otlp.ts', ['test/metrics/otlp.test.ts'], {
     fault: 'is silent about a collector that refuses',
